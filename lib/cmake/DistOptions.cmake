@@ -1,0 +1,41 @@
+# Options of the build. AUTO uses what is found; ON insists on it; OFF leaves it out.
+foreach(name CUDA NCCL MPI)
+  set(DIST_${name} AUTO CACHE STRING "Build with ${name}: AUTO, ON or OFF")
+  set_property(CACHE DIST_${name} PROPERTY STRINGS AUTO ON OFF)
+endforeach()
+option(BUILD_SHARED_LIBS "Build dist as a shared library" ON)
+option(DIST_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(DIST_BUILD_LABS "Build the labs" ${PROJECT_IS_TOP_LEVEL})
+option(DIST_WERROR "Warnings are errors" OFF)
+set(DIST_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+find_program(DIST_CCACHE ccache)
+if(DIST_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${DIST_CCACHE})
+endif()
+
+# Linked privately by every target of ours.
+add_library(dist_warnings INTERFACE)
+target_compile_options(dist_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow
+                                               -Wnon-virtual-dtor -Woverloaded-virtual>)
+if(DIST_WERROR)
+  target_compile_options(dist_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+
+if(DIST_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${DIST_SANITIZE}>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${DIST_SANITIZE})
+endif()

@@ -1,0 +1,20 @@
+# dist_add_test(NAME unit.core SOURCES a_test.cpp ... [LABELS unit] [LIBRARIES ...] [TIMEOUT seconds])
+# One GoogleTest program, linked with the one main of tests/support; each TEST is a CTest test of its own
+# when DISCOVER is given, otherwise the whole program is one.
+function(dist_add_test)
+  cmake_parse_arguments(T "DISCOVER" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES;ARGS" ${ARGN})
+  string(REPLACE "." "_" target ${T_NAME})
+  add_executable(${target} ${T_SOURCES})
+  target_link_libraries(${target} PRIVATE distlab::dist dist_test_main dist_warnings ${T_LIBRARIES})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  if(T_DISCOVER)
+    include(GoogleTest)
+    gtest_discover_tests(${target} TEST_PREFIX "${T_NAME}." PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT}
+                         DISCOVERY_TIMEOUT 60)
+  else()
+    add_test(NAME ${T_NAME} COMMAND ${target} ${T_ARGS})
+    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
+  endif()
+endfunction()

@@ -1,0 +1,49 @@
+// Operation: one call of a user as data, checked and normalised, ready for any backend.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/core/call_site.h"
+#include "dist/core/deadline.h"
+#include "dist/core/tensor.h"
+
+namespace dist {
+
+enum class OpKind : std::uint8_t {
+  send,            // inputs[0] to peer
+  recv,            // outputs[0] from peer (or any_rank)
+  broadcast,       // outputs[0] on every rank; the root's is the source
+  reduce,          // outputs[0]: contribution, and on the root the result. Elsewhere it is left as it was
+  all_reduce,      // outputs[0] in place
+  scatter,         // root: inputs[i] to rank i; every rank: outputs[0]
+  gather,          // every rank: inputs[0]; root: outputs[i] from rank i
+  all_gather,      // inputs[0]; outputs[i] from rank i (counts may differ between ranks)
+  reduce_scatter,  // inputs[i] is this rank's contribution to rank i; outputs[0]
+  all_to_all,      // inputs[i] to rank i, outputs[i] from rank i (counts may differ)
+  barrier,
+};
+
+std::string_view name(OpKind kind);
+bool is_collective(OpKind kind);
+
+// Ranks are group ranks. The tensors keep their storage alive until the operation has ended.
+struct Operation {
+  OpKind kind = OpKind::barrier;
+  std::uint64_t sequence = 0;  // per group: collectives count 0, 1, 2, ...; point-to-point counts apart
+  std::vector<Tensor> inputs, outputs;
+  ReduceOp op = ReduceOp::sum;
+  int root = 0;
+  int peer = 0;
+  std::uint64_t tag = 0;
+  std::string algorithm;  // empty: choose
+  Timeout timeout = default_timeout;
+  CallSite where;
+
+  // "16384 f32", the size and dtype that messages and reports quote.
+  std::string what() const;
+};
+
+}  // namespace dist

@@ -1,0 +1,39 @@
+// Work: an operation that was issued. As torch.distributed's.
+#pragma once
+
+#include <memory>
+
+#include "dist/core/deadline.h"
+
+namespace dist {
+
+// What a backend implements for the operations it runs asynchronously. Thread-safe.
+class WorkState {
+ public:
+  virtual ~WorkState() = default;
+  // Blocks until done or until `timeout` has passed: then Error{timeout}, and the operation goes on.
+  // Rethrows the operation's error, each time.
+  virtual void wait(Timeout timeout) = 0;
+  virtual bool is_completed() = 0;
+  virtual int source_rank() { return -1; }  // of a completed receive: global rank
+};
+
+// A cheap, copyable handle. Buffers of the operation may be touched only after wait(). A synchronous call returns
+// one that has already waited.
+class Work {
+ public:
+  Work() = default;  // completed
+  explicit Work(std::shared_ptr<WorkState> state) : state_(std::move(state)) {}
+
+  void wait() { wait(no_timeout); }
+  void wait(Timeout timeout) {
+    if (state_) state_->wait(timeout);
+  }
+  bool is_completed() { return !state_ || state_->is_completed(); }
+  int source_rank() const { return state_ ? state_->source_rank() : -1; }
+
+ private:
+  std::shared_ptr<WorkState> state_;
+};
+
+}  // namespace dist

@@ -1,0 +1,21 @@
+// Where the user called us: kept by the flight recorder and quoted in every report.
+#pragma once
+
+#include <string>
+
+namespace dist {
+
+// `file` must outlive the value (string literals do).
+struct CallSite {
+  const char* file = "?";
+  int line = 0;
+
+  // As a default argument or default member initialiser it names the caller's line (GCC and Clang).
+  static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+  // "train.cpp:41": the file's base name and the line.
+  std::string str() const;
+};
+
+}  // namespace dist

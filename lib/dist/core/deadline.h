@@ -1,0 +1,45 @@
+// A point on the steady clock by which something must have happened.
+#pragma once
+
+#include <chrono>
+
+namespace dist {
+
+using Timeout = std::chrono::nanoseconds;
+
+inline constexpr Timeout no_timeout = Timeout::max();
+// As in torch.distributed for CPU backends: half an hour. DIST_TIMEOUT (seconds) replaces it.
+inline constexpr Timeout default_timeout = std::chrono::minutes(30);
+
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  static Deadline never() { return Deadline(Clock::time_point::max()); }
+  // `no_timeout` and anything beyond a century is `never`.
+  static Deadline after(Timeout timeout) {
+    constexpr auto century = std::chrono::hours(24 * 365 * 100);
+    return timeout >= century ? never() : Deadline(Clock::now() + timeout);
+  }
+
+  bool is_never() const { return at_ == Clock::time_point::max(); }
+  bool passed() const { return !is_never() && Clock::now() >= at_; }
+  // Time left, never negative; `no_timeout` when there is no deadline.
+  Timeout left() const {
+    if (is_never()) return no_timeout;
+    return std::max<Timeout>(Timeout::zero(), at_ - Clock::now());
+  }
+  // For poll(2) and friends: milliseconds left rounded up, -1 when there is no deadline, at most an hour.
+  int poll_ms() const {
+    if (is_never()) return -1;
+    auto ms = std::chrono::ceil<std::chrono::milliseconds>(left()).count();
+    return static_cast<int>(std::min<long long>(ms, 3'600'000));
+  }
+  static Deadline sooner(Deadline a, Deadline b) { return a.at_ < b.at_ ? a : b; }
+
+ private:
+  explicit Deadline(Clock::time_point at) : at_(at) {}
+  Clock::time_point at_;
+};
+
+}  // namespace dist

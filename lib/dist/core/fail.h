@@ -1,0 +1,20 @@
+// Throwing with a formatted message: `fail(Errc::timeout, "rank {} waited {} ms", rank, ms)`.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "dist/core/error.h"
+
+namespace dist {
+
+template <class... Args>
+[[noreturn]] void fail(Errc code, fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(code, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// As fail(), with ": <strerror>" appended for the errno given.
+[[noreturn]] void fail_errno(Errc code, int error_number, std::string_view what);
+
+}  // namespace dist

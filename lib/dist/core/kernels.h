@@ -1,0 +1,23 @@
+// Work on views, done where they lie: each call dispatches on the device of its first argument. On a CPU it has
+// finished when it returns; on a GPU it is enqueued on the current stream.
+// Shapes: views of one call have equal counts and dtypes unless said otherwise; violations are internal errors.
+#pragma once
+
+#include "dist/core/view.h"
+
+namespace dist {
+
+// acc[i] = op(acc[i], in[i]), f16 and bf16 computed in f32. `op` is a base operation: avg and premul_sum are
+// scale() before or divide() after a sum, and are refused here.
+void reduce(TensorView acc, TensorView in, ReduceOp op);
+
+// to[i] = from[i]. The two may be on different devices; they must not overlap unless equal.
+void copy(TensorView to, TensorView from);
+
+void fill(TensorView view, double value);
+// view[i] *= factor (floating point dtypes).
+void scale(TensorView view, double factor);
+// view[i] /= divisor; integers truncate towards zero.
+void divide(TensorView view, std::int64_t divisor);
+
+}  // namespace dist

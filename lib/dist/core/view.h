@@ -1,0 +1,36 @@
+// TensorView: a flat run of elements somewhere in memory, not owned. What algorithms and transports handle.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dist/core/types.h"
+
+namespace dist {
+
+// Contiguous elements of one dtype on one device. The memory belongs to somebody else (a Tensor, a Scratch),
+// who keeps it alive while an operation uses the view.
+struct TensorView {
+  std::byte* data = nullptr;
+  std::int64_t count = 0;  // elements
+  DType dtype = DType::f32;
+  Device device = cpu;
+
+  std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
+  // Elements [first, first + n).
+  TensorView slice(std::int64_t first, std::int64_t n) const {
+    return {data + static_cast<std::size_t>(first) * size_of(dtype), n, dtype, device};
+  }
+};
+
+// Chunk i of n: one rank's share of `all`. Sizes differ by at most one, none is out of range, and together the
+// n chunks are `all`. (torch.chunk rounds the size up instead, so that its last chunks can be short or missing.)
+inline TensorView chunk(const TensorView& all, std::int64_t i, std::int64_t n) {
+  const std::int64_t lo = all.count * i / n, hi = all.count * (i + 1) / n;
+  return all.slice(lo, hi - lo);
+}
+
+// Mathematical modulo: the result lies in [0, n) for negative a too.
+constexpr int mod(int a, int n) { return (a % n + n) % n; }
+
+}  // namespace dist

@@ -1,0 +1,17 @@
+// The tour starts here: everything a program on distlab needs.
+//
+//   int main() {
+//     dist::init_process_group();
+//     auto t = dist::full({4}, dist::get_rank());
+//     dist::all_reduce(t);
+//     fmt::print("rank {}: {}\n", dist::get_rank(), t.str());
+//     dist::destroy_process_group();
+//   }
+//
+//   $ distrun --nproc-per-node 4 ./program
+#pragma once
+
+#include "dist/core/error.h"
+#include "dist/core/tensor.h"
+#include "dist/group/process_group.h"
+#include "dist/launch/spawn.h"

@@ -1,0 +1,29 @@
+// Who am I? Reads what the launcher left in the environment: torchrun's variables (also set by distrun), Open
+// MPI's, Slurm's.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace dist {
+
+struct LaunchInfo {
+  int rank = 0, world_size = 1;
+  int local_rank = 0, local_world_size = 1;
+  int group_rank = 0;           // of this node
+  std::string store_address;    // where the store is: "tcp://10.0.0.1:29500", "unix://@..."
+  bool store_is_external = false;  // the launcher keeps the store; otherwise rank 0 does
+  std::string token;            // of the job
+  std::string launcher;         // "distrun", "torchrun", "mpirun", "srun", "env", "spawn"
+  int restart_count = 0;
+};
+
+using GetEnv = std::function<std::optional<std::string>(const std::string&)>;
+
+// Errors name the variable and the value: RANK without WORLD_SIZE, not a number, rank out of range, and, when
+// nothing is set at all, how to start a program.
+LaunchInfo read_environment(const GetEnv& get_env);
+LaunchInfo read_environment();  // of this process
+
+}  // namespace dist

@@ -1,0 +1,35 @@
+// Rank context: what "this rank" means on the current thread. A process rank has one for the whole process; ranks
+// that are threads or fibers have one each. The default group lives in it.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "dist/group/environment.h"
+#include "dist/group/process_group.h"
+
+namespace dist {
+
+struct RankContext {
+  ProcessGroup default_group;
+  std::optional<LaunchInfo> launch;  // set by spawn: init_process_group() needs no environment then
+  std::shared_ptr<Store> store;      // set by spawn for threads
+  std::shared_ptr<void> job;         // what init_process_group made and destroy_process_group ends
+};
+
+// Of this thread if it was given one, otherwise of the process.
+RankContext& rank_context();
+
+// Gives this thread a context of its own while the guard lives (spawned threads; the simulator swaps them).
+class RankContextGuard {
+ public:
+  explicit RankContextGuard(RankContext& context);
+  ~RankContextGuard();
+  RankContextGuard(const RankContextGuard&) = delete;
+  RankContextGuard& operator=(const RankContextGuard&) = delete;
+
+ private:
+  RankContext* before_;
+};
+
+}  // namespace dist

@@ -1,0 +1,70 @@
+// Store: a small map shared by all ranks of a job, where they find each other before any connection exists.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/core/deadline.h"
+
+namespace dist {
+
+using Bytes = std::vector<std::byte>;
+using ConstBytes = std::span<const std::byte>;
+
+Bytes to_bytes(std::string_view text);
+std::string to_string(ConstBytes bytes);
+
+// Thread-safe. Values are opaque bytes; counters used by add() are their decimal text, as in torch's stores.
+// Every call throws Error{connection} when the store is gone, naming where it was.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual void set(std::string_view key, ConstBytes value) = 0;
+  void set(std::string_view key, std::string_view text);
+  // Blocks until `key` exists. Throws Error{timeout} naming the key and how long it waited.
+  virtual Bytes get(std::string_view key, Deadline deadline) = 0;
+  std::string get_text(std::string_view key, Deadline deadline);
+  // Adds `delta` to the counter `key` (0 when absent) and returns the sum. Error{invalid_argument} if the value
+  // there is no number.
+  virtual std::int64_t add(std::string_view key, std::int64_t delta) = 0;
+  // Sets `key` to `desired` if its value is `expected`, or if it is absent and `expected` is empty. Returns the
+  // value that is there afterwards (empty when the key is still absent).
+  virtual Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) = 0;
+  // Blocks until all keys exist. Throws Error{timeout} naming the missing ones.
+  virtual void wait(std::span<const std::string> keys, Deadline deadline) = 0;
+  virtual bool check(std::span<const std::string> keys) = 0;  // all of them exist now
+  virtual bool remove(std::string_view key) = 0;              // whether it existed
+  virtual std::int64_t num_keys() = 0;
+  // Where it is, for messages: "tcp://127.0.0.1:29500".
+  virtual std::string where() const = 0;
+};
+
+// All keys of `inner` under "<prefix>/": jobs and groups that share a store do not meet.
+class PrefixStore final : public Store {
+ public:
+  PrefixStore(std::string prefix, std::shared_ptr<Store> inner);
+  using Store::set;
+  void set(std::string_view key, ConstBytes value) override;
+  Bytes get(std::string_view key, Deadline deadline) override;
+  std::int64_t add(std::string_view key, std::int64_t delta) override;
+  Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override;
+  void wait(std::span<const std::string> keys, Deadline deadline) override;
+  bool check(std::span<const std::string> keys) override;
+  bool remove(std::string_view key) override;
+  std::int64_t num_keys() override;  // of the whole inner store
+  std::string where() const override;
+
+ private:
+  std::string full(std::string_view key) const;
+  std::string prefix_;
+  std::shared_ptr<Store> inner_;
+};
+
+}  // namespace dist
