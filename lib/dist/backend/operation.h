@@ -8,27 +8,24 @@
 
 #include "dist/core/call_site.h"
 #include "dist/core/deadline.h"
+#include "dist/core/op_kind.h"
 #include "dist/core/tensor.h"
 
 namespace dist {
 
-enum class OpKind : std::uint8_t {
-  send,            // inputs[0] to peer
-  recv,            // outputs[0] from peer (or any_rank)
-  broadcast,       // outputs[0] on every rank; the root's is the source
-  reduce,          // outputs[0]: contribution, and on the root the result. Elsewhere it is left as it was
-  all_reduce,      // outputs[0] in place
-  scatter,         // root: inputs[i] to rank i; every rank: outputs[0]
-  gather,          // every rank: inputs[0]; root: outputs[i] from rank i
-  all_gather,      // inputs[0]; outputs[i] from rank i (counts may differ between ranks)
-  reduce_scatter,  // inputs[i] is this rank's contribution to rank i; outputs[0]
-  all_to_all,      // inputs[i] to rank i, outputs[i] from rank i (counts may differ)
-  barrier,
-};
-
-std::string_view name(OpKind kind);
-bool is_collective(OpKind kind);
-
+// Which tensors an Operation of each kind carries:
+//   send            inputs[0] to peer
+//   recv            outputs[0] from peer (or any_rank)
+//   broadcast       outputs[0] on every rank; the root's is the source
+//   reduce          outputs[0]: contribution, and on the root the result; elsewhere it is left as it was
+//   all_reduce      outputs[0] in place
+//   scatter         root: inputs[i] to rank i; every rank: outputs[0]
+//   gather          every rank: inputs[0]; root: outputs[i] from rank i
+//   all_gather      inputs[0]; outputs[i] from rank i (counts may differ between ranks)
+//   reduce_scatter  inputs[i]: this rank's contribution to rank i; outputs[0]
+//   all_to_all      inputs[i] to rank i, outputs[i] from rank i (counts may differ)
+//   barrier         none
+//
 // Ranks are group ranks. The tensors keep their storage alive until the operation has ended.
 struct Operation {
   OpKind kind = OpKind::barrier;

@@ -6,17 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "dist/core/op_kind.h"
 #include "dist/core/types.h"
 #include "dist/core/view.h"
 #include "dist/transport/transport.h"
 
 namespace dist {
-
-enum class Collective : std::uint8_t {
-  broadcast, reduce, all_reduce, scatter, gather, all_gather, reduce_scatter, all_to_all, barrier
-};
-
-std::string_view name(Collective collective);
 
 // Arguments of one collective, as views. Which of them are used, and their shapes:
 //   broadcast       out: the data, in place; root
@@ -40,7 +35,7 @@ struct CollectiveArgs {
 using AlgorithmFunction = void (*)(Transport& net, const CollectiveArgs& args);
 
 struct AlgorithmEntry {
-  Collective collective;
+  OpKind collective;
   std::string_view name;        // "ring"
   AlgorithmFunction run;
   std::string_view about;       // one line: when it is good, and its cost
@@ -48,13 +43,13 @@ struct AlgorithmEntry {
 
 std::span<const AlgorithmEntry> algorithms();
 // Error{invalid_argument} lists the names that exist for this collective.
-const AlgorithmEntry& find_algorithm(Collective collective, std::string_view name);
+const AlgorithmEntry& find_algorithm(OpKind collective, std::string_view name);
 
 // What to run, and why (for DIST_LOG=info). A pure function of its arguments.
 struct Choice {
   std::string_view algorithm;
   std::string reason;
 };
-Choice choose(Collective collective, std::size_t bytes, int ranks);
+Choice choose(OpKind collective, std::size_t bytes, int ranks);
 
 }  // namespace dist
