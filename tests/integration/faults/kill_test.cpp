@@ -1,0 +1,88 @@
+// A rank dies by SIGKILL at a random moment: every survivor ends within 2 s with an error that names it, and
+// nothing is left in /dev/shm or /tmp.
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "dist/dist.h"
+
+#include "support/process_ranks.h"
+
+namespace dist::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::set<std::string> files_of(const char* folder) {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) names.insert(entry.path());
+  return names;
+}
+
+// Works for ever, in every way a program can: it only ends by the error of an operation.
+std::string work_until_it_fails(int rank, const std::function<void()>& ready) {
+  try {
+    init_process_group({.timeout = std::chrono::seconds(20)});
+    ready();
+    const int n = get_world_size(), right = (rank + 1) % n, left = (rank + n - 1) % n;
+    for (int round = 0;; ++round) {
+      Tensor small = ones({1 + round % 50}), large = ones({300'000}), in = zeros({100'000}),
+             out = ones({100'000});
+      all_reduce(small);
+      Work pending = all_reduce(large, ReduceOp::max, {.async_op = true});
+      auto swap = batch_isend_irecv({{P2P::isend, out, right}, {P2P::irecv, in, left}});
+      for (auto& work : swap) work.wait();
+      pending.wait();
+      if (round % 7 == 0) new_group({0, n - 1});
+      broadcast(small, round % n);
+      barrier();
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void kill_one_of(int n, int trial, const char* transport, bool after_init) {
+  std::mt19937 random(static_cast<unsigned>(trial));
+  const int victim = static_cast<int>(random() % static_cast<unsigned>(n));
+  ProcessRanks ranks(n, work_until_it_fails);
+  if (after_init) {
+    ASSERT_TRUE(ranks.wait_ready(milliseconds(20'000)));
+  }
+  std::this_thread::sleep_for(std::chrono::microseconds(random() % 40'000));
+  ranks.kill(victim);
+  const auto killed = ProcessRanks::Clock::now();
+  const auto reports = ranks.join(milliseconds(10'000));
+  const std::string culprit = "rank " + std::to_string(victim);
+  for (int rank = 0; rank < n; ++rank) {
+    const auto& report = reports[static_cast<std::size_t>(rank)];
+    SCOPED_TRACE("trial " + std::to_string(trial) + " over " + transport + ", " + culprit + " killed; rank " +
+                 std::to_string(rank) + " said: " + report.text);
+    if (rank == victim) continue;
+    EXPECT_EQ(report.signal, 0);
+    EXPECT_LE(report.ended - killed, milliseconds(2000));
+    // "rank 2: all_reduce #3 ...: rank 1 died": the speaker's own label comes first.
+    EXPECT_NE(report.text.find(culprit, report.text.find(':')), std::string::npos);
+  }
+}
+
+void kill_many_times(int trials, const char* transport, bool after_init) {
+  ASSERT_EQ(setenv("DIST_TRANSPORT", transport, 1), 0);
+  const auto shm_before = files_of("/dev/shm"), tmp_before = files_of("/tmp");
+  for (int trial = 0; trial < trials && !testing::Test::HasFailure(); ++trial)
+    kill_one_of(2 + trial % 4, trial, transport, after_init);
+  EXPECT_EQ(files_of("/dev/shm"), shm_before);
+  EXPECT_EQ(files_of("/tmp"), tmp_before);
+}
+
+TEST(KillARank, SurvivorsNameItOverSharedMemory) { kill_many_times(120, "shm", true); }
+TEST(KillARank, SurvivorsNameItOverTcp) { kill_many_times(40, "tcp", true); }
+TEST(KillARank, SurvivorsNameItAlsoWhileTheyStillMeet) { kill_many_times(40, "auto", false); }
+
+}  // namespace
+}  // namespace dist::test

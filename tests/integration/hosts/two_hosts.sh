@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Two hosts on one machine: two network namespaces joined by a veth pair, a distrun in each, four ranks in all.
+# Usage: two_hosts.sh DISTRUN PROGRAM. Exit status 77: namespaces are not permitted here.
+set -euo pipefail
+
+distrun=$1 program=$2
+a=distlab-a-$$ b=distlab-b-$$
+work=$(mktemp -d)
+cleanup() {
+  kill "${first:-}" 2>/dev/null || true
+  ip netns del "$a" 2>/dev/null || true
+  ip netns del "$b" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+if ! command -v ip >/dev/null || ! ip netns add "$a" 2>"$work/why"; then
+  echo "skipped: network namespaces are not permitted here ($(tail -n 1 "$work/why" 2>/dev/null || echo 'no ip command'))"
+  exit 77
+fi
+ip netns add "$b"
+ip link add "da$$" netns "$a" type veth peer name "db$$" netns "$b"
+ip -n "$a" addr add 10.77.0.1/24 dev "da$$"
+ip -n "$b" addr add 10.77.0.2/24 dev "db$$"
+for side in "$a da$$" "$b db$$"; do
+  read -r namespace device <<<"$side"
+  ip -n "$namespace" link set lo up
+  ip -n "$namespace" link set "$device" up
+done
+
+launch() {  # namespace, node rank
+  ip netns exec "$1" timeout 60 "$distrun" --nnodes 2 --node-rank "$2" --nproc-per-node 2 \
+    --rdzv-id two-hosts --rdzv-backend c10d --rdzv-endpoint 10.77.0.1:29400 "$program"
+}
+launch "$a" 0 >"$work/a" 2>&1 &
+first=$!
+status=0
+launch "$b" 1 >"$work/b" 2>&1 || status=$?
+wait "$first" || status=$?
+cat "$work/a" "$work/b"
+[ "$status" -eq 0 ] || { echo "a distrun ended with status $status"; exit 1; }
+[ "$(grep -c 'two hosts: all is well' "$work/a" "$work/b" | awk -F: '{s += $2} END {print s}')" -eq 4 ]

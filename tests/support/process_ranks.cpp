@@ -1,0 +1,125 @@
+#include "support/process_ranks.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dist/group/rank_context.h"
+
+namespace dist::test {
+namespace {
+
+constexpr char ready_mark = '\x01';
+
+[[noreturn]] void run_child(int rank, int n, const std::string& address, int out,
+                            const ProcessRanks::Body& fn) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  rank_context().launch = LaunchInfo{.rank = rank,
+                                     .world_size = n,
+                                     .local_rank = rank,
+                                     .local_world_size = n,
+                                     .store_address = address,
+                                     .store_is_external = true,
+                                     .token = "process_ranks",
+                                     .launcher = "spawn"};
+  std::string text;
+  try {
+    text = fn(rank, [out] { (void)!write(out, &ready_mark, 1); });
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  (void)!write(out, text.data(), text.size());
+  _exit(0);
+}
+
+}  // namespace
+
+ProcessRanks::ProcessRanks(int n, const Body& fn)
+    : server_(std::make_unique<StoreServer>(fmt::format("unix://@distlab-test-{}-{}", getpid(), rand()),
+                                            "process_ranks")) {
+  for (int rank = 0; rank < n; ++rank) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+    UniqueFd read_end(ends[0]), write_end(ends[1]);
+    const pid_t pid = fork();
+    if (pid < 0) throw std::runtime_error("fork failed");
+    if (pid == 0) run_child(rank, n, server_->address(), write_end.get(), fn);
+    Child child;
+    child.pid = pid;
+    child.pipe = std::move(read_end);
+    children_.push_back(std::move(child));
+  }
+}
+
+ProcessRanks::~ProcessRanks() {
+  for (auto& child : children_)
+    if (!child.ended) {
+      ::kill(child.pid, SIGKILL);
+      waitpid(child.pid, nullptr, 0);
+    }
+}
+
+void ProcessRanks::kill(int rank) { ::kill(children_[static_cast<std::size_t>(rank)].pid, SIGKILL); }
+
+bool ProcessRanks::wait_ready(std::chrono::milliseconds patience) {
+  const auto until = Clock::now() + patience;
+  const auto all_ready = [&] {
+    return std::ranges::all_of(children_, [](auto& c) { return c.ready || c.ended; });
+  };
+  while (!all_ready() && Clock::now() < until) pump(std::chrono::milliseconds(20));
+  return std::ranges::all_of(children_, &Child::ready);
+}
+
+std::vector<ProcessRanks::Report> ProcessRanks::join(std::chrono::milliseconds patience) {
+  const auto until = Clock::now() + patience;
+  while (!std::ranges::all_of(children_, &Child::ended) && Clock::now() < until)
+    pump(std::chrono::milliseconds(20));
+  std::vector<Report> reports;
+  for (auto& child : children_) {
+    if (!child.ended) {
+      ::kill(child.pid, SIGKILL);
+      child.said = "still running";
+      reap(child);
+      child.report.signal = 0;
+    }
+    reports.push_back(child.report);
+  }
+  return reports;
+}
+
+void ProcessRanks::pump(std::chrono::milliseconds patience) {
+  std::vector<pollfd> fds;
+  for (auto& child : children_) fds.push_back({child.ended ? -1 : child.pipe.get(), POLLIN, 0});
+  if (poll(fds.data(), fds.size(), static_cast<int>(patience.count())) <= 0) return;
+  for (std::size_t i = 0; i < fds.size(); ++i) {
+    if (fds[i].revents == 0) continue;
+    char buffer[4096];
+    const ssize_t got = read(fds[i].fd, buffer, sizeof buffer);
+    if (got <= 0) {
+      reap(children_[i]);
+      continue;
+    }
+    for (char c : std::string_view(buffer, static_cast<std::size_t>(got)))
+      if (c == ready_mark) {
+        children_[i].ready = true;
+      } else {
+        children_[i].said += c;
+      }
+  }
+}
+
+void ProcessRanks::reap(Child& child) {
+  int status = 0;
+  waitpid(child.pid, &status, 0);
+  child.ended = true;
+  child.report = {child.said, WIFSIGNALED(status) ? WTERMSIG(status) : 0, Clock::now()};
+}
+
+}  // namespace dist::test
