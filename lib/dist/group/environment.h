@@ -6,16 +6,19 @@
 #include <optional>
 #include <string>
 
+#include "dist/core/deadline.h"
+
 namespace dist {
 
 struct LaunchInfo {
   int rank = 0, world_size = 1;
-  int local_rank = 0, local_world_size = 1;
-  int group_rank = 0;           // of this node
-  std::string store_address;    // where the store is: "tcp://10.0.0.1:29500", "unix://@..."
+  int local_rank = -1, local_world_size = -1;  // -1: the launcher did not say; rendezvous finds out
+  int group_rank = 0;                          // of this node
+  std::string
+      store_address;  // where the store is: "tcp://10.0.0.1:29500", "unix://@..."; empty: a job of one
   bool store_is_external = false;  // the launcher keeps the store; otherwise rank 0 does
-  std::string token;            // of the job
-  std::string launcher;         // "distrun", "torchrun", "mpirun", "srun", "env", "spawn"
+  std::string token;               // of the job
+  std::string launcher;            // "distrun", "torchrun", "mpirun", "srun", "env", "spawn"
   int restart_count = 0;
 };
 
@@ -25,5 +28,10 @@ using GetEnv = std::function<std::optional<std::string>(const std::string&)>;
 // nothing is set at all, how to start a program.
 LaunchInfo read_environment(const GetEnv& get_env);
 LaunchInfo read_environment();  // of this process
+
+// DIST_TIMEOUT in seconds (fractions allowed), otherwise default_timeout.
+Timeout read_timeout(const GetEnv& get_env);
+
+std::optional<std::string> process_environment(const std::string& name);  // getenv, as a GetEnv
 
 }  // namespace dist

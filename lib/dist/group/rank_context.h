@@ -14,6 +14,7 @@ struct RankContext {
   ProcessGroup default_group;
   std::optional<LaunchInfo> launch;  // set by spawn: init_process_group() needs no environment then
   std::shared_ptr<Store> store;      // set by spawn for threads
+  int generation = 0;                // how often this rank has tried to join a job; kept by rendezvous()
   std::shared_ptr<void> job;         // what init_process_group made and destroy_process_group ends
 };
 

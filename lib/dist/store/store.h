@@ -31,11 +31,11 @@ class Store {
   // Blocks until `key` exists. Throws Error{timeout} naming the key and how long it waited.
   virtual Bytes get(std::string_view key, Deadline deadline) = 0;
   std::string get_text(std::string_view key, Deadline deadline);
-  // Adds `delta` to the counter `key` (0 when absent) and returns the sum. Error{invalid_argument} if the value
-  // there is no number.
+  // Adds `delta` to the counter `key` (0 when absent) and returns the sum. Error{invalid_argument} if the
+  // value there is no number.
   virtual std::int64_t add(std::string_view key, std::int64_t delta) = 0;
-  // Sets `key` to `desired` if its value is `expected`, or if it is absent and `expected` is empty. Returns the
-  // value that is there afterwards (empty when the key is still absent).
+  // Sets `key` to `desired` if its value is `expected`, or if it is absent and `expected` is empty. Returns
+  // the value that is there afterwards (empty when the key is still absent).
   virtual Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) = 0;
   // Blocks until all keys exist. Throws Error{timeout} naming the missing ones.
   virtual void wait(std::span<const std::string> keys, Deadline deadline) = 0;

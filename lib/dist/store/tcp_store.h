@@ -10,13 +10,21 @@
 
 namespace dist {
 
+// When a connection that was served is given up. Tests make these short.
+struct StoreLimits {
+  Timeout hello = std::chrono::seconds(10);  // a newcomer must have greeted by then, however it dribbles
+  Timeout stall = std::chrono::seconds(60);  // a frame begun, or a reply unread, must make some progress
+  int strangers = 256;  // connections that have not greeted yet; beyond it the oldest goes
+};
+
 // Strangers are refused: a connection must open with this job's token. Frames are length-prefixed and at most
-// 64 MiB; garbage closes that one connection and is logged, the others go on.
+// 64 MiB; garbage closes that one connection and is logged, the others go on. A host name or address that is
+// not a loopback one is served on all interfaces, since a name may mean another address here than elsewhere.
 class StoreServer {
  public:
-  // Listens at `address` (port 0: any free one). Error{resource} names a port that is taken and by which option
-  // to choose another.
-  StoreServer(const std::string& address, std::string token);
+  // Listens at `address` (port 0: any free one). Error{resource} names a port that is taken and by which
+  // option to choose another.
+  StoreServer(const std::string& address, std::string token, const StoreLimits& limits = {});
   ~StoreServer();  // connections are closed; clients get Error{connection}
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
@@ -29,8 +37,17 @@ class StoreServer {
   std::unique_ptr<Impl> impl_;
 };
 
-// Connects, retrying until the deadline while nobody listens yet. Error{connection} names the address, and says
-// "refused this job's token" when that was it.
-std::shared_ptr<Store> make_tcp_store(const std::string& address, const std::string& token, Deadline deadline);
+// What the server sets, if the key is absent, once this client is gone: said goodbye, crashed or was killed.
+struct LastWill {
+  std::string key;  // empty: none
+  std::string value;
+};
+
+// Connects, retrying until the deadline while nobody listens yet. Error{connection} names the address, and
+// says "refused this job's token" when that was it. The handle opens further connections while several
+// threads call it at once, so that a blocked get() holds up nobody. After fork() it is the parent's: in the
+// child every call is Error{invalid_argument}; the child makes its own.
+std::shared_ptr<Store> make_tcp_store(const std::string& address, const std::string& token, Deadline deadline,
+                                      const LastWill& will = {});
 
 }  // namespace dist

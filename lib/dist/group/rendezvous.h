@@ -1,0 +1,46 @@
+// Rendezvous: how the ranks of a job find each other through a store, and how they part.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dist/core/deadline.h"
+#include "dist/group/process_group.h"
+#include "dist/group/rank_context.h"
+#include "dist/store/store.h"
+#include "dist/store/tcp_store.h"
+
+namespace dist {
+
+// What a rank knows once all have joined.
+struct Job {
+  int rank = 0, world_size = 1;
+  int local_rank = 0, local_world_size = 1;  // among the ranks of this host
+  std::vector<int> hosts;               // host number of each rank: 0 is rank 0's, then as they first appear
+  int restart_count = 0;                // of the launcher
+  int generation = 0;                   // how often this process has joined before
+  std::string launcher;                 // "distrun", "env", "spawn", "tcp", "file", "store", ...
+  std::string token;                    // proves to other ranks that we belong to this job
+  Timeout timeout = default_timeout;    // of operations: InitOptions, else DIST_TIMEOUT, else 30 minutes
+  std::unique_ptr<StoreServer> server;  // on rank 0, unless somebody else keeps the store
+  std::shared_ptr<Store> store;         // prefixed for this job, restart and generation
+};
+
+// Blocks until all ranks have joined. What InitOptions says comes first; for env://, spawn's
+// RankContext::launch and RankContext::store come before the environment. Every rank gets the same verdict:
+//   Error{timeout} names the ranks that did not come; the first rank whose timeout passes ends the wait of
+//   all Error{mismatch} when two ranks differ in world size, or two processes say they are the same rank:
+//   both are named Error{connection} when the store cannot be reached or is lost
+//   Error{invalid_argument|not_initialized} for contradictory options or environment, before anything moves
+// After leave(), or after an error, the same ranks may call it again.
+Job rendezvous(const InitOptions& options, RankContext& context);
+
+// How long leave() waits on rank 0 for ranks that are alive and still busy.
+inline constexpr Timeout leave_patience = std::chrono::seconds(10);
+
+// Says goodbye. Rank 0, when it keeps the store, waits until all others have said so or have died (a dead
+// rank is noticed at once, one behind a broken network at the deadline); then `job` holds no store any more.
+void leave(Job& job, Deadline deadline) noexcept;
+
+}  // namespace dist

@@ -1,0 +1,12 @@
+// Which host is this? Ranks with equal ids can share memory and local sockets.
+#pragma once
+
+#include <string>
+
+namespace dist {
+
+// Boot id, network namespace and host name: two containers on one machine are two hosts. DIST_HOST_ID
+// replaces it (to play several hosts on one machine).
+std::string host_id();
+
+}  // namespace dist
