@@ -1,9 +1,10 @@
-// Rank context: what "this rank" means on the current thread. A process rank has one for the whole process; ranks
-// that are threads or fibers have one each. The default group lives in it.
+// Rank context: what "this rank" means on the current thread. A process rank has one for the whole process;
+// ranks that are threads or fibers have one each. The default group lives in it.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "dist/group/environment.h"
 #include "dist/group/process_group.h"
@@ -32,5 +33,10 @@ class RankContextGuard {
  private:
   RankContext* before_;
 };
+
+// Ends this rank's part in its job without waiting for anything: pending operations of this rank end with
+// Error{aborted}, and the other ranks read `reason` in the errors of whatever still needs this rank.
+// Launchers call it when a rank's function has thrown. Does nothing when the context is in no job.
+void leave_job(RankContext& context, const std::string& reason) noexcept;
 
 }  // namespace dist
