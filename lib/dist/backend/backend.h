@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dist/backend/observer.h"
 #include "dist/backend/operation.h"
 #include "dist/backend/work.h"
 #include "dist/store/store.h"
@@ -15,31 +17,41 @@ namespace dist {
 
 // Everything a backend may need to serve a group. Made by the group layer on every member.
 struct BackendContext {
-  std::string group_name;           // unique in the job, equal on all members
-  std::uint32_t context = 0;        // the group's number in message headers, equal on all members
-  int rank = 0;                     // in the group
-  std::vector<int> members;         // global rank of each group rank
-  std::shared_ptr<Store> store;     // already prefixed for this group
+  std::string group_name;        // unique in the job, equal on all members
+  std::uint32_t context = 0;     // the group's number in message headers, equal on all members
+  int rank = 0;                  // in the group
+  std::vector<int> members;      // global rank of each group rank
+  std::shared_ptr<Store> store;  // already prefixed for this group
   std::shared_ptr<Endpoint> endpoint;
   SendMode send_mode = SendMode::rendezvous;  // of the user's send/isend (DIST_SEND)
+  OperationObserver* observer = nullptr;      // outlives the backend
 };
 
-// One per group and rank. Operations arrive valid (the group layer checked dtype, shape, device and ranks) and with
-// their sequence numbers. Collectives run in the order they were submitted; point-to-point operations progress
-// independently. Called by one thread at a time.
+// One per group and rank. Operations arrive valid (the group layer checked dtype, shape, device and ranks)
+// and with their sequence numbers. Collectives run in the order they were submitted; point-to-point
+// operations progress independently. Collectives are submitted by one thread at a time; point-to-point
+// operations by any thread.
 class Backend {
  public:
-  virtual ~Backend() = default;  // ends what is pending with Error{aborted}
+  // Ends what is pending with Error{aborted}. A collective that is running on a thread of the backend is
+  // waited for: call finish() first, or abort the endpoint.
+  virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
   // Whether this backend has `kind` with this op and dtype on this device; the reason when it has not.
-  virtual bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device, std::string* why) const = 0;
-  // Runs the operation before it returns; errors are thrown.
-  virtual void run(const Operation& operation) = 0;
+  virtual bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
+                        std::string* why) const = 0;
+  // Runs the operation before it returns; errors are thrown. Returns the source of a receive (group rank),
+  // else -1.
+  virtual int run(const Operation& operation) = 0;
   // Starts it; errors surface in the Work's wait().
   virtual std::shared_ptr<WorkState> submit(Operation operation) = 0;
   // Several point-to-point operations at once (NCCL's group call); the default submits one by one.
   virtual std::vector<std::shared_ptr<WorkState>> submit_batch(std::vector<Operation> operations);
+  // Blocks until every collective and every send that was submitted has ended, well or not. Receives that
+  // nobody waits for are given up; returns one line about each of those.
+  virtual std::vector<std::string> finish() = 0;
   // The algorithm that would run (or ran last) for this operation, for logs and tests: "ring".
+  // Error{invalid_argument} when `operation.algorithm` does not exist for it.
   virtual std::string algorithm_for(const Operation& operation) const = 0;
 };
 
@@ -53,6 +65,13 @@ struct BackendEntry {
 // "host", "cuda", "nccl", "mpi", "sim"; Error{invalid_argument} lists them for an unknown name and
 // Error{unsupported} says how to get one that this build or machine lacks.
 const BackendEntry& find_backend(std::string_view name);
-const std::vector<BackendEntry>& backends();
+std::span<const BackendEntry> backends();
+
+// What backend = "auto" means in this build and on this machine, and why (for DIST_LOG=info).
+struct BackendChoice {
+  std::string_view backend;
+  std::string reason;
+};
+BackendChoice choose_backend();
 
 }  // namespace dist

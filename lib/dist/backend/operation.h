@@ -38,7 +38,11 @@ struct Operation {
   std::string algorithm;  // empty: choose
   Timeout timeout = default_timeout;
   CallSite where;
+  std::uint64_t record = 0;  // its entry in the flight recorder
 
+  // Elements and dtype of this rank's part: the numbers that messages and reports quote.
+  std::int64_t count() const;
+  DType dtype() const;  // u8 for a barrier
   // "16384 f32", the size and dtype that messages and reports quote.
   std::string what() const;
 };

@@ -18,8 +18,8 @@ class WorkState {
   virtual int source_rank() { return -1; }  // of a completed receive: global rank
 };
 
-// A cheap, copyable handle. Buffers of the operation may be touched only after wait(). A synchronous call returns
-// one that has already waited.
+// A cheap, copyable handle. Buffers of the operation may be touched only after wait(). A synchronous call
+// returns one that has already waited.
 class Work {
  public:
   Work() = default;  // completed

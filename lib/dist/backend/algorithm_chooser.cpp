@@ -1,0 +1,92 @@
+#include "dist/backend/algorithm_chooser.h"
+
+#include <optional>
+
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+
+namespace dist {
+namespace {
+
+std::string without_underscores(std::string_view text) {
+  std::string result(text);
+  std::erase(result, '_');
+  return result;
+}
+
+std::optional<OpKind> collective_named(std::string_view text) {
+  for (int i = 0; i < op_kind_count; ++i) {
+    const auto kind = static_cast<OpKind>(i);
+    if (is_collective(kind) && without_underscores(name(kind)) == without_underscores(text)) return kind;
+  }
+  return std::nullopt;
+}
+
+std::size_t total_bytes(const std::vector<Tensor>& tensors) {
+  std::size_t sum = 0;
+  for (const auto& tensor : tensors) sum += tensor.nbytes();
+  return sum;
+}
+
+}  // namespace
+
+std::size_t deciding_bytes(const Operation& operation) {
+  switch (operation.kind) {
+    case OpKind::broadcast:
+    case OpKind::reduce:
+    case OpKind::all_reduce: return operation.outputs[0].nbytes();
+    case OpKind::all_gather: return total_bytes(operation.outputs);
+    case OpKind::reduce_scatter: return total_bytes(operation.inputs);
+    case OpKind::send:
+    case OpKind::recv:
+    case OpKind::scatter:
+    case OpKind::gather:
+    case OpKind::all_to_all:
+    case OpKind::barrier: return 0;
+  }
+  __builtin_unreachable();
+}
+
+AlgorithmChooser::AlgorithmChooser(int ranks, std::string_view dist_algo) : ranks_(ranks) {
+  while (!dist_algo.empty()) {
+    const auto comma = dist_algo.find(',');
+    read(dist_algo.substr(0, comma));
+    dist_algo = comma == std::string_view::npos ? std::string_view{} : dist_algo.substr(comma + 1);
+  }
+}
+
+void AlgorithmChooser::read(std::string_view setting) {
+  const auto colon = setting.find(':');
+  const auto kind = collective_named(setting.substr(0, colon));
+  if (colon == std::string_view::npos || !kind) {
+    fail(Errc::invalid_argument,
+         "DIST_ALGO has \"{}\", which is not <collective>:<algorithm>, as in "
+         "\"all_reduce:ring,broadcast:tree\"",
+         setting);
+  }
+  try {
+    from_environment_[static_cast<std::size_t>(*kind)] = &find_algorithm(*kind, setting.substr(colon + 1));
+  } catch (const Error& error) {
+    fail(error.code(), "DIST_ALGO has \"{}\": {}", setting, error.what());
+  }
+}
+
+const AlgorithmEntry& AlgorithmChooser::pick(const Operation& operation) const {
+  if (!operation.algorithm.empty()) return find_algorithm(operation.kind, operation.algorithm);
+  if (const auto* entry = from_environment_[static_cast<std::size_t>(operation.kind)]) return *entry;
+  const std::size_t bytes = deciding_bytes(operation);
+  auto& slot = remembered_[(bytes / 8 + 5 * static_cast<std::size_t>(operation.kind)) % remembered_.size()];
+  if (!slot.entry || slot.kind != operation.kind || slot.bytes != bytes) {
+    slot = {operation.kind, bytes, &choose_and_log(operation.kind, bytes)};
+  }
+  return *slot.entry;
+}
+
+const AlgorithmEntry& AlgorithmChooser::choose_and_log(OpKind kind, std::size_t bytes) const {
+  const Choice choice = choose(kind, bytes, ranks_);
+  log(LogLevel::info, "{} of {} bytes on {} ranks runs as {}: {}", name(kind), bytes, ranks_,
+      choice.algorithm, choice.reason);
+  return find_algorithm(kind, choice.algorithm);
+}
+
+}  // namespace dist

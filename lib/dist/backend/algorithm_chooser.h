@@ -1,0 +1,45 @@
+// Which algorithm a collective runs: the call's own `.algorithm`, else what DIST_ALGO says, else choose().
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "dist/backend/operation.h"
+#include "dist/collectives/algorithms.h"
+
+namespace dist {
+
+inline constexpr int op_kind_count = static_cast<int>(OpKind::barrier) + 1;
+
+// One per group. Every rank comes to the same answer, because it depends only on what all ranks know. Not
+// thread-safe.
+class AlgorithmChooser {
+ public:
+  // `dist_algo`: "all_reduce:ring,broadcast:chain" (underscores may be left out), empty for none.
+  // Error{invalid_argument} quotes the part that is wrong and lists what exists.
+  AlgorithmChooser(int ranks, std::string_view dist_algo);
+
+  const AlgorithmEntry& pick(const Operation& operation) const;
+
+ private:
+  struct Remembered {
+    OpKind kind = OpKind::barrier;
+    std::size_t bytes = 0;
+    const AlgorithmEntry* entry = nullptr;
+  };
+  void read(std::string_view setting);
+  const AlgorithmEntry& choose_and_log(OpKind kind, std::size_t bytes) const;
+
+  int ranks_;
+  std::array<const AlgorithmEntry*, op_kind_count> from_environment_{};
+  mutable std::array<Remembered, 16>
+      remembered_{};  // choose() writes down its reason, too slow for every call
+};
+
+// The size that decides, in bytes, as every rank knows it. 0 for scatter, gather and all_to_all: a rank knows
+// only its own share there, and shares may differ.
+std::size_t deciding_bytes(const Operation& operation);
+
+}  // namespace dist

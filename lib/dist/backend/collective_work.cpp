@@ -1,0 +1,45 @@
+#include "dist/backend/collective_work.h"
+
+#include "dist/core/fail.h"
+#include "dist/core/rank_label.h"
+
+namespace dist {
+
+void CollectiveWork::wait(Timeout timeout) {
+  std::unique_lock lock(mutex_);
+  const auto done = [this] { return done_; };
+  if (const Deadline deadline = Deadline::after(timeout); deadline.is_never()) {
+    done_changed_.wait(lock, done);
+  } else if (!done_changed_.wait_for(lock, timeout, done)) {
+    fail_wait(operation, timeout);
+  }
+  if (error_) std::rethrow_exception(error_);
+}
+
+bool CollectiveWork::is_completed() {
+  std::lock_guard lock(mutex_);
+  return done_;
+}
+
+void CollectiveWork::finish(std::exception_ptr error) {
+  {
+    std::lock_guard lock(mutex_);
+    done_ = true;
+    error_ = std::move(error);
+  }
+  done_changed_.notify_all();
+}
+
+void fail_wait(const Operation& operation, Timeout waited) {
+  fail(Errc::timeout, "rank {}: wait() for {} gave up after {} ms; the operation itself goes on",
+       current_rank_label(), describe(operation),
+       std::chrono::duration_cast<std::chrono::milliseconds>(waited).count());
+}
+
+std::string describe(const Operation& operation) {
+  const std::string what = operation.what();
+  return fmt::format("{} #{}{}{}{} at {}", name(operation.kind), operation.sequence, what.empty() ? "" : " (",
+                     what, what.empty() ? "" : ")", operation.where.str());
+}
+
+}  // namespace dist

@@ -1,0 +1,180 @@
+#include "dist/backend/composed.h"
+
+#include <cstdlib>
+
+#include "dist/backend/entries.h"
+#include "dist/backend/run_collective.h"
+#include "dist/core/fail.h"
+
+namespace dist {
+namespace {
+
+std::string_view dist_algo() {
+  const char* value = std::getenv("DIST_ALGO");
+  return value ? value : "";
+}
+
+// What must be equal on two ranks whose messages meet: FNV-1a over everything that makes a collective what it
+// is.
+std::uint32_t opcode_of(const Operation& operation, std::string_view algorithm) {
+  std::uint32_t hash = 2166136261u;
+  const auto mix = [&hash](std::uint32_t value) { hash = (hash ^ value) * 16777619u; };
+  mix(static_cast<std::uint32_t>(operation.kind));
+  mix(static_cast<std::uint32_t>(operation.dtype()));
+  mix(static_cast<std::uint32_t>(operation.op.kind()));
+  mix(static_cast<std::uint32_t>(operation.root));
+  for (const char c : algorithm) mix(static_cast<unsigned char>(c));
+  return hash == 0 ? 1 : hash;
+}
+
+}  // namespace
+
+ComposedBackend::ComposedBackend(const BackendContext& context)
+    : context_(context),
+      chooser_(static_cast<int>(context.members.size()), dist_algo()),
+      thread_(context.endpoint,
+              {[this] { context_.observer->thread_started(); },
+               [this](const CollectiveWork& work) { run_collective_now(work.operation, work.algorithm); }}) {}
+
+ComposedBackend::~ComposedBackend() {
+  for (const auto& message : thread_.messages()) message->give_up("its group was destroyed");
+}
+
+bool ComposedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
+                               std::string* why) const {
+  std::string reason;
+  const bool reduces = kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
+  if (device != DeviceType::cpu) {
+    reason = "the host backend works on CPU tensors; copy it with .to(dist::cpu)";
+  } else if (reduces && !is_defined(op, dtype)) {
+    reason = fmt::format("{} is not defined for {}", dist::name(op), dist::name(dtype));
+  }
+  if (why) *why = reason;
+  return reason.empty();
+}
+
+std::string ComposedBackend::algorithm_for(const Operation& operation) const {
+  return is_collective(operation.kind) ? std::string(chooser_.pick(operation).name) : std::string();
+}
+
+std::unique_ptr<Transport> ComposedBackend::open(const Operation& operation, std::string name,
+                                                 std::uint32_t opcode) {
+  const bool message = !is_collective(operation.kind);
+  TransportOptions options;
+  options.members = context_.members;
+  options.channel = {context_.context, message ? operation.tag : operation.sequence, opcode, message};
+  options.label = {std::move(name), operation.sequence, operation.what(), operation.where};
+  options.mode = message ? context_.send_mode : SendMode::eager;
+  options.deadline = Deadline::after(operation.timeout);
+  return context_.endpoint->open(std::move(options));
+}
+
+std::unique_ptr<Transport> ComposedBackend::open_for_message(const Operation& operation) {
+  // A send must match a receive of the same dtype, so the opcode carries it.
+  return open(operation, std::string(dist::name(operation.kind)),
+              1 + static_cast<std::uint32_t>(operation.dtype()));
+}
+
+int ComposedBackend::run(const Operation& operation) {
+  if (!is_collective(operation.kind)) return run_message(operation);
+  const AlgorithmEntry& algorithm = chooser_.pick(operation);
+  if (thread_.is_idle()) {
+    run_collective_now(operation, algorithm);
+  } else {
+    auto work = std::make_shared<CollectiveWork>(operation, algorithm);
+    thread_.submit(work);
+    work->wait(no_timeout);
+  }
+  return -1;
+}
+
+int ComposedBackend::run_message(const Operation& operation) {
+  context_.observer->starting(operation, {});
+  int peer = -1;
+  try {
+    const auto transport = open_for_message(operation);
+    peer = start_transfer(*transport, operation).wait();
+  } catch (...) {
+    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
+  }
+  context_.observer->completed(operation);
+  return operation.kind == OpKind::recv ? peer : -1;
+}
+
+void ComposedBackend::run_collective_now(const Operation& operation, const AlgorithmEntry& algorithm) {
+  bool started = false;
+  try {
+    if (!broken_by_.empty()) {
+      fail(Errc::aborted, "rank {}: {} was given up: an earlier collective of this group failed: {}",
+           context_.members[static_cast<std::size_t>(context_.rank)], describe(operation), broken_by_);
+    }
+    context_.observer->starting(operation, algorithm.name);
+    started = true;
+    const auto transport = open(operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)),
+                                opcode_of(operation, algorithm.name));
+    run_collective(*transport, operation, algorithm.run);
+  } catch (const std::exception& error) {
+    if (started && broken_by_.empty()) broken_by_ = error.what();
+    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
+  }
+  context_.observer->completed(operation);
+}
+
+std::shared_ptr<WorkState> ComposedBackend::submit(Operation operation) {
+  if (is_collective(operation.kind)) {
+    const AlgorithmEntry& algorithm = chooser_.pick(operation);
+    auto work = std::make_shared<CollectiveWork>(std::move(operation), algorithm);
+    thread_.submit(work);
+    return work;
+  }
+  context_.observer->starting(operation, {});
+  std::unique_ptr<Transport> transport;
+  try {
+    transport = open_for_message(operation);
+  } catch (...) {
+    auto error = context_.observer->failed(operation, std::current_exception());
+    return std::make_shared<MessageWork>(std::move(operation), std::move(error));
+  }
+  auto work = std::make_shared<MessageWork>(std::move(operation), std::move(transport), context_.endpoint,
+                                            context_.observer, context_.members);
+  if (!work->is_completed()) thread_.look_after(work);
+  return work;
+}
+
+std::vector<std::string> ComposedBackend::finish() {
+  thread_.wait_idle();
+  std::vector<std::string> given_up;
+  for (const auto& message : thread_.messages()) {
+    if (message->operation.kind == OpKind::send) {
+      try {
+        message->wait(no_timeout);
+      } catch (const Error&) {
+        // Kept in its Work.
+      }
+    } else if (message->give_up("its group was destroyed and nothing had arrived")) {
+      given_up.push_back(describe(message->operation));
+    }
+  }
+  return given_up;
+}
+
+std::vector<std::shared_ptr<WorkState>> Backend::submit_batch(std::vector<Operation> operations) {
+  std::vector<std::shared_ptr<WorkState>> works;
+  works.reserve(operations.size());
+  for (auto& operation : operations) works.push_back(submit(std::move(operation)));
+  return works;
+}
+
+namespace host {
+
+bool available(std::string* why) {
+  if (why) why->clear();
+  return true;
+}
+
+std::unique_ptr<Backend> make(const BackendContext& context) {
+  return std::make_unique<ComposedBackend>(context);
+}
+
+}  // namespace host
+}  // namespace dist

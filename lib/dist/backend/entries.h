@@ -1,0 +1,37 @@
+// The rows of the backend table. Each pair is defined in the backend's own file, or in its stub (no_cuda.cpp,
+// ...) where this build has none.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dist/backend/backend.h"
+
+namespace dist {
+
+namespace host {
+bool available(std::string* why);
+std::unique_ptr<Backend> make(const BackendContext& context);
+}  // namespace host
+
+namespace cuda_backend {
+bool available(std::string* why);
+std::unique_ptr<Backend> make(const BackendContext& context);
+}  // namespace cuda_backend
+
+namespace nccl {
+bool available(std::string* why);
+std::unique_ptr<Backend> make(const BackendContext& context);
+}  // namespace nccl
+
+namespace mpi {
+bool available(std::string* why);
+std::unique_ptr<Backend> make(const BackendContext& context);
+}  // namespace mpi
+
+namespace sim {
+bool available(std::string* why);
+std::unique_ptr<Backend> make(const BackendContext& context);
+}  // namespace sim
+
+}  // namespace dist

@@ -1,0 +1,137 @@
+#include "dist/backend/message_work.h"
+
+#include <algorithm>
+
+#include "dist/backend/collective_work.h"
+#include "dist/core/fail.h"
+#include "dist/core/rank_label.h"
+
+namespace dist {
+
+Request start_transfer(Transport& transport, const Operation& operation) {
+  if (operation.kind == OpKind::send) return transport.isend(operation.inputs[0].flat(), operation.peer);
+  return transport.irecv(operation.outputs[0].flat(), operation.peer);
+}
+
+MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport,
+                         std::shared_ptr<Endpoint> endpoint, OperationObserver* observer,
+                         std::vector<int> members)
+    : operation(std::move(op)),
+      transport_(std::move(transport)),
+      endpoint_(std::move(endpoint)),
+      observer_(observer),
+      members_(std::move(members)) {
+  try {
+    request_ = start_transfer(*transport_, operation);
+  } catch (...) {
+    end(observer_->failed(operation, std::current_exception()));
+  }
+}
+
+MessageWork::MessageWork(Operation op, std::exception_ptr error)
+    : operation(std::move(op)), done_(true), error_(std::move(error)) {}
+
+bool MessageWork::acquire(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const auto free = [this] { return !in_use_; };
+  if (deadline.is_never()) {
+    released_.wait(lock, free);
+  } else if (!released_.wait_for(lock, deadline.left(), free)) {
+    return false;
+  }
+  in_use_ = true;
+  return true;
+}
+
+void MessageWork::release() {
+  {
+    std::lock_guard lock(mutex_);
+    in_use_ = false;
+  }
+  released_.notify_all();
+}
+
+void MessageWork::end(std::exception_ptr error) {
+  request_ = Request();
+  transport_.reset();  // a Work may be kept long after its group
+  std::lock_guard lock(mutex_);
+  done_ = true;
+  error_ = std::move(error);
+}
+
+void MessageWork::end_transfer() {
+  try {
+    const int peer = request_.wait();
+    if (operation.kind == OpKind::recv) source_ = members_[static_cast<std::size_t>(peer)];
+    observer_->completed(operation);
+    end(nullptr);
+  } catch (...) {
+    end(observer_->failed(operation, std::current_exception()));
+  }
+}
+
+void MessageWork::wait(Timeout timeout) {
+  const Deadline deadline = Deadline::after(timeout);
+  if (!acquire(deadline)) fail_wait(operation, timeout);
+  if (!done_) {
+    try {
+      deadline.is_never() ? end_transfer() : wait_in_slices(deadline, timeout);
+    } catch (...) {
+      release();
+      throw;
+    }
+  }
+  release();
+  if (error_) std::rethrow_exception(error_);
+}
+
+bool MessageWork::is_ready() noexcept {
+  try {
+    return request_.is_completed();
+  } catch (...) {
+    return true;  // the request's wait() throws it again
+  }
+}
+
+void MessageWork::wait_in_slices(Deadline deadline, Timeout timeout) {
+  constexpr Timeout slice = std::chrono::milliseconds(5);  // another thread may have moved our data already
+  while (!is_ready()) {
+    if (deadline.passed()) fail_wait(operation, timeout);
+    endpoint_->progress(std::min(slice, deadline.left()));
+  }
+  end_transfer();
+}
+
+bool MessageWork::is_completed() {
+  {
+    std::lock_guard lock(mutex_);
+    if (done_) return true;
+    if (in_use_) return false;
+    in_use_ = true;
+  }
+  if (is_ready()) end_transfer();
+  const bool completed = done_;
+  release();
+  return completed;
+}
+
+int MessageWork::source_rank() {
+  std::lock_guard lock(mutex_);
+  return done_ ? source_ : -1;
+}
+
+bool MessageWork::give_up(const std::string& reason) {
+  {
+    std::lock_guard lock(mutex_);
+    if (done_ || in_use_) return false;
+    in_use_ = true;
+  }
+  request_ = Request();
+  Error error(Errc::aborted,
+              fmt::format("rank {}: {} was given up: {}", current_rank_label(), describe(operation), reason));
+  end(observer_->failed(operation, std::make_exception_ptr(std::move(error))));
+  release();
+  return true;
+}
+
+}  // namespace dist

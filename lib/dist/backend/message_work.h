@@ -1,0 +1,62 @@
+// A send or receive that is under way, independently of everything else.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "dist/backend/observer.h"
+#include "dist/backend/operation.h"
+#include "dist/backend/work.h"
+#include "dist/transport/endpoint.h"
+
+namespace dist {
+
+// Thread-safe: the user waits for it, and the progress thread looks after it meanwhile.
+class MessageWork final : public WorkState {
+ public:
+  // Starts the transfer on `transport`, which was opened for it alone. Errors are kept for wait().
+  MessageWork(Operation op, std::unique_ptr<Transport> transport, std::shared_ptr<Endpoint> endpoint,
+              OperationObserver* observer, std::vector<int> members);
+  // One that failed before it could start.
+  MessageWork(Operation op, std::exception_ptr error);
+
+  void wait(Timeout timeout) override;
+  bool is_completed() override;
+  int source_rank() override;
+
+  // Cancels it unless it has ended or somebody is waiting for it; wait() then throws Error{aborted} with
+  // `reason`. Returns whether it was cancelled.
+  bool give_up(const std::string& reason);
+
+  const Operation operation;
+
+ private:
+  // Only one thread at a time may use the transport. False when `deadline` passed first.
+  bool acquire(Deadline deadline);
+  void release();
+  bool is_ready() noexcept;
+  void end_transfer();  // waits for the request and keeps its result
+  void end(std::exception_ptr error);
+  void wait_in_slices(Deadline deadline, Timeout timeout);
+
+  std::unique_ptr<Transport> transport_;
+  std::shared_ptr<Endpoint> endpoint_;
+  OperationObserver* observer_ = nullptr;
+  std::vector<int> members_;
+
+  std::mutex mutex_;  // of the four below
+  std::condition_variable released_;
+  bool in_use_ = false;
+  bool done_ = false;
+  int source_ = -1;
+  std::exception_ptr error_;
+  Request request_;  // after transport_: goes first
+};
+
+// Posts the operation's transfer.
+Request start_transfer(Transport& transport, const Operation& operation);
+
+}  // namespace dist

@@ -1,0 +1,26 @@
+// What a backend tells the group that owns it. The flight recorder, the mismatch check and the watchdog
+// listen here, so that no backend needs to know them.
+#pragma once
+
+#include <exception>
+#include <string_view>
+
+#include "dist/backend/operation.h"
+
+namespace dist {
+
+// Called on the thread that runs the operation; from several threads at once for different operations.
+class OperationObserver {
+ public:
+  virtual ~OperationObserver() = default;
+  // A thread of the backend has started: it takes on the rank's identity.
+  virtual void thread_started() = 0;
+  // The operation is about to run, with this algorithm (empty for point-to-point). Collectives of one group
+  // come in their order. An Error thrown here becomes the operation's own; then nothing of it moves.
+  virtual void starting(const Operation& operation, std::string_view algorithm) = 0;
+  virtual void completed(const Operation& operation) noexcept = 0;
+  // Returns the error that the user gets: this one, or it with what is known about the other ranks added.
+  virtual std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept = 0;
+};
+
+}  // namespace dist

@@ -1,0 +1,133 @@
+#include "dist/backend/progress_thread.h"
+
+#include <system_error>
+
+#include "dist/core/fail.h"
+#include "dist/core/rank_label.h"
+
+namespace dist {
+
+// How long the thread stays in the endpoint before it looks again at which messages are left.
+constexpr Timeout patience = std::chrono::milliseconds(20);
+
+ProgressThread::ProgressThread(std::shared_ptr<Endpoint> endpoint, Callbacks callbacks)
+    : endpoint_(std::move(endpoint)), callbacks_(std::move(callbacks)) {}
+
+ProgressThread::~ProgressThread() {
+  std::deque<std::shared_ptr<CollectiveWork>> never_run;
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    never_run.swap(queue_);
+    wake_locked();
+  }
+  if (thread_.joinable()) thread_.join();
+  for (const auto& work : never_run) {
+    work->finish(std::make_exception_ptr(Error(
+        Errc::aborted, fmt::format("rank {}: {} was given up: its group was destroyed before it could run",
+                                   current_rank_label(), describe(work->operation)))));
+  }
+}
+
+void ProgressThread::submit(std::shared_ptr<CollectiveWork> work) {
+  std::lock_guard lock(mutex_);
+  start_locked();
+  queue_.push_back(std::move(work));
+  wake_locked();
+}
+
+void ProgressThread::look_after(std::shared_ptr<MessageWork> work) {
+  std::lock_guard lock(mutex_);
+  start_locked();
+  messages_.push_back(std::move(work));
+  if (!running_) wake_locked();  // a running collective moves messages too
+}
+
+bool ProgressThread::is_idle() {
+  std::lock_guard lock(mutex_);
+  return queue_.empty() && !running_;
+}
+
+void ProgressThread::wait_idle() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return queue_.empty() && !running_; });
+}
+
+std::vector<std::shared_ptr<MessageWork>> ProgressThread::messages() {
+  std::lock_guard lock(mutex_);
+  return messages_;
+}
+
+void ProgressThread::start_locked() {
+  if (thread_.joinable()) return;
+  try {
+    thread_ = std::thread([this] { loop(); });
+  } catch (const std::system_error& error) {
+    fail(Errc::resource, "rank {}: no thread for asynchronous operations: {}", current_rank_label(),
+         error.what());
+  }
+}
+
+void ProgressThread::wake_locked() {
+  changed_.notify_one();
+  if (in_endpoint_) endpoint_->interrupt();
+}
+
+void ProgressThread::loop() {
+  callbacks_.started();
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (!queue_.empty()) {
+      run_front(lock);
+    } else if (!messages_.empty()) {
+      move_messages(lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void ProgressThread::run_front(std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<CollectiveWork> work = std::move(queue_.front());
+  queue_.pop_front();
+  running_ = true;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    callbacks_.run(*work);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  running_ = false;
+  if (queue_.empty()) idle_.notify_all();
+  // Last: whoever waits for this work finds the thread idle, and runs its next operation itself.
+  work->finish(std::move(error));
+}
+
+void ProgressThread::move_messages(std::unique_lock<std::mutex>& lock) {
+  in_endpoint_ = true;
+  lock.unlock();
+  bool endpoint_failed = false;
+  try {
+    endpoint_->progress(patience);
+  } catch (...) {
+    endpoint_failed = true;  // each message gets its own error when it is looked at
+  }
+  lock.lock();
+  in_endpoint_ = false;
+  if (endpoint_failed) changed_.wait_for(lock, patience);
+
+  const auto looked_after = messages_;
+  lock.unlock();
+  std::vector<const MessageWork*> ended;
+  for (const auto& message : looked_after) {
+    if (message->is_completed()) ended.push_back(message.get());
+  }
+  lock.lock();
+  for (const auto* message : ended) {
+    std::erase_if(messages_, [message](const auto& candidate) { return candidate.get() == message; });
+  }
+}
+
+}  // namespace dist

@@ -1,0 +1,56 @@
+// The progress thread of a group: runs submitted collectives in order, and between them moves the messages
+// that nobody is waiting for. Started by the first asynchronous operation; sleeps when there is nothing to
+// do.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dist/backend/collective_work.h"
+#include "dist/backend/message_work.h"
+
+namespace dist {
+
+// Thread-safe.
+class ProgressThread {
+ public:
+  struct Callbacks {
+    std::function<void()> started;                   // first thing on the thread
+    std::function<void(const CollectiveWork&)> run;  // one collective; errors are thrown
+  };
+  ProgressThread(std::shared_ptr<Endpoint> endpoint, Callbacks callbacks);
+  ~ProgressThread();  // queued collectives end with Error{aborted}; a running one is waited for
+
+  void submit(std::shared_ptr<CollectiveWork> work);
+  void look_after(std::shared_ptr<MessageWork> work);  // until it has ended, even when its Work is dropped
+  bool is_idle();                                      // no collective is queued or running
+  void wait_idle();
+  std::vector<std::shared_ptr<MessageWork>> messages();  // those that have not ended
+
+ private:
+  void start_locked();
+  void loop();
+  void run_front(std::unique_lock<std::mutex>& lock);
+  void move_messages(std::unique_lock<std::mutex>& lock);
+  void wake_locked();
+
+  std::shared_ptr<Endpoint> endpoint_;
+  Callbacks callbacks_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  std::condition_variable idle_;
+  std::deque<std::shared_ptr<CollectiveWork>> queue_;
+  std::vector<std::shared_ptr<MessageWork>> messages_;
+  bool running_ = false;      // a collective
+  bool in_endpoint_ = false;  // moving messages
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace dist

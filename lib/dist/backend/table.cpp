@@ -1,0 +1,43 @@
+#include <array>
+
+#include <fmt/ranges.h>
+
+#include "dist/backend/backend.h"
+#include "dist/backend/entries.h"
+#include "dist/core/fail.h"
+
+namespace dist {
+namespace {
+
+constexpr std::array table{
+    BackendEntry{"host", host::available, host::make},
+    BackendEntry{"cuda", cuda_backend::available, cuda_backend::make},
+    BackendEntry{"nccl", nccl::available, nccl::make},
+    BackendEntry{"mpi", mpi::available, mpi::make},
+    BackendEntry{"sim", sim::available, sim::make},
+};
+
+}  // namespace
+
+std::span<const BackendEntry> backends() { return table; }
+
+const BackendEntry& find_backend(std::string_view name) {
+  std::vector<std::string_view> names{"auto"};
+  for (const auto& entry : table) {
+    names.push_back(entry.name);
+    if (entry.name != name) continue;
+    std::string why;
+    if (!entry.available(&why)) fail(Errc::unsupported, "backend \"{}\" cannot be used: {}", name, why);
+    return entry;
+  }
+  fail(Errc::invalid_argument, "backend \"{}\" does not exist; there are {}", name, fmt::join(names, ", "));
+}
+
+BackendChoice choose_backend() {
+  std::string why_not_nccl, why_not_cuda;
+  nccl::available(&why_not_nccl);
+  cuda_backend::available(&why_not_cuda);
+  return {"host", fmt::format("{}; {}", why_not_nccl, why_not_cuda)};
+}
+
+}  // namespace dist
