@@ -1,5 +1,5 @@
-// The arena: where CPU tensors live, in memory that other processes can map. One per process, a memfd segment of
-// sparse virtual memory; nothing of it has a name in any file system, so nothing can be left behind.
+// The arena: where CPU tensors live, in memory that other processes can map. One per process, a memfd segment
+// of sparse virtual memory; nothing of it has a name in any file system, so nothing can be left behind.
 // Thread-safe. After fork() the child gets an arena of its own; tensors made before stay readable as copies.
 #pragma once
 
@@ -21,10 +21,10 @@ class Arena {
   // Offset of [pointer, pointer + bytes) in the segment, or nothing if it lies elsewhere (foreign memory).
   std::optional<std::uint64_t> offset_of(const void* pointer, std::size_t bytes) const;
 
-  int fd() const;                 // the memfd, to be sent to peers
-  std::size_t capacity() const;   // bytes of address space a peer maps
-  std::size_t in_use() const;     // bytes allocated now
-  std::size_t peak() const;       // highest in_use() so far
+  int fd() const;                // the memfd, to be sent to peers
+  std::size_t capacity() const;  // bytes of address space a peer maps
+  std::size_t in_use() const;    // bytes allocated now
+  std::size_t peak() const;      // highest in_use() so far
 
  private:
   Arena();

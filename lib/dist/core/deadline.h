@@ -1,6 +1,7 @@
 // A point on the steady clock by which something must have happened.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 namespace dist {

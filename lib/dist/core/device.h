@@ -1,5 +1,6 @@
-// What a device must offer, as a thin table of calls: streams, events, memory, copies and kernels. The CUDA build
-// fills it with CUDA; tests fill it with a CPU implementation, so that all logic above it is proved without a GPU.
+// What a device must offer, as a thin table of calls: streams, events, memory, copies and kernels. The CUDA
+// build fills it with CUDA; tests fill it with a CPU implementation, so that all logic above it is proved
+// without a GPU.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "dist/core/kernels.h"
 #include "dist/core/view.h"
 
 namespace dist {
@@ -16,13 +18,14 @@ namespace dist {
 using StreamHandle = void*;
 using EventHandle = void*;
 
-class DeviceApi {
+class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
  public:
   virtual ~DeviceApi() = default;
   virtual int count() const = 0;  // devices of this type
 
   virtual void* allocate(Device, std::size_t bytes) = 0;  // peers can map it through export_memory
-  virtual void deallocate(Device, void*) noexcept = 0;
+  virtual void deallocate(Device,
+                          void*) noexcept = 0;  // takes effect after the work enqueued so far, on any stream
   // A handle that another process (or thread) of this host turns into a pointer with import_memory.
   virtual std::vector<std::byte> export_memory(Device, const void*) = 0;
   virtual void* import_memory(Device, const std::vector<std::byte>& handle) = 0;
@@ -35,7 +38,7 @@ class DeviceApi {
   virtual void record(Device, EventHandle, StreamHandle) = 0;
   virtual void stream_wait(Device, StreamHandle, EventHandle) = 0;  // work issued later waits for the event
   virtual bool is_done(Device, EventHandle) = 0;
-  virtual void synchronize(Device, StreamHandle) = 0;               // blocks the host
+  virtual void synchronize(Device, StreamHandle) = 0;  // blocks the host
 
   // Enqueued on the stream; at least one side of a copy is on the device.
   virtual void copy(Device, StreamHandle, void* to, const void* from, std::size_t bytes) = 0;
@@ -43,18 +46,23 @@ class DeviceApi {
   virtual void scale(Device, StreamHandle, TensorView, double factor) = 0;
   virtual void divide(Device, StreamHandle, TensorView, std::int64_t divisor) = 0;
   virtual void reduce(Device, StreamHandle, TensorView acc, TensorView in, ReduceOp) = 0;
+  virtual void convert(Device, StreamHandle, TensorView to, TensorView from) = 0;
+  virtual void unary(Device, StreamHandle, TensorView out, TensorView in, UnaryOp) = 0;
+  virtual void binary(Device, StreamHandle, TensorView out, TensorView a, TensorView b, BinaryOp) = 0;
+  virtual void add_scaled(Device, StreamHandle, TensorView acc, TensorView in, double alpha) = 0;
 };
 
 // The implementation for cuda devices; Error{unsupported} saying how to get one when this build has none.
 DeviceApi& device_api(DeviceType type);
-// Replaces it (tests, and the CUDA build at load time). nullptr removes it.
+// Replaces it (tests, and the CUDA build at load time). nullptr removes it. Tensors keep the one they came
+// from.
 void set_device_api(DeviceType type, std::shared_ptr<DeviceApi> api);
 
-// The stream that kernels and copies of this thread go to, one per device type and thread; null is the default
+// The stream that kernels and copies of this thread go to, one per device and thread; null is the default
 // stream of the device.
 StreamHandle current_stream(Device device);
 
-// Makes `stream` current for this thread while it lives.
+// Makes `stream` current for this thread and device while it lives.
 class StreamGuard {
  public:
   StreamGuard(Device device, StreamHandle stream);

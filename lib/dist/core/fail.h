@@ -1,9 +1,9 @@
 // Throwing with a formatted message: `fail(Errc::timeout, "rank {} waited {} ms", rank, ms)`.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "dist/core/error.h"
 

@@ -1,6 +1,6 @@
-// Work on views, done where they lie: each call dispatches on the device of its first argument. On a CPU it has
-// finished when it returns; on a GPU it is enqueued on the current stream.
-// Shapes: views of one call have equal counts and dtypes unless said otherwise; violations are internal errors.
+// Work on views, done where they lie: each call dispatches on the device of its first argument. On a CPU it
+// has finished when it returns; on a GPU it is enqueued on the current stream. Shapes: views of one call have
+// equal counts and dtypes unless said otherwise; violations are internal errors.
 #pragma once
 
 #include "dist/core/view.h"
@@ -17,7 +17,19 @@ void copy(TensorView to, TensorView from);
 void fill(TensorView view, double value);
 // view[i] *= factor (floating point dtypes).
 void scale(TensorView view, double factor);
-// view[i] /= divisor; integers truncate towards zero.
+// view[i] /= divisor, which is positive; integers truncate towards zero. Not on bool.
 void divide(TensorView view, std::int64_t divisor);
+
+// to[i] = from[i] across dtypes, on one device. Floating point to integer truncates and saturates, NaN
+// becomes 0.
+void convert(TensorView to, TensorView from);
+
+// The arithmetic of Tensor. Out may be one of the inputs. Not on bool.
+enum class UnaryOp : std::uint8_t { exp, sqrt };                         // floating point dtypes
+enum class BinaryOp : std::uint8_t { add, subtract, multiply, divide };  // divide: floating point dtypes
+void unary(TensorView out, TensorView in, UnaryOp op);
+void binary(TensorView out, TensorView a, TensorView b, BinaryOp op);
+// acc[i] += alpha * in[i]; integers take alpha's integral part.
+void add_scaled(TensorView acc, TensorView in, double alpha);
 
 }  // namespace dist

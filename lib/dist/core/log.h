@@ -1,10 +1,10 @@
 // DIST_LOG=error|warn|info|debug (default warn), to stderr, one line each, with the rank when there is one.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace dist {
 

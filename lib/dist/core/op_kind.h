@@ -7,7 +7,17 @@
 namespace dist {
 
 enum class OpKind : std::uint8_t {
-  send, recv, broadcast, reduce, all_reduce, scatter, gather, all_gather, reduce_scatter, all_to_all, barrier
+  send,
+  recv,
+  broadcast,
+  reduce,
+  all_reduce,
+  scatter,
+  gather,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  barrier
 };
 
 std::string_view name(OpKind kind);  // "all_reduce"

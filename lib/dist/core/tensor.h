@@ -1,5 +1,5 @@
-// Tensor: shape, dtype, device and shared storage. Always contiguous. Copying a Tensor shares its storage, as in
-// PyTorch; clone() copies the elements. Not synchronised: two threads writing one tensor is a data race.
+// Tensor: shape, dtype, device and shared storage. Always contiguous. Copying a Tensor shares its storage, as
+// in PyTorch; clone() copies the elements. Not synchronised: two threads writing one tensor is a data race.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class Tensor {
  public:
   Tensor() = default;  // undefined: is_defined() is false and every other use is an Error{invalid_argument}
 
-  // Memory that stays the caller's: alive and unmoved while any tensor over it lives. Not in the arena, so peers
-  // cannot map it and transfers are staged.
+  // Memory that stays the caller's: alive and unmoved while any tensor over it lives. Not in the arena, so
+  // peers cannot map it and transfers are staged.
   static Tensor from_blob(void* data, Shape shape, DType dtype = DType::f32, Device device = cpu);
 
   bool is_defined() const { return storage_ != nullptr; }
@@ -37,12 +37,15 @@ class Tensor {
   Device device() const { return device_; }
 
   // The elements, when T is this dtype and the device is the CPU; otherwise Error{invalid_argument}.
-  template <class T> std::span<T> data();
-  template <class T> std::span<const T> data() const;
-  void* raw() const;            // first byte, on any device
-  TensorView flat() const;      // all elements as a view; the view does not keep the storage alive
+  template <class T>
+  std::span<T> data();
+  template <class T>
+  std::span<const T> data() const;
+  void* raw() const;        // first byte, on any device
+  TensorView flat() const;  // all elements as a view; the view does not keep the storage alive
 
-  // These share storage. narrow() keeps [start, start + length) of the first axis (others would not be contiguous).
+  // These share storage. narrow() keeps [start, start + length) of the first axis (others would not be
+  // contiguous).
   Tensor view(Shape shape) const;  // one entry may be -1
   Tensor narrow(std::int64_t start, std::int64_t length) const;
   Tensor operator[](std::int64_t index) const;  // drops the first axis
@@ -62,9 +65,11 @@ class Tensor {
   Tensor& mul_(double factor);
   Tensor& div_(double divisor);
 
-  template <class T> T item() const;             // exactly one element; converts to T
-  template <class T> std::vector<T> to_vector() const;  // all elements, converted to T, in order
-  std::string str() const;                       // "[1, 2, 3] f32"; long tensors are abbreviated
+  template <class T>
+  T item() const;  // exactly one element; converts to T
+  template <class T>
+  std::vector<T> to_vector() const;  // all elements, converted to T, in order
+  std::string str() const;           // "[1, 2, 3] f32"; long tensors are abbreviated
 
  private:
   friend Tensor empty(Shape, DType, Device);
@@ -83,9 +88,12 @@ Tensor full(Shape shape, double value, DType dtype = DType::f32, Device device =
 Tensor arange(std::int64_t n, DType dtype = DType::f32, Device device = cpu);  // 0, 1, ..., n-1
 Tensor empty_like(const Tensor& t);
 Tensor zeros_like(const Tensor& t);
-// One-dimensional from values; the dtype is the element type's: tensor({1.f, 2.f}) is f32, tensor({1, 2}) is i32.
-template <class T> Tensor tensor(std::initializer_list<T> values, Device device = cpu);
-template <class T> Tensor tensor(std::span<const T> values, Device device = cpu);
+// One-dimensional from values; the dtype is the element type's: tensor({1.f, 2.f}) is f32, tensor({1, 2}) is
+// i32.
+template <class T>
+Tensor tensor(std::initializer_list<T> values, Device device = cpu);
+template <class T>
+Tensor tensor(std::span<const T> values, Device device = cpu);
 
 // Element-wise, equal shapes and dtypes; the result is new. CPU and GPU.
 Tensor operator+(const Tensor& a, const Tensor& b);
@@ -93,10 +101,10 @@ Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(const Tensor& a, const Tensor& b);
 Tensor operator/(const Tensor& a, const Tensor& b);
 Tensor operator*(const Tensor& a, double factor);
-Tensor exp(const Tensor& a);   // floating point
-Tensor sqrt(const Tensor& a);  // floating point
-double sum(const Tensor& a);   // accumulated in double
-double max(const Tensor& a);   // at least one element
+Tensor exp(const Tensor& a);                   // floating point
+Tensor sqrt(const Tensor& a);                  // floating point
+double sum(const Tensor& a);                   // accumulated in double
+double max(const Tensor& a);                   // at least one element
 bool equal(const Tensor& a, const Tensor& b);  // same shape, dtype and elements; bit-wise for NaN-free data
 
 std::ostream& operator<<(std::ostream& out, const Tensor& t);

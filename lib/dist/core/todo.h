@@ -3,16 +3,17 @@
 //   DIST_TODO("lab 01, step 2: publish this rank's entry, wait for all, collect");
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "dist/core/call_site.h"
 #include "dist/core/error.h"
 
 namespace dist {
 
-// Thrown by code that is still to be written. A type of its own, so that a grader tells "not written" from "wrong".
+// Thrown by code that is still to be written. A type of its own, so that a grader tells "not written" from
+// "wrong".
 class Todo : public Error {
  public:
   Todo(std::string_view what, CallSite where)

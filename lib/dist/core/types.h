@@ -16,17 +16,17 @@ enum class DType : std::uint8_t { u8, i8, i32, i64, f16, bf16, f32, f64, boolean
 inline constexpr std::array all_dtypes{DType::u8,   DType::i8,  DType::i32, DType::i64,    DType::f16,
                                        DType::bf16, DType::f32, DType::f64, DType::boolean};
 
-std::size_t size_of(DType dtype);         // bytes of one element
-std::string_view name(DType dtype);       // "f32", "bool", ...
-bool is_floating_point(DType dtype);      // f16, bf16, f32, f64
+std::size_t size_of(DType dtype);     // bytes of one element
+std::string_view name(DType dtype);   // "f32", "bool", ...
+bool is_floating_point(DType dtype);  // f16, bf16, f32, f64
 
 // The DType of a C++ element type: dtype_of<float>() == DType::f32.
 template <class T>
 constexpr DType dtype_of();
 
 // What a reduction does with two elements. `avg` divides the sum by the number of ranks (integers: truncated
-// towards zero); `premul_sum(f)` multiplies every input by f first (floating point only); on bool, sum and max
-// are "or", product and min are "and". Bit operations need integers or bool.
+// towards zero); `premul_sum(f)` multiplies every input by f first (floating point only); on bool, sum and
+// max are "or", product and min are "and". Bit operations need integers or bool.
 class ReduceOp {
  public:
   enum class Kind : std::uint8_t { sum, avg, product, min, max, band, bor, bxor, premul_sum };
@@ -87,14 +87,41 @@ decltype(auto) visit_dtype(DType dtype, F&& f) {
   __builtin_unreachable();
 }
 
-template <> constexpr DType dtype_of<std::uint8_t>() { return DType::u8; }
-template <> constexpr DType dtype_of<std::int8_t>() { return DType::i8; }
-template <> constexpr DType dtype_of<std::int32_t>() { return DType::i32; }
-template <> constexpr DType dtype_of<std::int64_t>() { return DType::i64; }
-template <> constexpr DType dtype_of<Half>() { return DType::f16; }
-template <> constexpr DType dtype_of<BFloat16>() { return DType::bf16; }
-template <> constexpr DType dtype_of<float>() { return DType::f32; }
-template <> constexpr DType dtype_of<double>() { return DType::f64; }
-template <> constexpr DType dtype_of<bool>() { return DType::boolean; }
+template <>
+constexpr DType dtype_of<std::uint8_t>() {
+  return DType::u8;
+}
+template <>
+constexpr DType dtype_of<std::int8_t>() {
+  return DType::i8;
+}
+template <>
+constexpr DType dtype_of<std::int32_t>() {
+  return DType::i32;
+}
+template <>
+constexpr DType dtype_of<std::int64_t>() {
+  return DType::i64;
+}
+template <>
+constexpr DType dtype_of<Half>() {
+  return DType::f16;
+}
+template <>
+constexpr DType dtype_of<BFloat16>() {
+  return DType::bf16;
+}
+template <>
+constexpr DType dtype_of<float>() {
+  return DType::f32;
+}
+template <>
+constexpr DType dtype_of<double>() {
+  return DType::f64;
+}
+template <>
+constexpr DType dtype_of<bool>() {
+  return DType::boolean;
+}
 
 }  // namespace dist

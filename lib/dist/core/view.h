@@ -23,10 +23,17 @@ struct TensorView {
   }
 };
 
-// Chunk i of n: one rank's share of `all`. Sizes differ by at most one, none is out of range, and together the
-// n chunks are `all`. (torch.chunk rounds the size up instead, so that its last chunks can be short or missing.)
+// Where chunk i of n begins among `count` elements; chunk n begins at the end. Cannot overflow: i <= n, and
+// the division is done before the multiplication.
+constexpr std::int64_t chunk_begin(std::int64_t count, std::int64_t i, std::int64_t n) {
+  return count / n * i + count % n * i / n;
+}
+
+// Chunk i of n: one rank's share of `all`. Sizes differ by at most one, none is out of range, and together
+// the n chunks are `all`. (torch.chunk rounds the size up instead, so that its last chunks can be short or
+// missing.)
 inline TensorView chunk(const TensorView& all, std::int64_t i, std::int64_t n) {
-  const std::int64_t lo = all.count * i / n, hi = all.count * (i + 1) / n;
+  const std::int64_t lo = chunk_begin(all.count, i, n), hi = chunk_begin(all.count, i + 1, n);
   return all.slice(lo, hi - lo);
 }
 

@@ -1,0 +1,124 @@
+#include "dist/core/kernels.h"
+
+#include <cstring>
+
+#include "dist/core/cpu_kernels.h"
+#include "dist/core/device.h"
+#include "dist/core/fail.h"
+
+namespace dist {
+
+namespace {
+
+bool on_cpu(const TensorView& view) { return view.device.type == DeviceType::cpu; }
+
+void check_counts(std::string_view kernel, const TensorView& a, const TensorView& b) {
+  if (a.count != b.count)
+    fail(Errc::internal, "{}: {} {} met {} {}; views of one call have equal counts", kernel, a.count,
+         name(a.dtype), b.count, name(b.dtype));
+}
+
+void check_same(std::string_view kernel, const TensorView& a, const TensorView& b) {
+  check_counts(kernel, a, b);
+  if (a.dtype != b.dtype || a.device != b.device)
+    fail(Errc::internal, "{}: {} on {} met {} on {}; views of one call have one dtype and one device", kernel,
+         name(a.dtype), a.device.str(), name(b.dtype), b.device.str());
+}
+
+void check_dtype(std::string_view kernel, DType dtype, bool exists) {
+  if (!exists)
+    fail(Errc::internal, "{} is not defined on {}; its caller must refuse it", kernel, name(dtype));
+}
+
+// Runs `host()` or, for a view that lies on a device, `device(api, stream)`. Empty views need neither.
+template <class Host, class OnDevice>
+void dispatch(const TensorView& view, const Host& host, const OnDevice& device) {
+  if (view.count == 0) return;
+  if (on_cpu(view)) return host();
+  device(device_api(view.device.type), current_stream(view.device));
+}
+
+}  // namespace
+
+void reduce(TensorView acc, TensorView in, ReduceOp op) {
+  check_same("reduce", acc, in);
+  if (op.kind() == ReduceOp::Kind::avg || op.kind() == ReduceOp::Kind::premul_sum)
+    fail(Errc::internal, "reduce: {} is no base operation; it is a sum and a scale() or divide()",
+         name(op.kind()));
+  check_dtype(name(op.kind()), acc.dtype, is_defined(op.kind(), acc.dtype));
+  dispatch(
+      acc, [&] { cpu_kernels::reduce(acc, in, op); },
+      [&](DeviceApi& api, StreamHandle stream) { api.reduce(acc.device, stream, acc, in, op); });
+}
+
+void copy(TensorView to, TensorView from) {
+  check_counts("copy", to, from);
+  check_dtype("copy between dtypes", from.dtype, to.dtype == from.dtype);
+  if (to.count == 0 || to.data == from.data) return;
+  if (on_cpu(to) && on_cpu(from)) {
+    std::memcpy(to.data, from.data, to.bytes());
+  } else {
+    const Device device = on_cpu(to) ? from.device : to.device;
+    device_api(device.type).copy(device, current_stream(device), to.data, from.data, to.bytes());
+  }
+}
+
+void fill(TensorView view, double value) {
+  dispatch(
+      view, [&] { cpu_kernels::fill(view, value); },
+      [&](DeviceApi& api, StreamHandle stream) { api.fill(view.device, stream, view, value); });
+}
+
+void scale(TensorView view, double factor) {
+  check_dtype("scale", view.dtype, is_floating_point(view.dtype));
+  dispatch(
+      view, [&] { cpu_kernels::scale(view, factor); },
+      [&](DeviceApi& api, StreamHandle stream) { api.scale(view.device, stream, view, factor); });
+}
+
+void divide(TensorView view, std::int64_t divisor) {
+  check_dtype("divide", view.dtype, view.dtype != DType::boolean);
+  if (divisor < 1) fail(Errc::internal, "divide: the divisor {} is not positive", divisor);
+  dispatch(
+      view, [&] { cpu_kernels::divide(view, divisor); },
+      [&](DeviceApi& api, StreamHandle stream) { api.divide(view.device, stream, view, divisor); });
+}
+
+void convert(TensorView to, TensorView from) {
+  check_counts("convert", to, from);
+  if (to.device != from.device)
+    fail(Errc::internal, "convert: from {} to {}; copy between devices first", from.device.str(),
+         to.device.str());
+  if (to.dtype == from.dtype) return copy(to, from);
+  dispatch(
+      to, [&] { cpu_kernels::convert(to, from); },
+      [&](DeviceApi& api, StreamHandle stream) { api.convert(to.device, stream, to, from); });
+}
+
+void unary(TensorView out, TensorView in, UnaryOp op) {
+  check_same("unary", out, in);
+  check_dtype("exp or sqrt", out.dtype, is_floating_point(out.dtype));
+  dispatch(
+      out, [&] { cpu_kernels::unary(out, in, op); },
+      [&](DeviceApi& api, StreamHandle stream) { api.unary(out.device, stream, out, in, op); });
+}
+
+void binary(TensorView out, TensorView a, TensorView b, BinaryOp op) {
+  check_same("binary", out, a);
+  check_same("binary", out, b);
+  check_dtype("arithmetic", out.dtype, out.dtype != DType::boolean);
+  check_dtype("division", out.dtype, op != BinaryOp::divide || is_floating_point(out.dtype));
+  dispatch(
+      out, [&] { cpu_kernels::binary(out, a, b, op); },
+      [&](DeviceApi& api, StreamHandle stream) { api.binary(out.device, stream, out, a, b, op); });
+}
+
+void add_scaled(TensorView acc, TensorView in, double alpha) {
+  check_same("add_scaled", acc, in);
+  check_dtype("arithmetic", acc.dtype, acc.dtype != DType::boolean);
+  dispatch(
+      acc, [&] { cpu_kernels::add_scaled(acc, in, alpha); },
+      [&](DeviceApi& api, StreamHandle stream) { api.add_scaled(acc.device, stream, acc, in, alpha); });
+}
+
+}  // namespace dist

@@ -1,0 +1,22 @@
+#include "dist/core/op_kind.h"
+
+namespace dist {
+
+std::string_view name(OpKind kind) {
+  switch (kind) {
+    case OpKind::send: return "send";
+    case OpKind::recv: return "recv";
+    case OpKind::broadcast: return "broadcast";
+    case OpKind::reduce: return "reduce";
+    case OpKind::all_reduce: return "all_reduce";
+    case OpKind::scatter: return "scatter";
+    case OpKind::gather: return "gather";
+    case OpKind::all_gather: return "all_gather";
+    case OpKind::reduce_scatter: return "reduce_scatter";
+    case OpKind::all_to_all: return "all_to_all";
+    case OpKind::barrier: return "barrier";
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace dist

@@ -1,0 +1,44 @@
+#include "dist/core/shape.h"
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "dist/core/fail.h"
+
+namespace dist {
+
+std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+std::int64_t product(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const auto size : shape) count *= size;
+  return count;
+}
+
+std::int64_t checked_numel(const Shape& shape, DType dtype) {
+  if (std::any_of(shape.begin(), shape.end(), [](auto size) { return size < 0; }))
+    fail(Errc::invalid_argument, "shape {}: sizes cannot be negative", to_string(shape));
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  auto bytes = static_cast<std::int64_t>(size_of(dtype));
+  for (const auto size : shape)
+    if (__builtin_mul_overflow(bytes, size, &bytes))
+      fail(Errc::invalid_argument, "shape {} of {}: more bytes than 63 bits can count", to_string(shape),
+           name(dtype));
+  return bytes / static_cast<std::int64_t>(size_of(dtype));
+}
+
+void infer_axis(Shape& shape, std::int64_t count) {
+  const auto unknown = std::find(shape.begin(), shape.end(), -1);
+  if (unknown == shape.end()) return;
+  const std::string asked = to_string(shape);
+  *unknown = 1;
+  if (std::find(shape.begin(), shape.end(), -1) != shape.end())
+    fail(Errc::invalid_argument, "view({}): only one size can be -1", asked);
+  const std::int64_t known = checked_numel(shape, DType::u8);
+  if (known == 0 || count % known != 0)
+    fail(Errc::invalid_argument, "view({}): no size in place of -1 makes {} elements", asked, count);
+  *unknown = count / known;
+}
+
+}  // namespace dist

@@ -1,0 +1,269 @@
+#include "dist/core/tensor.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "dist/core/arena.h"
+#include "dist/core/device.h"
+#include "dist/core/fail.h"
+#include "dist/core/functors.h"
+#include "dist/core/kernels.h"
+#include "dist/core/shape.h"
+
+namespace dist {
+
+class Storage {
+ public:
+  // Owned memory. Zero bytes get a valid address too, so that pointers are never null.
+  Storage(Device device, std::size_t bytes) {
+    const std::size_t size = std::max<std::size_t>(bytes, 1);
+    if (device.type == DeviceType::cpu) {
+      data_ = Arena::local().allocate(size);
+      free_ = [](void* data) { Arena::local().deallocate(data); };
+    } else {
+      auto api = device_api(device.type).shared_from_this();
+      if (device.index < 0 || device.index >= api->count())
+        fail(Errc::invalid_argument, "{} does not exist; this machine has {} such devices", device.str(),
+             api->count());
+      data_ = api->allocate(device, size);
+      free_ = [api, device](void* data) { api->deallocate(device, data); };
+    }
+  }
+  explicit Storage(void* borrowed) : data_(borrowed) {}
+  ~Storage() {
+    if (free_) free_(data_);
+  }
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+  std::function<void(void*)> free_;  // empty: the memory is the caller's
+};
+
+namespace {
+
+void check_defined(const Tensor& t) {
+  if (!t.is_defined())
+    fail(Errc::invalid_argument,
+         "this tensor is undefined (default-constructed); make it with empty(), zeros(), ...");
+}
+
+// Work enqueued on the current stream may still use host memory when a call returns; these calls do not
+// return then.
+void synchronize(Device device) {
+  if (device.type != DeviceType::cpu) device_api(device.type).synchronize(device, current_stream(device));
+}
+
+void check_same_shape(std::string_view what, const Tensor& a, const Tensor& b) {
+  if (a.shape() != b.shape())
+    fail(Errc::invalid_argument, "{}: shapes {} and {} differ", what, to_string(a.shape()),
+         to_string(b.shape()));
+}
+
+}  // namespace
+
+Tensor Tensor::from_blob(void* data, Shape shape, DType dtype, Device device) {
+  const std::int64_t count = checked_numel(shape, dtype);
+  if (data == nullptr && count > 0)
+    fail(Errc::invalid_argument, "from_blob: null memory for a tensor of shape {}", to_string(shape));
+  static std::byte nothing;  // an address for tensors without elements
+  Tensor t;
+  t.storage_ = std::make_shared<Storage>(data == nullptr ? &nothing : data);
+  t.shape_ = std::move(shape);
+  t.dtype_ = dtype;
+  t.device_ = device;
+  return t;
+}
+
+Tensor empty(Shape shape, DType dtype, Device device) {
+  const std::int64_t count = checked_numel(shape, dtype);
+  Tensor t;
+  t.storage_ = std::make_shared<Storage>(device, static_cast<std::size_t>(count) * size_of(dtype));
+  t.shape_ = std::move(shape);
+  t.dtype_ = dtype;
+  t.device_ = device;
+  return t;
+}
+
+std::int64_t Tensor::size(std::int64_t axis) const {
+  check_defined(*this);
+  const std::int64_t from_front = axis < 0 ? axis + dim() : axis;
+  if (from_front < 0 || from_front >= dim())
+    fail(Errc::invalid_argument, "size({}): a tensor of shape {} has {} axes", axis, to_string(shape_),
+         dim());
+  return shape_[static_cast<std::size_t>(from_front)];
+}
+
+std::int64_t Tensor::numel() const {
+  check_defined(*this);
+  return product(shape_);
+}
+
+std::size_t Tensor::nbytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype_); }
+
+void* Tensor::raw() const {
+  check_defined(*this);
+  return storage_->data() + static_cast<std::size_t>(offset_) * size_of(dtype_);
+}
+
+TensorView Tensor::flat() const { return {static_cast<std::byte*>(raw()), numel(), dtype_, device_}; }
+
+template <class T>
+std::span<T> Tensor::data() {
+  const auto elements = std::as_const(*this).data<T>();
+  return {const_cast<T*>(elements.data()), elements.size()};
+}
+
+template <class T>
+std::span<const T> Tensor::data() const {
+  check_defined(*this);
+  if (dtype_of<T>() != dtype_)
+    fail(Errc::invalid_argument, "data<{}>(): this tensor holds {}; ask for that or convert with .to({})",
+         name(dtype_of<T>()), name(dtype_), name(dtype_of<T>()));
+  if (device_.type != DeviceType::cpu)
+    fail(Errc::invalid_argument, "data(): this tensor is on {}; bring it over with .to(cpu)", device_.str());
+  return {static_cast<const T*>(raw()), static_cast<std::size_t>(numel())};
+}
+
+Tensor Tensor::view(Shape shape) const {
+  const std::int64_t count = numel();
+  infer_axis(shape, count);
+  if (checked_numel(shape, dtype_) != count)
+    fail(Errc::invalid_argument, "view({}): {} elements do not fit a tensor of shape {} with {}",
+         to_string(shape), product(shape), to_string(shape_), count);
+  Tensor t = *this;
+  t.shape_ = std::move(shape);
+  return t;
+}
+
+Tensor Tensor::narrow(std::int64_t start, std::int64_t length) const {
+  check_defined(*this);
+  if (shape_.empty()) fail(Errc::invalid_argument, "narrow: a scalar has no axis to narrow");
+  if (start < 0 || length < 0 || start > shape_[0] || length > shape_[0] - start)
+    fail(Errc::invalid_argument, "narrow({}, {}): the first axis of shape {} has {} entries", start, length,
+         to_string(shape_), shape_[0]);
+  Tensor t = *this;
+  const std::int64_t row = shape_[0] == 0 ? 0 : numel() / shape_[0];
+  t.offset_ += start * row;
+  t.shape_[0] = length;
+  return t;
+}
+
+Tensor Tensor::operator[](std::int64_t index) const {
+  check_defined(*this);
+  if (shape_.empty()) fail(Errc::invalid_argument, "[{}]: a scalar has no axis to index", index);
+  const std::int64_t from_front = index < 0 ? index + shape_[0] : index;
+  if (from_front < 0 || from_front >= shape_[0])
+    fail(Errc::invalid_argument, "[{}]: the first axis of shape {} has {} entries", index, to_string(shape_),
+         shape_[0]);
+  Tensor t = narrow(from_front, 1);
+  t.shape_.erase(t.shape_.begin());
+  return t;
+}
+
+std::vector<Tensor> Tensor::chunk(std::int64_t n) const {
+  check_defined(*this);
+  if (n < 1) fail(Errc::invalid_argument, "chunk({}): at least one chunk is needed", n);
+  if (shape_.empty()) fail(Errc::invalid_argument, "chunk({}): a scalar has no axis to share out", n);
+  std::vector<Tensor> chunks;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t lo = chunk_begin(shape_[0], i, n), hi = chunk_begin(shape_[0], i + 1, n);
+    chunks.push_back(narrow(lo, hi - lo));
+  }
+  return chunks;
+}
+
+Tensor Tensor::clone() const {
+  Tensor t = empty_like(*this);
+  copy(t.flat(), flat());
+  return t;
+}
+
+Tensor Tensor::to(Device device) const {
+  check_defined(*this);
+  if (device == device_) return *this;
+  return empty(shape_, dtype_, device).copy_(*this);
+}
+
+Tensor Tensor::to(DType dtype) const {
+  check_defined(*this);
+  if (dtype == dtype_) return *this;
+  return empty(shape_, dtype, device_).copy_(*this);
+}
+
+Tensor& Tensor::copy_(const Tensor& from) {
+  check_defined(*this);
+  check_defined(from);
+  check_same_shape("copy_", *this, from);
+  if (from.dtype_ != dtype_ && from.device_ != device_) return copy_(from.to(dtype_));
+  if (from.device_ == device_) {
+    convert(flat(), from.flat());
+  } else {
+    copy(flat(), from.flat());
+    synchronize(device_);
+    synchronize(from.device_);
+  }
+  return *this;
+}
+
+Tensor& Tensor::fill_(double value) {
+  fill(flat(), value);
+  return *this;
+}
+
+template <class T>
+T Tensor::item() const {
+  if (numel() != 1)
+    fail(Errc::invalid_argument, "item(): a tensor of shape {} has {} elements, not one", to_string(shape_),
+         numel());
+  return to_vector<T>()[0];
+}
+
+template <class T>
+std::vector<T> Tensor::to_vector() const {
+  const Tensor here = to(cpu);
+  std::vector<T> values;
+  values.reserve(static_cast<std::size_t>(here.numel()));
+  visit_dtype(dtype_, [&]<class From>() {
+    for (const From element : here.data<From>()) values.push_back(convert_element<T>(element));
+  });
+  return values;
+}
+
+template <class T>
+Tensor tensor(std::span<const T> values, Device device) {
+  Tensor t = empty({static_cast<std::int64_t>(values.size())}, dtype_of<T>());
+  std::copy(values.begin(), values.end(), t.data<T>().begin());
+  return t.to(device);
+}
+
+template <class T>
+Tensor tensor(std::initializer_list<T> values, Device device) {
+  Tensor t = empty({static_cast<std::int64_t>(values.size())}, dtype_of<T>());
+  std::copy(values.begin(), values.end(), t.data<T>().begin());
+  return t.to(device);
+}
+
+#define DIST_INSTANTIATE(T)                                           \
+  template std::span<T> Tensor::data<T>();                            \
+  template std::span<const T> Tensor::data<T>() const;                \
+  template T Tensor::item<T>() const;                                 \
+  template std::vector<T> Tensor::to_vector<T>() const;               \
+  template Tensor tensor<T>(std::initializer_list<T> values, Device); \
+  template Tensor tensor<T>(std::span<const T> values, Device);
+DIST_INSTANTIATE(std::uint8_t)
+DIST_INSTANTIATE(std::int8_t)
+DIST_INSTANTIATE(std::int32_t)
+DIST_INSTANTIATE(std::int64_t)
+DIST_INSTANTIATE(Half)
+DIST_INSTANTIATE(BFloat16)
+DIST_INSTANTIATE(float)
+DIST_INSTANTIATE(double)
+DIST_INSTANTIATE(bool)
+#undef DIST_INSTANTIATE
+
+}  // namespace dist
