@@ -63,6 +63,7 @@ class PrefixStore final : public Store {
 
  private:
   std::string full(std::string_view key) const;
+  std::vector<std::string> full(std::span<const std::string> keys) const;
   std::string prefix_;
   std::shared_ptr<Store> inner_;
 };

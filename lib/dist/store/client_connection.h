@@ -1,0 +1,40 @@
+// One connection of a client to the store: a request, then its reply.
+#pragma once
+
+#include <string>
+
+#include "dist/core/handles.h"
+#include "dist/store/socket.h"
+#include "dist/store/tcp_store.h"
+#include "dist/store/wire.h"
+
+namespace dist {
+
+class ClientConnection {
+ public:
+  struct Server {
+    SocketAddress address;
+    std::string token;
+    bool is_up = false;  // it has answered before: refusing to connect means that it has gone
+  };
+  // Dials and greets; while nobody answers, again and again until the deadline. Error{connection} says how
+  // the last attempt ended.
+  static ClientConnection open(const Server& server, const LastWill& will, Deadline deadline);
+
+  // Sends a request's frame and returns the reply's message. Error{connection} when the server is gone, or
+  // silent until the deadline; the connection is of no use then.
+  Bytes ask(ConstBytes request, Deadline deadline);
+  // Ends it for the server even if a forked child still holds a copy of the descriptor.
+  void shut_down() noexcept;
+
+ private:
+  ClientConnection(UniqueFd fd, std::string where) : fd_(std::move(fd)), where_(std::move(where)) {}
+  int greet(const std::string& token, const LastWill& will, Deadline deadline);
+  int send_all(ConstBytes bytes, Deadline deadline);
+  int receive_frame(Bytes& message, std::size_t longest, Deadline deadline);
+
+  UniqueFd fd_;
+  std::string where_;
+};
+
+}  // namespace dist

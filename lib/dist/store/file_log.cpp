@@ -1,0 +1,159 @@
+#include "dist/store/file_log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/store/wire.h"
+
+namespace dist {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr std::string_view header = "distlab store 1\n";
+constexpr std::size_t longest_record = wire::max_frame + sizeof(std::uint32_t);  // bytes
+constexpr Timeout first_pause = 50us, longest_pause = 5ms;
+
+// FNV-1a, 32 bits.
+std::uint32_t checksum(ConstBytes bytes) {
+  std::uint32_t hash = 2166136261u;
+  for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
+  return hash;
+}
+
+struct stat status_of(int fd) {
+  struct stat status {};
+  fstat(fd, &status);
+  return status;
+}
+
+}  // namespace
+
+FileLog::Lock::Lock(const FileLog& log, int operation, Deadline deadline) : fd_(log.fd_.get()) {
+  for (Timeout pause = first_pause; flock(fd_, operation | LOCK_NB) != 0;
+       pause = std::min(2 * pause, longest_pause)) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK)
+      fail_errno(Errc::resource, errno, fmt::format("store file://{}: flock", log.path_));
+    if (deadline.passed()) {
+      fail(Errc::connection, "store file://{}: another process holds its lock; is one of them stopped?",
+           log.path_);
+    }
+    std::this_thread::sleep_for(std::min(pause, deadline.left()));
+  }
+}
+
+FileLog::Lock::~Lock() { flock(fd_, LOCK_UN); }
+
+FileLog::Lock FileLog::lock_shared(Deadline deadline) const { return Lock(*this, LOCK_SH, deadline); }
+
+FileLog::Lock FileLog::lock_exclusive(Deadline deadline) const { return Lock(*this, LOCK_EX, deadline); }
+
+FileLog::FileLog(std::string path) : path_(std::move(path)) {
+  do {
+    // O_NONBLOCK: a FIFO of this name must not hold us up.
+    fd_ = UniqueFd(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600));
+    if (!fd_) {
+      fail_errno(
+          Errc::connection, errno,
+          fmt::format("store file://{}: cannot be opened (its directory must exist, on every host)", path_));
+    }
+  } while (!adopt());
+}
+
+bool FileLog::adopt() {
+  const auto lock = lock_exclusive(Deadline::after(60s));
+  const auto status = status_of(fd_.get());
+  if (status.st_nlink == 0) return false;
+  const auto expected = std::as_bytes(std::span(header));
+  const Bytes found = S_ISREG(status.st_mode) ? read_at(0, std::min(header.size(), size())) : Bytes{};
+  if (!S_ISREG(status.st_mode) || !std::equal(found.begin(), found.end(), expected.begin())) {
+    fail(Errc::connection,
+         "store file://{}: this file is no distlab store; choose another path, or remove it", path_);
+  }
+  if (found.size() < header.size()) write_at(0, expected);  // new, or its maker was killed
+  read_to_ = header.size();
+  return true;
+}
+
+std::size_t FileLog::size() const { return static_cast<std::size_t>(status_of(fd_.get()).st_size); }
+
+bool FileLog::has_news() const {
+  const auto status = status_of(fd_.get());
+  return static_cast<std::size_t>(status.st_size) != read_to_ || status.st_nlink == 0;
+}
+
+void FileLog::read(const std::function<void(ConstBytes)>& record) {
+  if (status_of(fd_.get()).st_nlink == 0) {
+    fail(Errc::connection, "store file://{}: the file was removed while in use", path_);
+  }
+  if (size() < read_to_) fail_damaged();
+  const Bytes news = read_at(read_to_, size() - read_to_);
+  ConstBytes rest(news);
+  while (rest.size() >= wire::prefix_bytes) {
+    const std::size_t length = wire::frame_length(rest.first(wire::prefix_bytes));
+    if (length < sizeof(std::uint32_t) || length > longest_record) fail_damaged();
+    if (rest.size() - wire::prefix_bytes < length) break;
+    wire::Reader body(rest.subspan(wire::prefix_bytes, length));
+    if (const auto sum = body.get<std::uint32_t>(); sum != checksum(body.rest())) fail_damaged();
+    record(body.rest());
+    rest = rest.subspan(wire::prefix_bytes + length);
+    read_to_ += wire::prefix_bytes + length;
+  }
+}
+
+void FileLog::append(ConstBytes payload) {
+  wire::Writer writer;
+  writer.put(checksum(payload)).append(payload);
+  const Bytes record = writer.finish();
+  if (size() > read_to_ && ftruncate(fd_.get(), static_cast<off_t>(read_to_)) != 0) {
+    fail_errno(Errc::resource, errno, fmt::format("store file://{}: cannot cut off a torn record", path_));
+  }
+  write_at(read_to_, record);
+  read_to_ += record.size();
+}
+
+void FileLog::remove() noexcept {
+  struct stat named {};
+  if (stat(path_.c_str(), &named) == 0 && named.st_ino == status_of(fd_.get()).st_ino) unlink(path_.c_str());
+}
+
+void FileLog::fail_damaged() const {
+  fail(Errc::connection, "store file://{}: damaged at byte {}", path_, read_to_);
+}
+
+Bytes FileLog::read_at(std::size_t offset, std::size_t n) const {
+  Bytes bytes(n);
+  for (std::size_t done = 0; done < n;) {
+    const ssize_t got = pread(fd_.get(), bytes.data() + done, n - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_errno(Errc::connection, errno, fmt::format("store file://{}: read", path_));
+    if (got == 0) fail_damaged();
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+void FileLog::write_at(std::size_t offset, ConstBytes bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t put =
+        pwrite(fd_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      const int error = errno;
+      [[maybe_unused]] const int undone =
+          ftruncate(fd_.get(), static_cast<off_t>(offset));  // else a torn tail
+      fail_errno(Errc::resource, error, fmt::format("store file://{}: write", path_));
+    }
+    done += static_cast<std::size_t>(put);
+  }
+}
+
+}  // namespace dist

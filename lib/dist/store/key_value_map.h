@@ -1,0 +1,38 @@
+// What a store's calls mean, written once for the memory, file and TCP stores. Not synchronised.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/core/deadline.h"
+#include "dist/store/store.h"
+
+namespace dist {
+
+class KeyValueMap {
+ public:
+  const Bytes* find(std::string_view key) const;  // nullptr: absent
+  void set(std::string_view key, ConstBytes value);
+  bool remove(std::string_view key);
+  std::vector<std::string> missing(std::span<const std::string> keys) const;
+  std::int64_t size() const { return static_cast<std::int64_t>(values_.size()); }
+
+ private:
+  std::map<std::string, Bytes, std::less<>> values_;
+};
+
+// The counter `current` (absent: nullptr) plus delta. Error{invalid_argument} if it is no number or
+// overflows.
+std::int64_t add_to(std::string_view key, const Bytes* current, std::int64_t delta);
+// Whether compare_set() may replace `current`.
+bool matches(const Bytes* current, ConstBytes expected);
+
+// Error{timeout}: which of the keys never came, and after how long.
+[[noreturn]] void fail_missing(const std::vector<std::string>& missing, Deadline::Clock::time_point since,
+                               const std::string& where);
+
+}  // namespace dist

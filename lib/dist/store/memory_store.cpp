@@ -1,0 +1,90 @@
+#include "dist/store/memory_store.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "dist/store/key_value_map.h"
+
+namespace dist {
+namespace {
+
+class MemoryStore final : public Store {
+ public:
+  using Store::set;
+
+  void set(std::string_view key, ConstBytes value) override {
+    std::lock_guard lock(mutex_);
+    put(key, value);
+  }
+
+  Bytes get(std::string_view key, Deadline deadline) override {
+    const std::string keys[]{std::string(key)};
+    std::unique_lock lock(mutex_);
+    wait_for(lock, keys, deadline);
+    return *map_.find(key);
+  }
+
+  std::int64_t add(std::string_view key, std::int64_t delta) override {
+    std::lock_guard lock(mutex_);
+    const std::int64_t sum = add_to(key, map_.find(key), delta);
+    put(key, to_bytes(std::to_string(sum)));
+    return sum;
+  }
+
+  Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override {
+    std::lock_guard lock(mutex_);
+    if (matches(map_.find(key), expected)) put(key, desired);
+    const Bytes* now = map_.find(key);
+    return now ? *now : Bytes{};
+  }
+
+  void wait(std::span<const std::string> keys, Deadline deadline) override {
+    std::unique_lock lock(mutex_);
+    wait_for(lock, keys, deadline);
+  }
+
+  bool check(std::span<const std::string> keys) override {
+    std::lock_guard lock(mutex_);
+    return map_.missing(keys).empty();
+  }
+
+  bool remove(std::string_view key) override {
+    std::lock_guard lock(mutex_);
+    return map_.remove(key);
+  }
+
+  std::int64_t num_keys() override {
+    std::lock_guard lock(mutex_);
+    return map_.size();
+  }
+
+  std::string where() const override { return "memory"; }
+
+ private:
+  void put(std::string_view key, ConstBytes value) {
+    map_.set(key, value);
+    changed_.notify_all();
+  }
+
+  void wait_for(std::unique_lock<std::mutex>& lock, std::span<const std::string> keys, Deadline deadline) {
+    const auto since = Deadline::Clock::now();
+    while (!map_.missing(keys).empty()) {
+      if (deadline.passed()) fail_missing(map_.missing(keys), since, where());
+      if (deadline.is_never()) {
+        changed_.wait(lock);
+      } else {
+        changed_.wait_for(lock, deadline.left());
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  KeyValueMap map_;
+};
+
+}  // namespace
+
+std::shared_ptr<Store> make_memory_store() { return std::make_shared<MemoryStore>(); }
+
+}  // namespace dist

@@ -1,0 +1,56 @@
+// The server's mind without its sockets: the map, and who waits for which key until when. Single-threaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dist/core/deadline.h"
+#include "dist/store/key_value_map.h"
+#include "dist/store/store.h"
+#include "dist/store/wire.h"
+
+namespace dist {
+
+class StoreService {
+ public:
+  using Clock = Deadline::Clock;
+  using ClientId = std::uint64_t;  // of a connection; never used again for another
+  struct Answer {
+    ClientId to;
+    Bytes frame;
+  };
+  using Answers = std::vector<Answer>;
+
+  // A client has one request at a time. Its answer, and those of waiting clients whose keys it brings, are
+  // appended. Error{connection} for a request that makes no sense.
+  void handle(ClientId from, ConstBytes request, Answers& answers);
+  // Sets the key unless it is there.
+  void execute_will(const std::string& key, const std::string& value, Answers& answers);
+  void forget(ClientId client);  // it is gone and waits no more
+  bool is_waiting(ClientId client) const { return waiters_.contains(client); }
+
+  void expire(Clock::time_point now, Answers& answers);      // answers those whose time is up
+  Clock::time_point next_expiry() const { return expiry_; }  // not later than the first deadline
+
+ private:
+  struct Waiter {
+    std::vector<std::string> keys;
+    bool wants_value;  // get() of the one key
+    Clock::time_point until;
+    std::string blocked_on;  // the first missing key
+  };
+  void put(std::string_view key, ConstBytes value, Answers& answers);
+  void start_waiting(ClientId from, std::vector<std::string> keys, bool wants_value, std::int64_t time_left,
+                     Answers& answers);
+  void resume(ClientId client, Answers& answers);  // answers it, or finds the next key to wait for
+  void unblock(ClientId client, const Waiter& waiter);
+
+  KeyValueMap map_;
+  std::unordered_map<ClientId, Waiter> waiters_;
+  std::unordered_map<std::string, std::vector<ClientId>> blocked_;  // by the key they wait for first
+  Clock::time_point expiry_ = Clock::time_point::max();
+};
+
+}  // namespace dist

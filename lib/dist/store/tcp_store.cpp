@@ -1,0 +1,146 @@
+#include "dist/store/tcp_store.h"
+
+#include <mutex>
+#include <vector>
+
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/store/client_connection.h"
+#include "dist/store/key_value_map.h"
+#include "dist/store/wire.h"
+
+namespace dist {
+namespace {
+
+using namespace std::chrono_literals;
+using wire::Reader;
+using wire::Request;
+using wire::Status;
+using wire::Writer;
+
+constexpr Timeout reply_patience = 60s;  // for calls that do not block
+constexpr Timeout reply_slack = 10s;     // beyond the deadline at which the server answers a blocked call
+
+std::int64_t time_left(Deadline deadline) { return deadline.is_never() ? -1 : deadline.left().count(); }
+
+class TcpStore final : public Store {
+ public:
+  TcpStore(ClientConnection::Server server, const LastWill& will, Deadline deadline)
+      : server_(std::move(server)) {
+    idle_.push_back(ClientConnection::open(server_, will, deadline));
+    server_.is_up = true;
+  }
+  ~TcpStore() override {
+    if (getpid() != owner_) return;
+    for (auto& connection : idle_) connection.shut_down();
+  }
+  using Store::set;
+
+  void set(std::string_view key, ConstBytes value) override {
+    call(Writer(Request::set).put(key).put(value).finish(), patience());
+  }
+
+  Bytes get(std::string_view key, Deadline deadline) override {
+    return value_of(call_waiting(Writer(Request::get).put(key).put(time_left(deadline)).finish(), deadline));
+  }
+
+  std::int64_t add(std::string_view key, std::int64_t delta) override {
+    const Bytes reply = call(Writer(Request::add).put(key).put(delta).finish(), patience());
+    return result(reply).get<std::int64_t>();
+  }
+
+  Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override {
+    return value_of(
+        call(Writer(Request::compare_set).put(key).put(expected).put(desired).finish(), patience()));
+  }
+
+  void wait(std::span<const std::string> keys, Deadline deadline) override {
+    call_waiting(Writer(Request::wait).put(keys).put(time_left(deadline)).finish(), deadline);
+  }
+
+  bool check(std::span<const std::string> keys) override {
+    const Bytes reply = call(Writer(Request::check).put(keys).finish(), patience());
+    return result(reply).get<std::uint8_t>() != 0;
+  }
+
+  bool remove(std::string_view key) override {
+    const Bytes reply = call(Writer(Request::remove).put(key).finish(), patience());
+    return result(reply).get<std::uint8_t>() != 0;
+  }
+
+  std::int64_t num_keys() override {
+    const Bytes reply = call(Writer(Request::num_keys).finish(), patience());
+    return result(reply).get<std::int64_t>();
+  }
+
+  std::string where() const override { return server_.address.str(); }
+
+ private:
+  static Deadline patience() { return Deadline::after(reply_patience); }
+  static Status status(const Bytes& reply) { return static_cast<Status>(Reader(reply).get<std::uint8_t>()); }
+  static Reader result(const Bytes& reply) { return Reader(ConstBytes(reply).subspan(1)); }
+  static Bytes value_of(const Bytes& reply) {
+    const ConstBytes value = result(reply).bytes();
+    return {value.begin(), value.end()};
+  }
+
+  // Each call has a connection to itself; an idle one if there is, otherwise a new one.
+  ClientConnection acquire(Deadline deadline) {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        ClientConnection connection = std::move(idle_.back());
+        idle_.pop_back();
+        return connection;
+      }
+    }
+    return ClientConnection::open(server_, {}, deadline);
+  }
+
+  Bytes call(const Bytes& request, Deadline deadline) {
+    if (getpid() != owner_) {
+      fail(Errc::invalid_argument,
+           "store {}: this handle belongs to process {}, of which {} is a fork; the child "
+           "must make its own",
+           where(), owner_, getpid());
+    }
+    if (request.size() - wire::prefix_bytes > wire::max_frame) {
+      fail(Errc::invalid_argument, "store {}: a request of {} bytes; keys and value together may have {}",
+           where(), request.size() - wire::prefix_bytes, wire::max_frame);
+    }
+    ClientConnection connection = acquire(deadline);
+    Bytes reply = connection.ask(request, deadline);
+    {
+      std::lock_guard lock(mutex_);
+      idle_.push_back(std::move(connection));
+    }
+    if (status(reply) == Status::invalid) {
+      fail(Errc::invalid_argument, "{} (at {})", result(reply).text(), where());
+    }
+    return reply;
+  }
+
+  // For requests that the server answers when the keys are there, or at the deadline.
+  Bytes call_waiting(const Bytes& request, Deadline deadline) {
+    const auto since = Deadline::Clock::now();
+    const Deadline reply_by = deadline.is_never() ? deadline : Deadline::after(deadline.left() + reply_slack);
+    Bytes reply = call(request, reply_by);
+    if (status(reply) == Status::timeout) fail_missing(result(reply).texts(), since, where());
+    return reply;
+  }
+
+  const pid_t owner_ = getpid();
+  ClientConnection::Server server_;
+  std::mutex mutex_;
+  std::vector<ClientConnection> idle_;
+};
+
+}  // namespace
+
+std::shared_ptr<Store> make_tcp_store(const std::string& address, const std::string& token, Deadline deadline,
+                                      const LastWill& will) {
+  return std::make_shared<TcpStore>(ClientConnection::Server{parse_address(address), token}, will, deadline);
+}
+
+}  // namespace dist

@@ -1,0 +1,51 @@
+#include "dist/store/wire.h"
+
+#include "dist/core/fail.h"
+
+namespace dist::wire {
+
+Writer& Writer::put(ConstBytes bytes) { return put(static_cast<std::uint32_t>(bytes.size())).append(bytes); }
+
+Writer& Writer::append(ConstBytes bytes) {
+  frame_.insert(frame_.end(), bytes.begin(), bytes.end());
+  return *this;
+}
+
+Writer& Writer::put(std::span<const std::string> texts) {
+  put(static_cast<std::uint32_t>(texts.size()));
+  for (const auto& text : texts) put(std::string_view(text));
+  return *this;
+}
+
+Bytes Writer::finish() {
+  auto length = static_cast<std::uint32_t>(size());
+  for (std::size_t i = 0; i < prefix_bytes; ++i) frame_[i] = static_cast<std::byte>(length >> (8 * i));
+  return std::move(frame_);
+}
+
+ConstBytes Reader::take(std::size_t n) {
+  if (n > rest_.size()) fail(Errc::connection, "message ends {} bytes early", n - rest_.size());
+  const ConstBytes taken = rest_.first(n);
+  rest_ = rest_.subspan(n);
+  return taken;
+}
+
+std::string_view Reader::text() {
+  const ConstBytes run = bytes();
+  return {reinterpret_cast<const char*>(run.data()), run.size()};
+}
+
+std::vector<std::string> Reader::texts() {
+  std::vector<std::string> all;
+  // No reserve(): the count is the sender's word, and the bytes behind it may not be there.
+  for (auto n = get<std::uint32_t>(); n > 0; --n) all.emplace_back(text());
+  return all;
+}
+
+void Reader::expect_end() const {
+  if (!rest_.empty()) fail(Errc::connection, "message has {} bytes too many", rest_.size());
+}
+
+std::uint32_t frame_length(ConstBytes prefix) { return Reader(prefix).get<std::uint32_t>(); }
+
+}  // namespace dist::wire
