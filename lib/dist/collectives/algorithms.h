@@ -23,8 +23,9 @@ namespace dist {
 //   reduce_scatter  ins[i]: contribution to rank i; out; op (counts may differ, all ranks know all counts)
 //   all_to_all      ins[i] to rank i; outs[i] from rank i (counts may differ)
 //   barrier         nothing
-// `in` may be the very memory of outs[rank] (in place); otherwise inputs and outputs do not overlap. Inputs are not
-// written. `op` is a base operation: avg and premul_sum have been taken apart before.
+// In place: `in` may be the very memory of outs[rank], `out` that of ins[rank]; otherwise inputs and outputs
+// do not overlap. Inputs are not written. `op` is a base operation: avg and premul_sum have been taken apart
+// before.
 struct CollectiveArgs {
   TensorView in, out;
   std::span<const TensorView> ins, outs;
@@ -36,16 +37,19 @@ using AlgorithmFunction = void (*)(Transport& net, const CollectiveArgs& args);
 
 struct AlgorithmEntry {
   OpKind collective;
-  std::string_view name;        // "ring"
+  std::string_view name;  // "ring"
   AlgorithmFunction run;
-  std::string_view about;       // one line: when it is good, and its cost
+  std::string_view about;  // one line: when it is good, and its cost
 };
 
 std::span<const AlgorithmEntry> algorithms();
 // Error{invalid_argument} lists the names that exist for this collective.
 const AlgorithmEntry& find_algorithm(OpKind collective, std::string_view name);
 
-// What to run, and why (for DIST_LOG=info). A pure function of its arguments.
+// What to run, and why (for DIST_LOG=info). A pure function of its arguments, so that all ranks choose alike
+// when they pass the same `bytes`: the data of broadcast, reduce and all_reduce, the sum of all_gather's outs
+// and of reduce_scatter's ins; scatter, gather and all_to_all, whose ranks know only their own shares, do not
+// look at it.
 struct Choice {
   std::string_view algorithm;
   std::string reason;

@@ -1,0 +1,19 @@
+// Broadcast along the chain root, root+1, ..., pipelined: each rank passes a segment on while the next one
+// arrives. The way for long data: every rank sends all of it once at most, the root exactly once, whatever n
+// is.
+//
+// S bytes in m segments (segments.h):
+//   (n + m - 2)(alpha + beta S/m)     n + m - 2 rounds; near beta S once m is much larger than n
+// Every rank but the last sends m messages, S bytes in all, to its successor.
+#pragma once
+
+#include "dist/collectives/segments.h"
+#include "dist/transport/transport.h"
+
+namespace dist {
+
+// In place. No scratch.
+void chain_broadcast(Transport& net, TensorView data, int root,
+                     std::int64_t segment_bytes = default_segment_bytes);
+
+}  // namespace dist

@@ -1,0 +1,14 @@
+// Dissemination barrier (Hensgen, Finkel, Manber, "Two algorithms for barrier synchronization", 1988): in
+// round k every rank tells rank + 2^k that it, and all it has heard of, have come. After ceil(log2 n) rounds
+// everybody has heard of everybody; no rank is special and n need not be a power of two.
+//   ceil(log2 n) alpha     ceil(log2 n) rounds; every rank sends and receives as many empty messages
+#pragma once
+
+#include "dist/transport/transport.h"
+
+namespace dist {
+
+// Returns when all ranks have called it.
+void dissemination_barrier(Transport& net);
+
+}  // namespace dist

@@ -1,0 +1,32 @@
+// Flat algorithms: the root deals with every other rank itself, n - 1 messages through its one port. The
+// plainest way, the right one for two or three ranks, and for scatter and gather never worse in bytes: the
+// root must move each share once anyway.
+//
+//   broadcast  (n-1)(alpha + beta S)               n-1 rounds, the root sends (n-1) S bytes
+//   reduce     (n-1)(alpha + beta S + gamma S)     n-1 rounds, the root receives (n-1) S bytes
+//   scatter    (n-1) alpha + (n-1)/n beta S        n-1 rounds, S: the root's whole list
+//   gather     (n-1) alpha + (n-1)/n beta S        n-1 rounds
+// Ranks are served in the order root+1, root+2, ...; every rank but the root takes part in one message.
+#pragma once
+
+#include <span>
+
+#include "dist/transport/transport.h"
+
+namespace dist {
+
+// In place. No scratch.
+void flat_broadcast(Transport& net, TensorView data, int root);
+
+// On the root: contribution and result; elsewhere the contribution, unchanged. Scratch: one inbox on the
+// root.
+void flat_reduce(Transport& net, TensorView data, ReduceOp op, int root);
+
+// ins (on the root): one view a rank, counts may differ; out on every rank, may be ins[root] on the root. No
+// scratch.
+void flat_scatter(Transport& net, std::span<const TensorView> ins, TensorView out, int root);
+
+// in on every rank, counts may differ; outs (on the root): one view a rank; in may be outs[root]. No scratch.
+void flat_gather(Transport& net, TensorView in, std::span<const TensorView> outs, int root);
+
+}  // namespace dist
