@@ -19,22 +19,24 @@ struct Job {
   int local_rank = 0, local_world_size = 1;  // among the ranks of this host
   std::vector<int> hosts;               // host number of each rank: 0 is rank 0's, then as they first appear
   int restart_count = 0;                // of the launcher
-  int generation = 0;                   // how often this process has joined before
+  int generation = 0;                   // which joining this is: 0 for the first
   std::string launcher;                 // "distrun", "env", "spawn", "tcp", "file", "store", ...
-  std::string token;                    // proves to other ranks that we belong to this job
+  std::string token;                    // proves to other ranks that we belong together; new each time
   Timeout timeout = default_timeout;    // of operations: InitOptions, else DIST_TIMEOUT, else 30 minutes
-  std::unique_ptr<StoreServer> server;  // on rank 0, unless somebody else keeps the store
-  std::shared_ptr<Store> store;         // prefixed for this job, restart and generation
+  bool kept_by_rank_0 = false;          // the store; otherwise it outlives the job
+  std::unique_ptr<StoreServer> server;  // on rank 0, if it keeps the store
+  std::shared_ptr<Store> base;          // the store itself
+  std::shared_ptr<Store> store;         // the same, prefixed for this restart and generation
 };
 
 // Blocks until all ranks have joined. What InitOptions says comes first; for env://, spawn's
 // RankContext::launch and RankContext::store come before the environment. Every rank gets the same verdict:
-//   Error{timeout} names the ranks that did not come; the first rank whose timeout passes ends the wait of
-//   all Error{mismatch} when two ranks differ in world size, or two processes say they are the same rank:
-//   both are named Error{connection} when the store cannot be reached or is lost
-//   Error{invalid_argument|not_initialized} for contradictory options or environment, before anything moves
+//   Error{timeout}     names the ranks that did not come; the first rank whose time is up ends the wait of
+//   all Error{mismatch}    two ranks differ in world size, or two processes say they are the same rank: both
+//   are named Error{connection}  the store cannot be reached, or is lost
+// Contradictory options or environment are Error{invalid_argument|not_initialized} before anything moves.
 // After leave(), or after an error, the same ranks may call it again.
-Job rendezvous(const InitOptions& options, RankContext& context);
+Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env = process_environment);
 
 // How long leave() waits on rank 0 for ranks that are alive and still busy.
 inline constexpr Timeout leave_patience = std::chrono::seconds(10);
