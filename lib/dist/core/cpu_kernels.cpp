@@ -133,7 +133,8 @@ void add_scaled(TensorView acc, TensorView in, double alpha) {
   visit_dtype(acc.dtype, [&]<class T>() {
     if constexpr (is_arithmetic<T>) {
       using C = ComputeType<T>;
-      const auto by = convert_element<C>(alpha);
+      const auto by =
+          static_cast<C>(convert_element<std::conditional_t<is_float<T>, C, std::int64_t>>(alpha));
       zip(elements<T>(acc), elements<T>(acc), elements<T>(in), acc.count, [by](T x, T y) {
         return static_cast<T>(functors::Sum{}(static_cast<C>(x), functors::Product{}(by, static_cast<C>(y))));
       });

@@ -104,7 +104,7 @@ Tensor& Tensor::mul_(double factor) {
   if (is_floating_point(dtype_))
     scale(flat(), factor);
   else
-    mul_(full(shape_, factor, dtype_, device_));
+    mul_(full(shape_, factor, DType::i64, device_).to(dtype_));  // wraps as the product does
   return *this;
 }
 
