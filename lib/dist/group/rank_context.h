@@ -21,6 +21,7 @@ struct RankContext {
 
 // Of this thread if it was given one, otherwise of the process.
 RankContext& rank_context();
+RankContext& process_rank_context();
 
 // Gives this thread a context of its own while the guard lives (spawned threads; the simulator swaps them).
 class RankContextGuard {

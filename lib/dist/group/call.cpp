@@ -1,0 +1,139 @@
+#include "dist/group/call.h"
+
+#include "dist/core/fail.h"
+#include "dist/group/job_state.h"
+
+namespace dist {
+namespace {
+
+// Of a receive that has already happened.
+class Received final : public WorkState {
+ public:
+  explicit Received(int source) : source_(source) {}
+  void wait(Timeout) override {}
+  bool is_completed() override { return true; }
+  int source_rank() override { return source_; }
+
+ private:
+  int source_;
+};
+
+const Tensor* any_tensor(const Operation& operation) {
+  if (!operation.outputs.empty()) return &operation.outputs[0];
+  return operation.inputs.empty() ? nullptr : &operation.inputs[0];
+}
+
+bool has_root(OpKind kind) {
+  return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::scatter ||
+         kind == OpKind::gather;
+}
+
+FlightRecord record_of(const GroupState& group, const Operation& operation) {
+  FlightRecord record;
+  record.operation = name(operation.kind);
+  record.group = group.identity.context;
+  record.sequence = operation.sequence;
+  if (operation.kind != OpKind::barrier) {
+    record.count = operation.count();
+    record.dtype = operation.dtype();
+  }
+  if (has_root(operation.kind)) record.root = group.global_rank_of(operation.root);
+  if (!is_collective(operation.kind) && operation.peer != any_rank) {
+    record.peer = group.global_rank_of(operation.peer);
+  }
+  record.where = operation.where;
+  return record;
+}
+
+}  // namespace
+
+GroupState& resolve(const ProcessGroup& group) {
+  const ProcessGroup& meant = group ? group : rank_context().default_group;
+  if (!meant) fail(Errc::not_initialized, "there is no process group; call init_process_group first");
+  GroupState& state = *meant.state();
+  if (!state.is_alive()) {
+    fail(Errc::not_initialized, "rank {}: {} was destroyed and cannot be used any more", state.global_rank,
+         state.identity.name);
+  }
+  return state;
+}
+
+Call::Call(OpKind kind, std::string_view name_, const Options& options)
+    : group(resolve(options.group)), name(name_), async(options.async_op) {
+  operation.kind = kind;
+  operation.where = options.where;
+  operation.timeout = options.timeout.value_or(group.identity.timeout);
+  operation.tag = options.tag;
+  operation.algorithm = options.algorithm;
+  if (group.rank < 0) {
+    refuse("this rank is no member of {} ({})", group.identity.name,
+           group.size() == 0 ? "it has no members"
+                             : fmt::format("{} members, this rank not among them", group.size()));
+  }
+  if (operation.timeout < Timeout::zero()) refuse("the timeout is negative");
+  if (is_collective(kind)) {
+    if (options.tag != 0) refuse(".tag = {} is for point-to-point operations only", options.tag);
+  } else if (!options.algorithm.empty()) {
+    refuse(".algorithm = \"{}\" is for collectives only", options.algorithm);
+  }
+  const bool takes_src = kind == OpKind::recv || kind == OpKind::broadcast || kind == OpKind::scatter;
+  const bool takes_dst = kind == OpKind::send || kind == OpKind::reduce || kind == OpKind::gather;
+  if (options.group_src != -1 && !takes_src) refuse("it takes no .group_src");
+  if (options.group_dst != -1 && !takes_dst) refuse("it takes no .group_dst");
+}
+
+void Call::refuse_text(const std::string& why) const {
+  fail(Errc::invalid_argument, "rank {}: {} at {}: {}", group.global_rank, name, operation.where.str(), why);
+}
+
+int Call::group_rank(std::string_view argument, int global, int in_group) const {
+  if (in_group != -1) {
+    if (in_group < 0 || in_group >= group.size()) {
+      refuse(".group_{} = {} is no rank of {}, which has {} ranks", argument, in_group, group.identity.name,
+             group.size());
+    }
+    return in_group;
+  }
+  const int world = group.job->job.world_size;
+  if (global < 0 || global >= world)
+    refuse("{} = {} is no rank; there are ranks 0 to {}", argument, global, world - 1);
+  const int rank = group.group_rank_of(global);
+  if (rank < 0) {
+    refuse("{} = {} is no member of {} ({} takes global ranks; group ranks go into .group_{})", argument,
+           global, group.identity.name, argument, argument);
+  }
+  return rank;
+}
+
+void Call::check_supported() const {
+  if (const Tensor* tensor = any_tensor(operation)) {
+    std::string why;
+    if (!group.backend->supports(operation.kind, operation.op.kind(), tensor->dtype(), tensor->device().type,
+                                 &why)) {
+      refuse("{}", why);
+    }
+  }
+  if (!operation.algorithm.empty()) {
+    try {
+      group.backend->algorithm_for(operation);
+    } catch (const Error& error) {
+      refuse("{}", error.what());
+    }
+  }
+}
+
+void Call::admit() {
+  operation.sequence = is_collective(operation.kind) ? group.collectives++ : group.messages++;
+  operation.record = group.job->log->recorder.issued(record_of(group, operation));
+}
+
+Work Call::issue() {
+  check_supported();
+  admit();
+  if (async) return Work(group.backend->submit(std::move(operation)));
+  const int source = group.backend->run(operation);
+  if (operation.kind == OpKind::recv) return Work(std::make_shared<Received>(group.global_rank_of(source)));
+  return {};
+}
+
+}  // namespace dist

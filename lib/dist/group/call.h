@@ -1,0 +1,56 @@
+// Call: one call of a user on its way through the checks to the backend. Everything is checked before
+// anything moves, and a call that is refused leaves the group as it was.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dist/backend/operation.h"
+#include "dist/group/group_state.h"
+#include "dist/group/process_group.h"
+
+namespace dist {
+
+// The group that a handle means: an empty one means the default group. Error{not_initialized} when there is
+// none, or when it was destroyed.
+GroupState& resolve(const ProcessGroup& group);
+
+class Call {
+ public:
+  // `name` is the function the user called, for messages. Refuses a group that this rank is no member of.
+  Call(OpKind kind, std::string_view name, const Options& options);
+
+  // Error{invalid_argument}: "rank 1: all_gather at train.cpp:12: <why>".
+  template <class... Args>
+  [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
+    refuse_text(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  // The group rank that the user means by a global rank, or by `.group_src` / `.group_dst` when that is
+  // given.
+  int group_rank(std::string_view argument, int global, int in_group) const;
+  void set_root(std::string_view argument, int global, int in_group) {
+    operation.root = group_rank(argument, global, in_group);
+  }
+  bool is_root() const { return operation.root == group.rank; }
+
+  // Whether the backend has this operation for these tensors, and the algorithm that was asked for.
+  void check_supported() const;
+  // Numbers it and writes it down: after this nothing may refuse it.
+  void admit();
+  // check_supported(), admit(), then runs or submits it.
+  Work issue();
+
+  GroupState& group;
+  const std::string_view name;
+  const bool async;
+  Operation operation;
+
+ private:
+  [[noreturn]] void refuse_text(const std::string& why) const;
+};
+
+}  // namespace dist

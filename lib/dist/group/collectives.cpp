@@ -1,0 +1,202 @@
+// The collectives: each checks its arguments and becomes one Operation.
+#include "dist/group/call.h"
+#include "dist/group/validate.h"
+
+namespace dist {
+namespace {
+
+// The n equal parts of `whole`, one a rank, as flat tensors over its memory.
+std::vector<Tensor> equal_parts(const Tensor& whole, int n) {
+  const std::int64_t length = whole.numel() / n;
+  const Tensor flat = whole.view({whole.numel()});
+  std::vector<Tensor> parts;
+  parts.reserve(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) parts.push_back(flat.narrow(i * length, length));
+  return parts;
+}
+
+void check_n_times(const Call& call, const Named& whole, const Named& part) {
+  const std::int64_t expected = part.tensor.numel() * call.group.size();
+  if (whole.tensor.numel() != expected) {
+    call.refuse("{} has {} elements; it needs {} ranks x {} elements of {} = {}", whole.name,
+                whole.tensor.numel(), call.group.size(), part.tensor.numel(), part.name, expected);
+  }
+}
+
+// Splits `t` along its first axis, as all_to_all_single's arguments say.
+std::vector<Tensor> split_rows(const Call& call, const Named& t, std::string_view splits_name,
+                               const std::vector<std::int64_t>& splits) {
+  const int n = call.group.size();
+  if (t.tensor.dim() == 0) call.refuse("{} has no axis to split", t.name);
+  const std::int64_t rows = t.tensor.size(0);
+  if (splits.empty()) {
+    if (rows % n != 0) {
+      call.refuse("{} has {} rows, which {} ranks cannot share equally; give {}", t.name, rows, n,
+                  splits_name);
+    }
+    std::vector<Tensor> parts;
+    for (int i = 0; i < n; ++i) parts.push_back(t.tensor.narrow(i * (rows / n), rows / n));
+    return parts;
+  }
+  if (static_cast<int>(splits.size()) != n) {
+    call.refuse("{} has {} entries; it needs one for each of {} ranks", splits_name, splits.size(), n);
+  }
+  std::int64_t sum = 0;
+  for (const auto split : splits) {
+    if (split < 0 || split > rows)
+      call.refuse("{} has the entry {}; {} has {} rows", splits_name, split, t.name, rows);
+    sum += split;
+  }
+  if (sum != rows) call.refuse("{} sums to {}, but {} has {} rows", splits_name, sum, t.name, rows);
+  std::vector<Tensor> parts;
+  std::int64_t first = 0;
+  for (const auto split : splits) {
+    parts.push_back(t.tensor.narrow(first, split));
+    first += split;
+  }
+  return parts;
+}
+
+}  // namespace
+
+Work broadcast(Tensor& t, int src, const Options& options) {
+  Call call(OpKind::broadcast, "broadcast", options);
+  check_defined(call, {"t", t});
+  call.set_root("src", src, options.group_src);
+  call.operation.outputs = {t};
+  return call.issue();
+}
+
+Work reduce(Tensor& t, int dst, ReduceOp op, const Options& options) {
+  Call call(OpKind::reduce, "reduce", options);
+  check_defined(call, {"t", t});
+  call.set_root("dst", dst, options.group_dst);
+  call.operation.outputs = {t};
+  call.operation.op = op;
+  return call.issue();
+}
+
+Work all_reduce(Tensor& t, ReduceOp op, const Options& options) {
+  Call call(OpKind::all_reduce, "all_reduce", options);
+  check_defined(call, {"t", t});
+  call.operation.outputs = {t};
+  call.operation.op = op;
+  return call.issue();
+}
+
+Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Options& options) {
+  Call call(OpKind::scatter, "scatter", options);
+  check_defined(call, {"out", out});
+  call.set_root("src", src, options.group_src);
+  if (call.is_root()) {
+    check_list(call, {"list", list}, {"out", out});
+    check_own_share(call, {"list", list}, {"out", out});
+    check_apart(call, {"list", list}, {"out", out});
+    call.operation.inputs = list;
+  } else {
+    check_empty(call, {"list", list}, "source", call.group.global_rank_of(call.operation.root));
+  }
+  call.operation.outputs = {out};
+  return call.issue();
+}
+
+Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& options) {
+  Call call(OpKind::gather, "gather", options);
+  check_defined(call, {"t", t});
+  call.set_root("dst", dst, options.group_dst);
+  if (call.is_root()) {
+    check_list(call, {"list", list}, {"t", t});
+    check_own_share(call, {"list", list}, {"t", t});
+    check_disjoint(call, {"list", list});
+    check_apart(call, {"list", list}, {"t", t});
+    call.operation.outputs = list;
+  } else {
+    check_empty(call, {"list", list}, "destination", call.group.global_rank_of(call.operation.root));
+  }
+  call.operation.inputs = {t};
+  return call.issue();
+}
+
+Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& options) {
+  Call call(OpKind::all_gather, "all_gather", options);
+  check_defined(call, {"t", t});
+  check_list(call, {"list", list}, {"t", t});
+  check_own_share(call, {"list", list}, {"t", t});
+  check_disjoint(call, {"list", list});
+  check_apart(call, {"list", list}, {"t", t});
+  call.operation.inputs = {t};
+  call.operation.outputs = list;
+  return call.issue();
+}
+
+Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options) {
+  Call call(OpKind::all_gather, "all_gather_into_tensor", options);
+  check_defined(call, {"out", out});
+  check_defined(call, {"t", t});
+  check_same_kind(call, {"out", out}, {"t", t});
+  check_n_times(call, {"out", out}, {"t", t});
+  call.operation.outputs = equal_parts(out, call.group.size());
+  check_apart(call, {"out", call.operation.outputs}, {"t", t});
+  call.operation.inputs = {t};
+  return call.issue();
+}
+
+Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op, const Options& options) {
+  Call call(OpKind::reduce_scatter, "reduce_scatter", options);
+  check_defined(call, {"out", out});
+  check_list(call, {"list", list}, {"out", out});
+  check_own_share(call, {"list", list}, {"out", out});
+  check_apart(call, {"list", list}, {"out", out});
+  call.operation.inputs = list;
+  call.operation.outputs = {out};
+  call.operation.op = op;
+  return call.issue();
+}
+
+Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op, const Options& options) {
+  Call call(OpKind::reduce_scatter, "reduce_scatter_tensor", options);
+  check_defined(call, {"out", out});
+  check_defined(call, {"t", t});
+  check_same_kind(call, {"out", out}, {"t", t});
+  check_n_times(call, {"t", t}, {"out", out});
+  call.operation.inputs = equal_parts(t, call.group.size());
+  check_apart(call, {"t", call.operation.inputs}, {"out", out});
+  call.operation.outputs = {out};
+  call.operation.op = op;
+  return call.issue();
+}
+
+Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const Options& options) {
+  Call call(OpKind::all_to_all, "all_to_all", options);
+  if (ins.empty()) call.refuse("ins is empty; it needs one tensor a rank");
+  check_defined(call, {"ins[0]", ins[0]});
+  check_list(call, {"ins", ins}, {"ins[0]", ins[0]});
+  check_list(call, {"outs", outs}, {"ins[0]", ins[0]});
+  check_own_share(call, {"outs", outs}, {"ins[this rank]", ins[static_cast<std::size_t>(call.group.rank)]});
+  check_disjoint(call, {"outs", outs});
+  check_apart(call, NamedList{"outs", outs}, NamedList{"ins", ins});
+  call.operation.inputs = ins;
+  call.operation.outputs = outs;
+  return call.issue();
+}
+
+Work all_to_all_single(Tensor& out, const Tensor& in, const std::vector<std::int64_t>& out_splits,
+                       const std::vector<std::int64_t>& in_splits, const Options& options) {
+  Call call(OpKind::all_to_all, "all_to_all_single", options);
+  check_defined(call, {"out", out});
+  check_defined(call, {"in", in});
+  check_same_kind(call, {"out", out}, {"in", in});
+  call.operation.outputs = split_rows(call, {"out", out}, "out_splits", out_splits);
+  call.operation.inputs = split_rows(call, {"in", in}, "in_splits", in_splits);
+  const auto rank = static_cast<std::size_t>(call.group.rank);
+  check_own_share(call, {"out", call.operation.outputs}, {"in", call.operation.inputs[rank]});
+  check_apart(call, NamedList{"out", call.operation.outputs}, NamedList{"in", call.operation.inputs});
+  return call.issue();
+}
+
+Work barrier(const Options& options) {
+  Call call(OpKind::barrier, "barrier", options);
+  return call.issue();
+}
+
+}  // namespace dist

@@ -1,0 +1,150 @@
+#include "dist/group/control.h"
+
+#include <algorithm>
+
+#include "dist/core/fail.h"
+#include "dist/group/job_state.h"
+#include "dist/group/report.h"
+
+namespace dist {
+namespace {
+
+std::string encode(const ControlMessage& message) {
+  std::string text = message.call;
+  text += '\0';
+  text += message.where;
+  text += '\0';
+  text += message.data;
+  return text;
+}
+
+ControlMessage decode(const std::string& text) {
+  const auto call_end = text.find('\0');
+  const auto where_end = text.find('\0', call_end + 1);
+  if (where_end == std::string::npos)
+    fail(Errc::internal, "a control message of {} bytes is damaged", text.size());
+  return {text.substr(0, call_end), text.substr(call_end + 1, where_end - call_end - 1),
+          text.substr(where_end + 1)};
+}
+
+TensorView bytes_of(void* data, std::size_t bytes) {
+  return {static_cast<std::byte*>(data), static_cast<std::int64_t>(bytes), DType::u8, cpu};
+}
+
+// `out` to every other rank, ins[i] from each; returns the group ranks whose part did not come before the
+// deadline.
+std::vector<int> swap_with_all(Transport& net, TensorView out, std::span<const TensorView> ins,
+                               Deadline deadline) {
+  std::vector<std::pair<int, Request>> gets, puts;
+  for (int distance = 1; distance < net.size(); ++distance) {
+    const int from = mod(net.rank() - distance, net.size());
+    gets.emplace_back(from, net.irecv(ins[static_cast<std::size_t>(from)], from));
+  }
+  for (int distance = 1; distance < net.size(); ++distance) {
+    const int to = mod(net.rank() + distance, net.size());
+    puts.emplace_back(to, net.isend(out, to));
+  }
+  std::vector<int> missing;
+  const auto wait = [&](std::pair<int, Request>& transfer) {
+    auto& [peer, request] = transfer;
+    try {
+      if (!deadline.passed() || request.is_completed()) {
+        request.wait();
+        return;
+      }
+    } catch (const Error& error) {
+      if (error.code() != Errc::timeout) throw;
+    }
+    missing.push_back(peer);
+  };
+  for (auto& get : gets) wait(get);
+  for (auto& put : puts) wait(put);
+  std::ranges::sort(missing);
+  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  return missing;
+}
+
+}  // namespace
+
+std::vector<ControlMessage> exchange_by_tag(GroupState& group, const ControlCall& call, std::uint64_t tag,
+                                            const ControlMessage& mine) {
+  if (group.size() == 1) return {mine};
+  const Deadline deadline = Deadline::after(call.timeout);
+  TransportOptions options;
+  options.members = group.identity.ranks;
+  options.channel = {group.identity.context, tag, 0, false};
+  options.label = {std::string(call.name), tag & (fingerprint_tags - 1), "", call.where};
+  options.deadline = deadline;
+  const auto net = group.job->endpoint->open(std::move(options));
+
+  const auto n = static_cast<std::size_t>(group.size());
+  const auto swap = [&](TensorView out, std::span<const TensorView> ins) {
+    std::vector<int> missing = swap_with_all(*net, out, ins, deadline);
+    if (missing.empty()) return;
+    for (auto& rank : missing) rank = group.global_rank_of(rank);
+    fail(Errc::timeout,
+         "rank {}: {} at {}: {} did not come within {} ms; do all ranks of the group call it, in the same "
+         "order?",
+         group.global_rank, mine.call, mine.where, list_ranks(missing),
+         std::chrono::duration_cast<std::chrono::milliseconds>(call.timeout).count());
+  };
+  std::string text = encode(mine);
+  std::uint64_t size = text.size();
+  std::vector<std::uint64_t> sizes(n);
+  std::vector<TensorView> places(n);
+  for (std::size_t i = 0; i < n; ++i) places[i] = bytes_of(&sizes[i], sizeof sizes[i]);
+  swap(bytes_of(&size, sizeof size), places);
+
+  std::vector<std::string> texts(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    texts[i].resize(sizes[i]);
+    places[i] = bytes_of(texts[i].data(), texts[i].size());
+  }
+  swap(bytes_of(text.data(), text.size()), places);
+  std::vector<ControlMessage> messages;
+  for (std::size_t i = 0; i < n; ++i) {
+    messages.push_back(static_cast<int>(i) == group.rank ? mine : decode(texts[i]));
+  }
+  return messages;
+}
+
+std::vector<ControlMessage> exchange(GroupState& group, const ControlCall& call, const ControlMessage& mine) {
+  const std::uint64_t number = group.control_calls++;
+  ControlRecord record(group, call, number);
+  try {
+    auto messages = exchange_by_tag(group, call, control_tags | number, mine);
+    const bool agreed =
+        std::ranges::all_of(messages, [&](const auto& other) { return other.call == mine.call; });
+    if (!agreed) {
+      std::vector<RankSays> said;
+      for (int i = 0; const auto& message : messages) {
+        said.push_back({group.global_rank_of(i++), message.call, " at " + message.where});
+      }
+      fail(Errc::mismatch, "rank {}: the ranks of {} disagree: {}", group.global_rank, group.identity.name,
+           who_says_what(said, "calls ", "call "));
+    }
+    record.completed();
+    return messages;
+  } catch (const Error& error) {
+    record.failed(error);
+  }
+}
+
+ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence)
+    : group_(group) {
+  FlightRecord record;
+  record.operation = call.name;
+  record.group = group.identity.context;
+  record.sequence = sequence;
+  record.where = call.where;
+  record.state = RecordState::running;
+  id_ = group.job->log->recorder.issued(record);
+}
+
+void ControlRecord::completed() { group_.job->log->recorder.completed(id_); }
+
+void ControlRecord::failed(const Error& error) {
+  std::rethrow_exception(group_.job->note_failure(id_, std::make_exception_ptr(error)));
+}
+
+}  // namespace dist

@@ -1,0 +1,57 @@
+// Control calls: what the ranks of a group tell each other beside their collectives (new_group, split_group,
+// the mismatch check). A plain exchange of short texts between all pairs, so that a rank that is missing or
+// different can be named.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/core/call_site.h"
+#include "dist/core/deadline.h"
+#include "dist/core/error.h"
+#include "dist/group/group_state.h"
+
+namespace dist {
+
+struct ControlCall {
+  std::string_view name;  // "new_group"; static storage
+  CallSite where;
+  Timeout timeout = default_timeout;
+};
+
+// What one rank says.
+struct ControlMessage {
+  std::string call;   // must be equal on all ranks: "new_group({0, 2})"
+  std::string where;  // "train.cpp:41"
+  std::string data;   // whatever the call needs
+};
+
+// All members' messages by group rank, once all have made this call. A rank that does not come in time is
+// named in Error{timeout}; when the calls differ, Error{mismatch} on every rank says who calls what.
+std::vector<ControlMessage> exchange(GroupState& group, const ControlCall& call, const ControlMessage& mine);
+
+// The exchange alone, for those who number their calls themselves: messages meet by `tag`, calls are not
+// compared.
+std::vector<ControlMessage> exchange_by_tag(GroupState& group, const ControlCall& call, std::uint64_t tag,
+                                            const ControlMessage& mine);
+
+// Tags of the group's context that no collective uses.
+inline constexpr std::uint64_t control_tags = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t fingerprint_tags = std::uint64_t{1} << 62;
+
+// Writes a control call into the flight recorder while it lives, and adds the other ranks' state to its
+// timeouts.
+class ControlRecord {
+ public:
+  ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence);
+  void completed();
+  [[noreturn]] void failed(const Error& error);  // throws what the user gets
+
+ private:
+  GroupState& group_;
+  std::uint64_t id_;
+};
+
+}  // namespace dist

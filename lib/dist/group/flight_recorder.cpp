@@ -1,0 +1,107 @@
+#include "dist/group/flight_recorder.h"
+
+#include <fmt/format.h>
+
+namespace dist {
+
+std::string_view name(RecordState state) {
+  switch (state) {
+    case RecordState::issued: return "issued";
+    case RecordState::running: return "running";
+    case RecordState::completed: return "completed";
+    case RecordState::failed: return "failed";
+  }
+  __builtin_unreachable();
+}
+
+std::string FlightRecord::what() const {
+  const std::string size = count < 0 ? "" : fmt::format(" ({} {})", count, name(dtype));
+  return fmt::format("{} #{}{} at {}", operation, sequence, size, where.str());
+}
+
+FlightRecorder::FlightRecorder(std::size_t capacity) : ring_(capacity) {}
+
+void FlightRecorder::name_group(std::uint32_t group, std::string name) {
+  std::lock_guard lock(mutex_);
+  group_names_[group] = std::move(name);
+}
+
+std::string FlightRecorder::group_name(std::uint32_t group) const {
+  std::lock_guard lock(mutex_);
+  const auto found = group_names_.find(group);
+  return found == group_names_.end() ? "" : found->second;
+}
+
+std::uint64_t FlightRecorder::issued(const FlightRecord& record) {
+  const auto now = std::chrono::steady_clock::now();
+  std::lock_guard lock(mutex_);
+  FlightRecord& slot = ring_[next_id_ % ring_.size()];
+  slot = record;
+  slot.id = next_id_++;
+  slot.issued = now;
+  return slot.id;
+}
+
+FlightRecord* FlightRecorder::find_locked(std::uint64_t id) {
+  FlightRecord& slot = ring_[id % ring_.size()];
+  return slot.id == id ? &slot : nullptr;
+}
+
+void FlightRecorder::started(std::uint64_t id, std::string_view algorithm) {
+  const auto now = std::chrono::steady_clock::now();
+  std::lock_guard lock(mutex_);
+  if (FlightRecord* record = find_locked(id)) {
+    record->state = RecordState::running;
+    record->algorithm = algorithm;
+    record->started = now;
+  }
+}
+
+void FlightRecorder::completed(std::uint64_t id) {
+  const auto now = std::chrono::steady_clock::now();
+  std::lock_guard lock(mutex_);
+  if (FlightRecord* record = find_locked(id)) {
+    record->state = RecordState::completed;
+    record->ended = now;
+  }
+}
+
+void FlightRecorder::failed(std::uint64_t id, std::string_view error) {
+  const auto now = std::chrono::steady_clock::now();
+  std::lock_guard lock(mutex_);
+  if (FlightRecord* record = find_locked(id)) {
+    record->state = RecordState::failed;
+    record->ended = now;
+    record->error = error;
+  }
+}
+
+std::vector<FlightRecord> FlightRecorder::snapshot() const {
+  std::lock_guard lock(mutex_);
+  std::vector<FlightRecord> records;
+  const std::uint64_t oldest = next_id_ > ring_.size() ? next_id_ - ring_.size() : 1;
+  for (std::uint64_t id = oldest; id < next_id_; ++id) records.push_back(ring_[id % ring_.size()]);
+  return records;
+}
+
+Activity FlightRecorder::activity() const {
+  constexpr int longest_list = 3;
+  const auto now = std::chrono::steady_clock::now();
+  const auto records = snapshot();
+  Activity activity;
+  int open = 0;
+  for (const auto& record : records) {
+    if (record.is_over()) continue;
+    if (++open > longest_list) continue;
+    if (open == 1) activity.age = now - record.issued;
+    activity.what += fmt::format("{}{}", open == 1 ? "is in " : " and ", record.what());
+  }
+  if (open > longest_list) activity.what += fmt::format(" and {} more", open - longest_list);
+  if (open > 0) return activity;
+  if (records.empty()) return {"is in no operation and has not begun one", {}};
+  const auto& last = records.back();
+  return {fmt::format("is in no operation; its last, {}, {}", last.what(), name(last.state)),
+          now - last.ended};
+}
+
+}  // namespace dist

@@ -1,0 +1,76 @@
+// Flight recorder: the last operations of one rank, kept in a ring so that after a failure somebody can see
+// what it was doing. Every operation is written down, so an entry must cost little: about 100 ns, and no
+// allocation.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/core/call_site.h"
+#include "dist/core/types.h"
+
+namespace dist {
+
+enum class RecordState : std::uint8_t { issued, running, completed, failed };
+
+std::string_view name(RecordState state);  // "issued", ...
+
+struct FlightRecord {
+  using Time = std::chrono::steady_clock::time_point;
+
+  std::string_view operation;  // "all_reduce"; static storage
+  std::string_view algorithm;  // "ring", or empty; static storage
+  std::uint32_t group = 0;     // its context number
+  std::uint64_t sequence = 0;
+  std::int64_t count = -1;  // elements; -1: moves none
+  DType dtype = DType::u8;
+  int root = -1;  // global ranks, -1: has none
+  int peer = -1;
+  CallSite where;
+  // Below: filled in by the recorder.
+  std::uint64_t id = 0;
+  RecordState state = RecordState::issued;
+  Time issued, started, ended;
+  std::string error;
+
+  bool is_over() const { return state == RecordState::completed || state == RecordState::failed; }
+  std::string what() const;  // "all_reduce #7 (4 f32) at train.cpp:41"
+};
+
+// What a rank answers when it is asked what it is doing; `age` is how long it has been so.
+struct Activity {
+  std::string what;  // "is in all_reduce #7 (4 f32) at train.cpp:41", "is in no operation; its last was ..."
+  std::chrono::nanoseconds age{};
+};
+
+// Thread-safe.
+class FlightRecorder {
+ public:
+  explicit FlightRecorder(std::size_t capacity);
+
+  void name_group(std::uint32_t group, std::string name);
+  // Returns the entry's id, for the calls below. They do nothing when the entry has been overwritten since.
+  std::uint64_t issued(const FlightRecord& record);
+  void started(std::uint64_t id, std::string_view algorithm);
+  void completed(std::uint64_t id);
+  void failed(std::uint64_t id, std::string_view error);
+
+  std::vector<FlightRecord> snapshot() const;  // oldest first
+  std::string group_name(std::uint32_t group) const;
+  Activity activity() const;
+
+ private:
+  FlightRecord* find_locked(std::uint64_t id);
+
+  mutable std::mutex mutex_;  // of all below
+  std::vector<FlightRecord> ring_;
+  std::uint64_t next_id_ = 1;
+  std::map<std::uint32_t, std::string> group_names_;
+};
+
+}  // namespace dist

@@ -1,0 +1,48 @@
+#include "dist/group/group_observer.h"
+
+#include <optional>
+
+#include "dist/core/rank_label.h"
+#include "dist/group/fingerprint.h"
+#include "dist/group/job_state.h"
+
+namespace dist {
+namespace {
+
+class GroupObserver final : public OperationObserver {
+ public:
+  GroupObserver(JobState& job, GroupState& group) : job_(job), group_(group) {}
+
+  void thread_started() override {
+    thread_local std::optional<RankContextGuard> identity;
+    identity.emplace(job_.context);
+    set_current_rank_label(job_.job.rank);
+  }
+
+  void starting(const Operation& operation, std::string_view algorithm) override {
+    job_.log->recorder.started(operation.record, algorithm);
+    if (job_.settings.debug == DebugLevel::detail && is_collective(operation.kind)) {
+      compare_fingerprints(group_, operation);
+    }
+  }
+
+  void completed(const Operation& operation) noexcept override {
+    job_.log->recorder.completed(operation.record);
+  }
+
+  std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept override {
+    return job_.note_failure(operation.record, std::move(error));
+  }
+
+ private:
+  JobState& job_;
+  GroupState& group_;
+};
+
+}  // namespace
+
+std::unique_ptr<OperationObserver> make_group_observer(JobState& job, GroupState& group) {
+  return std::make_unique<GroupObserver>(job, group);
+}
+
+}  // namespace dist

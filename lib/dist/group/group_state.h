@@ -1,0 +1,45 @@
+// What a ProcessGroup handle points to: this rank's part of one group.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dist/backend/backend.h"
+#include "dist/core/deadline.h"
+#include "dist/store/store.h"
+
+namespace dist {
+
+class JobState;
+
+struct GroupState {
+  // What all members agree on.
+  struct Identity {
+    std::string name;           // unique in the job
+    std::uint32_t context = 0;  // in message headers
+    std::vector<int> ranks;     // global rank of each group rank
+    std::string backend;
+    Timeout timeout = default_timeout;
+  };
+  GroupState(Identity of, int my_global_rank);
+
+  int size() const { return static_cast<int>(identity.ranks.size()); }
+  int group_rank_of(int global_rank) const;  // -1 when not a member
+  int global_rank_of(int group_rank) const { return identity.ranks[static_cast<std::size_t>(group_rank)]; }
+  bool is_alive() const { return job != nullptr; }
+
+  const Identity identity;
+  const int global_rank;
+  const int rank;           // in this group, -1 for a non-member
+  JobState* job = nullptr;  // null once the group was destroyed
+  std::unique_ptr<OperationObserver> observer;
+  std::unique_ptr<Backend> backend;  // of members; after observer: goes first
+  std::uint64_t collectives = 0;     // issued so far: the next one's sequence number
+  std::atomic<std::uint64_t> messages{0};
+  std::uint64_t control_calls = 0;  // new_group, split_group, monitored_barrier
+};
+
+}  // namespace dist

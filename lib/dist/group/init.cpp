@@ -1,0 +1,70 @@
+// Joining and leaving the job.
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+
+#include "dist/core/fail.h"
+#include "dist/core/rank_label.h"
+#include "dist/group/call.h"
+#include "dist/group/job_state.h"
+
+namespace dist {
+namespace {
+
+// A program that ends without destroy_process_group still says goodbye, so that the others do not take it for
+// dead.
+void close_at_exit_once() {
+  static std::once_flag registered;
+  std::call_once(registered, [] {
+    std::atexit(
+        [] { leave_job(process_rank_context(), "its program ended without destroy_process_group()"); });
+  });
+}
+
+}  // namespace
+
+void init_process_group(const InitOptions& options) {
+  RankContext& context = rank_context();
+  if (const auto job = JobState::of(context)) {
+    fail(Errc::invalid_argument,
+         "rank {}: init_process_group at {}: this rank is in a job already; call destroy_process_group first",
+         job->job.rank, options.where.str());
+  }
+  auto job = std::make_shared<JobState>(options, context);
+  context.default_group = ProcessGroup(job->groups[0]);
+  context.job = std::move(job);
+  // After everything that init makes: handlers run before what was made earlier is destroyed.
+  if (&context == &process_rank_context()) close_at_exit_once();
+}
+
+void destroy_process_group(const ProcessGroup& group) {
+  RankContext& context = rank_context();
+  const bool unwinding = std::uncaught_exceptions() > 0;
+  if (group && group.state() != context.default_group.state()) {
+    if (unwinding) return;  // the default group's turn comes, and ends this one too
+    GroupState& state = resolve(group);
+    state.job->remove_group(state);
+    return;
+  }
+  const auto job = JobState::of(context);
+  if (!job) {
+    if (unwinding) return;
+    fail(Errc::not_initialized,
+         "destroy_process_group: there is no process group; call init_process_group first");
+  }
+  if (unwinding) return leave_job(context, "an exception");
+  job->finish();
+  context.default_group = {};
+  context.job.reset();
+  set_current_rank_label(-1);
+}
+
+void leave_job(RankContext& context, const std::string& reason) noexcept {
+  const auto job = JobState::of(context);
+  if (!job) return;
+  job->close(reason);
+  context.default_group = {};
+  context.job.reset();
+}
+
+}  // namespace dist

@@ -1,0 +1,175 @@
+#include "dist/group/job_state.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+#include "dist/core/rank_label.h"
+#include "dist/group/control.h"
+#include "dist/group/group_observer.h"
+
+namespace dist {
+namespace {
+
+std::string resolve_backend(const std::string& asked) {
+  if (asked != "auto") return std::string(find_backend(asked).name);
+  const BackendChoice choice = choose_backend();
+  log(LogLevel::info, "backend auto is {}: {}", choice.backend, choice.reason);
+  return std::string(choice.backend);
+}
+
+void finish_pending(GroupState& group) {
+  if (!group.backend) return;
+  for (const auto& given_up : group.backend->finish()) {
+    log(LogLevel::warn, "{} was never waited for, and nothing had arrived when the group was destroyed",
+        given_up);
+  }
+}
+
+// How long a rank that leaves in disorder keeps the store for the others.
+constexpr Timeout hasty_patience = std::chrono::seconds(1);
+
+}  // namespace
+
+JobState::JobState(const InitOptions& options, RankContext& of)
+    : settings(read_settings()), context(of), pid_(getpid()) {
+  const std::string backend = resolve_backend(options.backend);
+  job = rendezvous(options, context);
+  set_current_rank_label(job.rank);
+  try {
+    log = std::make_shared<FlightLog>(job.rank, job.world_size, settings.recorder_size, settings.dump_dir);
+    signal_dump_ = std::make_unique<SignalDump>(log);
+    EndpointOptions connect;
+    connect.rank = job.rank;
+    connect.world_size = job.world_size;
+    connect.token = job.token;
+    connect.transport = settings.transport;
+    connect.deadline = Deadline::after(job.timeout);
+    endpoint = connect_endpoint(*job.store, connect);
+    watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
+    GroupState::Identity world{"the default group", 0,
+                               std::vector<int>(static_cast<std::size_t>(job.world_size)), backend,
+                               job.timeout};
+    std::iota(world.ranks.begin(), world.ranks.end(), 0);
+    add_group(std::move(world));
+    agree_with_others(options, backend);
+  } catch (const std::exception& error) {
+    close(error.what());
+    throw;
+  }
+}
+
+void JobState::agree_with_others(const InitOptions& options, const std::string& backend) {
+  const ControlCall call{"init_process_group", options.where, job.timeout};
+  const ControlMessage mine{fmt::format("init_process_group(backend {})", backend), options.where.str(),
+                            std::to_string(static_cast<int>(settings.debug))};
+  // The mismatch check needs all ranks: one that asks for it is enough.
+  for (const auto& message : exchange(*groups[0], call, mine)) {
+    settings.debug = std::max(settings.debug, static_cast<DebugLevel>(std::stoi(message.data)));
+  }
+}
+
+std::shared_ptr<JobState> JobState::of(RankContext& context) {
+  auto job = std::static_pointer_cast<JobState>(context.job);
+  if (!job || job->pid_ == getpid()) return job;
+  // Kept, never freed: its connections and threads are the parent's.
+  static auto& inherited = *new std::vector<std::shared_ptr<void>>;
+  inherited.push_back(std::move(context.job));
+  context.default_group = {};
+  return nullptr;
+}
+
+JobState::~JobState() {
+  if (!left_) close("it left without destroy_process_group()");
+}
+
+void JobState::finish() {
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    finish_pending(**group);
+  }
+  leave_with("", Deadline::after(leave_patience));
+}
+
+void JobState::close(const std::string& reason) noexcept {
+  try {
+    if (endpoint) endpoint->abort(fmt::format("rank {} is leaving the job: {}", job.rank, reason));
+  } catch (const std::exception& error) {
+    dist::log(LogLevel::debug, "leaving: {}", error.what());
+  }
+  leave_with(reason, Deadline::after(hasty_patience));
+}
+
+void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept {
+  left_ = true;
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    (*group)->backend.reset();
+    (*group)->observer.reset();
+    (*group)->job = nullptr;
+  }
+  groups.clear();
+  watchdog.reset();
+  signal_dump_.reset();
+  if (endpoint) endpoint->close(reason);
+  endpoint.reset();
+  leave(job, deadline);
+}
+
+std::exception_ptr JobState::note_failure(std::uint64_t record, std::exception_ptr error) noexcept {
+  constexpr Timeout patience = std::chrono::seconds(1);
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& thrown) {
+    try {
+      std::string text = thrown.what();
+      if (thrown.code() == Errc::timeout && watchdog) {
+        const std::string others = watchdog->ask(patience);
+        if (!others.empty()) text += "; meanwhile " + others;
+      }
+      log->recorder.failed(record, text);
+      dump(*log, name(thrown.code()));
+      return std::make_exception_ptr(Error(thrown.code(), text));
+    } catch (const std::exception&) {
+      return error;  // no memory for more words
+    }
+  } catch (const std::exception& thrown) {
+    log->recorder.failed(record, thrown.what());
+    dump(*log, "error");
+    return error;
+  } catch (...) {
+    return error;
+  }
+}
+
+std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity) {
+  auto group = std::make_shared<GroupState>(std::move(identity), job.rank);
+  group->job = this;
+  log->recorder.name_group(group->identity.context, group->identity.name);
+  if (group->rank >= 0) {
+    BackendContext backend;
+    backend.group_name = group->identity.name;
+    backend.context = group->identity.context;
+    backend.rank = group->rank;
+    backend.members = group->identity.ranks;
+    backend.store = std::make_shared<PrefixStore>("group/" + group->identity.name, job.store);
+    backend.endpoint = endpoint;
+    backend.send_mode = settings.send_mode;
+    group->observer = make_group_observer(*this, *group);
+    backend.observer = group->observer.get();
+    group->backend = find_backend(group->identity.backend).make(backend);
+  }
+  groups.push_back(group);
+  return group;
+}
+
+void JobState::remove_group(GroupState& group) {
+  finish_pending(group);
+  group.backend.reset();
+  group.observer.reset();
+  group.job = nullptr;
+  std::erase_if(groups, [&](const auto& candidate) { return candidate.get() == &group; });
+}
+
+}  // namespace dist

@@ -1,0 +1,65 @@
+// What init_process_group makes and destroy_process_group ends: this rank's part in the job.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "dist/group/flight_dump.h"
+#include "dist/group/group_state.h"
+#include "dist/group/rank_context.h"
+#include "dist/group/rendezvous.h"
+#include "dist/group/settings.h"
+#include "dist/group/watchdog.h"
+#include "dist/transport/endpoint.h"
+
+namespace dist {
+
+class JobState {
+ public:
+  // Joins: blocks until all ranks have done so. Afterwards groups[0] is the default group.
+  JobState(const InitOptions& options, RankContext& context);
+  ~JobState();  // as close(), when neither finish() nor close() was called
+  JobState(const JobState&) = delete;
+  JobState& operator=(const JobState&) = delete;
+
+  // Of the context, null when it is in no job (a job that a forked child inherited is none of its own).
+  static std::shared_ptr<JobState> of(RankContext& context);
+
+  // Waits for what is pending on all groups, then leaves.
+  void finish();
+  // Leaves at once: pending operations of this rank end with Error{aborted}; the others read `reason`.
+  void close(const std::string& reason) noexcept;
+
+  // Makes this rank's part of a group, backend included when it is a member.
+  std::shared_ptr<GroupState> add_group(GroupState::Identity identity);
+  // Waits for what is pending on it, and forgets it.
+  void remove_group(GroupState& group);
+
+  // What becomes of a failed operation: it is written down and dumped, and a timeout gets the other ranks'
+  // state added (a second at most). Returns the error that the user gets.
+  std::exception_ptr note_failure(std::uint64_t record, std::exception_ptr error) noexcept;
+
+  Settings settings;
+  Job job;
+  std::shared_ptr<FlightLog> log;
+  std::shared_ptr<Endpoint> endpoint;
+  std::unique_ptr<Watchdog> watchdog;
+  RankContext& context;
+  std::vector<std::shared_ptr<GroupState>> groups;
+  std::uint32_t next_context = 1;  // see agree_on_context()
+
+ private:
+  void agree_with_others(const InitOptions& options, const std::string& backend);
+  void leave_with(const std::string& reason, Deadline deadline) noexcept;
+
+  std::unique_ptr<SignalDump> signal_dump_;
+  const pid_t pid_;
+  bool left_ = false;
+};
+
+}  // namespace dist

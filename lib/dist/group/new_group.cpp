@@ -1,0 +1,119 @@
+// Making groups: new_group and split_group.
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/ranges.h>
+
+#include "dist/core/fail.h"
+#include "dist/group/call.h"
+#include "dist/group/control.h"
+#include "dist/group/job_state.h"
+
+namespace dist {
+namespace {
+
+// Numbers that a rank puts into a message's data, and reads from the others'.
+std::string encode(std::initializer_list<std::int64_t> numbers) {
+  return fmt::format("{}", fmt::join(numbers, " "));
+}
+
+std::vector<std::int64_t> decode(const std::string& data) {
+  std::vector<std::int64_t> numbers;
+  const char* at = data.data();
+  const char* const end = at + data.size();
+  while (at < end) {
+    std::int64_t number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc{}) fail(Errc::internal, "a control message is damaged: \"{}\"", data);
+    numbers.push_back(number);
+    at = next + 1;
+  }
+  return numbers;
+}
+
+// The first context number that none of these ranks has used yet: each proposes its next, the highest wins.
+// (As MPI libraries do. Groups without a common rank may get equal numbers; they never exchange messages.)
+// The first number of each message's data is the proposal.
+std::uint32_t agree_on_context(JobState& job, const std::vector<ControlMessage>& messages,
+                               std::uint32_t how_many) {
+  std::uint32_t context = 0;
+  for (const auto& message : messages) {
+    context = std::max(context, static_cast<std::uint32_t>(decode(message.data).front()));
+  }
+  job.next_context = context + how_many;
+  return context;
+}
+
+void check_ranks(const GroupState& world, const std::vector<int>& ranks, CallSite where) {
+  const auto refuse = [&](const std::string& why) {
+    fail(Errc::invalid_argument, "rank {}: new_group({{{}}}) at {}: {}", world.global_rank,
+         fmt::join(ranks, ", "), where.str(), why);
+  };
+  if (ranks.empty()) refuse("it needs at least one rank");
+  std::vector<int> sorted = ranks;
+  std::ranges::sort(sorted);
+  if (sorted.front() < 0 || sorted.back() >= world.size()) {
+    refuse(fmt::format("rank {} does not exist; there are ranks 0 to {}",
+                       sorted.front() < 0 ? sorted.front() : sorted.back(), world.size() - 1));
+  }
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+    refuse(fmt::format("rank {} is listed twice", *twice));
+  }
+}
+
+}  // namespace
+
+ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options) {
+  GroupState& world = resolve({});
+  JobState& job = *world.job;
+  check_ranks(world, ranks, options.where);
+  const std::string backend(options.backend.empty()     ? world.identity.backend
+                            : options.backend == "auto" ? choose_backend().backend
+                                                        : find_backend(options.backend).name);
+  const Timeout timeout = options.timeout.value_or(world.identity.timeout);
+  const std::uint64_t number = world.control_calls;
+  const auto messages =
+      exchange(world, {"new_group", options.where, timeout},
+               {fmt::format("new_group({{{}}}, backend {})", fmt::join(ranks, ", "), backend),
+                options.where.str(), encode({job.next_context})});
+  const std::uint32_t context = agree_on_context(job, messages, 1);
+  return ProcessGroup(job.add_group({fmt::format("group {}", number), context, ranks, backend, timeout}));
+}
+
+ProcessGroup split_group(int color, int key, const SplitOptions& options) {
+  GroupState& parent = resolve(options.parent);
+  JobState& job = *parent.job;
+  if (parent.rank < 0) {
+    fail(Errc::invalid_argument, "rank {}: split_group at {}: this rank is no member of {}",
+         parent.global_rank, options.where.str(), parent.identity.name);
+  }
+  const std::uint64_t number = parent.control_calls;
+  const auto messages =
+      exchange(parent, {"split_group", options.where, parent.identity.timeout},
+               {"split_group", options.where.str(), encode({job.next_context, color, key})});
+
+  struct Member {
+    std::int64_t key;
+    int parent_rank;
+    auto operator<=>(const Member&) const = default;
+  };
+  std::vector<Member> members;
+  for (int rank = 0; const auto& message : messages) {
+    const auto numbers = decode(message.data);
+    if (color >= 0 && numbers[1] == color) members.push_back({numbers[2], rank});
+    ++rank;
+  }
+  std::ranges::sort(members);
+  std::vector<int> ranks;
+  for (const auto& member : members) ranks.push_back(parent.global_rank_of(member.parent_rank));
+  // One number serves all colors: no rank is in two of them.
+  const std::uint32_t context = agree_on_context(job, messages, 1);
+  const std::string parent_name =
+      parent.identity.context == 0 ? "" : fmt::format(" of {}", parent.identity.name);
+  const std::string name = color < 0 ? fmt::format("no group of split {}{}", number, parent_name)
+                                     : fmt::format("group {} color {}{}", number, color, parent_name);
+  return ProcessGroup(
+      job.add_group({name, context, std::move(ranks), parent.identity.backend, parent.identity.timeout}));
+}
+
+}  // namespace dist

@@ -1,0 +1,104 @@
+// Strings and bytes of any length: first the lengths travel, then the bytes.
+#include <cstring>
+
+#include "dist/group/call.h"
+#include "dist/group/process_group.h"
+
+namespace dist {
+namespace {
+
+using std::int64_t;
+
+Tensor length_of(const std::string& object) { return tensor({static_cast<int64_t>(object.size())}); }
+
+Tensor room_for(int64_t bytes) { return empty({bytes}, DType::u8); }
+
+Tensor bytes_of(const std::string& object) {
+  Tensor bytes = room_for(static_cast<int64_t>(object.size()));
+  if (!object.empty()) std::memcpy(bytes.raw(), object.data(), object.size());
+  return bytes;
+}
+
+std::string string_of(const Tensor& bytes) {
+  return bytes.numel() == 0 ? std::string()
+                            : std::string(static_cast<const char*>(bytes.raw()), bytes.nbytes());
+}
+
+std::vector<Tensor> rooms_for(const Tensor& lengths) {
+  std::vector<Tensor> rooms;
+  for (const auto length : lengths.data<int64_t>()) rooms.push_back(room_for(length));
+  return rooms;
+}
+
+std::vector<Tensor> single_elements(const Tensor& t) {
+  std::vector<Tensor> elements;
+  for (int64_t i = 0; i < t.numel(); ++i) elements.push_back(t.narrow(i, 1));
+  return elements;
+}
+
+std::vector<std::string> strings_of(const std::vector<Tensor>& list) {
+  std::vector<std::string> strings;
+  for (const auto& bytes : list) strings.push_back(string_of(bytes));
+  return strings;
+}
+
+// Checks the options as the collective underneath would, and says what concerns objects.
+Call object_call(OpKind kind, std::string_view name, const Options& options) {
+  Call call(kind, name, options);
+  if (options.async_op) call.refuse(".async_op: objects are exchanged synchronously");
+  return call;
+}
+
+}  // namespace
+
+void broadcast_object(std::string& object, int src, const Options& options) {
+  Call call = object_call(OpKind::broadcast, "broadcast_object", options);
+  call.set_root("src", src, options.group_src);
+  Tensor length = length_of(object);
+  broadcast(length, src, options);
+  Tensor bytes = call.is_root() ? bytes_of(object) : room_for(length.item<int64_t>());
+  broadcast(bytes, src, options);
+  if (!call.is_root()) object = string_of(bytes);
+}
+
+std::vector<std::string> all_gather_object(const std::string& object, const Options& options) {
+  const Call call = object_call(OpKind::all_gather, "all_gather_object", options);
+  Tensor lengths = empty({call.group.size()}, DType::i64);
+  all_gather_into_tensor(lengths, length_of(object), options);
+  std::vector<Tensor> list = rooms_for(lengths);
+  all_gather(list, bytes_of(object), options);
+  return strings_of(list);
+}
+
+std::vector<std::string> gather_object(const std::string& object, int dst, const Options& options) {
+  Call call = object_call(OpKind::gather, "gather_object", options);
+  call.set_root("dst", dst, options.group_dst);
+  Tensor lengths = empty({call.is_root() ? call.group.size() : 0}, DType::i64);
+  std::vector<Tensor> list = single_elements(lengths);
+  gather(length_of(object), list, dst, options);
+  list = rooms_for(lengths);
+  gather(bytes_of(object), list, dst, options);
+  return strings_of(list);
+}
+
+std::string scatter_object(const std::vector<std::string>& objects, int src, const Options& options) {
+  Call call = object_call(OpKind::scatter, "scatter_object", options);
+  call.set_root("src", src, options.group_src);
+  if (call.is_root() && objects.size() != static_cast<std::size_t>(call.group.size())) {
+    call.refuse("there are {} objects for {} ranks; it needs one a rank", objects.size(), call.group.size());
+  }
+  std::vector<Tensor> lengths, bytes;
+  if (call.is_root()) {
+    for (const auto& object : objects) {
+      lengths.push_back(length_of(object));
+      bytes.push_back(bytes_of(object));
+    }
+  }
+  Tensor length = empty({1}, DType::i64);
+  scatter(length, lengths, src, options);
+  Tensor own = room_for(length.item<int64_t>());
+  scatter(own, bytes, src, options);
+  return string_of(own);
+}
+
+}  // namespace dist

@@ -1,0 +1,91 @@
+// send, recv and their asynchronous forms.
+#include "dist/group/call.h"
+#include "dist/group/validate.h"
+#include "dist/transport/transport.h"
+
+namespace dist {
+namespace {
+
+Call send_call(std::string_view name, const Tensor& t, int dst, const Options& options) {
+  Call call(OpKind::send, name, options);
+  check_defined(call, {"t", t});
+  call.operation.peer = call.group_rank("dst", dst, options.group_dst);
+  call.operation.inputs = {t};
+  return call;
+}
+
+Call recv_call(std::string_view name, Tensor& t, int src, const Options& options) {
+  Call call(OpKind::recv, name, options);
+  check_defined(call, {"t", t});
+  call.operation.peer = call.group_rank("src", src, options.group_src);
+  call.operation.outputs = {t};
+  return call;
+}
+
+}  // namespace
+
+Work send(const Tensor& t, int dst, const Options& options) {
+  Call call = send_call("send", t, dst, options);
+  if (!call.async && call.operation.peer == call.group.rank) {
+    call.refuse(
+        "a blocking send to oneself cannot end: the receive would have to come after it; use isend and "
+        "irecv");
+  }
+  return call.issue();
+}
+
+Work recv(Tensor& t, int src, const Options& options) { return recv_call("recv", t, src, options).issue(); }
+
+Work recv(Tensor& t, const Options& options) {
+  if (options.group_src != -1) return recv_call("recv", t, any_rank, options).issue();
+  Call call(OpKind::recv, "recv", options);
+  check_defined(call, {"t", t});
+  call.operation.peer = any_rank;
+  call.operation.outputs = {t};
+  return call.issue();
+}
+
+Work isend(const Tensor& t, int dst, Options options) {
+  options.async_op = true;
+  return send_call("isend", t, dst, options).issue();
+}
+
+Work irecv(Tensor& t, int src, Options options) {
+  options.async_op = true;
+  return recv_call("irecv", t, src, options).issue();
+}
+
+std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options) {
+  constexpr std::string_view name = "batch_isend_irecv";
+  std::vector<Call> calls;
+  calls.reserve(operations.size());
+  for (const auto& each : operations) {
+    Options of_each = options;
+    if (each.group) of_each.group = each.group;
+    of_each.tag = each.tag;
+    Tensor tensor = each.tensor;  // shares the storage
+    calls.push_back(each.kind == P2P::isend ? send_call(name, tensor, each.peer, of_each)
+                                            : recv_call(name, tensor, each.peer, of_each));
+  }
+  // All of them are right before the first is numbered; each group's operations go to its backend together.
+  for (const auto& call : calls) call.check_supported();
+  std::vector<Work> works(calls.size());
+  std::vector<bool> submitted(calls.size());
+  for (std::size_t first = 0; first < calls.size(); ++first) {
+    if (submitted[first]) continue;
+    std::vector<Operation> batch;
+    std::vector<std::size_t> places;
+    for (std::size_t i = first; i < calls.size(); ++i) {
+      if (&calls[i].group != &calls[first].group) continue;
+      calls[i].admit();
+      batch.push_back(std::move(calls[i].operation));
+      places.push_back(i);
+      submitted[i] = true;
+    }
+    auto states = calls[first].group.backend->submit_batch(std::move(batch));
+    for (std::size_t i = 0; i < places.size(); ++i) works[places[i]] = Work(std::move(states[i]));
+  }
+  return works;
+}
+
+}  // namespace dist

@@ -1,0 +1,59 @@
+#include "dist/group/process_group.h"
+
+#include "dist/core/fail.h"
+#include "dist/group/call.h"
+#include "dist/group/job_state.h"
+
+namespace dist {
+namespace {
+
+const GroupState& state_of(const ProcessGroup& group) {
+  if (!group) fail(Errc::invalid_argument, "this ProcessGroup is empty; new_group and split_group make one");
+  return *group.state();
+}
+
+const JobState& current_job() {
+  const auto job = JobState::of(rank_context());
+  if (!job) fail(Errc::not_initialized, "there is no process group; call init_process_group first");
+  return *job;
+}
+
+}  // namespace
+
+bool ProcessGroup::is_member() const { return state_ && state_->rank >= 0; }
+int ProcessGroup::rank() const { return state_of(*this).rank; }
+int ProcessGroup::size() const { return state_of(*this).size(); }
+const std::vector<int>& ProcessGroup::ranks() const { return state_of(*this).identity.ranks; }
+const std::string& ProcessGroup::name() const { return state_of(*this).identity.name; }
+std::string ProcessGroup::backend() const { return state_of(*this).identity.backend; }
+
+int ProcessGroup::global_rank(int group_rank) const {
+  const GroupState& state = state_of(*this);
+  if (group_rank < 0 || group_rank >= state.size()) {
+    fail(Errc::invalid_argument, "rank {}: {} has no group rank {}; it has {} ranks", state.global_rank,
+         state.identity.name, group_rank, state.size());
+  }
+  return state.global_rank_of(group_rank);
+}
+
+int ProcessGroup::group_rank(int global_rank) const { return state_of(*this).group_rank_of(global_rank); }
+
+bool is_initialized() { return JobState::of(rank_context()) != nullptr; }
+
+int get_rank(const ProcessGroup& group) { return resolve(group).rank; }
+
+int get_world_size(const ProcessGroup& group) {
+  const GroupState& state = resolve(group);
+  return state.rank < 0 ? -1 : state.size();
+}
+
+int get_local_rank() { return current_job().job.local_rank; }
+std::string get_backend(const ProcessGroup& group) { return resolve(group).identity.backend; }
+std::vector<int> get_process_group_ranks(const ProcessGroup& group) { return resolve(group).identity.ranks; }
+
+ProcessGroup default_group() {
+  resolve({});
+  return rank_context().default_group;
+}
+
+}  // namespace dist

@@ -1,0 +1,26 @@
+// What a user can set by environment variables for the group layer.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "dist/group/environment.h"
+#include "dist/transport/endpoint.h"
+
+namespace dist {
+
+enum class DebugLevel { off, info, detail };
+
+struct Settings {
+  DebugLevel debug = DebugLevel::off;         // DIST_DEBUG=off|info|detail
+  SendMode send_mode = SendMode::rendezvous;  // DIST_SEND=rendezvous|eager
+  std::string transport = "auto";             // DIST_TRANSPORT=auto|shm|tcp
+  std::size_t recorder_size = 256;            // DIST_FLIGHT_RECORDER_SIZE, operations
+  std::string dump_dir;                       // DIST_DUMP_DIR, empty: no dumps on errors
+};
+
+// Error{invalid_argument} names the variable, its value and what is allowed.
+Settings read_settings(const GetEnv& get_env);
+Settings read_settings();  // of this process
+
+}  // namespace dist

@@ -1,0 +1,128 @@
+#include "dist/group/validate.h"
+
+#include <algorithm>
+
+namespace dist {
+namespace {
+
+// Addresses [begin, end) of a tensor's elements.
+struct Extent {
+  const std::byte* begin;
+  const std::byte* end;
+  bool is_empty() const { return begin == end; }
+  bool overlaps(const Extent& other) const {
+    return !is_empty() && !other.is_empty() && begin < other.end && other.begin < end;
+  }
+};
+
+Extent extent_of(const Tensor& tensor) {
+  const TensorView view = tensor.flat();
+  return {view.data, view.data + view.bytes()};
+}
+
+// Everything between the first and the last byte of a list: lists are mostly whole, so this settles most
+// questions.
+Extent hull_of(const std::vector<Tensor>& tensors) {
+  Extent hull{nullptr, nullptr};
+  for (const auto& tensor : tensors) {
+    const Extent extent = extent_of(tensor);
+    if (extent.is_empty()) continue;
+    hull =
+        hull.is_empty() ? extent : Extent{std::min(hull.begin, extent.begin), std::max(hull.end, extent.end)};
+  }
+  return hull;
+}
+
+}  // namespace
+
+void check_defined(const Call& call, const Named& argument) {
+  if (!argument.tensor.is_defined()) call.refuse("{} is an undefined tensor", argument.name);
+}
+
+void check_same_kind(const Call& call, const Named& a, const Named& b) {
+  if (a.tensor.dtype() != b.tensor.dtype()) {
+    call.refuse("{} is {}, but {} is {}; tensors of one call have one dtype", a.name, name(a.tensor.dtype()),
+                b.name, name(b.tensor.dtype()));
+  }
+  if (a.tensor.device() != b.tensor.device()) {
+    call.refuse("{} is on {}, but {} is on {}; tensors of one call are on one device", a.name,
+                a.tensor.device().str(), b.name, b.tensor.device().str());
+  }
+}
+
+void check_list(const Call& call, const NamedList& list, const Named& like) {
+  const auto n = static_cast<std::size_t>(call.group.size());
+  if (list.tensors.size() != n) {
+    call.refuse("{} has {} tensors, but {} has {} ranks; it needs one a rank", list.name, list.tensors.size(),
+                call.group.identity.name, n);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const Tensor& tensor = list.tensors[i];
+    if (!tensor.is_defined()) call.refuse("{}[{}] is an undefined tensor", list.name, i);
+    if (tensor.dtype() != like.tensor.dtype() || tensor.device() != like.tensor.device()) {
+      check_same_kind(call, {fmt::format("{}[{}]", list.name, i), tensor}, like);
+    }
+  }
+}
+
+void check_own_share(const Call& call, const NamedList& list, const Named& own) {
+  const auto rank = static_cast<std::size_t>(call.group.rank);
+  const auto expected = list.tensors[rank].numel();
+  if (own.tensor.numel() != expected) {
+    call.refuse("{} has {} elements, but {}[{}], this rank's share, has {}", own.name, own.tensor.numel(),
+                list.name, rank, expected);
+  }
+}
+
+void check_empty(const Call& call, const NamedList& list, std::string_view only_on, int root_global) {
+  if (!list.tensors.empty()) {
+    call.refuse("{} has {} tensors, but is for the {} (rank {}) only; leave it empty here", list.name,
+                list.tensors.size(), only_on, root_global);
+  }
+}
+
+void check_disjoint(const Call& call, const NamedList& list) {
+  const auto& tensors = list.tensors;
+  bool in_order = true;  // as chunks of one tensor are
+  for (std::size_t i = 1; i < tensors.size() && in_order; ++i) {
+    in_order = extent_of(tensors[i - 1]).end <= extent_of(tensors[i]).begin;
+  }
+  if (in_order) return;
+  std::vector<std::pair<Extent, std::size_t>> sorted;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (const Extent extent = extent_of(tensors[i]); !extent.is_empty()) sorted.emplace_back(extent, i);
+  }
+  std::ranges::sort(sorted, {}, [](const auto& entry) { return entry.first.begin; });
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (!sorted[i - 1].first.overlaps(sorted[i].first)) continue;
+    const auto [a, b] = std::minmax(sorted[i - 1].second, sorted[i].second);
+    call.refuse("{}[{}] and {}[{}] share memory, and both are written", list.name, a, list.name, b);
+  }
+}
+
+void check_apart(const Call& call, const NamedList& list, const Named& one) {
+  const Extent extent = extent_of(one.tensor);
+  if (!hull_of(list.tensors).overlaps(extent)) return;
+  for (std::size_t i = 0; i < list.tensors.size(); ++i) {
+    const Extent other = extent_of(list.tensors[i]);
+    const bool in_place =
+        static_cast<int>(i) == call.group.rank && other.begin == extent.begin && other.end == extent.end;
+    if (other.overlaps(extent) && !in_place) {
+      call.refuse("{} and {}[{}] share memory; only {}[{}] as a whole may be {} itself", one.name, list.name,
+                  i, list.name, call.group.rank, one.name);
+    }
+  }
+}
+
+void check_apart(const Call& call, const NamedList& a, const NamedList& b) {
+  if (!hull_of(a.tensors).overlaps(hull_of(b.tensors))) return;
+  for (std::size_t i = 0; i < a.tensors.size(); ++i) {
+    for (std::size_t j = 0; j < b.tensors.size(); ++j) {
+      if (extent_of(a.tensors[i]).overlaps(extent_of(b.tensors[j]))) {
+        call.refuse("{}[{}] and {}[{}] share memory", a.name, i, b.name, j);
+      }
+    }
+  }
+}
+
+}  // namespace dist

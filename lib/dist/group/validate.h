@@ -1,0 +1,36 @@
+// Checks of a call's tensors. Each refuses the call with what is wrong and what would be right.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "dist/group/call.h"
+
+namespace dist {
+
+// A tensor argument and what the user knows it as: "t", "list".
+struct Named {
+  std::string_view name;
+  const Tensor& tensor;
+};
+struct NamedList {
+  std::string_view name;
+  const std::vector<Tensor>& tensors;
+};
+
+void check_defined(const Call& call, const Named& argument);
+void check_same_kind(const Call& call, const Named& a, const Named& b);  // dtype and device
+
+// One defined tensor a rank of the group, each of `like`'s dtype and device.
+void check_list(const Call& call, const NamedList& list, const Named& like);
+// list[rank] on rank `rank` stands for `own`: equal numbers of elements.
+void check_own_share(const Call& call, const NamedList& list, const Named& own);
+void check_empty(const Call& call, const NamedList& list, std::string_view only_on, int root_global);
+
+// No two tensors of the list share memory.
+void check_disjoint(const Call& call, const NamedList& list);
+// `one` shares no memory with the list, except that it may be list[this rank] itself.
+void check_apart(const Call& call, const NamedList& list, const Named& one);
+void check_apart(const Call& call, const NamedList& a, const NamedList& b);
+
+}  // namespace dist
