@@ -1,0 +1,83 @@
+#include "support/fiber.h"
+
+#include <utility>
+
+#if defined(__has_feature)
+#define DIST_HAS_FEATURE(x) __has_feature(x)
+#else
+#define DIST_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || DIST_HAS_FEATURE(address_sanitizer)
+#define DIST_ASAN 1
+#include <sanitizer/common_interface_defs.h>
+#elif defined(__SANITIZE_THREAD__) || DIST_HAS_FEATURE(thread_sanitizer)
+#define DIST_TSAN 1
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace dist::testing {
+
+namespace {
+
+// AddressSanitizer: `mark` is the side that is left (null: for good); [bottom, bottom + size) the stack
+// entered. ThreadSanitizer: `mark` is the fiber entered. The calls do nothing in other builds.
+void about_to_switch([[maybe_unused]] void** left, [[maybe_unused]] const void* bottom,
+                     [[maybe_unused]] std::size_t size, [[maybe_unused]] void* entered) {
+#if defined(DIST_ASAN)
+  __sanitizer_start_switch_fiber(left, bottom, size);
+#elif defined(DIST_TSAN)
+  __tsan_switch_to_fiber(entered, 0);
+#endif
+}
+
+void has_switched([[maybe_unused]] void* mark, [[maybe_unused]] const void** bottom,
+                  [[maybe_unused]] std::size_t* size) {
+#if defined(DIST_ASAN)
+  __sanitizer_finish_switch_fiber(mark, bottom, size);
+#endif
+}
+
+}  // namespace
+
+Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body)
+    : allocator_(stack_bytes), stack_(allocator_.allocate()), body_(std::move(body)) {
+#if defined(DIST_TSAN)
+  inside_mark_ = __tsan_create_fiber(0);
+#endif
+  auto entry = [this](boost::context::fiber&& caller) {
+    has_switched(nullptr, &outside_bottom_, &outside_size_);
+    outside_ = std::move(caller);
+    body_();
+    done_ = true;
+    about_to_switch(nullptr, outside_bottom_, outside_size_, outside_mark_);
+    return std::move(outside_);
+  };
+  const boost::context::preallocated memory(stack_.sp, stack_.size, stack_);
+  inside_ = boost::context::fiber(std::allocator_arg, memory, allocator_, std::move(entry));
+}
+
+Fiber::~Fiber() {
+#if defined(DIST_TSAN)
+  __tsan_destroy_fiber(inside_mark_);
+#endif
+}
+
+void Fiber::resume() {
+  const auto* bottom = static_cast<const std::byte*>(stack_.sp) - stack_.size;
+#if defined(DIST_TSAN)
+  outside_mark_ = __tsan_get_current_fiber();
+  about_to_switch(nullptr, bottom, stack_.size, inside_mark_);
+#else
+  about_to_switch(&outside_mark_, bottom, stack_.size, nullptr);
+#endif
+  inside_ = std::move(inside_).resume();
+  has_switched(outside_mark_, nullptr, nullptr);
+}
+
+void Fiber::suspend() {
+  about_to_switch(&inside_mark_, outside_bottom_, outside_size_, outside_mark_);
+  outside_ = std::move(outside_).resume();
+  has_switched(inside_mark_, &outside_bottom_, &outside_size_);
+}
+
+}  // namespace dist::testing

@@ -1,0 +1,34 @@
+// One collective with made-up inputs and the outputs it must have, computed the plain way: used on every
+// transport.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dist/collectives/algorithms.h"
+
+namespace dist::testing {
+
+struct CollectiveCase {
+  const AlgorithmEntry* algorithm = nullptr;
+  std::vector<std::int64_t> counts;  // elements of each rank's share; where all have the same data, counts[0]
+  DType dtype = DType::f32;
+  ReduceOp op = ReduceOp::sum;
+  int root = 0;
+  bool in_place =
+      false;  // where the collective has an `in` or `out` that may be the memory of outs[rank], ins[rank]
+
+  int ranks() const { return static_cast<int>(counts.size()); }
+  std::string str() const;
+};
+
+// One rank's part: makes its inputs, runs the algorithm and compares. Throws Error{internal} naming the first
+// element that is wrong: in a result, in an input (they must not change), or just outside of one of them.
+void run_case(Transport& net, const CollectiveCase& c);
+
+bool has_root(OpKind kind);
+bool reduces(OpKind kind);
+bool takes_uneven_counts(const AlgorithmEntry& algorithm);
+
+}  // namespace dist::testing

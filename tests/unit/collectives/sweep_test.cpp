@@ -1,0 +1,220 @@
+// Every algorithm of the table, on virtual ranks, against a plain reference.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dist/collectives/chain.h"
+#include "dist/collectives/tree.h"
+#include "dist/core/fail.h"
+#include "dist/core/tensor.h"
+
+#include "collective_case.h"
+#include "support/fiber_transport.h"
+
+namespace dist::testing {
+namespace {
+
+const std::vector<int> all_n{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33};
+
+std::vector<FiberOptions> all_options() {
+  std::vector<FiberOptions> all;
+  for (SendMode mode : {SendMode::rendezvous, SendMode::eager})
+    for (Touch touch : {Touch::early, Touch::late}) all.push_back({.mode = mode, .touch = touch});
+  return all;
+}
+
+std::set<int> roots_for(OpKind kind, int n) {
+  return has_root(kind) ? std::set<int>{0, n / 2, n - 1} : std::set<int>{0};
+}
+
+void run(const CollectiveCase& c, const FiberOptions& options) {
+  try {
+    run_fibers(
+        c.ranks(), [&](Transport& net) { run_case(net, c); }, options);
+  } catch (const Error& e) {
+    ADD_FAILURE() << c.str() << ", " << (options.mode == SendMode::eager ? "eager" : "rendezvous") << ", "
+                  << (options.touch == Touch::late ? "late" : "early") << ": " << e.what();
+  }
+}
+
+// As run(), with every root, both send modes and both times of touching.
+void run_everywhere(CollectiveCase c) {
+  for (int root : roots_for(c.algorithm->collective, c.ranks())) {
+    c.root = root;
+    for (const FiberOptions& options : all_options()) run(c, options);
+  }
+}
+
+// The table, and the pipelined algorithms again in segments so short that there are several.
+std::vector<AlgorithmEntry> entries() {
+  std::vector<AlgorithmEntry> all(algorithms().begin(), algorithms().end());
+  all.push_back({OpKind::all_reduce, "tree_in_short_segments",
+                 [](Transport& net, const CollectiveArgs& a) { tree_all_reduce(net, a.out, a.op, 120); },
+                 ""});
+  all.push_back({OpKind::all_reduce, "tree_element_by_element",
+                 [](Transport& net, const CollectiveArgs& a) {
+                   tree_all_reduce(net, a.out, a.op, a.out.count > 99 ? 64 : 1);
+                 },
+                 ""});
+  all.push_back({OpKind::broadcast, "chain_in_short_segments",
+                 [](Transport& net, const CollectiveArgs& a) { chain_broadcast(net, a.out, a.root, 36); },
+                 ""});
+  return all;
+}
+
+std::vector<AlgorithmEntry> uneven_entries() {
+  std::vector<AlgorithmEntry> some = entries();
+  std::erase_if(some, [](const AlgorithmEntry& e) { return !takes_uneven_counts(e); });
+  return some;
+}
+
+std::string test_name(const ::testing::TestParamInfo<AlgorithmEntry>& instance) {
+  return std::string(name(instance.param.collective)) + "_" + std::string(instance.param.name);
+}
+
+class EveryAlgorithm : public ::testing::TestWithParam<AlgorithmEntry> {};
+class EveryUnevenAlgorithm : public EveryAlgorithm {};
+
+INSTANTIATE_TEST_SUITE_P(Table, EveryAlgorithm, ::testing::ValuesIn(entries()), test_name);
+INSTANTIATE_TEST_SUITE_P(Table, EveryUnevenAlgorithm, ::testing::ValuesIn(uneven_entries()), test_name);
+
+TEST_P(EveryAlgorithm, IsRightForEverySizeAndRankCount) {
+  for (int n : all_n)
+    for (std::int64_t elements : {0, 1, 2, 7, 1000})
+      run_everywhere(
+          {.algorithm = &GetParam(), .counts = std::vector(static_cast<std::size_t>(n), elements)});
+}
+
+TEST_P(EveryAlgorithm, IsRightInPlace) {
+  for (int n : {1, 2, 3, 5, 8})
+    for (std::int64_t elements : {0, 1, 7})
+      run_everywhere({.algorithm = &GetParam(),
+                      .counts = std::vector(static_cast<std::size_t>(n), elements),
+                      .in_place = true});
+}
+
+TEST_P(EveryUnevenAlgorithm, TakesCountsThatDiffer) {
+  for (int n : all_n) {
+    for (int pattern = 0; pattern < 3; ++pattern) {
+      std::vector<std::int64_t> counts;
+      for (int i = 0; i < n; ++i) {
+        const std::array<std::int64_t, 3> shapes{(i * 5 + 2) % 8, i == n / 2 ? 100 : 0, i};
+        counts.push_back(shapes[static_cast<std::size_t>(pattern)]);
+      }
+      run_everywhere({.algorithm = &GetParam(), .counts = counts});
+      run_everywhere({.algorithm = &GetParam(), .counts = counts, .in_place = true});
+    }
+  }
+}
+
+TEST_P(EveryAlgorithm, TakesEveryDtypeAndOperation) {
+  const bool all_ops = reduces(GetParam().collective);
+  for (int n : {1, 2, 3, 5, 8}) {
+    for (DType dtype : all_dtypes) {
+      for (ReduceOp op : {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max, ReduceOp::band,
+                          ReduceOp::bor, ReduceOp::bxor}) {
+        if (!is_defined(op.kind(), dtype) || (!all_ops && op != ReduceOp::sum)) continue;
+        run_everywhere({.algorithm = &GetParam(),
+                        .counts = std::vector<std::int64_t>(static_cast<std::size_t>(n), 13),
+                        .dtype = dtype,
+                        .op = op});
+      }
+    }
+  }
+}
+
+TEST_P(EveryAlgorithm, IsRightForDataOfSeveralSegments) {
+  for (int n : {2, 3, 8})
+    for (SendMode mode : {SendMode::rendezvous, SendMode::eager})
+      run({.algorithm = &GetParam(),
+           .counts = std::vector<std::int64_t>(static_cast<std::size_t>(n), 65'537)},
+          {.mode = mode});
+}
+
+TEST_P(EveryAlgorithm, RunsOnSixHundredRanks) {
+  const OpKind kind = GetParam().collective;
+  const bool lists =
+      kind == OpKind::all_gather || kind == OpKind::reduce_scatter || kind == OpKind::all_to_all;
+  run({.algorithm = &GetParam(), .counts = std::vector<std::int64_t>(lists ? 150 : 600, 3), .root = 0}, {});
+}
+
+// Rank r's result of an f32 all-reduce whose inputs make(r) gives, as bits.
+template <class Make>
+std::vector<std::vector<std::uint32_t>> bits_of_all_reduce(const AlgorithmEntry& algorithm, int n,
+                                                           ReduceOp op, Make make) {
+  std::vector<std::vector<std::uint32_t>> bits(static_cast<std::size_t>(n));
+  run_fibers(n, [&](Transport& net) {
+    std::vector<float> data = make(net.rank());
+    Tensor t = Tensor::from_blob(data.data(), {static_cast<std::int64_t>(data.size())});
+    CollectiveArgs args;
+    args.out = t.flat();
+    args.op = op;
+    algorithm.run(net, args);
+    auto& mine = bits[static_cast<std::size_t>(net.rank())];
+    mine.resize(data.size());
+    std::memcpy(mine.data(), data.data(), data.size() * sizeof(float));
+  });
+  return bits;
+}
+
+TEST(AllReduce, GivesAllRanksTheSameBitsEvenWhereSumsAreRounded) {
+  for (const AlgorithmEntry& algorithm : algorithms()) {
+    if (algorithm.collective != OpKind::all_reduce) continue;
+    for (int n : all_n) {
+      const auto bits = bits_of_all_reduce(algorithm, n, ReduceOp::sum, [](int rank) {
+        std::vector<float> data(101);
+        for (std::size_t i = 0; i < data.size(); ++i)
+          data[i] =
+              std::sin(static_cast<float>(rank * 1000) + static_cast<float>(i)) * std::pow(10.f, rank % 5);
+        return data;
+      });
+      for (const auto& mine : bits) ASSERT_EQ(mine, bits[0]) << algorithm.name << " on " << n << " ranks";
+    }
+  }
+}
+
+TEST(AllReduce, GivesAllRanksTheSameBitsForNaNAndSignedZeros) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const AlgorithmEntry& algorithm : algorithms()) {
+    if (algorithm.collective != OpKind::all_reduce) continue;
+    for (ReduceOp op : {ReduceOp::min, ReduceOp::max, ReduceOp::sum}) {
+      for (int n : all_n) {
+        const auto bits = bits_of_all_reduce(algorithm, n, op, [](int rank) {
+          return std::vector<float>{rank == 1 ? nan : 1, rank % 2 ? 0.f : -0.f, rank % 3 ? -0.f : 0.f, nan};
+        });
+        for (const auto& mine : bits)
+          ASSERT_EQ(mine, bits[0]) << algorithm.name << " " << name(op.kind()) << " on " << n << " ranks";
+      }
+    }
+  }
+}
+
+TEST(Barrier, NobodyLeavesBeforeAllHaveCome) {
+  for (const AlgorithmEntry& algorithm : algorithms()) {
+    if (algorithm.collective != OpKind::barrier) continue;
+    for (int n : all_n) {
+      for (const FiberOptions& options : all_options()) {
+        int came = 0;
+        run_fibers(
+            n,
+            [&](Transport& net) {
+              for (int late = 0; late < net.rank() % 4; ++late) {  // come at different times
+                TensorView nothing;
+                send_recv(net, nothing, net.rank(), nothing, net.rank());
+              }
+              ++came;
+              algorithm.run(net, {});
+              EXPECT_EQ(came, n);
+            },
+            options);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dist::testing
