@@ -14,19 +14,6 @@ std::string_view dist_algo() {
   return value ? value : "";
 }
 
-// What must be equal on two ranks whose messages meet: FNV-1a over everything that makes a collective what it
-// is.
-std::uint32_t opcode_of(const Operation& operation, std::string_view algorithm) {
-  std::uint32_t hash = 2166136261u;
-  const auto mix = [&hash](std::uint32_t value) { hash = (hash ^ value) * 16777619u; };
-  mix(static_cast<std::uint32_t>(operation.kind));
-  mix(static_cast<std::uint32_t>(operation.dtype()));
-  mix(static_cast<std::uint32_t>(operation.op.kind()));
-  mix(static_cast<std::uint32_t>(operation.root));
-  for (const char c : algorithm) mix(static_cast<unsigned char>(c));
-  return hash == 0 ? 1 : hash;
-}
-
 }  // namespace
 
 ComposedBackend::ComposedBackend(const BackendContext& context)
@@ -57,22 +44,17 @@ std::string ComposedBackend::algorithm_for(const Operation& operation) const {
   return is_collective(operation.kind) ? std::string(chooser_.pick(operation).name) : std::string();
 }
 
-std::unique_ptr<Transport> ComposedBackend::open(const Operation& operation, std::string name,
-                                                 std::uint32_t opcode) {
+std::unique_ptr<Transport> ComposedBackend::open(const Operation& operation, std::string label) {
   const bool message = !is_collective(operation.kind);
   TransportOptions options;
   options.members = context_.members;
-  options.channel = {context_.context, message ? operation.tag : operation.sequence, opcode, message};
-  options.label = {std::move(name), operation.sequence, operation.what(), operation.where};
+  // A receive meets a send, so both carry the same code; its dtype must fit.
+  options.channel = {context_.context, message ? operation.tag : operation.sequence,
+                     opcode_of(message ? OpKind::send : operation.kind, operation.dtype()), message};
+  options.label = {std::move(label), operation.sequence, operation.what(), operation.where};
   options.mode = message ? context_.send_mode : SendMode::eager;
   options.deadline = Deadline::after(operation.timeout);
   return context_.endpoint->open(std::move(options));
-}
-
-std::unique_ptr<Transport> ComposedBackend::open_for_message(const Operation& operation) {
-  // A send must match a receive of the same dtype, so the opcode carries it.
-  return open(operation, std::string(dist::name(operation.kind)),
-              1 + static_cast<std::uint32_t>(operation.dtype()));
 }
 
 int ComposedBackend::run(const Operation& operation) {
@@ -92,7 +74,7 @@ int ComposedBackend::run_message(const Operation& operation) {
   context_.observer->starting(operation, {});
   int peer = -1;
   try {
-    const auto transport = open_for_message(operation);
+    const auto transport = open(operation, std::string(dist::name(operation.kind)));
     peer = start_transfer(*transport, operation).wait();
   } catch (...) {
     std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
@@ -110,8 +92,7 @@ void ComposedBackend::run_collective_now(const Operation& operation, const Algor
     }
     context_.observer->starting(operation, algorithm.name);
     started = true;
-    const auto transport = open(operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)),
-                                opcode_of(operation, algorithm.name));
+    const auto transport = open(operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)));
     run_collective(*transport, operation, algorithm.run);
   } catch (const std::exception& error) {
     if (started && broken_by_.empty()) broken_by_ = error.what();
@@ -130,7 +111,7 @@ std::shared_ptr<WorkState> ComposedBackend::submit(Operation operation) {
   context_.observer->starting(operation, {});
   std::unique_ptr<Transport> transport;
   try {
-    transport = open_for_message(operation);
+    transport = open(operation, std::string(dist::name(operation.kind)));
   } catch (...) {
     auto error = context_.observer->failed(operation, std::current_exception());
     return std::make_shared<MessageWork>(std::move(operation), std::move(error));

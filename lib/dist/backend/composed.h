@@ -27,8 +27,7 @@ class ComposedBackend final : public Backend {
  private:
   int run_message(const Operation& operation);
   void run_collective_now(const Operation& operation, const AlgorithmEntry& algorithm);
-  std::unique_ptr<Transport> open(const Operation& operation, std::string name, std::uint32_t opcode);
-  std::unique_ptr<Transport> open_for_message(const Operation& operation);
+  std::unique_ptr<Transport> open(const Operation& operation, std::string label);
 
   BackendContext context_;
   AlgorithmChooser chooser_;

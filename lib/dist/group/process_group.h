@@ -1,11 +1,11 @@
-// The face of distlab: process groups, point-to-point and collectives. Names, argument order and meaning follow
-// torch.distributed, so that what you learn here is what you type there.
+// The face of distlab: process groups, point-to-point and collectives. Names, argument order and meaning
+// follow torch.distributed, so that what you learn here is what you type there.
 //
-// Every rank of a group calls the same collectives in the same order. Ranks given as `src`, `dst` are global ranks,
-// also with `.group`; `.group_src` and `.group_dst` take group ranks instead. Wrong arguments are refused with
-// Error{invalid_argument} before anything moves. When a rank fails, every other rank's pending operation ends with
-// an Error that names it. Synchronous CPU operations block until their result is there; with `.async_op = true` a
-// call returns at once and its buffers may be touched after Work::wait().
+// Every rank of a group calls the same collectives in the same order. Ranks given as `src`, `dst` are global
+// ranks, also with `.group`; `.group_src` and `.group_dst` take group ranks instead. Wrong arguments are
+// refused with Error{invalid_argument} before anything moves. When a rank fails, every other rank's pending
+// operation ends with an Error that names it. Synchronous CPU operations block until their result is there;
+// with `.async_op = true` a call returns at once and its buffers may be touched after Work::wait().
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ namespace dist {
 
 struct GroupState;
 
-// A handle on a group, cheap to copy. A rank that is no member holds one too (new_group returns it on every rank);
-// using it in an operation is Error{invalid_argument}.
+// A handle on a group, cheap to copy. A rank that is no member holds one too (new_group returns it on every
+// rank); using it in an operation is Error{invalid_argument}.
 class ProcessGroup {
  public:
   ProcessGroup() = default;
@@ -34,13 +34,13 @@ class ProcessGroup {
 
   explicit operator bool() const { return state_ != nullptr; }
   bool is_member() const;
-  int rank() const;                       // in this group; -1 for a non-member
+  int rank() const;  // in this group; -1 for a non-member
   int size() const;
   const std::vector<int>& ranks() const;  // global rank of each group rank
   int global_rank(int group_rank) const;  // Error{invalid_argument} when out of range
   int group_rank(int global_rank) const;  // -1 when not a member
   const std::string& name() const;
-  std::string backend() const;            // "host"
+  std::string backend() const;  // "host"
   const std::shared_ptr<GroupState>& state() const { return state_; }
 
  private:
@@ -48,21 +48,23 @@ class ProcessGroup {
 };
 
 struct InitOptions {
-  std::string backend = "auto";       // auto, host, cuda, nccl, mpi, sim
-  std::string init_method = "env://"; // env://, tcp://host:port, file:///path
-  int rank = -1;                      // -1: from the environment
-  int world_size = -1;                // -1: from the environment
-  std::optional<Timeout> timeout;     // default of every operation and of this call; unset: DIST_TIMEOUT or 30 min
-  std::shared_ptr<Store> store;       // instead of init_method; needs rank and world_size
+  std::string backend = "auto";        // auto, host, cuda, nccl, mpi, sim
+  std::string init_method = "env://";  // env://, tcp://host:port, file:///path
+  int rank = -1;                       // -1: from the environment
+  int world_size = -1;                 // -1: from the environment
+  // Default of every operation and of this call; unset: DIST_TIMEOUT (seconds), or half an hour.
+  std::optional<Timeout> timeout;
+  std::shared_ptr<Store> store;  // instead of init_method; needs rank and world_size
   CallSite where = CallSite::current();
 };
 
 // Joins the job: blocks until all ranks have called it, then the default group exists. Errors: missing or
-// contradictory RANK/WORLD_SIZE, unreachable master, a missing rank (named), different world sizes (named), a second
-// call without destroy_process_group.
+// contradictory RANK/WORLD_SIZE, unreachable master, a missing rank (named), different world sizes (named), a
+// second call without destroy_process_group.
 void init_process_group(const InitOptions& options = {});
-// Leaves: pending asynchronous work is waited for, connections are closed. With a group: only that group.
-// Error{not_initialized} without a group.
+// Leaves: pending collectives and sends are waited for, receives that nobody waits for are given up (and
+// logged), connections are closed. With a group: only that group. While an exception is being thrown it waits
+// for nothing, and the other ranks learn of it. Error{not_initialized} without a group.
 void destroy_process_group(const ProcessGroup& group = {});
 bool is_initialized();
 
@@ -71,39 +73,41 @@ int get_world_size(const ProcessGroup& group = {});  // -1 for a non-member of `
 int get_local_rank();                                // among the ranks of this host
 std::string get_backend(const ProcessGroup& group = {});
 std::vector<int> get_process_group_ranks(const ProcessGroup& group = {});
-ProcessGroup default_group();                        // Error{not_initialized} before init_process_group
+ProcessGroup default_group();  // Error{not_initialized} before init_process_group
 
 struct NewGroupOptions {
-  std::string backend;               // empty: the parent's
-  std::optional<Timeout> timeout;    // unset: the parent's
+  std::string backend;             // empty: the parent's
+  std::optional<Timeout> timeout;  // unset: the parent's
   CallSite where = CallSite::current();
 };
-// Makes a group of these global ranks (any order; group rank = position). EVERY rank of the default group calls it,
-// members or not, in the same order: it blocks until all have.
+// Makes a group of these global ranks (any order; group rank = position). EVERY rank of the default group
+// calls it, members or not, in the same order: it blocks until all have.
 ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options = {});
 
 struct SplitOptions {
-  ProcessGroup parent;               // default: the default group
+  ProcessGroup parent;  // default: the default group
   CallSite where = CallSite::current();
 };
-// One group for each color; group ranks are ordered by (key, parent rank). A negative color joins none and gets an
-// empty handle. Every rank of the parent calls it.
+// One group for each color; group ranks are ordered by (key, parent rank). Every rank of the parent calls it.
+// A negative color joins none: that rank gets a handle without members, and using it is refused.
 ProcessGroup split_group(int color, int key = 0, const SplitOptions& options = {});
 
-// Options of the operations below. `.tag` is for point-to-point only; `.algorithm` for collectives only ("ring").
+// Options of the operations below. `.tag` is for point-to-point only; `.algorithm` for collectives only
+// ("ring").
 struct Options {
-  ProcessGroup group;                // default: the default group
+  ProcessGroup group;  // default: the default group
   bool async_op = false;
-  std::optional<Timeout> timeout;    // unset: the group's
+  std::optional<Timeout> timeout;  // unset: the group's
   std::string algorithm;
-  int group_src = -1;                // instead of src, as a group rank
-  int group_dst = -1;                // instead of dst, as a group rank
+  int group_src = -1;  // instead of src, as a group rank
+  int group_dst = -1;  // instead of dst, as a group rank
   std::uint64_t tag = 0;
   CallSite where = CallSite::current();
 };
 
-// Point-to-point. Messages match first-in first-out for each (source, destination, group, tag). send() returns when
-// the receiver has posted its receive and the data is on its way into it (DIST_SEND=eager lets small ones go ahead).
+// Point-to-point. Messages match first-in first-out for each (source, destination, group, tag). send()
+// returns when the receiver has posted its receive and the data is on its way into it (DIST_SEND=eager lets
+// small ones go ahead).
 Work send(const Tensor& t, int dst, const Options& options = {});
 Work recv(Tensor& t, int src, const Options& options = {});
 Work recv(Tensor& t, const Options& options = {});  // from any rank: Work::source_rank() tells which
@@ -123,17 +127,21 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
 
 // Collectives. Tensors of one call have one dtype and device. `src` and `dst` default to rank 0.
 Work broadcast(Tensor& t, int src, const Options& options = {});  // in place; same shape everywhere
-Work reduce(Tensor& t, int dst, ReduceOp op = ReduceOp::sum, const Options& options = {});  // elsewhere unchanged
-Work all_reduce(Tensor& t, ReduceOp op = ReduceOp::sum, const Options& options = {});       // in place
-// `list` holds one tensor a rank on the source and is empty elsewhere; list[i].numel() == rank i's out.numel().
+// The result is on `dst`; elsewhere t stays as it was.
+Work reduce(Tensor& t, int dst, ReduceOp op = ReduceOp::sum, const Options& options = {});
+Work all_reduce(Tensor& t, ReduceOp op = ReduceOp::sum, const Options& options = {});  // in place
+// `list` holds one tensor a rank on the source (list[i] as long as rank i's out) and is empty elsewhere.
 Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Options& options = {});
 // `list` holds one tensor a rank on the destination and is empty elsewhere.
 Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& options = {});
-Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& options = {});  // list[i]: rank i's shape
-Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options = {});    // out.numel() = n * t.numel()
+Work all_gather(std::vector<Tensor>& list, const Tensor& t,
+                const Options& options = {});  // list[i]: rank i's shape
+Work all_gather_into_tensor(Tensor& out, const Tensor& t,
+                            const Options& options = {});  // out.numel() = n * t.numel()
 Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op = ReduceOp::sum,
                     const Options& options = {});
-Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op = ReduceOp::sum, const Options& options = {});
+Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op = ReduceOp::sum,
+                           const Options& options = {});
 Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const Options& options = {});
 // Splits count rows of the first axis for each rank; empty: equal shares.
 Work all_to_all_single(Tensor& out, const Tensor& in, const std::vector<std::int64_t>& out_splits = {},
