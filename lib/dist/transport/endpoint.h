@@ -1,5 +1,5 @@
-// Endpoint: one rank's connections to all other ranks of the job, made once at init. Groups and operations open
-// light Transports on it.
+// Endpoint: one rank's connections to all other ranks of the job, made once at init. Groups and operations
+// open light Transports on it.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,26 @@
 #include "dist/core/call_site.h"
 #include "dist/core/deadline.h"
 #include "dist/store/store.h"
+#include "dist/transport/opcode.h"
 #include "dist/transport/transport.h"
 
 namespace dist {
 
-// Which messages belong together. Two ranks' messages meet when context and tag are equal; `opcode` is compared
-// then, so that a broadcast's message met by an all_reduce is a mismatch, named on both sides, not wrong data.
+// Which messages belong together. Two ranks' messages meet when context and tag are equal; `opcode` is
+// compared then, so that a broadcast's message met by an all_reduce is a mismatch, named on both sides, not
+// wrong data.
 struct Channel {
-  std::uint32_t context = 0;  // the group
-  std::uint64_t tag = 0;      // collectives: the sequence number; point-to-point: the user's tag
-  std::uint32_t opcode = 0;   // hash of kind and dtype, 0: not compared
+  std::uint32_t context = 0;    // the group
+  std::uint64_t tag = 0;        // collectives: the sequence number; point-to-point: the user's tag
+  std::uint32_t opcode = 0;     // opcode_of(kind, dtype), 0: not compared
   bool point_to_point = false;  // separates user messages from collectives of the same group
 };
 
 // What error messages say of the operation that is running.
 struct OpLabel {
-  std::string name;       // "ring_all_reduce", "send"
+  std::string name;  // "ring_all_reduce", "send"
   std::uint64_t sequence = 0;
-  std::string what;       // "16384 f32"
+  std::string what;  // "16384 f32"
   CallSite where;
 };
 
@@ -47,23 +49,24 @@ struct TransportOptions {
 struct EndpointOptions {
   int rank = 0;
   int world_size = 1;
-  std::string token;                // a stranger's connection is refused
-  std::string transport = "auto";   // auto: shared memory on one host, else TCP; "shm"; "tcp" (DIST_TRANSPORT)
+  std::string token;               // a stranger's connection is refused
+  std::string transport = "auto";  // auto: shared memory on one host, else TCP; "shm"; "tcp" (DIST_TRANSPORT)
   Deadline deadline = Deadline::never();  // for the connections to be made
+  std::string host;  // of this rank, empty: host_id(). Ranks of equal hosts may share memory
 };
 
 // Thread-safe: several operations may run at once, each by its own thread; waiting threads share the polling.
-// When a rank dies (its connection closes without a goodbye) every pending and later operation of a group that
-// contains it ends with Error{peer_failed} naming it. A rank that says goodbye (destroy, normal exit) fails only
-// what still needs it, and its reason is quoted.
+// When a rank dies (its connection closes without a goodbye) every pending and later operation of a group
+// that contains it ends with Error{peer_failed} naming it. A rank that says goodbye (destroy, normal exit)
+// fails only what still needs it, and its reason is quoted.
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
   virtual std::unique_ptr<Transport> open(TransportOptions options) = 0;
-  // Moves whatever can be moved for operations that nobody waits for right now (async point-to-point); returns
-  // after `patience` or as soon as something completed or interrupt() was called.
+  // Moves whatever can be moved for operations that nobody waits for right now (async point-to-point);
+  // returns after `patience` or as soon as something completed or interrupt() was called.
   virtual void progress(Timeout patience) = 0;
   virtual void interrupt() = 0;  // wakes a progress() or wait of this rank to look again
   // Every pending and later operation fails with Error{code} and this text. For watchdogs and shutdown.
@@ -73,8 +76,8 @@ class Endpoint {
   virtual std::string link_kind(int peer) const = 0;  // "self", "thread", "shm", "tcp"
 };
 
-// Called by all ranks. Publishes this rank's addresses in the store, connects the mesh and verifies the token and
-// the world size. Error{timeout} names the ranks that did not come.
+// Called by all ranks. Publishes this rank's addresses in the store, connects the mesh and verifies the token
+// and the world size. Error{timeout} names the ranks that did not come.
 std::shared_ptr<Endpoint> connect_endpoint(Store& store, const EndpointOptions& options);
 
 }  // namespace dist

@@ -1,5 +1,5 @@
-// Transport: moves bytes between two ranks of one group, for one operation. Algorithms are written on it, and run
-// unchanged over shared memory, TCP, device memory and the simulator.
+// Transport: moves bytes between two ranks of one group, for one operation. Algorithms are written on it, and
+// run unchanged over shared memory, TCP, device memory and the simulator.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ inline constexpr int any_rank = -1;
 
 class Transport;
 
-// A transfer under way. wait() exactly once, before its buffer is touched again; one that is destroyed without
-// wait() (an error is being thrown) is cancelled.
+// A transfer under way. wait() exactly once, before its buffer is touched again; one that is destroyed
+// without wait() (an error is being thrown) is cancelled.
 class Request {
  public:
   Request() = default;
@@ -24,9 +24,10 @@ class Request {
   Request& operator=(Request&& other) noexcept;
   ~Request();
 
-  // Blocks (on a GPU: makes the current stream wait) until the buffer may be used: a send's may be overwritten, a
-  // receive's holds the message. Returns the source rank of a receive, the destination of a send.
-  // Throws Error{timeout|peer_failed|mismatch}, naming the operation, the peer and how much had arrived.
+  // Blocks (on a GPU: makes the current stream wait) until the buffer may be used: a send's may be
+  // overwritten, a receive's holds the message. Returns the source rank of a receive, the destination of a
+  // send. Throws Error{timeout|peer_failed|mismatch}, naming the operation, the peer and how much had
+  // arrived.
   int wait();
   bool is_completed();  // never blocks; wait() is still due
 
@@ -35,8 +36,8 @@ class Request {
   std::uint64_t id_ = 0;
 };
 
-// Scratch memory on the device of what it was made for; freed with this object (on a GPU: after the work enqueued
-// so far).
+// Scratch memory on the device of what it was made for; freed with this object (on a GPU: after the work
+// enqueued so far).
 class Scratch {
  public:
   Scratch() = default;
@@ -45,7 +46,8 @@ class Scratch {
   Scratch& operator=(Scratch&& other) noexcept;
   ~Scratch();
 
-  // The first like.count elements, as a place to receive `like` into. like.count must not exceed the capacity.
+  // The first like.count elements, as a place to receive `like` into. like.count must not exceed the
+  // capacity.
   TensorView of(const TensorView& like) const;
   TensorView all() const { return view_; }
 
@@ -54,9 +56,9 @@ class Scratch {
   TensorView view_;
 };
 
-// Ranks are group ranks, 0 to size()-1. Messages between two ranks arrive in the order they were sent. A message's
-// size must equal its receive's (Error{mismatch} names both). Zero-element messages are sent and received too.
-// A rank may send to itself. Not thread-safe: one operation is run by one thread.
+// Ranks are group ranks, 0 to size()-1. Messages between two ranks arrive in the order they were sent. A
+// message's size must equal its receive's (Error{mismatch} names both). Zero-element messages are sent and
+// received too. A rank may send to itself. Not thread-safe: one operation is run by one thread.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -71,8 +73,8 @@ class Transport {
   virtual Scratch scratch(const TensorView& like, std::int64_t count) = 0;
   Scratch scratch(const TensorView& like) { return scratch(like, like.count); }
 
-  // Rank `peer`'s memory that corresponds to `theirs` as that rank described it, readable and writable here, or
-  // nothing when it cannot be mapped. Synchronisation is the caller's.
+  // Rank `peer`'s memory that corresponds to `theirs` as that rank described it, readable and writable here,
+  // or nothing when it cannot be mapped. Synchronisation is the caller's.
   virtual std::optional<TensorView> peer_view(int peer, const TensorView& theirs) {
     (void)peer, (void)theirs;
     return std::nullopt;

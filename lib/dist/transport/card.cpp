@@ -1,0 +1,106 @@
+#include "dist/transport/card.h"
+
+#include <cmath>
+#include <fstream>
+#include <random>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+
+namespace dist::net {
+namespace {
+
+std::string process_name() {
+  // Made anew after a fork: the child is another process.
+  static std::uint64_t nonce = 0;
+  static pid_t owner = 0;
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  if (owner != getpid()) {
+    nonce = random_number();
+    owner = getpid();
+  }
+  return fmt::format("{:016x}/{}", nonce, owner);
+}
+
+std::string namespace_name(const char* path) {
+  struct stat info {};
+  return stat(path, &info) == 0 ? fmt::format("{}", info.st_ino) : "?";
+}
+
+std::vector<int> usable_cpus() {
+  std::vector<int> cpus;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(i, &set)) cpus.push_back(i);
+  return cpus;
+}
+
+// Control group v2's "quota period" in microseconds; "max" means none.
+int container_quota() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0, period = 0;
+  return file >> quota >> period && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
+}
+
+}  // namespace
+
+std::uint64_t random_number() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32 | source();
+}
+
+Card describe_process() {
+  Card card;
+  card.process = process_name();
+  card.pid = getpid();
+  card.pid_namespace = namespace_name("/proc/self/ns/pid");
+  card.cpus = usable_cpus();
+  card.cpu_quota = container_quota();
+  return card;
+}
+
+std::string Card::str() const {
+  const nlohmann::json json{{"rank", rank},
+                            {"world_size", world_size},
+                            {"host", host},
+                            {"process", process},
+                            {"pid", pid},
+                            {"pid_namespace", pid_namespace},
+                            {"mailroom", mailroom},
+                            {"local_address", local_address},
+                            {"addresses", addresses},
+                            {"cpus", cpus},
+                            {"cpu_quota", cpu_quota}};
+  return json.dump();
+}
+
+Card Card::parse(const std::string& text, const std::string& where) try {
+  const auto json = nlohmann::json::parse(text);
+  Card card;
+  json.at("rank").get_to(card.rank);
+  json.at("world_size").get_to(card.world_size);
+  json.at("host").get_to(card.host);
+  json.at("process").get_to(card.process);
+  json.at("pid").get_to(card.pid);
+  json.at("pid_namespace").get_to(card.pid_namespace);
+  json.at("mailroom").get_to(card.mailroom);
+  json.at("local_address").get_to(card.local_address);
+  json.at("addresses").get_to(card.addresses);
+  json.at("cpus").get_to(card.cpus);
+  json.at("cpu_quota").get_to(card.cpu_quota);
+  return card;
+} catch (const nlohmann::json::exception& error) {
+  fail(Errc::connection,
+       "the store at {} holds no rank's address where one should be ({}); is it shared with another program?",
+       where, error.what());
+}
+
+}  // namespace dist::net

@@ -1,0 +1,38 @@
+#include "dist/transport/endpoint.h"
+
+#include "dist/transport/engine.h"
+#include "dist/transport/host_transport.h"
+#include "dist/transport/mesh.h"
+
+namespace dist {
+namespace {
+
+class HostEndpoint final : public Endpoint {
+ public:
+  HostEndpoint(std::shared_ptr<net::Engine> engine, int world_size)
+      : engine_(std::move(engine)), world_size_(world_size) {}
+
+  int rank() const override { return engine_->rank(); }
+  int world_size() const override { return world_size_; }
+  std::unique_ptr<Transport> open(TransportOptions options) override {
+    return std::make_unique<net::HostTransport>(*engine_, scratch_, world_size_, std::move(options));
+  }
+  void progress(Timeout patience) override { engine_->progress(patience); }
+  void interrupt() override { engine_->interrupt(); }
+  void abort(const std::string& reason) override { engine_->abort(reason); }
+  void close(const std::string& reason) noexcept override { engine_->leave(reason); }
+  std::string link_kind(int peer) const override { return std::string(engine_->link(peer).kind()); }
+
+ private:
+  std::shared_ptr<net::Engine> engine_;
+  net::ScratchCache scratch_;
+  int world_size_;
+};
+
+}  // namespace
+
+std::shared_ptr<Endpoint> connect_endpoint(Store& store, const EndpointOptions& options) {
+  return std::make_shared<HostEndpoint>(net::Mesh(store, options).connect(), options.world_size);
+}
+
+}  // namespace dist

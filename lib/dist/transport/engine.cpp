@@ -1,0 +1,214 @@
+#include "dist/transport/engine.h"
+
+#include <cstring>
+#include <utility>
+
+#include "dist/core/fail.h"
+#include "dist/transport/transport.h"
+
+namespace dist::net {
+namespace {
+
+std::uint64_t next_serial() {
+  static std::atomic<std::uint64_t> serial{0};
+  return ++serial;
+}
+
+Frame frame_for(FrameKind kind, const Channel& channel) {
+  Frame frame{.kind = kind};
+  frame.flags = channel.point_to_point ? flag_point_to_point : 0;
+  frame.context = channel.context;
+  frame.opcode = channel.opcode;
+  frame.tag = channel.tag;
+  return frame;
+}
+
+// A peer that was stopped in the middle of a copy cannot be waited for for ever.
+constexpr std::chrono::seconds stopped_copy_patience{2};
+
+}  // namespace
+
+Engine::Engine(Config config)
+    : config_(std::move(config)),
+      poller_(config_.mailroom->doorbell_fd()),
+      claims_(*config_.mailroom),
+      links_(static_cast<std::size_t>(config_.world_size)),
+      peers_(static_cast<std::size_t>(config_.world_size)),
+      serial_(next_serial()) {}
+
+void Engine::open(Op& op) {
+  const Channel& channel = op.channel();
+  Lock lock = baton_.enter();
+  op.box = &matching_.open({channel.context, channel.point_to_point, channel.tag});
+  if (!failures_.empty() || !aborted_.empty()) op.trouble = trouble_of(op);
+  ops_.push_back(op);
+}
+
+void Engine::close(Op& op) noexcept {
+  Lock lock = baton_.enter();
+  transfers_.for_each([&](Transfer& t) {
+    if (t.op == &op) retire(lock, t);
+  });
+  ops_.remove(op);
+  matching_.close(*op.box);
+}
+
+std::uint64_t Engine::send(Op& op, const TensorView& data, int peer) {
+  Lock lock = baton_.enter();
+  Transfer& t = transfers_.make(op, true, peer, data.data, data.bytes());
+  if (op.trouble)
+    settle(t, op.trouble);
+  else if (peers_[static_cast<std::size_t>(peer)].kind == PeerState::Kind::left)
+    settle(t, left_trouble(rank(), t));
+  else
+    transmit(t);
+  return t.id;
+}
+
+void Engine::transmit(Transfer& t) {
+  Link& link = *links_[static_cast<std::size_t>(t.peer)];
+  const bool is_eager = t.bytes <= link.eager_limit();
+  Frame frame = frame_for(is_eager ? FrameKind::eager : FrameKind::offer, t.op->channel());
+  frame.bytes = t.bytes;
+  frame.id = t.id;
+  if (is_eager) {
+    t.stage = Transfer::Stage::writing;
+    frame.payload = static_cast<std::uint32_t>(t.bytes);
+    t.wants_ack = t.op->options.mode == SendMode::rendezvous;
+    if (t.wants_ack) frame.flags |= flag_wants_ack;
+    return link.send(frame, t.data, t.id);
+  }
+  t.stage = Transfer::Stage::offered;
+  if (const auto address = link.address_of(t.data, t.bytes)) {
+    if (const auto claim = claims_.offer()) {
+      t.claim = *claim;
+      frame.flags |= flag_direct;
+      frame.address = *address;
+      frame.claim = claim->value;
+    }
+  }
+  link.send(frame, nullptr, t.id);
+}
+
+std::uint64_t Engine::receive(Op& op, const TensorView& data, int peer) {
+  Lock lock = baton_.enter();
+  Transfer& t = transfers_.make(op, false, peer, data.data, data.bytes());
+  if (op.trouble) {
+    settle(t, op.trouble);
+  } else if (Parked* parked = matching_.take_parked(*op.box, peer)) {
+    meet(t, parked->frame, parked->source, parked->payload.data());
+    matching_.recycle(*parked);
+  } else if (!may_come(op, peer)) {
+    settle(t, left_trouble(rank(), t));
+  } else {
+    t.stage = Transfer::Stage::posted;
+    op.box->posted.push_back(t);
+  }
+  return t.id;
+}
+
+bool Engine::may_come(const Op& op, int source) const {
+  const auto is_here = [&](int r) {
+    return peers_[static_cast<std::size_t>(r)].kind == PeerState::Kind::present;
+  };
+  if (source != any_rank) return is_here(source);
+  for (int member : op.options.members)
+    if (is_here(member) && (member != rank() || op.options.members.size() == 1)) return true;
+  return false;
+}
+
+// A receive and its message; neither is in a list any more.
+void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte* payload) {
+  t.stage = Transfer::Stage::streaming;
+  t.peer = source;
+  const std::uint32_t mine = t.op->channel().opcode;
+  if (message.bytes != t.bytes || (mine != 0 && message.opcode != 0 && mine != message.opcode))
+    return refuse(t, message, misfit_at_receiver(rank(), t, message, source));
+  Link& link = *links_[static_cast<std::size_t>(source)];
+  t.theirs = message.id;
+  if (message.kind == FrameKind::eager) {
+    if (t.bytes > 0) std::memcpy(t.data, payload, t.bytes);
+    t.moved = t.bytes;
+    settle(t);
+    if (message.has(flag_wants_ack)) link.send({.kind = FrameKind::ack, .id = message.id});
+  } else if (message.has(flag_direct)) {
+    t.stage = Transfer::Stage::copying;
+    t.claim = {message.claim};
+    t.source = link.resolve(message.address);
+    copies_.push_back(t.id);
+    wake_sleeper();
+  } else {
+    link.send({.kind = FrameKind::accept, .id = message.id, .address = t.id});
+  }
+}
+
+void Engine::refuse(Transfer& t, const Frame& message, Trouble trouble) {
+  Frame reply = frame_for(FrameKind::refuse, t.op->channel());
+  reply.bytes = t.bytes;
+  reply.id = message.id;
+  const int source = t.peer;
+  settle(t, std::move(trouble));
+  links_[static_cast<std::size_t>(source)]->send(reply);
+}
+
+void Engine::settle(Transfer& t, Trouble trouble) {
+  if (t.stage == Transfer::Stage::done) return;
+  if (t.stage == Transfer::Stage::posted) t.op->box->posted.remove(t);
+  t.stage = Transfer::Stage::done;
+  t.trouble = std::move(trouble);
+  note_activity();
+}
+
+void Engine::run_copies(Lock& lock) {
+  while (!copies_.empty()) {
+    Transfer* t = transfers_.find(copies_.front());
+    copies_.pop_front();
+    if (t && t->stage == Transfer::Stage::copying && !t->being_copied) copy(lock, *t);
+  }
+}
+
+void Engine::copy(Lock& lock, Transfer& t) {
+  Link& link = *links_[static_cast<std::size_t>(t.peer)];
+  if (!begin_copy(*link.mailroom(), t.claim)) return settle(t, cancelled_trouble(rank(), t));
+  t.being_copied = true;  // and so stays, whatever happens to it meanwhile
+  const bool unlocks = t.bytes >= unlocked_copy_bytes;
+  if (unlocks) lock.unlock();
+  std::memcpy(t.data, t.source, t.bytes);
+  end_copy(*link.mailroom(), t.claim);
+  if (unlocks) lock.lock();
+  t.being_copied = false;
+  link.send({.kind = FrameKind::ack, .id = t.theirs});
+  if (t.stage == Transfer::Stage::done) return note_activity();  // it failed meanwhile
+  t.moved = t.bytes;
+  settle(t);
+}
+
+// The end of a transfer, whatever its stage: afterwards nobody touches its buffer.
+void Engine::retire(Lock& lock, Transfer& t) noexcept {
+  while (t.being_copied) baton_.wait_for_event(lock);
+  const bool is_under_way = t.stage != Transfer::Stage::done;
+  const bool met = t.stage == Transfer::Stage::copying || t.stage == Transfer::Stage::streaming;
+  if (t.stage == Transfer::Stage::posted) t.op->box->posted.remove(t);
+  t.stage = Transfer::Stage::done;
+  Link* link = t.peer == any_rank ? nullptr : links_[static_cast<std::size_t>(t.peer)].get();
+  if (t.is_send && (is_under_way || t.trouble)) {
+    link->forget(t.id);
+    if (is_under_way && met) link->send({.kind = FrameKind::cancel, .address = t.theirs});
+    if (t.claim.value != 0) {
+      const Deadline patience = Deadline::after(stopped_copy_patience);
+      bool is_ours = claims_.withdraw(t.claim);
+      for (; !is_ours && !patience.passed(); is_ours = claims_.withdraw(t.claim)) std::this_thread::yield();
+      if (is_ours) claims_.release(t.claim);
+    }
+  } else if (is_under_way && met) {
+    link->send({.kind = FrameKind::drop, .id = t.theirs});
+  }
+  transfers_.release(t);
+}
+
+Transfer* Engine::find(std::uint64_t id, bool is_send) {
+  Transfer* t = transfers_.find(id);
+  return t && t->is_send == is_send && t->stage != Transfer::Stage::done ? t : nullptr;
+}
+
+}  // namespace dist::net

@@ -1,0 +1,129 @@
+// Engine: one rank's transfers. It matches messages with receives, moves data over the links, waits, and
+// knows who is still there. Thread-safe: one lock, shared as described in baton.h.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dist/core/view.h"
+#include "dist/transport/baton.h"
+#include "dist/transport/link.h"
+#include "dist/transport/mailroom.h"
+#include "dist/transport/matching.h"
+#include "dist/transport/poller.h"
+#include "dist/transport/report.h"
+#include "dist/transport/transfer.h"
+
+namespace dist::net {
+
+class Engine final : private LinkEvents {
+ public:
+  struct Config {
+    int rank = 0;
+    int world_size = 1;
+    std::shared_ptr<Mailroom> mailroom;  // this rank's
+    std::chrono::microseconds spin{0};   // how long to look before sleeping
+  };
+  explicit Engine(Config config);
+  ~Engine();  // without leave(): the peers take it for dead
+
+  // While the mesh is made.
+  LinkEvents& events() { return *this; }
+  void add_link(std::unique_ptr<Link> link);
+  int poll_fd() const { return poller_.fd(); }
+  // Takes in what came; Error{peer_failed} when a rank that was linked is gone.
+  void check_peers();
+
+  int rank() const { return config_.rank; }
+  const Link& link(int peer) const { return *links_[static_cast<std::size_t>(peer)]; }
+
+  // Peers are global ranks. Trouble surfaces in wait().
+  void open(Op& op);
+  void close(Op& op) noexcept;
+  std::uint64_t send(Op& op, const TensorView& data, int peer);
+  std::uint64_t receive(Op& op, const TensorView& data, int peer);  // or any_rank
+  int wait(std::uint64_t id);                                       // the peer; throws the transfer's trouble
+  bool test(std::uint64_t id);
+  void cancel(std::uint64_t id) noexcept;
+
+  void progress(Timeout patience);
+  void interrupt();
+  void abort(const std::string& reason);
+  void leave(const std::string& reason) noexcept;
+
+ private:
+  // Transfers (engine.cpp).
+  void transmit(Transfer& t);
+  void meet(Transfer& t, const Frame& message, int source, const std::byte* payload);
+  void refuse(Transfer& t, const Frame& message, Trouble trouble);
+  void settle(Transfer& t, Trouble trouble = {});
+  void run_copies(Lock& lock);
+  void copy(Lock& lock, Transfer& t);
+  void retire(Lock& lock, Transfer& t) noexcept;
+  bool may_come(const Op& op, int source) const;
+  Transfer* find(std::uint64_t id, bool is_send);
+
+  // What the links say (engine_frames.cpp).
+  void on_frame(int peer, const Frame& frame, const std::byte* payload) override;
+  void on_written(std::uint64_t id, std::uint64_t bytes) override;
+  std::byte* data_target(std::uint64_t id, std::uint64_t bytes) override;
+  void on_data(std::uint64_t id, std::uint64_t bytes) override;
+  void on_backlog(Link& link) override;
+  void on_accept(int peer, const Frame& frame);
+  void on_ack(const Frame& frame);
+  void on_refuse(int peer, const Frame& frame);
+  void on_given_up(Transfer* t);
+
+  // Who is still there (engine_peers.cpp).
+  void on_goodbye(int peer, const std::string& reason);
+  void on_hang_up(Link& link);
+  void fail_peer(int peer, const std::string& how);
+  void fail_op(Op& op, const Trouble& trouble);
+  Trouble trouble_of(const Op& op) const;
+  void forget_link(Link& link);
+
+  // Waiting (engine_wait.cpp).
+  template <class Done>
+  bool await(Lock& lock, const Done& done, Deadline deadline);
+  template <class Done>
+  bool lead(Lock& lock, const Done& done, Deadline deadline);
+  bool advance(Lock& lock);
+  bool poll_links();
+  bool flush_backlog();
+  void sleep(Lock& lock, Deadline deadline);
+  bool look_before_sleep();
+  bool handle(std::span<const Poller::Event> events);
+  void wake_sleeper();
+  void note_activity();
+
+  Config config_;
+  Poller poller_;
+  Claims claims_;
+  std::vector<std::unique_ptr<Link>> links_;  // by rank
+  std::vector<Link*> rings_;                  // those that must be polled
+  std::vector<Link*> backlog_;                // those with something to flush
+  int sockets_ = 0;                           // links whose frames come by descriptor
+  std::uint32_t ticks_ = 0;
+
+  TransferPool transfers_;
+  Matching matching_;
+  IntrusiveList<Op> ops_;
+  std::deque<std::uint64_t> copies_;  // receives whose data is to be copied from the sender's memory
+
+  std::vector<PeerState> peers_;  // by rank
+  std::vector<int> failures_;     // in the order they were noticed
+  std::string aborted_;           // why every operation fails from now on
+  bool left_ = false;
+
+  Baton baton_;
+  bool asleep_ = false;         // the leader is in the kernel
+  std::uint64_t activity_ = 0;  // transfers that ended, and interruptions
+  const std::uint64_t serial_;  // of this engine in the process
+};
+
+}  // namespace dist::net

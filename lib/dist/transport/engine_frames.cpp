@@ -1,0 +1,96 @@
+// What the links tell the engine.
+#include "dist/core/log.h"
+#include "dist/transport/engine.h"
+
+namespace dist::net {
+
+void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
+  const auto text = [&] { return std::string(reinterpret_cast<const char*>(payload), frame.payload); };
+  switch (frame.kind) {
+    case FrameKind::eager:
+    case FrameKind::offer:
+      if (Transfer* t = matching_.take_posted(key_of(frame), peer))
+        meet(*t, frame, peer, payload);
+      else
+        matching_.park(frame, peer, payload);
+      return;
+    case FrameKind::accept: return on_accept(peer, frame);
+    case FrameKind::data: return;  // links deliver it by data_target()
+    case FrameKind::ack: return on_ack(frame);
+    case FrameKind::refuse: return on_refuse(peer, frame);
+    case FrameKind::cancel: return on_given_up(find(frame.other(), false));
+    case FrameKind::drop: return on_given_up(find(frame.id, true));
+    case FrameKind::goodbye: return on_goodbye(peer, text());
+    case FrameKind::obituary:
+      if (frame.id < peers_.size() && static_cast<int>(frame.id) != rank())
+        fail_peer(static_cast<int>(frame.id), text());
+      return;
+  }
+}
+
+void Engine::on_written(std::uint64_t id, std::uint64_t bytes) {
+  Transfer* t = find(id, true);
+  if (!t) return;
+  if (t->stage == Transfer::Stage::writing && t->wants_ack) {
+    t->stage = Transfer::Stage::offered;
+  } else if (t->stage == Transfer::Stage::writing || t->stage == Transfer::Stage::streaming) {
+    t->moved += bytes;
+    if (t->moved == t->bytes) settle(*t);
+  }
+}
+
+std::byte* Engine::data_target(std::uint64_t id, std::uint64_t bytes) {
+  Transfer* t = find(id, false);
+  const bool fits = t && t->stage == Transfer::Stage::streaming && bytes <= t->bytes - t->moved;
+  return fits ? t->data + t->moved : nullptr;
+}
+
+void Engine::on_data(std::uint64_t id, std::uint64_t bytes) {
+  Transfer* t = find(id, false);
+  if (!t || t->stage != Transfer::Stage::streaming) return;
+  t->moved += bytes;
+  if (t->moved == t->bytes) settle(*t);
+}
+
+void Engine::on_accept(int peer, const Frame& frame) {
+  Link& link = *links_[static_cast<std::size_t>(peer)];
+  Transfer* t = find(frame.id, true);
+  if (!t) return link.send({.kind = FrameKind::cancel, .address = frame.other()});
+  t->stage = Transfer::Stage::streaming;
+  t->theirs = frame.other();
+  link.stream(t->id, t->data, t->bytes, t->theirs);
+}
+
+void Engine::on_ack(const Frame& frame) {
+  Transfer* t = find(frame.id, true);
+  if (!t) return;
+  if (t->claim.value != 0) claims_.release(std::exchange(t->claim, {}));
+  t->moved = t->bytes;
+  settle(*t);
+}
+
+void Engine::on_refuse(int peer, const Frame& frame) {
+  if (Transfer* t = find(frame.id, true)) return settle(*t, misfit_at_sender(rank(), *t->op, t, frame, peer));
+  // A buffered send has ended long ago; its operation may go on.
+  const MailboxKey key = key_of(frame);
+  for (Op* op = ops_.first(); op; op = op->next) {
+    if (op->box->key != key || !op->has_member(peer)) continue;
+    return fail_op(*op, misfit_at_sender(rank(), *op, nullptr, frame, peer));
+  }
+  log(LogLevel::warn,
+      "rank {} refused a message of an operation that has ended here: it expected {} bytes of {}", peer,
+      frame.bytes, describe_opcode(frame.opcode));
+}
+
+void Engine::on_given_up(Transfer* t) {
+  if (!t) return;
+  if (t->is_send) links_[static_cast<std::size_t>(t->peer)]->forget(t->id);
+  settle(*t, cancelled_trouble(rank(), *t));
+}
+
+void Engine::on_backlog(Link& link) {
+  backlog_.push_back(&link);
+  if (link.writes_to_fd()) poller_.want_write(link.fd(), link.peer(), true);
+}
+
+}  // namespace dist::net

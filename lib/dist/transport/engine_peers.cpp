@@ -1,0 +1,145 @@
+// Who is still there: goodbyes, deaths, and leaving.
+#include <algorithm>
+
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+#include "dist/transport/engine.h"
+#include "dist/transport/transport.h"
+
+namespace dist::net {
+namespace {
+
+constexpr std::size_t longest_reason = 1000;  // bytes
+
+const std::byte* bytes_of(const std::string& text) { return reinterpret_cast<const std::byte*>(text.data()); }
+
+Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id = 0) {
+  return {.kind = kind, .payload = static_cast<std::uint32_t>(text.size()), .id = id};
+}
+
+}  // namespace
+
+void Engine::add_link(std::unique_ptr<Link> link) {
+  Lock lock = baton_.enter();
+  Link& added = *link;
+  links_[static_cast<std::size_t>(added.peer())] = std::move(link);
+  if (added.fd() >= 0) poller_.add(added.fd(), added.peer());
+  if (added.writes_to_fd())
+    ++sockets_;
+  else if (added.peer() != rank())
+    rings_.push_back(&added);
+}
+
+void Engine::check_peers() {
+  Lock lock = baton_.enter();
+  advance(lock);
+  look_before_sleep();
+  if (failures_.empty()) return;
+  const int peer = failures_.front();
+  fail(Errc::peer_failed, "rank {} {} while the ranks were connecting", peer,
+       peers_[static_cast<std::size_t>(peer)].how);
+}
+
+Trouble Engine::trouble_of(const Op& op) const {
+  if (!aborted_.empty()) return aborted_trouble(rank(), op, aborted_);
+  for (int peer : failures_)
+    if (op.has_member(peer)) return failed_trouble(rank(), op, peer, peers_[static_cast<std::size_t>(peer)]);
+  return {};
+}
+
+void Engine::fail_op(Op& op, const Trouble& trouble) {
+  if (op.trouble) return;
+  op.trouble = trouble;
+  transfers_.for_each([&](Transfer& t) {
+    if (t.op == &op) settle(t, trouble);
+  });
+}
+
+void Engine::fail_peer(int peer, const std::string& how) {
+  PeerState& state = peers_[static_cast<std::size_t>(peer)];
+  if (state.kind != PeerState::Kind::present) return;
+  state = {PeerState::Kind::failed, how};
+  failures_.push_back(peer);
+  log(LogLevel::info, "rank {} {}", peer, how);
+  for (Op* op = ops_.first(); op; op = op->next)
+    if (op->has_member(peer)) fail_op(*op, failed_trouble(rank(), *op, peer, state));
+  note_activity();
+}
+
+void Engine::on_goodbye(int peer, const std::string& reason) {
+  if (!reason.empty()) return fail_peer(peer, "gave up: " + reason);
+  PeerState& state = peers_[static_cast<std::size_t>(peer)];
+  if (state.kind != PeerState::Kind::present) return;
+  state.kind = PeerState::Kind::left;
+  // Everything it ever sent has been taken in: what still needs it will never be.
+  transfers_.for_each([&](Transfer& t) {
+    const bool needs_it = t.peer == peer ? t.stage != Transfer::Stage::copying
+                                         : t.peer == any_rank && !may_come(*t.op, any_rank);
+    if (needs_it && t.stage != Transfer::Stage::done) settle(t, left_trouble(rank(), t));
+  });
+}
+
+void Engine::on_hang_up(Link& link) {
+  if (link.is_shut()) return;
+  while (link.poll()) {
+  }
+  const int peer = link.peer();
+  forget_link(link);
+  if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
+  const std::string how = "died (its connection closed without a goodbye)";
+  fail_peer(peer, how);
+  // Others may see the deaths that follow from this one first; they are to know where it began.
+  for (const auto& other : links_)
+    if (other && other->peer() != rank() && !other->is_shut())
+      other->send(text_frame(FrameKind::obituary, how, static_cast<std::uint64_t>(peer)), bytes_of(how));
+}
+
+void Engine::forget_link(Link& link) {
+  if (link.fd() >= 0) poller_.remove(link.fd());
+  if (link.writes_to_fd()) --sockets_;
+  std::erase(rings_, &link);
+  std::erase(backlog_, &link);
+  link.shut();
+}
+
+void Engine::abort(const std::string& reason) {
+  Lock lock = baton_.enter();
+  if (!aborted_.empty()) return;
+  aborted_ = reason.empty() ? "aborted" : reason;
+  for (Op* op = ops_.first(); op; op = op->next) fail_op(*op, aborted_trouble(rank(), *op, aborted_));
+  note_activity();
+  wake_sleeper();
+}
+
+void Engine::leave(const std::string& reason) noexcept try {
+  abort(reason.empty() ? "this rank has left the job" : reason);
+  Lock lock = baton_.enter();
+  if (left_) return;
+  left_ = true;
+  const std::string text = reason.substr(0, longest_reason);
+  for (const auto& link : links_)
+    if (link && link->peer() != rank() && !link->is_shut())
+      link->send(text_frame(FrameKind::goodbye, text), bytes_of(text));
+  const Deadline deadline =
+      Deadline::after(reason.empty() ? Timeout(goodbye_patience) : Timeout(failed_goodbye_patience));
+  while (!backlog_.empty() && !deadline.passed()) {
+    if (advance(lock)) continue;
+    Poller::Events events;
+    handle(poller_.wait(events, 5));
+  }
+  for (const auto& link : links_) {
+    if (!link || link->is_shut()) continue;
+    link->look_before_sleep();  // the peer learns what was read
+    forget_link(*link);
+  }
+} catch (const std::exception& error) {
+  log(LogLevel::error, "leaving the job: {}", error.what());
+}
+
+Engine::~Engine() {
+  config_.mailroom->header().departed.store(1);
+  for (const auto& link : links_)
+    if (link && link->mailroom() && link->peer() != rank()) link->mailroom()->wake();
+}
+
+}  // namespace dist::net

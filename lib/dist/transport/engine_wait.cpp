@@ -1,0 +1,203 @@
+// Waiting: a short look around, then sleep until a bell rings or a connection has something.
+#include "dist/transport/engine.h"
+
+namespace dist::net {
+namespace {
+
+// Looks for a while before it is over; restarted by every success.
+class Spin {
+ public:
+  explicit Spin(std::chrono::microseconds patience) : patience_(patience) {}
+  void restart() { looks_ = 0; }
+  bool is_over() {
+    if (patience_.count() == 0) return true;
+    if (looks_ == 0) since_ = Deadline::Clock::now();
+    // The clock costs more than a look.
+    return ++looks_ % 64 == 0 && Deadline::Clock::now() - since_ > patience_;
+  }
+
+ private:
+  std::chrono::microseconds patience_;
+  std::uint32_t looks_ = 0;
+  Deadline::Clock::time_point since_;
+};
+
+// With rings to look at, sockets get every so many-th look: asking the kernel is expensive.
+constexpr std::uint32_t looks_per_kernel_call = 16;
+
+void relax_cpu() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+template <class Done>
+bool Engine::await(Lock& lock, const Done& done, Deadline deadline) {
+  return baton_.await(lock, done, deadline,
+                      [this](Lock& l, const Done& d, Deadline until) { return lead(l, d, until); });
+}
+
+template <class Done>
+bool Engine::lead(Lock& lock, const Done& done, Deadline deadline) {
+  Spin spin(config_.spin);
+  for (;;) {
+    if (advance(lock)) spin.restart();
+    if (done()) return true;
+    baton_.let_others_in(lock);
+    if (!spin.is_over()) {
+      relax_cpu();
+      continue;
+    }
+    if (done()) return true;
+    if (deadline.passed()) return false;
+    sleep(lock, deadline);
+    spin.restart();
+  }
+}
+
+bool Engine::advance(Lock& lock) {
+  bool moved = poll_links();
+  if (!backlog_.empty()) moved |= flush_backlog();
+  if (!copies_.empty()) {
+    run_copies(lock);
+    moved = true;
+  }
+  return moved;
+}
+
+bool Engine::poll_links() {
+  bool moved = false;
+  for (std::size_t i = 0; i < rings_.size(); ++i) moved |= rings_[i]->poll();
+  if (sockets_ > 0 && (rings_.empty() || ++ticks_ % looks_per_kernel_call == 0)) {
+    Poller::Events events;
+    moved |= handle(poller_.wait(events, 0));
+  }
+  return moved;
+}
+
+bool Engine::handle(std::span<const Poller::Event> events) {
+  bool moved = false;
+  for (const auto [peer] : events) {
+    if (peer == Poller::doorbell) {
+      config_.mailroom->silence_bell();
+      continue;
+    }
+    Link& link = *links_[static_cast<std::size_t>(peer)];
+    if (link.is_shut()) continue;
+    link.on_ready();
+    moved |= link.poll();
+    if (link.has_hung_up()) {
+      on_hang_up(link);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+bool Engine::flush_backlog() {
+  bool moved = false;
+  for (std::size_t i = 0; i < backlog_.size();) {
+    Link& link = *backlog_[i];
+    moved |= link.flush();
+    if (link.has_backlog()) {
+      ++i;
+      continue;
+    }
+    backlog_.erase(backlog_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (link.writes_to_fd()) poller_.want_write(link.fd(), link.peer(), false);
+  }
+  return moved;
+}
+
+void Engine::sleep(Lock& lock, Deadline deadline) {
+  std::atomic<std::uint32_t>& sleeping = config_.mailroom->header().sleeping;
+  sleeping.store(1);
+  if (!look_before_sleep()) {
+    Poller::Events events;
+    asleep_ = true;
+    lock.unlock();
+    const auto ready = poller_.wait(events, deadline.poll_ms());
+    lock.lock();
+    asleep_ = false;
+    handle(ready);
+  }
+  sleeping.store(0);
+}
+
+bool Engine::look_before_sleep() {
+  bool stay_awake = !copies_.empty() || flush_backlog();
+  std::vector<Link*> departed;
+  for (Link* link : rings_) {
+    stay_awake |= link->look_before_sleep();
+    if (link->has_hung_up()) departed.push_back(link);
+  }
+  for (Link* link : departed) on_hang_up(*link);
+  return stay_awake || !departed.empty();
+}
+
+void Engine::wake_sleeper() {
+  if (asleep_) config_.mailroom->ring_bell();
+}
+
+void Engine::note_activity() {
+  ++activity_;
+  baton_.wake_all();
+}
+
+int Engine::wait(std::uint64_t id) {
+  Lock lock = baton_.enter();
+  Transfer& t = *transfers_.find(id);
+  if (!t.is_settled()) {
+    await(
+        lock, [&t] { return t.is_settled(); }, t.op->options.deadline);
+    if (t.being_copied)
+      await(
+          lock, [&t] { return t.is_settled(); }, Deadline::never());
+  }
+  Trouble trouble;
+  if (t.stage != Transfer::Stage::done)
+    trouble = timeout_trouble(rank(), t);
+  else if (t.trouble)
+    trouble = t.trouble;
+  const int peer = t.peer;
+  retire(lock, t);
+  lock.unlock();
+  if (trouble) throw Error(trouble.code, trouble.text);
+  return peer;
+}
+
+bool Engine::test(std::uint64_t id) {
+  Lock lock = baton_.enter();
+  Transfer& t = *transfers_.find(id);
+  if (!t.is_settled()) advance(lock);
+  return t.is_settled() || t.op->options.deadline.passed();
+}
+
+void Engine::cancel(std::uint64_t id) noexcept {
+  Lock lock = baton_.enter();
+  retire(lock, *transfers_.find(id));
+}
+
+void Engine::progress(Timeout patience) {
+  // What this thread last saw of this engine; a stale value only returns early once.
+  thread_local struct { std::uint64_t serial = 0, activity = 0; } seen;
+  Lock lock = baton_.enter();
+  if (patience <= Timeout::zero())
+    advance(lock);
+  else if (seen.serial == serial_)
+    await(
+        lock, [&] { return activity_ != seen.activity; }, Deadline::after(patience));
+  seen = {serial_, activity_};
+}
+
+void Engine::interrupt() {
+  Lock lock = baton_.enter();
+  note_activity();
+  wake_sleeper();
+}
+
+}  // namespace dist::net

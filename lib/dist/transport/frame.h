@@ -1,0 +1,49 @@
+// Frame: the header of everything that travels between two ranks, on every kind of link.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace dist::net {
+
+enum class FrameKind : std::uint8_t {
+  eager = 1,  // a message with its payload; flag wants_ack: tell the sender when it was matched
+  offer,    // a large message: its description. flag direct: the receiver reads it at `address` under `claim`
+  accept,   // to an offer that is not direct: send it to the receive `other`
+  data,     // a piece of an accepted message, for the receive `other`
+  ack,      // the message `id` was matched (eager) or read (offer)
+  refuse,   // the message `id` met a receive of `bytes` bytes and `opcode` that does not fit
+  cancel,   // the sender of the message for the receive `other` gave up
+  drop,     // the receiver of the message `id` gave up
+  goodbye,  // this rank leaves; the payload is the reason, empty when all is well
+  obituary,  // the rank `id` died; the payload says how it was noticed
+};
+inline constexpr auto last_kind = FrameKind::obituary;
+
+inline constexpr std::uint8_t flag_point_to_point = 1;
+inline constexpr std::uint8_t flag_wants_ack = 2;
+inline constexpr std::uint8_t flag_direct = 4;
+
+// Small payloads travel in the header itself, in place of `address` and `claim`.
+inline constexpr std::uint32_t inline_payload = 16;  // bytes
+
+struct Frame {
+  FrameKind kind{};
+  std::uint8_t flags = 0;
+  std::uint16_t unused = 0;
+  std::uint32_t context = 0;
+  std::uint32_t opcode = 0;
+  std::uint32_t payload = 0;  // bytes that follow
+  std::uint64_t tag = 0;
+  std::uint64_t bytes = 0;    // of the whole message
+  std::uint64_t id = 0;       // the sender's transfer
+  std::uint64_t address = 0;  // offer: where the message lies; accept, data, cancel: the receiver's transfer
+  std::uint64_t claim = 0;    // offer: the word that guards the sender's buffer
+
+  bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+  std::uint64_t other() const { return address; }
+  bool is_inline() const { return kind == FrameKind::eager && payload <= inline_payload; }
+};
+static_assert(sizeof(Frame) == 56 && std::is_trivially_copyable_v<Frame>);
+
+}  // namespace dist::net

@@ -1,0 +1,40 @@
+// The Transport of one operation, over a rank's Engine.
+#pragma once
+
+#include "dist/transport/engine.h"
+#include "dist/transport/scratch_cache.h"
+#include "dist/transport/transport.h"
+
+namespace dist::net {
+
+class HostTransport final : public Transport {
+ public:
+  // Both must outlive it. Error{invalid_argument}: this rank is no member, or a member is not of this job.
+  HostTransport(Engine& engine, ScratchCache& cache, int world_size, TransportOptions options);
+  ~HostTransport() override;
+  HostTransport(const HostTransport&) = delete;
+  HostTransport& operator=(const HostTransport&) = delete;
+
+  int rank() const override { return op_.group_rank; }
+  int size() const override { return static_cast<int>(op_.options.members.size()); }
+  Request isend(TensorView data, int dst) override;
+  Request irecv(TensorView data, int src) override;
+  using Transport::scratch;
+  Scratch scratch(const TensorView& like, std::int64_t count) override;
+  std::optional<TensorView> peer_view(int peer, const TensorView& theirs) override;
+
+ private:
+  int wait(std::uint64_t id) override;
+  bool test(std::uint64_t id) override { return engine_.test(id); }
+  void cancel(std::uint64_t id) noexcept override { engine_.cancel(id); }
+  void free_scratch(TensorView view) noexcept override { cache_.give(view.data, view.bytes()); }
+
+  int global_rank(int group_rank, const TensorView& data, std::string_view deed) const;
+  int group_rank(int global_rank) const;
+
+  Engine& engine_;
+  ScratchCache& cache_;
+  Op op_;
+};
+
+}  // namespace dist::net

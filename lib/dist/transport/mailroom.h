@@ -1,0 +1,93 @@
+// A rank's mailroom: the memory that its peers on the same host map. It holds one inbound ring a peer, the
+// flag that says this rank sleeps, and the claims on its large messages. A memfd and an eventfd: nothing has
+// a name, so nothing is left behind.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "dist/core/deadline.h"
+#include "dist/core/handles.h"
+#include "dist/transport/ring.h"
+#include "dist/transport/tuning.h"
+
+namespace dist::net {
+
+struct MailroomHeader {
+  alignas(64) std::atomic<std::uint32_t> sleeping;  // the owner waits for its doorbell
+  alignas(64) std::atomic<std::uint32_t> departed;  // the owner's endpoint is gone (ranks that are threads)
+  alignas(64) std::atomic<std::uint64_t> claims[claim_count];
+};
+
+class Mailroom {
+ public:
+  explicit Mailroom(int rings);                             // this rank's own; Error{resource}
+  Mailroom(UniqueFd memory, UniqueFd doorbell, int rings);  // a peer's, as it was sent to us
+
+  MailroomHeader& header() const { return *reinterpret_cast<MailroomHeader*>(mapping_.data()); }
+  std::byte* ring(int index) const;
+  RingShape shape() const { return shape_; }
+  int rings() const { return rings_; }
+  int memory_fd() const { return memory_.get(); }
+  int doorbell_fd() const { return doorbell_.get(); }
+
+  void ring_bell() noexcept;
+  // Rings if the owner sleeps. Whatever it is to see must have been stored (sequentially consistent) before.
+  void wake() noexcept {
+    if (header().sleeping.load() != 0 && header().sleeping.exchange(0) != 0) ring_bell();
+  }
+  void silence_bell() noexcept;                         // by the owner, after it rang
+  void close_memory_fd() noexcept { memory_.reset(); }  // the mapping stays
+
+ private:
+  void check_size() const;
+  int rings_;
+  RingShape shape_;
+  UniqueFd memory_, doorbell_;
+  Mapping mapping_;
+};
+
+// A claim is one word, (generation << 2 | state), that says who may touch the buffer of a large message: the
+// reader takes it before it copies, the sender takes it back when it gives up. So a buffer is never freed
+// under a copy, and a copy is never made of a freed buffer.
+struct ClaimRef {
+  std::uint64_t value = 0;  // generation << 16 | index; 0: none
+  std::uint32_t index() const { return static_cast<std::uint32_t>(value & 0xffff); }
+  std::uint64_t generation() const { return value >> 16; }
+};
+
+// The sender's side. Not synchronised.
+class Claims {
+ public:
+  explicit Claims(Mailroom& own);
+  std::optional<ClaimRef> offer();  // nothing: all are in use
+  // True: nobody reads, or will read, the buffer. False: a copy is going on right now.
+  bool withdraw(ClaimRef claim);
+  void release(ClaimRef claim);  // read, or withdrawn: the word may be used again
+
+ private:
+  MailroomHeader& header_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint64_t> generation_;
+};
+
+// The reader's side, on the sender's mailroom.
+bool begin_copy(Mailroom& sender, ClaimRef claim);  // false: the sender has given up
+void end_copy(Mailroom& sender, ClaimRef claim);
+
+// Where ranks that are threads of one process find each other's mailrooms.
+class MailroomExchange {
+ public:
+  // `visitors`: so many calls of find() will come.
+  static void publish(std::uint64_t id, std::shared_ptr<Mailroom> mailroom, int visitors);
+  static void renounce(std::uint64_t id);  // it will never be published, or visited any more
+  // nullptr: not there yet. Error{peer_failed} when its owner renounced.
+  static std::shared_ptr<Mailroom> find(std::uint64_t id);
+};
+
+}  // namespace dist::net

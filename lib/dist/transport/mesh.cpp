@@ -1,0 +1,221 @@
+#include "dist/transport/mesh.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include <sys/resource.h>
+
+#include "dist/core/arena.h"
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+#include "dist/store/host_id.h"
+#include "dist/store/socket.h"
+#include "dist/transport/self_link.h"
+
+namespace dist::net {
+namespace {
+
+constexpr std::string_view failed_key = "endpoint/failed";
+// How often a rank that waits looks whether another gave its reason for failing.
+constexpr std::chrono::milliseconds check_interval{200};
+
+std::string card_key(int rank) { return fmt::format("endpoint/{}", rank); }
+
+// A socket and a doorbell for each peer, more while connecting; programs often start with room for 1024.
+void raise_descriptor_limit(int world_size) {
+  rlimit limit{};
+  const auto wanted = static_cast<rlim_t>(world_size) * 4 + 64;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string join(const std::vector<int>& ranks) { return fmt::format("{}", fmt::join(ranks, ", ")); }
+
+}  // namespace
+
+Mesh::Mesh(Store& store, const EndpointOptions& options)
+    : store_(store), options_(options), linked_(static_cast<std::size_t>(std::max(options.world_size, 0))) {
+  if (options.world_size < 1 || options.rank < 0 || options.rank >= options.world_size)
+    fail(Errc::invalid_argument, "rank {} of a world of {} ranks: ranks go from 0 to world size - 1",
+         options.rank, options.world_size);
+  if (options.transport != "auto" && options.transport != "shm" && options.transport != "tcp")
+    fail(Errc::invalid_argument, "transport '{}' (DIST_TRANSPORT): choose auto, shm or tcp",
+         options.transport);
+  if (options.token.size() > longest_token)
+    fail(Errc::invalid_argument, "the job's token has {} bytes, {} are allowed", options.token.size(),
+         longest_token);
+}
+
+std::shared_ptr<Engine> Mesh::connect() {
+  raise_descriptor_limit(options_.world_size);
+  mine_ = describe_process();
+  mine_.rank = options_.rank;
+  mine_.world_size = options_.world_size;
+  mine_.host = options_.host.empty() ? host_id() : options_.host;
+  mine_.mailroom = random_number();
+  try {
+    if (options_.world_size > 1) {
+      listen();
+      publish();
+      collect();
+    } else {
+      cards_ = {mine_};
+    }
+    prepare();
+    meet();
+  } catch (const Error& error) {
+    give_up(error.what());
+    throw;
+  }
+  mailroom_->close_memory_fd();
+  return engine_;
+}
+
+void Mesh::listen() try {
+  if (options_.transport != "tcp") {
+    const SocketAddress local{.host = {}, .port = 0, .name = fmt::format("distlab-{:016x}", random_number())};
+    local_listener_ = listen_at(local);
+    mine_.local_address = local.str();
+  }
+  if (options_.transport != "shm") {
+    tcp_listener_ = listen_at({.host = "0.0.0.0", .port = 0, .name = {}});
+    mine_.addresses = reachable_addresses(store_.where(), local_port(tcp_listener_.get()));
+  }
+} catch (const Error& error) {
+  if (error.code() != Errc::resource) throw;
+  fail(Errc::resource, "rank {} cannot listen for the other ranks: {}", options_.rank, error.what());
+}
+
+void Mesh::publish() {
+  const std::string text = mine_.str();
+  const Bytes there = store_.compare_set(card_key(mine_.rank), {}, to_bytes(text));
+  if (to_string(there) != text)
+    fail(Errc::mismatch, "two processes say that they are rank {}; check RANK of each (store {})", mine_.rank,
+         store_.where());
+}
+
+void Mesh::collect() {
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < options_.world_size; ++rank) keys.push_back(card_key(rank));
+  const auto began = Clock::now();
+  for (bool all_here = false; !all_here;) {
+    try {
+      store_.wait(keys, Deadline::sooner(options_.deadline, Deadline::after(check_interval)));
+      all_here = true;
+    } catch (const Error& error) {
+      if (error.code() != Errc::timeout) throw;
+      check_reasons();
+      if (!options_.deadline.passed()) continue;
+      std::vector<int> absent;
+      for (int rank = 0; rank < options_.world_size; ++rank)
+        if (!store_.check(std::span(&keys[static_cast<std::size_t>(rank)], 1))) absent.push_back(rank);
+      const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began).count();
+      fail(Errc::timeout,
+           "rank {} waited {} ms for rank{} {} of {} to come; were they started, with the same address "
+           "and world size?",
+           mine_.rank, ms, absent.size() == 1 ? "" : "s", join(absent), options_.world_size);
+    }
+  }
+  for (const std::string& key : keys)
+    cards_.push_back(Card::parse(store_.get_text(key, options_.deadline), store_.where()));
+  for (const Card& card : cards_)
+    if (card.world_size != mine_.world_size)
+      fail(Errc::mismatch,
+           "rank {} was told that the world has {} ranks, but rank {} was told {}; check WORLD_SIZE",
+           card.rank, card.world_size, mine_.rank, mine_.world_size);
+}
+
+Mesh::Way Mesh::way_to(const Card& peer) const {
+  if (peer.rank == mine_.rank) return Way::self;
+  if (options_.transport == "tcp" || peer.local_address.empty()) return Way::tcp;
+  if (peer.host == mine_.host) return peer.process == mine_.process ? Way::thread : Way::process;
+  if (options_.transport == "shm")
+    fail(Errc::unsupported,
+         "rank {} and rank {} are on different hosts ({} and {}), which share no memory; use "
+         "DIST_TRANSPORT=auto or tcp",
+         mine_.rank, peer.rank, mine_.host, peer.host);
+  return Way::tcp;
+}
+
+bool Mesh::is_local(const Card& peer) const { return way_to(peer) != Way::tcp; }
+
+int Mesh::local_index(int rank) const {
+  return static_cast<int>(std::count_if(cards_.begin(), cards_.begin() + rank,
+                                        [this](const Card& card) { return is_local(card); }));
+}
+
+// Spinning pays when every rank of this host has a CPU of its own; otherwise it keeps others from running.
+std::chrono::microseconds Mesh::spin_time() const {
+  if (const char* given = std::getenv("DIST_SPIN_US")) return std::chrono::microseconds(std::atoi(given));
+  std::set<int> cpus;
+  std::size_t ranks = 0;
+  for (const Card& card : cards_) {
+    if (card.host != mine_.host) continue;
+    cpus.insert(card.cpus.begin(), card.cpus.end());
+    ++ranks;
+  }
+  const bool fits_quota = mine_.cpu_quota == 0 || ranks <= static_cast<std::size_t>(mine_.cpu_quota);
+  return fits_quota && ranks <= cpus.size() ? net::spin_time : std::chrono::microseconds{0};
+}
+
+void Mesh::prepare() {
+  const auto local =
+      std::count_if(cards_.begin(), cards_.end(), [this](const Card& c) { return is_local(c); });
+  const auto threads =
+      std::count_if(cards_.begin(), cards_.end(), [this](const Card& c) { return way_to(c) == Way::thread; });
+  mailroom_ = std::make_shared<Mailroom>(static_cast<int>(local));
+  engine_ = std::make_shared<Engine>(Engine::Config{mine_.rank, mine_.world_size, mailroom_, spin_time()});
+  link(mine_.rank, std::make_unique<SelfLink>(mine_.rank, engine_->events(), mailroom_));
+  MailroomExchange::publish(mine_.mailroom, mailroom_, static_cast<int>(threads));
+}
+
+std::vector<int> Mesh::missing() const {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < options_.world_size; ++rank)
+    if (!is_linked(rank)) ranks.push_back(rank);
+  return ranks;
+}
+
+void Mesh::link(int peer, std::unique_ptr<Link> link) {
+  log(LogLevel::debug, "rank {} reaches rank {} by {}", mine_.rank, peer, link->kind());
+  engine_->add_link(std::move(link));
+  linked_[static_cast<std::size_t>(peer)] = true;
+  processes_.erase(peer);
+}
+
+// The others may wait for this rank, or find its connection closed: they are to know why.
+void Mesh::give_up(const std::string& reason) noexcept {
+  try {
+    if (engine_) engine_->leave(reason);
+    MailroomExchange::renounce(mine_.mailroom);
+    store_.compare_set(failed_key, {}, to_bytes(fmt::format("rank {} gave up: {}", mine_.rank, reason)));
+  } catch (const std::exception& error) {
+    log(LogLevel::debug, "the reason could not be left in the store: {}", error.what());
+  }
+}
+
+void Mesh::check_reasons() {
+  const std::string key(failed_key);
+  if (!store_.check(std::span(&key, 1))) return;
+  fail(Errc::peer_failed, "rank {} stops connecting: {}", mine_.rank,
+       store_.get_text(key, options_.deadline));
+}
+
+// Ends the wait when somebody that is needed is gone.
+void Mesh::check_health() {
+  engine_->check_peers();
+  const auto now = Clock::now();
+  if (now >= next_check_) {
+    next_check_ = now + check_interval;
+    check_reasons();
+  }
+  if (!options_.deadline.passed()) return;
+  fail(Errc::timeout,
+       "rank {} could not connect to rank{} {} in time; is the network between the hosts open, and are "
+       "they still running?",
+       mine_.rank, missing().size() == 1 ? "" : "s", join(missing()));
+}
+
+}  // namespace dist::net

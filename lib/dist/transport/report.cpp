@@ -1,0 +1,96 @@
+#include "dist/transport/report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dist/transport/opcode.h"
+
+namespace dist::net {
+namespace {
+
+// "rank 2: ring_all_reduce #17 (16384 f32)"
+std::string headline(int rank, const Op& op) {
+  const OpLabel& label = op.options.label;
+  std::string text = fmt::format("rank {}: {} #{}", rank, label.name, label.sequence);
+  return label.what.empty() ? text : fmt::format("{} ({})", text, label.what);
+}
+
+std::string peer_name(int peer) { return peer == any_rank ? "any rank" : fmt::format("rank {}", peer); }
+
+std::string check(const Op& op, bool is_send, bool anyone) {
+  if (!op.channel().point_to_point)
+    return fmt::format("{} alive and calling the same collective?",
+                       anyone ? "are the others" : "is that rank");
+  const std::string_view deed = is_send ? "posted its receive" : "sent it";
+  return fmt::format("{} {}, in this group and with this tag?", anyone ? "has anyone" : "has that rank",
+                     deed);
+}
+
+// "rank 1 is in broadcast f32 but rank 0 is in all_reduce f32 at the same place (#7)"
+std::string opcode_misfit(int a, std::uint32_t opcode_a, int b, std::uint32_t opcode_b, const Op& op) {
+  return fmt::format("rank {} is in {} but rank {} is in {} at the same place (#{})", a,
+                     describe_opcode(opcode_a), b, describe_opcode(opcode_b), op.options.label.sequence);
+}
+
+constexpr std::string_view sizes_differ = "the sizes of a message and of its receive must be equal";
+
+bool opcodes_differ(std::uint32_t a, std::uint32_t b) { return a != 0 && b != 0 && a != b; }
+
+}  // namespace
+
+bool Op::has_member(int rank) const {
+  return std::find(options.members.begin(), options.members.end(), rank) != options.members.end();
+}
+
+Trouble timeout_trouble(int rank, const Transfer& t) {
+  const auto waited = std::chrono::steady_clock::now() - t.op->since;
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(waited).count();
+  return {Errc::timeout,
+          fmt::format("{} {} {} of {} bytes {} {} in {} ms; {}", headline(rank, *t.op),
+                      t.is_send ? "handed over" : "got", t.moved, t.bytes, t.is_send ? "to" : "from",
+                      peer_name(t.peer), ms, check(*t.op, t.is_send, t.peer == any_rank))};
+}
+
+Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state) {
+  return {Errc::peer_failed, fmt::format("{}: rank {} {}", headline(rank, op), peer, state.how)};
+}
+
+Trouble left_trouble(int rank, const Transfer& t) {
+  const std::string who = t.peer == any_rank ? "all other ranks have" : fmt::format("rank {} has", t.peer);
+  return {Errc::peer_failed,
+          fmt::format("{}: {} left the job and will not {} {} bytes; did it end before this operation?",
+                      headline(rank, *t.op), who, t.is_send ? "receive these" : "send the missing",
+                      t.bytes - t.moved)};
+}
+
+Trouble cancelled_trouble(int rank, const Transfer& t) {
+  return {Errc::peer_failed,
+          fmt::format("{}: rank {} gave up its {} of {} bytes; its own error says why", headline(rank, *t.op),
+                      t.peer, t.is_send ? "receive" : "send", t.bytes)};
+}
+
+Trouble aborted_trouble(int rank, const Op& op, const std::string& reason) {
+  return {Errc::aborted, fmt::format("{}: {}", headline(rank, op), reason)};
+}
+
+Trouble misfit_at_receiver(int rank, const Transfer& t, const Frame& message, int sender) {
+  const std::uint32_t mine = t.op->channel().opcode;
+  if (opcodes_differ(mine, message.opcode))
+    return {Errc::mismatch, fmt::format("{}: {}", headline(rank, *t.op),
+                                        opcode_misfit(sender, message.opcode, rank, mine, *t.op))};
+  return {Errc::mismatch, fmt::format("{} expects {} bytes from rank {}, which sent {}; {}",
+                                      headline(rank, *t.op), t.bytes, sender, message.bytes, sizes_differ)};
+}
+
+Trouble misfit_at_sender(int rank, const Op& op, const Transfer* t, const Frame& refusal, int receiver) {
+  const std::uint32_t mine = op.channel().opcode;
+  if (opcodes_differ(mine, refusal.opcode))
+    return {Errc::mismatch, fmt::format("{}: {}", headline(rank, op),
+                                        opcode_misfit(receiver, refusal.opcode, rank, mine, op))};
+  const std::string sent = t ? fmt::format("{} bytes", t->bytes) : "a message of another size";
+  return {Errc::mismatch, fmt::format("{} sent {} to rank {}, which expects {}; {}", headline(rank, op), sent,
+                                      receiver, refusal.bytes, sizes_differ)};
+}
+
+}  // namespace dist::net

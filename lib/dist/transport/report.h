@@ -1,0 +1,43 @@
+// The sentences of the transport's errors: who, what, how far, and what to check.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "dist/transport/endpoint.h"
+#include "dist/transport/matching.h"
+#include "dist/transport/transfer.h"
+
+namespace dist::net {
+
+// An operation that was opened: what its transfers have in common.
+struct Op {
+  TransportOptions options;
+  int group_rank = 0;
+  Mailbox* box = nullptr;
+  Trouble trouble;  // of every transfer from now on
+  std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+  Op *next = nullptr, *prev = nullptr;
+
+  const Channel& channel() const { return options.channel; }
+  bool has_member(int rank) const;
+};
+
+// What became of a peer.
+struct PeerState {
+  enum class Kind : std::uint8_t { present, left, failed };
+  Kind kind = Kind::present;
+  std::string how;  // failed: "died (its connection closed)", "gave up: ..."
+};
+
+Trouble timeout_trouble(int rank, const Transfer& t);
+Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state);
+Trouble left_trouble(int rank, const Transfer& t);  // t.peer left, or all possible senders did
+Trouble cancelled_trouble(int rank, const Transfer& t);
+Trouble aborted_trouble(int rank, const Op& op, const std::string& reason);
+// `frame` does not fit the receive t: seen from the receiver, and from the sender (t is null when its send
+// was buffered and has ended; `frame` then is the refusal).
+Trouble misfit_at_receiver(int rank, const Transfer& t, const Frame& message, int sender);
+Trouble misfit_at_sender(int rank, const Op& op, const Transfer* t, const Frame& refusal, int receiver);
+
+}  // namespace dist::net

@@ -1,0 +1,36 @@
+// The link of a rank to itself: frames are handled where they are sent.
+#pragma once
+
+#include <memory>
+
+#include "dist/transport/link.h"
+
+namespace dist::net {
+
+class SelfLink final : public Link {
+ public:
+  SelfLink(int rank, LinkEvents& events, std::shared_ptr<Mailroom> mailroom)
+      : Link(rank, events), mailroom_(std::move(mailroom)) {}
+  std::string_view kind() const override { return "self"; }
+  std::size_t eager_limit() const override { return shared_eager_bytes; }
+  bool poll() override { return false; }
+  std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t) const override {
+    return reinterpret_cast<std::uint64_t>(data);
+  }
+  const std::byte* resolve(std::uint64_t address) const override {
+    return reinterpret_cast<const std::byte*>(address);
+  }
+  Mailroom* mailroom() const override { return mailroom_.get(); }
+  std::byte* translate(std::byte* data, std::size_t) const override { return data; }
+
+ private:
+  bool put(OutFrame& out) override {
+    events_.on_frame(peer_, out.frame, out.payload);
+    return true;
+  }
+  std::size_t piece_bytes() const override { return tcp_piece_bytes; }
+
+  std::shared_ptr<Mailroom> mailroom_;
+};
+
+}  // namespace dist::net

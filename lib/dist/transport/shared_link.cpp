@@ -1,0 +1,79 @@
+#include "dist/transport/shared_link.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <sys/socket.h>
+
+#include "dist/core/arena.h"
+
+namespace dist::net {
+namespace {
+
+// Frames taken from one peer before the others have their turn.
+constexpr int frames_a_turn = 64;
+
+}  // namespace
+
+RingLink::RingLink(int peer, LinkEvents& events, Rooms rooms)
+    : Link(peer, events),
+      rooms_(std::move(rooms)),
+      in_(rooms_.mine->ring(rooms_.their_index), rooms_.mine->shape()),
+      out_(rooms_.theirs->ring(rooms_.my_index), rooms_.theirs->shape()) {}
+
+bool RingLink::put(OutFrame& out) {
+  if (!out_.put(out.frame, out.payload)) return false;
+  rooms_.theirs->wake();
+  return true;
+}
+
+bool RingLink::poll() {
+  if (!in_.has_frame()) {
+    if (in_.publish_if_wanted()) rooms_.theirs->wake();
+    return false;
+  }
+  for (int i = 0; i < frames_a_turn && in_.has_frame(); ++i) {
+    const Frame& frame = in_.frame();
+    if (frame.kind == FrameKind::data) {
+      if (std::byte* to = events_.data_target(frame.other(), frame.payload))
+        std::memcpy(to, in_.payload(), frame.payload);
+      events_.on_data(frame.other(), frame.payload);
+    } else {
+      events_.on_frame(peer_, frame, in_.payload());
+    }
+    if (in_.pop()) rooms_.theirs->wake();
+  }
+  return true;
+}
+
+bool RingLink::look_before_sleep() {
+  if (in_.publish()) rooms_.theirs->wake();
+  return in_.has_frame();
+}
+
+bool ThreadLink::look_before_sleep() {
+  const bool departed = rooms_.theirs->header().departed.load() != 0;  // before the last look at the ring
+  const bool stay_awake = RingLink::look_before_sleep();
+  hung_up_ = departed && !stay_awake;
+  return stay_awake;
+}
+
+void ProcessLink::on_ready() {
+  char byte = 0;
+  const auto got = ::recv(socket_.get(), &byte, 1, MSG_DONTWAIT);
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) hung_up_ = true;
+}
+
+std::optional<std::uint64_t> ProcessLink::address_of(const std::byte* data, std::size_t bytes) const {
+  return Arena::local().offset_of(data, bytes);
+}
+
+std::byte* ProcessLink::translate(std::byte* data, std::size_t bytes) const {
+  const auto pointer = reinterpret_cast<std::uint64_t>(data);
+  const std::uint64_t capacity = arena_.mapping.size();
+  if (pointer < arena_.base || pointer - arena_.base > capacity || bytes > capacity - (pointer - arena_.base))
+    return nullptr;
+  return arena_.mapping.data() + (pointer - arena_.base);
+}
+
+}  // namespace dist::net

@@ -1,0 +1,76 @@
+// Links over shared memory: to another process of this host, or to another thread of this process.
+#pragma once
+
+#include <memory>
+
+#include "dist/core/handles.h"
+#include "dist/transport/link.h"
+#include "dist/transport/ring.h"
+
+namespace dist::net {
+
+// What is the same for both: rings in the two mailrooms, and the peer's doorbell.
+class RingLink : public Link {
+ public:
+  struct Rooms {
+    std::shared_ptr<Mailroom> mine, theirs;
+    int my_index = 0, their_index = 0;  // among the ranks of this host: whose ring is whose
+  };
+  RingLink(int peer, LinkEvents& events, Rooms rooms);
+
+  std::size_t eager_limit() const override { return shared_eager_bytes; }
+  bool poll() override;
+  bool look_before_sleep() override;
+  Mailroom* mailroom() const override { return rooms_.theirs.get(); }
+
+ protected:
+  bool put(OutFrame& out) override;
+  std::size_t piece_bytes() const override { return out_.shape().largest_payload(); }
+
+  Rooms rooms_;
+
+ private:
+  RingReader in_;
+  RingWriter out_;
+};
+
+// To a thread of this process: pointers mean the same on both sides.
+class ThreadLink final : public RingLink {
+ public:
+  using RingLink::RingLink;
+  std::string_view kind() const override { return "thread"; }
+  bool look_before_sleep() override;
+  std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t) const override {
+    return reinterpret_cast<std::uint64_t>(data);
+  }
+  const std::byte* resolve(std::uint64_t address) const override {
+    return reinterpret_cast<const std::byte*>(address);
+  }
+  std::byte* translate(std::byte* data, std::size_t) const override { return data; }
+};
+
+// The peer's arena, mapped here.
+struct PeerArena {
+  Mapping mapping;
+  std::uint64_t base = 0;  // where the peer has it
+};
+
+// To another process. The unix socket they met by stays open: its end is the peer's end.
+class ProcessLink final : public RingLink {
+ public:
+  ProcessLink(int peer, LinkEvents& events, Rooms rooms, PeerArena arena, UniqueFd socket)
+      : RingLink(peer, events, std::move(rooms)), arena_(std::move(arena)), socket_(std::move(socket)) {}
+  std::string_view kind() const override { return "shm"; }
+  int fd() const override { return socket_.get(); }
+  void on_ready() override;
+  std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t bytes) const override;
+  const std::byte* resolve(std::uint64_t address) const override { return arena_.mapping.data() + address; }
+  std::byte* translate(std::byte* data, std::size_t bytes) const override;
+
+ private:
+  void close() noexcept override { socket_.reset(); }
+  PeerArena arena_;
+  UniqueFd socket_;
+};
+
+}  // namespace dist::net

@@ -1,0 +1,39 @@
+// The transport's constants, in one place.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace dist::net {
+
+// Messages up to this size go ahead of their receive, through a buffer; larger ones wait for it and are
+// copied once.
+inline constexpr std::size_t shared_eager_bytes = 4096;
+inline constexpr std::size_t tcp_eager_bytes = 32 * 1024;
+// Pieces in which an accepted message travels over TCP.
+inline constexpr std::size_t tcp_piece_bytes = 256 * 1024;
+
+// A rank's inbound rings together, for up to 16 ranks on a host; more ranks get the least ring each.
+inline constexpr std::size_t mailroom_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t least_ring_bytes = 16 * 1024;
+inline constexpr std::size_t largest_ring_bytes = 256 * 1024;
+
+// Large messages that one rank has on offer to peers that read its memory; further ones are sent in pieces.
+inline constexpr std::size_t claim_count = 1024;
+
+// How long a waiting rank looks before it sleeps, when every rank of the host has a core. DIST_SPIN_US
+// replaces it.
+inline constexpr std::chrono::microseconds spin_time{50};
+
+// Copies of at least this size are made without holding the rank's lock.
+inline constexpr std::size_t unlocked_copy_bytes = 64 * 1024;
+
+// What scratch memory is kept for the next operation.
+inline constexpr std::size_t scratch_cache_bytes = std::size_t{64} << 20;
+
+// How long a leaving rank tries to hand over what it has still to send.
+inline constexpr std::chrono::seconds goodbye_patience{5};
+inline constexpr std::chrono::milliseconds failed_goodbye_patience{500};
+
+}  // namespace dist::net
