@@ -1,0 +1,21 @@
+// What this build was made with and for.
+#pragma once
+
+#include <string_view>
+
+namespace distlab {
+
+struct BuildInfo {
+  std::string_view version;
+  std::string_view compiler;   // "GNU 12.2.0"
+  std::string_view cmake;      // its version
+  std::string_view type;       // "RelWithDebInfo"
+  std::string_view sanitizer;  // "thread", or empty
+  // Version that was built in, or empty; then why_no_... says why.
+  std::string_view cuda, nccl, cudnn, mpi;
+  std::string_view why_no_cuda, why_no_nccl, why_no_cudnn, why_no_mpi;
+};
+
+const BuildInfo& build_info();
+
+}  // namespace distlab

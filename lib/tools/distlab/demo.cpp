@@ -1,0 +1,69 @@
+// distlab demo: a tour in twenty seconds. Every scene is real: processes are started, bytes move, results are
+// checked.
+#include "distlab/demo.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "distlab/commands.h"
+#include "distlab/terminal.h"
+
+namespace distlab {
+namespace {
+
+struct Scene {
+  const char* title;
+  const char* source;  // under lib/tools/distlab/
+  void (*play)();
+};
+
+constexpr std::array scenes{
+    Scene{"Four processes become ranks of one group", "demo_ranks.cpp", demo::introduce_ranks},
+    Scene{"Two halves sum their ranks, then everybody learns both sums", "demo_halves.cpp",
+          demo::sum_in_halves},
+    Scene{"A message goes 0 → 1 → 2 and is doubled on the way", "demo_relay.cpp", demo::relay_a_message},
+    Scene{"All-reduce of 64 MiB", "demo_all_reduce.cpp", demo::all_reduce_64_mib},
+    Scene{"A lab, graded: as it stands, and solved", "demo_lab.cpp", demo::grade_a_lab},
+};
+
+// False when the scene failed; it has been said why.
+bool play(int number, const Scene& scene) {
+  fmt::print("{}  {}\n", styled(Style::bold, fmt::format("{}  {}", number, scene.title)),
+             styled(Style::dim, scene.source));
+  std::fflush(stdout);
+  bool played = false;
+  try {
+    scene.play();
+    played = true;
+  } catch (const std::exception& error) {
+    fmt::print("   {} {}\n", styled(Style::bad, "failed:"), error.what());
+  }
+  fmt::print("\n");
+  std::fflush(stdout);
+  return played;
+}
+
+void demo() {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  int number = 0, failed = 0;
+  for (const auto& scene : scenes) failed += play(++number, scene) ? 0 : 1;
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (failed > 0) {
+    fmt::print("{} of {} scenes failed; ./distlab doctor may know why.\n", failed, scenes.size());
+    throw CLI::RuntimeError(exit_failed);
+  }
+  fmt::print("That was distlab, in {:.1f} s. Your turn: labs/01_init_process_group/README.md\n", seconds);
+}
+
+}  // namespace
+
+void add_demo_command(CLI::App& app) {
+  app.add_subcommand("demo", "What it is about, in twenty seconds")->callback(demo);
+}
+
+}  // namespace distlab

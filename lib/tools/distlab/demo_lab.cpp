@@ -1,0 +1,45 @@
+// Scene 5: what a student sees. The grading program of lab 01 runs on the file as it stands in labs/, then on
+// the solution, which must get all points.
+#include <string>
+
+#include <fmt/format.h>
+
+#include "dist/core/fail.h"
+
+#include "distlab/demo.h"
+#include "distlab/grading.h"
+#include "distlab/labs.h"
+#include "distlab/terminal.h"
+
+namespace distlab::demo {
+namespace {
+
+Grade grade(const Lab& lab, const std::string& runner) {
+  return run_grading({.program = lab_program(lab, "grade"), .runner = lab_program(lab, runner), .seed = {}});
+}
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+void print(const std::string& what, const Grade& grade) {
+  fmt::print("   {} {}\n", what,
+             styled(grade.is_full() ? Style::good : Style::bold,
+                    fmt::format("{} of {} points", grade.score, grade.max_score)));
+  for (const auto& test : grade.tests) {
+    if (test.result == GradedTest::Result::passed || test.messages.empty()) continue;
+    fmt::print("      {}\n", wrapped(first_line(test.messages.front()), terminal_width(), 6));
+    return;
+  }
+}
+
+}  // namespace
+
+void grade_a_lab() {
+  const auto lab = find_lab("1");
+  fmt::print("   {}\n", lab.title);
+  print("as it stands:", grade(lab, "runner"));
+  const auto solved = grade(lab, "solution_runner");
+  print("the solution:", solved);
+  if (!solved.is_full()) dist::fail(dist::Errc::internal, "the solution of lab 01 must get all points");
+}
+
+}  // namespace distlab::demo

@@ -1,0 +1,26 @@
+// What `distlab doctor` looks at. Each check is a pure look: nothing is changed, nothing takes long.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace distlab {
+
+enum class Health {
+  good,    // there
+  absent,  // not there, and distlab works without it; `cost` says what is lost
+  bad,     // something will fail; `cost` says what, and how to mend it
+};
+
+struct Finding {
+  std::string topic;  // "CUDA toolkit"
+  Health health = Health::good;
+  std::string found;  // "13.0, built in"
+  std::string cost;   // of its absence; empty when all is well
+};
+
+std::vector<Finding> check_toolchain();  // compiler, CMake, libraries, MPI
+std::vector<Finding> check_gpu();        // driver, GPUs, CUDA, cuDNN, NCCL
+std::vector<Finding> check_machine();    // cores, memory, limits, what the kernel permits
+
+}  // namespace distlab

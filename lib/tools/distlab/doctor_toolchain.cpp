@@ -1,0 +1,64 @@
+// What distlab is built with: compiler, CMake, libraries, MPI.
+#include <string>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "distlab/build_info.h"
+#include "distlab/doctor.h"
+#include "distlab/process.h"
+
+namespace distlab {
+namespace {
+
+Finding compiler() {
+  const auto& build = build_info();
+  std::string found = fmt::format("{}, {} build", build.compiler, build.type);
+  if (!build.sanitizer.empty()) found += fmt::format(" with -fsanitize={}", build.sanitizer);
+  return {"compiler", Health::good, found, ""};
+}
+
+Finding program(const std::string& name, const std::string& version, const std::string& cost) {
+  const std::string path = find_program(name);
+  if (path.empty()) return {name, Health::absent, "not found", cost};
+  return {name, Health::good, version.empty() ? path : fmt::format("{} ({})", version, path), ""};
+}
+
+Finding open_mpi() {
+  const auto& build = build_info();
+  if (build.mpi.empty()) {
+    return {
+        "Open MPI", Health::absent, "not in this build",
+        fmt::format("no mpi backend and no start by mpirun; everything else works ({})", build.why_no_mpi)};
+  }
+  const std::string mpirun = find_program("mpirun");
+  if (mpirun.empty()) {
+    return {"Open MPI", Health::absent, fmt::format("{} built in, but there is no mpirun in PATH", build.mpi),
+            "programs cannot be started by mpirun; distrun works"};
+  }
+  return {"Open MPI", Health::good, fmt::format("{} ({})", build.mpi, mpirun), ""};
+}
+
+Finding onednn() {
+  for (const char* name : {"libdnnl.so", "libdnnl.so.3", "libdnnl.so.2"}) {
+    if (void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {
+      dlclose(library);
+      return {"oneDNN", Health::good, name, ""};
+    }
+  }
+  return {"oneDNN", Health::absent, "not found",
+          "training on the CPU (labs 14 to 16) will use plain loops: apt-get install libdnnl-dev"};
+}
+
+}  // namespace
+
+std::vector<Finding> check_toolchain() {
+  return {compiler(),
+          program("cmake", std::string(build_info().cmake), "nothing can be rebuilt here"),
+          program("ninja", "", "nothing can be rebuilt here"),
+          program("ccache", "", "builds after `git switch` take longer: apt-get install ccache"),
+          open_mpi(),
+          onednn()};
+}
+
+}  // namespace distlab

@@ -1,0 +1,94 @@
+#include "distlab/process.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <sstream>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/core/handles.h"
+
+namespace distlab {
+namespace {
+
+// Starts argv with its output on `out` and no input; 0 when it cannot be started.
+pid_t start(const std::vector<std::string>& argv, int out) {
+  std::vector<char*> pointers;
+  for (const auto& word : argv) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, pointers[0], &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return error == 0 ? child : 0;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) dist::fail_errno(dist::Errc::internal, errno, "waitpid");
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+template <class OnBytes>
+int run(const std::vector<std::string>& argv, OnBytes&& on_bytes) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) dist::fail_errno(dist::Errc::resource, errno, "cannot make a pipe");
+  const dist::UniqueFd in(ends[0]);
+  dist::UniqueFd out(ends[1]);
+  const pid_t child = start(argv, out.get());
+  out.reset();
+  if (child == 0) return 127;
+  std::array<char, 65536> buffer{};
+  for (;;) {
+    const ssize_t got = read(in.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    on_bytes(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+  }
+  return wait_for(child);
+}
+
+}  // namespace
+
+ProcessResult run_captured(const std::vector<std::string>& argv) {
+  ProcessResult result;
+  result.exit_code = run(argv, [&](std::string_view bytes) { result.output += bytes; });
+  return result;
+}
+
+ProcessResult run_streamed(const std::vector<std::string>& argv, const LineSink& sink) {
+  std::string pending;
+  const int exit_code = run(argv, [&](std::string_view bytes) {
+    pending += bytes;
+    std::size_t begin = 0;
+    for (std::size_t end; (end = pending.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      sink(std::string_view(pending).substr(begin, end - begin));
+    }
+    pending.erase(0, begin);
+  });
+  if (!pending.empty()) sink(pending);
+  return {exit_code, {}};
+}
+
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = folder + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+}  // namespace distlab

@@ -1,0 +1,25 @@
+// Child processes of the command line: run one, see what it printed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distlab {
+
+struct ProcessResult {
+  int exit_code = 0;   // 128 + signal when a signal ended it; 127 when the program could not be started
+  std::string output;  // standard output and error, as they came
+};
+
+using LineSink = std::function<void(std::string_view line)>;
+
+// Runs argv[0] (found in PATH) without standard input and waits for it.
+ProcessResult run_captured(const std::vector<std::string>& argv);
+// The same, but gives each line to `sink` as soon as it is complete; the result's output is empty.
+ProcessResult run_streamed(const std::vector<std::string>& argv, const LineSink& sink);
+// In PATH, executable. Empty when there is none.
+std::string find_program(const std::string& name);
+
+}  // namespace distlab

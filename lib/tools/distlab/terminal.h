@@ -1,0 +1,30 @@
+// What goes to the terminal: colours only when somebody looks (a terminal, NO_COLOR unset).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace distlab {
+
+enum class Style { bold, dim, good, bad, warn };
+
+bool stdout_is_terminal();
+// `text` in that style for standard output, or as it is when colours are off.
+std::string styled(Style style, std::string_view text);
+// Columns of the terminal, 100 when there is none.
+int terminal_width();
+// Breaks at spaces to `width` columns; continuation lines start with `indent` spaces.
+std::string wrapped(std::string_view text, int width, int indent);
+
+// One line that is rewritten in place on a terminal and never appears elsewhere.
+class ProgressLine {
+ public:
+  ~ProgressLine() { clear(); }
+  void show(std::string_view text);
+  void clear();
+
+ private:
+  bool shown_ = false;
+};
+
+}  // namespace distlab

@@ -1,0 +1,121 @@
+// distlab test: runs the build tree's tests and says how many cases passed.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "distlab/commands.h"
+#include "distlab/process.h"
+#include "distlab/terminal.h"
+#include "distlab/test_report.h"
+#include "distlab/workspace.h"
+
+namespace distlab {
+namespace {
+
+struct TestOptions {
+  bool full = false;
+  bool verbose = false;
+  bool rerun_failed = false;
+  std::string filter, label;
+  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+};
+
+std::vector<std::string> ctest_command(const TestOptions& options) {
+  std::vector<std::string> argv{"ctest", "--test-dir", workspace().build.string(),
+                                "-V",    "-j",         std::to_string(options.jobs)};
+  if (!options.full) argv.insert(argv.end(), {"-LE", "^full$"});
+  if (!options.filter.empty()) argv.insert(argv.end(), {"-R", options.filter});
+  if (!options.label.empty()) argv.insert(argv.end(), {"-L", options.label});
+  if (options.rerun_failed) argv.emplace_back("--rerun-failed");
+  return argv;
+}
+
+// What a failed test printed: the beginning and the end when it is long.
+void print_output(const TestEntry& entry) {
+  constexpr std::size_t head = 40, tail = 20;
+  const auto& lines = entry.output;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines.size() > head + tail && i == head) {
+      fmt::print("    ... {} lines ...\n", lines.size() - head - tail);
+      i = lines.size() - tail;
+    }
+    fmt::print("    {}\n", lines[i]);
+  }
+}
+
+void print_entry(const TestEntry& entry, bool all) {
+  switch (entry.status) {
+    case TestStatus::passed:
+      if (all) fmt::print("{}      {} ({} s)\n", styled(Style::good, "ok"), entry.name, entry.seconds);
+      return;
+    case TestStatus::skipped:
+      if (all)
+        fmt::print("{} {}: {}\n", styled(Style::warn, "skipped"), entry.name, entry.skip_reasons.front());
+      return;
+    case TestStatus::failed:
+      fmt::print("{}  {} ({}, {} s)\n", styled(Style::bad, "FAILED"), entry.name, entry.how, entry.seconds);
+      print_output(entry);
+      return;
+  }
+}
+
+void print_summary(const TestReport& report) {
+  fmt::print("\n");
+  for (const auto& [reason, cases] : report.skip_reasons()) fmt::print("skipped {}: {}\n", cases, reason);
+  for (const auto& name : report.failures()) fmt::print("{}: {}\n", styled(Style::bad, "failed"), name);
+  if (!report.failures().empty()) {
+    fmt::print("all they said: {}\nonly these again: ./distlab test --rerun-failed\n",
+               (workspace().build / "Testing/Temporary/LastTest.log").string());
+  }
+  fmt::print("{}\n", report.summary());
+}
+
+void test(const TestOptions& options) {
+  TestReport report;
+  ProgressLine progress;
+  std::string remarks;  // what ctest says besides, in case nothing runs
+  const bool all = options.verbose || !stdout_is_terminal();
+  const auto ended = run_streamed(ctest_command(options), [&](std::string_view line) {
+    if (!report.add_line(line)) {
+      if (report.finished() == 0) remarks.append(line).append("\n");
+      return;
+    }
+    progress.clear();
+    print_entry(report.last(), all);
+    std::fflush(stdout);
+    progress.show(fmt::format("{}/{}  {}  {}", report.finished(), report.total(), report.summary(),
+                              report.last().name));
+  });
+  progress.clear();
+  if (ended.exit_code == 127) {
+    fmt::print(stderr, "distlab: ctest is not in PATH; it comes with CMake\n");
+    throw CLI::RuntimeError(exit_missing);
+  }
+  if (report.finished() == 0) {
+    fmt::print(stderr, "{}distlab: no test ran in {}\n", remarks, workspace().build.string());
+    throw CLI::RuntimeError(exit_failed);
+  }
+  print_summary(report);
+  // ctest's own verdict counts as well: it may have ended early.
+  if (report.failed() > 0 || ended.exit_code != 0) throw CLI::RuntimeError(exit_failed);
+}
+
+}  // namespace
+
+void add_test_command(CLI::App& app) {
+  const auto options = std::make_shared<TestOptions>();
+  auto* command = app.add_subcommand("test", "All tests (a few minutes); --full: what CI runs");
+  command->add_flag("--full", options->full, "with the long ones");
+  command->add_option("--filter", options->filter, "only tests whose name matches this regular expression");
+  command->add_option("--label", options->label,
+                      "only tests with a label that matches: unit, integration, ...");
+  command->add_flag("--rerun-failed", options->rerun_failed, "only those that failed last time");
+  command->add_option("-j,--jobs", options->jobs, "how many at once")->check(CLI::PositiveNumber);
+  command->add_flag("-v,--verbose", options->verbose, "name those that pass, too");
+  command->callback([options] { test(*options); });
+}
+
+}  // namespace distlab

@@ -1,0 +1,184 @@
+# Sourced by ./distlab when it does not know yet that everything needed is there: finds what is missing in well under
+# a second, and installs it where that is allowed. Needs from its caller: $root, say(), die().
+# shellcheck shell=bash
+
+# What the build cannot do without, then what it uses when it is there:
+#   name | header, or command | Debian and Ubuntu | Fedora | Arch
+required_parts='
+C++20 compiler|cmd:@compiler|g++|gcc-c++|gcc
+CMake >= 3.25|cmd:@cmake|cmake|cmake|cmake
+Ninja|cmd:ninja|ninja-build|ninja-build|ninja
+GoogleTest|hdr:gtest/gtest.h|libgtest-dev|gtest-devel|gtest
+fmt|hdr:fmt/core.h|libfmt-dev|fmt-devel|fmt
+CLI11|hdr:CLI/CLI.hpp|libcli11-dev|cli11-devel|cli11
+nlohmann-json|hdr:nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann-json
+Boost.Context|hdr:boost/context/fiber.hpp|libboost-context-dev|boost-devel|boost
+'
+optional_parts='
+Open MPI|cmd:@mpi|libopenmpi-dev openmpi-bin|openmpi-devel|openmpi
+oneDNN|hdr:dnnl.hpp|libdnnl-dev|onednn-devel|onednn
+ip (two-hosts test)|cmd:ip|iproute2|iproute|iproute2
+ccache|cmd:ccache|ccache|ccache|ccache
+'
+developer_parts='
+clang-format|cmd:clang-format|clang-format|clang-tools-extra|clang
+clang-tidy|cmd:clang-tidy|clang-tidy|clang-tools-extra|clang
+ShellCheck|cmd:shellcheck|shellcheck|ShellCheck|shellcheck
+pkg-config|cmd:pkg-config|pkg-config|pkgconf-pkg-config|pkgconf
+'
+
+compiler='' compiler_note='' cmake_note=''
+
+# Prints "gcc 12" or "clang 14" for a compiler that works, nothing otherwise.
+compiler_kind() {
+  printf '#ifdef __clang__\nclang __clang_major__\n#else\ngcc __GNUC__\n#endif\n' |
+    "$1" -x c++ -E -P - 2> /dev/null | tail -n 1
+}
+
+# Sets $compiler to the first that is new enough: $CXX, the usual names, then names with a version.
+find_compiler() {
+  local candidate kind version
+  compiler='' compiler_note=''
+  for candidate in ${CXX:+"$CXX"} c++ g++ clang++ g++-{15,14,13,12} clang++-{20,19,18,17,16,15,14}; do
+    command -v "$candidate" > /dev/null || continue
+    read -r kind version <<< "$(compiler_kind "$candidate")" || true
+    if [[ $kind == gcc && $version -ge 12 || $kind == clang && $version -ge 14 ]]; then
+      compiler=$candidate
+      return 0
+    fi
+    compiler_note=${compiler_note:-"$candidate is ${kind:-no compiler that works} ${version:-}: distlab needs g++ 12 or clang 14, or newer"}
+  done
+  return 1
+}
+
+cmake_is_new_enough() {
+  local version
+  cmake_note=''
+  command -v cmake > /dev/null || return 1
+  version=$(cmake --version | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
+  [[ $(printf '%s\n' 3.25 "$version" | sort -V | head -n 1) == 3.25 ]] && return 0
+  cmake_note="CMake $version is too old, 3.25 is needed: take a newer one from cmake.org, or a newer release of your system"
+  return 1
+}
+
+# One run of the preprocessor tells which of the headers named on standard input it cannot find.
+missing_headers() {
+  local header folder includes=() folders
+  IFS=: read -r -a folders <<< "${CMAKE_PREFIX_PATH:-}"
+  for folder in "${folders[@]}"; do includes+=("-I$folder/include"); done
+  while read -r header; do
+    printf '#if !__has_include(<%s>)\nMISSING %s\n#endif\n' "$header" "\"$header\""
+  done | "$compiler" -x c++ -std=c++20 "${includes[@]}" -E -P - 2> /dev/null | sed -n 's/^MISSING "\(.*\)"/\1/p'
+}
+
+part_is_missing() { # CHECK HEADERS_MISSING
+  case $1 in
+    cmd:@compiler) [[ -z $compiler ]] ;;
+    cmd:@cmake) ! cmake_is_new_enough ;;
+    cmd:@mpi) ! { command -v mpicxx && command -v mpirun; } > /dev/null && [[ ${DIST_MPI:-AUTO} != OFF ]] ;;
+    cmd:*) ! command -v "${1#cmd:}" > /dev/null ;;
+    hdr:*) [[ -z $compiler ]] || grep -qxF "${1#hdr:}" <<< "$2" ;;
+  esac
+}
+
+# Prints the lines of a table whose part is missing.
+missing_parts() {
+  local line check headers
+  find_compiler || true
+  headers=''
+  if [[ -n $compiler ]]; then
+    headers=$(cut -d'|' -f2 <<< "$1" | sed -n 's/^hdr://p' | missing_headers)
+  fi
+  while IFS= read -r line; do
+    [[ -n $line ]] || continue
+    check=$(cut -d'|' -f2 <<< "$line")
+    if part_is_missing "$check" "$headers"; then printf '%s\n' "$line"; fi
+  done <<< "$1"
+}
+
+names_of() { cut -d'|' -f1 <<< "$1" | paste -sd, - | sed 's/,/, /g'; }
+packages_of() { cut -d'|' -f"$2" <<< "$1" | paste -sd' ' -; }
+
+# The command a person would type here, or nothing for a system we do not know. Column of the table in front.
+install_command() {
+  local become=''
+  [[ $(id -u) == 0 ]] || become='sudo '
+  if command -v apt-get > /dev/null; then
+    echo "${become}apt-get install -y $(packages_of "$1" 3)"
+  elif command -v dnf > /dev/null; then
+    echo "${become}dnf install -y $(packages_of "$1" 4)"
+  elif command -v pacman > /dev/null; then
+    echo "${become}pacman -S --needed $(packages_of "$1" 5)"
+  fi
+}
+
+# "env" as root, "sudo -n env" where sudo asks for no password; nothing when we may not install.
+privilege() {
+  [[ -z ${DISTLAB_NO_INSTALL:-} ]] && command -v apt-get > /dev/null || return 0
+  if [[ $(id -u) == 0 ]]; then
+    echo env
+  elif command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
+    echo sudo -n env
+  fi
+}
+
+# apt_install PRIVILEGE PACKAGE...: refreshes the package lists only when they are missing or out of date.
+apt_install() {
+  local -a run packages
+  local log=${root:?}/build/setup.log
+  read -r -a run <<< "$1"
+  shift
+  packages=("$@")
+  run+=(DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120)
+  local -a install=("${run[@]}" install -y --no-install-recommends "${packages[@]}")
+  {
+    apt-cache show "${packages[@]}" > /dev/null 2>&1 || "${run[@]}" update
+    "${install[@]}" || { "${run[@]}" update && "${install[@]}"; }
+  } > "$log" 2>&1 < /dev/null
+}
+
+explain_missing() { # LINES
+  local command
+  command=$(install_command "$1")
+  say "missing: $(names_of "$1")"
+  for note in "$compiler_note" "$cmake_note"; do [[ -z $note ]] || say "$note"; done
+  if [[ -n $command ]]; then
+    say 'type this, then start me again:'
+    printf '\n  %s\n\n' "$command" >&2
+  else
+    say "install them with your system's package manager; in Debian they are called: $(packages_of "$1" 3)"
+  fi
+}
+
+# set_up [--dev]: returns when everything required is there; otherwise says what to do and exits with 3.
+set_up() {
+  local required=$required_parts missing wanted privilege
+  [[ $(uname -s) == Linux ]] || die 3 "distlab runs on Linux (this is $(uname -s)); on Windows use WSL 2, on a Mac a Linux container"
+  [[ ${1:-} != --dev ]] || required+=$developer_parts
+  missing=$(missing_parts "$required")
+  wanted=$(missing_parts "$optional_parts")
+  privilege=$(privilege)
+
+  if [[ -n $missing$wanted && -n $privilege ]]; then
+    local all=$missing${missing:+${wanted:+$'\n'}}$wanted
+    local -a packages
+    read -r -a packages <<< "$(packages_of "$all" 3)"
+    say "installing $(names_of "$all") ..."
+    if ! apt_install "$privilege" "${packages[@]}" && [[ -n $missing ]]; then
+      # One optional package that does not exist here must not keep the others away.
+      read -r -a packages <<< "$(packages_of "$missing" 3)"
+      apt_install "$privilege" "${packages[@]}" ||
+        die 3 "apt-get could not install ${packages[*]}: $(grep -m1 '^E:' "$root/build/setup.log" || echo 'see the log') (log: $root/build/setup.log)"
+    fi
+    missing=$(missing_parts "$required")
+    wanted=$(missing_parts "$optional_parts")
+  fi
+  # The checks above ran in subshells; once more here, for what they found out about compiler and CMake.
+  find_compiler || true
+  cmake_is_new_enough || true
+  if [[ -n $missing ]]; then
+    explain_missing "$missing"
+    exit 3
+  fi
+  [[ -z $wanted ]] || say "going on without $(names_of "$wanted") (\`./distlab doctor\` says what that costs)"
+}
