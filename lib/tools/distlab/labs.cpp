@@ -1,0 +1,80 @@
+#include "distlab/labs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include "dist/core/fail.h"
+
+#include "distlab/workspace.h"
+
+namespace distlab {
+namespace fs = std::filesystem;
+namespace {
+
+// "01_name" -> 1; 0 for other folders.
+int number_of(const std::string& folder) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(folder.data(), folder.data() + folder.size(), number);
+  const bool is_lab = error == std::errc{} && end != folder.data() + folder.size() && *end == '_';
+  return is_lab ? number : 0;
+}
+
+std::string first_heading(const fs::path& page) {
+  std::ifstream file(page);
+  std::string line;
+  std::getline(file, line);
+  return line.starts_with("# ") ? line.substr(2) : line;
+}
+
+fs::path folder_of(const Lab& lab) { return workspace().root / "labs" / lab.folder; }
+
+// "01_init_process_group" -> "init_process_group"
+std::string name_of(const Lab& lab) { return lab.folder.substr(lab.folder.find('_') + 1); }
+
+}  // namespace
+
+std::vector<Lab> find_labs() {
+  std::vector<Lab> labs;
+  for (const auto& entry : fs::directory_iterator(workspace().root / "labs")) {
+    const auto folder = entry.path().filename().string();
+    const int number = number_of(folder);
+    if (number > 0) labs.push_back({number, folder, first_heading(entry.path() / "README.md")});
+  }
+  std::ranges::sort(labs, {}, &Lab::number);
+  return labs;
+}
+
+Lab find_lab(const std::string& asked) {
+  int number = 0;
+  std::from_chars(asked.data(), asked.data() + asked.size(), number);
+  std::string all;
+  for (const auto& lab : find_labs()) {
+    const bool by_number = number > 0 && lab.number == number;
+    const bool by_name = number == 0 && !asked.empty() && name_of(lab).starts_with(asked);
+    if (by_number || by_name) return lab;
+    all += (all.empty() ? "" : ", ") + lab.folder;
+  }
+  dist::fail(dist::Errc::invalid_argument, "there is no lab \"{}\"; there are: {}", asked, all);
+}
+
+fs::path handout(const Lab& lab) { return folder_of(lab) / "README.md"; }
+
+fs::path hint_page(const Lab& lab, int level, bool chinese) {
+  return folder_of(lab) / "hints" / fmt::format("{}{}.md", level, chinese ? ".zh-CN" : "");
+}
+
+fs::path edited_file(const Lab& lab) { return folder_of(lab) / (name_of(lab) + ".cpp"); }
+
+fs::path lab_program(const Lab& lab, const std::string& what) {
+  const auto name = fmt::format("lab_{:02}_{}", lab.number, what);
+  const auto path = workspace().build / "bin" / name;
+  if (!fs::exists(path)) {
+    dist::fail(dist::Errc::unsupported,
+               "{} is not built; ./distlab builds it, or: cmake --build {} --target {}", name,
+               workspace().build.string(), name);
+  }
+  return path;
+}
+
+}  // namespace distlab

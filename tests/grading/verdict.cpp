@@ -1,0 +1,79 @@
+// A test of the tests: runs a grading program on code whose outcome is known.
+//   grading_verdict starter|solution JUDGE RUNNER
+//   grading_verdict mutant JUDGE RUNNER FILE    FILE's comment names the test that kills it and its diagnosis
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "distlab/grading.h"
+
+namespace {
+
+using distlab::Grade, distlab::GradedTest;
+
+struct Unexpected : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void expect_starter(const Grade& grade) {
+  if (grade.score != 0) throw Unexpected("a starter gets no points");
+  for (const auto& test : grade.tests) {
+    if (test.result != GradedTest::Result::todo) throw Unexpected(test.name + " did not fail by DIST_TODO");
+  }
+}
+
+void expect_solution(const Grade& grade) {
+  if (!grade.is_full()) throw Unexpected("a solution gets all points");
+}
+
+// The rest of the line of `file` that begins with "// <label>: ".
+std::string label(const std::string& path, const std::string& name) {
+  std::ifstream file(path);
+  const auto start = "// " + name + ": ";
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(start)) return line.substr(start.size());
+  }
+  throw Unexpected(fmt::format("{} has no line \"{}...\"", path, start));
+}
+
+void expect_killed(const Grade& grade, const std::string& file) {
+  const auto killer = label(file, "Killed by"), diagnosis = label(file, "Diagnosis");
+  const auto test = std::ranges::find(grade.tests, killer, &GradedTest::name);
+  if (test == grade.tests.end()) throw Unexpected("there is no test " + killer);
+  if (test->result != GradedTest::Result::failed) throw Unexpected("the mutant survived " + killer);
+  if (test->misconception != diagnosis) {
+    throw Unexpected(fmt::format("{} found \"{}\", not \"{}\"", killer, test->misconception, diagnosis));
+  }
+}
+
+void show(const Grade& grade) {
+  fmt::print("score {} of {}, seed {}\n", grade.score, grade.max_score, grade.seed);
+  for (const auto& test : grade.tests) {
+    fmt::print("{:6} {:>2}/{:<2} {} {}\n", name(test.result), test.points, test.max_points, test.name,
+               test.misconception);
+    for (const auto& message : test.messages) fmt::print("         {}\n", message);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv, argv + argc);
+  if (argc < 4 || (arguments[1] == "mutant") != (argc == 5)) {
+    fmt::print(stderr, "usage: {} starter|solution|mutant JUDGE RUNNER [FILE]\n", arguments[0]);
+    return 2;
+  }
+  try {
+    const auto grade = distlab::run_grading({arguments[2], arguments[3], {}});
+    show(grade);
+    if (arguments[1] == "starter") expect_starter(grade);
+    if (arguments[1] == "solution") expect_solution(grade);
+    if (arguments[1] == "mutant") expect_killed(grade, arguments[4]);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print("UNEXPECTED: {}\n", error.what());
+    return 1;
+  }
+}

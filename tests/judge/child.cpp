@@ -1,0 +1,108 @@
+#include "judge/child.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "judge/frame.h"
+
+namespace judge {
+namespace {
+
+[[noreturn]] void refused(const char* what) {
+  throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+void limit(int resource, rlim_t value) {
+  const rlimit both{value, value};
+  ::setrlimit(static_cast<__rlimit_resource>(resource), &both);
+}
+
+// Descriptors of the new process, at places that do not clash with 0 to 3.
+struct Ends {
+  int input, output, channel;
+};
+
+// Runs between fork and exec, in a copy of a program that has threads: system calls only.
+[[noreturn]] void become(const char* program, const Ends& ends, const Limits& limits) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, limits.cpu_seconds);
+  ::dup2(ends.input, STDIN_FILENO);
+  ::dup2(ends.output, STDOUT_FILENO);
+  ::dup2(ends.output, STDERR_FILENO);
+  ::dup2(ends.channel, channel_fd);
+  ::close_range(channel_fd + 1, ~0U, 0);
+  char name[] = "rank";
+  char locale[] = "LC_ALL=C.UTF-8", path[] = "PATH=/usr/bin:/bin";
+  char* const arguments[] = {name, nullptr};
+  char* const environment[] = {locale, path, nullptr};
+  ::execve(program, arguments, environment);
+  ::_exit(127);
+}
+
+// A duplicate above the descriptors that become() overwrites.
+dist::UniqueFd out_of_the_way(int fd) {
+  dist::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, channel_fd + 1));
+  if (!copy) refused("cannot duplicate a descriptor");
+  return copy;
+}
+
+}  // namespace
+
+Child::Child(const std::string& program, const Limits& limits) {
+  if (::access(program.c_str(), X_OK) != 0)
+    throw std::runtime_error(fmt::format("cannot run {}: {}", program, std::strerror(errno)));
+  std::array<int, 2> sockets{}, pipe{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) refused("no socket pair");
+  channel_ = dist::UniqueFd(sockets[0]);
+  const dist::UniqueFd their_channel(sockets[1]);
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) refused("no pipe");
+  output_ = dist::UniqueFd(pipe[0]);
+  const dist::UniqueFd their_output(pipe[1]);
+  ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+  const dist::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+
+  const auto input_end = out_of_the_way(nothing.get());
+  const auto output_end = out_of_the_way(their_output.get());
+  const auto channel_end = out_of_the_way(their_channel.get());
+  pid_ = ::fork();
+  if (pid_ < 0) refused("no new process");
+  if (pid_ == 0) become(program.c_str(), {input_end.get(), output_end.get(), channel_end.get()}, limits);
+  ::setpgid(pid_, pid_);  // the child does it too: whoever comes first
+  pidfd_ = dist::UniqueFd(::pidfd_open(pid_, 0));
+  if (!pidfd_) {
+    end();
+    refused("cannot watch a process");
+  }
+}
+
+Child::~Child() { end(); }
+
+int Child::end() {
+  if (pid_ < 0) return status_;
+  // The group lives as long as its leader is not collected, so its number cannot mean somebody else yet. A
+  // leader that has ended already keeps its exit status.
+  ::kill(-pid_, SIGKILL);
+  while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return status_;
+}
+
+}  // namespace judge

@@ -1,0 +1,120 @@
+#include "judge/exam.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace judge {
+namespace {
+
+std::uint64_t hash(std::string_view text) {  // FNV-1a: the same on every machine
+  std::uint64_t value = 14695981039346656037ULL;
+  for (const unsigned char byte : text) value = (value ^ byte) * 1099511628211ULL;
+  return value;
+}
+
+bool is_todo(const Json& attempt) { return attempt.at("error").value("todo", false); }
+
+// The first lines a rank printed, as an appendix to a failure.
+std::string printed(const std::string& output) {
+  if (output.empty()) return "";
+  constexpr std::size_t enough = 600;
+  return fmt::format("\nit printed: {}{}", output.substr(0, enough), output.size() > enough ? "..." : "");
+}
+
+}  // namespace
+
+void worth(int points, int step) {
+  testing::Test::RecordProperty("points", points);
+  testing::Test::RecordProperty("step", step);
+}
+
+void misconception(std::string_view name, std::string_view in_words) {
+  static const testing::TestInfo* diagnosed = nullptr;
+  const auto* current = testing::UnitTest::GetInstance()->current_test_info();
+  if (diagnosed == current) return;
+  diagnosed = current;
+  testing::Test::RecordProperty("hint", std::string(name));
+  testing::Test::RecordProperty("hint_text", std::string(in_words));
+}
+
+bool has_completed(const Outcome& outcome, std::string_view who) {
+  if (!outcome.fault.empty()) throw std::runtime_error(fmt::format("{}: {}", who, outcome.fault));
+  if (outcome.completed) return true;
+  ADD_FAILURE() << fmt::format("{} {}{}", who, outcome.how_it_ended, printed(outcome.output));
+  return false;
+}
+
+bool all_completed(const std::vector<Outcome>& outcomes) {
+  bool all = true;
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    all = has_completed(outcomes[rank], fmt::format("rank {}", rank)) && all;
+  }
+  return all;
+}
+
+bool is_error(const Json& attempt) { return attempt.is_object() && attempt.contains("error"); }
+
+Json value_of(const Json& attempt, std::string_view who) {
+  if (attempt.is_object() && attempt.contains("value")) return attempt["value"];
+  if (!is_error(attempt)) {
+    ADD_FAILURE() << fmt::format("{} answered nothing that can be graded", who);
+    return nullptr;
+  }
+  const auto text = attempt["error"].value("what", "");
+  if (is_todo(attempt)) testing::Test::RecordProperty("todo", text);
+  ADD_FAILURE() << (is_todo(attempt) ? text : fmt::format("{} ended with an error: {}", who, text));
+  return nullptr;
+}
+
+std::string error_of(const Json& attempt, std::string_view code, std::string_view who,
+                     std::string_view expected) {
+  if (!is_error(attempt)) {
+    ADD_FAILURE() << fmt::format("{} returned normally; expected {}", who, expected);
+    return "";
+  }
+  if (is_todo(attempt)) {
+    value_of(attempt, who);
+    return "";
+  }
+  const auto text = attempt["error"].value("what", "");
+  const auto thrown = attempt["error"].value("code", "");
+  if (thrown == code) return text;
+  ADD_FAILURE() << fmt::format("{} threw an error of the kind {} ({}); expected {}", who, thrown, text,
+                               expected);
+  return "";
+}
+
+Random::Random(std::string_view purpose) : engine_(seed() ^ hash(purpose)) {}
+
+int Random::between(int low, int high) {
+  const auto range = static_cast<std::uint64_t>(high - low) + 1;
+  return low + static_cast<int>(engine_() % range);
+}
+
+std::string Random::word(int letters) {
+  std::string text;
+  for (int i = 0; i < letters; ++i) text += static_cast<char>(between('a', 'z'));
+  return text;
+}
+
+std::string Random::bytes(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += static_cast<char>(between(0, 255));
+  return text;
+}
+
+std::string shown(std::string_view bytes) {
+  constexpr std::size_t enough = 72;
+  std::string text;
+  for (const unsigned char byte : bytes.substr(0, enough)) {
+    const bool plain = byte >= 0x20 && byte != 0x7F && byte != '"' && byte < 0x80;
+    text += plain ? std::string(1, static_cast<char>(byte)) : fmt::format("\\x{:02x}", byte);
+  }
+  if (bytes.size() <= enough) return fmt::format("\"{}\"", text);
+  return fmt::format("\"{}...\" ({} bytes)", text, bytes.size());
+}
+
+}  // namespace judge

@@ -1,0 +1,61 @@
+// Exam: what a grading test says beside passed or failed: what it is worth, which step of the lab it looks
+// at, and which misconception a wrong answer shows. `distlab grade` reads these from GoogleTest's JSON.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judge/team.h"
+
+namespace judge {
+
+// First line of every grading test: its points out of the lab's 100, and the step of the handout it belongs
+// to.
+void worth(int points, int step);
+
+// Names the misconception that a wrong answer shows. The first one of a test stays: later ones are
+// consequences.
+void misconception(std::string_view name, std::string_view in_words);
+
+// Fails the test when this rank has not completed, saying how it ended and what it printed. Throws when the
+// trusted part of its process could not do its work: then nothing is graded. `who`: "rank 2".
+bool has_completed(const Outcome& outcome, std::string_view who);
+bool all_completed(const std::vector<Outcome>& outcomes);  // each of them, by its number
+
+// The value of an attempt() in a runner. Fails the test, and returns null, when it was an error instead;
+// `who` says whose: "rank 2". A DIST_TODO is recorded as such.
+Json value_of(const Json& attempt, std::string_view who);
+// The other way round: the attempt must have thrown an error with this code. Its text, or "" after a failure.
+std::string error_of(const Json& attempt, std::string_view code, std::string_view who,
+                     std::string_view expected);
+bool is_error(const Json& attempt);
+
+// Numbers that nobody can know before, and that `--seed` brings back. `purpose` separates the streams of
+// tests.
+class Random {
+ public:
+  explicit Random(std::string_view purpose);
+  int between(int low, int high);  // both included
+  std::string word(int letters);   // lower case
+  std::string bytes(int count);    // any bytes
+  template <class T>
+  void shuffle(std::vector<T>& items) {
+    for (std::size_t i = items.size(); i > 1; --i)
+      std::swap(items[i - 1], items[between(0, static_cast<int>(i) - 1)]);
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// From the command line of the grading program.
+const std::string& runner();  // --runner PATH: the program with the code that is graded
+std::uint64_t seed();         // --seed S, or a fresh one
+
+// Bytes for a reader: printable ones as they are, others as \xNN, long ones shortened. In double quotes.
+std::string shown(std::string_view bytes);
+
+}  // namespace judge

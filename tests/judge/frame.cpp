@@ -1,0 +1,90 @@
+#include "judge/frame.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace judge {
+namespace {
+
+constexpr std::size_t header_bytes = 4;
+
+std::size_t body_size(std::string_view header) {
+  std::size_t size = 0;
+  for (std::size_t i = header_bytes; i-- > 0;) size = size << 8 | static_cast<std::uint8_t>(header[i]);
+  if (size > max_frame_bytes)
+    throw std::runtime_error(fmt::format("a frame of {} bytes was announced", size));
+  return size;
+}
+
+bool read_exactly(int fd, std::string& into, std::size_t bytes) {
+  into.resize(bytes);
+  for (std::size_t done = 0; done < bytes;) {
+    const auto got = ::read(fd, into.data() + done, bytes - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool write_frame(int fd, const Json& message) {
+  const std::string body = message.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string frame;
+  for (std::size_t i = 0; i < header_bytes; ++i) frame += static_cast<char>(body.size() >> 8 * i & 0xFF);
+  frame += body;
+  for (std::size_t done = 0; done < frame.size();) {
+    const auto put = ::send(fd, frame.data() + done, frame.size() - done, MSG_NOSIGNAL);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    done += static_cast<std::size_t>(put);
+  }
+  return true;
+}
+
+std::optional<Json> read_frame(int fd) {
+  std::string header, body;
+  if (!read_exactly(fd, header, header_bytes) || !read_exactly(fd, body, body_size(header)))
+    return std::nullopt;
+  auto message = Json::parse(body, nullptr, false);
+  if (message.is_discarded()) return std::nullopt;
+  return message;
+}
+
+std::optional<Json> FrameReader::next() {
+  if (pending_.size() < header_bytes) return std::nullopt;
+  const auto size = body_size(pending_);
+  if (pending_.size() < header_bytes + size) return std::nullopt;
+  auto message = Json::parse(std::string_view(pending_).substr(header_bytes, size), nullptr, false);
+  if (message.is_discarded()) throw std::runtime_error("a frame is not JSON");
+  pending_.erase(0, header_bytes + size);
+  return message;
+}
+
+std::string to_hex(std::string_view bytes) {
+  std::string digits;
+  for (const unsigned char byte : bytes) digits += fmt::format("{:02x}", byte);
+  return digits;
+}
+
+std::string from_hex(std::string_view digits) {
+  auto value = [](char digit) -> int {
+    const auto at = std::string_view("0123456789abcdef").find(digit);
+    if (at == std::string_view::npos) throw std::runtime_error("not hexadecimal");
+    return static_cast<int>(at);
+  };
+  if (digits.size() % 2 != 0) throw std::runtime_error("not hexadecimal: an odd number of digits");
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    bytes += static_cast<char>(value(digits[i]) << 4 | value(digits[i + 1]));
+  }
+  return bytes;
+}
+
+}  // namespace judge

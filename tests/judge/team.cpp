@@ -1,0 +1,174 @@
+#include "judge/team.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <random>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace judge {
+namespace {
+
+// Proves that an answer belongs to a task: known to nobody before the task is sent.
+std::string fresh_nonce() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+std::string in_words(int status) {
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return fmt::format("was ended by signal {} ({})", signal, ::strsignal(signal));
+  }
+  return fmt::format("ended with exit status {} before it had reported that it was done",
+                     WEXITSTATUS(status));
+}
+
+}  // namespace
+
+struct Team::Member {
+  Member(const std::string& program, const Limits& limits) : child(program, limits) {}
+
+  Child child;
+  FrameReader frames;
+  std::string nonce = fresh_nonce();
+  Clock::time_point started{};
+  bool is_started = false, is_done = false, has_ended = false, channel_open = true, output_open = true;
+  std::string protocol_error;
+  Outcome outcome;
+};
+
+Team::Team(const std::string& program, int size, const Limits& limits) : limits_(limits) {
+  for (int rank = 0; rank < size; ++rank) members_.push_back(std::make_unique<Member>(program, limits));
+}
+
+Team::~Team() = default;
+
+void Team::start(int rank, const Json& task) {
+  auto& member = *members_.at(static_cast<std::size_t>(rank));
+  member.is_started = true;
+  member.started = Clock::now();
+  started_ = std::min(started_, member.started);
+  // A process that is gone already is found out when its end is looked at.
+  write_frame(member.child.channel(), {{"nonce", member.nonce}, {"task", task}});
+}
+
+void Team::start_all(const std::vector<Json>& tasks) {
+  for (int rank = 0; rank < size(); ++rank) start(rank, tasks.at(static_cast<std::size_t>(rank)));
+}
+
+bool Team::has_answered(int rank) const {
+  return !members_.at(static_cast<std::size_t>(rank))->outcome.reply.is_null();
+}
+
+bool Team::all_ended() const {
+  return std::ranges::all_of(members_,
+                             [](const auto& member) { return !member->is_started || member->has_ended; });
+}
+
+void Team::listen(Milliseconds duration) {
+  const auto until = Clock::now() + duration;
+  for (auto now = Clock::now(); now < until; now = Clock::now()) {
+    poll_once(std::chrono::ceil<Milliseconds>(until - now));
+  }
+}
+
+std::vector<Outcome> Team::finish() {
+  const auto until = started_ + limits_.wall;
+  for (auto now = Clock::now(); now < until && !all_ended(); now = Clock::now()) {
+    poll_once(std::chrono::ceil<Milliseconds>(until - now));
+  }
+  std::vector<Outcome> outcomes;
+  for (auto& member : members_) {
+    conclude(*member);
+    outcomes.push_back(member->outcome);
+  }
+  return outcomes;
+}
+
+void Team::poll_once(Milliseconds patience) {
+  std::vector<pollfd> watched;
+  for (const auto& member : members_) {
+    watched.push_back({member->channel_open ? member->child.channel() : -1, POLLIN, 0});
+    watched.push_back({member->output_open ? member->child.output() : -1, POLLIN, 0});
+    watched.push_back({member->has_ended ? -1 : member->child.pidfd(), POLLIN, 0});
+  }
+  if (::poll(watched.data(), watched.size(), static_cast<int>(patience.count())) <= 0) return;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    auto& member = *members_[i];
+    if (watched[3 * i].revents != 0) take_channel(member);
+    if (watched[3 * i + 1].revents != 0) take_output(member);
+    if (watched[3 * i + 2].revents != 0) member.has_ended = true;
+  }
+}
+
+void Team::take_channel(Member& member) {
+  std::array<char, 65536> piece{};
+  for (;;) {
+    const auto got = ::recv(member.child.channel(), piece.data(), piece.size(), MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) break;
+    if (got <= 0) {
+      member.channel_open = false;
+      break;
+    }
+    member.frames.feed({piece.data(), static_cast<std::size_t>(got)});
+    if (static_cast<std::size_t>(got) < piece.size()) break;
+  }
+  try {
+    while (auto frame = member.frames.next()) {
+      if (!frame->is_object() || frame->value("nonce", "") != member.nonce) continue;  // not of this task
+      if (frame->contains("reply") && member.outcome.reply.is_null()) {
+        member.outcome.reply = (*frame)["reply"];
+        member.outcome.answered_after =
+            std::chrono::duration_cast<Milliseconds>(Clock::now() - member.started);
+      }
+      if (frame->contains("fault")) member.outcome.fault = frame->value("fault", "");
+      if (frame->contains("done")) member.is_done = true;
+    }
+  } catch (const std::exception& error) {
+    member.protocol_error = error.what();
+    member.channel_open = false;
+  }
+}
+
+void Team::take_output(Member& member) {
+  std::array<char, 65536> piece{};
+  const auto got = ::read(member.child.output(), piece.data(), piece.size());
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) {
+    member.output_open = false;
+    return;
+  }
+  const auto room = limits_.output_bytes - std::min(limits_.output_bytes, member.outcome.output.size());
+  member.outcome.output.append(piece.data(), std::min(room, static_cast<std::size_t>(got)));
+}
+
+void Team::conclude(Member& member) {
+  const bool in_time = member.has_ended;
+  const int status = member.child.end();
+  // What it wrote before it ended is still there. Bounded: nobody is left who could write.
+  for (int piece = 0; piece < 64 && member.channel_open; ++piece) take_channel(member);
+  for (int piece = 0; piece < 64 && member.output_open; ++piece) take_output(member);
+
+  auto& outcome = member.outcome;
+  if (!member.is_started) {
+    outcome.how_it_ended = "was not started";
+  } else if (!member.protocol_error.empty()) {
+    outcome.how_it_ended = "wrote nonsense into its private channel: " + member.protocol_error;
+  } else if (!in_time) {
+    outcome.how_it_ended = fmt::format("had not finished after {:.1f} s and was stopped",
+                                       std::chrono::duration<double>(limits_.wall).count());
+  } else if (status != 0 || !member.is_done || outcome.reply.is_null()) {
+    outcome.how_it_ended = in_words(status);
+  } else {
+    outcome.completed = true;
+  }
+}
+
+}  // namespace judge

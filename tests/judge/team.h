@@ -1,0 +1,56 @@
+// Team: the processes of one run, one a rank, and what each of them reported.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "judge/child.h"
+#include "judge/frame.h"
+
+namespace judge {
+
+// What one rank left behind.
+struct Outcome {
+  bool completed = false;          // it answered, said that it was done, and its process ended with status 0
+  std::string how_it_ended;        // in words, when it did not: "was ended by signal 11 (Segmentation fault)"
+  std::string fault;               // what kept the trusted part of the process from its work, if anything
+  Json reply;                      // what it answered; null without an answer
+  Milliseconds answered_after{0};  // from its task to its answer, on the judge's clock
+  std::string output;              // what it printed
+};
+
+class Team {
+ public:
+  // Starts `size` processes of `program`. None does anything before its task comes.
+  Team(const std::string& program, int size, const Limits& limits = {});
+  ~Team();
+
+  int size() const { return static_cast<int>(members_.size()); }
+  void start(int rank, const Json& task);  // once for each rank
+  void start_all(const std::vector<Json>& tasks);
+  // Takes in what arrives for this long.
+  void listen(Milliseconds duration);
+  bool has_answered(int rank) const;
+
+  // Waits until every started rank has ended, or the limit has passed; kills what is left, ranks that were
+  // never started included.
+  std::vector<Outcome> finish();
+
+ private:
+  struct Member;
+  using Clock = std::chrono::steady_clock;
+
+  bool all_ended() const;
+  void poll_once(Milliseconds patience);
+  void take_channel(Member& member);
+  void take_output(Member& member);
+  void conclude(Member& member);
+
+  Limits limits_;
+  std::vector<std::unique_ptr<Member>> members_;
+  Clock::time_point started_ = Clock::time_point::max();
+};
+
+}  // namespace judge
