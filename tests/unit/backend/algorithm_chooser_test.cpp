@@ -1,0 +1,76 @@
+// Which algorithm runs: the call's, else DIST_ALGO's, else the cost model's.
+#include "dist/backend/algorithm_chooser.h"
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.h"
+
+namespace dist {
+namespace {
+
+using test::expect_error;
+
+Operation all_reduce_of(std::int64_t count, std::string algorithm = "") {
+  Operation operation;
+  operation.kind = OpKind::all_reduce;
+  operation.outputs = {empty({count})};
+  operation.algorithm = std::move(algorithm);
+  return operation;
+}
+
+Operation broadcast_of(std::int64_t count) {
+  Operation operation = all_reduce_of(count);
+  operation.kind = OpKind::broadcast;
+  return operation;
+}
+
+TEST(AlgorithmChooser, TheCallComesFirst) {
+  const AlgorithmChooser chooser(4, "all_reduce:tree");
+  EXPECT_EQ(chooser.pick(all_reduce_of(10, "ring")).name, "ring");
+  EXPECT_EQ(chooser.pick(all_reduce_of(10)).name, "tree");
+  EXPECT_EQ(chooser.pick(broadcast_of(10)).name, choose(OpKind::broadcast, 40, 4).algorithm);
+}
+
+TEST(AlgorithmChooser, EnvironmentSpellings) {
+  for (const char* text : {"allreduce:ring,broadcast:chain", "all_reduce:ring,broadcast:chain"}) {
+    const AlgorithmChooser chooser(4, text);
+    EXPECT_EQ(chooser.pick(all_reduce_of(1)).name, "ring");
+    EXPECT_EQ(chooser.pick(broadcast_of(1)).name, "chain");
+  }
+}
+
+TEST(AlgorithmChooser, WrongSettingsAreQuoted) {
+  for (const char* text : {"ring", "all_reduce", "sort:ring", "send:ring", ":ring", "all_reduce:ring,,"}) {
+    expect_error(Errc::invalid_argument, {"DIST_ALGO"}, [&] { AlgorithmChooser(4, text); });
+  }
+  expect_error(Errc::invalid_argument, {"DIST_ALGO", "all_reduce:magic", "recursive_doubling"},
+               [] { AlgorithmChooser(4, "broadcast:chain,all_reduce:magic"); });
+}
+
+TEST(AlgorithmChooser, RemembersPerSizeWithoutConfusion) {
+  const AlgorithmChooser chooser(8, "");
+  for (int round = 0; round < 2; ++round) {
+    for (std::int64_t count = 1; count < (1 << 22); count *= 2) {
+      EXPECT_EQ(chooser.pick(all_reduce_of(count)).name,
+                choose(OpKind::all_reduce, static_cast<std::size_t>(count) * 4, 8).algorithm);
+      EXPECT_EQ(chooser.pick(broadcast_of(count)).name,
+                choose(OpKind::broadcast, static_cast<std::size_t>(count) * 4, 8).algorithm);
+    }
+  }
+}
+
+TEST(AlgorithmChooser, SizesThatOnlyOneRankKnowsDoNotDecide) {
+  Operation scatter;
+  scatter.kind = OpKind::scatter;
+  scatter.inputs = {empty({100}), empty({200})};
+  scatter.outputs = {empty({100})};
+  EXPECT_EQ(deciding_bytes(scatter), 0u);
+  Operation gather_all;
+  gather_all.kind = OpKind::all_gather;
+  gather_all.inputs = {empty({1})};
+  gather_all.outputs = {empty({1}), empty({9})};
+  EXPECT_EQ(deciding_bytes(gather_all), 40u) << "all ranks know all counts";
+}
+
+}  // namespace
+}  // namespace dist

@@ -1,0 +1,73 @@
+// The backend table, its stubs, and what the host backend supports.
+#include <gtest/gtest.h>
+
+#include "dist/backend/composed.h"
+
+#include "support/expect_error.h"
+
+namespace dist {
+namespace {
+
+using test::expect_error;
+
+TEST(BackendTable, HostIsThere) {
+  EXPECT_EQ(find_backend("host").name, "host");
+  std::string why = "left over";
+  EXPECT_TRUE(find_backend("host").available(&why));
+  EXPECT_EQ(why, "");
+  EXPECT_TRUE(find_backend("host").available(nullptr));
+}
+
+TEST(BackendTable, AbsentOnesSayWhatToUse) {
+  for (const auto& entry : backends()) {
+    std::string why;
+    if (entry.available(&why)) continue;
+    EXPECT_NE(why.find(entry.name), std::string::npos) << why;
+    EXPECT_NE(why.find("use"), std::string::npos) << why;
+    EXPECT_EQ(why.find('\n'), std::string::npos) << "one line";
+    expect_error(Errc::unsupported, {std::string(entry.name), why}, [&] { find_backend(entry.name); });
+    expect_error(Errc::unsupported, {}, [&] { entry.make({}); });
+  }
+}
+
+TEST(BackendTable, UnknownNamesListTheKnown) {
+  expect_error(Errc::invalid_argument, {"\"gloo\"", "auto, host, cuda, nccl, mpi, sim"},
+               [] { find_backend("gloo"); });
+}
+
+TEST(BackendTable, AutoGivesItsReason) {
+  const BackendChoice choice = choose_backend();
+  EXPECT_TRUE(find_backend(choice.backend).available(nullptr));
+  EXPECT_NE(choice.reason, "");
+}
+
+TEST(HostBackend, SupportTable) {
+  BackendContext context;
+  context.members = {0};
+  const ComposedBackend backend(context);
+  using Kind = ReduceOp::Kind;
+  const auto has = [&](OpKind kind, Kind op, DType dtype) {
+    std::string why;
+    const bool yes = backend.supports(kind, op, dtype, DeviceType::cpu, &why);
+    EXPECT_EQ(yes, why.empty()) << why;
+    return yes;
+  };
+  for (const DType dtype : all_dtypes) {
+    for (int k = 0; k < op_kind_count; ++k) {
+      const auto kind = static_cast<OpKind>(k);
+      const bool reduces =
+          kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
+      const bool integer = !is_floating_point(dtype);
+      EXPECT_TRUE(has(kind, Kind::sum, dtype));
+      EXPECT_EQ(has(kind, Kind::bxor, dtype), !reduces || integer) << name(kind) << ' ' << name(dtype);
+      EXPECT_EQ(has(kind, Kind::premul_sum, dtype), !reduces || !integer) << name(kind) << ' ' << name(dtype);
+      EXPECT_EQ(has(kind, Kind::avg, dtype), !reduces || dtype != DType::boolean);
+    }
+  }
+  std::string why;
+  EXPECT_FALSE(backend.supports(OpKind::send, Kind::sum, DType::f32, DeviceType::cuda, &why));
+  EXPECT_NE(why.find("CPU"), std::string::npos) << why;
+}
+
+}  // namespace
+}  // namespace dist

@@ -1,0 +1,180 @@
+// Joining, leaving, and everything that goes wrong around them.
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.h"
+#include "support/thread_ranks.h"
+
+namespace dist {
+namespace {
+
+using test::expect_error;
+using test::run_ranks;
+using test::run_threads;
+using test::ScopedEnv;
+using namespace std::chrono_literals;
+
+InitOptions joining(int rank, int n, const std::shared_ptr<Store>& store, Timeout timeout = 20s) {
+  InitOptions init;
+  init.rank = rank;
+  init.world_size = n;
+  init.store = store;
+  init.timeout = timeout;
+  return init;
+}
+
+TEST(Lifecycle, NothingWorksBeforeInit) {
+  run_threads(1, [](int, const std::shared_ptr<Store>&) {
+    EXPECT_FALSE(is_initialized());
+    Tensor t = zeros({1});
+    const std::string advice = "call init_process_group first";
+    expect_error(Errc::not_initialized, {advice}, [&] { all_reduce(t); });
+    expect_error(Errc::not_initialized, {advice}, [] { get_rank(); });
+    expect_error(Errc::not_initialized, {advice}, [] { get_local_rank(); });
+    expect_error(Errc::not_initialized, {advice}, [] { default_group(); });
+    expect_error(Errc::not_initialized, {advice}, [] { new_group({0}); });
+    expect_error(Errc::not_initialized, {advice}, [] { destroy_process_group(); });
+  });
+}
+
+TEST(Lifecycle, ASecondInitIsRefused) {
+  run_threads(2, [](int rank, const std::shared_ptr<Store>& store) {
+    init_process_group(joining(rank, 2, store));
+    expect_error(Errc::invalid_argument, {"in a job already", "destroy_process_group"},
+                 [&] { init_process_group(joining(rank, 2, store)); });
+    barrier();
+    destroy_process_group();
+  });
+}
+
+TEST(Lifecycle, AgainAfterDestroy) {
+  run_threads(3, [](int rank, const std::shared_ptr<Store>& store) {
+    ProcessGroup old;
+    for (int round = 0; round < 3; ++round) {
+      init_process_group(joining(rank, 3, store));
+      Tensor t = full({2}, rank);
+      all_reduce(t);
+      EXPECT_EQ(max(t), 3);
+      if (round == 0) old = default_group();
+      if (round > 0) {
+        expect_error(Errc::not_initialized, {"was destroyed"},
+                     [&] { all_reduce(t, ReduceOp::sum, {.group = old}); });
+      }
+      destroy_process_group();
+      EXPECT_FALSE(is_initialized());
+      expect_error(Errc::not_initialized, {}, [&] { all_reduce(t); });
+    }
+    EXPECT_EQ(old.size(), 3) << "a handle still tells what it was";
+  });
+}
+
+TEST(Lifecycle, UnknownAndMissingBackends) {
+  run_threads(1, [](int, const std::shared_ptr<Store>& store) {
+    InitOptions init = joining(0, 1, store);
+    init.backend = "gloo";
+    expect_error(Errc::invalid_argument, {"\"gloo\" does not exist", "host", "nccl"},
+                 [&] { init_process_group(init); });
+    for (const char* name : {"cuda", "nccl", "mpi", "sim"}) {
+      init.backend = name;
+      expect_error(Errc::unsupported, {name, "use"}, [&] { init_process_group(init); });
+    }
+    EXPECT_FALSE(is_initialized());
+    init.backend = "host";
+    init_process_group(init);
+    destroy_process_group();
+  });
+}
+
+TEST(Lifecycle, WrongSettingsAreNamed) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"DIST_DEBUG", "loud"},           {"DIST_SEND", "later"},
+      {"DIST_TRANSPORT", "pigeon"},     {"DIST_FLIGHT_RECORDER_SIZE", "-1"},
+      {"DIST_ALGO", "all_reduce=ring"}, {"DIST_ALGO", "all_reduce:magic"}};
+  for (const auto& [variable, value] : wrong) {
+    const ScopedEnv environment(variable, value);
+    run_threads(1, [&](int, const std::shared_ptr<Store>& store) {
+      expect_error(Errc::invalid_argument, {variable, value},
+                   [&] { init_process_group(joining(0, 1, store)); });
+      EXPECT_FALSE(is_initialized());
+    });
+  }
+}
+
+TEST(Lifecycle, AMissingRankIsNamed) {
+  run_threads(2, [](int rank, const std::shared_ptr<Store>& store) {
+    expect_error(Errc::timeout, {"2"}, [&] { init_process_group(joining(rank, 3, store, 500ms)); });
+    EXPECT_FALSE(is_initialized());
+  });
+}
+
+TEST(Lifecycle, AnExceptionReachesTheOthers) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    run_ranks(4, [](int rank) {
+      Tensor t = zeros({4});
+      all_reduce(t);
+      if (rank == 2) throw std::runtime_error("the data is corrupt");
+      expect_error(Errc::peer_failed, {"rank 2", "the data is corrupt"}, [&] { all_reduce(t); });
+    });
+    FAIL() << "rank 2's exception was lost";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "the data is corrupt");
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST(Lifecycle, DestroyWhileUnwinding) {
+  struct Session {
+    explicit Session(const InitOptions& init) { init_process_group(init); }
+    ~Session() { destroy_process_group(); }
+  };
+  run_threads(3, [](int rank, const std::shared_ptr<Store>& store) {
+    try {
+      Session session(joining(rank, 3, store));
+      Tensor t = zeros({4});
+      Work work = all_reduce(t, ReduceOp::sum, {.async_op = true});
+      if (rank == 1) throw std::runtime_error("rank 1 cannot go on");
+      work.wait();
+      expect_error(Errc::peer_failed, {"rank 1", "an exception"}, [&] { all_reduce(t); });
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(rank, 1) << error.what();
+    }
+    EXPECT_FALSE(is_initialized());
+  });
+}
+
+TEST(Lifecycle, LeavingWithoutDestroy) {
+  run_threads(2, [](int rank, const std::shared_ptr<Store>& store) {
+    init_process_group(joining(rank, 2, store));
+    Tensor t = full({1}, rank);
+    all_reduce(t);
+    EXPECT_EQ(t.item<int>(), 1);
+    // The context ends with the thread: the job is left quietly.
+  });
+}
+
+TEST(Lifecycle, ARankThatIsReadyLeavesFirst) {
+  run_threads(3, [](int rank, const std::shared_ptr<Store>& store) {
+    init_process_group(joining(rank, 3, store));
+    Tensor t = full({1}, rank);
+    if (rank == 1) std::this_thread::sleep_for(100ms);
+    if (rank == 1) send(t, 2);
+    if (rank == 2) recv(t, 1);
+    destroy_process_group();  // rank 0 at once
+  });
+}
+
+TEST(Lifecycle, ABackendThatDiffersBetweenRanks) {
+  run_threads(2, [](int rank, const std::shared_ptr<Store>& store) {
+    InitOptions init = joining(rank, 2, store, 5s);
+    init.backend = rank == 0 ? "host" : "auto";
+    init_process_group(init);  // auto is host, so they agree
+    destroy_process_group();
+  });
+}
+
+}  // namespace
+}  // namespace dist

@@ -1,0 +1,233 @@
+// Point-to-point: order, independence, tags, any source, and rendezvous.
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.h"
+#include "support/thread_ranks.h"
+
+namespace dist {
+namespace {
+
+using test::expect_error;
+using test::run_ranks;
+using test::ScopedEnv;
+using namespace std::chrono_literals;
+
+Tensor values(double value, std::int64_t count = 3) { return full({count}, value); }
+
+TEST(Messages, RelayDoublesOnTheWay) {
+  run_ranks(5, [](int rank) {
+    Tensor t = values(1);
+    if (rank > 0) recv(t, rank - 1);
+    t.mul_(2);
+    if (rank < 4) send(t, rank + 1);
+    EXPECT_EQ(t.to_vector<int>()[0], 2 << rank);
+  });
+}
+
+TEST(Messages, BothReceiveFirstThenSend) {
+  for (const std::int64_t count : {0, 1, 1000, 300'000}) {
+    run_ranks(2, [&](int rank) {
+      Tensor in = values(-1, count);
+      Work incoming = irecv(in, 1 - rank);
+      Work outgoing = isend(values(rank, count), 1 - rank);
+      incoming.wait();
+      outgoing.wait();
+      EXPECT_EQ(incoming.source_rank(), 1 - rank);
+      EXPECT_TRUE(equal(in, values(1 - rank, count)));
+    });
+  }
+}
+
+TEST(Messages, RingShiftOfEveryLength) {
+  for (const int n : {1, 2, 3, 5, 8}) {
+    run_ranks(n, [&](int rank) {
+      Tensor in = values(-1);
+      Work outgoing = isend(values(rank), (rank + 1) % n);
+      recv(in, (rank + n - 1) % n);
+      outgoing.wait();
+      EXPECT_EQ(in.to_vector<int>()[0], (rank + n - 1) % n);
+    });
+  }
+}
+
+TEST(Messages, FirstInFirstOutForOneTag) {
+  run_ranks(2, [](int rank) {
+    constexpr int many = 50;
+    std::vector<Tensor> tensors;
+    std::vector<Work> works;
+    for (int i = 0; i < many; ++i) {
+      tensors.push_back(values(rank == 0 ? i : -1, 1 + i * 37 % 2000));
+      works.push_back(rank == 0 ? isend(tensors.back(), 1) : irecv(tensors.back(), 0));
+    }
+    for (auto& work : works) work.wait();
+    for (int i = 0; i < many; ++i) EXPECT_EQ(max(tensors[static_cast<std::size_t>(i)]), i);
+  });
+}
+
+TEST(Messages, TagsAreSeparate) {
+  run_ranks(2, [](int rank) {
+    Tensor a = values(rank == 0 ? 1 : 0), b = values(rank == 0 ? 2 : 0);
+    if (rank == 0) {
+      Work first = isend(a, 1, {.tag = 7}), second = isend(b, 1, {.tag = 8});
+      first.wait();
+      second.wait();
+    } else {
+      recv(b, 0, {.tag = 8});  // in the other order
+      recv(a, 0, {.tag = 7});
+      EXPECT_EQ(a.to_vector<int>()[0], 1);
+      EXPECT_EQ(b.to_vector<int>()[0], 2);
+    }
+  });
+}
+
+TEST(Messages, AnySource) {
+  run_ranks(5, [](int rank) {
+    if (rank != 2) {
+      send(values(rank), 2);
+      return;
+    }
+    std::set<int> sources;
+    for (int i = 0; i < 2; ++i) {
+      Tensor t = values(-1);
+      const Work work = recv(t);
+      sources.insert(work.source_rank());
+      EXPECT_EQ(t.to_vector<int>()[0], work.source_rank());
+    }
+    for (int i = 0; i < 2; ++i) {
+      Tensor t = values(-1);
+      Work work = recv(t, Options{.async_op = true});
+      work.wait();
+      sources.insert(work.source_rank());
+    }
+    EXPECT_EQ(sources, (std::set<int>{0, 1, 3, 4}));
+  });
+}
+
+TEST(Messages, ToOneself) {
+  run_ranks(2, [](int rank) {
+    Tensor in = values(-1);
+    Work outgoing = isend(values(rank), rank);
+    recv(in, rank);
+    outgoing.wait();
+    EXPECT_EQ(in.to_vector<int>()[0], rank);
+    expect_error(Errc::invalid_argument, {"blocking send to oneself", "messages_test.cpp"},
+                 [&] { send(in, rank); });
+  });
+}
+
+TEST(Messages, BatchOfSendsAndReceives) {
+  run_ranks(4, [](int rank) {
+    Tensor left = values(-1), right = values(-1);
+    const int next = (rank + 1) % 4, before = (rank + 3) % 4;
+    auto works = batch_isend_irecv({{P2P::isend, values(10 + rank), next, {}, 1},
+                                    {P2P::isend, values(20 + rank), before, {}, 2},
+                                    {P2P::irecv, left, before, {}, 1},
+                                    {P2P::irecv, right, next, {}, 2}});
+    ASSERT_EQ(works.size(), 4u);
+    for (auto& work : works) work.wait();
+    EXPECT_EQ(left.to_vector<int>()[0], 10 + before);
+    EXPECT_EQ(right.to_vector<int>()[0], 20 + next);
+  });
+}
+
+TEST(Messages, NothingOfABatchMovesWhenOneIsWrong) {
+  run_ranks(2, [](int rank) {
+    Tensor t = values(rank);
+    expect_error(Errc::invalid_argument, {"batch_isend_irecv", "dst = 9"}, [&] {
+      batch_isend_irecv({{P2P::isend, t, 1 - rank}, {P2P::isend, t, 9}});
+    });
+    Tensor in = values(-1);
+    auto works = batch_isend_irecv({{P2P::isend, values(5), 1 - rank}, {P2P::irecv, in, 1 - rank}});
+    for (auto& work : works) work.wait();
+    EXPECT_EQ(in.to_vector<int>()[0], 5) << "the refused batch left nothing behind";
+  });
+}
+
+TEST(Messages, ASendEndsWhenTheReceiveIsPosted) {
+  run_ranks(2, [](int rank) {
+    static std::atomic<bool> receiving;
+    if (rank == 0) {
+      receiving = false;
+      barrier();
+      send(values(1), 1);
+      EXPECT_TRUE(receiving) << "a rendezvous send does not end before the receive is posted";
+    } else {
+      barrier();
+      std::this_thread::sleep_for(100ms);
+      receiving = true;
+      Tensor t = values(0);
+      recv(t, 0);
+    }
+  });
+}
+
+TEST(Messages, EagerSendsGoAhead) {
+  const ScopedEnv eager("DIST_SEND", "eager");
+  run_ranks(2, [](int rank) {
+    Tensor in = values(-1);
+    send(values(rank), 1 - rank);  // both send first: only works when small sends are buffered
+    recv(in, 1 - rank);
+    EXPECT_EQ(in.to_vector<int>()[0], 1 - rank);
+  });
+}
+
+TEST(Messages, IndependentOfCollectivesOnTheSameGroup) {
+  run_ranks(3, [](int rank) {
+    Tensor in = values(-1), sum = values(rank);
+    Work incoming = irecv(in, (rank + 2) % 3);
+    all_reduce(sum);
+    Work outgoing = isend(values(rank), (rank + 1) % 3);
+    barrier();
+    incoming.wait();
+    outgoing.wait();
+    EXPECT_EQ(in.to_vector<int>()[0], (rank + 2) % 3);
+    EXPECT_EQ(sum.to_vector<int>()[0], 3);
+  });
+}
+
+TEST(Messages, ADroppedWorkStillDelivers) {
+  run_ranks(2, [](int rank) {
+    if (rank == 0) {
+      isend(values(42, 100'000), 1);  // nobody waits; the tensor is gone here too
+      barrier();
+    } else {
+      barrier();
+      Tensor t = values(0, 100'000);
+      recv(t, 0);
+      EXPECT_EQ(max(t), 42);
+    }
+  });
+}
+
+TEST(Messages, ProgressWithoutAnyoneWaiting) {
+  run_ranks(2, [](int rank) {
+    Tensor in = values(-1, 200'000);
+    Work work = rank == 0 ? isend(values(7, 200'000), 1) : irecv(in, 0);
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (!work.is_completed() && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(work.is_completed());
+    work.wait();
+    if (rank == 1) EXPECT_EQ(max(in), 7);
+  });
+}
+
+TEST(Messages, DifferentDtypesAreAMismatch) {
+  run_ranks(2, [](int rank) {
+    const auto exchange = [&] {
+      Tensor t = zeros({4}, rank == 0 ? DType::f32 : DType::i32);
+      if (rank == 0)
+        send(t, 1, {.timeout = 5s});
+      else
+        recv(t, 0, {.timeout = 5s});
+    };
+    expect_error(Errc::mismatch, {"f32", "i32"}, exchange);
+  });
+}
+
+}  // namespace
+}  // namespace dist
