@@ -70,8 +70,8 @@ FileLog::FileLog(std::string path) : path_(std::move(path)) {
 
 bool FileLog::adopt() {
   const auto lock = lock_exclusive(Deadline::after(60s));
+  if (is_removed()) return false;
   const auto status = status_of(fd_.get());
-  if (status.st_nlink == 0) return false;
   const auto expected = std::as_bytes(std::span(header));
   const Bytes found = S_ISREG(status.st_mode) ? read_at(0, std::min(header.size(), size())) : Bytes{};
   if (!S_ISREG(status.st_mode) || !std::equal(found.begin(), found.end(), expected.begin())) {
@@ -85,13 +85,12 @@ bool FileLog::adopt() {
 
 std::size_t FileLog::size() const { return static_cast<std::size_t>(status_of(fd_.get()).st_size); }
 
-bool FileLog::has_news() const {
-  const auto status = status_of(fd_.get());
-  return static_cast<std::size_t>(status.st_size) != read_to_ || status.st_nlink == 0;
-}
+bool FileLog::is_removed() const { return status_of(fd_.get()).st_nlink == 0; }
+
+bool FileLog::has_news() const { return size() != read_to_ || is_removed(); }
 
 void FileLog::read(const std::function<void(ConstBytes)>& record) {
-  if (status_of(fd_.get()).st_nlink == 0) {
+  if (is_removed()) {
     fail(Errc::connection, "store file://{}: the file was removed while in use", path_);
   }
   if (size() < read_to_) fail_damaged();

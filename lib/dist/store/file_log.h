@@ -40,7 +40,8 @@ class FileLog {
   // Under the exclusive lock, with everything read. Error{resource} when the disk is full: then nothing is
   // added.
   void append(ConstBytes payload);
-  void remove() noexcept;  // under the exclusive lock
+  void remove() noexcept;   // under the exclusive lock
+  bool is_removed() const;  // somebody did so
 
   const std::string& path() const { return path_; }
 

@@ -21,11 +21,13 @@ constexpr Timeout lock_patience = 60s;
 constexpr Timeout farewell_patience = 2s;
 
 // What a record says; a key and a value follow (both empty when unused).
-enum class Change : std::uint8_t { set, remove, leave };
+enum class Change : std::uint8_t { set, remove, enter, leave };
 
 class FileStore final : public Store {
  public:
-  FileStore(const std::string& path, int expected_users) : log_(path), expected_users_(expected_users) {}
+  FileStore(const std::string& path, int expected_users) : log_(path), expected_users_(expected_users) {
+    while (expected_users_ > 0 && !enter()) log_ = FileLog(path);  // the last user was just removing it
+  }
   ~FileStore() override {
     if (expected_users_ > 0 && getpid() == owner_) leave();
   }
@@ -105,6 +107,7 @@ class FileStore final : public Store {
     switch (kind) {
       case Change::set: return map_.set(key, in.bytes());
       case Change::remove: map_.remove(key); return;
+      case Change::enter: ++entered_; return;
       case Change::leave: ++left_; return;
     }
     fail(Errc::connection, "store {}: a record of unknown kind {}", where(), static_cast<int>(kind));
@@ -161,12 +164,20 @@ class FileStore final : public Store {
     }
   }
 
+  bool enter() {
+    const auto lock = log_.lock_exclusive(Deadline::after(lock_patience));
+    if (log_.is_removed()) return false;
+    read_news();
+    append(Change::enter, "", {});
+    return true;
+  }
+
   void leave() noexcept {
     try {
       const auto lock = log_.lock_exclusive(Deadline::after(farewell_patience));
       read_news();
       append(Change::leave, "", {});
-      if (left_ == expected_users_) log_.remove();
+      if (left_ >= expected_users_ && left_ == entered_) log_.remove();  // users may leave and come back
     } catch (const std::exception& error) {
       log(LogLevel::info, "{}; it stays behind", error.what());
     }
@@ -177,7 +188,7 @@ class FileStore final : public Store {
   FileLog log_;
   KeyValueMap map_;
   int expected_users_;
-  int left_ = 0;
+  int entered_ = 0, left_ = 0;  // of the users that are counted
 };
 
 }  // namespace

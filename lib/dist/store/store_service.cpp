@@ -58,12 +58,12 @@ void StoreService::handle(ClientId from, ConstBytes request, Answers& answers) {
     case Request::check: {
       const auto keys = in.texts();
       in.expect_end();
-      return answer(std::move(Writer(Status::ok).put<std::uint8_t>(map_.missing(keys).empty())));
+      return answer(std::move(Writer(Status::ok).put(map_.missing(keys).empty())));
     }
     case Request::remove: {
       const auto key = in.text();
       in.expect_end();
-      return answer(std::move(Writer(Status::ok).put<std::uint8_t>(map_.remove(key))));
+      return answer(std::move(Writer(Status::ok).put(map_.remove(key))));
     }
     case Request::num_keys: in.expect_end(); return answer(std::move(Writer(Status::ok).put(map_.size())));
   }

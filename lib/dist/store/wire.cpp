@@ -4,6 +4,13 @@
 
 namespace dist::wire {
 
+Writer::Writer() : frame_(prefix_bytes) {}
+
+Writer& Writer::put_integer(std::uint64_t value, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) frame_.push_back(static_cast<std::byte>(value >> (8 * i)));
+  return *this;
+}
+
 Writer& Writer::put(ConstBytes bytes) { return put(static_cast<std::uint32_t>(bytes.size())).append(bytes); }
 
 Writer& Writer::append(ConstBytes bytes) {
@@ -21,6 +28,13 @@ Bytes Writer::finish() {
   auto length = static_cast<std::uint32_t>(size());
   for (std::size_t i = 0; i < prefix_bytes; ++i) frame_[i] = static_cast<std::byte>(length >> (8 * i));
   return std::move(frame_);
+}
+
+std::uint64_t Reader::get_integer(std::size_t bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; const std::byte b : take(bytes))
+    value |= static_cast<std::uint64_t>(b) << (8 * i++);
+  return value;
 }
 
 ConstBytes Reader::take(std::size_t n) {

@@ -10,6 +10,7 @@
 // Integers are little-endian; strings and byte runs carry a u32 length; a time left is in ns, -1 for ever.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,17 +32,15 @@ enum class Status : std::uint8_t { ok, timeout, invalid, refused };
 
 class Writer {
  public:
-  Writer() : frame_(prefix_bytes) {}
-  template <class Code>
-  requires std::is_enum_v<Code>
-  explicit Writer(Code code) : Writer() { put(static_cast<std::uint8_t>(code)); }
+  Writer();
+  template <class Enum>
+  explicit Writer(Enum code) : Writer() {
+    static_assert(std::is_enum_v<Enum>);
+    put(static_cast<std::uint8_t>(code));
+  }
 
-  template <class T>
-  requires std::is_integral_v<T> Writer& put(T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i) {
-      frame_.push_back(static_cast<std::byte>(static_cast<std::make_unsigned_t<T>>(value) >> (8 * i)));
-    }
-    return *this;
+  Writer& put(std::integral auto value) {
+    return put_integer(static_cast<std::uint64_t>(value), sizeof value);
   }
   Writer& put(ConstBytes bytes);
   Writer& put(std::string_view text) { return put(std::as_bytes(std::span(text))); }
@@ -52,6 +51,7 @@ class Writer {
   Bytes finish();  // the frame, with its length filled in
 
  private:
+  Writer& put_integer(std::uint64_t value, std::size_t bytes);
   Bytes frame_;
 };
 
@@ -60,13 +60,9 @@ class Reader {
  public:
   explicit Reader(ConstBytes message) : rest_(message) {}
 
-  template <class T>
-  requires std::is_integral_v<T> T get() {
-    std::make_unsigned_t<T> value = 0;
-    for (std::size_t i = 0; const std::byte b : take(sizeof(T))) {
-      value |= static_cast<std::make_unsigned_t<T>>(static_cast<std::make_unsigned_t<T>>(b) << (8 * i++));
-    }
-    return static_cast<T>(value);
+  template <std::integral T>
+  T get() {
+    return static_cast<T>(get_integer(sizeof(T)));
   }
   ConstBytes bytes() { return take(get<std::uint32_t>()); }
   std::string_view text();
@@ -75,6 +71,7 @@ class Reader {
   void expect_end() const;
 
  private:
+  std::uint64_t get_integer(std::size_t bytes);
   ConstBytes take(std::size_t n);
   ConstBytes rest_;
 };
