@@ -96,21 +96,28 @@ void discard_pages(Segment& segment, const BlockMap::Block& block) {
   if (given_back == 0) segment.blocks.discard(block);
 }
 
-// Reads a block's bytes from the memory file to where it is mapped now. Holes of the file are zeros, and
-// skipped.
-bool copy_pages(const Segment& segment, const BlockMap::Block& block) {
-  const int fd = segment.fd.get();
-  auto next = static_cast<off_t>(block.offset);
-  const auto end = static_cast<off_t>(block.offset + block.size);
+// Reads bytes [next, end) of the memory file to where they are mapped now.
+bool read_back(const Segment& segment, off_t next, off_t end) {
   while (next < end) {
-    const off_t data = ::lseek(fd, next, SEEK_DATA);
-    if (data < 0 && errno == ENXIO) return true;
-    if (data > next) next = data;
-    if (next >= end) return true;
-    const ssize_t got =
-        ::pread(fd, segment.at(static_cast<std::size_t>(next)), static_cast<std::size_t>(end - next), next);
+    std::byte* to = segment.at(static_cast<std::size_t>(next));
+    const ssize_t got = ::pread(segment.fd.get(), to, static_cast<std::size_t>(end - next), next);
     if (got <= 0 && errno != EINTR) return false;
     next += std::max<ssize_t>(got, 0);
+  }
+  return true;
+}
+
+// The same for one block, without its holes: pages never touched, which are zeros here as there.
+bool copy_block(const Segment& segment, const BlockMap::Block& block) {
+  const int fd = segment.fd.get();
+  const auto end = static_cast<off_t>(block.offset + block.size);
+  auto next = static_cast<off_t>(block.offset);
+  while (next < end) {
+    const off_t data = ::lseek(fd, next, SEEK_DATA);
+    if (data < 0) return errno == ENXIO;  // nothing but a hole up to the end of the file
+    if (data >= end) return true;
+    next = std::min(end, ::lseek(fd, data, SEEK_HOLE));
+    if (!read_back(segment, data, next)) return false;
   }
   return true;
 }
@@ -123,7 +130,7 @@ void make_private(Segment& segment) {
   void* at = ::mmap(segment.at(0), segment.mapping.size(), protection, flags, -1, 0);
   bool copied = at != MAP_FAILED;
   for (const auto& [offset, size] : segment.blocks.used())
-    copied = copied && copy_pages(segment, {offset, size});
+    copied = copied && copy_block(segment, {offset, size});
   if (!copied) {
     log(LogLevel::error, "a forked process could not copy its tensors: {}",
         std::generic_category().message(errno));
