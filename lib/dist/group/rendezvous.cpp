@@ -176,6 +176,27 @@ void find_local_rank(Job& job, const LaunchInfo& launch) {
   if (job.local_world_size < 0) job.local_world_size = static_cast<int>(std::ranges::count(job.hosts, here));
 }
 
+// Rank 0, if it keeps the store, waits for the others: those that have joined, or all.
+void part(Job& job, bool from_all, Deadline deadline) noexcept {
+  try {
+    if (job.server) {
+      std::vector<std::string> farewells;
+      for (int r = 1; r < job.world_size; ++r) {
+        const std::string joined[]{join_key(r)};
+        if (from_all || job.store->check(joined)) farewells.push_back(gone_key(r));
+      }
+      job.base->wait(farewells, deadline);
+    } else if (job.kept_by_rank_0 && job.base) {
+      job.base->set(gone_key(job.rank), "left");
+    }
+  } catch (const std::exception& error) {
+    log(LogLevel::info, "rank {}: leaving the store: {}", job.rank, error.what());
+  }
+  job.store.reset();
+  job.base.reset();
+  job.server.reset();
+}
+
 }  // namespace
 
 Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env) {
@@ -197,31 +218,14 @@ Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& g
     job.store = meeting_place(job.base, job.restart_count, job.generation);
     Meeting(job, deadline).hold().read_into(job);
   } catch (const Error& error) {
-    leave(job, Deadline::after(last_look));
+    // After a timeout who has not come will not come; a contradiction may have been found before all came.
+    part(job, error.code() == Errc::mismatch, Deadline::after(last_look));
     throw Error(error.code(), fmt::format("rank {}: init_process_group: {}", plan.launch.rank, error.what()));
   }
   find_local_rank(job, plan.launch);
   return job;
 }
 
-void leave(Job& job, Deadline deadline) noexcept {
-  try {
-    if (job.server) {
-      std::vector<std::string> others;
-      for (int r = 1; r < job.world_size; ++r) {
-        const std::string joined[]{join_key(r)};
-        if (job.store->check(joined)) others.push_back(gone_key(r));
-      }
-      job.base->wait(others, deadline);
-    } else if (job.kept_by_rank_0 && job.base) {
-      job.base->set(gone_key(job.rank), "left");
-    }
-  } catch (const std::exception& error) {
-    log(LogLevel::info, "rank {}: destroy_process_group: {}", job.rank, error.what());
-  }
-  job.store.reset();
-  job.base.reset();
-  job.server.reset();
-}
+void leave(Job& job, Deadline deadline) noexcept { part(job, false, deadline); }
 
 }  // namespace dist

@@ -31,9 +31,9 @@ struct Job {
 
 // Blocks until all ranks have joined. What InitOptions says comes first; for env://, spawn's
 // RankContext::launch and RankContext::store come before the environment. Every rank gets the same verdict:
-//   Error{timeout}     names the ranks that did not come; the first rank whose time is up ends the wait of
-//   all Error{mismatch}    two ranks differ in world size, or two processes say they are the same rank: both
-//   are named Error{connection}  the store cannot be reached, or is lost
+//   Error{timeout}: these ranks did not come (the first rank whose time is up ends the wait for all);
+//   Error{mismatch}: two ranks differ in world size, or two processes claim one rank;
+//   Error{connection}: the store cannot be reached, or is lost.
 // Contradictory options or environment are Error{invalid_argument|not_initialized} before anything moves.
 // After leave(), or after an error, the same ranks may call it again.
 Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env = process_environment);
