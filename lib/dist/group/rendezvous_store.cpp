@@ -16,10 +16,10 @@ constexpr Timeout pause_between_looks = 20ms;
 
 // Another process that keeps a store here as rank 0 of this very job: two were started as rank 0. Joining its
 // store lets both be told so; a port that anybody else has is simply taken.
-OpenedStore join_rival(const RendezvousPlan& plan, const Error& taken) {
+OpenedStore join_rival(const RendezvousPlan& plan, const Error& taken, Deadline deadline) {
   const std::string first[]{join_key(0)};
   try {
-    const Deadline soon = Deadline::after(1s);
+    const Deadline soon = Deadline::sooner(deadline, Deadline::after(1s));
     auto store = make_tcp_store(plan.launch.store_address, plan.launch.token, soon);
     const int generation = std::stoi(store->get_text(generation_key, soon));
     if (meeting_place(store, plan.launch.restart_count, generation)->check(first))
@@ -36,7 +36,7 @@ OpenedStore keep_store(const RendezvousPlan& plan, int generation, Deadline dead
     opened.server = std::make_unique<StoreServer>(plan.launch.store_address, plan.launch.token);
   } catch (const Error& error) {
     if (error.code() != Errc::resource) throw;
-    return join_rival(plan, error);
+    return join_rival(plan, error, deadline);
   }
   opened.store = make_tcp_store(opened.server->address(), plan.launch.token, deadline);
   opened.store->set(generation_key, std::to_string(generation));
