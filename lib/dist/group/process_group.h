@@ -53,8 +53,8 @@ struct InitOptions {
   int rank = -1;                       // -1: from the environment
   int world_size = -1;                 // -1: from the environment
   // Default of every operation and of this call; unset: DIST_TIMEOUT (seconds), or half an hour.
-  std::optional<Timeout> timeout;
-  std::shared_ptr<Store> store;  // instead of init_method; needs rank and world_size
+  std::optional<Timeout> timeout = {};
+  std::shared_ptr<Store> store = {};  // instead of init_method; needs rank and world_size
   CallSite where = CallSite::current();
 };
 
@@ -76,8 +76,8 @@ std::vector<int> get_process_group_ranks(const ProcessGroup& group = {});
 ProcessGroup default_group();  // Error{not_initialized} before init_process_group
 
 struct NewGroupOptions {
-  std::string backend;             // empty: the parent's
-  std::optional<Timeout> timeout;  // unset: the parent's
+  std::string backend = {};             // empty: the parent's
+  std::optional<Timeout> timeout = {};  // unset: the parent's
   CallSite where = CallSite::current();
 };
 // Makes a group of these global ranks (any order; group rank = position). EVERY rank of the default group
@@ -85,7 +85,7 @@ struct NewGroupOptions {
 ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options = {});
 
 struct SplitOptions {
-  ProcessGroup parent;  // default: the default group
+  ProcessGroup parent = {};  // default: the default group
   CallSite where = CallSite::current();
 };
 // One group for each color; group ranks are ordered by (key, parent rank). Every rank of the parent calls it.
@@ -95,10 +95,10 @@ ProcessGroup split_group(int color, int key = 0, const SplitOptions& options = {
 // Options of the operations below. `.tag` is for point-to-point only; `.algorithm` for collectives only
 // ("ring").
 struct Options {
-  ProcessGroup group;  // default: the default group
+  ProcessGroup group = {};  // default: the default group
   bool async_op = false;
-  std::optional<Timeout> timeout;  // unset: the group's
-  std::string algorithm;
+  std::optional<Timeout> timeout = {};  // unset: the group's
+  std::string algorithm = {};
   int group_src = -1;  // instead of src, as a group rank
   int group_dst = -1;  // instead of dst, as a group rank
   std::uint64_t tag = 0;
@@ -134,10 +134,10 @@ Work all_reduce(Tensor& t, ReduceOp op = ReduceOp::sum, const Options& options =
 Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Options& options = {});
 // `list` holds one tensor a rank on the destination and is empty elsewhere.
 Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& options = {});
-Work all_gather(std::vector<Tensor>& list, const Tensor& t,
-                const Options& options = {});  // list[i]: rank i's shape
-Work all_gather_into_tensor(Tensor& out, const Tensor& t,
-                            const Options& options = {});  // out.numel() = n * t.numel()
+// list[i] is as long as rank i's t.
+Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& options = {});
+// out.numel() == n * t.numel()
+Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options = {});
 Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op = ReduceOp::sum,
                     const Options& options = {});
 Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op = ReduceOp::sum,
