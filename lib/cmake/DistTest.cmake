@@ -1,18 +1,31 @@
 # dist_add_test(NAME unit.core SOURCES a_test.cpp ... [LABELS unit] [LIBRARIES ...] [TIMEOUT seconds])
 # One GoogleTest program, linked with the one main of tests/support; each TEST is a CTest test of its own
-# when DISCOVER is given, otherwise the whole program is one.
+# when DISCOVER is given, otherwise the whole program is one. `tests_<label>` builds all programs with a label.
 function(dist_add_test)
   cmake_parse_arguments(T "DISCOVER" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES;ARGS" ${ARGN})
   string(REPLACE "." "_" target ${T_NAME})
   add_executable(${target} ${T_SOURCES})
   target_link_libraries(${target} PRIVATE distlab::dist dist_test_main dist_warnings ${T_LIBRARIES})
+  foreach(label IN LISTS T_LABELS)
+    if(NOT TARGET tests_${label})
+      add_custom_target(tests_${label})
+    endif()
+    add_dependencies(tests_${label} ${target})
+  endforeach()
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 120)
   endif()
   if(T_DISCOVER)
     include(GoogleTest)
-    gtest_discover_tests(${target} TEST_PREFIX "${T_NAME}." PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT}
-                         DISCOVERY_TIMEOUT 60)
+    gtest_discover_tests(${target} TEST_PREFIX "${T_NAME}." TEST_LIST ${target}_cases DISCOVERY_TIMEOUT 60
+                         PROPERTIES TIMEOUT ${T_TIMEOUT})
+    # gtest_discover_tests takes no list as a property: several labels are set where CTest reads the discovered cases.
+    set(labels ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
+    file(WRITE ${labels} "if(${target}_cases)
+  set_tests_properties(\${${target}_cases} PROPERTIES LABELS \"${T_LABELS}\")
+endif()
+")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
   else()
     add_test(NAME ${T_NAME} COMMAND ${target} ${T_ARGS})
     set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})

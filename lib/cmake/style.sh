@@ -20,7 +20,7 @@ case $verb in
     need clang-format
     need shellcheck
     sources | xargs -0 -r -P "$jobs" -n 16 clang-format --dry-run --Werror
-    git ls-files -z -- '*.sh' distlab .ci/run | xargs -0 -r shellcheck
+    git ls-files -z -- '*.sh' distlab .ci/run | xargs -0 -r shellcheck -x
     ;;
   tidy)
     # Only what this build compiles is known to clang-tidy; CUDA sources are nvcc's.

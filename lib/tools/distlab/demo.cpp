@@ -47,7 +47,7 @@ bool play(int number, const Scene& scene) {
   return played;
 }
 
-void demo() {
+void tour() {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   int number = 0, failed = 0;
@@ -63,7 +63,7 @@ void demo() {
 }  // namespace
 
 void add_demo_command(CLI::App& app) {
-  app.add_subcommand("demo", "What it is about, in twenty seconds")->callback(demo);
+  app.add_subcommand("demo", "What it is about, in twenty seconds")->callback(tour);
 }
 
 }  // namespace distlab

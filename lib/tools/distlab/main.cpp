@@ -44,8 +44,8 @@ bool refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
     if (name == word) return false;
   }
   const std::string meant = distlab::closest(word, names);
-  fmt::print(stderr, "distlab: there is no command \"{}\"{}; ./distlab --help lists them\n", word,
-             meant.empty() ? "" : fmt::format(", did you mean \"{}\"?", meant));
+  fmt::print(stderr, "distlab: there is no command \"{}\"; {}\n", word,
+             meant.empty() ? "./distlab --help lists them" : fmt::format("did you mean \"{}\"?", meant));
   return true;
 }
 

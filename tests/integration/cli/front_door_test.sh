@@ -1,0 +1,242 @@
+#!/usr/bin/env bash
+# Tests of the ./distlab script in a small checkout of its own, with stand-ins for the programs it calls: package
+# managers, compiler, CMake, Ninja. They write down how they were called. Usage: front_door_test.sh ROOT
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154  # stand-ins expand their own text; names are shared with front_door_stubs.sh
+set -uo pipefail
+source_root=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+source "${0%/*}/front_door_stubs.sh"
+
+begin 'help needs no set-up and no build'
+for argument in '' help --help -h; do
+  door ${argument:+"$argument"}
+  expect "exits 0 for '$argument'" exits 0
+  expect 'names the first commands' prints './distlab demo'
+  expect 'starts nothing' not called 'cmake|ninja|g\+\+'
+done
+
+begin 'first start: configures, builds, runs with the arguments as they are'
+door doctor --json 'two words'
+expect 'exits 0' exits 0
+expect 'runs the program' prints 'program doctor --json two words'
+expect 'keeps standard output for the program' [ "$out" = 'program doctor --json two words' ]
+expect 'configures the dev preset' called 'cmake --preset dev'
+expect 'builds the program only' called 'ninja -C .*/my checkout/build/dev distlab$'
+: > "$calls"
+door doctor
+expect 'second start does not configure' not called 'cmake'
+expect 'nor look for packages' not called 'g\+\+|apt'
+expect 'says nothing' silent
+
+begin 'the exit code is the program'\''s'
+FAKE_EXIT=7 door grade 1
+expect 'exits 7' exits 7
+
+begin 'works through a symbolic link from elsewhere'
+ln -s "$tree/distlab" "$work/link"
+door=$work/link door doctor
+expect 'exits 0' exits 0
+expect 'builds in the checkout' test -f "$tree/build/dev/build.ninja"
+
+begin 'each command builds what it needs'
+for pair in 'test:all' 'run 1:distlab lab_01' 'grade 01:distlab lab_01' 'grade 2 --solution:distlab lab_02_solution' \
+  'grade --solution 1:distlab lab_01_solution' 'run group:distlab lab_02' 'grade 02_group:distlab lab_02' \
+  'grade 99:distlab' 'grade nonsense:distlab' 'grade --seed 2 1:distlab lab_01' 'hint 1:distlab' 'list:distlab' \
+  'demo:distlab lab_01 lab_01_solution' 'run 08:distlab'; do
+  : > "$calls"
+  read -r -a words <<< "${pair%%:*}"
+  door "${words[@]}"
+  expect "${pair%%:*} builds ${pair#*:}" called "ninja -C .* ${pair#*:}\$"
+done
+
+begin 'tests of one label need no more than those'
+door doctor
+printf 'build tests_unit: phony\nbuild tests_concurrency: phony\n' > "$tree/build/dev/build.ninja"
+door test --label unit
+expect 'one' called 'ninja -C .* distlab tests_unit$'
+door test --full --label 'unit|concurrency' -j 2
+expect 'two' called 'ninja -C .* distlab tests_unit tests_concurrency$'
+door test --label 'uni.*'
+expect 'a pattern: everything' called 'ninja -C .* all$'
+
+begin 'presets and options'
+door --preset release doctor
+expect 'takes --preset' called 'cmake --preset release'
+DISTLAB_PRESET=asan door doctor
+expect 'takes DISTLAB_PRESET' called 'cmake --preset asan'
+door --preset=nonsense doctor
+expect 'refuses an unknown preset' exits 2
+expect 'and lists them' says 'dev, release, asan'
+door --preset
+expect 'refuses --preset without a name' exits 2
+: > "$calls"
+DIST_CUDA=OFF DIST_MPI=OFF door doctor
+expect 'passes options to CMake' called 'cmake --preset dev .*-DDIST_CUDA=OFF -DDIST_MPI=OFF'
+: > "$calls"
+DIST_CUDA=OFF DIST_MPI=OFF door doctor
+expect 'once' not called 'cmake --preset'
+door doctor
+expect 'an option stays until it is given again' not called 'cmake --preset'
+sleep 0.01
+touch "$tree/CMakePresets.json"
+door doctor
+expect 'changed presets configure again' called 'cmake --preset'
+
+begin 'a moved checkout is configured again'
+door doctor
+mv "$tree" "$work/moved"
+tree=$work/moved
+echo 'CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere' > "$tree/build/dev/CMakeCache.txt"
+: > "$calls"
+door doctor
+expect 'exits 0' exits 0
+expect 'configures' called 'cmake --preset dev'
+expect 'without the old cache' test ! -f "$tree/build/dev/CMakeCache.txt"
+
+begin 'a compiler error is all that is shown'
+FAKE_BUILD_ERROR=1 door grade 1
+expect 'exits 1' exits 1
+expect 'shows the error' says 'a.cpp:7:1: error: expected ;'
+expect 'names the log' says 'build.log'
+expect 'not the command line' not says '-long -command'
+expect 'not the progress' not says '50%'
+expect 'does not run the program' not prints 'program'
+
+begin 'a CMake error is one message with its log'
+FAKE_CONFIGURE_ERROR=1 door doctor
+expect 'exits 1' exits 1
+expect 'shows the error' says 'fmt is missing'
+expect 'names the log' says 'configure.log'
+expect 'hides the noise' not says '-- noise'
+expect 'does not build' not called ninja
+
+begin 'missing packages, no rights: the one command to type'
+without_headers fmt/core.h boost/context/fiber.hpp
+stub apt-get ':'
+stub sudo 'exit 1'
+door doctor
+expect 'exits 3' exits 3
+expect 'names what is missing' says 'missing: fmt, Boost.Context'
+expect 'gives the command' says 'sudo apt-get install -y libfmt-dev libboost-context-dev'
+expect 'installs nothing' not called '^apt-get'
+expect 'configures nothing' not called 'cmake --preset'
+
+begin 'missing packages as root: installed without questions'
+without_headers fmt/core.h
+stub apt-get "printf '#!$bin/bash\necho gcc 12\n' > $bin/g++" # installing makes the header appear
+stub apt-cache ':'
+FAKE_UID=0 door doctor
+expect 'exits 0' exits 0
+expect 'installs' called 'apt-get .*install -y --no-install-recommends libfmt-dev$'
+expect 'package lists that know it are not refreshed' not called 'apt-get .*update'
+expect 'says so in a line' says 'installing fmt'
+FAKE_UID=0 DISTLAB_NO_INSTALL=1 door setup
+expect 'set-up alone says that all is there' says 'everything needed is there'
+
+begin 'package lists are refreshed when they do not know a package'
+without_headers fmt/core.h
+stub apt-get "printf '#!$bin/bash\necho gcc 12\n' > $bin/g++"
+stub apt-cache 'exit 100'
+FAKE_UID=0 door doctor
+expect 'exits 0' exits 0
+expect 'updates' called 'apt-get .*update'
+
+begin 'missing packages with sudo that asks for no password'
+without_headers gtest/gtest.h
+stub apt-get "printf '#!$bin/bash\necho gcc 12\n' > $bin/g++"
+stub apt-cache ':'
+stub sudo '[[ $2 == true ]] || { shift; exec "$@"; }'
+door test
+expect 'exits 0' exits 0
+expect 'installs through sudo' called 'sudo -n env DEBIAN_FRONTEND=noninteractive apt-get .*install'
+
+begin 'DISTLAB_NO_INSTALL is respected'
+without_headers fmt/core.h
+stub apt-get ':'
+DISTLAB_NO_INSTALL=1 FAKE_UID=0 door doctor
+expect 'exits 3' exits 3
+expect 'root needs no sudo in the command' says '  apt-get install -y libfmt-dev'
+expect 'installs nothing' not called '^apt-get'
+
+begin 'a failing installation is one line with its log'
+without_headers fmt/core.h
+stub apt-get 'echo "E: Unable to locate package libfmt-dev"; exit 100'
+stub apt-cache ':'
+FAKE_UID=0 door doctor
+expect 'exits 3' exits 3
+expect 'quotes apt' says 'E: Unable to locate package libfmt-dev'
+expect 'names the log' says 'setup.log'
+expect 'in two lines' [ "$(wc -l < "$work/err")" = 2 ]
+
+begin 'other distributions'
+without_headers fmt/core.h CLI/CLI.hpp
+stub dnf ':'
+door doctor
+expect 'Fedora: its own names' says 'sudo dnf install -y fmt-devel cli11-devel'
+rm "$bin/dnf"
+stub pacman ':'
+door doctor
+expect 'Arch: its own names' says 'sudo pacman -S --needed fmt cli11'
+rm "$bin/pacman"
+door doctor
+expect 'others: a list' says 'in Debian they are called: libfmt-dev libcli11-dev'
+expect 'exit 3 each time' exits 3
+
+begin 'an optional package is no obstacle'
+rm "$bin/mpirun"
+door doctor
+expect 'exits 0' exits 0
+expect 'says what it goes without' says 'going on without Open MPI'
+door doctor
+expect 'once' silent
+begin 'nor is one that cannot be installed'
+rm "$bin/ccache"
+stub apt-get 'exit 100'
+stub apt-cache ':'
+FAKE_UID=0 door doctor
+expect 'exits 0' exits 0
+begin 'DIST_MPI=OFF does not ask for Open MPI'
+rm "$bin/mpirun"
+DIST_MPI=OFF door doctor
+expect 'says nothing of it' not says 'Open MPI'
+
+begin 'tools that are too old are told apart from missing ones'
+FAKE_CMAKE=3.22.1 DISTLAB_NO_INSTALL=1 door doctor
+expect 'exits 3' exits 3
+expect 'old CMake' says 'CMake 3.22.1 is too old, 3.25 is needed'
+stub g++ 'cat > /dev/null; echo gcc 9'
+DISTLAB_NO_INSTALL=1 door doctor
+expect 'old compiler' says 'g++ is gcc 9: distlab needs g++ 12 or clang 14'
+stub g++-13 'cat > /dev/null; echo gcc 13'
+door doctor
+expect 'a newer one beside it is taken' called 'cmake --preset dev -DCMAKE_CXX_COMPILER=g\+\+-13'
+expect 'exits 0' exits 0
+
+begin 'a tool that was removed later is noticed'
+door doctor
+rm "$bin/ninja"
+DISTLAB_NO_INSTALL=1 door doctor
+expect 'exits 3' exits 3
+expect 'names it' says 'missing: Ninja'
+
+begin 'two at once: one waits for the other'
+door doctor
+: > "$work/slow"
+(FAKE_SLOW=1 door doctor) &
+sleep 0.1
+FAKE_SLOW=1 door doctor
+wait $!
+expect 'says that it waits' says 'another distlab is building'
+expect 'builds one after the other' [ "$(cut -d' ' -f1 "$work/slow" | paste -sd' ' -)" = 'begin end begin end' ]
+
+begin 'a tree that cannot be written'
+rm -rf "$tree/build"
+echo 'a file' > "$tree/build"
+door doctor
+expect 'exits 3' exits 3
+expect 'says where' says "cannot write in $tree/build"
+
+echo "$((checks - failures)) of $checks checks passed"
+exit $((failures > 0))

@@ -1,0 +1,190 @@
+// The built program, as a script or a person without a terminal sees it.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "distlab/process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using distlab::ProcessResult;
+
+ProcessResult distlab_program(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), DISTLAB_PROGRAM);
+  return distlab::run_captured(arguments);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// A build tree of our own with CTest entries, for `distlab test`.
+class TestCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "distlab-cli-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    tree_ = name;
+    setenv("DISTLAB_ROOT", CHECKOUT, 1);
+    setenv("DISTLAB_BUILD", tree_.c_str(), 1);
+  }
+  void TearDown() override {
+    fs::remove_all(tree_);
+    unsetenv("DISTLAB_ROOT");
+    unsetenv("DISTLAB_BUILD");
+  }
+  void add(const std::string& name, const std::string& shell, const std::string& properties = "") {
+    std::ofstream file(tree_ / "CTestTestfile.cmake", std::ios::app);
+    file << "add_test(" << name << " sh -c [[" << shell << "]])\n";
+    if (!properties.empty()) file << "set_tests_properties(" << name << " PROPERTIES " << properties << ")\n";
+  }
+  static std::string last_line(const std::string& text) {
+    const auto end = text.find_last_not_of('\n');
+    return text.substr(text.rfind('\n', end) + 1, end - text.rfind('\n', end));
+  }
+  fs::path tree_;
+};
+
+}  // namespace
+
+TEST(Program, HelpNamesEveryCommandAndTheExitCodes) {
+  const auto help = distlab_program({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* word :
+       {"demo", "list", "run", "grade", "hint", "test", "doctor", "Exit codes:", "./distlab"}) {
+    EXPECT_TRUE(contains(help.output, word)) << word << " is not in:\n" << help.output;
+  }
+  EXPECT_EQ(distlab_program({}).output, help.output) << "no arguments: the help";
+}
+
+TEST(Program, EveryCommandHasHelpOfItsOwn) {
+  for (const char* command : {"demo", "list", "run", "grade", "hint", "test", "doctor", "version"}) {
+    const auto help = distlab_program({command, "--help"});
+    EXPECT_EQ(help.exit_code, 0) << command;
+    EXPECT_GT(help.output.size(), 40U) << command;
+  }
+}
+
+TEST(Program, PrintsItsVersion) {
+  const auto version = distlab_program({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_TRUE(version.output.starts_with("distlab 0.")) << version.output;
+  EXPECT_EQ(distlab_program({"version"}).output, version.output);
+}
+
+TEST(Program, WrongUsageIsOneLineAndExitCode2) {
+  const auto typo = distlab_program({"dmeo"});
+  EXPECT_EQ(typo.exit_code, 2);
+  EXPECT_EQ(typo.output, "distlab: there is no command \"dmeo\"; did you mean \"demo\"?\n");
+  const auto nonsense = distlab_program({"frobnicate"});
+  EXPECT_EQ(nonsense.exit_code, 2);
+  EXPECT_FALSE(contains(nonsense.output, "did you mean")) << nonsense.output;
+  for (const auto& arguments : std::vector<std::vector<std::string>>{{"--nonsense"},
+                                                                     {"doctor", "--nonsense"},
+                                                                     {"grade"},
+                                                                     {"test", "-j", "0"},
+                                                                     {"test", "-j", "many"}}) {
+    EXPECT_EQ(distlab_program(arguments).exit_code, 2) << arguments.front();
+  }
+}
+
+TEST(Program, DoctorAsJsonHasAllTopicsAndAReasonForEachAbsence) {
+  const auto doctor = distlab_program({"doctor", "--json"});
+  const auto report = nlohmann::json::parse(doctor.output);
+  std::vector<std::string> topics;
+  for (const auto& finding : report.at("findings")) {
+    topics.push_back(finding.at("topic"));
+    const std::string health = finding.at("health");
+    EXPECT_TRUE(health == "good" || health == "absent" || health == "bad") << health;
+    EXPECT_FALSE(finding.at("found").get<std::string>().empty()) << finding;
+    if (health != "good") EXPECT_FALSE(finding.at("cost").get<std::string>().empty()) << finding;
+  }
+  for (const char* topic :
+       {"compiler", "cmake", "CUDA toolkit", "NVIDIA driver", "NCCL", "cuDNN", "Open MPI", "oneDNN", "cores",
+        "memory", "open files", "locked memory", "address space", "stack", "/dev/shm", "memfd",
+        "abstract sockets", "network namespaces", "bubblewrap"}) {
+    EXPECT_NE(std::ranges::find(topics, topic), topics.end()) << topic;
+  }
+}
+
+TEST(Program, DoctorSeesALimitThatHurts) {
+  const auto doctor =
+      distlab::run_captured({"sh", "-c", "ulimit -n 64; exec \"$0\" doctor", DISTLAB_PROGRAM});
+  EXPECT_EQ(doctor.exit_code, 3) << doctor.output;
+  EXPECT_TRUE(contains(doctor.output, "!! open files")) << doctor.output;
+  EXPECT_TRUE(contains(doctor.output, "ulimit -n 1024")) << doctor.output;
+}
+
+TEST(Program, ColoursStayAwayFromPipes) {
+  for (const char* command : {"--help", "doctor", "list"}) {
+    EXPECT_FALSE(contains(distlab_program({command}).output, "\033[")) << command;
+  }
+}
+
+TEST(Program, ColoursComeOnATerminalUnlessNoColorIsSet) {
+  if (distlab::find_program("script").empty()) GTEST_SKIP() << "script (util-linux) makes the terminal";
+  const std::string command = std::string("'") + DISTLAB_PROGRAM + "' doctor";
+  const auto coloured =
+      distlab::run_captured({"env", "TERM=xterm", "NO_COLOR=", "script", "-qec", command, "/dev/null"});
+  EXPECT_TRUE(contains(coloured.output, "\033[1mToolchain")) << coloured.output;
+  const auto plain =
+      distlab::run_captured({"env", "TERM=xterm", "NO_COLOR=1", "script", "-qec", command, "/dev/null"});
+  EXPECT_TRUE(contains(plain.output, "Toolchain")) << plain.output;
+  EXPECT_FALSE(contains(plain.output, "\033[")) << plain.output;
+}
+
+TEST_F(TestCommand, AllPassed) {
+  add("unit.a", "echo '[  PASSED  ] 3 tests.'");
+  add("unit.b", "true");
+  const auto run = distlab_program({"test"});
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(last_line(run.output), "4 passed, 0 failed");
+}
+
+TEST_F(TestCommand, AFailureShowsWhatItSaidAndExits1) {
+  add("unit.good", "echo unseen");
+  add("unit.bad", "echo 'the reason'; exit 1");
+  add("unit.crash", "kill -SEGV $$");
+  const auto run = distlab_program({"test"});
+  EXPECT_EQ(run.exit_code, 1) << run.output;
+  EXPECT_TRUE(contains(run.output, "the reason")) << run.output;
+  EXPECT_FALSE(contains(run.output, "unseen")) << run.output;
+  EXPECT_TRUE(contains(run.output, "failed: unit.bad")) << run.output;
+  EXPECT_TRUE(contains(run.output, "failed: unit.crash")) << run.output;
+  EXPECT_EQ(last_line(run.output), "1 passed, 2 failed");
+}
+
+TEST_F(TestCommand, SkippedTestsSayWhy) {
+  add("unit.a", "true");
+  add("hosts", "echo 'namespaces are not permitted'; exit 77", "SKIP_RETURN_CODE 77");
+  const auto run = distlab_program({"test"});
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_TRUE(contains(run.output, "skipped 1: namespaces are not permitted")) << run.output;
+  EXPECT_EQ(last_line(run.output), "1 passed, 0 failed, 1 skipped");
+}
+
+TEST_F(TestCommand, LongTestsRunOnlyWithFull) {
+  add("short", "true", "LABELS unit");
+  add("long", "true", "LABELS \"integration;full\"");
+  EXPECT_EQ(last_line(distlab_program({"test"}).output), "1 passed, 0 failed");
+  EXPECT_EQ(last_line(distlab_program({"test", "--full"}).output), "2 passed, 0 failed");
+  EXPECT_EQ(last_line(distlab_program({"test", "--full", "--label", "integration"}).output),
+            "1 passed, 0 failed");
+  EXPECT_EQ(last_line(distlab_program({"test", "--full", "--filter", "^l"}).output), "1 passed, 0 failed");
+}
+
+TEST_F(TestCommand, NoTestAtAllIsAFailure) {
+  EXPECT_EQ(distlab_program({"test"}).exit_code, 1) << "an empty build tree";
+  add("unit.a", "true");
+  const auto run = distlab_program({"test", "--filter", "nothing-is-called-this"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(contains(run.output, "no test ran")) << run.output;
+}
