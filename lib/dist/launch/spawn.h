@@ -11,12 +11,14 @@ enum class Ranks { processes, threads };
 
 struct SpawnOptions {
   Ranks as = Ranks::processes;
-  Timeout grace = std::chrono::seconds(5);  // for the others to report after the first failure; then they are killed
+  Timeout grace =
+      std::chrono::seconds(5);  // for the others to report after the first failure; then they are killed
 };
 
-// Calls fn(rank) on n ranks and returns when all have finished; inside, init_process_group() finds its job by itself.
-// Throws the first rank's failure as Error{peer_failed}: "rank 2: <its message>", "rank 1 was killed by signal 9
-// (Killed)". Processes are forked: fn sees copies of the caller's variables; memory it writes is its own.
+// Calls fn(rank) on n ranks and returns when all have finished; inside, init_process_group() finds its job by
+// itself. Throws the first rank's failure as Error{peer_failed}: "rank 2: <its message>", "rank 1 was killed
+// by signal 9 (Killed)". Processes are forked: fn sees copies of the caller's variables; memory it writes is
+// its own.
 void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options = {});
 void spawn(int n, const std::function<void(int rank)>& fn, Ranks as);
 

@@ -1,0 +1,47 @@
+// A forked rank, seen from the process that forked it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+#include "dist/core/handles.h"
+#include "dist/launch/spawn_ranks.h"
+
+namespace dist {
+
+// Kills and reaps the child if it has not been reaped by then: it can neither outlive this object nor stay a
+// zombie.
+class ChildProcess {
+ public:
+  // Forks. The child calls `body` with the descriptor on which it reports and leaves by _exit() with what it
+  // returns. It dies with the thread that forked it. Error{resource} when there can be no further process.
+  explicit ChildProcess(const std::function<int(int report_fd)>& body);
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&&) = delete;
+  ~ChildProcess();
+
+  // For poll(2): readable when the child has reported or closed, and when it has ended (-1 on old kernels).
+  int report_fd() const { return report_.get(); }
+  int end_fd() const { return end_.get(); }
+
+  std::optional<RankResult> read_report();  // what has come since the last call; never blocks
+  bool reap();                              // whether it has ended; never blocks
+  int status() const { return status_; }    // after reap(), as waitpid(2) gives it
+  void kill();
+  void abandon();  // in a sibling, which inherited this object: it is not its to kill
+
+ private:
+  pid_t pid_ = -1;
+  bool reaped_ = false;
+  int status_ = 0;
+  std::string heard_;
+  UniqueFd report_, end_;
+};
+
+// In the child: tells the parent, at most 32 KiB of text, without ever blocking.
+void send_report(int report_fd, const RankResult& result);
+
+}  // namespace dist

@@ -1,0 +1,19 @@
+#include "dist/launch/spawn.h"
+
+#include "dist/core/fail.h"
+#include "dist/launch/spawn_ranks.h"
+
+namespace dist {
+
+void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options) {
+  if (n < 1) fail(Errc::invalid_argument, "spawn: {} ranks were asked for; at least one is needed", n);
+  if (!fn) fail(Errc::invalid_argument, "spawn: there is no function to call");
+  switch (options.as) {
+    case Ranks::processes: return spawn_processes(n, fn, options.grace);
+    case Ranks::threads: return spawn_threads(n, fn);
+  }
+}
+
+void spawn(int n, const std::function<void(int rank)>& fn, Ranks as) { spawn(n, fn, SpawnOptions{.as = as}); }
+
+}  // namespace dist

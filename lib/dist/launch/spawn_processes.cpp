@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/group/rank_context.h"
+#include "dist/group/rendezvous.h"
+#include "dist/launch/child_process.h"
+#include "dist/launch/root_cause.h"
+#include "dist/store/tcp_store.h"
+
+namespace dist {
+namespace {
+
+std::string random_word() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
+}
+
+// Ranks wait here until the store is there. They are forked before it: so they inherit neither its thread's
+// locks nor its sockets.
+class Gate {
+ public:
+  Gate() {
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) != 0) fail_errno(Errc::resource, errno, "spawn: pipe");
+    wait_ = UniqueFd(fds[0]);
+    open_ = UniqueFd(fds[1]);
+  }
+  void open() { open_.reset(); }
+  void wait() {  // in a child; it opens when all other holders have let go
+    open_.reset();
+    for (char byte; read(wait_.get(), &byte, 1) < 0 && errno == EINTR;) {
+    }
+    wait_.reset();
+  }
+
+ private:
+  UniqueFd wait_, open_;
+};
+
+// What the child of a process that is (or was) in a job itself inherits is not its own: left alone, not
+// destroyed.
+void take_fresh_context(const LaunchInfo& launch) {
+  RankContext& inherited = process_rank_context();
+  new RankContext(std::move(inherited));
+  inherited = RankContext();
+  inherited.launch = launch;
+}
+
+class Family {
+ public:
+  Family(int n, Timeout grace)
+      : n_(n), grace_(grace), address_("unix://@distlab-spawn-" + random_word()), token_(random_word()) {}
+
+  void start(const RankFunction& fn) {
+    Gate gate;
+    children_.reserve(static_cast<std::size_t>(n_));
+    for (int rank = 0; rank < n_; ++rank) {
+      children_.emplace_back([&](int report_fd) {
+        for (ChildProcess& sibling : children_) sibling.abandon();
+        gate.wait();
+        return run_child(rank, fn, report_fd);
+      });
+    }
+    server_ = std::make_unique<StoreServer>(address_, token_);
+    gate.open();
+  }
+
+  void wait() {
+    while (std::ranges::any_of(children_, [](ChildProcess& child) { return !child.reap(); })) {
+      wait_for_news();
+      look();
+      if (deadline_.passed()) {
+        too_late_ = true;
+        for (ChildProcess& child : children_) child.kill();
+        deadline_ = Deadline::never();
+      }
+    }
+    look();
+  }
+
+  const std::vector<RankFailure>& failures() const { return failures_; }
+
+ private:
+  int run_child(int rank, const RankFunction& fn, int report_fd) {
+    LaunchInfo launch = spawned_rank(rank, n_);
+    launch.store_address = address_;
+    launch.store_is_external = true;
+    launch.token = token_;
+    take_fresh_context(launch);
+    RankContextGuard guard(process_rank_context());  // spawn may have been called by a rank that is a thread
+    const auto result = run_rank(rank, fn, [&](const RankResult& r) { send_report(report_fd, r); });
+    return result.threw ? 1 : 0;
+  }
+
+  void wait_for_news() {
+    constexpr int tick_ms = 5;  // where the kernel cannot say when a process ends
+    std::vector<pollfd> events;
+    bool blind = false;
+    for (ChildProcess& child : children_) {
+      if (child.reap()) continue;
+      if (child.report_fd() >= 0) events.push_back({child.report_fd(), POLLIN, 0});
+      if (child.end_fd() >= 0)
+        events.push_back({child.end_fd(), POLLIN, 0});
+      else
+        blind = true;
+    }
+    poll(events.data(), events.size(), blind ? tick_ms : deadline_.poll_ms());
+  }
+
+  // A rank that has reported is not judged by its exit code too.
+  void look() {
+    for (int rank = 0; rank < n_; ++rank) {
+      ChildProcess& child = children_[static_cast<std::size_t>(rank)];
+      const bool has_ended = child.reap();  // first: then nothing more can come from it
+      if (const auto report = child.read_report()) {
+        const bool blames = report->code == Errc::peer_failed || report->code == Errc::aborted;
+        note(rank, report->text, report->text, blames);
+      } else if (has_ended && child.status() != 0 && !has_failed(rank) && !too_late_) {
+        note_end(rank, child.status());
+      }
+    }
+  }
+
+  void note_end(int rank, int status) {
+    if (WIFSIGNALED(status)) {
+      const int number = WTERMSIG(status);
+      return note(rank, fmt::format("rank {} was killed by signal {} ({})", rank, number, strsignal(number)),
+                  "", false);
+    }
+    note(rank, fmt::format("rank {} ended with exit code {}", rank, WEXITSTATUS(status)), "", false);
+  }
+
+  void note(int rank, const std::string& what, const std::string& last_words, bool blames_others) {
+    failures_.push_back({rank, std::chrono::steady_clock::now(), what, last_words, blames_others});
+    if (failures_.size() > 1) return;
+    deadline_ = Deadline::after(grace_);
+    try {
+      cancel_rendezvous(make_tcp_store(address_, token_, deadline_), 0, rank_message(rank, what));
+    } catch (const Error&) {
+      // no store, no waiting ranks
+    }
+  }
+
+  bool has_failed(int rank) const {
+    return std::ranges::any_of(failures_, [&](const RankFailure& f) { return f.rank == rank; });
+  }
+
+  const int n_;
+  const Timeout grace_;
+  const std::string address_, token_;
+  std::unique_ptr<StoreServer> server_;
+  std::vector<ChildProcess> children_;
+  std::vector<RankFailure> failures_;
+  Deadline deadline_ = Deadline::never();
+  bool too_late_ = false;  // the rest were killed here
+};
+
+}  // namespace
+
+void spawn_processes(int n, const RankFunction& fn, Timeout grace) {
+  Family family(n, grace);
+  family.start(fn);
+  family.wait();
+  if (family.failures().empty()) return;
+  const RankFailure& first = family.failures()[root_cause(family.failures())];
+  throw Error(Errc::peer_failed, rank_message(first.rank, first.what));
+}
+
+}  // namespace dist

@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "dist/core/fail.h"
+#include "dist/group/rank_context.h"
+#include "dist/group/rendezvous.h"
+#include "dist/launch/root_cause.h"
+#include "dist/launch/spawn_ranks.h"
+#include "dist/store/memory_store.h"
+
+namespace dist {
+namespace {
+
+// Threads of the spawned ranks; joined whatever happens.
+class Team {
+ public:
+  Team(int n, const RankFunction& fn) : n_(n), fn_(fn), store_(make_memory_store()) {}
+  ~Team() { join(); }
+
+  void start() {
+    for (int rank = 0; rank < n_; ++rank) {
+      try {
+        threads_.emplace_back([this, rank] { run(rank); });
+      } catch (const std::system_error& error) {
+        cancel_rendezvous(store_, 0, fmt::format("rank {} could not be started", rank));
+        join();
+        fail(Errc::resource, "spawn: no thread for rank {} of {}: {}", rank, n_, error.what());
+      }
+    }
+  }
+
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  const std::vector<RankFailure>& failures() const { return failures_; }
+
+ private:
+  void run(int rank) {
+    RankContext context;
+    context.launch = spawned_rank(rank, n_);
+    context.store = store_;
+    const RankContextGuard guard(context);
+    run_rank(rank, fn_, [&](const RankResult& result) { note(rank, result); });
+  }
+
+  void note(int rank, const RankResult& result) {
+    const bool blames = result.code == Errc::peer_failed || result.code == Errc::aborted;
+    {
+      const std::lock_guard lock(mutex_);
+      failures_.push_back({rank, std::chrono::steady_clock::now(), result.text, result.text, blames});
+    }
+    cancel_rendezvous(store_, 0, rank_message(rank, result.text));
+  }
+
+  const int n_;
+  const RankFunction& fn_;
+  std::shared_ptr<Store> store_;
+  std::mutex mutex_;
+  std::vector<RankFailure> failures_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+void spawn_threads(int n, const RankFunction& fn) {
+  Team team(n, fn);
+  team.start();
+  team.join();
+  if (team.failures().empty()) return;
+  const RankFailure& first = team.failures()[root_cause(team.failures())];
+  throw Error(Errc::peer_failed, rank_message(first.rank, first.what));
+}
+
+}  // namespace dist

@@ -1,0 +1,126 @@
+#include "agent.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/launch/root_cause.h"
+
+#include "attempt.h"
+
+namespace distrun {
+namespace {
+
+void say(Outlet& err, const std::string& text) {
+  err.add("distrun: " + text + "\n");
+  err.pump();
+}
+
+const Ended& first_failure(const Outcome& outcome) {
+  std::vector<dist::RankFailure> failures;
+  for (const Ended& end : outcome.failed) failures.push_back(end.failure);
+  return outcome.failed[dist::root_cause(failures)];
+}
+
+std::string one_line(const Outcome& outcome) {
+  if (!outcome.elsewhere.empty()) return outcome.elsewhere;
+  const Ended& first = first_failure(outcome);
+  return fmt::format("rank {} failed: {}", first.failure.rank, first.failure.what);
+}
+
+// The root cause first, then what followed.
+void report(Outlet& err, const Outcome& outcome, const Place& place) {
+  if (!outcome.elsewhere.empty()) say(err, fmt::format("{} came first", outcome.elsewhere));
+  if (outcome.failed.empty()) return say(err, "the ranks of this node were ended");
+  const Ended& first = first_failure(outcome);
+  say(err,
+      fmt::format("rank {} failed: {} (local rank {} on node {}, pid {})", first.failure.rank,
+                  first.failure.what, first.failure.rank - place.first_rank, place.node_rank, first.pid));
+  std::string_view rest = first.last_lines;
+  if (!rest.empty()) say(err, "its last lines on stderr:");
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    say(err, fmt::format("  {}", line));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  }
+  std::vector<std::string> others;
+  for (const Ended& end : outcome.failed) {
+    if (&end != &first) others.push_back(fmt::format("rank {} ({})", end.failure.rank, end.failure.what));
+  }
+  if (!others.empty()) say(err, fmt::format("then failed: {}", fmt::join(others, ", ")));
+  if (!outcome.ended.empty())
+    say(err, fmt::format("ended by distrun: rank {}", fmt::join(outcome.ended, ", ")));
+}
+
+int exit_code(const Outcome& outcome) {
+  if (outcome.signal != 0) return 128 + outcome.signal;
+  return outcome.failed.empty() ? 1 : exit_code_of(first_failure(outcome).status);
+}
+
+// Where --redirects and --tee write when no --log-dir is given.
+std::string make_log_folder() {
+  std::string folder = (std::filesystem::temp_directory_path() / "distrun_XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr)
+    dist::fail_errno(dist::Errc::resource, errno, "distrun: cannot make " + folder);
+  return folder;
+}
+
+// Waits for other nodes while no rank of ours runs: a signal may end us as usual.
+template <class F>
+bool wait_unguarded(Signals& signals, F&& wait) {
+  signals.let_through();
+  const bool result = wait();
+  signals.hold();
+  return result;
+}
+
+int run_attempts(const Stage& stage, const Command& command) {
+  const int most = stage.options.max_restarts;
+  for (int attempt = 0;; ++attempt) {
+    Outcome outcome = Attempt(stage, command, attempt).run();
+    if (outcome.is_good() && !wait_unguarded(stage.signals, [&] { return stage.nodes.finish(attempt); })) {
+      outcome.elsewhere = stage.nodes.failure_elsewhere(attempt).value_or("another node failed");
+    }
+    if (outcome.is_good()) return 0;
+    if (outcome.signal != 0) {
+      stage.nodes.report_stop(attempt, outcome.signal);
+    } else if (attempt == most) {
+      report(stage.err, outcome, stage.nodes.place());
+    } else {
+      say(stage.err,
+          fmt::format("{}; starting all ranks again ({} of {})", one_line(outcome), attempt + 1, most));
+      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(attempt); })) continue;
+      say(stage.err, "another node is lost: not starting again");
+    }
+    return exit_code(outcome);
+  }
+}
+
+}  // namespace
+
+int run(Options options, Guardian& guardian, Signals& signals) {
+  const Command command = find_program(options.program);
+  Outlet out(STDOUT_FILENO), err(STDERR_FILENO);
+  Nodes nodes(options);
+  wait_unguarded(signals, [&] { return nodes.join(options), true; });
+  if (options.log_dir.empty() && (options.tee.is_any() || options.redirects.is_any())) {
+    options.log_dir = make_log_folder();
+    say(err, "logs are in " + options.log_dir);
+  }
+  if (sets_omp_threads(own_environment(), nodes.place())) {
+    say(err, fmt::format("OMP_NUM_THREADS=1 for each of {} ranks; set it yourself to use more threads",
+                         nodes.place().local_size));
+  }
+  const int code = run_attempts({options, nodes, guardian, signals, out, err}, command);
+  signals.let_through();  // nothing of ours runs any more; the reader may be slow, and other nodes too
+  out.flush(dist::Deadline::never());
+  err.flush(dist::Deadline::never());
+  return code;
+}
+
+}  // namespace distrun

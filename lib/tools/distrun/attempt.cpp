@@ -1,0 +1,227 @@
+#include "attempt.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+
+namespace distrun {
+namespace {
+
+using dist::Deadline;
+
+constexpr int stdout_stream = 1, stderr_stream = 2;
+constexpr double term_patience_s = 2;  // between SIGTERM and SIGKILL
+constexpr auto drain_patience = std::chrono::milliseconds(200);
+constexpr int words_lines = 5, report_lines = 10;
+
+dist::UniqueFd open_log(const std::string& path) {
+  dist::UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd) dist::fail_errno(dist::Errc::resource, errno, "distrun: cannot write " + path);
+  return fd;
+}
+
+}  // namespace
+
+Attempt::Attempt(const Stage& stage, const Command& command, int number)
+    : stage_(stage),
+      command_(command),
+      number_(number),
+      watcher_(stage.nodes, number, stage.options.monitor_interval_s) {}
+
+std::string Attempt::log_folder(int local_rank) const {
+  const Options& o = stage_.options;
+  if (o.log_dir.empty()) return "";
+  const std::string folder = fmt::format("{}/{}/attempt_{}/{}", o.log_dir, o.run_id, number_, local_rank);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) dist::fail(dist::Errc::resource, "distrun: cannot make {}: {}", folder, error.message());
+  return folder;
+}
+
+LineSink::Target Attempt::target(int local_rank, int stream, Outlet& outlet) const {
+  const Options& o = stage_.options;
+  LineSink::Target result;
+  const bool tee = o.tee.has(local_rank, stream), redirect = o.redirects.has(local_rank, stream);
+  const bool chosen = o.shown_ranks.empty() || std::ranges::count(o.shown_ranks, local_rank) > 0;
+  if (chosen && (tee || !redirect)) result.shown = &outlet;
+  if (o.prefix)
+    result.prefix = line_prefix(stage_.nodes.place().first_rank + local_rank,
+                                outlet.is_terminal() && getenv("NO_COLOR") == nullptr);
+  if (tee || redirect) {
+    result.file =
+        open_log(log_folder(local_rank) + (stream == stdout_stream ? "/stdout.log" : "/stderr.log"));
+  }
+  return result;
+}
+
+void Attempt::start(int local_rank) {
+  const Place& place = stage_.nodes.place();
+  const std::string folder = log_folder(local_rank);
+  Worker::Setup setup;
+  setup.environment = rank_environment(own_environment(), stage_.options, place, local_rank, number_,
+                                       folder.empty() ? "" : folder + "/error.json");
+  setup.reads_stdin = local_rank == 0 && isatty(0) == 0;
+  setup.on_terminal = stage_.out.is_terminal();
+  auto tail = std::make_unique<Tail>();
+  auto out = target(local_rank, stdout_stream, stage_.out),
+       err = target(local_rank, stderr_stream, stage_.err);
+  err.tail = tail.get();
+  Worker worker(command_, setup);
+  stage_.guardian.watch(worker.pid());
+  ranks_.push_back({std::move(worker), std::move(tail), LineSink(std::move(out)), LineSink(std::move(err))});
+  ++running_;
+}
+
+Outcome Attempt::run() {
+  for (int local_rank = 0; local_rank < stage_.nodes.place().local_size; ++local_rank) start(local_rank);
+  while (running_ > 0) {
+    wait_for_events();
+    for (Local& local : ranks_) read_streams(local);
+    obey_signals();
+    collect_ended();
+    if (auto news = watcher_.news()) {
+      outcome_.elsewhere = *news;
+      if (phase_ == Phase::running) enter(Phase::reporting, stage_.options.grace_s);
+    }
+    stop_if_reader_left();
+    advance();
+  }
+  for (Local& local : ranks_) {  // what children of ranks have written meanwhile
+    read_streams(local);
+    local.out.finish(), local.err.finish();
+  }
+  end_orphans(stage_.guardian.pid());
+  return std::move(outcome_);
+}
+
+void Attempt::wait_for_events() {
+  std::vector<pollfd> events{{stage_.signals.fd(), POLLIN, 0}, {watcher_.fd(), POLLIN, 0}};
+  for (const Local& local : ranks_) {
+    if (local.out_open && !stage_.out.is_full()) events.push_back({local.worker.out(), POLLIN, 0});
+    if (local.err_open && !stage_.err.is_full()) events.push_back({local.worker.err(), POLLIN, 0});
+  }
+  for (const Outlet* outlet : {&stage_.out, &stage_.err}) {
+    if (outlet->is_waiting()) events.push_back({outlet->fd(), POLLOUT, 0});
+  }
+  Deadline next = deadline_;
+  for (const Local& local : ranks_) {
+    if (local.worker.is_reaped() && !local.noted) next = Deadline::sooner(next, local.drain);
+  }
+  poll(events.data(), events.size(), next.poll_ms());
+  stage_.out.pump();
+  stage_.err.pump();
+}
+
+void Attempt::read_streams(Local& local) {
+  if (!stage_.out.is_full()) read_stream(local.worker.out(), local.out, local.out_open);
+  if (!local.out_open) local.worker.close_out();
+  if (!stage_.err.is_full()) read_stream(local.worker.err(), local.err, local.err_open);
+  if (!local.err_open) local.worker.close_err();
+  stage_.out.pump();
+  stage_.err.pump();
+}
+
+// Reads at most a few pieces at a time: no rank may starve the others.
+void Attempt::read_stream(int fd, LineSink& sink, bool& open) {
+  std::array<char, 65536> piece;
+  for (int i = 0; open && i < 4; ++i) {
+    const ssize_t n = read(fd, piece.data(), piece.size());
+    if (n > 0)
+      sink.add({piece.data(), static_cast<std::size_t>(n)});
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+      open = false;  // EIO: a terminal's other side is closed
+    else
+      return;
+  }
+  if (!open) sink.finish();
+}
+
+// A rank has ended when its leader is gone and everything it said was read: that comes before what is said of
+// its end. A process that left its group may hold the streams open; it is not waited for.
+void Attempt::collect_ended() {
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    Local& local = ranks_[i];
+    if (local.noted) continue;
+    if (!local.worker.is_reaped()) {
+      if (!local.worker.reap()) continue;
+      stage_.guardian.forget(local.worker.pid());
+      local.drain = Deadline::after(drain_patience);
+    }
+    const bool blocked = stage_.out.is_full() || stage_.err.is_full();
+    const bool all_read = (!local.out_open && !local.err_open) || (local.drain.passed() && !blocked);
+    if (!all_read && phase_ != Phase::killing) continue;
+    local.noted = true;
+    --running_;
+    note_end(static_cast<int>(i), local);
+  }
+}
+
+void Attempt::note_end(int local_rank, const Local& local) {
+  const int rank = stage_.nodes.place().first_rank + local_rank, status = local.worker.status();
+  if (status == 0) return;
+  if (phase_ >= Phase::stopping) {
+    outcome_.ended.push_back(rank);
+    return;
+  }
+  Ended end{
+      {rank, std::chrono::steady_clock::now(), describe_status(status), local.tail->last_lines(words_lines)},
+      status,
+      local.worker.pid(),
+      local.tail->last_lines(report_lines)};
+  // An uncaught error ends in abort(): its words count. Any other signal is the rank's own.
+  if (WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT) end.failure.last_words.clear();
+  if (outcome_.failed.empty()) stage_.nodes.report_failure(number_, rank, end.failure.what);
+  outcome_.failed.push_back(std::move(end));
+  if (phase_ == Phase::running) enter(Phase::reporting, stage_.options.grace_s);
+}
+
+void Attempt::obey_signals() {
+  for (int number; (number = stage_.signals.next()) != 0;) {
+    if (number == SIGCHLD) continue;
+    const bool again = outcome_.signal != 0;
+    if (!again) outcome_.signal = number;
+    signal_all(again ? SIGKILL : number);
+    enter(again ? Phase::killing : Phase::stopping, stage_.options.grace_s);
+  }
+}
+
+// As a program whose pipe breaks: "distrun ... | head" ends all ranks.
+void Attempt::stop_if_reader_left() {
+  if (!stage_.out.is_broken() || phase_ >= Phase::stopping) return;
+  outcome_.signal = SIGPIPE;
+  signal_all(SIGTERM);
+  enter(Phase::stopping, term_patience_s);
+}
+
+void Attempt::advance() {
+  if (!deadline_.passed()) return;
+  if (phase_ == Phase::reporting) {
+    signal_all(SIGTERM);
+    enter(Phase::stopping, term_patience_s);
+  } else {
+    signal_all(SIGKILL);
+    enter(Phase::killing, 1);
+  }
+}
+
+void Attempt::enter(Phase phase, double seconds) {
+  phase_ = phase;
+  deadline_ =
+      Deadline::after(std::chrono::duration_cast<dist::Timeout>(std::chrono::duration<double>(seconds)));
+}
+
+void Attempt::signal_all(int number) {
+  for (const Local& local : ranks_) local.worker.send_signal(number);
+}
+
+}  // namespace distrun

@@ -1,0 +1,90 @@
+// One start of this node's ranks, until all of them have ended: the event loop.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <poll.h>
+
+#include "dist/launch/root_cause.h"
+
+#include "guardian.h"
+#include "nodes.h"
+#include "options.h"
+#include "output.h"
+#include "signals.h"
+#include "watcher.h"
+#include "worker.h"
+
+namespace distrun {
+
+struct Ended {
+  dist::RankFailure failure;
+  int status = 0;  // as waitpid(2) gives it
+  pid_t pid = 0;
+  std::string last_lines;  // of its stderr
+};
+
+struct Outcome {
+  std::vector<Ended> failed;  // by themselves, in the order noticed
+  std::vector<int> ended;     // ranks that distrun ended
+  int signal = 0;             // distrun was told to stop
+  std::string elsewhere;      // a failure of another node that came first
+  bool is_good() const { return failed.empty() && signal == 0 && elsewhere.empty(); }
+};
+
+// Parts that outlive an attempt.
+struct Stage {
+  const Options& options;
+  Nodes& nodes;
+  Guardian& guardian;
+  Signals& signals;
+  Outlet& out;
+  Outlet& err;
+};
+
+class Attempt {
+ public:
+  Attempt(const Stage& stage, const Command& command, int number);
+  // Starts the ranks and returns when none is left. When one fails, the others get the grace period to
+  // report, then SIGTERM, then SIGKILL. Throws what Worker throws; then no rank is left either.
+  Outcome run();
+
+ private:
+  struct Local {  // a rank of this node
+    Worker worker;
+    std::unique_ptr<Tail> tail;
+    LineSink out, err;
+    bool out_open = true, err_open = true;
+    bool noted = false;                              // its end has been told
+    dist::Deadline drain = dist::Deadline::never();  // once reaped: how long its streams are still read
+  };
+  enum class Phase { running, reporting, stopping, killing };
+
+  void start(int local_rank);
+  LineSink::Target target(int local_rank, int stream, Outlet& outlet) const;
+  std::string log_folder(int local_rank) const;
+  void wait_for_events();
+  void read_streams(Local& local);
+  void read_stream(int fd, LineSink& sink, bool& open);
+  void collect_ended();
+  void note_end(int local_rank, const Local& local);
+  void obey_signals();
+  void stop_if_reader_left();
+  void advance();
+  void enter(Phase phase, double seconds);
+  void signal_all(int number);
+
+  const Stage& stage_;
+  const Command& command_;
+  int number_;
+  std::vector<Local> ranks_;
+  int running_ = 0;
+  Phase phase_ = Phase::running;
+  dist::Deadline deadline_ = dist::Deadline::never();
+  Watcher watcher_;
+  Outcome outcome_;
+};
+
+}  // namespace distrun

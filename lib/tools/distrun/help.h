@@ -1,0 +1,11 @@
+// --help as a page for people: one spelling of each flag, and what distrun's command line looks like.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace distrun {
+
+std::shared_ptr<CLI::FormatterBase> help_page();
+
+}  // namespace distrun

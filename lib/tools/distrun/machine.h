@@ -1,0 +1,16 @@
+// Small questions to this machine.
+#pragma once
+
+#include <string>
+
+namespace distrun {
+
+int usable_cpus();   // that this process may run on
+int visible_gpus();  // NVIDIA devices that CUDA_VISIBLE_DEVICES leaves
+
+bool is_this_machine(const std::string& host);  // one of its own addresses
+std::string host_name();
+int free_port();             // Error{resource} when there is none
+std::string random_token();  // 128 bits, as hexadecimal digits
+
+}  // namespace distrun

@@ -1,0 +1,35 @@
+// distrun: starts a program as the ranks of a job, as torchrun does. See options.h for its flags.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "dist/core/error.h"
+
+#include "agent.h"
+
+namespace {
+
+constexpr int usage_error = 2, not_runnable = 127, own_failure = 1;
+
+int run(std::vector<std::string> arguments) {
+  try {
+    const distrun::Options options = distrun::parse(std::move(arguments));
+    distrun::Guardian guardian;
+    distrun::Signals signals;
+    return distrun::run(options, guardian, signals);
+  } catch (const distrun::Stop& stop) {
+    std::fprintf(stop.exit_code == 0 ? stdout : stderr, "%s\n", stop.text.c_str());
+    return stop.exit_code;
+  } catch (const dist::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return error.code() == dist::Errc::invalid_argument ? not_runnable : own_failure;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "distrun: %s\n", error.what());
+    return own_failure;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run({argv + 1, argv + argc}); }

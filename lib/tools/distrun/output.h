@@ -1,0 +1,66 @@
+// Many ranks, one console: whole lines only, each with its rank before it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dist/core/deadline.h"
+#include "dist/core/handles.h"
+
+namespace distrun {
+
+// distrun's own stdout or stderr. Keeps what does not fit now, so that a slow reader never blocks the event
+// loop.
+class Outlet {
+ public:
+  explicit Outlet(int fd);
+  void add(std::string_view text) { pending_ += text; }
+  void pump();                          // writes what can be written without blocking
+  void flush(dist::Deadline deadline);  // writes all of it, waiting for a slow reader until then
+  bool is_waiting() const { return !pending_.empty() && !is_broken_; }
+  bool is_full() const;                          // ranks should wait until the reader has caught up
+  bool is_broken() const { return is_broken_; }  // the reader went away
+  bool is_terminal() const { return is_terminal_; }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+  bool is_terminal_, is_broken_ = false;
+  std::string pending_;
+};
+
+// The last bytes of a stream, for the report of a failure.
+class Tail {
+ public:
+  void add(std::string_view text);
+  std::string last_lines(int count) const;
+
+ private:
+  std::string kept_;
+};
+
+// One stream of one rank, cut into lines. Bytes pass unchanged. A line that grows beyond 1 MiB is broken, so
+// that memory stays bounded; a last line without its newline gets one.
+class LineSink {
+ public:
+  struct Target {
+    Outlet* shown = nullptr;  // nullptr: not shown
+    std::string prefix;
+    dist::UniqueFd file;  // gets the bytes as they are
+    Tail* tail = nullptr;
+  };
+  explicit LineSink(Target target) : target_(std::move(target)) {}
+  void add(std::string_view bytes);
+  void finish();
+
+ private:
+  void emit(std::string_view line);
+  Target target_;
+  std::string partial_;
+};
+
+// "[3] ", in the rank's colour when `colours`.
+std::string line_prefix(int rank, bool colours);
+
+}  // namespace distrun
