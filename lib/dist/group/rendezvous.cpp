@@ -186,8 +186,10 @@ void part(Job& job, bool from_all, Deadline deadline) noexcept {
         if (from_all || job.store->check(joined)) farewells.push_back(gone_key(r));
       }
       job.base->wait(farewells, deadline);
-    } else if (job.kept_by_rank_0 && job.base) {
-      job.base->set(gone_key(job.rank), "left");
+    } else if (job.kept_by_rank_0) {
+      job.store.reset();
+      // The last handle's end says it by itself (see LastWill); one that somebody still holds needs the word.
+      if (job.base.use_count() > 1) job.base->set(gone_key(job.rank), "left");
     }
   } catch (const std::exception& error) {
     log(LogLevel::info, "rank {}: leaving the store: {}", job.rank, error.what());
@@ -224,6 +226,19 @@ Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& g
   }
   find_local_rank(job, plan.launch);
   return job;
+}
+
+void cancel_rendezvous(const std::shared_ptr<Store>& base, int restart_count,
+                       const std::string& why) noexcept {
+  try {
+    const std::string verdict = Verdict::bad(Errc::peer_failed, why).text;
+    for (int generation = 0;; ++generation) {  // those that have a verdict are over
+      const auto place = meeting_place(base, restart_count, generation);
+      if (to_string(place->compare_set(verdict_key, {}, to_bytes(verdict))) == verdict) return;
+    }
+  } catch (const std::exception& error) {
+    log(LogLevel::info, "cannot tell the other ranks that {}: {}", why, error.what());
+  }
 }
 
 void leave(Job& job, Deadline deadline) noexcept { part(job, false, deadline); }

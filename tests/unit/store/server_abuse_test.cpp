@@ -3,6 +3,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "dist/store/tcp_store.h"
 
@@ -158,6 +160,21 @@ TEST_F(ServerAbuse, TooManyStrangersPushOutTheOldest) {
   for (int i = 0; i < 40; ++i) crowd.push_back(std::make_unique<RawClient>(server.address()));
   EXPECT_TRUE(crowd.front()->is_closed_by_server());
   EXPECT_EQ(make_tcp_store(server.address(), "secret", soon())->add("n", 1), 1);
+}
+
+TEST_F(ServerAbuse, WithoutDescriptorsLeftNewcomersWaitAndTheOthersGoOn) {
+  const int lowest_free = dup(0);
+  close(lowest_free);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit one_more{static_cast<rlim_t>(lowest_free) + 1, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &one_more);
+  RawClient newcomer(server.address());  // takes the last one: there is none for the server's end
+  newcomer.greet("secret");
+  std::this_thread::sleep_for(30ms);
+  EXPECT_EQ(store->add("n", 1), 1);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(wait_ready(newcomer.fd(), POLLIN, soon()));  // the welcome
 }
 
 TEST_F(ServerAbuse, TwoHundredGarbageConnectionsDoNotDisturbRealClients) {
