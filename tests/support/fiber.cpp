@@ -15,7 +15,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace dist::testing {
+namespace dist::test {
 
 namespace {
 
@@ -80,4 +80,4 @@ void Fiber::suspend() {
   has_switched(inside_mark_, &outside_bottom_, &outside_size_);
 }
 
-}  // namespace dist::testing
+}  // namespace dist::test

@@ -8,7 +8,7 @@
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 
-namespace dist::testing {
+namespace dist::test {
 
 // Not thread-safe, not movable: `body` may hold a pointer to it. A fiber must run to its end before it is
 // destroyed.
@@ -38,4 +38,4 @@ class Fiber {
   std::size_t outside_size_ = 0;
 };
 
-}  // namespace dist::testing
+}  // namespace dist::test

@@ -5,7 +5,7 @@
 
 #include "dist/core/fail.h"
 
-namespace dist::testing {
+namespace dist::test {
 
 void Message::load() {
   if (std::exchange(loaded_, true) || from->count == 0) return;
@@ -106,4 +106,4 @@ const Message* Network::left_over() const {
   return nullptr;
 }
 
-}  // namespace dist::testing
+}  // namespace dist::test

@@ -13,7 +13,7 @@
 
 #include "support/fiber_transport.h"
 
-namespace dist::testing {
+namespace dist::test {
 
 // One message: made by whichever side comes first, completed by the other.
 struct Message {
@@ -75,4 +75,4 @@ class Network {
   std::int64_t next_sequence_ = 0;
 };
 
-}  // namespace dist::testing
+}  // namespace dist::test

@@ -14,7 +14,7 @@
 #include "dist/transport/endpoint.h"
 #include "dist/transport/transport.h"
 
-namespace dist::testing {
+namespace dist::test {
 
 // When the network touches the buffers of a transfer. Both are allowed by the contract; a program that is
 // right with both neither changes a send buffer before wait() nor counts on a receive buffer being untouched
@@ -58,4 +58,4 @@ struct FiberReport {
 FiberReport run_fibers(int n, const std::function<void(Transport& net)>& rank_main,
                        const FiberOptions& options = {});
 
-}  // namespace dist::testing
+}  // namespace dist::test

@@ -5,8 +5,9 @@
 // S bytes in m segments (segments.h), D = depth of the tree <= ceil(log2 n). An inner rank handles three
 // arrivals a segment (two children's sums going up, the parent's result coming down) and three departures, at
 // the same time:
-//   2D alpha + 3 beta S (1 + O(D/m)) + 2 gamma S
-//   m = 1: at most 4D - 2 rounds for n > 1 (two children take turns at a port, the root has one child)
+//   about 2D alpha + 3 beta S + 2 gamma S once m is much larger than D
+//   m = 1: at most 4D - 2 rounds for n > 1 (two children take turns at a port; the root has one child);
+//   m segments: at most 3m + 4D + 2 rounds
 // A rank sends m messages, S bytes, to its parent and to each of its children. All ranks end with the same
 // bits: the sums are made once, at the root.
 #pragma once

@@ -89,7 +89,7 @@ TEST(Choose, PointToPointIsNoCollective) {
 
 TEST(Binomial, RefusesUnevenCountsAtTheRoot) {
   const auto scatter = [] {
-    testing::run_fibers(3, [](Transport& net) {
+    test::run_fibers(3, [](Transport& net) {
       Tensor all = zeros({6}), out = zeros({2});
       const TensorView v = all.flat();
       const std::vector<TensorView> ins{v.slice(0, 2), v.slice(2, 3), v.slice(5, 1)};

@@ -5,7 +5,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/tensor.h"
 
-namespace dist::testing {
+namespace dist::test {
 
 namespace {
 
@@ -232,4 +232,4 @@ bool takes_uneven_counts(const AlgorithmEntry& algorithm) {
   return kind == OpKind::all_gather || kind == OpKind::reduce_scatter || kind == OpKind::all_to_all;
 }
 
-}  // namespace dist::testing
+}  // namespace dist::test

@@ -8,7 +8,7 @@
 
 #include "dist/collectives/algorithms.h"
 
-namespace dist::testing {
+namespace dist::test {
 
 struct CollectiveCase {
   const AlgorithmEntry* algorithm = nullptr;
@@ -31,4 +31,4 @@ bool has_root(OpKind kind);
 bool reduces(OpKind kind);
 bool takes_uneven_counts(const AlgorithmEntry& algorithm);
 
-}  // namespace dist::testing
+}  // namespace dist::test

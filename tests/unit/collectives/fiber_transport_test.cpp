@@ -9,7 +9,7 @@
 
 #include "dist/core/fail.h"
 
-namespace dist::testing {
+namespace dist::test {
 namespace {
 
 TensorView view_of(std::vector<float>& values) {
@@ -280,4 +280,4 @@ TEST(FiberTransport, TheSameProgramTakesTheSameRounds) {
 }
 
 }  // namespace
-}  // namespace dist::testing
+}  // namespace dist::test

@@ -15,7 +15,7 @@
 #include "collective_case.h"
 #include "support/fiber_transport.h"
 
-namespace dist::testing {
+namespace dist::test {
 namespace {
 
 const std::vector<int> all_n{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33};
@@ -217,4 +217,4 @@ TEST(Barrier, NobodyLeavesBeforeAllHaveCome) {
 }
 
 }  // namespace
-}  // namespace dist::testing
+}  // namespace dist::test

@@ -1,0 +1,134 @@
+// The same table on the real transports, ranks as threads: what ran on virtual ranks runs here unchanged.
+#include "dist/transport/endpoint.h"
+
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dist/core/fail.h"
+#include "dist/core/rank_label.h"
+#include "dist/store/memory_store.h"
+
+#include "collective_case.h"
+
+namespace dist::test {
+namespace {
+
+// Calls fn on n connected endpoints, a thread each, and rethrows the first error in time.
+void run_endpoints(int n, const std::string& transport, const std::function<void(Endpoint&)>& fn) {
+  const auto store = make_memory_store();
+  std::mutex mutex;
+  std::exception_ptr first;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < n; ++rank) {
+    threads.emplace_back([&, rank] {
+      set_current_rank_label(rank);
+      std::shared_ptr<Endpoint> endpoint;
+      std::string reason;
+      try {
+        EndpointOptions options;
+        options.rank = rank;
+        options.world_size = n;
+        options.transport = transport;
+        options.deadline = Deadline::after(std::chrono::seconds(30));
+        endpoint = connect_endpoint(*store, options);
+        fn(*endpoint);
+      } catch (const std::exception& e) {
+        reason = e.what();
+        const std::lock_guard lock(mutex);
+        if (!first) first = std::current_exception();
+      }
+      if (endpoint) endpoint->close(reason);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (first) std::rethrow_exception(first);
+}
+
+// Runs cases one after the other on an endpoint, as a group would: each has its own sequence number.
+class CaseRunner {
+ public:
+  explicit CaseRunner(Endpoint& endpoint) : endpoint_(endpoint) {
+    for (int r = 0; r < endpoint.world_size(); ++r) everybody_.push_back(r);
+  }
+
+  void run(const CollectiveCase& c, SendMode mode) {
+    TransportOptions options;
+    options.members = everybody_;
+    options.channel.tag = sequence_;
+    options.label = {c.str(), sequence_++, "", CallSite::current()};
+    options.mode = mode;
+    options.deadline = Deadline::after(std::chrono::seconds(60));
+    const auto net = endpoint_.open(std::move(options));
+    try {
+      run_case(*net, c);
+    } catch (const Error& e) {
+      fail(e.code(), "{} on rank {}, {}: {}", c.str(), endpoint_.rank(),
+           mode == SendMode::eager ? "eager" : "rendezvous", e.what());
+    }
+  }
+
+ private:
+  Endpoint& endpoint_;
+  std::vector<int> everybody_;
+  std::uint64_t sequence_ = 0;
+};
+
+std::vector<std::int64_t> counts_for(const AlgorithmEntry& algorithm, int n, std::int64_t elements) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(n), elements);
+  if (takes_uneven_counts(algorithm))
+    for (int r = 0; r < n; ++r) counts[static_cast<std::size_t>(r)] = elements * (r % 3) / 2;
+  return counts;
+}
+
+void run_the_table(Endpoint& endpoint, std::int64_t elements) {
+  const int n = endpoint.world_size();
+  CaseRunner runner(endpoint);
+  for (const AlgorithmEntry& algorithm : algorithms()) {
+    const auto roots = has_root(algorithm.collective) ? std::set<int>{0, n - 1} : std::set<int>{0};
+    for (int root : roots) {
+      const CollectiveCase c{.algorithm = &algorithm,
+                             .counts = counts_for(algorithm, n, elements),
+                             .root = root,
+                             .in_place = root > 0};
+      for (SendMode mode : {SendMode::rendezvous, SendMode::eager}) runner.run(c, mode);
+    }
+  }
+}
+
+class RealTransport : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(RealTransport, RunsTheWholeTable) {
+  for (int n : {1, 2, 3, 5, 8})
+    run_endpoints(n, GetParam(), [](Endpoint& endpoint) {
+      for (std::int64_t elements : {0, 1, 7, 1000}) run_the_table(endpoint, elements);
+    });
+}
+
+TEST_P(RealTransport, RunsTheWholeTableOnDataOfSeveralSegments) {
+  for (int n : {2, 3, 8})
+    run_endpoints(n, GetParam(), [](Endpoint& endpoint) { run_the_table(endpoint, 65'537); });
+}
+
+TEST_P(RealTransport, KeepsManyCollectivesInARowApart) {
+  run_endpoints(4, GetParam(), [](Endpoint& endpoint) {
+    CaseRunner runner(endpoint);
+    for (int i = 0; i < 50; ++i)
+      for (const char* name : {"ring", "recursive_doubling", "tree", "reduce_broadcast"})
+        runner.run({.algorithm = &find_algorithm(OpKind::all_reduce, name),
+                    .counts = std::vector<std::int64_t>(4, i)},
+                   i % 2 ? SendMode::eager : SendMode::rendezvous);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, RealTransport, ::testing::Values("shm", "tcp"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+}  // namespace
+}  // namespace dist::test
