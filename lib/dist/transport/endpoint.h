@@ -49,10 +49,10 @@ struct TransportOptions {
 struct EndpointOptions {
   int rank = 0;
   int world_size = 1;
-  std::string token;               // a stranger's connection is refused
+  std::string token = {};          // a stranger's connection is refused
   std::string transport = "auto";  // auto: shared memory on one host, else TCP; "shm"; "tcp" (DIST_TRANSPORT)
   Deadline deadline = Deadline::never();  // for the connections to be made
-  std::string host;  // of this rank, empty: host_id(). Ranks of equal hosts may share memory
+  std::string host = {};  // of this rank, empty: host_id(). Ranks of equal hosts may share memory
 };
 
 // Thread-safe: several operations may run at once, each by its own thread; waiting threads share the polling.

@@ -82,6 +82,7 @@ class Engine final : private LinkEvents {
   // Who is still there (engine_peers.cpp).
   void on_goodbye(int peer, const std::string& reason);
   void on_hang_up(Link& link);
+  void report_failure(int peer, const std::string& how);
   void fail_peer(int peer, const std::string& how);
   void fail_op(Op& op, const Trouble& trouble);
   Trouble trouble_of(const Op& op) const;

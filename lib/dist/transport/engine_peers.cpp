@@ -67,9 +67,9 @@ void Engine::fail_peer(int peer, const std::string& how) {
 }
 
 void Engine::on_goodbye(int peer, const std::string& reason) {
-  if (!reason.empty()) return fail_peer(peer, "gave up: " + reason);
   PeerState& state = peers_[static_cast<std::size_t>(peer)];
   if (state.kind != PeerState::Kind::present) return;
+  if (!reason.empty()) return report_failure(peer, "gave up: " + reason);
   state.kind = PeerState::Kind::left;
   // Everything it ever sent has been taken in: what still needs it will never be.
   transfers_.for_each([&](Transfer& t) {
@@ -86,11 +86,15 @@ void Engine::on_hang_up(Link& link) {
   const int peer = link.peer();
   forget_link(link);
   if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
-  const std::string how = "died (its connection closed without a goodbye)";
+  report_failure(peer, "died (its connection closed without a goodbye)");
+}
+
+// Noticed at first hand. Others may hear first of the failures that follow from this one; they are to know
+// where it began.
+void Engine::report_failure(int peer, const std::string& how) {
   fail_peer(peer, how);
-  // Others may see the deaths that follow from this one first; they are to know where it began.
   for (const auto& other : links_)
-    if (other && other->peer() != rank() && !other->is_shut())
+    if (other && other->peer() != rank() && other->peer() != peer && !other->is_shut())
       other->send(text_frame(FrameKind::obituary, how, static_cast<std::uint64_t>(peer)), bytes_of(how));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <sstream>
 
 #include <sys/resource.h>
 
@@ -17,6 +18,7 @@ namespace dist::net {
 namespace {
 
 constexpr std::string_view failed_key = "endpoint/failed";
+constexpr std::string_view world_key = "endpoint/world_size";
 // How often a rank that waits looks whether another gave its reason for failing.
 constexpr std::chrono::milliseconds check_interval{200};
 
@@ -56,13 +58,9 @@ std::shared_ptr<Engine> Mesh::connect() {
   mine_.host = options_.host.empty() ? host_id() : options_.host;
   mine_.mailroom = random_number();
   try {
-    if (options_.world_size > 1) {
-      listen();
-      publish();
-      collect();
-    } else {
-      cards_ = {mine_};
-    }
+    if (options_.world_size > 1) listen();
+    publish();
+    collect();
     prepare();
     meet();
   } catch (const Error& error) {
@@ -89,9 +87,17 @@ void Mesh::listen() try {
 }
 
 void Mesh::publish() {
+  // The first rank to come says how large the world is; whoever was told otherwise finds out at once.
+  const Bytes said =
+      store_.compare_set(world_key, {}, to_bytes(fmt::format("{} {}", mine_.world_size, mine_.rank)));
+  int world_size = 0, rank = 0;
+  std::istringstream(to_string(said)) >> world_size >> rank;
+  if (world_size != mine_.world_size)
+    fail(Errc::mismatch,
+         "rank {} was told that the world has {} ranks, but rank {} was told {}; check WORLD_SIZE", rank,
+         world_size, mine_.rank, mine_.world_size);
   const std::string text = mine_.str();
-  const Bytes there = store_.compare_set(card_key(mine_.rank), {}, to_bytes(text));
-  if (to_string(there) != text)
+  if (to_string(store_.compare_set(card_key(mine_.rank), {}, to_bytes(text))) != text)
     fail(Errc::mismatch, "two processes say that they are rank {}; check RANK of each (store {})", mine_.rank,
          store_.where());
 }
@@ -99,32 +105,30 @@ void Mesh::publish() {
 void Mesh::collect() {
   std::vector<std::string> keys;
   for (int rank = 0; rank < options_.world_size; ++rank) keys.push_back(card_key(rank));
-  const auto began = Clock::now();
-  for (bool all_here = false; !all_here;) {
-    try {
-      store_.wait(keys, Deadline::sooner(options_.deadline, Deadline::after(check_interval)));
-      all_here = true;
-    } catch (const Error& error) {
-      if (error.code() != Errc::timeout) throw;
-      check_reasons();
-      if (!options_.deadline.passed()) continue;
-      std::vector<int> absent;
-      for (int rank = 0; rank < options_.world_size; ++rank)
-        if (!store_.check(std::span(&keys[static_cast<std::size_t>(rank)], 1))) absent.push_back(rank);
-      const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began).count();
-      fail(Errc::timeout,
-           "rank {} waited {} ms for rank{} {} of {} to come; were they started, with the same address "
-           "and world size?",
-           mine_.rank, ms, absent.size() == 1 ? "" : "s", join(absent), options_.world_size);
-    }
-  }
+  await_all(keys);
   for (const std::string& key : keys)
     cards_.push_back(Card::parse(store_.get_text(key, options_.deadline), store_.where()));
-  for (const Card& card : cards_)
-    if (card.world_size != mine_.world_size)
-      fail(Errc::mismatch,
-           "rank {} was told that the world has {} ranks, but rank {} was told {}; check WORLD_SIZE",
-           card.rank, card.world_size, mine_.rank, mine_.world_size);
+}
+
+void Mesh::await_all(const std::vector<std::string>& keys) {
+  const auto began = Clock::now();
+  for (;;) {
+    try {
+      return store_.wait(keys, Deadline::sooner(options_.deadline, Deadline::after(check_interval)));
+    } catch (const Error& error) {
+      if (error.code() != Errc::timeout) throw;
+    }
+    if (options_.deadline.passed()) break;
+    check_reasons();
+  }
+  std::vector<int> absent;
+  for (int rank = 0; rank < options_.world_size; ++rank)
+    if (!store_.check(std::span(&keys[static_cast<std::size_t>(rank)], 1))) absent.push_back(rank);
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began).count();
+  fail(Errc::timeout,
+       "rank {} waited {} ms for rank{} {} of {} to come; were they started, with the same address and world "
+       "size?",
+       mine_.rank, ms, absent.size() == 1 ? "" : "s", join(absent), options_.world_size);
 }
 
 Mesh::Way Mesh::way_to(const Card& peer) const {

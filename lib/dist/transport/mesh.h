@@ -37,6 +37,7 @@ class Mesh {
   void listen();
   void publish();
   void collect();
+  void await_all(const std::vector<std::string>& keys);
   void prepare();
   void meet();
   void give_up(const std::string& reason) noexcept;

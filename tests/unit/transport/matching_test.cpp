@@ -1,0 +1,89 @@
+#include "dist/transport/matching.h"
+
+#include <gtest/gtest.h>
+
+#include "dist/transport/opcode.h"
+#include "dist/transport/transport.h"
+
+namespace dist::net {
+namespace {
+
+Frame message(std::uint64_t tag, std::uint64_t id, std::uint32_t context = 1, bool point_to_point = false) {
+  Frame frame{.kind = FrameKind::eager, .context = context, .tag = tag, .id = id};
+  if (point_to_point) frame.flags = flag_point_to_point;
+  return frame;
+}
+
+TEST(Matching, parked_messages_come_out_first_in_first_out_for_each_source) {
+  Matching matching;
+  Mailbox& box = matching.open({1, false, 7});
+  for (std::uint64_t i = 0; i < 6; ++i) matching.park(message(7, i), static_cast<int>(i % 2), nullptr);
+  EXPECT_EQ(matching.take_parked(box, 2), nullptr);
+  EXPECT_EQ(matching.take_parked(box, 1)->frame.id, 1u);
+  EXPECT_EQ(matching.take_parked(box, any_rank)->frame.id, 0u);
+  EXPECT_EQ(matching.take_parked(box, any_rank)->frame.id, 2u);
+  EXPECT_EQ(matching.take_parked(box, 1)->frame.id, 3u);
+}
+
+TEST(Matching, receives_meet_messages_in_the_order_they_were_posted) {
+  Matching matching;
+  Mailbox& box = matching.open({1, false, 7});
+  Transfer from_two, from_any, also_from_two;
+  from_two.peer = also_from_two.peer = 2;
+  from_any.peer = any_rank;
+  for (Transfer* t : {&from_two, &from_any, &also_from_two}) box.posted.push_back(*t);
+  EXPECT_EQ(matching.take_posted({1, false, 7}, 3), &from_any);
+  EXPECT_EQ(matching.take_posted({1, false, 7}, 3), nullptr);
+  EXPECT_EQ(matching.take_posted({1, false, 7}, 2), &from_two);
+  EXPECT_EQ(matching.take_posted({1, false, 7}, 2), &also_from_two);
+  EXPECT_TRUE(box.posted.empty());
+}
+
+TEST(Matching, context_tag_and_kind_separate_messages) {
+  Matching matching;
+  Mailbox& mine = matching.open({1, false, 7});
+  matching.park(message(8, 0), 0, nullptr);
+  matching.park(message(7, 0, 2), 0, nullptr);
+  matching.park(message(7, 0, 1, true), 0, nullptr);
+  EXPECT_EQ(matching.take_parked(mine, any_rank), nullptr);
+  Mailbox& user = matching.open({1, true, 7});
+  EXPECT_NE(&mine, &user);
+  EXPECT_NE(matching.take_parked(user, any_rank), nullptr);
+}
+
+TEST(Matching, a_message_waits_for_an_operation_that_is_opened_later) {
+  Matching matching;
+  const std::byte payload[3] = {std::byte{1}, std::byte{2}, std::byte{3}};
+  Frame frame = message(9, 5);
+  frame.payload = 3;
+  matching.park(frame, 4, payload);
+  Mailbox& other = matching.open({1, false, 10});
+  matching.close(other);
+  Parked* parked = matching.take_parked(matching.open({1, false, 9}), 4);
+  ASSERT_NE(parked, nullptr);
+  EXPECT_EQ(parked->payload, std::vector<std::byte>(payload, payload + 3));
+}
+
+TEST(Matching, many_channels_share_the_buckets) {
+  Matching matching;
+  for (std::uint64_t tag = 0; tag < 5000; ++tag) matching.park(message(tag, tag), 0, nullptr);
+  for (std::uint64_t tag = 5000; tag-- > 0;) {
+    Mailbox& box = matching.open({1, false, tag});
+    Parked* parked = matching.take_parked(box, 0);
+    ASSERT_NE(parked, nullptr) << tag;
+    EXPECT_EQ(parked->frame.id, tag);
+    matching.recycle(*parked);
+    matching.close(box);
+  }
+}
+
+TEST(Opcode, says_what_it_is) {
+  EXPECT_EQ(describe_opcode(opcode_of(OpKind::broadcast, DType::f32)), "broadcast f32");
+  EXPECT_EQ(describe_opcode(opcode_of(OpKind::all_to_all, DType::boolean)), "all_to_all bool");
+  EXPECT_EQ(describe_opcode(opcode_of(OpKind::barrier, DType::u8)), "barrier");
+  EXPECT_EQ(describe_opcode(0x1234), "operation 0x1234");
+  EXPECT_NE(opcode_of(OpKind::send, DType::u8), 0u);
+}
+
+}  // namespace
+}  // namespace dist::net
