@@ -129,8 +129,10 @@ void make_private(Segment& segment) {
   const int flags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* at = ::mmap(segment.at(0), segment.mapping.size(), protection, flags, -1, 0);
   bool copied = at != MAP_FAILED;
-  for (const auto& [offset, size] : segment.blocks.used())
+  for (const auto& [offset, size] : segment.blocks.used()) {
+    unpoison(segment.at(offset), size);  // a block's padding is copied too
     copied = copied && copy_block(segment, {offset, size});
+  }
   if (!copied) {
     log(LogLevel::error, "a forked process could not copy its tensors: {}",
         std::generic_category().message(errno));

@@ -58,6 +58,38 @@ StreamHandle current_stream(Device device) {
   return device.type == DeviceType::cpu ? nullptr : stream_slot(device);
 }
 
+Stream::Stream(Device device)
+    : api_(device_api(device.type).shared_from_this()), device_(device), handle_(api_->make_stream(device)) {}
+Stream::Stream(Stream&& other) noexcept
+    : api_(std::move(other.api_)), device_(other.device_), handle_(std::exchange(other.handle_, nullptr)) {}
+Stream& Stream::operator=(Stream&& other) noexcept {
+  std::swap(api_, other.api_);
+  std::swap(device_, other.device_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+Stream::~Stream() {
+  if (api_) api_->free_stream(device_, handle_);
+}
+void Stream::synchronize() const { api_->synchronize(device_, handle_); }
+
+Event::Event(Device device)
+    : api_(device_api(device.type).shared_from_this()), device_(device), handle_(api_->make_event(device)) {}
+Event::Event(Event&& other) noexcept
+    : api_(std::move(other.api_)), device_(other.device_), handle_(std::exchange(other.handle_, nullptr)) {}
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(api_, other.api_);
+  std::swap(device_, other.device_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+Event::~Event() {
+  if (api_) api_->free_event(device_, handle_);
+}
+void Event::record(StreamHandle stream) { api_->record(device_, handle_, stream); }
+void Event::make_wait(StreamHandle stream) const { api_->stream_wait(device_, stream, handle_); }
+bool Event::is_done() const { return api_->is_done(device_, handle_); }
+
 StreamGuard::StreamGuard(Device device, StreamHandle stream)
     : device_(device), before_(std::exchange(stream_slot(device), stream)) {}
 

@@ -62,6 +62,41 @@ void set_device_api(DeviceType type, std::shared_ptr<DeviceApi> api);
 // stream of the device.
 StreamHandle current_stream(Device device);
 
+// A stream of its own. Move-only, like Event; both keep the api they came from.
+class Stream {
+ public:
+  explicit Stream(Device device);
+  Stream(Stream&& other) noexcept;
+  Stream& operator=(Stream&& other) noexcept;
+  ~Stream();
+
+  StreamHandle handle() const { return handle_; }
+  void synchronize() const;  // blocks the host until all work enqueued so far is done
+
+ private:
+  std::shared_ptr<DeviceApi> api_;
+  Device device_;
+  StreamHandle handle_ = nullptr;
+};
+
+class Event {
+ public:
+  explicit Event(Device device);
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+  ~Event();
+
+  void record(StreamHandle stream);  // marks the work enqueued on `stream` so far
+  void make_wait(
+      StreamHandle stream) const;  // work enqueued on `stream` from now on runs after what was marked
+  bool is_done() const;            // an event never recorded is done
+
+ private:
+  std::shared_ptr<DeviceApi> api_;
+  Device device_;
+  EventHandle handle_ = nullptr;
+};
+
 // Makes `stream` current for this thread and device while it lives.
 class StreamGuard {
  public:
