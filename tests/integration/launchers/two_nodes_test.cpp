@@ -1,0 +1,120 @@
+// Two nodes: two distruns that meet on loopback.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "distrun/machine.h"
+#include "run_program.h"
+
+namespace {
+
+using namespace dist_test;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class TwoNodes : public testing::Test {
+ protected:
+  std::vector<std::string> node(std::vector<std::string> more,
+                                const std::vector<std::string>& program) const {
+    std::vector<std::string> result{DISTRUN, "--nnodes", "2", "--rdzv-endpoint",
+                                    fmt::format("127.0.0.1:{}", port_)};
+    result.insert(result.end(), more.begin(), more.end());
+    result.insert(result.end(), program.begin(), program.end());
+    return result;
+  }
+  std::vector<std::string> shell(const std::string& script) const { return {"sh", "-c", script}; }
+  int port_ = distrun::free_port();
+};
+
+TEST_F(TwoNodes, TheSameProgramRunsAcrossThem) {
+  Running a(node({"--nproc-per-node", "2"}, {SAME_PROGRAM})),
+      b(node({"--nproc-per-node", "3"}, {SAME_PROGRAM}));
+  const Ran first = a.wait(), second = b.wait();
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_TRUE(contains(first.out + second.out, "[0] all 5 ranks agree")) << first.out << second.out;
+}
+
+TEST_F(TwoNodes, NumbersByFlagWhateverTheOrderOfArrival) {
+  const std::string script =
+      "echo rank $RANK of $WORLD_SIZE, local $LOCAL_RANK, node $GROUP_RANK, $MASTER_ADDR:$MASTER_PORT";
+  Running late(node({"--node-rank", "1", "--nproc-per-node", "2"}, shell(script)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  Running early(node({"--node_rank", "0", "--nproc-per-node", "1"}, shell(script)));
+  const Ran one = late.wait(), zero = early.wait();
+  ASSERT_EQ(zero.code, 0) << zero.err;
+  ASSERT_EQ(one.code, 0) << one.err;
+  EXPECT_TRUE(contains(zero.out, "[0] rank 0 of 3, local 0, node 0, 127.0.0.1:")) << zero.out;
+  EXPECT_TRUE(contains(one.out, "[1] rank 1 of 3, local 0, node 1, 127.0.0.1:")) << one.out;
+  EXPECT_TRUE(contains(one.out, "[2] rank 2 of 3, local 1, node 1, 127.0.0.1:")) << one.out;
+  const auto master = [](const std::string& out) { return out.substr(out.find("127.0.0.1:"), 16); };
+  EXPECT_EQ(lines_of(master(zero.out))[0], lines_of(master(one.out))[0]);  // one port, the same on both
+}
+
+TEST_F(TwoNodes, AFailureOnOneEndsTheOther) {
+  const std::string script = "[ $RANK = 1 ] && exit 5; sleep 60";
+  Running a(node({"--node-rank", "0", "--grace-period", "0.3"}, shell(script)));
+  Running b(node({"--node-rank", "1", "--grace-period", "0.3"}, shell(script)));
+  const Ran zero = a.wait(20), one = b.wait(20);
+  EXPECT_EQ(one.code, 5);
+  EXPECT_EQ(zero.code, 1);
+  EXPECT_TRUE(contains(zero.err, "node 1: rank 1: exit code 5 came first")) << zero.err;
+  EXPECT_TRUE(contains(one.err, "rank 1 failed: exit code 5")) << one.err;
+}
+
+TEST_F(TwoNodes, BothStartAgainTogether) {
+  const std::string script =
+      "echo attempt $TORCHELASTIC_RESTART_COUNT; [ $RANK$TORCHELASTIC_RESTART_COUNT = 00 ] && exit 5; sleep "
+      "0.5";
+  Running a(node({"--max-restarts", "1", "--grace-period", "0.3"}, shell(script)));
+  Running b(node({"--max-restarts", "1", "--grace-period", "0.3"}, shell(script)));
+  const Ran first = a.wait(30), second = b.wait(30);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_TRUE(contains(first.out, "attempt 1") && contains(second.out, "attempt 1"))
+      << first.out << second.out;
+}
+
+TEST_F(TwoNodes, ALostNodeIsNoticed) {
+  for (const bool keeper : {false, true}) {  // also the one that keeps the store
+    port_ = distrun::free_port();
+    Running zero(node({"--node-rank", "0", "--grace-period", "0.3"}, shell("echo ready; sleep 60")));
+    Running one(node({"--node-rank", "1", "--grace-period", "0.3"}, shell("echo ready; sleep 60")));
+    ASSERT_TRUE(zero.wait_for_output("ready") && one.wait_for_output("ready"));
+    (keeper ? zero : one).send_signal(SIGKILL);
+    const Ran ran = (keeper ? one : zero).wait(20);
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_TRUE(contains(ran.err, "is lost")) << ran.err;
+  }
+}
+
+TEST_F(TwoNodes, AMissingNodeIsSaid) {
+  const Ran ran = run_program(node({"--rdzv-conf", "join_timeout=1"}, shell("true")));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(contains(ran.err, "only 1 of 2 nodes came")) << ran.err;
+  EXPECT_EQ(lines_of(ran.err).size(), 1U) << ran.err;
+}
+
+TEST_F(TwoNodes, AThirdNodeAndATakenNumberAreRefused) {
+  Running zero(node({"--node-rank", "0"}, shell("echo ready; sleep 3")));
+  Running one(node({"--node-rank", "1"}, shell("echo ready; sleep 3")));
+  ASSERT_TRUE(zero.wait_for_output("ready") && one.wait_for_output("ready"));
+  const Ran third = run_program(node({}, shell("true")));
+  EXPECT_EQ(third.code, 127);
+  EXPECT_TRUE(contains(third.err, "has its 2 nodes already")) << third.err;
+  EXPECT_EQ(zero.wait().code, 0);
+  EXPECT_EQ(one.wait().code, 0);
+}
+
+TEST_F(TwoNodes, AStrangerWithAnotherTokenIsRefused) {
+  Running zero(node({"--rdzv-conf", "join_timeout=5"}, shell("true")), {"DIST_JOB_TOKEN=secret"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const Ran stranger =
+      run_program(node({"--rdzv-conf", "join_timeout=2"}, shell("true")), {"DIST_JOB_TOKEN=guess"});
+  EXPECT_EQ(stranger.code, 1);
+  EXPECT_TRUE(contains(stranger.err, "token")) << stranger.err;
+}
+
+}  // namespace
