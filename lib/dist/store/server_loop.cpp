@@ -18,6 +18,7 @@ namespace dist {
 namespace {
 
 constexpr std::uint64_t listener_id = 0, wake_id = 1, first_client_id = 2;
+constexpr int accepts_a_round = 16;  // those who greet at once are known before more are let in
 constexpr auto accept_pause = std::chrono::milliseconds(100);
 
 UniqueFd checked(int fd, std::string_view what) {
@@ -91,7 +92,7 @@ int ServerLoop::wait_ms() const {
 }
 
 void ServerLoop::accept_clients() {
-  for (;;) {
+  for (int i = 0; i < accepts_a_round; ++i) {
     UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
       if (errno == EINTR || errno == ECONNABORTED) continue;

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "dist/store/file_store.h"
+#include "dist/core/fail.h"
 #include "dist/store/memory_store.h"
 #include "dist/store/socket.h"
 
@@ -396,6 +396,25 @@ TEST(Rendezvous, RankZeroWaitsNoLongerThanItsDeadline) {
       done = true;
     }
   }));
+}
+
+TEST(Rendezvous, ALauncherCanEndAJoiningThatCannotBeComplete) {
+  auto store = make_memory_store();
+  const auto start = Deadline::Clock::now();
+  const auto errors = run(3, [&](int rank) {
+    RankContext context;
+    InitOptions options = as_rank(rank, 3, "env://");
+    options.store = store;
+    Job job = rendezvous(options, context, environment({}));
+    leave(job, soon());
+    if (rank == 2) {  // it dies between two joinings
+      cancel_rendezvous(store, 0, "rank 2 was killed by signal 9 (Killed)");
+      fail(Errc::peer_failed, "rank 2: init_process_group: rank 2 was killed by signal 9 (Killed)");
+    }
+    rendezvous(options, context, environment({}));
+  });
+  expect_all(errors, Errc::peer_failed, {"rank 2 was killed by signal 9 (Killed)"});
+  EXPECT_LT(Deadline::Clock::now() - start, 5s);
 }
 
 TEST(Rendezvous, OptionsThatContradictAreRefusedBeforeAnythingMoves) {

@@ -135,12 +135,12 @@ TEST_F(ServerAbuse, AnInsiderThatIsIdleOrWaitsIsNotGivenUp) {
 }
 
 TEST_F(ServerAbuse, AReplyThatNobodyReadsIsGivenUp) {
-  store->set("large", Bytes(32 << 20, std::byte{1}));
+  store->set("large", Bytes(16 << 20, std::byte{1}));
   RawClient client = insider();
   client.say(Writer(Request::get).put(std::string_view("large")).put(std::int64_t{0}).finish());
   std::this_thread::sleep_for(400ms);
   bool closed = false;
-  EXPECT_LT(client.listen(soon(), &closed).size(), std::size_t{32} << 20);
+  EXPECT_LT(client.listen(soon(), &closed).size(), std::size_t{16} << 20);
   EXPECT_TRUE(closed);
 }
 

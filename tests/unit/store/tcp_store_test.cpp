@@ -136,6 +136,9 @@ TEST(TcpStore, ALastWillIsExecutedWhenItsClientIsGone) {
 }
 
 TEST(TcpStore, ValuesUpToTheFrameLimitPassAndLargerOnesAreRefusedHere) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer takes a minute for the copies of 64 MiB";
+#endif
   StoreServer server("unix://@distlab-test-large", "t");
   auto store = make_tcp_store(server.address(), "t", soon());
   const std::size_t overhead = 1 + 4 + 1 + 4;  // request, and the lengths of key and value
