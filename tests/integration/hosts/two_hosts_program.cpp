@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "dist/dist.h"
-#include "dist/group/group_state.h"
+#include "dist/group/job_state.h"
 
 namespace {
 
@@ -12,7 +12,7 @@ void require(bool ok, const std::string& what) {
 }
 
 void check_links() {
-  const auto endpoint = dist::default_group().state()->endpoint;
+  const auto endpoint = dist::default_group().state()->job->endpoint;
   const int rank = dist::get_rank(), neighbour = rank ^ 1;
   require(endpoint->link_kind(neighbour) == "shm", "the rank on this host is not reached by shared memory");
   for (int other : {(rank + 2) % 4, (neighbour + 2) % 4})

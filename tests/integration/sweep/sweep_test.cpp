@@ -214,13 +214,13 @@ const auto ranks_as = testing::Values(Ranks::processes, Ranks::threads);
 const auto world_sizes = testing::Values(1, 2, 3, 4, 5, 8);
 #endif
 
+std::string cell_name(const testing::TestParamInfo<Param>& param) {
+  const auto [transport, as, n] = param.param;
+  return fmt::format("{}_{}_{}", transport, as == Ranks::processes ? "processes" : "threads", n);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Sweep, testing::Combine(testing::Values("shm", "tcp"), ranks_as, world_sizes),
-                         [](const testing::TestParamInfo<Param>& info) {
-                           return fmt::format(
-                               "{}_{}_{}", std::get<0>(info.param),
-                               std::get<1>(info.param) == Ranks::processes ? "processes" : "threads",
-                               std::get<2>(info.param));
-                         });
+                         cell_name);
 
 }  // namespace
 }  // namespace dist::sweep
