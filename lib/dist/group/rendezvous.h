@@ -38,9 +38,10 @@ struct Job {
 // After leave(), or after an error, the same ranks may call it again.
 Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env = process_environment);
 
-// For launchers: a rank has ended. Ranks that wait in a joining which can never be complete now, or that try to
-// join again, get Error{peer_failed} with this text. Does nothing when the store cannot be reached.
-void cancel_rendezvous(const std::shared_ptr<Store>& base, int restart_count, const std::string& why) noexcept;
+// For launchers: a rank has ended. Ranks that wait in a joining which can never be complete now, or that try
+// to join again, get Error{peer_failed} with this text. Does nothing when the store cannot be reached.
+void cancel_rendezvous(const std::shared_ptr<Store>& base, int restart_count,
+                       const std::string& why) noexcept;
 
 // How long leave() waits on rank 0 for ranks that are alive and still busy.
 inline constexpr Timeout leave_patience = std::chrono::seconds(10);
