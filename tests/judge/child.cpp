@@ -8,10 +8,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,7 +85,7 @@ Child::Child(const std::string& program, const Limits& limits) {
   if (pid_ < 0) refused("no new process");
   if (pid_ == 0) become(program.c_str(), {input_end.get(), output_end.get(), channel_end.get()}, limits);
   ::setpgid(pid_, pid_);  // the child does it too: whoever comes first
-  pidfd_ = dist::UniqueFd(::pidfd_open(pid_, 0));
+  pidfd_ = dist::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {
     end();
     refused("cannot watch a process");

@@ -6,6 +6,7 @@ namespace judge {
 
 int serve(const std::function<Json(const Json& task)>& handle) {
   ::fcntl(channel_fd, F_SETFD, FD_CLOEXEC);
+  if (!write_frame(channel_fd, {{"ready", true}})) return 2;
   const auto order = read_frame(channel_fd);
   if (!order) return 2;  // nobody asks: the judge has gone
   const Json nonce = order->at("nonce");

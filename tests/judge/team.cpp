@@ -15,6 +15,9 @@
 namespace judge {
 namespace {
 
+// Of a process, until it asks for its task. A machine that is busy with other things may take its time.
+constexpr Milliseconds start_limit{20'000};
+
 // Proves that an answer belongs to a task: known to nobody before the task is sent.
 std::string fresh_nonce() {
   std::random_device random;
@@ -39,7 +42,8 @@ struct Team::Member {
   FrameReader frames;
   std::string nonce = fresh_nonce();
   Clock::time_point started{};
-  bool is_started = false, is_done = false, has_ended = false, channel_open = true, output_open = true;
+  bool is_ready = false, is_started = false, is_done = false, has_ended = false, channel_open = true,
+       output_open = true;
   std::string protocol_error;
   Outcome outcome;
 };
@@ -51,10 +55,11 @@ Team::Team(const std::string& program, int size, const Limits& limits) : limits_
 Team::~Team() = default;
 
 void Team::start(int rank, const Json& task) {
+  wait_until_ready();
   auto& member = *members_.at(static_cast<std::size_t>(rank));
   member.is_started = true;
   member.started = Clock::now();
-  started_ = std::min(started_, member.started);
+  if (started_ == Clock::time_point{}) started_ = member.started;
   // A process that is gone already is found out when its end is looked at.
   write_frame(member.child.channel(), {{"nonce", member.nonce}, {"task", task}});
 }
@@ -65,6 +70,18 @@ void Team::start_all(const std::vector<Json>& tasks) {
 
 bool Team::has_answered(int rank) const {
   return !members_.at(static_cast<std::size_t>(rank))->outcome.reply.is_null();
+}
+
+void Team::wait_until_ready() {
+  const auto until = Clock::now() + start_limit;
+  for (auto now = Clock::now(); now < until && !all_ready(); now = Clock::now()) {
+    poll_once(std::chrono::ceil<Milliseconds>(until - now));
+  }
+}
+
+bool Team::all_ready() const {
+  return std::ranges::all_of(members_,
+                             [](const auto& member) { return member->is_ready || member->has_ended; });
 }
 
 bool Team::all_ended() const {
@@ -122,6 +139,7 @@ void Team::take_channel(Member& member) {
   }
   try {
     while (auto frame = member.frames.next()) {
+      if (frame->is_object() && frame->contains("ready")) member.is_ready = true;
       if (!frame->is_object() || frame->value("nonce", "") != member.nonce) continue;  // not of this task
       if (frame->contains("reply") && member.outcome.reply.is_null()) {
         member.outcome.reply = (*frame)["reply"];

@@ -23,7 +23,9 @@ struct Outcome {
 
 class Team {
  public:
-  // Starts `size` processes of `program`. None does anything before its task comes.
+  // Starts `size` processes of `program`. None does anything before its task comes, and no task goes out
+  // before all of them are up: a slow start of one is not held against it, nor against the others that wait
+  // for it.
   Team(const std::string& program, int size, const Limits& limits = {});
   ~Team();
 
@@ -42,7 +44,9 @@ class Team {
   struct Member;
   using Clock = std::chrono::steady_clock;
 
+  bool all_ready() const;
   bool all_ended() const;
+  void wait_until_ready();
   void poll_once(Milliseconds patience);
   void take_channel(Member& member);
   void take_output(Member& member);
@@ -50,7 +54,7 @@ class Team {
 
   Limits limits_;
   std::vector<std::unique_ptr<Member>> members_;
-  Clock::time_point started_ = Clock::time_point::max();
+  Clock::time_point started_{};  // the first task
 };
 
 }  // namespace judge
