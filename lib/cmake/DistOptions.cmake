@@ -23,7 +23,9 @@ endif()
 
 find_program(DIST_CCACHE ccache)
 if(DIST_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${DIST_CCACHE})
+  # Build trees of one checkout share what they compile alike, and precompiled headers do not keep it from doing so.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+                                  ${DIST_CCACHE})
 endif()
 
 # Linked privately by every target of ours.

@@ -72,7 +72,6 @@ int main(int argc, char** argv) {
     app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
       return fmt::format("distlab: {}\nTry {} --help.\n", error.what(), failed->get_name());
     });
-    app.footer(examples);
     distlab::add_demo_command(app);
     distlab::add_lab_commands(app);
     distlab::add_test_command(app);
@@ -80,6 +79,7 @@ int main(int argc, char** argv) {
     app.add_subcommand("version", "The version")->callback([] {
       fmt::print("distlab {}\n", distlab::build_info().version);
     });
+    app.footer(examples);  // last: subcommands made after it would repeat it
     if (argc < 2) {
       fmt::print("{}", app.help());
       return distlab::exit_ok;
