@@ -77,7 +77,7 @@ void TestReport::finish(TestEntry entry) {
 bool TestReport::add_line(std::string_view line) {
   static const std::regex output(R"((\d+): ?(.*))");
   static const std::regex end(
-      R"( *(\d+)/(\d+) +Test +#(\d+): (\S.*?) \.*\s*(?:\*\*\*)?(\S.*?) +([\d.]+) sec *)");
+      R"( *(\d+)/(\d+) +Test +#(\d+): (\S.*?) \.+\s*(?:\*\*\*)?(\S.*?) +([\d.]+) sec *)");
   Match match;
   if (matches(line, match, output)) {
     const auto text = line.substr(static_cast<std::size_t>(match.position(2)));
