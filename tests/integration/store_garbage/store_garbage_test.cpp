@@ -74,7 +74,7 @@ int make_noise(const std::string& address, unsigned seed, const std::atomic<bool
     const std::string half = to_string(ConstBytes(greeting).first(random() % greeting.size()));
     const std::string texts[]{noise, oversized + noise, half, to_string(greeting) + noise};
     const auto& text = texts[static_cast<std::size_t>(made) % 4];
-    send(dialled.fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    ::send(dialled.fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
     if (made % 8 == 0 && silent.size() < 100) silent.push_back(std::move(dialled.fd));
     std::this_thread::sleep_for(500us);
   }

@@ -106,8 +106,10 @@ TEST(Environment, TorchrunsOwnStoreIsLeftAlone) {
 
 TEST(Environment, LongRunIdsStillMakeANameThatFits) {
   const Map one_node = with(torchrun, {{"RANK", "0"}, {"WORLD_SIZE", "4"}});
-  const auto a = read(with(one_node, {{"TORCHELASTIC_RUN_ID", std::string(300, 'a')}})).store_address;
-  const auto b = read(with(one_node, {{"TORCHELASTIC_RUN_ID", std::string(300, 'a') + "b"}})).store_address;
+  const auto address = [&](std::size_t length) {
+    return read(with(one_node, {{"TORCHELASTIC_RUN_ID", std::string(length, 'a')}})).store_address;
+  };
+  const auto a = address(300), b = address(301);
   EXPECT_LE(a.size(), 107u);
   EXPECT_NE(a, b);
 }

@@ -23,7 +23,7 @@ class RawClient {
   }
   void say(ConstBytes bytes) {
     while (!bytes.empty()) {
-      const ssize_t put = send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t put = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (put > 0) bytes = bytes.subspan(static_cast<std::size_t>(put));
       if (put < 0 && (errno != EAGAIN || !wait_ready(fd_.get(), POLLOUT, patience())))
         return;  // it has hung up
@@ -44,7 +44,7 @@ class RawClient {
     std::string heard;
     char piece[4096];
     while (wait_ready(fd_.get(), POLLIN, deadline)) {
-      const ssize_t got = recv(fd_.get(), piece, sizeof piece, 0);
+      const ssize_t got = ::recv(fd_.get(), piece, sizeof piece, 0);
       if (got < 0 && errno == EAGAIN) continue;
       if (got <= 0) {
         if (closed) *closed = true;

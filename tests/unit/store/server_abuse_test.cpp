@@ -37,7 +37,7 @@ class ServerAbuse : public testing::Test {
     client.greet("secret");
     char welcome[64];
     EXPECT_TRUE(wait_ready(client.fd(), POLLIN, soon()));
-    EXPECT_GT(recv(client.fd(), welcome, sizeof welcome, 0), 0);
+    EXPECT_GT(::recv(client.fd(), welcome, sizeof welcome, 0), 0);
     return client;
   }
 };
@@ -110,7 +110,7 @@ TEST_F(ServerAbuse, TheSilentAndTheSlowAreGivenUp) {
     slow.say(ConstBytes(greeting).subspan(i, 1));
     std::this_thread::sleep_for(20ms);
     char byte;
-    if (recv(slow.fd(), &byte, 1, MSG_PEEK) == 0) break;
+    if (::recv(slow.fd(), &byte, 1, MSG_PEEK) == 0) break;
   }
   EXPECT_TRUE(slow.is_closed_by_server());
   EXPECT_LT(Deadline::Clock::now() - start, 5s);

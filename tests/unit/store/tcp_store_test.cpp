@@ -88,7 +88,7 @@ TEST(TcpStore, AnotherProgramAtThePortIsRecognised) {
     wait_ready(other.get(), POLLIN, soon());
     const UniqueFd client(accept(other.get(), nullptr, nullptr));
     const std::string_view answer = "HTTP/1.1 400 Bad Request\r\n\r\n";
-    send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
+    ::send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
     std::this_thread::sleep_for(100ms);
   });
   expect_error(Errc::connection, {"no distlab store"},
