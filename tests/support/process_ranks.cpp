@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dist/group/rank_context.h"
+#include "dist/group/rendezvous.h"
 
 namespace dist::test {
 namespace {
@@ -66,7 +67,12 @@ ProcessRanks::~ProcessRanks() {
     }
 }
 
-void ProcessRanks::kill(int rank) { ::kill(children_[static_cast<std::size_t>(rank)].pid, SIGKILL); }
+void ProcessRanks::kill(int rank) {
+  ::kill(children_[static_cast<std::size_t>(rank)].pid, SIGKILL);
+  const auto store =
+      make_tcp_store(server_->address(), "process_ranks", Deadline::after(std::chrono::seconds(5)));
+  cancel_rendezvous(store, 0, fmt::format("rank {} was killed by signal 9 (Killed)", rank));
+}
 
 bool ProcessRanks::wait_ready(std::chrono::milliseconds patience) {
   const auto until = Clock::now() + patience;

@@ -29,7 +29,9 @@ void flush_streams() {
 
 ChildProcess::ChildProcess(const std::function<int(int)>& body) {
   int fds[2];
-  if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) fail_errno(Errc::resource, errno, "spawn: no pipe for a rank");
+  if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
+    fail_errno(Errc::resource, errno,
+               "spawn: no pipe for a rank (each needs a few descriptors, see ulimit -n)");
   report_ = UniqueFd(fds[0]);
   UniqueFd told(fds[1]);
   flush_streams();  // otherwise the child would print it again

@@ -23,7 +23,7 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
     case FrameKind::goodbye: return on_goodbye(peer, text());
     case FrameKind::obituary:
       if (frame.id < peers_.size() && static_cast<int>(frame.id) != rank())
-        fail_peer(static_cast<int>(frame.id), text());
+        report_failure(static_cast<int>(frame.id), text());
       return;
   }
 }

@@ -89,9 +89,10 @@ void Engine::on_hang_up(Link& link) {
   report_failure(peer, "died (its connection closed without a goodbye)");
 }
 
-// Noticed at first hand. Others may hear first of the failures that follow from this one; they are to know
-// where it began.
+// Everybody passes the news on before failing by it: whoever then sees this rank go has heard from it, on the
+// same connection, where the failure began.
 void Engine::report_failure(int peer, const std::string& how) {
+  if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
   fail_peer(peer, how);
   for (const auto& other : links_)
     if (other && other->peer() != rank() && other->peer() != peer && !other->is_shut())
@@ -112,7 +113,6 @@ void Engine::abort(const std::string& reason) {
   aborted_ = reason.empty() ? "aborted" : reason;
   for (Op* op = ops_.first(); op; op = op->next) fail_op(*op, aborted_trouble(rank(), *op, aborted_));
   note_activity();
-  wake_sleeper();
 }
 
 void Engine::leave(const std::string& reason) noexcept try {

@@ -143,9 +143,12 @@ void Engine::wake_sleeper() {
   if (asleep_) config_.mailroom->ring_bell();
 }
 
+// Not only the leader ends transfers: test() looks around as well, and may take in what the leader sleeps
+// for.
 void Engine::note_activity() {
   ++activity_;
   baton_.wake_all();
+  wake_sleeper();
 }
 
 int Engine::wait(std::uint64_t id) {
@@ -197,7 +200,6 @@ void Engine::progress(Timeout patience) {
 void Engine::interrupt() {
   Lock lock = baton_.enter();
   note_activity();
-  wake_sleeper();
 }
 
 }  // namespace dist::net

@@ -53,7 +53,7 @@ TEST(Limits, AFullDevShmDoesNotMatter) {
           "head -c 65536 /dev/zero > /dev/shm/full 2>/dev/null; exec \"$@\"' sh"));
 }
 
-TEST(Limits, TooFewDescriptorsIsOneLine) { expect_one_line(run("ulimit -n 12;"), "descriptor"); }
+TEST(Limits, TooFewDescriptorsIsOneLine) { expect_one_line(run("ulimit -n 12;"), "ulimit -n"); }
 TEST(Limits, TooLittleAddressSpaceIsOneLine) { expect_one_line(run("ulimit -v 200000;"), "address space"); }
 
 }  // namespace
