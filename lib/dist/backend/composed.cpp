@@ -21,10 +21,18 @@ ComposedBackend::ComposedBackend(const BackendContext& context)
       chooser_(static_cast<int>(context.members.size()), dist_algo()),
       thread_(context.endpoint,
               {[this] { context_.observer->thread_started(); },
-               [this](const CollectiveWork& work) { run_collective_now(work.operation, work.algorithm); }}) {}
+               [this](const CollectiveWork& work) { run_collective_now(work.operation, work.algorithm); },
+               [this](const CollectiveWork& work) { return abandon(work.operation); }}) {}
 
 ComposedBackend::~ComposedBackend() {
   for (const auto& message : thread_.messages()) message->give_up("its group was destroyed");
+}
+
+std::exception_ptr ComposedBackend::abandon(const Operation& operation) {
+  Error error(Errc::aborted,
+              fmt::format("rank {}: {} was given up: its group was destroyed before it could run",
+                          context_.members[static_cast<std::size_t>(context_.rank)], describe(operation)));
+  return context_.observer->failed(operation, std::make_exception_ptr(std::move(error)));
 }
 
 bool ComposedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,

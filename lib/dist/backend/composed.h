@@ -27,6 +27,7 @@ class ComposedBackend final : public Backend {
  private:
   int run_message(const Operation& operation);
   void run_collective_now(const Operation& operation, const AlgorithmEntry& algorithm);
+  std::exception_ptr abandon(const Operation& operation);
   std::unique_ptr<Transport> open(const Operation& operation, std::string label);
 
   BackendContext context_;

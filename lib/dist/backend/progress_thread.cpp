@@ -22,11 +22,7 @@ ProgressThread::~ProgressThread() {
     wake_locked();
   }
   if (thread_.joinable()) thread_.join();
-  for (const auto& work : never_run) {
-    work->finish(std::make_exception_ptr(Error(
-        Errc::aborted, fmt::format("rank {}: {} was given up: its group was destroyed before it could run",
-                                   current_rank_label(), describe(work->operation)))));
-  }
+  for (const auto& work : never_run) work->finish(callbacks_.abandon(*work));
 }
 
 void ProgressThread::submit(std::shared_ptr<CollectiveWork> work) {

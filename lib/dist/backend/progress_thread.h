@@ -23,6 +23,8 @@ class ProgressThread {
   struct Callbacks {
     std::function<void()> started;                   // first thing on the thread
     std::function<void(const CollectiveWork&)> run;  // one collective; errors are thrown
+    // One that will not run: returns the error that its wait() throws.
+    std::function<std::exception_ptr(const CollectiveWork&)> abandon;
   };
   ProgressThread(std::shared_ptr<Endpoint> endpoint, Callbacks callbacks);
   ~ProgressThread();  // queued collectives end with Error{aborted}; a running one is waited for

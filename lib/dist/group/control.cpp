@@ -131,7 +131,7 @@ std::vector<ControlMessage> exchange(GroupState& group, const ControlCall& call,
 }
 
 ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence)
-    : group_(group) {
+    : group_(group), where_(call.where) {
   FlightRecord record;
   record.operation = call.name;
   record.group = group.identity.context;
@@ -144,7 +144,7 @@ ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::ui
 void ControlRecord::completed() { group_.job->log->recorder.completed(id_); }
 
 void ControlRecord::failed(const Error& error) {
-  std::rethrow_exception(group_.job->note_failure(id_, std::make_exception_ptr(error)));
+  std::rethrow_exception(group_.job->note_failure(id_, where_, std::make_exception_ptr(error)));
 }
 
 }  // namespace dist

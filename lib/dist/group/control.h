@@ -51,6 +51,7 @@ class ControlRecord {
 
  private:
   GroupState& group_;
+  CallSite where_;
   std::uint64_t id_;
 };
 

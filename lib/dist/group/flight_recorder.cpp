@@ -94,14 +94,13 @@ Activity FlightRecorder::activity() const {
     if (record.is_over()) continue;
     if (++open > longest_list) continue;
     if (open == 1) activity.age = now - record.issued;
-    activity.what += fmt::format("{}{}", open == 1 ? "is in " : " and ", record.what());
+    activity.what += fmt::format("{}{}", open == 1 ? "in " : " and ", record.what());
   }
   if (open > longest_list) activity.what += fmt::format(" and {} more", open - longest_list);
   if (open > 0) return activity;
-  if (records.empty()) return {"is in no operation and has not begun one", {}};
+  if (records.empty()) return {"in no operation and has not begun one", {}};
   const auto& last = records.back();
-  return {fmt::format("is in no operation; its last, {}, {}", last.what(), name(last.state)),
-          now - last.ended};
+  return {fmt::format("in no operation; its last, {}, {}", last.what(), name(last.state)), now - last.ended};
 }
 
 }  // namespace dist

@@ -44,7 +44,7 @@ struct FlightRecord {
 
 // What a rank answers when it is asked what it is doing; `age` is how long it has been so.
 struct Activity {
-  std::string what;  // "is in all_reduce #7 (4 f32) at train.cpp:41", "is in no operation; its last was ..."
+  std::string what;  // "in all_reduce #7 (4 f32) at train.cpp:41", "in no operation; its last was ..."
   std::chrono::nanoseconds age{};
 };
 

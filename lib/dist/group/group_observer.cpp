@@ -31,7 +31,7 @@ class GroupObserver final : public OperationObserver {
   }
 
   std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept override {
-    return job_.note_failure(operation.record, std::move(error));
+    return job_.note_failure(operation.record, operation.where, std::move(error));
   }
 
  private:

@@ -117,13 +117,17 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
   leave(job, deadline);
 }
 
-std::exception_ptr JobState::note_failure(std::uint64_t record, std::exception_ptr error) noexcept {
+std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
+                                          std::exception_ptr error) noexcept {
   constexpr Timeout patience = std::chrono::seconds(1);
   try {
     std::rethrow_exception(error);
   } catch (const Error& thrown) {
     try {
       std::string text = thrown.what();
+      if (const std::string place = where.str(); text.find(place) == std::string::npos) {
+        text += "; called at " + place;
+      }
       if (thrown.code() == Errc::timeout && watchdog) {
         const std::string others = watchdog->ask(patience);
         if (!others.empty()) text += "; meanwhile " + others;

@@ -42,7 +42,7 @@ class JobState {
 
   // What becomes of a failed operation: it is written down and dumped, and a timeout gets the other ranks'
   // state added (a second at most). Returns the error that the user gets.
-  std::exception_ptr note_failure(std::uint64_t record, std::exception_ptr error) noexcept;
+  std::exception_ptr note_failure(std::uint64_t record, CallSite where, std::exception_ptr error) noexcept;
 
   Settings settings;
   Job job;

@@ -63,6 +63,7 @@ struct Watchdog::Shared {
   std::shared_ptr<Store> store;
   std::shared_ptr<const FlightLog> log;
   std::atomic<std::int64_t> round{0};
+  std::atomic<Deadline::Clock::rep> answered_at{0};  // when this rank answered the round before
   std::atomic<bool> stopping{false};
   std::mutex mutex;
   std::condition_variable changed;
@@ -119,7 +120,8 @@ void Watchdog::loop(const std::shared_ptr<Shared>& shared) {
       const auto round = shared->round.load();
       shared->store->get(question_key(round, rank), Deadline::never());
       if (shared->stopping) break;
-      shared->store->set(answer_key(round, rank), encode(shared->log->recorder.activity()));
+      answer(*shared, round);
+      shared->answered_at = Deadline::Clock::now().time_since_epoch().count();
       shared->round = round + 1;
     }
   } catch (const std::exception& error) {
@@ -130,8 +132,24 @@ void Watchdog::loop(const std::shared_ptr<Shared>& shared) {
   shared->changed.notify_all();
 }
 
-std::string Watchdog::collect(Shared& shared, Deadline deadline) {
+// The first answer stays: a rank that gives up answers for itself, before its error makes it go on.
+void Watchdog::answer(Shared& shared, std::int64_t round) {
+  const Bytes text = to_bytes(encode(shared.log->recorder.activity()));
+  shared.store->compare_set(answer_key(round, shared.log->rank), {}, text);
+}
+
+// When several ranks give up at the same moment, the first one's question fixes the picture for all: an
+// answer that is half a second younger would tell of what a rank did after its own error.
+std::int64_t Watchdog::round_to_read(const Shared& shared) {
+  constexpr auto same_moment = std::chrono::milliseconds(500);
   const auto round = shared.round.load();
+  const auto answered_at = Deadline::Clock::time_point(Deadline::Clock::duration(shared.answered_at.load()));
+  return round > 0 && Deadline::Clock::now() - answered_at < same_moment ? round - 1 : round;
+}
+
+std::string Watchdog::collect(Shared& shared, Deadline deadline) {
+  const auto round = round_to_read(shared);
+  answer(shared, round);
   const int n = shared.log->world_size;
   std::vector<std::string> answers;
   for (int rank = 0; rank < n; ++rank) {
@@ -151,12 +169,12 @@ std::string Watchdog::collect(Shared& shared, Deadline deadline) {
     if (shared.store->check(std::array{answer_key(round, rank)})) {
       said.push_back(decode(rank, shared.store->get_text(answer_key(round, rank), deadline)));
     } else if (shared.store->check(std::array{left_key(rank)})) {
-      said.push_back({rank, "has left the job", ""});
+      said.push_back({rank, "out of the job: it has left", ""});
     } else {
-      said.push_back({rank, "gave no answer: dead or stuck", ""});
+      said.push_back({rank, "silent: dead or stuck", ""});
     }
   }
-  return who_says_what(said, "", "");
+  return who_says_what(said, "is ", "are ");
 }
 
 std::string Watchdog::ask(Timeout patience) noexcept {

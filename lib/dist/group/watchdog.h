@@ -17,13 +17,15 @@ class Watchdog {
   ~Watchdog();  // ends promptly, also when the store does not answer any more
 
   // Asks every other rank: "rank 1 is in no operation; its last, all_reduce #6 (4 f32) at train.cpp:40,
-  // completed (12.0 s); rank 2 gave no answer: dead or stuck". Blocks at most `patience`; empty when the
+  // completed (12.0 s); rank 2 is silent: dead or stuck". Blocks at most `patience`; empty when the
   // store gave no answer at all.
   std::string ask(Timeout patience) noexcept;
 
  private:
   struct Shared;
   static void loop(const std::shared_ptr<Shared>& shared);
+  static void answer(Shared& shared, std::int64_t round);
+  static std::int64_t round_to_read(const Shared& shared);
   static std::string collect(Shared& shared, Deadline deadline);
 
   std::shared_ptr<Shared> shared_;

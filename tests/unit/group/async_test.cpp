@@ -111,7 +111,9 @@ TEST(Async, WorksOfEveryKind) {
     EXPECT_EQ(out.item<int>(), 10 + rank);
     std::vector<Tensor> gathered = rank == 2 ? list : empty_list;
     gather(mine, gathered, 2, async).wait();
-    if (rank == 2) EXPECT_EQ(gathered[1].item<int>(), 1);
+    if (rank == 2) {
+      EXPECT_EQ(gathered[1].item<int>(), 1);
+    }
     all_gather_into_tensor(all, mine, async).wait();
     EXPECT_EQ(all.to_vector<int>(), (std::vector<int>{0, 1, 2}));
     reduce_scatter_tensor(out, three, ReduceOp::sum, async).wait();
@@ -119,7 +121,9 @@ TEST(Async, WorksOfEveryKind) {
     all_to_all_single(all, three, {}, {}, async).wait();
     EXPECT_EQ(all.to_vector<int>(), (std::vector<int>{0, 1, 2}));
     reduce(mine, 0, ReduceOp::sum, async).wait();
-    if (rank == 0) EXPECT_EQ(mine.item<int>(), 3);
+    if (rank == 0) {
+      EXPECT_EQ(mine.item<int>(), 3);
+    }
     barrier(async).wait();
   });
 }

@@ -16,7 +16,7 @@ class Collectives : public testing::TestWithParam<int> {
   const int n = GetParam();
 };
 INSTANTIATE_TEST_SUITE_P(Ranks, Collectives, testing::Values(1, 2, 3, 4, 5, 8),
-                         [](const auto& info) { return "n" + std::to_string(info.param); });
+                         [](const auto& of) { return "n" + std::to_string(of.param); });
 
 // Element i of rank r's contribution: distinct, small, exact in every dtype that has room for it.
 std::int64_t part(int rank, std::int64_t i) { return rank + 1 + i % 5; }

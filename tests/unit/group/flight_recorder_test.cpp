@@ -35,7 +35,7 @@ FlightRecord record_of(std::string_view operation, std::uint64_t sequence) {
 
 TEST(FlightRecorder, StatesAndRing) {
   FlightRecorder recorder(3);
-  EXPECT_EQ(recorder.activity().what, "is in no operation and has not begun one");
+  EXPECT_EQ(recorder.activity().what, "in no operation and has not begun one");
   for (std::uint64_t i = 0; i < 5; ++i) {
     const auto id = recorder.issued(record_of("all_reduce", i));
     recorder.started(id, "ring");
@@ -51,11 +51,11 @@ TEST(FlightRecorder, StatesAndRing) {
   EXPECT_EQ(records[2].algorithm, "ring");
   EXPECT_LE(records[1].issued, records[1].started);
   EXPECT_LE(records[1].started, records[1].ended);
-  EXPECT_EQ(recorder.activity().what, "is in all_reduce #4 (4 f32) at train.cpp:41");
+  EXPECT_EQ(recorder.activity().what, "in all_reduce #4 (4 f32) at train.cpp:41");
   recorder.failed(records[2].id, "it broke");
   EXPECT_EQ(recorder.snapshot()[2].error, "it broke");
   EXPECT_EQ(recorder.activity().what,
-            "is in no operation; its last, all_reduce #4 (4 f32) at train.cpp:41, failed");
+            "in no operation; its last, all_reduce #4 (4 f32) at train.cpp:41, failed");
 }
 
 TEST(FlightRecorder, ManyOpenOperationsAreCounted) {
@@ -63,7 +63,7 @@ TEST(FlightRecorder, ManyOpenOperationsAreCounted) {
   for (std::uint64_t i = 0; i < 5; ++i) recorder.issued(record_of("recv", i));
   EXPECT_EQ(
       recorder.activity().what,
-      "is in recv #0 (4 f32) at train.cpp:41 and recv #1 (4 f32) at train.cpp:41 and recv #2 (4 f32) at "
+      "in recv #0 (4 f32) at train.cpp:41 and recv #1 (4 f32) at train.cpp:41 and recv #2 (4 f32) at "
       "train.cpp:41 and 2 more");
 }
 

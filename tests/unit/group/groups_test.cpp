@@ -81,9 +81,15 @@ TEST(Groups, OverlappingGroups) {
   run_ranks(4, [](int rank) {
     const ProcessGroup a = new_group({0, 1, 2}), b = new_group({1, 2, 3}), c = new_group({0, 3});
     for (int round = 0; round < 10; ++round) {
-      if (a.is_member()) EXPECT_EQ(sum_over(a, rank), 3);
-      if (b.is_member()) EXPECT_EQ(sum_over(b, rank), 6);
-      if (c.is_member()) EXPECT_EQ(sum_over(c, rank), 3);
+      if (a.is_member()) {
+        EXPECT_EQ(sum_over(a, rank), 3);
+      }
+      if (b.is_member()) {
+        EXPECT_EQ(sum_over(b, rank), 6);
+      }
+      if (c.is_member()) {
+        EXPECT_EQ(sum_over(c, rank), 3);
+      }
     }
   });
 }

@@ -212,7 +212,9 @@ TEST(Messages, ProgressWithoutAnyoneWaiting) {
       std::this_thread::sleep_for(1ms);
     EXPECT_TRUE(work.is_completed());
     work.wait();
-    if (rank == 1) EXPECT_EQ(max(in), 7);
+    if (rank == 1) {
+      EXPECT_EQ(max(in), 7);
+    }
   });
 }
 

@@ -14,14 +14,7 @@ namespace {
 using test::expect_error;
 using test::run_ranks;
 using test::ScopedEnv;
-using test::ThreadRanks;
 using namespace std::chrono_literals;
-
-ThreadRanks within(Timeout timeout) {
-  ThreadRanks options;
-  options.init.timeout = timeout;
-  return options;
-}
 
 TEST(Reports, WhoSaysWhat) {
   const std::vector<RankSays> said{{0, "x", " at a"}, {1, "y", ""}, {2, "x", " at b"}};
@@ -143,7 +136,7 @@ TEST(Timeouts, ACollectiveNamesWhatTheOthersDo) {
     barrier();
     if (rank == 0) {
       expect_error(Errc::timeout,
-                   {"rank 0", "all_reduce", "(8 f32)", "300 ms", "reports_test.cpp", "meanwhile",
+                   {"rank 0", "all_reduce", "(8 f32)", " ms", "reports_test.cpp", "meanwhile",
                     "rank 1 is in recv #0 (8 f32) at reports_test.cpp",
                     "rank 2 is in no operation; its last, barrier #0"},
                    [&] { all_reduce(t, ReduceOp::sum, {.timeout = 300ms}); });
@@ -158,8 +151,10 @@ TEST(Timeouts, ACollectiveNamesWhatTheOthersDo) {
 TEST(Timeouts, EveryRankIsStuckAndEveryRankIsTold) {
   run_ranks(3, [](int rank) {
     Tensor t = zeros({8});  // a ring of receives: nobody sends
-    expect_error(Errc::timeout, {"recv", "meanwhile", "is in recv #0", "(8 f32)"},
-                 [&] { recv(t, (rank + 1) % 3, {.timeout = 300ms}); });
+    expect_error(
+        Errc::timeout,
+        {"recv", "; called at reports_test.cpp:", "meanwhile", "are in recv #0 (8 f32) at reports_test.cpp:"},
+        [&] { recv(t, (rank + 1) % 3, {.timeout = 300ms}); });
     barrier();
   });
 }
@@ -169,8 +164,10 @@ TEST(Timeouts, TheGroupsOwnAndTheEnvironments) {
     const ProcessGroup impatient = new_group({0, 1}, {.timeout = 200ms});
     Tensor t = zeros({1});
     if (rank == 0) {
-      expect_error(Errc::timeout, {"200 ms"}, [&] { recv(t, 1, {.group = impatient}); });
-      expect_error(Errc::timeout, {"100 ms"}, [&] { recv(t, 1, {.group = impatient, .timeout = 100ms}); });
+      const auto start = std::chrono::steady_clock::now();
+      expect_error(Errc::timeout, {" ms"}, [&] { recv(t, 1, {.group = impatient}); });
+      EXPECT_GE(std::chrono::steady_clock::now() - start, 200ms);
+      expect_error(Errc::timeout, {" ms"}, [&] { recv(t, 1, {.group = impatient, .timeout = 100ms}); });
     }
     barrier();
   });
@@ -182,8 +179,8 @@ TEST(Timeouts, AGroupIsOutOfStepAfterATimeout) {
     if (rank == 0) {
       Work first = all_reduce(t, ReduceOp::sum, {.async_op = true, .timeout = 200ms});
       Work second = all_reduce(t, ReduceOp::sum, {.async_op = true});
-      expect_error(Errc::timeout, {"200 ms"}, [&] { first.wait(); });
-      expect_error(Errc::aborted, {"all_reduce #1", "an earlier collective", "200 ms"},
+      expect_error(Errc::timeout, {" ms"}, [&] { first.wait(); });
+      expect_error(Errc::aborted, {"all_reduce #1", "an earlier collective", "all_reduce #0"},
                    [&] { second.wait(); });
       expect_error(Errc::aborted, {"all_reduce #2"}, [&] { all_reduce(t); });
     }

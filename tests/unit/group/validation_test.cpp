@@ -310,12 +310,13 @@ TEST(Validation, AMemberOfAnotherGroupAsRoot) {
 TEST(Validation, TheLineOfTheCallIsNamed) {
   run_ranks(1, [](int) {
     Tensor undefined;
-    const int line = __LINE__ + 1;
-    expect_error(Errc::invalid_argument, {"validation_test.cpp:" + std::to_string(line)},
-                 [&] { all_reduce(undefined); });
-    const int next = __LINE__ + 2;
-    expect_error(Errc::invalid_argument, {"validation_test.cpp:" + std::to_string(next)},
-                 [&] { all_reduce(undefined, ReduceOp::sum, {.algorithm = "ring"}); });
+    const auto here = [](int line) { return "validation_test.cpp:" + std::to_string(line); };
+    const int plain = __LINE__ + 1;
+    const auto call_plain = [&] { all_reduce(undefined); };
+    const int with_options = __LINE__ + 1;
+    const auto call_with_options = [&] { all_reduce(undefined, ReduceOp::sum, {.algorithm = "ring"}); };
+    expect_error(Errc::invalid_argument, {here(plain)}, call_plain);
+    expect_error(Errc::invalid_argument, {here(with_options)}, call_with_options);
   });
 }
 
