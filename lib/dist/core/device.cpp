@@ -87,7 +87,9 @@ Event::~Event() {
   if (api_) api_->free_event(device_, handle_);
 }
 void Event::record(StreamHandle stream) { api_->record(device_, handle_, stream); }
-void Event::make_wait(StreamHandle stream) const { api_->stream_wait(device_, stream, handle_); }
+void Event::make_wait(Device device, StreamHandle stream) const {
+  api_->stream_wait(device, stream, handle_);
+}
 bool Event::is_done() const { return api_->is_done(device_, handle_); }
 
 StreamGuard::StreamGuard(Device device, StreamHandle stream)

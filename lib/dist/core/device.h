@@ -36,7 +36,8 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual EventHandle make_event(Device) = 0;
   virtual void free_event(Device, EventHandle) noexcept = 0;
   virtual void record(Device, EventHandle, StreamHandle) = 0;
-  virtual void stream_wait(Device, StreamHandle, EventHandle) = 0;  // work issued later waits for the event
+  // Work issued later to this device's stream waits for the event, which may be another device's.
+  virtual void stream_wait(Device, StreamHandle, EventHandle) = 0;
   virtual bool is_done(Device, EventHandle) = 0;
   virtual void synchronize(Device, StreamHandle) = 0;  // blocks the host
 
@@ -86,10 +87,10 @@ class Event {
   Event& operator=(Event&& other) noexcept;
   ~Event();
 
-  void record(StreamHandle stream);  // marks the work enqueued on `stream` so far
-  void make_wait(
-      StreamHandle stream) const;  // work enqueued on `stream` from now on runs after what was marked
-  bool is_done() const;            // an event never recorded is done
+  void record(StreamHandle stream);  // of the same device: marks the work enqueued so far
+  // Work enqueued from now on to `stream` of `device`, the same or another, runs after what was marked.
+  void make_wait(Device device, StreamHandle stream) const;
+  bool is_done() const;  // an event never recorded is done
 
  private:
   std::shared_ptr<DeviceApi> api_;

@@ -1,0 +1,186 @@
+#include "support/fake_device.h"
+
+#include <cstring>
+
+#include "dist/core/cpu_kernels.h"
+#include "dist/core/fail.h"
+
+namespace dist::test {
+
+FakeDevice::FakeDevice(const FakeDeviceOptions& options) : options_(options) {
+  for (int i = 0; i < options.count; ++i) {
+    devices_.push_back(std::make_unique<PerDevice>(options.bytes));
+    devices_.back()->streams[nullptr] = new_stream();
+  }
+}
+
+// Streams end first, each after its work: a stream may wait for a mark of another.
+FakeDevice::~FakeDevice() {
+  hold_all(false);
+  for (const auto& device : devices_)
+    for (const auto& [handle, stream] : device->streams) stream->mark()->wait();
+}
+
+FakeDevice::PerDevice& FakeDevice::at(Device device) {
+  if (device.type != DeviceType::cuda || device.index < 0 || device.index >= count())
+    fail(Errc::invalid_argument, "the fake device has {} devices, {} is none of them", count(), device.str());
+  return *devices_[static_cast<std::size_t>(device.index)];
+}
+
+FakeStream& FakeDevice::stream(Device device, StreamHandle handle) {
+  const auto& streams = at(device).streams;
+  const auto found = streams.find(handle);
+  if (found == streams.end()) fail(Errc::internal, "{} is no stream of {}", handle, device.str());
+  return *found->second;
+}
+
+std::unique_ptr<FakeStream> FakeDevice::new_stream() {
+  auto made = std::make_unique<FakeStream>(options_.longest_rest, options_.seed * 1000 + streams_made_++);
+  made->hold(held_);
+  return made;
+}
+
+// Freed blocks whose last use is over become free in fact.
+void FakeDevice::collect(PerDevice& device) {
+  std::erase_if(device.leaving, [&](const auto& block) {
+    for (const auto& mark : block.second)
+      if (!mark->is_reached()) return false;
+    device.memory.deallocate(block.first);
+    return true;
+  });
+}
+
+void* FakeDevice::allocate(Device device, std::size_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  collect(at(device));
+  return at(device).memory.allocate(bytes);
+}
+
+void FakeDevice::deallocate(Device device, void* pointer) noexcept {
+  const std::scoped_lock lock(mutex_);
+  Marks marks;
+  for (const auto& each : devices_)
+    for (const auto& [handle, stream] : each->streams) marks.push_back(stream->mark());
+  at(device).leaving.emplace_back(pointer, std::move(marks));
+  collect(at(device));
+}
+
+std::vector<std::byte> FakeDevice::export_memory(Device device, const void* pointer) {
+  const std::scoped_lock lock(mutex_);
+  const FakeHandle handle = at(device).memory.export_block(pointer);
+  std::vector<std::byte> bytes(sizeof handle);
+  std::memcpy(bytes.data(), &handle, sizeof handle);
+  return bytes;
+}
+
+void* FakeDevice::import_memory(Device device, const std::vector<std::byte>& bytes) {
+  FakeHandle handle;
+  if (bytes.size() != sizeof handle)
+    fail(Errc::invalid_argument, "a memory handle of {} bytes is not the fake device's", bytes.size());
+  std::memcpy(&handle, bytes.data(), sizeof handle);
+  const std::scoped_lock lock(mutex_);
+  return at(device).memory.import_block(handle);
+}
+
+void FakeDevice::release_import(Device device, void* pointer) noexcept {
+  const std::scoped_lock lock(mutex_);
+  at(device).memory.release_import(pointer);
+}
+
+StreamHandle FakeDevice::make_stream(Device device) {
+  const std::scoped_lock lock(mutex_);
+  auto made = new_stream();
+  StreamHandle handle = made.get();
+  at(device).streams.emplace(handle, std::move(made));
+  return handle;
+}
+
+// The thread ends outside the lock: its last work may need it no more, but others do meanwhile.
+void FakeDevice::free_stream(Device device, StreamHandle handle) noexcept {
+  std::unique_ptr<FakeStream> ending;
+  const std::scoped_lock lock(mutex_);
+  auto& streams = at(device).streams;
+  const auto found = streams.find(handle);
+  if (handle == nullptr || found == streams.end()) return;
+  ending = std::move(found->second);
+  streams.erase(found);
+}
+
+EventHandle FakeDevice::make_event(Device) {
+  auto* event = new Event;
+  const std::scoped_lock lock(mutex_);
+  events_.insert(event);
+  return event;
+}
+
+void FakeDevice::free_event(Device, EventHandle handle) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (events_.erase(handle) == 1) delete static_cast<Event*>(handle);
+}
+
+void FakeDevice::record(Device device, EventHandle handle, StreamHandle stream_handle) {
+  const std::scoped_lock lock(mutex_);
+  auto* event = static_cast<Event*>(handle);
+  const std::scoped_lock event_lock(event->mutex);
+  event->last = stream(device, stream_handle).mark();
+}
+
+std::shared_ptr<FakeMark> FakeDevice::last_of(EventHandle handle) {
+  auto* event = static_cast<Event*>(handle);
+  const std::scoped_lock lock(event->mutex);
+  return event->last;
+}
+
+void FakeDevice::stream_wait(Device device, StreamHandle handle, EventHandle event) {
+  const auto mark = last_of(event);
+  if (!mark) return;  // as CUDA: nothing to wait for
+  const std::scoped_lock lock(mutex_);
+  stream(device, handle).enqueue([mark] { mark->wait(); });
+}
+
+bool FakeDevice::is_done(Device, EventHandle event) {
+  const auto mark = last_of(event);
+  return !mark || mark->is_reached();
+}
+
+void FakeDevice::synchronize(Device device, StreamHandle handle) {
+  std::unique_lock lock(mutex_);
+  const auto mark = stream(device, handle).mark();
+  lock.unlock();
+  mark->wait();
+}
+
+void FakeDevice::hold_all(bool held) {
+  const std::scoped_lock lock(mutex_);
+  held_ = held;
+  for (const auto& device : devices_)
+    for (const auto& [handle, stream] : device->streams) stream->hold(held);
+}
+
+void FakeDevice::hold(Device device, StreamHandle handle, bool held) {
+  const std::scoped_lock lock(mutex_);
+  stream(device, handle).hold(held);
+}
+
+std::size_t FakeDevice::backlog() {
+  const std::scoped_lock lock(mutex_);
+  std::size_t total = 0;
+  for (const auto& device : devices_)
+    for (const auto& [handle, stream] : device->streams) total += stream->backlog();
+  return total;
+}
+
+std::size_t FakeDevice::in_use(Device device) {
+  const std::scoped_lock lock(mutex_);
+  collect(at(device));
+  return at(device).memory.in_use();
+}
+
+std::size_t FakeDevice::handles_alive() {
+  const std::scoped_lock lock(mutex_);
+  std::size_t total = events_.size();
+  for (const auto& device : devices_) total += device->streams.size() - 1;
+  return total;
+}
+
+}  // namespace dist::test

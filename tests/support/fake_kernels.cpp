@@ -1,0 +1,92 @@
+// The kernels of the fake device: the CPU's, run by a stream.
+#include <cstring>
+
+#include "dist/core/cpu_kernels.h"
+#include "dist/core/fail.h"
+
+#include "support/fake_device.h"
+
+namespace dist::test {
+
+// Where the bytes of device memory are, on whichever of the devices (they are peers); null for host memory.
+std::byte* FakeDevice::locate(const void* pointer, std::size_t bytes) {
+  for (const auto& device : devices_)
+    if (std::byte* found = device->memory.locate(pointer, bytes)) return found;
+  for (const auto& device : devices_)
+    if (device->memory.owns(pointer))
+      fail(Errc::internal, "{} bytes at {} reach outside every block allocated on the fake device", bytes,
+           pointer);
+  return nullptr;
+}
+
+TensorView FakeDevice::locate(Device device, const TensorView& view) {
+  if (view.device != device)
+    fail(Errc::internal, "a kernel of {} was given a view on {}", device.str(), view.device.str());
+  std::byte* found = locate(view.data, view.bytes());
+  if (!found)
+    fail(Errc::internal, "a kernel of {} was given host memory at {}", device.str(), fmt::ptr(view.data));
+  return {found, view.count, view.dtype, cpu};
+}
+
+void FakeDevice::launch(Device device, StreamHandle handle, std::function<void()> work) {
+  stream(device, handle).enqueue(std::move(work));
+}
+
+void FakeDevice::copy(Device device, StreamHandle handle, void* to, const void* from, std::size_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  std::byte* const to_device = locate(to, bytes);
+  const std::byte* const from_device = locate(from, bytes);
+  if (!to_device && !from_device)
+    fail(Errc::internal, "a copy of {} has no side on the device", device.str());
+  void* const target = to_device ? to_device : to;
+  const void* const source = from_device ? from_device : from;
+  launch(device, handle, [=] { std::memmove(target, source, bytes); });
+}
+
+void FakeDevice::fill(Device device, StreamHandle handle, TensorView view, double value) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle, [v = locate(device, view), value] { cpu_kernels::fill(v, value); });
+}
+
+void FakeDevice::scale(Device device, StreamHandle handle, TensorView view, double factor) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle, [v = locate(device, view), factor] { cpu_kernels::scale(v, factor); });
+}
+
+void FakeDevice::divide(Device device, StreamHandle handle, TensorView view, std::int64_t divisor) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle, [v = locate(device, view), divisor] { cpu_kernels::divide(v, divisor); });
+}
+
+void FakeDevice::reduce(Device device, StreamHandle handle, TensorView acc, TensorView in, ReduceOp op) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle,
+         [a = locate(device, acc), i = locate(device, in), op] { cpu_kernels::reduce(a, i, op); });
+}
+
+void FakeDevice::convert(Device device, StreamHandle handle, TensorView to, TensorView from) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle, [t = locate(device, to), f = locate(device, from)] { cpu_kernels::convert(t, f); });
+}
+
+void FakeDevice::unary(Device device, StreamHandle handle, TensorView out, TensorView in, UnaryOp op) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle,
+         [o = locate(device, out), i = locate(device, in), op] { cpu_kernels::unary(o, i, op); });
+}
+
+void FakeDevice::binary(Device device, StreamHandle handle, TensorView out, TensorView a, TensorView b,
+                        BinaryOp op) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle, [o = locate(device, out), x = locate(device, a), y = locate(device, b), op] {
+    cpu_kernels::binary(o, x, y, op);
+  });
+}
+
+void FakeDevice::add_scaled(Device device, StreamHandle handle, TensorView acc, TensorView in, double alpha) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle,
+         [a = locate(device, acc), i = locate(device, in), alpha] { cpu_kernels::add_scaled(a, i, alpha); });
+}
+
+}  // namespace dist::test
