@@ -24,7 +24,8 @@ float contribution(std::int64_t i, int rank) { return static_cast<float>(i % 251
 void verify(const dist::Tensor& t, int n) {
   const auto got = t.data<float>();
   for (std::int64_t i = 0; i < elements; ++i) {
-    const auto expected = static_cast<float>(n * (i % 251) + n * (n - 1) / 2);
+    const std::int64_t sum = n * (i % 251) + n * (n - 1) / 2;
+    const auto expected = static_cast<float>(sum);
     if (got[static_cast<std::size_t>(i)] == expected) continue;
     dist::fail(dist::Errc::internal, "element {}: expected {}, got {}", i, expected,
                got[static_cast<std::size_t>(i)]);
