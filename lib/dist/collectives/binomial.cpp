@@ -1,6 +1,6 @@
 #include "dist/collectives/binomial.h"
 
-#include <ranges>
+#include <string_view>
 #include <vector>
 
 #include "dist/collectives/trees.h"
@@ -46,8 +46,9 @@ void binomial_reduce(Transport& net, TensorView data, ReduceOp op, int root) {
       copy(sum, data);
     }
   }
-  for (const auto& child : std::views::reverse(node.children)) {  // the smallest subtree is ready first
-    net.irecv(inbox.all(), child.rank).wait();
+  // The last child's subtree is the smallest, and ready first.
+  for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
+    net.irecv(inbox.all(), child->rank).wait();
     reduce(sum, inbox.all(), op);
   }
   if (!node.is_root()) net.isend(sum, node.parent).wait();
@@ -90,7 +91,7 @@ void binomial_gather(Transport& net, TensorView in, std::span<const TensorView> 
     return block.all().slice(first * in.count, ranks * in.count);
   };
   std::vector<Request> gots;
-  for (const auto& child : std::views::reverse(node.children))
+  for (const auto& child : node.children)
     gots.push_back(net.irecv(shares(child.offset, child.span), child.rank));
   copy(shares(0, 1), in);
   wait_all(gots);
