@@ -11,7 +11,8 @@ class HelpPage : public CLI::Formatter {
 
   std::string make_usage(const CLI::App*, std::string) const override {
     return "\nUsage: distrun [OPTIONS] PROGRAM [ARGUMENTS...]\n"
-           "Dashes and underscores are the same in a flag's name; PET_<FLAG> in the environment sets a default.\n";
+           "Dashes and underscores are the same in a flag's name; PET_<FLAG> in the environment sets a "
+           "default.\n";
   }
   std::string make_option_name(const CLI::Option* option, bool) const override {
     const auto& shorts = option->get_snames();
