@@ -1,8 +1,9 @@
 // --help as a page for people: one spelling of each flag, and what distrun's command line looks like.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
+
+#include <CLI/CLI.hpp>
 
 namespace distrun {
 
