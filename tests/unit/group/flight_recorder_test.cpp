@@ -61,10 +61,9 @@ TEST(FlightRecorder, StatesAndRing) {
 TEST(FlightRecorder, ManyOpenOperationsAreCounted) {
   FlightRecorder recorder(16);
   for (std::uint64_t i = 0; i < 5; ++i) recorder.issued(record_of("recv", i));
-  EXPECT_EQ(
-      recorder.activity().what,
-      "in recv #0 (4 f32) at train.cpp:41 and recv #1 (4 f32) at train.cpp:41 and recv #2 (4 f32) at "
-      "train.cpp:41 and 2 more");
+  EXPECT_EQ(recorder.activity().what,
+            "in recv #0 (4 f32) at train.cpp:41 and recv #1 (4 f32) at train.cpp:41 and recv #2 (4 f32) at "
+            "train.cpp:41 and 2 more");
 }
 
 TEST(FlightRecorder, UsedFromManyThreads) {
