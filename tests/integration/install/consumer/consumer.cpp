@@ -6,6 +6,7 @@ int main() {
   dist::init_process_group();
   auto t = dist::full({4}, dist::get_rank() + 1);
   dist::all_reduce(t);
-  if (dist::get_rank() == 0) fmt::print("consumer: {} ranks, sum {}\n", dist::get_world_size(), t[0].item<int>());
+  if (dist::get_rank() == 0)
+    fmt::print("consumer: {} ranks, sum {}\n", dist::get_world_size(), t[0].item<int>());
   dist::destroy_process_group();
 }
