@@ -23,13 +23,14 @@ std::string nobody_knows() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
+// Words that a reader can tell apart; beside them what entries may be as well: nothing, many bytes, any
+// bytes.
 std::vector<std::string> make_entries(judge::Random& random, int world_size) {
   std::vector<std::string> entries;
-  for (int rank = 0; rank < world_size; ++rank) entries.push_back(random.bytes(random.between(20, 40)));
-  if (world_size > 2) {  // entries are any bytes, none at all and many included
-    entries[1] = "";
-    entries[2] = random.bytes(6000);
-  }
+  for (int rank = 0; rank < world_size; ++rank) entries.push_back("entry-" + random.word(8));
+  if (world_size > 2) entries[1] = "";
+  if (world_size > 3) entries[2] += random.word(6000);
+  if (world_size > 4) entries[3] += std::string(1, '\0') + random.bytes(10);
   return entries;
 }
 
@@ -46,6 +47,27 @@ std::vector<int> missing_in(const std::string& text) {
     p = end + std::min<std::ptrdiff_t>(2, text.c_str() + text.size() - end);
   }
   return ranks;
+}
+
+void returns_before_all_joined() {
+  misconception(
+      "returns_before_all_joined",
+      "the group is not there when somebody has made it, but when all have come: wait for the entries of "
+      "all ranks before collecting");
+}
+
+void ignores_the_job() {
+  misconception(
+      "ignores_the_job",
+      "the store is shared with other jobs: under a key that does not begin with this job's name, their "
+      "entries and ours are taken for each other");
+}
+
+void a_deadline_for_each_wait() {
+  misconception(
+      "a_deadline_for_each_wait",
+      "every wait has a timeout of its own, so the whole call may take a multiple of it: make one deadline, "
+      "first of all");
 }
 
 }  // namespace
@@ -107,10 +129,7 @@ bool JobRun::await_published(const std::vector<int>& ranks) {
     while (!lobby_.has(key(rank)) && !team_.has_answered(rank) && !deadline.passed()) team_.listen(10ms);
     if (lobby_.has(key(rank))) continue;
     for (const auto& key : {fmt::format("member/{}", rank), std::to_string(rank)}) {
-      if (lobby_.has(key))
-        misconception("ignores_the_job", fmt::format("the entry is under {}, without the job's name: two "
-                                                     "jobs on one store would read each other's entries",
-                                                     key));
+      if (lobby_.has(key)) ignores_the_job();
     }
     const auto outcomes = team_.finish();
     const auto& outcome = outcomes[static_cast<std::size_t>(rank)];
@@ -125,20 +144,24 @@ bool JobRun::await_published(const std::vector<int>& ranks) {
   return true;
 }
 
-void JobRun::expect_nobody_has_returned(const std::string& before_what, const std::string& name) {
+void JobRun::expect_nobody_has_returned(const std::string& before_what, const JobRun* other) {
   for (int rank = 0; rank < world_size(); ++rank) {
     if (!team_.has_answered(rank)) continue;
     const auto reply = team_.finish()[static_cast<std::size_t>(rank)].reply;
-    if (judge::value_of(reply, fmt::format("rank {}", rank)).is_null()) return;
-    misconception(
-        name, name == "ignores_the_job"
-                  ? "the other job's entries were taken for this job's: every key begins with the job's name"
-                  : "the group is not there when somebody has made it, but when all have come: wait for "
-                    "the entries of all ranks before collecting");
+    const auto membership = judge::value_of(reply, fmt::format("rank {}", rank));
+    if (membership.is_null()) return;
+    other != nullptr && other->owns_one_of(membership) ? ignores_the_job() : returns_before_all_joined();
     ADD_FAILURE() << fmt::format("rank {} of {} returned from rendezvous before {}", rank, world_size(),
                                  before_what);
     return;
   }
+}
+
+bool JobRun::owns_one_of(const Json& membership) const {
+  return std::ranges::any_of(entries_, [&](const auto& entry) {
+    const Json mine = judge::to_hex(entry);
+    return !entry.empty() && std::ranges::find(membership, mine) != membership.end();
+  });
 }
 
 void JobRun::expect_membership() {
@@ -198,9 +221,7 @@ std::string JobRun::timeout_text(int rank, const judge::Outcome& outcome) {
                       fmt::format("Error{{timeout}} after {} ms, for not all ranks came", timeout_.count()));
   if (text.empty()) return "";
   if (outcome.answered_after > timeout_ + patience) {
-    misconception("a_deadline_for_each_wait",
-                  "every wait has a timeout of its own, so the whole call takes a "
-                  "multiple of it: make one deadline, first of all");
+    a_deadline_for_each_wait();
     ADD_FAILURE() << fmt::format("{} gave up after {} ms; its timeout was {} ms", who,
                                  outcome.answered_after.count(), timeout_.count());
     return "";
@@ -238,9 +259,10 @@ void JobRun::expect_too_late(int late) {
     if (!started_[static_cast<std::size_t>(rank)]) continue;
     const auto& outcome = outcomes[static_cast<std::size_t>(rank)];
     if (outcome.completed && !judge::is_error(outcome.reply)) {
-      misconception("a_deadline_for_each_wait",
-                    "every wait has a timeout of its own, so the whole call may take a "
-                    "multiple of it: make one deadline, first of all");
+      const auto list = judge::value_of(outcome.reply, "rendezvous");
+      const bool waited = list.size() == entries_.size() &&
+                          list[static_cast<std::size_t>(late)] == judge::to_hex(entry(late));
+      waited ? a_deadline_for_each_wait() : returns_before_all_joined();
     }
     const auto text = timeout_text(rank, outcome);
     if (text.empty()) return;

@@ -75,7 +75,8 @@ class JobRun {
   // publish.
   bool await_published(const std::vector<int>& ranks);
 
-  void expect_nobody_has_returned(const std::string& before_what, const std::string& misconception);
+  // `other`: a job on the same store, whose entries tell why somebody returned too early.
+  void expect_nobody_has_returned(const std::string& before_what, const JobRun* other = nullptr);
   // These end the run: every started rank must have returned the whole membership, ...
   void expect_membership();
   // ... or have thrown the timeout that names the ranks left out, in time, ...
@@ -86,6 +87,7 @@ class JobRun {
  private:
   std::string timeout_text(int rank, const judge::Outcome& outcome);
   void check_membership(int rank, const Json& answer);
+  bool owns_one_of(const Json& membership) const;
   void diagnose_missing(const Json& answer);
 
   Lobby& lobby_;

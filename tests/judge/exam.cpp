@@ -107,14 +107,14 @@ std::string Random::bytes(int count) {
 }
 
 std::string shown(std::string_view bytes) {
-  constexpr std::size_t enough = 72;
+  constexpr std::size_t enough = 80;  // columns
   std::string text;
-  for (const unsigned char byte : bytes.substr(0, enough)) {
+  for (const unsigned char byte : bytes) {
+    if (text.size() >= enough) return fmt::format("\"{}...\" ({} bytes)", text, bytes.size());
     const bool plain = byte >= 0x20 && byte != 0x7F && byte != '"' && byte < 0x80;
     text += plain ? std::string(1, static_cast<char>(byte)) : fmt::format("\\x{:02x}", byte);
   }
-  if (bytes.size() <= enough) return fmt::format("\"{}\"", text);
-  return fmt::format("\"{}...\" ({} bytes)", text, bytes.size());
+  return fmt::format("\"{}\"", text);
 }
 
 }  // namespace judge

@@ -88,13 +88,16 @@ void print_note(std::string_view text, Style style) {
   }
 }
 
-void print_test(const GradedTest& test) {
+// `said` is the message above: what is not written yet fails several tests with one.
+void print_test(const GradedTest& test, std::string& said) {
   const bool passed = test.result == GradedTest::Result::passed;
   auto title = test.name.substr(test.name.find('.') + 1);
   std::ranges::replace(title, '_', ' ');
   fmt::print("  {} {:>2}/{:<2}  {}\n", styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"),
              test.points, test.max_points, title);
-  if (!test.messages.empty()) print_note(test.messages.front(), Style::dim);
+  const auto message = test.messages.empty() ? "" : test.messages.front();
+  if (!message.empty() && message != said) print_note(message, Style::dim);
+  said = message;
   if (!test.explanation.empty()) print_note("Perhaps: " + test.explanation, Style::warn);
 }
 
@@ -113,10 +116,11 @@ void print_next(const Lab& lab, const Grade& grade) {
 void print_grade(const Lab& lab, const Grade& grade) {
   fmt::print("{}\n", styled(Style::bold, lab.title));
   int step = 0;
+  std::string said;
   for (const auto& test : grade.tests) {
     if (test.step != step) fmt::print("step {}\n", test.step);
     step = test.step;
-    print_test(test);
+    print_test(test, said);
   }
   fmt::print("\n{}\n", styled(grade.is_full() ? Style::good : Style::bold,
                               fmt::format("Score {} of {}", grade.score, grade.max_score)));

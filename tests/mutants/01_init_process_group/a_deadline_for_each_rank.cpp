@@ -1,4 +1,5 @@
 // Misconception: passing the timeout on to every wait bounds the call. It bounds each wait.
+//
 // Killed by: Step2Rendezvous.has_one_deadline_for_the_whole_call
 // Diagnosis: a_deadline_for_each_wait
 #include "mutant.h"

@@ -1,4 +1,5 @@
 // Misconception: a byte is a character.
+//
 // Killed by: Step4Text.cuts_between_characters
 // Diagnosis: cut_within_a_character
 #include "mutant.h"

@@ -1,4 +1,5 @@
 // Misconception: rank = node * processes of a node + local rank, on every cluster.
+//
 // Killed by: Step1Place.uneven_nodes
 // Diagnosis: assumes_even_nodes
 #include "mutant.h"

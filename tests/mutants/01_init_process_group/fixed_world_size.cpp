@@ -1,4 +1,6 @@
-// Misconception: the number of ranks is a constant of the program, that of the machine it was written on.
+// Misconception: the number of ranks is a constant of the program, that of the machine it was written
+// on.
+//
 // Killed by: Step2Rendezvous.every_rank_returns_the_same_membership
 // Diagnosis: fixed_world_size
 #include "mutant.h"

@@ -1,4 +1,5 @@
 // Misconception: process `rank` takes GPU `rank`, as in many examples. Works on the first node only.
+//
 // Killed by: Step3Describe.names_pid_host_and_device
 // Diagnosis: gpu_by_global_rank
 #include "mutant.h"

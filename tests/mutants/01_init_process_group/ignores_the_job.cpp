@@ -1,4 +1,5 @@
 // Misconception: the store belongs to this job, so "member/<rank>" is unique.
+//
 // Killed by: Step2Rendezvous.two_jobs_on_one_store
 // Diagnosis: ignores_the_job
 #include "mutant.h"

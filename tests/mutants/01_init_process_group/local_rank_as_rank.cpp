@@ -1,4 +1,5 @@
 // Misconception: the local rank is the rank. True on one node only.
+//
 // Killed by: Step1Place.even_nodes
 // Diagnosis: local_rank_as_rank
 #include "mutant.h"

@@ -1,4 +1,5 @@
 // Misconception: a new tensor is full of zeros. It is not: zeros() is, empty() keeps what was there.
+//
 // Killed by: Step4Text.packs_with_zeros_to_the_end
 // Diagnosis: not_padded
 #include "mutant.h"

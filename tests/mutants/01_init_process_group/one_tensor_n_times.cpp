@@ -1,5 +1,8 @@
-// Misconception: n copies of a Tensor are n tensors. They are n names for one storage, as in PyTorch's [t] *
-// n. Killed by: Step5Exchange.every_rank_reads_every_text Diagnosis: one_tensor_n_times
+// Misconception: n copies of a Tensor are n tensors. They are n names for one storage, as in PyTorch's
+// [t] * n.
+//
+// Killed by: Step5Exchange.every_rank_reads_every_text
+// Diagnosis: one_tensor_n_times
 #include "mutant.h"
 #define exchange right_exchange
 #include DIST_SOLUTION

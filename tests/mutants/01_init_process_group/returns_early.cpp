@@ -1,5 +1,8 @@
-// Misconception: the first process creates the group and the others join it, so nobody waits for anybody but
-// rank 0. Killed by: Step2Rendezvous.waits_for_late_joiners Diagnosis: returns_before_all_joined
+// Misconception: the first process creates the group and the others join it, so nobody waits for anybody
+// but rank 0.
+//
+// Killed by: Step2Rendezvous.waits_for_late_joiners
+// Diagnosis: returns_before_all_joined
 #include "mutant.h"
 #define rendezvous right_rendezvous
 #include DIST_SOLUTION

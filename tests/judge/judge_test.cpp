@@ -1,0 +1,183 @@
+// The judge against processes that misbehave. They are this very program, started by the judge as it starts a
+// lab's runner: then the channel is open, and the task says how to misbehave.
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "judge/exam.h"
+#include "judge/runner.h"
+#include "judge/team.h"
+
+namespace {
+
+using judge::Json, judge::Limits, judge::Outcome, judge::Team;
+using namespace std::chrono_literals;
+
+void write_raw(const std::string& bytes) {
+  if (::write(judge::channel_fd, bytes.data(), bytes.size()) < 0) std::abort();
+}
+
+Json misbehave(const Json& task) {
+  const std::string how = task.at("how");
+  if (how == "exit") std::exit(0);
+  if (how == "crash") std::abort();
+  if (how == "hang") std::this_thread::sleep_for(1h);
+  if (how == "fault") throw std::runtime_error("no such call");
+  if (how == "garbage") write_raw("\xff\xff\xff\x7f and so on");
+  if (how == "not json") write_raw(std::string("\x03\0\0\0{{{", 7));
+  if (how == "forge")
+    judge::write_frame(judge::channel_fd, {{"nonce", "guess"}, {"reply", 1}, {"done", true}});
+  if (how == "exit in a destructor") std::atexit([] { ::_exit(7); });
+  if (how == "flood") {
+    for (int i = 0; i < 3000; ++i) fmt::print("{:0>1000}", i);
+  }
+  if (how == "leave a child behind") {
+    if (::fork() == 0) {
+      std::this_thread::sleep_for(1h);
+      ::_exit(0);
+    }
+  }
+  if (how == "look around") {
+    Json found{{"variables", Json::array()}, {"descriptors", 0}};
+    for (char** variable = environ; *variable != nullptr; ++variable) found["variables"].push_back(*variable);
+    for (int fd = 0; fd < 256; ++fd)
+      found["descriptors"] = found["descriptors"].get<int>() + (::fcntl(fd, F_GETFD) >= 0);
+    return found;
+  }
+  return how;
+}
+
+Outcome outcome_of(const std::string& how, Limits limits = {}) {
+  Team team("/proc/self/exe", 1, limits);
+  team.start(0, {{"how", how}});
+  return team.finish().at(0);
+}
+
+TEST(Judge, takes_an_answer_with_its_completion_record) {
+  const auto outcome = outcome_of("well");
+  EXPECT_TRUE(outcome.completed) << outcome.how_it_ended;
+  EXPECT_EQ(outcome.reply, "well");
+}
+
+TEST(Judge, does_not_take_an_exit_for_an_answer) {
+  const auto outcome = outcome_of("exit");
+  EXPECT_FALSE(outcome.completed);
+  EXPECT_EQ(outcome.how_it_ended, "ended with exit status 0 before it had reported that it was done");
+}
+
+TEST(Judge, tells_the_signal_of_a_crash) {
+  const auto outcome = outcome_of("crash");
+  EXPECT_FALSE(outcome.completed);
+  EXPECT_EQ(outcome.how_it_ended, "was ended by signal 6 (Aborted)");
+}
+
+TEST(Judge, stops_what_hangs) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto outcome = outcome_of("hang", {.wall = 300ms});
+  EXPECT_FALSE(outcome.completed);
+  EXPECT_EQ(outcome.how_it_ended, "had not finished after 0.3 s and was stopped");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST(Judge, does_not_read_what_has_not_the_nonce) {
+  const auto outcome = outcome_of("forge");
+  EXPECT_TRUE(outcome.completed) << outcome.how_it_ended;
+  EXPECT_EQ(outcome.reply, "forge");
+}
+
+TEST(Judge, refuses_what_is_no_frame) {
+  for (const auto* how : {"garbage", "not json"}) {
+    const auto outcome = outcome_of(how);
+    EXPECT_FALSE(outcome.completed) << how;
+    EXPECT_NE(outcome.how_it_ended.find("nonsense"), std::string::npos)
+        << how << ": " << outcome.how_it_ended;
+  }
+}
+
+TEST(Judge, wants_a_clean_end_after_the_answer) {
+  const auto outcome = outcome_of("exit in a destructor");
+  EXPECT_EQ(outcome.reply, "exit in a destructor");
+  EXPECT_FALSE(outcome.completed);
+}
+
+TEST(Judge, keeps_the_beginning_of_a_flood) {
+  const auto outcome = outcome_of("flood");
+  EXPECT_TRUE(outcome.completed) << outcome.how_it_ended;
+  EXPECT_EQ(outcome.output.size(), Limits{}.output_bytes);
+}
+
+TEST(Judge, is_not_kept_waiting_by_descendants) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(outcome_of("leave a child behind").completed);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST(Judge, gives_no_descriptors_and_no_variables_of_its_own) {
+  const dist::UniqueFd secret(::open("/dev/null", O_RDONLY));
+  ::setenv("SECRET", "1", 1);
+  const auto found = outcome_of("look around").reply;
+  EXPECT_EQ(found.at("variables"), (Json{"LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"}));
+  EXPECT_EQ(found.at("descriptors"), 4);  // input, output, errors, channel
+}
+
+TEST(Judge, blames_itself_for_a_fault_of_the_trusted_part) {
+  const auto outcome = outcome_of("fault");
+  EXPECT_EQ(outcome.fault, "no such call");
+  EXPECT_THROW(judge::has_completed(outcome, "rank 0"), std::runtime_error);
+}
+
+TEST(Judge, counts_every_rank) {
+  Team team("/proc/self/exe", 3);
+  team.start_all({{{"how", "well"}}, {{"how", "exit"}}, {{"how", "well"}}});
+  const auto outcomes = team.finish();
+  EXPECT_TRUE(outcomes[0].completed && outcomes[2].completed);
+  EXPECT_FALSE(outcomes[1].completed);
+}
+
+TEST(Frames, survive_any_cut) {
+  judge::FrameReader reader;
+  const std::string frames(
+      "\x01\0\0\0"
+      "1"
+      "\x02\0\0\0"
+      "[]",
+      11);
+  std::vector<Json> got;
+  for (const char byte : frames) {
+    reader.feed({&byte, 1});
+    while (auto frame = reader.next()) got.push_back(*frame);
+  }
+  EXPECT_EQ(got, (std::vector<Json>{1, Json::array()}));
+}
+
+TEST(Frames, hexadecimal_there_and_back) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  EXPECT_EQ(judge::from_hex(judge::to_hex(all)), all);
+  for (const auto* wrong : {"0", "0g", "0A"})
+    EXPECT_THROW(judge::from_hex(wrong), std::runtime_error) << wrong;
+}
+
+TEST(Random, comes_back_with_its_seed_and_purpose) {
+  judge::Random a("purpose"), b("purpose"), c("another");
+  const auto word = a.word(20);
+  EXPECT_EQ(word, b.word(20));
+  EXPECT_NE(word, c.word(20));
+  for (int i = 0; i < 1000; ++i) {
+    const int x = a.between(-2, 2);
+    EXPECT_TRUE(-2 <= x && x <= 2) << x;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Started by the judge: nothing but a name that no shell gives.
+  if (argc == 1 && std::string_view(argv[0]) == "rank") return judge::serve(misbehave);
+  return judge::run_exam(argc, argv);
+}

@@ -1,0 +1,62 @@
+#include <charconv>
+#include <cstring>
+#include <random>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "judge/exam.h"
+
+namespace judge {
+namespace {
+
+constexpr int exit_usage = 2, exit_fault = 3;
+
+struct CommandLine {
+  std::string runner;
+  std::uint64_t seed = 0;
+};
+CommandLine command_line;
+
+bool parse(int argc, char** argv) {
+  std::random_device random;
+  command_line.seed = random();
+  for (int i = 1; i < argc; i += 2) {
+    const std::string_view option = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+    if (option == "--runner" && !value.empty()) {
+      command_line.runner = value;
+    } else if (option == "--seed") {
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), command_line.seed);
+      if (error != std::errc{} || end != value.data() + value.size()) return false;
+    } else {
+      return false;
+    }
+  }
+  return !command_line.runner.empty();
+}
+
+}  // namespace
+
+const std::string& runner() { return command_line.runner; }
+std::uint64_t seed() { return command_line.seed; }
+
+int run_exam(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (!parse(argc, argv)) {
+    fmt::print(stderr, "usage: {} --runner PATH [--seed NUMBER]\n", argv[0]);
+    return exit_usage;
+  }
+  fmt::print("seed {}\n", seed());
+  testing::Test::RecordProperty("seed", std::to_string(seed()));
+  // An exception here is the judge's own trouble, never a wrong answer: it ends the program, without a
+  // report.
+  GTEST_FLAG_SET(catch_exceptions, false);
+  try {
+    return RUN_ALL_TESTS();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "the judge could not do its work: {}\n", error.what());
+    return exit_fault;
+  }
+}
+
+}  // namespace judge
