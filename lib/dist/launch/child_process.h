@@ -29,7 +29,8 @@ class ChildProcess {
 
   std::optional<RankResult> read_report();  // what has come since the last call; never blocks
   bool reap();                              // whether it has ended; never blocks
-  int status() const { return status_; }    // after reap(), as waitpid(2) gives it
+  bool is_reaped() const { return reaped_; }
+  int status() const { return status_; }  // after reap(), as waitpid(2) gives it
   void kill();
   void abandon();  // in a sibling, which inherited this object: it is not its to kill
 

@@ -24,7 +24,8 @@ std::string random_word() {
 }
 
 // Ranks wait here until the store is there. They are forked before it: so they inherit neither its thread's
-// locks nor its sockets.
+// locks nor its sockets. A byte for each rank, not the end of the pipe, opens it: another thread of the
+// program may fork meanwhile, and its child then holds the pipe too.
 class Gate {
  public:
   Gate() {
@@ -33,8 +34,13 @@ class Gate {
     wait_ = UniqueFd(fds[0]);
     open_ = UniqueFd(fds[1]);
   }
-  void open() { open_.reset(); }
-  void wait() {  // in a child; it opens when all other holders have let go
+  void open(int ranks) {
+    const std::string bytes(static_cast<std::size_t>(ranks), 'g');
+    if (write(open_.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+      fail_errno(Errc::resource, errno, "spawn: pipe");
+    }
+  }
+  void wait() {  // in a child
     open_.reset();
     for (char byte; read(wait_.get(), &byte, 1) < 0 && errno == EINTR;) {
     }
@@ -70,11 +76,11 @@ class Family {
       });
     }
     server_ = std::make_unique<StoreServer>(address_, token_);
-    gate.open();
+    gate.open(n_);
   }
 
   void wait() {
-    while (std::ranges::any_of(children_, [](ChildProcess& child) { return !child.reap(); })) {
+    while (!std::ranges::all_of(children_, &ChildProcess::is_reaped)) {
       wait_for_news();
       look();
       if (deadline_.passed()) {
@@ -83,7 +89,6 @@ class Family {
         deadline_ = Deadline::never();
       }
     }
-    look();
   }
 
   const std::vector<RankFailure>& failures() const { return failures_; }
@@ -105,7 +110,7 @@ class Family {
     std::vector<pollfd> events;
     bool blind = false;
     for (ChildProcess& child : children_) {
-      if (child.reap()) continue;
+      if (child.is_reaped()) continue;  // only look() reaps: a report must not be passed over
       if (child.report_fd() >= 0) events.push_back({child.report_fd(), POLLIN, 0});
       if (child.end_fd() >= 0)
         events.push_back({child.end_fd(), POLLIN, 0});

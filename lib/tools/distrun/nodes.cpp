@@ -209,13 +209,15 @@ bool Nodes::regroup(int attempt) {
 }
 
 Nodes::~Nodes() {
-  if (place_.nodes == 1 || server_ == nullptr) return;
+  if (place_.nodes == 1 || server_ == nullptr || store_ == nullptr) return;
   try {
     for (int node = 0; node < place_.nodes; ++node) {
-      if (node != place_.node_rank) store_->get(key(fmt::format("gone{}", node)), after_s(30));
+      const std::string came = key(fmt::format("node{}", node));
+      if (node == place_.node_rank || !store_->check(std::span(&came, 1))) continue;
+      store_->get(key(fmt::format("gone{}", node)), after_s(30));
     }
   } catch (const dist::Error&) {
-    // a node that never came, or stays: nothing more to keep the store for
+    // a node that does not leave: nothing more to keep the store for
   }
 }
 

@@ -5,7 +5,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "run_program.h"
 
@@ -118,6 +121,30 @@ TEST(Distrun, MegabytesPassUnharmed) {
   ASSERT_EQ(ran.code, 0);
   EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '0'), 3000000);
   EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '1'), 3000000);
+}
+
+// On a terminal ranks have one too, so that C programs show each line at once, also when they hang
+// afterwards.
+TEST(Distrun, OnATerminalRanksHaveOneToo) {
+  int terminal = -1;
+  const pid_t pid = forkpty(&terminal, nullptr, nullptr, nullptr);
+  ASSERT_GE(pid, 0);
+  if (pid == 0) {
+    execl(DISTRUN, DISTRUN, "--nproc-per-node", "2", "sh", "-c", "test -t 1 && printf 'terminal %d\\n' $RANK",
+          nullptr);
+    _exit(127);
+  }
+  const dist::UniqueFd owner(terminal);
+  std::string shown;
+  char piece[4096];
+  for (ssize_t n; (n = read(terminal, piece, sizeof piece)) > 0;)
+    shown.append(piece, static_cast<std::size_t>(n));
+  int status = -1;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0) << shown;
+  for (const char* line : {"[0]\x1b[0m terminal 0\r\n", "[1]\x1b[0m terminal 1\r\n"}) {
+    EXPECT_TRUE(contains(shown, line)) << shown;
+  }
 }
 
 TEST(Distrun, LogFilesAsTorchrunNamesThem) {

@@ -45,10 +45,8 @@ std::string failure_of(int n, const std::function<void(int)>& fn, const dist::Sp
 }
 
 std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
-    count += entry.exists() ? 1 : 1;
-  return count;
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
 double seconds(const std::function<void()>& work) {
@@ -102,7 +100,8 @@ TEST(SpawnFailures, AnExceptionKeepsItsText) {
 }
 
 TEST(SpawnFailures, LongAndManyLinedTextsArrive) {
-  const std::string text = std::string(20000, 'x') + "\nsecond line";
+  std::string text(20000, 'x');
+  text += "\nsecond line";
   EXPECT_EQ(failure_of(2,
                        [&](int rank) {
                          if (rank == 1) throw std::runtime_error(text);
@@ -171,6 +170,18 @@ TEST(SpawnFailures, ARankThatHangsIsKilledAfterTheGrace) {
   });
   EXPECT_LT(took, 4);
   for (int rank = 0; rank < 3; ++rank) EXPECT_TRUE(is_gone_within(pids[rank], 0.1));
+}
+
+TEST(SpawnFailures, AFailureThatComesWithTheEndIsNotMissed) {
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(failure_of(2,
+                         [](int rank) {
+                           if (rank == 0) throw std::runtime_error("at once");
+                           for (;;) pause();
+                         },
+                         {.grace = std::chrono::milliseconds(10)}),
+              "rank 0: at once");
+  }
 }
 
 TEST(SpawnFailures, WrongArgumentsAreRefused) {
