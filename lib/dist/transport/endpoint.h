@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,6 +54,9 @@ struct EndpointOptions {
   std::string transport = "auto";  // auto: shared memory on one host, else TCP; "shm"; "tcp" (DIST_TRANSPORT)
   Deadline deadline = Deadline::never();  // for the connections to be made
   std::string host = {};  // of this rank, empty: host_id(). Ranks of equal hosts may share memory
+  // Whether that rank is known to have gone (a store's last will): nobody then waits for it to connect.
+  // Empty: unknown.
+  std::function<bool(int rank)> is_gone = {};
 };
 
 // Thread-safe: several operations may run at once, each by its own thread; waiting threads share the polling.

@@ -34,6 +34,7 @@ Engine::Engine(Config config)
       claims_(*config_.mailroom),
       links_(static_cast<std::size_t>(config_.world_size)),
       peers_(static_cast<std::size_t>(config_.world_size)),
+      spin_(config_.spin),
       serial_(next_serial()) {}
 
 void Engine::open(Op& op) {
@@ -183,6 +184,18 @@ void Engine::copy(Lock& lock, Transfer& t) {
   settle(t);
 }
 
+// Takes the buffer back. A peer that copies from it right now is waited for, unless it is gone, or seems
+// stopped.
+bool Engine::withdraw(ClaimRef claim, Link& peer) {
+  const Deadline patience = Deadline::after(stopped_copy_patience);
+  while (!claims_.withdraw(claim)) {
+    if (peer.is_shut() || patience.passed()) return false;
+    Poller::Events events;
+    handle(poller_.wait(events, 1));
+  }
+  return true;
+}
+
 // The end of a transfer, whatever its stage: afterwards nobody touches its buffer.
 void Engine::retire(Lock& lock, Transfer& t) noexcept {
   while (t.being_copied) baton_.wait_for_event(lock);
@@ -194,12 +207,7 @@ void Engine::retire(Lock& lock, Transfer& t) noexcept {
   if (t.is_send && (is_under_way || t.trouble)) {
     link->forget(t.id);
     if (is_under_way && met) link->send({.kind = FrameKind::cancel, .address = t.theirs});
-    if (t.claim.value != 0) {
-      const Deadline patience = Deadline::after(stopped_copy_patience);
-      bool is_ours = claims_.withdraw(t.claim);
-      for (; !is_ours && !patience.passed(); is_ours = claims_.withdraw(t.claim)) std::this_thread::yield();
-      if (is_ours) claims_.release(t.claim);
-    }
+    if (t.claim.value != 0 && withdraw(t.claim, *link)) claims_.release(t.claim);
   } else if (is_under_way && met) {
     link->send({.kind = FrameKind::drop, .id = t.theirs});
   }

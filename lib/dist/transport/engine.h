@@ -17,6 +17,7 @@
 #include "dist/transport/matching.h"
 #include "dist/transport/poller.h"
 #include "dist/transport/report.h"
+#include "dist/transport/spin.h"
 #include "dist/transport/transfer.h"
 
 namespace dist::net {
@@ -64,6 +65,7 @@ class Engine final : private LinkEvents {
   void settle(Transfer& t, Trouble trouble = {});
   void run_copies(Lock& lock);
   void copy(Lock& lock, Transfer& t);
+  bool withdraw(ClaimRef claim, Link& peer);
   void retire(Lock& lock, Transfer& t) noexcept;
   bool may_come(const Op& op, int source) const;
   Transfer* find(std::uint64_t id, bool is_send);
@@ -122,6 +124,7 @@ class Engine final : private LinkEvents {
   bool left_ = false;
 
   Baton baton_;
+  Spin spin_;
   bool asleep_ = false;         // the leader is in the kernel
   std::uint64_t activity_ = 0;  // transfers that ended, and interruptions
   const std::uint64_t serial_;  // of this engine in the process

@@ -4,24 +4,6 @@
 namespace dist::net {
 namespace {
 
-// Looks for a while before it is over; restarted by every success.
-class Spin {
- public:
-  explicit Spin(std::chrono::microseconds patience) : patience_(patience) {}
-  void restart() { looks_ = 0; }
-  bool is_over() {
-    if (patience_.count() == 0) return true;
-    if (looks_ == 0) since_ = Deadline::Clock::now();
-    // The clock costs more than a look.
-    return ++looks_ % 64 == 0 && Deadline::Clock::now() - since_ > patience_;
-  }
-
- private:
-  std::chrono::microseconds patience_;
-  std::uint32_t looks_ = 0;
-  Deadline::Clock::time_point since_;
-};
-
 // With rings to look at, sockets get every so many-th look: asking the kernel is expensive.
 constexpr std::uint32_t looks_per_kernel_call = 16;
 
@@ -43,19 +25,18 @@ bool Engine::await(Lock& lock, const Done& done, Deadline deadline) {
 
 template <class Done>
 bool Engine::lead(Lock& lock, const Done& done, Deadline deadline) {
-  Spin spin(config_.spin);
+  spin_.restart();
   for (;;) {
-    if (advance(lock)) spin.restart();
+    if (advance(lock)) spin_.found();
     if (done()) return true;
     baton_.let_others_in(lock);
-    if (!spin.is_over()) {
+    if (!spin_.is_over()) {
       relax_cpu();
       continue;
     }
-    if (done()) return true;
     if (deadline.passed()) return false;
     sleep(lock, deadline);
-    spin.restart();
+    spin_.restart();
   }
 }
 

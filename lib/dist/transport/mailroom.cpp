@@ -31,7 +31,7 @@ UniqueFd make_memory(std::size_t bytes) {
 
 UniqueFd make_doorbell() {
   UniqueFd fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-  if (!fd) fail_errno(Errc::resource, errno, "making a doorbell (eventfd); see ulimit -n");
+  if (!fd) fail_errno(Errc::resource, errno, "making a doorbell (eventfd)");
   return fd;
 }
 

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::string_view failed_key = "endpoint/failed";
 constexpr std::string_view world_key = "endpoint/world_size";
-// How often a rank that waits looks whether another gave its reason for failing.
-constexpr std::chrono::milliseconds check_interval{200};
 
 std::string card_key(int rank) { return fmt::format("endpoint/{}", rank); }
 
@@ -31,6 +29,11 @@ void raise_descriptor_limit(int world_size) {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min(wanted, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+rlim_t descriptor_limit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
 std::string join(const std::vector<int>& ranks) { return fmt::format("{}", fmt::join(ranks, ", ")); }
@@ -50,28 +53,33 @@ Mesh::Mesh(Store& store, const EndpointOptions& options)
          longest_token);
 }
 
-std::shared_ptr<Engine> Mesh::connect() {
+std::shared_ptr<Engine> Mesh::connect() try {
   raise_descriptor_limit(options_.world_size);
   mine_ = describe_process();
   mine_.rank = options_.rank;
   mine_.world_size = options_.world_size;
   mine_.host = options_.host.empty() ? host_id() : options_.host;
   mine_.mailroom = random_number();
-  try {
-    if (options_.world_size > 1) listen();
-    publish();
-    collect();
-    prepare();
-    meet();
-  } catch (const Error& error) {
+  if (options_.world_size > 1) listen();
+  publish();
+  collect();
+  prepare();
+  meet();
+  mailroom_->close_memory_fd();
+  return engine_;
+} catch (const Error& error) {
+  if (error.code() != Errc::resource) {
     give_up(error.what());
     throw;
   }
-  mailroom_->close_memory_fd();
-  return engine_;
+  const std::string text =
+      fmt::format("rank {} cannot connect to the other ranks: {}; see ulimit -n (now {}) and ulimit -v",
+                  options_.rank, error.what(), descriptor_limit());
+  give_up(text);
+  fail(Errc::resource, "{}", text);
 }
 
-void Mesh::listen() try {
+void Mesh::listen() {
   if (options_.transport != "tcp") {
     const SocketAddress local{.host = {}, .port = 0, .name = fmt::format("distlab-{:016x}", random_number())};
     local_listener_ = listen_at(local);
@@ -81,9 +89,6 @@ void Mesh::listen() try {
     tcp_listener_ = listen_at({.host = "0.0.0.0", .port = 0, .name = {}});
     mine_.addresses = reachable_addresses(store_.where(), local_port(tcp_listener_.get()));
   }
-} catch (const Error& error) {
-  if (error.code() != Errc::resource) throw;
-  fail(Errc::resource, "rank {} cannot listen for the other ranks: {}", options_.rank, error.what());
 }
 
 void Mesh::publish() {
@@ -120,15 +125,24 @@ void Mesh::await_all(const std::vector<std::string>& keys) {
     }
     if (options_.deadline.passed()) break;
     check_reasons();
+    for (int rank : absent_of(keys))
+      if (options_.is_gone && options_.is_gone(rank))
+        fail(Errc::peer_failed, "rank {}: rank {} died or left before it had published its address",
+             mine_.rank, rank);
   }
-  std::vector<int> absent;
-  for (int rank = 0; rank < options_.world_size; ++rank)
-    if (!store_.check(std::span(&keys[static_cast<std::size_t>(rank)], 1))) absent.push_back(rank);
+  const std::vector<int> absent = absent_of(keys);
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began).count();
   fail(Errc::timeout,
        "rank {} waited {} ms for rank{} {} of {} to come; were they started, with the same address and world "
        "size?",
        mine_.rank, ms, absent.size() == 1 ? "" : "s", join(absent), options_.world_size);
+}
+
+std::vector<int> Mesh::absent_of(const std::vector<std::string>& keys) {
+  std::vector<int> absent;
+  for (int rank = 0; rank < options_.world_size; ++rank)
+    if (!store_.check(std::span(&keys[static_cast<std::size_t>(rank)], 1))) absent.push_back(rank);
+  return absent;
 }
 
 Mesh::Way Mesh::way_to(const Card& peer) const {

@@ -25,6 +25,8 @@ class Mesh {
   std::shared_ptr<Engine> connect();
 
  private:
+  // How often a rank that waits asks the store whether another has given up.
+  static constexpr std::chrono::milliseconds check_interval{200};
   enum class Way { self, thread, process, tcp };
   // A connection that was dialled, and where else to try.
   struct Dialled {
@@ -62,7 +64,9 @@ class Mesh {
   std::vector<int> missing() const;
   void check_health();
   std::vector<int> died();
+  bool has_died(const Card& peer);
   void check_reasons();
+  std::vector<int> absent_of(const std::vector<std::string>& keys);
 
   Store& store_;
   EndpointOptions options_;
@@ -75,7 +79,7 @@ class Mesh {
   std::deque<Dialled> dialled_;
   std::vector<bool> linked_;
   std::map<int, UniqueFd> processes_;  // pidfds of ranks that are not linked yet
-  Clock::time_point next_check_{};
+  Clock::time_point next_check_{}, next_look_{};
 };
 
 }  // namespace dist::net

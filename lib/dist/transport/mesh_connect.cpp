@@ -93,8 +93,7 @@ void Mesh::dial(Dialled& call) {
         if (greet(*call.talk, call.peer, options_.token)) return;
       }
       if (socket.problem == std::strerror(EMFILE))
-        fail(Errc::resource, "rank {} has no file descriptor left to connect to rank {}; raise ulimit -n",
-             mine_.rank, call.peer);
+        fail(Errc::resource, "no file descriptor is left for the connection to rank {}", call.peer);
       problems += fmt::format("{}{} ({})", problems.empty() ? "" : ", ", address, socket.problem);
     }
     check_health();
@@ -157,9 +156,7 @@ void Mesh::accept_from(const UniqueFd& listener) {
     UniqueFd fd(::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-        fail_errno(Errc::resource, errno,
-                   fmt::format("rank {} cannot accept the connections of {} other ranks (see ulimit -n)",
-                               mine_.rank, mine_.world_size - 1));
+        fail_errno(Errc::resource, errno, "accepting a connection");
       if (errno == EINTR || errno == ECONNABORTED) continue;
       return;
     }
@@ -233,21 +230,23 @@ void Mesh::link(int peer, Conversation& talk) {
        std::make_unique<ProcessLink>(peer, engine_->events(), rooms, std::move(arena), talk.take_socket()));
 }
 
-// Processes of this host that ended before they were linked; their sockets cannot tell.
+// Ranks that ended before they were linked; their sockets cannot tell.
 std::vector<int> Mesh::died() {
   std::vector<int> gone;
-  for (int peer : missing()) {
-    const Card& card = cards_[static_cast<std::size_t>(peer)];
-    if (card.host != mine_.host || card.pid_namespace != mine_.pid_namespace || way_to(card) == Way::thread)
-      continue;
-    UniqueFd& process = processes_[peer];
-    if (!process) {
-      process = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, card.pid, 0)));
-      if (!process && errno == ESRCH) gone.push_back(peer);
-    }
-    if (process && is_readable(process.get())) gone.push_back(peer);
-  }
+  const bool asks_store = options_.is_gone && Clock::now() >= next_look_;
+  if (asks_store) next_look_ = Clock::now() + check_interval;
+  for (int peer : missing())
+    if (has_died(cards_[static_cast<std::size_t>(peer)]) || (asks_store && options_.is_gone(peer)))
+      gone.push_back(peer);
   return gone;
+}
+
+bool Mesh::has_died(const Card& card) {
+  if (card.host != mine_.host || card.pid_namespace != mine_.pid_namespace || way_to(card) == Way::thread)
+    return false;
+  UniqueFd& process = processes_[card.rank];
+  if (!process) process = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, card.pid, 0)));
+  return process ? is_readable(process.get()) : errno == ESRCH;
 }
 
 }  // namespace dist::net

@@ -20,7 +20,7 @@ epoll_event interest(int peer, bool writes) {
 }  // namespace
 
 Poller::Poller(int doorbell_fd) : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (!epoll_) fail_errno(Errc::resource, errno, "making an event queue (epoll); see ulimit -n");
+  if (!epoll_) fail_errno(Errc::resource, errno, "making an event queue (epoll)");
   add(doorbell_fd, doorbell);
 }
 

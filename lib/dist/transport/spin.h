@@ -1,0 +1,47 @@
+// Spin: how long a waiting rank looks before it sleeps. Looking finds a message within a fraction of a
+// microsecond, but it is wasted, and keeps others from running, when the message is far away or its sender
+// has no CPU. So the patience follows experience: it shrinks with every look in vain, and is tried in full
+// again now and then.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace dist::net {
+
+class Spin {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Spin(std::chrono::nanoseconds most) : most_(most), patience_(most) {}
+
+  // Before a wait, and after each sleep.
+  void restart() {
+    looks_ = 0;
+    now_ = ++waits_ % waits_a_trial == 0 ? most_ : patience_;
+  }
+  // Something came.
+  void found() {
+    if (looks_ >= looks_a_burst) patience_ = most_;
+    looks_ = 0;
+  }
+  bool is_over() {
+    if (most_.count() == 0) return true;
+    if (looks_ == 0) since_ = Clock::now();
+    if (++looks_ % looks_a_burst != 0 || Clock::now() - since_ < now_) return false;
+    patience_ = std::max(patience_ / 4, std::min(most_, least));
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t looks_a_burst = 64;  // between two questions to the clock
+  static constexpr std::uint32_t waits_a_trial = 32;
+  static constexpr std::chrono::nanoseconds least{1000};
+
+  std::chrono::nanoseconds most_, patience_;
+  std::chrono::nanoseconds now_{0};  // of this wait
+  std::uint32_t looks_ = 0, waits_ = 0;
+  Clock::time_point since_;
+};
+
+}  // namespace dist::net
