@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <regex>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,11 +18,23 @@ bool matches(std::string_view line, Match& match, const std::regex& pattern) {
   return std::regex_match(line.begin(), line.end(), match, pattern);
 }
 
+// "12: what test 12 printed" as its number and its text.
+std::optional<std::pair<int, std::string_view>> output_line(std::string_view line) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+  const auto digits = static_cast<std::size_t>(end - line.data());
+  if (error != std::errc{} || digits >= line.size() || line[digits] != ':') return std::nullopt;
+  auto text = line.substr(digits + 1);
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  return std::pair{number, text};
+}
+
 // The number in "[  PASSED  ] 12 tests." and its sisters "[  SKIPPED ]", "[  FAILED  ] 1 test, listed
 // below:".
 std::optional<int> case_count(std::string_view line, std::string_view tag) {
+  constexpr std::size_t longest = 60;  // characters
   static const std::regex pattern(R"( *(\d+) tests?(\.|, listed below:))");
-  if (!line.starts_with(tag)) return std::nullopt;
+  if (!line.starts_with(tag) || line.size() > longest) return std::nullopt;
   Match match;
   const auto rest = line.substr(tag.size());
   if (!matches(rest, match, pattern)) return std::nullopt;
@@ -75,16 +89,16 @@ void TestReport::finish(TestEntry entry) {
 }
 
 bool TestReport::add_line(std::string_view line) {
-  static const std::regex output(R"((\d+): ?(.*))");
+  // Output lines may be very long, and std::regex recurses once a character: they are taken apart by hand.
+  if (const auto output = output_line(line)) {
+    add_output(running_[output->first], output->second);
+    return false;
+  }
+  constexpr std::size_t longest_status = 1000;  // characters
   static const std::regex end(
       R"( *(\d+)/(\d+) +Test +#(\d+): (\S.*?) \.+\s*(?:\*\*\*)?(\S.*?) +([\d.]+) sec *)");
   Match match;
-  if (matches(line, match, output)) {
-    const auto text = line.substr(static_cast<std::size_t>(match.position(2)));
-    add_output(running_[std::stoi(match[1].str())], text);
-    return false;
-  }
-  if (!matches(line, match, end)) return false;
+  if (line.size() > longest_status || !matches(line, match, end)) return false;
   finished_ = std::stoi(match[1].str());
   total_ = std::stoi(match[2].str());
   auto node = running_.extract(std::stoi(match[3].str()));

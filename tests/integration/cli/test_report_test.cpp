@@ -70,6 +70,14 @@ TEST(TestReport, SkipsAreCountedWithTheirReasons) {
   EXPECT_EQ(report.skip_reasons().at("namespaces are not permitted"), 1);
 }
 
+TEST(TestReport, EndlessLinesAreOnlyText) {
+  const std::string flood(5'000'000, 'x');
+  const auto report =
+      read({"1: " + flood, flood, "[  PASSED  ] " + flood, "1/1 Test #1: a ...***Failed   0.10 sec"});
+  EXPECT_EQ(report.summary(), "0 passed, 1 failed");
+  EXPECT_EQ(report.last().output, std::vector<std::string>{flood});
+}
+
 TEST(TestReport, IgnoresWhatElseCtestSays) {
   const auto report =
       read({"UpdateCTestConfiguration  from :/x", "test 1", "    Start 1: a", "",
