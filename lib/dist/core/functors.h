@@ -95,17 +95,10 @@ struct Quotient {
 
 }  // namespace functors
 
-// op on two stored elements, through their compute type.
-template <class Op, class T>
-DIST_HD T combine(Op op, T a, T b) {
-  using C = ComputeType<T>;
-  return static_cast<T>(op(static_cast<C>(a), static_cast<C>(b)));
-}
-
 // An element of type To from a value of any other type. Floating point to integer truncates and saturates
 // (NaN becomes 0); integer to a narrower integer wraps; anything to bool is "not zero".
 template <class To, class From>
-DIST_HD To convert_element(From from) {
+DIST_HD To convert_element(const From& from) {
   using C = ComputeType<From>;
   const C value = static_cast<C>(from);
   if constexpr (std::is_same_v<To, bool>) {

@@ -18,11 +18,20 @@ void check_counts(std::string_view kernel, const TensorView& a, const TensorView
          name(a.dtype), b.count, name(b.dtype));
 }
 
+// Element-wise work on memory that is shared but shifted would depend on the order of the elements.
+void check_overlap(std::string_view kernel, const TensorView& out, const TensorView& in) {
+  const bool same = out.data == in.data && out.bytes() == in.bytes();
+  if (same || out.data >= in.data + in.bytes() || in.data >= out.data + out.bytes()) return;
+  fail(Errc::invalid_argument, "{}: what is written overlaps an input in part; clone() the input first",
+       kernel);
+}
+
 void check_same(std::string_view kernel, const TensorView& a, const TensorView& b) {
   check_counts(kernel, a, b);
   if (a.dtype != b.dtype || a.device != b.device)
     fail(Errc::internal, "{}: {} on {} met {} on {}; views of one call have one dtype and one device", kernel,
          name(a.dtype), a.device.str(), name(b.dtype), b.device.str());
+  check_overlap(kernel, a, b);
 }
 
 void check_dtype(std::string_view kernel, DType dtype, bool exists) {
@@ -54,6 +63,7 @@ void reduce(TensorView acc, TensorView in, ReduceOp op) {
 void copy(TensorView to, TensorView from) {
   check_counts("copy", to, from);
   check_dtype("copy between dtypes", from.dtype, to.dtype == from.dtype);
+  check_overlap("copy", to, from);
   if (to.count == 0 || to.data == from.data) return;
   if (on_cpu(to) && on_cpu(from)) {
     std::memcpy(to.data, from.data, to.bytes());
@@ -90,6 +100,7 @@ void convert(TensorView to, TensorView from) {
     fail(Errc::internal, "convert: from {} to {}; copy between devices first", from.device.str(),
          to.device.str());
   if (to.dtype == from.dtype) return copy(to, from);
+  check_overlap("convert", to, from);
   dispatch(
       to, [&] { cpu_kernels::convert(to, from); },
       [&](DeviceApi& api, StreamHandle stream) { api.convert(to.device, stream, to, from); });

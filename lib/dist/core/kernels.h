@@ -1,6 +1,8 @@
 // Work on views, done where they lie: each call dispatches on the device of its first argument. On a CPU it
-// has finished when it returns; on a GPU it is enqueued on the current stream. Shapes: views of one call have
-// equal counts and dtypes unless said otherwise; violations are internal errors.
+// has finished when it returns; on a GPU it is enqueued on the current stream.
+//
+// Views of one call have equal counts and dtypes unless said otherwise; violations are internal errors. What
+// is written is the very memory of an input or does not overlap it: otherwise Error{invalid_argument}.
 #pragma once
 
 #include "dist/core/view.h"
@@ -11,7 +13,7 @@ namespace dist {
 // scale() before or divide() after a sum, and are refused here.
 void reduce(TensorView acc, TensorView in, ReduceOp op);
 
-// to[i] = from[i]. The two may be on different devices; they must not overlap unless equal.
+// to[i] = from[i]. The two may be on different devices.
 void copy(TensorView to, TensorView from);
 
 void fill(TensorView view, double value);

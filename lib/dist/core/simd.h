@@ -4,9 +4,20 @@
 
 #include <cstdint>
 
+// Before a loop: its arrays are the same or do not overlap, so that no iteration reads what another writes.
+#ifdef __clang__
+#define DIST_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define DIST_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
 namespace dist {
 
-enum class SimdLevel : std::uint8_t { baseline, avx2, avx512 };
+enum class SimdLevel : std::uint8_t {
+  baseline,
+  avx2,    // and F16C, which every CPU with AVX2 has
+  avx512,  // F, BW, DQ and VL
+};
 
 SimdLevel simd_level();
 

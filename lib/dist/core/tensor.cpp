@@ -1,48 +1,16 @@
 #include "dist/core/tensor.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
-#include "dist/core/arena.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
 #include "dist/core/functors.h"
 #include "dist/core/kernels.h"
 #include "dist/core/shape.h"
+#include "dist/core/storage.h"
 
 namespace dist {
-
-class Storage {
- public:
-  // Owned memory. Zero bytes get a valid address too, so that pointers are never null.
-  Storage(Device device, std::size_t bytes) {
-    const std::size_t size = std::max<std::size_t>(bytes, 1);
-    if (device.type == DeviceType::cpu) {
-      data_ = Arena::local().allocate(size);
-      free_ = [](void* data) { Arena::local().deallocate(data); };
-    } else {
-      auto api = device_api(device.type).shared_from_this();
-      if (device.index < 0 || device.index >= api->count())
-        fail(Errc::invalid_argument, "{} does not exist; this machine has {} such devices", device.str(),
-             api->count());
-      data_ = api->allocate(device, size);
-      free_ = [api, device](void* data) { api->deallocate(device, data); };
-    }
-  }
-  explicit Storage(void* borrowed) : data_(borrowed) {}
-  ~Storage() {
-    if (free_) free_(data_);
-  }
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
-
-  std::byte* data() const { return static_cast<std::byte*>(data_); }
-
- private:
-  void* data_ = nullptr;
-  std::function<void(void*)> free_;  // empty: the memory is the caller's
-};
 
 namespace {
 

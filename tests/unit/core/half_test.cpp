@@ -1,10 +1,14 @@
 #include "dist/core/half.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "dist/core/half_convert.h"
 
 namespace dist {
 namespace {
@@ -123,6 +127,43 @@ TYPED_TEST(HalfTest, NaNStaysNaNWhateverItsPayload) {
 TYPED_TEST(HalfTest, ZerosKeepTheirSign) {
   EXPECT_EQ(bits_of(TypeParam(0.0F)), bits_of(0.0F));
   EXPECT_EQ(bits_of(TypeParam(-0.0F)), bits_of(-0.0F));
+}
+
+// Whatever instructions convert a row, the bits are those of the elements one by one.
+TYPED_TEST(HalfTest, RowsConvertAsTheirElements) {
+  std::vector<TypeParam> all;
+  for (int pattern = 0; pattern < patterns; ++pattern) all.push_back(from_bits<TypeParam>(pattern));
+  std::vector<float> row(all.size());
+  to_f32(all.data(), row.data(), patterns);
+  for (int pattern = 0; pattern < patterns; ++pattern) {
+    const float expected = all[pattern];
+    ASSERT_TRUE(bits_of(row[pattern]) == bits_of(expected) ||
+                (std::isnan(row[pattern]) && std::isnan(expected)))
+        << pattern;
+  }
+}
+
+TYPED_TEST(HalfTest, RowsOfFloatsConvertAsTheirElements) {
+  std::vector<float> row;
+  for (int low = 0; low < Format<TypeParam>::infinity; ++low) {
+    const double a = float{from_bits<TypeParam>(low)}, b = float{from_bits<TypeParam>(low + 1)};
+    const auto middle = static_cast<float>(a + (std::min(b, 1e39) - a) / 2);
+    for (const float value : {middle, std::nextafter(middle, 0.0F), std::nextafter(middle, HUGE_VALF)}) {
+      row.push_back(value);
+      row.push_back(-value);
+    }
+  }
+  row.insert(row.end(), {HUGE_VALF, -HUGE_VALF, 65519.996F, 65520.0F, 1e-45F});
+  std::vector<TypeParam> converted(row.size());
+  for (const std::size_t skipped : {0, 1, 5}) {  // tails and unaligned rows
+    const std::size_t count = row.size() - skipped;
+    from_f32(row.data() + skipped, converted.data(), static_cast<std::int64_t>(count));
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_EQ(converted[i].bits, TypeParam(row[i + skipped]).bits) << row[i + skipped];
+  }
+  const std::vector<float> nans(9, std::nanf(""));
+  from_f32(nans.data(), converted.data(), 9);
+  for (int i = 0; i < 9; ++i) EXPECT_TRUE(std::isnan(float{converted[i]}));
 }
 
 TEST(Half, ConvertsAtCompileTime) {

@@ -60,6 +60,18 @@ TEST(TensorMath, EqualComparesShapeDtypeAndElements) {
   EXPECT_TRUE(equal(tensor({Half(1.F)}), tensor({Half(1.F)})));
 }
 
+TEST(TensorMath, OperandsMayBeOneTensorButNotOverlapInPart) {
+  Tensor t = arange(10), all = t.clone();
+  all.add_(all).mul_(all);
+  EXPECT_EQ(all.to_vector<int>()[9], 18 * 18);
+  EXPECT_DIST_ERROR(t.narrow(0, 5).add_(t.narrow(1, 5)), Errc::invalid_argument, "clone() the input");
+  EXPECT_DIST_ERROR(t.narrow(0, 5).add_(t.narrow(1, 5), 2), Errc::invalid_argument, "overlaps");
+  EXPECT_DIST_ERROR(t.narrow(3, 5).copy_(t.narrow(0, 5)), Errc::invalid_argument, "overlaps");
+  t.narrow(5, 5).copy_(t.narrow(0, 5)).add_(t.narrow(0, 5));
+  EXPECT_EQ(t.to_vector<int>(), (std::vector<int>{0, 1, 2, 3, 4, 0, 2, 4, 6, 8}));
+  EXPECT_EQ((t.narrow(0, 5) + t.narrow(1, 5)).to_vector<int>(), (std::vector<int>{1, 3, 5, 7, 4}));
+}
+
 TEST(TensorMath, MisuseIsRefused) {
   const Tensor f = ones({3}), i = ones({3}, DType::i32), b = ones({3}, DType::boolean);
   EXPECT_DIST_ERROR(f + ones({4}), Errc::invalid_argument, "+: shapes [3] and [4] differ");

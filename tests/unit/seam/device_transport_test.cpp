@@ -9,6 +9,7 @@
 
 #include "dist/collectives/ring.h"
 #include "dist/core/fail.h"
+#include "dist/core/sanitizer.h"
 #include "dist/core/tensor.h"
 
 #include "support/fake_device.h"
@@ -43,6 +44,7 @@ TEST(DeviceTransport, ARingIsEnqueuedWholeWhileNoStreamMoves) {
 
 // The same with a wait() that does not make the stream wait: the fake device finds it out.
 TEST(DeviceTransport, AForgottenWaitGivesWrongSums) {
+  if (built_with_tsan) GTEST_SKIP() << "the missing wait is a data race, which ThreadSanitizer reports";
   const FakeDeviceGuard device({.count = 1, .longest_rest = std::chrono::milliseconds(1)});
   std::atomic<int> wrong{0};
   run_device_ranks(ranks,

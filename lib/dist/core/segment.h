@@ -1,0 +1,37 @@
+// The arena's memory: a memfd, its mapping, and what of it is in use. Not thread-safe; the arena locks.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "dist/core/block_map.h"
+#include "dist/core/handles.h"
+
+namespace dist {
+
+// In a forked child the parent's segment stays as private memory without a descriptor, from which nothing is
+// allocated any more.
+struct Segment {
+  UniqueFd fd;
+  Mapping mapping;
+  BlockMap blocks;
+
+  std::byte* at(std::size_t offset) const { return mapping.data() + offset; }
+  bool contains(const void* pointer) const {
+    const auto* byte = static_cast<const std::byte*>(pointer);
+    return byte >= mapping.data() && byte < mapping.data() + mapping.size();
+  }
+};
+
+// As large as physical memory, or as the process's limits allow; Error{resource} naming them when that is too
+// little.
+std::unique_ptr<Segment> make_segment();
+
+// Gives the whole pages inside a free block back to the system. Smaller blocks keep theirs.
+void discard_pages(Segment& segment, const BlockMap::Block& block);
+
+// In a forked child: the segment becomes this process's own memory, at the same addresses, with the same
+// contents. Ends the process when that is impossible.
+void make_private(Segment& segment);
+
+}  // namespace dist

@@ -1,0 +1,26 @@
+#include "dist/core/storage.h"
+
+#include <algorithm>
+
+#include "dist/core/arena.h"
+#include "dist/core/device.h"
+#include "dist/core/fail.h"
+
+namespace dist {
+
+Storage::Storage(Device device, std::size_t bytes) {
+  const std::size_t size = std::max<std::size_t>(bytes, 1);
+  if (device.type == DeviceType::cpu) {
+    data_ = Arena::local().allocate(size);
+    free_ = [](void* data) { Arena::local().deallocate(data); };
+  } else {
+    auto api = device_api(device.type).shared_from_this();
+    if (device.index < 0 || device.index >= api->count())
+      fail(Errc::invalid_argument, "{} does not exist; this machine has {} such devices", device.str(),
+           api->count());
+    data_ = api->allocate(device, size);
+    free_ = [api, device](void* data) { api->deallocate(device, data); };
+  }
+}
+
+}  // namespace dist

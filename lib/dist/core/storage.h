@@ -1,0 +1,29 @@
+// The memory of tensors: one allocation on some device, freed with the last Tensor over it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "dist/core/types.h"
+
+namespace dist {
+
+class Storage {
+ public:
+  // Owned memory. Zero bytes get a valid address too, so that pointers are never null.
+  Storage(Device device, std::size_t bytes);
+  explicit Storage(void* borrowed) : data_(borrowed) {}  // stays the caller's
+  ~Storage() {
+    if (free_) free_(data_);
+  }
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+  std::function<void(void*)> free_;  // empty: the memory is the caller's
+};
+
+}  // namespace dist
