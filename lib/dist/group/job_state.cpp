@@ -1,5 +1,3 @@
-#include "dist/group/job_state.h"
-
 #include <algorithm>
 #include <numeric>
 
@@ -10,6 +8,8 @@
 #include "dist/core/rank_label.h"
 #include "dist/group/control.h"
 #include "dist/group/group_observer.h"
+#include "dist/group/job_state.h"
+#include "dist/group/rendezvous_store.h"
 
 namespace dist {
 namespace {
@@ -48,6 +48,10 @@ JobState::JobState(const InitOptions& options, RankContext& of)
     connect.token = job.token;
     connect.transport = settings.transport;
     connect.deadline = Deadline::after(job.timeout);
+    connect.is_gone = [this](int rank) {
+      const std::vector key{gone_key(rank)};
+      return job.store->check(key) || job.base->check(key);
+    };
     endpoint = connect_endpoint(*job.store, connect);
     watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
     GroupState::Identity world{"the default group", 0,

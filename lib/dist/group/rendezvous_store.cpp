@@ -73,8 +73,12 @@ OpenedStore join_kept_store(const RendezvousPlan& plan, int generation, Deadline
 std::string join_key(int rank) { return fmt::format("join/{}", rank); }
 std::string gone_key(int rank) { return fmt::format("gone/{}", rank); }
 
+static std::string meeting_name(int restart_count, int generation) {
+  return fmt::format("job/{}/{}", restart_count, generation);
+}
+
 std::shared_ptr<Store> meeting_place(std::shared_ptr<Store> store, int restart_count, int generation) {
-  return std::make_shared<PrefixStore>(fmt::format("job/{}/{}", restart_count, generation), std::move(store));
+  return std::make_shared<PrefixStore>(meeting_name(restart_count, generation), std::move(store));
 }
 
 OpenedStore open_store(const RendezvousPlan& plan, int generation, Deadline deadline) {
@@ -83,7 +87,9 @@ OpenedStore open_store(const RendezvousPlan& plan, int generation, Deadline dead
   if (!plan.path.empty()) return {nullptr, make_file_store(plan.path, launch.world_size), generation};
   if (launch.store_address.empty()) return {nullptr, make_memory_store(), generation};
   if (!plan.kept_by_rank_0()) {
-    return {nullptr, make_tcp_store(launch.store_address, launch.token, deadline), generation};
+    const LastWill will{meeting_name(plan.launch.restart_count, generation) + "/" + gone_key(launch.rank),
+                        "lost"};
+    return {nullptr, make_tcp_store(launch.store_address, launch.token, deadline, will), generation};
   }
   return launch.rank == 0 ? keep_store(plan, generation, deadline)
                           : join_kept_store(plan, generation, deadline);

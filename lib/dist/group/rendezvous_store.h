@@ -25,6 +25,8 @@ OpenedStore open_store(const RendezvousPlan& plan, int generation, Deadline dead
 std::shared_ptr<Store> meeting_place(std::shared_ptr<Store> store, int restart_count, int generation);
 
 std::string join_key(int rank);  // at the meeting place: this rank has come
-std::string gone_key(int rank);  // outside: this rank has left, or its process has ended
+// This rank has left, or its process has ended. At the meeting place when a launcher keeps the store, outside
+// when rank 0 does: its store serves one joining only.
+std::string gone_key(int rank);
 
 }  // namespace dist
