@@ -1,3 +1,5 @@
+#include "dist/group/job_state.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -8,7 +10,6 @@
 #include "dist/core/rank_label.h"
 #include "dist/group/control.h"
 #include "dist/group/group_observer.h"
-#include "dist/group/job_state.h"
 #include "dist/group/rendezvous_store.h"
 
 namespace dist {
