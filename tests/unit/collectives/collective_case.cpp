@@ -1,9 +1,16 @@
 #include "collective_case.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include "dist/core/fail.h"
 #include "dist/core/tensor.h"
+
+namespace dist {
+void PrintTo(const AlgorithmEntry& algorithm, std::ostream* out) {
+  *out << algorithm.name << ' ' << name(algorithm.collective);
+}
+}  // namespace dist
 
 namespace dist::test {
 

@@ -3,10 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "dist/collectives/algorithms.h"
+
+namespace dist {
+// How GoogleTest names an algorithm in a failure: "ring all_reduce".
+void PrintTo(const AlgorithmEntry& algorithm, std::ostream* out);
+}  // namespace dist
 
 namespace dist::test {
 
