@@ -15,10 +15,7 @@ namespace {
 // dead.
 void close_at_exit_once() {
   static std::once_flag registered;
-  std::call_once(registered, [] {
-    std::atexit(
-        [] { leave_job(process_rank_context(), "its program ended without destroy_process_group()"); });
-  });
+  std::call_once(registered, [] { std::atexit([] { leave_job(process_rank_context(), ""); }); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
+#include "dist/group/bounded.h"
 #include "dist/group/control.h"
 #include "dist/group/group_observer.h"
 #include "dist/group/rendezvous_store.h"
@@ -88,7 +89,7 @@ std::shared_ptr<JobState> JobState::of(RankContext& context) {
 }
 
 JobState::~JobState() {
-  if (!left_) close("it left without destroy_process_group()");
+  if (!left_) close("");
 }
 
 void JobState::finish() {
@@ -119,7 +120,17 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
   signal_dump_.reset();
   if (endpoint) endpoint->close(reason);
   endpoint.reset();
-  leave(job, deadline);
+  leave_store(deadline);
+}
+
+// The store's keeper may be stopped or cut off; that must not hold up a rank that leaves.
+void JobState::leave_store(Deadline deadline) noexcept {
+  try {
+    const auto leaving = std::make_shared<Job>(std::move(job));
+    run_within(deadline.left() + hasty_patience, [leaving, deadline] { leave(*leaving, deadline); });
+  } catch (const std::exception& error) {
+    dist::log(LogLevel::debug, "leaving the store: {}", error.what());
+  }
 }
 
 std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,

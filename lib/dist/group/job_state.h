@@ -32,7 +32,8 @@ class JobState {
 
   // Waits for what is pending on all groups, then leaves.
   void finish();
-  // Leaves at once: pending operations of this rank end with Error{aborted}; the others read `reason`.
+  // Leaves at once: pending operations of this rank end with Error{aborted}. With a reason the others'
+  // operations fail and quote it; without one only what still needs this rank does.
   void close(const std::string& reason) noexcept;
 
   // Makes this rank's part of a group, backend included when it is a member.
@@ -55,6 +56,7 @@ class JobState {
 
  private:
   void agree_with_others(const InitOptions& options, const std::string& backend);
+  void leave_store(Deadline deadline) noexcept;
   void leave_with(const std::string& reason, Deadline deadline) noexcept;
 
   std::unique_ptr<SignalDump> signal_dump_;

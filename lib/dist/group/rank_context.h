@@ -36,8 +36,9 @@ class RankContextGuard {
 };
 
 // Ends this rank's part in its job without waiting for anything: pending operations of this rank end with
-// Error{aborted}, and the other ranks read `reason` in the errors of whatever still needs this rank.
-// Launchers call it when a rank's function has thrown. Does nothing when the context is in no job.
+// Error{aborted}. With a reason ("an exception") this rank has failed, and every operation of the others that
+// contains it ends with it; with an empty one only what still needs this rank does. Launchers call it when a
+// rank's function has thrown. Does nothing when the context is in no job.
 void leave_job(RankContext& context, const std::string& reason) noexcept;
 
 }  // namespace dist

@@ -12,6 +12,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
+#include "dist/group/bounded.h"
 #include "dist/group/report.h"
 
 namespace dist {
@@ -32,29 +33,6 @@ std::string encode(const Activity& activity) {
 RankSays decode(int rank, const std::string& answer) {
   const auto end = answer.find('\n');
   return {rank, answer.substr(end + 1), fmt::format(" ({} s)", answer.substr(0, end))};
-}
-
-// Calls fn on a thread of its own and waits for it, but no longer than `patience`: the store may be gone in a
-// way that blocks. Then the thread is left to itself, with what fn holds.
-template <class F>
-bool run_within(Timeout patience, F fn) {
-  struct Finished {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool yes = false;
-  };
-  auto finished = std::make_shared<Finished>();
-  std::thread thread([finished, fn = std::move(fn)] {
-    fn();
-    std::lock_guard lock(finished->mutex);
-    finished->yes = true;
-    finished->changed.notify_all();
-  });
-  std::unique_lock lock(finished->mutex);
-  const bool in_time = finished->changed.wait_for(lock, patience, [&] { return finished->yes; });
-  lock.unlock();
-  in_time ? thread.join() : thread.detach();
-  return in_time;
 }
 
 }  // namespace
@@ -104,9 +82,9 @@ Watchdog::~Watchdog() {
     }
   };
   try {
-    run_within(patience, say_goodbye);
+    if (!run_within(patience, say_goodbye)) return;  // the loop is as stuck as we were
   } catch (const std::exception&) {
-    // No thread to be had: the loop goes on with what it shares.
+    return;  // no thread to be had: the loop goes on with what it shares
   }
   std::unique_lock lock(shared_->mutex);
   shared_->changed.wait_for(lock, patience, [this] { return shared_->ended; });
