@@ -1,0 +1,248 @@
+#include "dist/sim/network.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dist::sim {
+
+Network::Network(Topology topology, int ranks, NetworkListener& listener)
+    : topology_(std::move(topology)),
+      inside_(topology_.cost_inside()),
+      between_(topology_.cost_between()),
+      listener_(listener),
+      ports_(static_cast<std::size_t>(ranks)),
+      traffic_(static_cast<std::size_t>(ranks)) {
+  int nics = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    Ports& ports = ports_[static_cast<std::size_t>(rank)];
+    ports.node = topology_.node_of(rank);
+    ports.nic = topology_.nic_of(rank);
+    nics = std::max(nics, ports.nic + 1);
+  }
+  nic_out_free_.resize(static_cast<std::size_t>(nics));
+  nic_in_free_.resize(static_cast<std::size_t>(nics));
+}
+
+Network::~Network() {
+  for (auto& request : requests_)
+    if (request.bounced) delete[] request.data;
+}
+
+RequestId Network::post_send(const Post& post) {
+  const RequestId id = acquire();
+  NetRequest& send = requests_[id];
+  send.data = post.data;
+  send.bytes = post.bytes;
+  send.at = post.now;
+  send.tag = post.key.tag;
+  send.context = post.key.context;
+  send.opcode = post.opcode;
+  send.owner = post.rank;
+  send.peer = post.peer;
+  send.is_send = true;
+  send.rendezvous = post.rendezvous;
+  Ports& there = ports_[static_cast<std::size_t>(post.peer)];
+  if (there.failed) {
+    send.fault = Fault::peer_failed;
+    complete(id, post.now);
+    return id;
+  }
+  if (!send.rendezvous) {
+    send.at = transmit(post.rank, post.peer, post.bytes, post.now);
+    send.known = true;
+  }
+  const RequestId recv = take(there.receives, [&](const NetRequest& r) {
+    return r.context == send.context && r.tag == send.tag && (r.peer == send.owner || r.peer == any_source);
+  });
+  if (recv == no_request) enqueue(there.sends, id);
+  else match(id, recv, post.now);
+  return id;
+}
+
+RequestId Network::post_recv(const Post& post) {
+  const RequestId id = acquire();
+  NetRequest& recv = requests_[id];
+  recv.data = post.data;
+  recv.bytes = post.bytes;
+  recv.at = post.now;
+  recv.tag = post.key.tag;
+  recv.context = post.key.context;
+  recv.opcode = post.opcode;
+  recv.owner = post.rank;
+  recv.peer = post.peer;
+  Ports& here = ports_[static_cast<std::size_t>(post.rank)];
+  const RequestId send = take(here.sends, [&](const NetRequest& s) {
+    return s.context == recv.context && s.tag == recv.tag && (recv.peer == s.owner || recv.peer == any_source);
+  });
+  if (send != no_request) {
+    match(send, id, post.now);
+  } else if (post.peer != any_source && ports_[static_cast<std::size_t>(post.peer)].failed) {
+    recv.fault = Fault::peer_failed;
+    complete(id, post.now);
+  } else {
+    enqueue(here.receives, id);
+  }
+  return id;
+}
+
+void Network::match(RequestId send_id, RequestId recv_id, Time now) {
+  NetRequest &send = requests_[send_id], &recv = requests_[recv_id];
+  Fault fault = Fault::none;
+  if (send.opcode != recv.opcode && send.opcode != 0 && recv.opcode != 0) fault = Fault::opcode_mismatch;
+  else if (send.bytes != recv.bytes) fault = Fault::size_mismatch;
+  const bool was_rendezvous = send.rendezvous && !send.known;
+  if (was_rendezvous) {
+    send.fault = fault;  // an eager sender has gone on already
+    send.at = transmit(send.owner, recv.owner, send.bytes, now);
+  }
+  const Time arrival = send.at + latency(send.owner, recv.owner);
+  if (fault == Fault::none && send.bytes != 0 && recv.data != nullptr && send.data != nullptr)
+    std::memcpy(recv.data, send.data, send.bytes);
+  RankTraffic& receiver = traffic_[static_cast<std::size_t>(recv.owner)];
+  ++receiver.messages_received;
+  receiver.bytes_received += send.bytes;
+  last_arrival_ = std::max(last_arrival_, arrival);
+  recv.peer = send.owner;
+  recv.fault = fault;
+  complete(recv_id, std::max(arrival, recv.at));
+  if (was_rendezvous) complete(send_id, send.at);
+  if (send.bounced) {
+    delete[] send.data;
+    send.bounced = false;
+  }
+  send.data = nullptr;
+  if (send.detached) free(send_id);
+  else send.next = send_id;  // in no mailbox any more
+}
+
+Time Network::latency(int src, int dst) const {
+  if (src == dst) return 0;
+  const bool inside = ports_[static_cast<std::size_t>(src)].node == ports_[static_cast<std::size_t>(dst)].node;
+  return (inside ? inside_ : between_).latency;
+}
+
+Time Network::transmit(int src, int dst, std::uint64_t bytes, Time ready) {
+  Ports &from = ports_[static_cast<std::size_t>(src)], &to = ports_[static_cast<std::size_t>(dst)];
+  RankTraffic& sender = traffic_[static_cast<std::size_t>(src)];
+  ++messages_;
+  ++sender.messages_sent;
+  sender.bytes_sent += bytes;
+  if (src == dst) return ready;  // memory to memory: no port
+  Time start = std::max({ready, from.send_free, to.recv_free});
+  if (from.node == to.node) {
+    const Time end = start + inside_.hold(bytes);
+    from.send_free = to.recv_free = end;
+    return end;
+  }
+  Time* const out = from.nic < 0 ? nullptr : &nic_out_free_[static_cast<std::size_t>(from.nic)];
+  Time* const in = to.nic < 0 ? nullptr : &nic_in_free_[static_cast<std::size_t>(to.nic)];
+  if (out) start = std::max({start, *out, *in});
+  const Time end = start + between_.hold(bytes);
+  from.send_free = to.recv_free = end;
+  if (out) *out = *in = end;
+  return end;
+}
+
+void Network::complete(RequestId id, Time at) {
+  NetRequest& request = requests_[id];
+  request.at = at;
+  request.known = true;
+  if (request.awaited) listener_.known(request.owner, id, at);
+}
+
+void Network::release(RequestId id) {
+  NetRequest& request = requests_[id];
+  const bool waits_for_receiver = request.is_send && request.next != id && request.fault == Fault::none;
+  if (!waits_for_receiver) return free(id);
+  bounce(request);  // its buffer is the rank's again
+  request.detached = true;
+}
+
+void Network::cancel(RequestId id) {
+  const NetRequest& request = requests_[id];
+  const bool in_mailbox = request.is_send ? request.next != id : !request.known;
+  if (in_mailbox) {
+    Ports& ports = ports_[static_cast<std::size_t>(request.is_send ? request.peer : request.owner)];
+    take(request.is_send ? ports.sends : ports.receives, [&](const NetRequest& r) { return &r == &request; });
+  }
+  free(id);
+}
+
+void Network::bounce(NetRequest& send) {
+  if (send.data == nullptr || send.bytes == 0) return;
+  auto* copy = new std::byte[send.bytes];
+  std::memcpy(copy, send.data, send.bytes);
+  send.data = copy;
+  send.bounced = true;
+}
+
+void Network::fail_rank(std::int32_t rank, Time now) {
+  ports_[static_cast<std::size_t>(rank)].failed = true;
+  const auto fail_all = [&](Mailbox& box, auto needs) {
+    for (RequestId id = take(box, needs); id != no_request; id = take(box, needs)) {
+      requests_[id].fault = Fault::peer_failed;
+      if (requests_[id].detached) free(id);
+      else complete(id, std::max(now, requests_[id].at));
+    }
+  };
+  fail_all(ports_[static_cast<std::size_t>(rank)].sends, [](const NetRequest&) { return true; });
+  for (auto& ports : ports_) fail_all(ports.receives, [rank](const NetRequest& r) { return r.peer == rank; });
+}
+
+RequestId Network::acquire() {
+  if (free_ == no_request) {
+    requests_.emplace_back();
+    return static_cast<RequestId>(requests_.size() - 1);
+  }
+  const RequestId id = free_;
+  free_ = requests_[id].next;
+  requests_[id] = NetRequest{};
+  return id;
+}
+
+void Network::free(RequestId id) {
+  NetRequest& request = requests_[id];
+  if (request.bounced) delete[] request.data;
+  request.bounced = false;
+  request.owner = -1;
+  request.next = free_;
+  free_ = id;
+}
+
+void Network::enqueue(Mailbox& box, RequestId id) {
+  requests_[id].next = no_request;
+  if (box.tail == no_request) box.head = id;
+  else requests_[box.tail].next = id;
+  box.tail = id;
+}
+
+template <class Wanted>
+RequestId Network::take(Mailbox& box, Wanted wanted) {
+  RequestId before = no_request;
+  for (RequestId id = box.head; id != no_request; before = id, id = requests_[id].next) {
+    if (!wanted(requests_[id])) continue;
+    const RequestId after = requests_[id].next;
+    (before == no_request ? box.head : requests_[before].next) = after;
+    if (box.tail == id) box.tail = before;
+    requests_[id].next = id;  // in no mailbox any more
+    return id;
+  }
+  return no_request;
+}
+
+namespace {
+std::vector<RequestId> all_of(const std::vector<NetRequest>& requests, bool sends) {
+  std::vector<RequestId> found;
+  for (RequestId id = 0; id < requests.size(); ++id) {
+    const NetRequest& r = requests[id];
+    const bool in_mailbox = r.is_send ? r.next != id : !r.known;
+    if (r.owner >= 0 && r.is_send == sends && in_mailbox) found.push_back(id);
+  }
+  return found;
+}
+}  // namespace
+
+std::vector<RequestId> Network::unmatched_sends() const { return all_of(requests_, true); }
+std::vector<RequestId> Network::unmatched_receives() const { return all_of(requests_, false); }
+
+}  // namespace dist::sim

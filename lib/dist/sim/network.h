@@ -1,0 +1,138 @@
+// Network: links, ports, mailboxes and the time on them. Knows nothing of fibers: ranks post sends and receives at
+// their own clocks, and are told when each completes. Ranks may be fibers of this process or processes at the other
+// end of a socket.
+//
+// A message holds its sender's send port, its receiver's receive port and the network cards it crosses, first in
+// first out, for overhead + bytes * beta; it arrives alpha later. Posts must come in the order of their clocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dist/sim/time.h"
+#include "dist/sim/topology.h"
+
+namespace dist::sim {
+
+inline constexpr std::int32_t any_source = -1;
+
+// Which messages belong together (transport/endpoint.h, Channel).
+struct Key {
+  std::uint64_t tag = 0;
+  std::uint32_t context = 0;  // the group, and whether it is point-to-point
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+using RequestId = std::uint32_t;
+inline constexpr RequestId no_request = UINT32_MAX;
+
+enum class Fault : std::uint8_t { none, size_mismatch, opcode_mismatch, peer_failed };
+
+// One send or receive, in one cache line: a simulation has millions of them a second.
+struct alignas(64) NetRequest {
+  std::byte* data = nullptr;
+  std::uint64_t bytes = 0;
+  Time at = 0;            // posted; once known: completed
+  std::uint64_t tag = 0;
+  std::uint32_t context = 0;
+  std::uint32_t opcode = 0;
+  std::int32_t owner = 0;
+  std::int32_t peer = 0;  // of a receive from any source: the sender, once matched
+  RequestId next = no_request;  // in its mailbox, or in the free list
+  bool is_send : 1 = false;
+  bool rendezvous : 1 = false;
+  bool known : 1 = false;     // `at` is the completion time
+  bool awaited : 1 = false;   // its rank sleeps until it is known
+  bool detached : 1 = false;  // its rank has finished with it (an eager send whose message still waits)
+  bool bounced : 1 = false;   // `data` is a copy of ours
+  Fault fault = Fault::none;
+};
+static_assert(sizeof(NetRequest) == 64);
+
+// What a rank has moved, for contracts and reports.
+struct RankTraffic {
+  std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
+};
+
+class NetworkListener {
+ public:
+  virtual ~NetworkListener() = default;
+  // The completion time of a request whose rank awaits it has become known.
+  virtual void known(std::int32_t rank, RequestId id, Time at) = 0;
+};
+
+class Network {
+ public:
+  Network(Topology topology, int ranks, NetworkListener& listener);
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  struct Post {
+    std::int32_t rank, peer;
+    Key key;
+    std::uint32_t opcode;
+    std::byte* data;       // null: count bytes, move none
+    std::uint64_t bytes;
+    Time now;
+    bool rendezvous = false;
+  };
+  RequestId post_send(const Post& post);
+  RequestId post_recv(const Post& post);
+
+  const NetRequest& operator[](RequestId id) const { return requests_[id]; }
+  void await(RequestId id) { requests_[id].awaited = true; }
+  // The rank is done with the request (waited, or cancelled). An eager message nobody has received yet is kept.
+  void release(RequestId id);
+  void cancel(RequestId id);
+
+  // A rank is gone: requests that need it fail now or when they are posted.
+  void fail_rank(std::int32_t rank, Time now);
+
+  int ranks() const { return static_cast<int>(ports_.size()); }
+  const Topology& topology() const { return topology_; }
+  const RankTraffic& traffic(int rank) const { return traffic_[static_cast<std::size_t>(rank)]; }
+  std::uint64_t messages() const { return messages_; }
+  Time last_arrival() const { return last_arrival_; }
+  // Messages that arrived and that nobody received, and receives nobody answered: ids, for findings.
+  std::vector<RequestId> unmatched_sends() const;
+  std::vector<RequestId> unmatched_receives() const;
+
+ private:
+  struct Mailbox {
+    RequestId head = no_request, tail = no_request;
+  };
+  struct alignas(64) Ports {
+    Time send_free = 0, recv_free = 0;
+    Mailbox sends, receives;  // to this rank, not matched yet; by this rank, not matched yet
+    std::int32_t node = 0, nic = -1;
+    bool failed = false;
+  };
+  RequestId acquire();
+  void free(RequestId id);
+  void enqueue(Mailbox& box, RequestId id);
+  // Takes the first request out of `box` that `wanted` accepts.
+  template <class Wanted>
+  RequestId take(Mailbox& box, Wanted wanted);
+  void match(RequestId send, RequestId recv, Time now);
+  // Reserves ports and cards for the message from `ready` on; returns when the ports are free again.
+  Time transmit(int src, int dst, std::uint64_t bytes, Time ready);
+  Time latency(int src, int dst) const;
+  void complete(RequestId id, Time at);
+  void bounce(NetRequest& send);
+
+  Topology topology_;
+  Cost inside_, between_;
+  NetworkListener& listener_;
+  std::vector<NetRequest> requests_;
+  RequestId free_ = no_request;
+  std::vector<Ports> ports_;
+  std::vector<RankTraffic> traffic_;
+  std::vector<Time> nic_out_free_, nic_in_free_;
+  std::uint64_t messages_ = 0;
+  Time last_arrival_ = 0;
+};
+
+}  // namespace dist::sim

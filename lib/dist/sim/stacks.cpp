@@ -1,0 +1,62 @@
+#include "dist/sim/stacks.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+
+#include "dist/core/fail.h"
+
+namespace dist::sim {
+
+namespace {
+
+constexpr std::uint64_t canary = 0x5AFE57ACC0DEF00Du;
+
+// A guard page splits a mapping in two; the rest of the process needs maps as well.
+bool map_count_allows(int count) {
+  std::size_t limit = 65'530;
+  std::ifstream("/proc/sys/vm/max_map_count") >> limit;
+  return static_cast<std::size_t>(count) * 2 + 5000 < limit;
+}
+
+}  // namespace
+
+Stacks::Stacks(int count, std::size_t bytes_each)
+    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), count_(count), guarded_(map_count_allows(count)) {
+  each_ = (bytes_each + page_ - 1) / page_ * page_ + page_;
+  const std::size_t total = each_ * static_cast<std::size_t>(count);
+  void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    fail(Errc::resource, "{} ranks need {} MiB of address space for their stacks: {}; simulate fewer ranks or raise ulimit -v",
+         count, total >> 20, std::strerror(errno));
+  memory_ = static_cast<std::byte*>(memory);
+  for (int i = 0; i < count; ++i) {
+    if (guarded_) guarded_ = mprotect(base(i), page_, PROT_NONE) == 0;
+    else std::memcpy(base(i) + page_ - sizeof canary, &canary, sizeof canary);
+  }
+}
+
+Stacks::~Stacks() { munmap(memory_, each_ * static_cast<std::size_t>(count_)); }
+
+// Staggered over the sets of the caches: tops at equal offsets in their pages would evict one another.
+static std::size_t stagger(int index) { return static_cast<std::size_t>(index) * 7 % 61 * 64; }
+
+void* Stacks::top(int index) const { return base(index) + each_ - stagger(index); }
+std::size_t Stacks::usable(int index) const { return each_ - page_ - stagger(index); }
+
+bool Stacks::intact(int index) const {
+  return guarded_ || std::memcmp(base(index) + page_ - sizeof canary, &canary, sizeof canary) == 0;
+}
+
+int Stacks::overflowed(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  if (!guarded_ || at < memory_ || at >= base(count_)) return -1;
+  const auto offset = static_cast<std::size_t>(at - memory_);
+  return offset % each_ < page_ ? static_cast<int>(offset / each_) : -1;
+}
+
+}  // namespace dist::sim

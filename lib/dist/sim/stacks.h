@@ -1,0 +1,33 @@
+// Stacks of fibers: small, pooled, in one reservation; pages cost memory only when touched.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace dist::sim {
+
+// The lowest page of each stack is a guard (a fault at its edge, not damage to a neighbour) while the system's map
+// count allows; otherwise it holds a canary that intact() looks at.
+class Stacks {
+ public:
+  Stacks(int count, std::size_t bytes_each);  // Error{resource} names the limit
+  ~Stacks();
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+
+  void* top(int index) const;  // stacks grow down from here
+  std::size_t usable(int index) const;
+  bool guarded() const { return guarded_; }
+  bool intact(int index) const;
+  // The stack whose guard page holds `address`, or -1: for the handler of the fault.
+  int overflowed(const void* address) const;
+
+ private:
+  std::byte* base(int index) const { return memory_ + static_cast<std::size_t>(index) * each_; }
+  std::byte* memory_ = nullptr;
+  std::size_t each_ = 0, page_ = 0;
+  int count_ = 0;
+  bool guarded_ = false;
+};
+
+}  // namespace dist::sim
