@@ -7,6 +7,8 @@ option(BUILD_SHARED_LIBS "Build dist as a shared library" ON)
 option(DIST_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(DIST_BUILD_LABS "Build the labs" ${PROJECT_IS_TOP_LEVEL})
 option(DIST_WERROR "Warnings are errors" OFF)
+option(CMAKE_UNITY_BUILD "Compile several sources as one: half the time for all, more for one (OFF when working on the library)" ON)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 set(DIST_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -24,6 +26,13 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
+# The development build: lines, but no variables, in the library's debug information (a lab's file has both), and
+# little effort for programs whose speed is nobody's concern.
+set(development $<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>)
+add_compile_options($<${development}:-g1>)
+function(dist_compile_quickly)  # all targets of the calling folder
+  add_compile_options($<${development}:-O1>)
+endfunction()
 
 find_program(DIST_CCACHE ccache)
 if(DIST_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

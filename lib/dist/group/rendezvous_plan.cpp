@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view env_scheme = "env://", tcp_scheme = "tcp://", file_scheme = "file://";
 
 // Options whose init_method has had its "?rank=..&world_size=.." moved into the fields.
-struct Request {
+struct Asked {
   std::string method;
   int rank, world_size;
 };
@@ -26,7 +26,7 @@ struct Request {
        method, why);
 }
 
-void take_query(std::string_view query, const std::string& method, Request& request) {
+void take_query(std::string_view query, const std::string& method, Asked& request) {
   while (!query.empty()) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), pair.size() + 1));
@@ -46,8 +46,8 @@ void take_query(std::string_view query, const std::string& method, Request& requ
   }
 }
 
-Request parse(const InitOptions& options) {
-  Request request{options.init_method, options.rank, options.world_size};
+Asked parse(const InitOptions& options) {
+  Asked request{options.init_method, options.rank, options.world_size};
   const auto mark = request.method.find('?');
   if (mark != std::string::npos) {
     take_query(std::string_view(options.init_method).substr(mark + 1), options.init_method, request);
@@ -65,7 +65,7 @@ GetEnv replaced(const GetEnv& get_env, std::map<std::string, std::string> values
 }
 
 // Rank and world size from the options; what they leave open from spawn or the environment.
-LaunchInfo who_am_i(const Request& request, const RankContext& context, const GetEnv& get_env) {
+LaunchInfo who_am_i(const Asked& request, const RankContext& context, const GetEnv& get_env) {
   const bool both_given = request.rank != -1 && request.world_size != -1;
   LaunchInfo info;
   if (context.launch) {
@@ -96,7 +96,7 @@ LaunchInfo who_am_i(const Request& request, const RankContext& context, const Ge
 
 RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& context,
                                const GetEnv& get_env) {
-  const Request request = parse(options);
+  const Asked request = parse(options);
   const std::string& method = request.method;
   RendezvousPlan plan;
   plan.timeout = options.timeout.value_or(read_timeout(get_env));

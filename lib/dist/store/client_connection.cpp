@@ -16,7 +16,7 @@ namespace dist {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr Timeout first_pause = 5ms, longest_pause = 250ms;  // between attempts
+constexpr Timeout first_dial_pause = 5ms, longest_dial_pause = 250ms;  // between attempts
 constexpr Timeout attempt = 10s;        // for a connection to be made, and for the welcome
 constexpr Timeout name_patience = 15s;  // for a host name to become known
 constexpr Timeout silence_to_report = 10s;
@@ -89,7 +89,7 @@ ClientConnection ClientConnection::open(const Server& server, const LastWill& wi
   const auto since = Deadline::Clock::now();
   bool reported = false;
   int hangups = 0;
-  for (Timeout pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
+  for (Timeout pause = first_dial_pause;; pause = std::min(2 * pause, longest_dial_pause)) {
     const Deadline patience = Deadline::sooner(deadline, Deadline::after(attempt));
     Dialled dialled = dial(server.address, patience);
     bool hopeless = server.is_up;

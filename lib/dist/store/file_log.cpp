@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr std::string_view header = "distlab store 1\n";
 constexpr std::size_t longest_record = wire::max_frame + sizeof(std::uint32_t);  // bytes
-constexpr Timeout first_pause = 50us, longest_pause = 5ms;
+constexpr Timeout first_lock_pause = 50us, longest_lock_pause = 5ms;
 
 // FNV-1a, 32 bits.
 std::uint32_t checksum(ConstBytes bytes) {
@@ -37,8 +37,8 @@ struct stat status_of(int fd) {
 }  // namespace
 
 FileLog::Lock::Lock(const FileLog& log, int operation, Deadline deadline) : fd_(log.fd_.get()) {
-  for (Timeout pause = first_pause; flock(fd_, operation | LOCK_NB) != 0;
-       pause = std::min(2 * pause, longest_pause)) {
+  for (Timeout pause = first_lock_pause; flock(fd_, operation | LOCK_NB) != 0;
+       pause = std::min(2 * pause, longest_lock_pause)) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK)
       fail_errno(Errc::resource, errno, fmt::format("store file://{}: flock", log.path_));

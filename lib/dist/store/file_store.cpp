@@ -16,7 +16,7 @@ namespace dist {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr Timeout first_pause = 1ms, longest_pause = 50ms;  // between looks at the file
+constexpr Timeout first_look_pause = 1ms, longest_look_pause = 50ms;  // between looks at the file
 constexpr Timeout lock_patience = 60s;
 constexpr Timeout farewell_patience = 2s;
 
@@ -153,7 +153,7 @@ class FileStore final : public Store {
   template <class F>
   void wait_until(F&& there, std::span<const std::string> keys, Deadline deadline) {
     const auto since = Deadline::Clock::now();
-    for (Timeout pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
+    for (Timeout pause = first_look_pause;; pause = std::min(2 * pause, longest_look_pause)) {
       {
         std::lock_guard guard(mutex_);
         catch_up(Deadline::after(lock_patience));

@@ -6,30 +6,30 @@
 
 namespace dist {
 
+using wire::Command;
 using wire::Reader;
-using wire::Request;
 using wire::Status;
 using wire::Writer;
 
 void StoreService::handle(ClientId from, ConstBytes request, Answers& answers) {
   Reader in(request);
   auto answer = [&](Writer&& writer) { answers.push_back({from, writer.finish()}); };
-  const auto code = static_cast<Request>(in.get<std::uint8_t>());
+  const auto code = static_cast<Command>(in.get<std::uint8_t>());
   switch (code) {
-    case Request::set: {
+    case Command::set: {
       const auto key = in.text();
       const auto value = in.bytes();
       in.expect_end();
       answer(Writer(Status::ok));
       return put(key, value, answers);
     }
-    case Request::get: {
+    case Command::get: {
       std::vector<std::string> keys{std::string(in.text())};
       const auto time_left = in.get<std::int64_t>();
       in.expect_end();
       return start_waiting(from, std::move(keys), true, time_left, answers);
     }
-    case Request::add: {
+    case Command::add: {
       const auto key = in.text();
       const auto delta = in.get<std::int64_t>();
       in.expect_end();
@@ -41,7 +41,7 @@ void StoreService::handle(ClientId from, ConstBytes request, Answers& answers) {
         return answer(std::move(Writer(Status::invalid).put(std::string_view(error.what()))));
       }
     }
-    case Request::compare_set: {
+    case Command::compare_set: {
       const auto key = in.text();
       const auto expected = in.bytes(), desired = in.bytes();
       in.expect_end();
@@ -49,23 +49,23 @@ void StoreService::handle(ClientId from, ConstBytes request, Answers& answers) {
       const Bytes* now = map_.find(key);
       return answer(std::move(Writer(Status::ok).put(now ? ConstBytes(*now) : ConstBytes())));
     }
-    case Request::wait: {
+    case Command::wait: {
       auto keys = in.texts();
       const auto time_left = in.get<std::int64_t>();
       in.expect_end();
       return start_waiting(from, std::move(keys), false, time_left, answers);
     }
-    case Request::check: {
+    case Command::check: {
       const auto keys = in.texts();
       in.expect_end();
       return answer(std::move(Writer(Status::ok).put(map_.missing(keys).empty())));
     }
-    case Request::remove: {
+    case Command::remove: {
       const auto key = in.text();
       in.expect_end();
       return answer(std::move(Writer(Status::ok).put(map_.remove(key))));
     }
-    case Request::num_keys: in.expect_end(); return answer(std::move(Writer(Status::ok).put(map_.size())));
+    case Command::num_keys: in.expect_end(); return answer(std::move(Writer(Status::ok).put(map_.size())));
   }
   fail(Errc::connection, "request {} is unknown", static_cast<int>(code));
 }

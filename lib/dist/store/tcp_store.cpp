@@ -14,8 +14,8 @@ namespace dist {
 namespace {
 
 using namespace std::chrono_literals;
+using wire::Command;
 using wire::Reader;
-using wire::Request;
 using wire::Status;
 using wire::Writer;
 
@@ -38,39 +38,39 @@ class TcpStore final : public Store {
   using Store::set;
 
   void set(std::string_view key, ConstBytes value) override {
-    call(Writer(Request::set).put(key).put(value).finish(), patience());
+    call(Writer(Command::set).put(key).put(value).finish(), patience());
   }
 
   Bytes get(std::string_view key, Deadline deadline) override {
-    return value_of(call_waiting(Writer(Request::get).put(key).put(time_left(deadline)).finish(), deadline));
+    return value_of(call_waiting(Writer(Command::get).put(key).put(time_left(deadline)).finish(), deadline));
   }
 
   std::int64_t add(std::string_view key, std::int64_t delta) override {
-    const Bytes reply = call(Writer(Request::add).put(key).put(delta).finish(), patience());
+    const Bytes reply = call(Writer(Command::add).put(key).put(delta).finish(), patience());
     return result(reply).get<std::int64_t>();
   }
 
   Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override {
     return value_of(
-        call(Writer(Request::compare_set).put(key).put(expected).put(desired).finish(), patience()));
+        call(Writer(Command::compare_set).put(key).put(expected).put(desired).finish(), patience()));
   }
 
   void wait(std::span<const std::string> keys, Deadline deadline) override {
-    call_waiting(Writer(Request::wait).put(keys).put(time_left(deadline)).finish(), deadline);
+    call_waiting(Writer(Command::wait).put(keys).put(time_left(deadline)).finish(), deadline);
   }
 
   bool check(std::span<const std::string> keys) override {
-    const Bytes reply = call(Writer(Request::check).put(keys).finish(), patience());
+    const Bytes reply = call(Writer(Command::check).put(keys).finish(), patience());
     return result(reply).get<std::uint8_t>() != 0;
   }
 
   bool remove(std::string_view key) override {
-    const Bytes reply = call(Writer(Request::remove).put(key).finish(), patience());
+    const Bytes reply = call(Writer(Command::remove).put(key).finish(), patience());
     return result(reply).get<std::uint8_t>() != 0;
   }
 
   std::int64_t num_keys() override {
-    const Bytes reply = call(Writer(Request::num_keys).finish(), patience());
+    const Bytes reply = call(Writer(Command::num_keys).finish(), patience());
     return result(reply).get<std::int64_t>();
   }
 

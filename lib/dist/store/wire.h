@@ -4,7 +4,7 @@
 //
 //   greeting   magic u64, version u32, token, last will's key, last will's value
 //   welcome    magic u64, Status, text (why not, when refused)
-//   request    Request, then its arguments in the order of Store's declaration
+//   request    Command, then its arguments in the order of Store's declaration
 //   reply      Status, then the result; missing keys with `timeout`, a text with `invalid`
 //
 // Integers are little-endian; strings and byte runs carry a u32 length; a time left is in ns, -1 for ever.
@@ -27,7 +27,7 @@ inline constexpr std::size_t prefix_bytes = 4;
 inline constexpr std::size_t max_frame = std::size_t{64} << 20;  // bytes, prefix excluded
 inline constexpr std::size_t max_greeting = 4096;                // a stranger may not make us hold more
 
-enum class Request : std::uint8_t { set, get, add, compare_set, wait, check, remove, num_keys };
+enum class Command : std::uint8_t { set, get, add, compare_set, wait, check, remove, num_keys };
 enum class Status : std::uint8_t { ok, timeout, invalid, refused };
 
 class Writer {

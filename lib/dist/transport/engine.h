@@ -100,6 +100,7 @@ class Engine final : private LinkEvents {
   bool flush_backlog();
   void sleep(Lock& lock, Deadline deadline);
   bool look_before_sleep();
+  void look_around(Lock& lock);
   bool handle(std::span<const Poller::Event> events);
   void wake_sleeper();
   void note_activity();

@@ -28,8 +28,8 @@ bool Engine::lead(Lock& lock, const Done& done, Deadline deadline) {
   spin_.restart();
   for (;;) {
     if (advance(lock)) spin_.found();
-    if (done()) return true;
     baton_.let_others_in(lock);
+    if (done()) return true;  // asked last: whoever was let in may have done it, and rings only for a sleeper
     if (!spin_.is_over()) {
       relax_cpu();
       continue;
@@ -64,7 +64,7 @@ bool Engine::handle(std::span<const Poller::Event> events) {
   bool moved = false;
   for (const auto [peer] : events) {
     if (peer == Poller::doorbell) {
-      config_.mailroom->silence_bell();
+      if (!asleep_) config_.mailroom->silence_bell();  // otherwise it rings for the leader, who is on the way
       continue;
     }
     Link& link = *links_[static_cast<std::size_t>(peer)];
@@ -120,6 +120,13 @@ bool Engine::look_before_sleep() {
   return stay_awake || !departed.empty();
 }
 
+// By a thread that does not wait. What the leader said before it slept must stay true: that the peers know
+// all that was read, and that nothing is left to do.
+void Engine::look_around(Lock& lock) {
+  advance(lock);
+  if (asleep_ && look_before_sleep()) wake_sleeper();
+}
+
 void Engine::wake_sleeper() {
   if (asleep_) config_.mailroom->ring_bell();
 }
@@ -157,7 +164,7 @@ int Engine::wait(std::uint64_t id) {
 bool Engine::test(std::uint64_t id) {
   Lock lock = baton_.enter();
   Transfer& t = *transfers_.find(id);
-  if (!t.is_settled()) advance(lock);
+  if (!t.is_settled()) look_around(lock);
   return t.is_settled() || t.op->options.deadline.passed();
 }
 
@@ -171,7 +178,7 @@ void Engine::progress(Timeout patience) {
   thread_local struct { std::uint64_t serial = 0, activity = 0; } seen;
   Lock lock = baton_.enter();
   if (patience <= Timeout::zero())
-    advance(lock);
+    look_around(lock);
   else if (seen.serial == serial_)
     await(
         lock, [&] { return activity_ != seen.activity; }, Deadline::after(patience));

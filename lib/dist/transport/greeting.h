@@ -40,6 +40,7 @@ class Conversation {
   bool say(Greeting greeting, std::string_view token, std::span<const int> descriptors);
   // Reads what is there, and never beyond the greeting.
   State listen();
+  bool is_silent() const { return heard_ == 0; }  // nothing was said so far
   const Greeting& greeting() const { return greeting_; }
   const std::string& token() const { return token_; }
   std::vector<UniqueFd> take_descriptors() { return std::move(descriptors_); }

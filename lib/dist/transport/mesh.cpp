@@ -36,6 +36,14 @@ rlim_t descriptor_limit() {
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
+// Where this process has its arena.
+std::uint64_t arena_base() {
+  void* probe = Arena::local().allocate(1);
+  const auto base = reinterpret_cast<std::uint64_t>(probe) - *Arena::local().offset_of(probe, 1);
+  Arena::local().deallocate(probe);
+  return base;
+}
+
 std::string join(const std::vector<int>& ranks) { return fmt::format("{}", fmt::join(ranks, ", ")); }
 
 }  // namespace
@@ -81,6 +89,8 @@ std::shared_ptr<Engine> Mesh::connect() try {
 
 void Mesh::listen() {
   if (options_.transport != "tcp") {
+    arena_base_ =
+        arena_base();  // first: where there is no room for an arena, nobody is to wait for this rank
     const SocketAddress local{.host = {}, .port = 0, .name = fmt::format("distlab-{:016x}", random_number())};
     local_listener_ = listen_at(local);
     mine_.local_address = local.str();

@@ -66,11 +66,13 @@ class Mesh {
   std::vector<int> died();
   bool has_died(const Card& peer);
   void check_reasons();
+  [[noreturn]] void report_death(int peer);
   std::vector<int> absent_of(const std::vector<std::string>& keys);
 
   Store& store_;
   EndpointOptions options_;
   Card mine_;
+  std::uint64_t arena_base_ = 0;
   std::vector<Card> cards_;
   std::shared_ptr<Mailroom> mailroom_;
   std::shared_ptr<Engine> engine_;

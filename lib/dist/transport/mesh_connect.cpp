@@ -32,14 +32,6 @@ bool is_readable(int fd) {
   return ::poll(&entry, 1, 0) > 0;
 }
 
-// Where this process has its arena.
-std::uint64_t arena_base() {
-  void* probe = Arena::local().allocate(1);
-  const auto base = reinterpret_cast<std::uint64_t>(probe) - *Arena::local().offset_of(probe, 1);
-  Arena::local().deallocate(probe);
-  return base;
-}
-
 }  // namespace
 
 void Mesh::meet() {
@@ -57,15 +49,21 @@ void Mesh::meet() {
     hear_callers();
     hear_dialled();
     for (int peer : gone)
-      if (!is_linked(peer))
-        fail(Errc::peer_failed, "rank {}: rank {} (process {}) died while the ranks were connecting",
-             mine_.rank, peer, cards_[static_cast<std::size_t>(peer)].pid);
+      if (!is_linked(peer)) report_death(peer);
     if (missing().empty()) break;
     check_health();
     wait_for_news();
   }
   local_listener_.reset();
   tcp_listener_.reset();
+}
+
+// A process that has ended may have given up because of another: the first cause is what all are to hear.
+void Mesh::report_death(int peer) {
+  engine_->check_peers();
+  check_reasons();
+  fail(Errc::peer_failed, "rank {}: rank {} (process {}) died while the ranks were connecting", mine_.rank,
+       peer, cards_[static_cast<std::size_t>(peer)].pid);
 }
 
 std::deque<std::string> Mesh::addresses_of(const Card& peer) const {
@@ -115,7 +113,7 @@ bool Mesh::greet(Conversation& talk, int peer, std::string_view token) {
   greeting.world_size = mine_.world_size;
   if (way_to(cards_[static_cast<std::size_t>(peer)]) != Way::process) return talk.say(greeting, token, {});
   greeting.rings = static_cast<std::uint64_t>(mailroom_->rings());
-  greeting.arena_base = arena_base();
+  greeting.arena_base = arena_base_;
   greeting.arena_bytes = Arena::local().capacity();
   const std::array descriptors{mailroom_->memory_fd(), mailroom_->doorbell_fd(), Arena::local().fd()};
   return talk.say(greeting, token, descriptors);
@@ -177,8 +175,8 @@ void Mesh::hear_callers() {
                          greeting.from > mine_.rank && greeting.from < mine_.world_size &&
                          !is_linked(greeting.from);
     if (!is_ours) {
-      log(LogLevel::warn, "rank {} refused a connection from {}: not of this job", mine_.rank,
-          peer_name(talk->fd()));
+      log(talk->is_silent() ? LogLevel::debug : LogLevel::warn,
+          "rank {} refused a connection from {}: not of this job", mine_.rank, peer_name(talk->fd()));
       return true;
     }
     if (greet(*talk, greeting.from, {})) link(greeting.from, *talk);

@@ -46,9 +46,9 @@ Finding describe_gpu(const Driver& driver, int device) {
   driver.memory(&bytes, device);
   driver.attribute(&major, major_attribute, device);
   driver.attribute(&minor, minor_attribute, device);
-  const double gib = static_cast<double>(bytes) / (1 << 30);
+  const double gigabytes = static_cast<double>(bytes) / (1 << 30);
   return {fmt::format("GPU {}", device), Health::good,
-          fmt::format("{}, {:.0f} GiB, sm_{}{}", name.data(), gib, major, minor), ""};
+          fmt::format("{}, {:.0f} GiB, sm_{}{}", name.data(), gigabytes, major, minor), ""};
 }
 
 void add_gpus(std::vector<Finding>& findings) {

@@ -109,6 +109,7 @@ TEST_F(FakeDeviceTest, AnEventRecordedAgainMovesWithoutChangingEarlierWaits) {
   Event event(gpu);
   event.record(a.handle());
   event.make_wait(gpu, b.handle());
+  a.synchronize();
   device->hold_all(true);
   event.record(a.handle());
   EXPECT_FALSE(event.is_done());

@@ -15,7 +15,7 @@ namespace dist::test {
 namespace {
 
 using namespace std::chrono_literals;
-using wire::Request;
+using wire::Command;
 using wire::Writer;
 
 Deadline soon() { return Deadline::after(20s); }
@@ -83,8 +83,8 @@ TEST_F(ServerAbuse, OversizedFramesAreShownOutByTheirLengthAlone) {
 
 TEST_F(ServerAbuse, NonsenseFromAnInsiderIsShownOut) {
   for (const Bytes& frame : {Writer().put(std::uint8_t{250}).finish(), Writer().finish(),
-                             Writer(Request::get).put(std::uint32_t{1000}).finish(),
-                             Writer(Request::num_keys).put(std::uint8_t{0}).finish()}) {
+                             Writer(Command::get).put(std::uint32_t{1000}).finish(),
+                             Writer(Command::num_keys).put(std::uint8_t{0}).finish()}) {
     RawClient client = insider();
     client.say(frame);
     EXPECT_TRUE(client.is_closed_by_server());
@@ -93,7 +93,7 @@ TEST_F(ServerAbuse, NonsenseFromAnInsiderIsShownOut) {
 
 TEST_F(ServerAbuse, TwoRequestsAtOnceAreShownOut) {
   RawClient client = insider();
-  Bytes twice = Writer(Request::num_keys).finish();
+  Bytes twice = Writer(Command::num_keys).finish();
   const Bytes again = twice;
   twice.insert(twice.end(), again.begin(), again.end());
   client.say(twice);
@@ -119,7 +119,7 @@ TEST_F(ServerAbuse, TheSilentAndTheSlowAreGivenUp) {
 
 TEST_F(ServerAbuse, AnInsiderThatStopsInTheMiddleOfAFrameIsGivenUp) {
   RawClient client = insider();
-  const Bytes frame = Writer(Request::set).put(std::string_view("k")).put(std::string_view("value")).finish();
+  const Bytes frame = Writer(Command::set).put(std::string_view("k")).put(std::string_view("value")).finish();
   client.say(ConstBytes(frame).first(frame.size() - 1));
   EXPECT_TRUE(client.is_closed_by_server());
   const std::string key[]{"k"};
@@ -128,7 +128,7 @@ TEST_F(ServerAbuse, AnInsiderThatStopsInTheMiddleOfAFrameIsGivenUp) {
 
 TEST_F(ServerAbuse, AnInsiderThatIsIdleOrWaitsIsNotGivenUp) {
   RawClient waiting = insider();
-  waiting.say(Writer(Request::get).put(std::string_view("later")).put(std::int64_t{-1}).finish());
+  waiting.say(Writer(Command::get).put(std::string_view("later")).put(std::int64_t{-1}).finish());
   std::this_thread::sleep_for(400ms);  // well beyond `stall`; `store` has been idle meanwhile
   store->set("later", "now");
   EXPECT_TRUE(wait_ready(waiting.fd(), POLLIN, soon()));
@@ -137,7 +137,7 @@ TEST_F(ServerAbuse, AnInsiderThatIsIdleOrWaitsIsNotGivenUp) {
 TEST_F(ServerAbuse, AReplyThatNobodyReadsIsGivenUp) {
   store->set("large", Bytes(16 << 20, std::byte{1}));
   RawClient client = insider();
-  client.say(Writer(Request::get).put(std::string_view("large")).put(std::int64_t{0}).finish());
+  client.say(Writer(Command::get).put(std::string_view("large")).put(std::int64_t{0}).finish());
   std::this_thread::sleep_for(400ms);
   bool closed = false;
   EXPECT_LT(client.listen(soon(), &closed).size(), std::size_t{16} << 20);
@@ -149,7 +149,7 @@ TEST_F(ServerAbuse, HalfClosedConnectionsAreGivenUp) {
   shutdown(stranger.fd(), SHUT_WR);
   EXPECT_TRUE(stranger.is_closed_by_server());
   RawClient waiting = insider();
-  waiting.say(Writer(Request::get).put(std::string_view("never")).put(std::int64_t{-1}).finish());
+  waiting.say(Writer(Command::get).put(std::string_view("never")).put(std::int64_t{-1}).finish());
   std::this_thread::sleep_for(20ms);
   shutdown(waiting.fd(), SHUT_WR);
   EXPECT_TRUE(waiting.is_closed_by_server());

@@ -8,7 +8,7 @@
 namespace dist::test {
 namespace {
 
-using wire::Request;
+using wire::Command;
 using wire::Status;
 using wire::Writer;
 using namespace std::chrono_literals;
@@ -26,17 +26,17 @@ Status status(const StoreService::Answer& answer) {
 
 std::vector<Bytes> one_of_each() {
   const std::vector<std::string> keys{"a", "b"};
-  return {message(Writer(Request::set).put(std::string_view("a")).put(std::string_view("1"))),
-          message(Writer(Request::get).put(std::string_view("a")).put(std::int64_t{0})),
-          message(Writer(Request::add).put(std::string_view("n")).put(std::int64_t{1})),
-          message(Writer(Request::compare_set)
+  return {message(Writer(Command::set).put(std::string_view("a")).put(std::string_view("1"))),
+          message(Writer(Command::get).put(std::string_view("a")).put(std::int64_t{0})),
+          message(Writer(Command::add).put(std::string_view("n")).put(std::int64_t{1})),
+          message(Writer(Command::compare_set)
                       .put(std::string_view("c"))
                       .put(std::string_view(""))
                       .put(std::string_view("x"))),
-          message(Writer(Request::wait).put(keys).put(std::int64_t{0})),
-          message(Writer(Request::check).put(keys)),
-          message(Writer(Request::remove).put(std::string_view("a"))),
-          message(Writer(Request::num_keys))};
+          message(Writer(Command::wait).put(keys).put(std::int64_t{0})),
+          message(Writer(Command::check).put(keys)),
+          message(Writer(Command::remove).put(std::string_view("a"))),
+          message(Writer(Command::num_keys))};
 }
 
 TEST(StoreService, EveryRequestCutShortOrDrawnOutIsRefused) {
@@ -59,9 +59,9 @@ TEST(StoreService, UnknownRequestsAndWildCountsAreRefused) {
   StoreService service;
   StoreService::Answers answers;
   expect_error(Errc::connection, {"unknown"}, [&] { service.handle(1, Bytes{std::byte{200}}, answers); });
-  const Bytes billions = message(Writer(Request::check).put(std::uint32_t{4'000'000'000}));
+  const Bytes billions = message(Writer(Command::check).put(std::uint32_t{4'000'000'000}));
   EXPECT_THROW(service.handle(1, billions, answers), Error);
-  const Bytes long_key = message(Writer(Request::remove).put(std::uint32_t{0xffffffff}));
+  const Bytes long_key = message(Writer(Command::remove).put(std::uint32_t{0xffffffff}));
   EXPECT_THROW(service.handle(1, long_key, answers), Error);
   EXPECT_TRUE(answers.empty());
 }
@@ -70,13 +70,13 @@ TEST(StoreService, AWaiterIsAnsweredOnceByTheLastOfItsKeys) {
   StoreService service;
   StoreService::Answers answers;
   const std::vector<std::string> keys{"a", "b"};
-  service.handle(1, message(Writer(Request::wait).put(keys).put(std::int64_t{-1})), answers);
+  service.handle(1, message(Writer(Command::wait).put(keys).put(std::int64_t{-1})), answers);
   EXPECT_TRUE(service.is_waiting(1));
   EXPECT_EQ(service.next_expiry(), StoreService::Clock::time_point::max());
-  service.handle(2, message(Writer(Request::set).put(std::string_view("b")).put(std::string_view(""))),
+  service.handle(2, message(Writer(Command::set).put(std::string_view("b")).put(std::string_view(""))),
                  answers);
   ASSERT_EQ(answers.size(), 1u);  // the setter's own
-  service.handle(2, message(Writer(Request::set).put(std::string_view("a")).put(std::string_view(""))),
+  service.handle(2, message(Writer(Command::set).put(std::string_view("a")).put(std::string_view(""))),
                  answers);
   ASSERT_EQ(answers.size(), 3u);
   EXPECT_EQ(answers[2].to, 1u);
@@ -87,7 +87,7 @@ TEST(StoreService, AWaiterIsAnsweredOnceByTheLastOfItsKeys) {
 TEST(StoreService, AForgottenClientIsNotAnswered) {
   StoreService service;
   StoreService::Answers answers;
-  const auto get = message(Writer(Request::get).put(std::string_view("a")).put(std::int64_t{1'000'000}));
+  const auto get = message(Writer(Command::get).put(std::string_view("a")).put(std::int64_t{1'000'000}));
   for (StoreService::ClientId client : {1, 2, 3}) service.handle(client, get, answers);
   service.forget(2);
   service.forget(77);  // never seen
@@ -105,8 +105,8 @@ TEST(StoreService, TimeUpIsAnsweredWithTheMissingKeys) {
   service.execute_will("a", "not again", answers);
   const std::vector<std::string> keys{"a", "b"};
   const auto start = StoreService::Clock::now();
-  service.handle(1, message(Writer(Request::wait).put(keys).put(std::int64_t{5'000'000})), answers);
-  service.handle(2, message(Writer(Request::wait).put(keys).put(std::int64_t{3'600'000'000'000})), answers);
+  service.handle(1, message(Writer(Command::wait).put(keys).put(std::int64_t{5'000'000})), answers);
+  service.handle(2, message(Writer(Command::wait).put(keys).put(std::int64_t{3'600'000'000'000})), answers);
   service.expire(start, answers);
   EXPECT_TRUE(answers.empty());
   service.expire(start + 1s, answers);

@@ -63,6 +63,27 @@ TEST_P(Waiting, is_completed_becomes_true_without_wait) {
   });
 }
 
+// One thread waits and another asks: what the second takes in must wake the first, at whatever moment it
+// comes.
+TEST_P(Waiting, what_another_thread_takes_in_ends_the_wait) {
+  run_world(GetParam(), [](Rank& me) {
+    auto waits = me.open({.tag = 1}), asks = me.open({.tag = 2});
+    const int peer = 1 - me.rank();
+    Message never(8, Memory::arena);
+    auto asked = asks->irecv(never.view(), peer);
+    std::jthread asker([&](const std::stop_token& ends) {
+      while (!ends.stop_requested()) static_cast<void>(asked.is_completed());
+    });
+    for (int i = 0; i < 2000; ++i) {
+      Message out(8, Memory::arena), in(8, Memory::arena);
+      auto put = waits->isend(out.write(me.rank(), peer).view(), peer);
+      waits->irecv(in.clear().view(), peer).wait();
+      in.check(peer, me.rank());
+      put.wait();
+    }
+  });
+}
+
 TEST_P(Waiting, a_cancelled_receive_leaves_the_message_for_the_next) {
   run_world(GetParam(), [](Rank& me) {
     auto net = me.open();

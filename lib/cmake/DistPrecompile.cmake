@@ -1,0 +1,21 @@
+# dist_precompile(TARGET test|program|lab): the headers of the library cost more than most sources that use them. They are
+# compiled once for all test programs (with GoogleTest), for all other programs, and for all sources of labs: precompiled
+# headers serve only what is compiled with the same flags.
+function(dist_precompile target kind)
+  set(headers dist_${kind}_headers)
+  if(NOT TARGET ${headers})
+    set(source ${PROJECT_SOURCE_DIR}/lib/cmake/precompiled.cpp)
+    if(kind STREQUAL "lab")
+      add_library(${headers} OBJECT EXCLUDE_FROM_ALL ${source})
+    else()
+      add_executable(${headers} EXCLUDE_FROM_ALL ${source})
+    endif()
+    target_link_libraries(${headers} PRIVATE distlab::dist dist_warnings)
+    target_precompile_headers(${headers} PRIVATE <fmt/format.h> <dist/dist.h>)
+    if(kind STREQUAL "test")
+      target_link_libraries(${headers} PRIVATE dist_test_main)
+      target_precompile_headers(${headers} PRIVATE <gtest/gtest.h>)
+    endif()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+endfunction()

@@ -1,0 +1,2 @@
+// Holds precompiled headers that several programs share (DistPrecompile.cmake). Never run.
+int main() { return 0; }
