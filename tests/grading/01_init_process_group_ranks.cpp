@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "01_init_process_group_support.h"
+#include "judge/outcome.h"
 
 namespace lab01 {
 namespace {
@@ -62,6 +64,14 @@ void diagnose(const std::vector<Seat>& cases, const std::vector<Answer>& answers
   }
 }
 
+Json to_json(const std::vector<Seat>& cases) {
+  Json all = Json::array();
+  for (const auto& [nodes, node, local_rank] : cases) {
+    all.push_back({{"nodes", nodes}, {"node", node}, {"local_rank", local_rank}});
+  }
+  return all;
+}
+
 std::string device(int index, int gpus) { return gpus == 0 ? "cpu" : fmt::format("cuda:{}", index); }
 
 }  // namespace
@@ -73,14 +83,6 @@ std::vector<Seat> places_of(const std::vector<int>& nodes) {
       cases.push_back({nodes, node, local});
   }
   return cases;
-}
-
-Json to_json(const std::vector<Seat>& cases) {
-  Json all = Json::array();
-  for (const auto& [nodes, node, local_rank] : cases) {
-    all.push_back({{"nodes", nodes}, {"node", node}, {"local_rank", local_rank}});
-  }
-  return all;
 }
 
 Json ask_one(const Json& task) {
@@ -114,6 +116,17 @@ void expect_places(const std::vector<Seat>& cases) {
         fmt::join(nodes, ", "), node, local_rank, rank, local, world, answers[i].rank, answers[i].local_rank,
         answers[i].world_size);
     return;  // the first difference tells
+  }
+}
+
+void expect_refused(const std::vector<Seat>& cases) {
+  const auto answers = ask_one({{"call", "place_of"}, {"cases", to_json(cases)}});
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto& [nodes, node, local_rank] = cases[i];
+    const auto question =
+        fmt::format("place_of({{{}}}, node {}, local rank {})", fmt::join(nodes, ", "), node, local_rank);
+    judge::error_of(answers[i], "invalid_argument", question,
+                    "Error{invalid_argument}, for there is no such process");
   }
 }
 

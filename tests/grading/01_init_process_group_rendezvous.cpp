@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "01_init_process_group_support.h"
+#include "judge/outcome.h"
 
 namespace lab01 {
 namespace {
@@ -160,7 +162,7 @@ void JobRun::expect_nobody_has_returned(const std::string& before_what, const Jo
 bool JobRun::owns_one_of(const Json& membership) const {
   return std::ranges::any_of(entries_, [&](const auto& entry) {
     const Json mine = judge::to_hex(entry);
-    return !entry.empty() && std::ranges::find(membership, mine) != membership.end();
+    return !entry.empty() && std::find(membership.begin(), membership.end(), mine) != membership.end();
   });
 }
 

@@ -1,5 +1,5 @@
 // The process of one rank in the grading of lab 01: calls the graded functions as the judge's task says.
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "dist/core/deadline.h"
 #include "dist/group/process_group.h"

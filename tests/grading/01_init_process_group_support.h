@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "dist/store/tcp_store.h"
 
 #include "judge/exam.h"
@@ -21,8 +23,8 @@ struct Seat {
   int node = 0, local_rank = 0;
 };
 std::vector<Seat> places_of(const std::vector<int>& nodes);  // of every process of these nodes
-Json to_json(const std::vector<Seat>& cases);
 void expect_places(const std::vector<Seat>& cases);
+void expect_refused(const std::vector<Seat>& cases);  // for there are no such processes
 
 // One question to pack().
 struct Packing {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "01_init_process_group_support.h"
@@ -35,16 +34,8 @@ TEST(Step1Place, uneven_nodes) {
 TEST(Step1Place, refuses_what_does_not_exist) {
   worth(5, 1);
   const std::vector<int> nodes{2, 0, 3};
-  const std::vector<lab01::Seat> wrong{{nodes, 3, 0},  {nodes, -1, 0}, {nodes, 0, 2},
-                                       {nodes, 0, -1}, {nodes, 1, 0},  {{}, 0, 0}};
-  const auto answers = lab01::ask_one({{"call", "place_of"}, {"cases", lab01::to_json(wrong)}});
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const auto& [list, node, local_rank] = wrong[i];
-    const auto question =
-        fmt::format("place_of({{{}}}, node {}, local rank {})", fmt::join(list, ", "), node, local_rank);
-    judge::error_of(answers[i], "invalid_argument", question,
-                    "Error{invalid_argument}, for there is no such process");
-  }
+  lab01::expect_refused(
+      {{nodes, 3, 0}, {nodes, -1, 0}, {nodes, 0, 2}, {nodes, 0, -1}, {nodes, 1, 0}, {{}, 0, 0}});
 }
 
 // -------------------------------------------------------------------------------------- step 2: rendezvous

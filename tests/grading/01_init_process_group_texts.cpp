@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "01_init_process_group_support.h"
+#include "judge/outcome.h"
 
 namespace lab01 {
 namespace {

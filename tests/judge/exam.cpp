@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "judge/outcome.h"
+
 namespace judge {
 namespace {
 

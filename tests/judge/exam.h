@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "judge/team.h"
+#include "judge/frame.h"
 
 namespace judge {
+
+struct Outcome;
 
 // First line of every grading test: its points out of the lab's 100, and the step of the handout it belongs
 // to.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,6 +33,13 @@ bool read_exactly(int fd, std::string& into, std::size_t bytes) {
   return true;
 }
 
+// Nothing when `body` is not JSON.
+std::optional<Json> parsed(std::string_view body) {
+  auto message = Json::parse(body, nullptr, false);
+  if (message.is_discarded()) return std::nullopt;
+  return message;
+}
+
 }  // namespace
 
 bool write_frame(int fd, const Json& message) {
@@ -52,17 +60,15 @@ std::optional<Json> read_frame(int fd) {
   std::string header, body;
   if (!read_exactly(fd, header, header_bytes) || !read_exactly(fd, body, body_size(header)))
     return std::nullopt;
-  auto message = Json::parse(body, nullptr, false);
-  if (message.is_discarded()) return std::nullopt;
-  return message;
+  return parsed(body);
 }
 
 std::optional<Json> FrameReader::next() {
   if (pending_.size() < header_bytes) return std::nullopt;
   const auto size = body_size(pending_);
   if (pending_.size() < header_bytes + size) return std::nullopt;
-  auto message = Json::parse(std::string_view(pending_).substr(header_bytes, size), nullptr, false);
-  if (message.is_discarded()) throw std::runtime_error("a frame is not JSON");
+  auto message = parsed(std::string_view(pending_).substr(header_bytes, size));
+  if (!message) throw std::runtime_error("a frame is not JSON");
   pending_.erase(0, header_bytes + size);
   return message;
 }

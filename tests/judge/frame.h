@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace judge {
 
-using Json = nlohmann::json;
+using Json = nlohmann::json;  // who makes or reads one includes <nlohmann/json.hpp>
 
 inline constexpr std::size_t max_frame_bytes = std::size_t{16} << 20;
 inline constexpr int channel_fd = 3;  // where a rank's process finds its end

@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "judge/exam.h"
+#include "judge/outcome.h"
 #include "judge/runner.h"
 #include "judge/team.h"
 

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "judge/outcome.h"
+
 namespace judge {
 namespace {
 

@@ -1,4 +1,4 @@
-// Team: the processes of one run, one a rank, and what each of them reported.
+// Team: the processes of one run, one a rank. What each of them reported: outcome.h.
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,7 @@
 
 namespace judge {
 
-// What one rank left behind.
-struct Outcome {
-  bool completed = false;          // it answered, said that it was done, and its process ended with status 0
-  std::string how_it_ended;        // in words, when it did not: "was ended by signal 11 (Segmentation fault)"
-  std::string fault;               // what kept the trusted part of the process from its work, if anything
-  Json reply;                      // what it answered; null without an answer
-  Milliseconds answered_after{0};  // from its task to its answer, on the judge's clock
-  std::string output;              // what it printed
-};
+struct Outcome;
 
 class Team {
  public:

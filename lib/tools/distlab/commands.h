@@ -1,22 +1,61 @@
-// The commands of the program `distlab`, one source file (or more) each.
+// The commands of the program `distlab`, one source file (or more) each. command_line.cpp reads their
+// options and says in the help what they mean.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace distlab {
 
-// What scripts can rely on. A callback ends its command with `throw CLI::RuntimeError(exit_failed)`; it has
-// said why before. Returning normally is exit_ok.
+// What every command returns; scripts can rely on it. A command that returns another one than exit_ok has
+// said why.
 inline constexpr int exit_ok = 0;
-inline constexpr int exit_failed = 1;  // a test failed, a grade is not full, a program ended with an error
-inline constexpr int exit_usage = 2;   // the command line makes no sense
-inline constexpr int exit_missing =
-    3;  // something that is needed is not there; the message says how to get it
+inline constexpr int exit_failed = 1;   // a test failed, a grade is not full, a program ended with an error
+inline constexpr int exit_usage = 2;    // the command line makes no sense
+inline constexpr int exit_missing = 3;  // something needed is not there; the message says how to get it
 
-// Each adds its subcommand(s) with help, options and callback.
-void add_demo_command(CLI::App& app);
-void add_doctor_command(CLI::App& app);
-void add_lab_commands(CLI::App& app);  // list, run, grade, hint
-void add_test_command(CLI::App& app);
+struct TestOptions {
+  bool full = false;
+  bool verbose = false;
+  bool rerun_failed = false;
+  std::string filter, label;  // regular expressions; empty: all tests
+  unsigned jobs = 0;          // at once; 0: as many as there are cores
+};
+
+struct DoctorOptions {
+  bool json = false;
+};
+
+struct RunOptions {
+  std::string lab;  // as find_lab() takes it
+  bool solution = false;
+  std::vector<std::string> arguments;  // for the lab's demo
+};
+
+struct GradeOptions {
+  std::string lab;
+  bool solution = false;
+  std::filesystem::path json;    // to be written; empty: none
+  std::filesystem::path runner;  // what is graded; empty: the lab's own
+  std::optional<std::uint64_t> seed;
+};
+
+struct HintOptions {
+  std::string lab;
+  int level = 1;
+  bool chinese = false;
+};
+
+// Each prints what it finds, returns an exit code, and throws dist::Error when it cannot do its work.
+int play_demo();
+int run_doctor(const DoctorOptions& options);
+int run_tests(const TestOptions& options);
+int list_labs();
+int run_lab(const RunOptions& options);
+int grade_lab(const GradeOptions& options);
+int show_hint(const HintOptions& options);
 
 }  // namespace distlab

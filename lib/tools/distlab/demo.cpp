@@ -47,7 +47,9 @@ bool play(int number, const Scene& scene) {
   return played;
 }
 
-void tour() {
+}  // namespace
+
+int play_demo() {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   int number = 0, failed = 0;
@@ -55,15 +57,10 @@ void tour() {
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (failed > 0) {
     fmt::print("{} of {} scenes failed; ./distlab doctor may know why.\n", failed, scenes.size());
-    throw CLI::RuntimeError(exit_failed);
+    return exit_failed;
   }
   fmt::print("That was distlab, in {:.1f} s. Your turn: labs/01_init_process_group/README.md\n", seconds);
-}
-
-}  // namespace
-
-void add_demo_command(CLI::App& app) {
-  app.add_subcommand("demo", "What it is about, in twenty seconds")->callback(tour);
+  return exit_ok;
 }
 
 }  // namespace distlab

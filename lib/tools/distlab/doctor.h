@@ -19,6 +19,11 @@ struct Finding {
   std::string cost;   // of its absence; empty when all is well
 };
 
+struct Section {
+  std::string title;  // "Toolchain"
+  std::vector<Finding> findings;
+};
+
 std::vector<Finding> check_toolchain();  // compiler, CMake, libraries, MPI
 std::vector<Finding> check_gpu();        // driver, GPUs, CUDA, cuDNN, NCCL
 std::vector<Finding> check_machine();    // cores, memory, limits, what the kernel permits

@@ -5,9 +5,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace distlab {
 
@@ -40,8 +39,6 @@ struct GradeRequest {
 // Throws dist::Error{internal} when the judge could not do its work: nothing is graded then.
 Grade run_grading(const GradeRequest& request);
 
-// As `--json` writes it, without the fields that name the lab.
-nlohmann::json to_json(const Grade& grade);
 std::string_view name(GradedTest::Result result);
 
 }  // namespace distlab

@@ -1,13 +1,16 @@
 // distlab list, run, grade, hint.
+#include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "dist/core/fail.h"
+#include "dist/core/error.h"
 
 #include "distlab/commands.h"
 #include "distlab/grading.h"
+#include "distlab/json.h"
 #include "distlab/labs.h"
 #include "distlab/process.h"
 #include "distlab/terminal.h"
@@ -17,64 +20,25 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// What the options of one command line say; each command reads the ones it has.
-struct Options {
-  std::string lab;
-  bool solution = false;
-  bool chinese = false;
-  int level = 1;
-  fs::path json;
-  fs::path runner;
-  std::optional<std::uint64_t> seed;
-  std::vector<std::string> arguments;
-};
-
-Lab asked_lab(const Options& options) {
+// Nothing when there is no such lab; that has been said.
+std::optional<Lab> asked_lab(const std::string& asked) {
   try {
-    return find_lab(options.lab);
+    return find_lab(asked);
   } catch (const dist::Error& error) {
     if (error.code() != dist::Errc::invalid_argument) throw;
     fmt::print(stderr, "{}\n", error.what());
-    throw CLI::RuntimeError(exit_usage);
+    return std::nullopt;
   }
 }
 
-fs::path asked_program(const Lab& lab, const Options& options, const std::string& what) {
+// Nothing when it is not built; that has been said.
+std::optional<fs::path> built_program(const Lab& lab, const std::string& what) {
   try {
-    return lab_program(lab, options.solution ? "solution_" + what : what);
+    return lab_program(lab, what);
   } catch (const dist::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
-    throw CLI::RuntimeError(exit_missing);
+    return std::nullopt;
   }
-}
-
-void list() {
-  for (const auto& lab : find_labs()) {
-    fmt::print("{}\n    {}\n", styled(Style::bold, lab.title),
-               fs::relative(handout(lab), workspace().root).string());
-  }
-  fmt::print(
-      "\n./distlab run 1     see what your code does\n./distlab grade 1   is it right, and if not, why?\n"
-      "./distlab hint 1    a nudge\n");
-}
-
-void run(const Options& options) {
-  const auto lab = asked_lab(options);
-  std::vector<std::string> argv{asked_program(lab, options, "demo")};
-  argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
-  const auto result = run_streamed(argv, [](std::string_view line) {
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  });
-  if (result.exit_code != 0) throw CLI::RuntimeError(exit_failed);
-}
-
-void hint(const Options& options) {
-  const auto lab = asked_lab(options);
-  std::ifstream page(hint_page(lab, options.level, options.chinese));
-  fmt::print("{}", std::string(std::istreambuf_iterator<char>(page), {}));
-  if (options.level < 3)
-    fmt::print("\nStill stuck? ./distlab hint {} --level {}\n", lab.number, options.level + 1);
 }
 
 // Indented, every line of it.
@@ -127,71 +91,78 @@ void print_grade(const Lab& lab, const Grade& grade) {
   print_next(lab, grade);
 }
 
-void write_json(const Options& options, const Lab& lab, nlohmann::json result) {
-  if (options.json.empty()) return;
-  result["lab"] = lab.folder;
-  result["graded_file"] = options.solution ? "solution" : "lab";
-  result["mode"] = "practice";  // a trusted grade needs a sandbox around the graded program
-  std::ofstream file(options.json);
-  file << result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  if (!file.flush()) {
-    fmt::print(stderr, "cannot write {}\n", options.json.string());
-    throw CLI::RuntimeError(exit_missing);
-  }
+// False when it cannot be written; that has been said.
+bool write_record(const fs::path& path, const GradeRecord& record) {
+  std::ofstream file(path);
+  file << as_json(record) << '\n';
+  if (file.flush()) return true;
+  fmt::print(stderr, "cannot write {}\n", path.string());
+  return false;
 }
 
-void grade(const Options& options) {
-  const auto lab = asked_lab(options);
-  Options judge_only;  // one judge for the lab's file and for the solution
-  const GradeRequest request{
-      .program = asked_program(lab, judge_only, "grade"),
-      .runner = options.runner.empty() ? asked_program(lab, options, "runner") : fs::absolute(options.runner),
-      .seed = options.seed};
-  Grade result;
+// An exit code: the rest of `distlab grade`, once it is known what grades what.
+int grade(const GradeRequest& request, const Lab& lab, const GradeOptions& options) {
+  GradeRecord record{
+      .lab = lab.folder, .graded_file = options.solution ? "solution" : "lab", .grade = {}, .reason = {}};
   try {
-    result = run_grading(request);
+    record.grade = run_grading(request);
   } catch (const dist::Error& error) {
     fmt::print(stderr, "ungraded: {}\nThis is distlab's fault, not that of your code.\n", error.what());
-    write_json(options, lab, {{"status", "ungraded"}, {"reason", error.what()}});
-    throw CLI::RuntimeError(exit_missing);
+    record.reason = error.what();
   }
-  print_grade(lab, result);
-  auto json = to_json(result);
-  json["status"] = "graded";
-  write_json(options, lab, json);
-  if (!result.is_full()) throw CLI::RuntimeError(exit_failed);
-}
-
-CLI::App* lab_command(CLI::App& app, const std::shared_ptr<Options>& options, const std::string& name,
-                      const std::string& help) {
-  auto* command = app.add_subcommand(name, help);
-  command->add_option("lab", options->lab, "its number (1) or the beginning of its name")->required();
-  return command;
+  if (record.grade) print_grade(lab, *record.grade);
+  const bool written = options.json.empty() || write_record(options.json, record);
+  if (!written || !record.grade) return exit_missing;
+  return record.grade->is_full() ? exit_ok : exit_failed;
 }
 
 }  // namespace
 
-void add_lab_commands(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
-  app.add_subcommand("list", "The labs and where their handouts are")->callback(list);
+int list_labs() {
+  for (const auto& lab : find_labs()) {
+    fmt::print("{}\n    {}\n", styled(Style::bold, lab.title),
+               fs::relative(handout(lab), workspace().root).string());
+  }
+  fmt::print(
+      "\n./distlab run 1     see what your code does\n./distlab grade 1   is it right, and if not, why?\n"
+      "./distlab hint 1    a nudge\n");
+  return exit_ok;
+}
 
-  auto* run_command = lab_command(app, options, "run", "Run a lab's demo with your code");
-  run_command->add_flag("--solution", options->solution, "with the solution instead");
-  run_command->add_option("arguments", options->arguments, "for the demo, after --");
-  run_command->callback([options] { run(*options); });
+int run_lab(const RunOptions& options) {
+  const auto lab = asked_lab(options.lab);
+  if (!lab) return exit_usage;
+  const auto demo = built_program(*lab, options.solution ? "solution_demo" : "demo");
+  if (!demo) return exit_missing;
+  std::vector<std::string> argv{*demo};
+  argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
+  const auto result = run_streamed(argv, [](std::string_view line) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  });
+  return result.exit_code == 0 ? exit_ok : exit_failed;
+}
 
-  auto* grade_command = lab_command(app, options, "grade", "Grade your code: is it right, and if not, why?");
-  grade_command->add_flag("--solution", options->solution, "grade the solution instead");
-  grade_command->add_option("--json", options->json, "write the result to this file as well");
-  grade_command->add_option("--seed", options->seed,
-                            "ask the same questions again (a grade prints its seed)");
-  grade_command->add_option("--runner", options->runner, "another program to grade")->group("");
-  grade_command->callback([options] { grade(*options); });
+int grade_lab(const GradeOptions& options) {
+  const auto lab = asked_lab(options.lab);
+  if (!lab) return exit_usage;
+  const auto judge = built_program(*lab, "grade");  // one judge for the lab's file and for the solution
+  if (!judge) return exit_missing;
+  const auto runner = !options.runner.empty()
+                          ? fs::absolute(options.runner)
+                          : built_program(*lab, options.solution ? "solution_runner" : "runner");
+  if (!runner) return exit_missing;
+  return grade({.program = *judge, .runner = *runner, .seed = options.seed}, *lab, options);
+}
 
-  auto* hint_command = lab_command(app, options, "hint", "A hint: level 1 nudges, level 3 is nearly code");
-  hint_command->add_option("--level", options->level, "1, 2 or 3")->check(CLI::Range(1, 3));
-  hint_command->add_flag("--zh", options->chinese, "in Chinese");
-  hint_command->callback([options] { hint(*options); });
+int show_hint(const HintOptions& options) {
+  const auto lab = asked_lab(options.lab);
+  if (!lab) return exit_usage;
+  std::ifstream page(hint_page(*lab, options.level, options.chinese));
+  fmt::print("{}", std::string(std::istreambuf_iterator<char>(page), {}));
+  if (options.level < 3)
+    fmt::print("\nStill stuck? ./distlab hint {} --level {}\n", lab->number, options.level + 1);
+  return exit_ok;
 }
 
 }  // namespace distlab

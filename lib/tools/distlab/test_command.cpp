@@ -1,8 +1,9 @@
 // distlab test: runs the build tree's tests and says how many cases passed.
+#include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,17 +16,10 @@
 namespace distlab {
 namespace {
 
-struct TestOptions {
-  bool full = false;
-  bool verbose = false;
-  bool rerun_failed = false;
-  std::string filter, label;
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
-};
-
 std::vector<std::string> ctest_command(const TestOptions& options) {
+  const unsigned jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::string> argv{"ctest", "--test-dir", workspace().build.string(),
-                                "-V",    "-j",         std::to_string(options.jobs)};
+                                "-V",    "-j",         std::to_string(jobs)};
   if (!options.full) argv.insert(argv.end(), {"-LE", "^full$"});
   if (!options.filter.empty()) argv.insert(argv.end(), {"-R", options.filter});
   if (!options.label.empty()) argv.insert(argv.end(), {"-L", options.label});
@@ -73,7 +67,9 @@ void print_summary(const TestReport& report) {
   fmt::print("{}\n", report.summary());
 }
 
-void test(const TestOptions& options) {
+}  // namespace
+
+int run_tests(const TestOptions& options) {
   TestReport report;
   ProgressLine progress;
   std::string remarks;  // what ctest says besides, in case nothing runs
@@ -92,30 +88,15 @@ void test(const TestOptions& options) {
   progress.clear();
   if (ended.exit_code == 127) {
     fmt::print(stderr, "distlab: ctest is not in PATH; it comes with CMake\n");
-    throw CLI::RuntimeError(exit_missing);
+    return exit_missing;
   }
   if (report.finished() == 0) {
     fmt::print(stderr, "{}distlab: no test ran in {}\n", remarks, workspace().build.string());
-    throw CLI::RuntimeError(exit_failed);
+    return exit_failed;
   }
   print_summary(report);
   // ctest's own verdict counts as well: it may have ended early.
-  if (report.failed() > 0 || ended.exit_code != 0) throw CLI::RuntimeError(exit_failed);
-}
-
-}  // namespace
-
-void add_test_command(CLI::App& app) {
-  const auto options = std::make_shared<TestOptions>();
-  auto* command = app.add_subcommand("test", "All tests (a few minutes); --full: what CI runs");
-  command->add_flag("--full", options->full, "with the long ones");
-  command->add_option("--filter", options->filter, "only tests whose name matches this regular expression");
-  command->add_option("--label", options->label,
-                      "only tests with a label that matches: unit, integration, ...");
-  command->add_flag("--rerun-failed", options->rerun_failed, "only those that failed last time");
-  command->add_option("-j,--jobs", options->jobs, "how many at once")->check(CLI::PositiveNumber);
-  command->add_flag("-v,--verbose", options->verbose, "name those that pass, too");
-  command->callback([options] { test(*options); });
+  return report.failed() > 0 || ended.exit_code != 0 ? exit_failed : exit_ok;
 }
 
 }  // namespace distlab

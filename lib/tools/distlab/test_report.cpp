@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <regex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,33 +11,93 @@
 namespace distlab {
 namespace {
 
-using Match = std::match_results<std::string_view::const_iterator>;
+// Takes a line apart from its beginning. By hand: lines may be very long, and std::regex recurses once a
+// character.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view line) : rest_(line) {}
 
-bool matches(std::string_view line, Match& match, const std::regex& pattern) {
-  return std::regex_match(line.begin(), line.end(), match, pattern);
-}
+  std::string_view rest() const { return rest_; }
+  bool skip(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  void skip_all(char c) { rest_.remove_prefix(std::min(rest_.find_first_not_of(c), rest_.size())); }
+  bool read(int& number) {
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+    if (error != std::errc{} || number < 0) return false;
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    return true;
+  }
+
+ private:
+  std::string_view rest_;
+};
 
 // "12: what test 12 printed" as its number and its text.
 std::optional<std::pair<int, std::string_view>> output_line(std::string_view line) {
+  Cursor cursor(line);
   int number = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
-  const auto digits = static_cast<std::size_t>(end - line.data());
-  if (error != std::errc{} || digits >= line.size() || line[digits] != ':') return std::nullopt;
-  auto text = line.substr(digits + 1);
-  if (text.starts_with(' ')) text.remove_prefix(1);
-  return std::pair{number, text};
+  if (!cursor.read(number) || !cursor.skip(":")) return std::nullopt;
+  cursor.skip(" ");
+  return std::pair{number, cursor.rest()};
+}
+
+// "3/12 Test  #7: a name ......***Failed    0.12 sec", the last line of an entry.
+struct StatusLine {
+  int finished = 0, total = 0, number = 0;
+  std::string_view name, how, seconds;
+};
+
+std::string_view without_blanks_at_the_end(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+// "Failed    0.12 sec", taken apart from its end.
+bool read_outcome(std::string_view text, StatusLine& status) {
+  constexpr std::string_view unit = " sec";
+  text = without_blanks_at_the_end(text);
+  if (!text.ends_with(unit)) return false;
+  text.remove_suffix(unit.size());
+  const auto last_blank = text.rfind(' ');
+  if (last_blank == std::string_view::npos) return false;
+  status.seconds = text.substr(last_blank + 1);
+  status.how = without_blanks_at_the_end(text.substr(0, last_blank));
+  return !status.how.empty() && !status.seconds.empty() &&
+         status.seconds.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+std::optional<StatusLine> status_line(std::string_view line) {
+  Cursor cursor(line);
+  StatusLine status;
+  cursor.skip_all(' ');
+  if (!cursor.read(status.finished) || !cursor.skip("/") || !cursor.read(status.total)) return std::nullopt;
+  cursor.skip_all(' ');
+  if (!cursor.skip("Test ")) return std::nullopt;
+  cursor.skip_all(' ');
+  if (!cursor.skip("#") || !cursor.read(status.number) || !cursor.skip(": ")) return std::nullopt;
+  status.name = cursor.rest().substr(0, cursor.rest().find(" ."));
+  cursor.skip(status.name);
+  cursor.skip(" ");
+  cursor.skip_all('.');
+  cursor.skip_all(' ');
+  cursor.skip("***");
+  if (status.name.empty() || !read_outcome(cursor.rest(), status)) return std::nullopt;
+  return status;
 }
 
 // The number in "[  PASSED  ] 12 tests." and its sisters "[  SKIPPED ]", "[  FAILED  ] 1 test, listed
 // below:".
 std::optional<int> case_count(std::string_view line, std::string_view tag) {
-  constexpr std::size_t longest = 60;  // characters
-  static const std::regex pattern(R"( *(\d+) tests?(\.|, listed below:))");
-  if (!line.starts_with(tag) || line.size() > longest) return std::nullopt;
-  Match match;
-  const auto rest = line.substr(tag.size());
-  if (!matches(rest, match, pattern)) return std::nullopt;
-  return std::stoi(match[1].str());
+  Cursor cursor(line);
+  int count = 0;
+  if (!cursor.skip(tag)) return std::nullopt;
+  cursor.skip_all(' ');
+  if (!cursor.read(count) || !cursor.skip(" test")) return std::nullopt;
+  cursor.skip("s");
+  const bool is_count = cursor.rest() == "." || cursor.rest() == ", listed below:";
+  return is_count ? std::optional(count) : std::nullopt;
 }
 
 // GoogleTest's commentary on what went well.
@@ -89,23 +148,19 @@ void TestReport::finish(TestEntry entry) {
 }
 
 bool TestReport::add_line(std::string_view line) {
-  // Output lines may be very long, and std::regex recurses once a character: they are taken apart by hand.
   if (const auto output = output_line(line)) {
     add_output(running_[output->first], output->second);
     return false;
   }
-  constexpr std::size_t longest_status = 1000;  // characters
-  static const std::regex end(
-      R"( *(\d+)/(\d+) +Test +#(\d+): (\S.*?) \.+\s*(?:\*\*\*)?(\S.*?) +([\d.]+) sec *)");
-  Match match;
-  if (line.size() > longest_status || !matches(line, match, end)) return false;
-  finished_ = std::stoi(match[1].str());
-  total_ = std::stoi(match[2].str());
-  auto node = running_.extract(std::stoi(match[3].str()));
+  const auto status = status_line(line);
+  if (!status) return false;
+  finished_ = status->finished;
+  total_ = status->total;
+  auto node = running_.extract(status->number);
   TestEntry entry = node ? std::move(node.mapped()) : TestEntry{};
-  entry.name = match[4].str();
-  entry.how = match[5].str();
-  entry.seconds = match[6].str();
+  entry.name = status->name;
+  entry.how = status->how;
+  entry.seconds = status->seconds;
   finish(std::move(entry));
   return true;
 }

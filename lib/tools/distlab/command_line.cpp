@@ -1,0 +1,161 @@
+// Commands, options and help. The only source that includes CLI11, which takes longer to compile than all
+// commands.
+#include "distlab/command_line.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "distlab/build_info.h"
+#include "distlab/commands.h"
+#include "distlab/suggest.h"
+
+namespace distlab {
+namespace {
+
+constexpr auto examples = R"(
+A first hour:
+  ./distlab demo         what it is about, in twenty seconds
+  ./distlab list         the labs; start with the first one's README.md
+  ./distlab run 1        see what your code does
+  ./distlab grade 1      is it right, and if not, why?
+  ./distlab hint 1       a nudge, when you are stuck
+
+Something odd?  ./distlab doctor says what this machine has, ./distlab test whether everything works.
+
+Exit codes: 0 fine, 1 failed (a test, a grade, a compilation), 2 wrong usage, 3 something needed is missing.
+)";
+
+// A command with options of its own. CLI11 fills them in and runs the command at the end of parsing; what it
+// returns goes to `exit_code`, which has to live as long as the app.
+template <class Options>
+struct Command {
+  CLI::App* app;
+  std::shared_ptr<Options> options;
+};
+
+template <class Options>
+Command<Options> add_command(CLI::App& app, int& exit_code, const std::string& name, const std::string& help,
+                             int (*run)(const Options&)) {
+  Command<Options> command{app.add_subcommand(name, help), std::make_shared<Options>()};
+  command.app->callback([&exit_code, run, options = command.options] { exit_code = run(*options); });
+  return command;
+}
+
+void add_command(CLI::App& app, int& exit_code, const std::string& name, const std::string& help,
+                 int (*run)()) {
+  app.add_subcommand(name, help)->callback([&exit_code, run] { exit_code = run(); });
+}
+
+int print_version() {
+  fmt::print("distlab {}\n", build_info().version);
+  return exit_ok;
+}
+
+constexpr auto which_lab = "its number (1) or the beginning of its name";
+
+void add_lab_commands(CLI::App& app, int& exit_code) {
+  add_command(app, exit_code, "list", "The labs and where their handouts are", list_labs);
+
+  const auto run = add_command(app, exit_code, "run", "Run a lab's demo with your code", run_lab);
+  run.app->add_option("lab", run.options->lab, which_lab)->required();
+  run.app->add_flag("--solution", run.options->solution, "with the solution instead");
+  run.app->add_option("arguments", run.options->arguments, "for the demo, after --");
+
+  const auto grade =
+      add_command(app, exit_code, "grade", "Grade your code: is it right, and if not, why?", grade_lab);
+  grade.app->add_option("lab", grade.options->lab, which_lab)->required();
+  grade.app->add_flag("--solution", grade.options->solution, "grade the solution instead");
+  grade.app->add_option("--json", grade.options->json, "write the result to this file as well");
+  grade.app->add_option("--seed", grade.options->seed,
+                        "ask the same questions again (a grade prints its seed)");
+  grade.app->add_option("--runner", grade.options->runner, "another program to grade")->group("");
+
+  const auto hint =
+      add_command(app, exit_code, "hint", "A hint: level 1 nudges, level 3 is nearly code", show_hint);
+  hint.app->add_option("lab", hint.options->lab, which_lab)->required();
+  hint.app->add_option("--level", hint.options->level, "1, 2 or 3")->check(CLI::Range(1, 3));
+  hint.app->add_flag("--zh", hint.options->chinese, "in Chinese");
+}
+
+void add_test_command(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_command(app, exit_code, "test", "All tests (a few minutes); --full: what CI runs", run_tests);
+  command->add_flag("--full", options->full, "with the long ones");
+  command->add_option("--filter", options->filter, "only tests whose name matches this regular expression");
+  command->add_option("--label", options->label,
+                      "only tests with a label that matches: unit, integration, ...");
+  command->add_flag("--rerun-failed", options->rerun_failed, "only those that failed last time");
+  command->add_option("-j,--jobs", options->jobs, "how many at once")->check(CLI::PositiveNumber);
+  command->add_flag("-v,--verbose", options->verbose, "name those that pass, too");
+}
+
+void add_doctor_command(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_command(app, exit_code, "doctor", "What this machine has, and what each absence costs", run_doctor);
+  command->add_flag("--json", options->json, "for programs");
+  command->footer("Exit code 3 when something needs mending.");
+}
+
+// In the order of the help.
+void add_commands(CLI::App& app, int& exit_code) {
+  add_command(app, exit_code, "demo", "What it is about, in twenty seconds", play_demo);
+  add_lab_commands(app, exit_code);
+  add_test_command(app, exit_code);
+  add_doctor_command(app, exit_code);
+  add_command(app, exit_code, "version", "The version", print_version);
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+// An unknown command gets one line with the one that was probably meant, not the whole help.
+bool refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return false;
+  const std::string word = argv[1];
+  const auto names = command_names(app);
+  for (const auto& name : names) {
+    if (name == word) return false;
+  }
+  const std::string meant = closest(word, names);
+  fmt::print(stderr, "distlab: there is no command \"{}\"; {}\n", word,
+             meant.empty() ? "./distlab --help lists them" : fmt::format("did you mean \"{}\"?", meant));
+  return true;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  int exit_code = exit_ok;
+  CLI::App app{"distlab: a teaching lab for distributed training", "./distlab"};
+  app.set_version_flag("--version", fmt::format("distlab {}", build_info().version));
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(18);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return fmt::format("distlab: {}\nTry {} --help.\n", error.what(), failed->get_name());
+  });
+  add_commands(app, exit_code);
+  app.footer(examples);  // last: subcommands made after it would repeat it
+  if (argc < 2) {
+    fmt::print("{}", app.help());
+    return exit_ok;
+  }
+  if (refuse_unknown_command(app, argc, argv)) return exit_usage;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  }
+  return exit_code;
+}
+
+}  // namespace distlab

@@ -1,0 +1,10 @@
+// The command line of distlab.
+#pragma once
+
+namespace distlab {
+
+// Runs the command that main()'s arguments ask for and returns its exit code; --help and wrong usage are
+// answered here. Throws what the commands throw.
+int run_command_line(int argc, char** argv);
+
+}  // namespace distlab
