@@ -7,6 +7,6 @@ if(NOT PROJECT_IS_TOP_LEVEL)
 endif()
 set(style ${CMAKE_CURRENT_LIST_DIR}/style.sh)
 foreach(verb format format_check tidy)
-  add_custom_target(${verb} COMMAND ${style} ${verb} ${CMAKE_BINARY_DIR} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  add_custom_target(${verb} COMMAND ${style} ${verb} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
                     USES_TERMINAL VERBATIM)
 endforeach()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# style.sh format|format_check|tidy BUILD_DIR: see DistStyle.cmake. Runs in the repository's root.
+# style.sh format|format_check|tidy: see DistStyle.cmake. Runs in the repository's root.
 set -euo pipefail
-verb=$1 build=$2
+verb=$1
 
 sources() { git ls-files -z -- '*.cpp' '*.h' '*.cu' '*.cuh'; }
 need() {
@@ -23,8 +23,10 @@ case $verb in
     git ls-files -z -- '*.sh' distlab .ci/run | xargs -0 -r shellcheck -x
     ;;
   tidy)
-    # Only what this build compiles is known to clang-tidy; CUDA sources are nvcc's.
+    # Each file by itself: a build tree of its own that is configured and never built. CUDA sources are nvcc's.
     need clang-tidy
+    build=build/tidy
+    cmake --preset dev -B "$build" -D CMAKE_UNITY_BUILD=OFF > /dev/null
     git ls-files -- 'lib/*.cpp' 'labs/*.cpp' | while read -r file; do
       if grep -qF "/$file\"" "$build/compile_commands.json"; then printf '%s\0' "$file"; fi
     done | xargs -0 -r -P "$jobs" -n 1 clang-tidy --quiet -p "$build" --warnings-as-errors='*' 2> \

@@ -1,21 +1,22 @@
-// Small helpers on lists of views, one a rank.
+// Lists of views, one a rank.
 #pragma once
 
 #include <algorithm>
 #include <span>
-#include <vector>
 
 #include "dist/core/view.h"
 
 namespace dist {
 
-// The n chunks of `all` (chunk: one rank's share), in rank order.
-inline std::vector<TensorView> chunks_of(const TensorView& all, int n) {
-  std::vector<TensorView> chunks;
-  for (int i = 0; i < n; ++i) chunks.push_back(chunk(all, i, n));
-  return chunks;
-}
+// The n chunks of `all` (one rank's share each), in rank order. Made when they are asked for: lists of n
+// chunks on each of n ranks would fill the memory of a simulation.
+struct Chunks {
+  TensorView all;
+  int n;
+  TensorView operator[](int i) const { return chunk(all, i, n); }
+};
 
+inline TensorView largest(const Chunks& chunks) { return chunks[chunks.n - 1]; }  // as chunk_begin rounds
 inline const TensorView& largest(std::span<const TensorView> views) {
   return *std::ranges::max_element(views, {}, &TensorView::count);
 }

@@ -1,7 +1,6 @@
 #include "dist/collectives/ring.h"
 
 #include <array>
-#include <vector>
 
 #include "dist/collectives/chunks.h"
 #include "dist/core/kernels.h"
@@ -12,7 +11,7 @@ namespace {
 
 // In step s a rank passes on chunk rank-s-1, to which it has just added its part, while chunk rank-s-2
 // arrives. Afterwards chunk `rank` is complete on this rank.
-void reduce_scatter_phase(Transport& net, std::span<const TensorView> chunks, ReduceOp op) {
+void reduce_scatter_phase(Transport& net, const Chunks& chunks, ReduceOp op) {
   const int n = net.size(), rank = net.rank();
   const Scratch inbox = net.scratch(largest(chunks));
   for (int step = 0; step < n - 1; ++step) {
@@ -28,7 +27,8 @@ void reduce_scatter_phase(Transport& net, std::span<const TensorView> chunks, Re
 
 // Chunk `rank` is complete on this rank before; all chunks are afterwards. In step s chunk rank-s is passed
 // on.
-void all_gather_phase(Transport& net, std::span<const TensorView> chunks) {
+template <class Views>
+void all_gather_phase(Transport& net, const Views& chunks) {
   const int n = net.size(), rank = net.rank();
   for (int step = 0; step < n - 1; ++step)
     send_recv(net, chunks[mod(rank - step, n)], mod(rank + 1, n),  //
@@ -39,7 +39,7 @@ void all_gather_phase(Transport& net, std::span<const TensorView> chunks) {
 
 void ring_all_reduce(Transport& net, TensorView data, ReduceOp op) {
   if (net.size() == 1) return;
-  const std::vector<TensorView> chunks = chunks_of(data, net.size());
+  const Chunks chunks{data, net.size()};
   reduce_scatter_phase(net, chunks, op);
   all_gather_phase(net, chunks);
 }

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "dist/collectives/binomial.h"
-#include "dist/collectives/chunks.h"
 #include "dist/collectives/recursive_doubling.h"
 #include "dist/collectives/ring.h"
 #include "dist/collectives/tree.h"

@@ -26,6 +26,12 @@ inline std::int64_t chunk_bytes(int i, int n) {
   return static_cast<std::int64_t>(chunk(all, mod(i, n), n).bytes());
 }
 
+inline std::vector<TensorView> chunks_of(const TensorView& all, int n) {
+  std::vector<TensorView> chunks;
+  for (int i = 0; i < n; ++i) chunks.push_back(chunk(all, i, n));
+  return chunks;
+}
+
 inline std::int64_t total_messages(const FiberReport& report) {
   return std::accumulate(report.ranks.begin(), report.ranks.end(), std::int64_t{0},
                          [](std::int64_t sum, const RankTraffic& r) { return sum + r.messages_sent; });

@@ -7,7 +7,6 @@
 
 #include "dist/collectives/binomial.h"
 #include "dist/collectives/chain.h"
-#include "dist/collectives/chunks.h"
 #include "dist/collectives/dissemination.h"
 #include "dist/collectives/flat.h"
 #include "dist/collectives/pairwise.h"

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# starter_test.sh FILE COMMAND ...: runs COMMAND, the verdict on an untouched starter, if the lab's FILE is one: its
+# checksum is in starters.sha256. Exit status 77: somebody has begun to solve the lab, as they should.
+#   starter_test.sh --update     after a starter was changed on purpose
+set -euo pipefail
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+cd "$here/../.."
+
+if [[ $1 == --update ]]; then
+  for folder in labs/[0-9][0-9]_*/; do
+    name=$(basename "$folder")
+    sha256sum "$folder${name#*_}.cpp"
+  done > "$here/starters.sha256"
+  exit
+fi
+
+file=$1
+shift
+if ! grep -F "  $file" "$here/starters.sha256" | sha256sum --check --status; then
+  if [[ -n ${DISTLAB_PRISTINE:-} ]]; then # as in CI, where nobody solves labs
+    echo "$file is not the starter of tests/grading/starters.sha256; after changing it: tests/grading/starter_test.sh --update"
+    exit 1
+  fi
+  echo "skipped: $file is no longer the untouched starter"
+  exit 77
+fi
+exec "$@"
