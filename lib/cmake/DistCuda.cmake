@@ -80,6 +80,18 @@ function(dist_find_nvidia_library target prefix header library)
   endif()
 endfunction()
 
+# For release what students and clusters have: Turing (T4), Ampere (A100), Hopper (H100); newer GPUs run sm_90's PTX.
+# While developing this machine's GPU, or PTX alone, which any GPU's driver translates at the first start.
+function(dist_cuda_architectures result)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    set(${result} 75 80 90 PARENT_SCOPE)
+  elseif(EXISTS /dev/nvidia0)
+    set(${result} native PARENT_SCOPE)
+  else()
+    set(${result} 75-virtual PARENT_SCOPE)
+  endif()
+endfunction()
+
 set(DIST_HAVE_CUDA OFF)
 set(DIST_HAVE_CUDNN OFF)
 set(DIST_HAVE_NCCL OFF)
@@ -94,7 +106,7 @@ if(NOT DIST_CUDA STREQUAL "OFF")
       if(DEFINED ENV{CUDAARCHS})
         set(archs "$ENV{CUDAARCHS}")
       else()
-        set(archs 75 80 90)  # Turing (T4), Ampere (A100), Hopper (H100); newer GPUs run sm_90's PTX
+        dist_cuda_architectures(archs)
       endif()
       set(CMAKE_CUDA_ARCHITECTURES "${archs}" CACHE STRING "GPU architectures to compile for")
     endif()
