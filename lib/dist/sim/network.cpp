@@ -54,8 +54,10 @@ RequestId Network::post_send(const Post& post) {
   const RequestId recv = take(there.receives, [&](const NetRequest& r) {
     return r.context == send.context && r.tag == send.tag && (r.peer == send.owner || r.peer == any_source);
   });
-  if (recv == no_request) enqueue(there.sends, id);
-  else match(id, recv, post.now);
+  if (recv == no_request)
+    enqueue(there.sends, id);
+  else
+    match(id, recv, post.now);
   return id;
 }
 
@@ -72,7 +74,8 @@ RequestId Network::post_recv(const Post& post) {
   recv.peer = post.peer;
   Ports& here = ports_[static_cast<std::size_t>(post.rank)];
   const RequestId send = take(here.sends, [&](const NetRequest& s) {
-    return s.context == recv.context && s.tag == recv.tag && (recv.peer == s.owner || recv.peer == any_source);
+    return s.context == recv.context && s.tag == recv.tag &&
+           (recv.peer == s.owner || recv.peer == any_source);
   });
   if (send != no_request) {
     match(send, id, post.now);
@@ -88,8 +91,10 @@ RequestId Network::post_recv(const Post& post) {
 void Network::match(RequestId send_id, RequestId recv_id, Time now) {
   NetRequest &send = requests_[send_id], &recv = requests_[recv_id];
   Fault fault = Fault::none;
-  if (send.opcode != recv.opcode && send.opcode != 0 && recv.opcode != 0) fault = Fault::opcode_mismatch;
-  else if (send.bytes != recv.bytes) fault = Fault::size_mismatch;
+  if (send.opcode != recv.opcode && send.opcode != 0 && recv.opcode != 0)
+    fault = Fault::opcode_mismatch;
+  else if (send.bytes != recv.bytes)
+    fault = Fault::size_mismatch;
   const bool was_rendezvous = send.rendezvous && !send.known;
   if (was_rendezvous) {
     send.fault = fault;  // an eager sender has gone on already
@@ -111,13 +116,16 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
     send.bounced = false;
   }
   send.data = nullptr;
-  if (send.detached) free(send_id);
-  else send.next = send_id;  // in no mailbox any more
+  if (send.detached)
+    free(send_id);
+  else
+    send.next = send_id;  // in no mailbox any more
 }
 
 Time Network::latency(int src, int dst) const {
   if (src == dst) return 0;
-  const bool inside = ports_[static_cast<std::size_t>(src)].node == ports_[static_cast<std::size_t>(dst)].node;
+  const bool inside =
+      ports_[static_cast<std::size_t>(src)].node == ports_[static_cast<std::size_t>(dst)].node;
   return (inside ? inside_ : between_).latency;
 }
 
@@ -181,8 +189,10 @@ void Network::fail_rank(std::int32_t rank, Time now) {
   const auto fail_all = [&](Mailbox& box, auto needs) {
     for (RequestId id = take(box, needs); id != no_request; id = take(box, needs)) {
       requests_[id].fault = Fault::peer_failed;
-      if (requests_[id].detached) free(id);
-      else complete(id, std::max(now, requests_[id].at));
+      if (requests_[id].detached)
+        free(id);
+      else
+        complete(id, std::max(now, requests_[id].at));
     }
   };
   fail_all(ports_[static_cast<std::size_t>(rank)].sends, [](const NetRequest&) { return true; });
@@ -211,8 +221,10 @@ void Network::free(RequestId id) {
 
 void Network::enqueue(Mailbox& box, RequestId id) {
   requests_[id].next = no_request;
-  if (box.tail == no_request) box.head = id;
-  else requests_[box.tail].next = id;
+  if (box.tail == no_request)
+    box.head = id;
+  else
+    requests_[box.tail].next = id;
   box.tail = id;
 }
 

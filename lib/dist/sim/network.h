@@ -1,9 +1,10 @@
-// Network: links, ports, mailboxes and the time on them. Knows nothing of fibers: ranks post sends and receives at
-// their own clocks, and are told when each completes. Ranks may be fibers of this process or processes at the other
-// end of a socket.
+// Network: links, ports, mailboxes and the time on them. Knows nothing of fibers: ranks post sends and
+// receives at their own clocks, and are told when each completes. Ranks may be fibers of this process or
+// processes at the other end of a socket.
 //
-// A message holds its sender's send port, its receiver's receive port and the network cards it crosses, first in
-// first out, for overhead + bytes * beta; it arrives alpha later. Posts must come in the order of their clocks.
+// A message holds its sender's send port, its receiver's receive port and the network cards it crosses, first
+// in first out, for overhead + bytes * beta; it arrives alpha later. Posts must come in the order of their
+// clocks.
 #pragma once
 
 #include <cstddef>
@@ -34,12 +35,12 @@ enum class Fault : std::uint8_t { none, size_mismatch, opcode_mismatch, peer_fai
 struct alignas(64) NetRequest {
   std::byte* data = nullptr;
   std::uint64_t bytes = 0;
-  Time at = 0;            // posted; once known: completed
+  Time at = 0;  // posted; once known: completed
   std::uint64_t tag = 0;
   std::uint32_t context = 0;
   std::uint32_t opcode = 0;
   std::int32_t owner = 0;
-  std::int32_t peer = 0;  // of a receive from any source: the sender, once matched
+  std::int32_t peer = 0;        // of a receive from any source: the sender, once matched
   RequestId next = no_request;  // in its mailbox, or in the free list
   bool is_send : 1 = false;
   bool rendezvous : 1 = false;
@@ -74,7 +75,7 @@ class Network {
     std::int32_t rank, peer;
     Key key;
     std::uint32_t opcode;
-    std::byte* data;       // null: count bytes, move none
+    std::byte* data;  // null: count bytes, move none
     std::uint64_t bytes;
     Time now;
     bool rendezvous = false;
@@ -84,7 +85,8 @@ class Network {
 
   const NetRequest& operator[](RequestId id) const { return requests_[id]; }
   void await(RequestId id) { requests_[id].awaited = true; }
-  // The rank is done with the request (waited, or cancelled). An eager message nobody has received yet is kept.
+  // The rank is done with the request (waited, or cancelled). An eager message nobody has received yet is
+  // kept.
   void release(RequestId id);
   void cancel(RequestId id);
 

@@ -1,5 +1,6 @@
-// ReadyQueue: tasks ordered by time, first in first out among equal times. Simulated ranks move in step, so few
-// distinct times hold many tasks each: a heap of buckets, and appending to a known bucket costs no search.
+// ReadyQueue: tasks ordered by time, first in first out among equal times. Simulated ranks move in step, so
+// few distinct times hold many tasks each: a heap of buckets, and appending to a known bucket costs no
+// search.
 #pragma once
 
 #include <array>

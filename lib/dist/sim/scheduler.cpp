@@ -1,11 +1,10 @@
 #include "dist/sim/scheduler.h"
 
-#include <cxxabi.h>
-
-#include <boost/context/detail/fcontext.hpp>
-
 #include <algorithm>
 #include <utility>
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cxxabi.h>
 
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
@@ -24,7 +23,9 @@ struct ExceptionState {
   unsigned int uncaught = 0;
 };
 
-ExceptionState& exception_state() { return *reinterpret_cast<ExceptionState*>(__cxxabiv1::__cxa_get_globals()); }
+ExceptionState& exception_state() {
+  return *reinterpret_cast<ExceptionState*>(__cxxabiv1::__cxa_get_globals());
+}
 
 }  // namespace
 
@@ -108,7 +109,8 @@ void Scheduler::give_way() {
 
 void Scheduler::switch_to(Task* next) {
   Task* const before = running_;
-  // With many ranks a task's stack has left the cache since it last ran: fetch the next one's while this one runs.
+  // With many ranks a task's stack has left the cache since it last ran: fetch the next one's while this one
+  // runs.
   if (Task* soon = ready_.peek()) {
     const auto* stack = static_cast<const char*>(soon->context);
     for (int line = 0; line < 8; ++line) __builtin_prefetch(stack + line * 64, 1);

@@ -1,12 +1,12 @@
 #include "dist/sim/stacks.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "dist/core/fail.h"
 
@@ -26,17 +26,24 @@ bool map_count_allows(int count) {
 }  // namespace
 
 Stacks::Stacks(int count, std::size_t bytes_each)
-    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), count_(count), guarded_(map_count_allows(count)) {
+    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+      count_(count),
+      guarded_(map_count_allows(count)) {
   each_ = (bytes_each + page_ - 1) / page_ * page_ + page_;
   const std::size_t total = each_ * static_cast<std::size_t>(count);
-  void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
-    fail(Errc::resource, "{} ranks need {} MiB of address space for their stacks: {}; simulate fewer ranks or raise ulimit -v",
-         count, total >> 20, std::strerror(errno));
+    fail(
+        Errc::resource,
+        "{} ranks need {} MiB of address space for their stacks: {}; simulate fewer ranks or raise ulimit -v",
+        count, total >> 20, std::strerror(errno));
   memory_ = static_cast<std::byte*>(memory);
   for (int i = 0; i < count; ++i) {
-    if (guarded_) guarded_ = mprotect(base(i), page_, PROT_NONE) == 0;
-    else std::memcpy(base(i) + page_ - sizeof canary, &canary, sizeof canary);
+    if (guarded_)
+      guarded_ = mprotect(base(i), page_, PROT_NONE) == 0;
+    else
+      std::memcpy(base(i) + page_ - sizeof canary, &canary, sizeof canary);
   }
 }
 

@@ -6,8 +6,8 @@
 
 namespace dist::sim {
 
-// The lowest page of each stack is a guard (a fault at its edge, not damage to a neighbour) while the system's map
-// count allows; otherwise it holds a canary that intact() looks at.
+// The lowest page of each stack is a guard (a fault at its edge, not damage to a neighbour) while the
+// system's map count allows; otherwise it holds a canary that intact() looks at.
 class Stacks {
  public:
   Stacks(int count, std::size_t bytes_each);  // Error{resource} names the limit

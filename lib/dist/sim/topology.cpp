@@ -23,7 +23,8 @@ Topology Topology::uniform(double overhead_s, double latency_s, double seconds_p
 }
 
 Cost Topology::cost_inside() const {
-  return {from_seconds(overhead_s), from_seconds(intra.latency_s), intra.bandwidth > 0 ? 1e12 / intra.bandwidth : 0};
+  return {from_seconds(overhead_s), from_seconds(intra.latency_s),
+          intra.bandwidth > 0 ? 1e12 / intra.bandwidth : 0};
 }
 
 Cost Topology::cost_between() const {

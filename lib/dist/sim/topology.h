@@ -1,5 +1,6 @@
-// Topology: the machine that a simulation runs on, as figures. Nodes of equal make, each with GPUs on a fast fabric
-// (NVLink through NVSwitch, PCIe, or the memory of a laptop) and network cards to a non-blocking network.
+// Topology: the machine that a simulation runs on, as figures. Nodes of equal make, each with GPUs on a fast
+// fabric (NVLink through NVSwitch, PCIe, or the memory of a laptop) and network cards to a non-blocking
+// network.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ struct LinkFigures {
   double bandwidth = 0;  // bytes/s, one direction
 };
 
-// What a message costs: its ports are held for overhead + bytes * ps_per_byte, and it arrives `latency` later.
+// What a message costs: its ports are held for overhead + bytes * ps_per_byte, and it arrives `latency`
+// later.
 struct Cost {
   Time overhead = 0;       // o
   Time latency = 0;        // alpha
@@ -27,7 +29,8 @@ struct Cost {
 
 class Topology {
  public:
-  // A name ("summit") of a file in the topology folder, or a path to a JSON file. Errors name file, line and key.
+  // A name ("summit") of a file in the topology folder, or a path to a JSON file. Errors name file, line and
+  // key.
   static Topology load(const std::string& name_or_path);
   // Every message takes one unit of its ports and nothing else: time counts rounds (1 round = 1 s).
   static Topology rounds();
@@ -42,11 +45,11 @@ class Topology {
   int nic_of(int rank) const;
 
   std::string name, about;
-  int max_ranks = 0;             // 0: as many as wanted
-  int gpus_per_node = 0;         // 0: one node holds all
+  int max_ranks = 0;      // 0: as many as wanted
+  int gpus_per_node = 0;  // 0: one node holds all
   int nics_per_node = 0;
-  double overhead_s = 0;         // o of every message
-  LinkFigures intra, inter;      // between GPUs of a node; through the network, one network card
+  double overhead_s = 0;               // o of every message
+  LinkFigures intra, inter;            // between GPUs of a node; through the network, one network card
   double reduce_seconds_per_byte = 0;  // gamma: per byte of one operand
 };
 

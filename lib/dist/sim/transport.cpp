@@ -47,7 +47,9 @@ int SimTransport::wait(std::uint64_t id) {
 
 bool SimTransport::test(std::uint64_t id) { return scheduler_.reached(static_cast<RequestId>(id)); }
 
-void SimTransport::cancel(std::uint64_t id) noexcept { scheduler_.network().cancel(static_cast<RequestId>(id)); }
+void SimTransport::cancel(std::uint64_t id) noexcept {
+  scheduler_.network().cancel(static_cast<RequestId>(id));
+}
 
 int SimTransport::group_rank_of(int global) const {
   return static_cast<int>(std::ranges::find(group_->members, global) - group_->members.begin());
@@ -59,11 +61,14 @@ void SimTransport::raise(RequestId id) {
   const auto* const verb = request.is_send ? "to" : "from";
   switch (request.fault) {
     case Fault::size_mismatch:
-      fail(Errc::mismatch, "rank {}: a message of {} bytes {} rank {} has another size there", global_rank_, request.bytes, verb, request.peer);
+      fail(Errc::mismatch, "rank {}: a message of {} bytes {} rank {} has another size there", global_rank_,
+           request.bytes, verb, request.peer);
     case Fault::opcode_mismatch:
-      fail(Errc::mismatch, "rank {}: a message {} rank {} belongs to another operation there", global_rank_, verb, request.peer);
+      fail(Errc::mismatch, "rank {}: a message {} rank {} belongs to another operation there", global_rank_,
+           verb, request.peer);
     case Fault::peer_failed:
-      fail(Errc::peer_failed, "rank {}: a message {} rank {}, which has failed", global_rank_, verb, request.peer);
+      fail(Errc::peer_failed, "rank {}: a message {} rank {}, which has failed", global_rank_, verb,
+           request.peer);
     case Fault::none: break;
   }
   fail(Errc::internal, "rank {}: a request without a fault was raised", global_rank_);
@@ -72,7 +77,9 @@ void SimTransport::raise(RequestId id) {
 Scratch SimTransport::scratch(const TensorView& like, std::int64_t count) {
   TensorView view = like;
   view.count = count;
-  view.data = like.data == nullptr ? nullptr : static_cast<std::byte*>(::operator new(std::max<std::size_t>(view.bytes(), 1)));
+  view.data = like.data == nullptr
+                  ? nullptr
+                  : static_cast<std::byte*>(::operator new(std::max<std::size_t>(view.bytes(), 1)));
   return {this, view};
 }
 

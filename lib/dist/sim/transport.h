@@ -18,8 +18,8 @@ class SimTransport final : public Transport {
     std::vector<int> members;  // global rank of each group rank; empty: 0, 1, 2, ...
     int size = 0;
   };
-  SimTransport(Scheduler& scheduler, std::shared_ptr<const Group> group, int group_rank, const Channel& channel,
-               SendMode mode);
+  SimTransport(Scheduler& scheduler, std::shared_ptr<const Group> group, int group_rank,
+               const Channel& channel, SendMode mode);
 
   int rank() const override { return rank_; }
   int size() const override { return group_->size; }
