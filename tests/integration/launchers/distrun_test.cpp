@@ -130,6 +130,7 @@ TEST(Distrun, OnATerminalRanksHaveOneToo) {
   const pid_t pid = forkpty(&terminal, nullptr, nullptr, nullptr);
   ASSERT_GE(pid, 0);
   if (pid == 0) {
+    unsetenv("NO_COLOR");
     execl(DISTRUN, DISTRUN, "--nproc-per-node", "2", "sh", "-c", "test -t 1 && printf 'terminal %d\\n' $RANK",
           nullptr);
     _exit(127);
