@@ -53,6 +53,7 @@ endif()
 
 if(DIST_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${DIST_SANITIZE}>
-                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>
+                      $<${development}:-O1>)  # half the time to build, and stacks that can be read
   add_link_options(-fsanitize=${DIST_SANITIZE})
 endif()

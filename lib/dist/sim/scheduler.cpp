@@ -11,17 +11,17 @@
 
 namespace dist::sim {
 
-namespace {
-
-namespace context = boost::context::detail;
-
-thread_local Scheduler* current_scheduler = nullptr;
-
 // The exception state that the C++ runtime keeps for a thread, and that each fiber must have for itself.
 struct ExceptionState {
   void* caught = nullptr;
   unsigned int uncaught = 0;
 };
+
+namespace {
+
+namespace context = boost::context::detail;
+
+thread_local Scheduler* current_scheduler = nullptr;
 
 ExceptionState& exception_state() {
   return *reinterpret_cast<ExceptionState*>(__cxxabiv1::__cxa_get_globals());
@@ -38,6 +38,7 @@ struct alignas(64) Task {
   RequestId waiting_for = no_request;
   std::int32_t rank = -1;
   bool ended = false;
+  bool released = false;  // queued to be told of the deadlock
 
   static void enter(context::transfer_t from);
 };
@@ -154,6 +155,7 @@ bool Scheduler::reached(RequestId id) {
 
 void Scheduler::known(std::int32_t rank, RequestId, Time at) {
   Task& task = tasks_[static_cast<std::size_t>(rank)];
+  if (task.released) return;
   task.clock = std::max(task.clock, at);
   ready_.push(&task, task.clock);
 }
@@ -173,6 +175,7 @@ std::string Scheduler::who_waits() const {
 void Scheduler::release_blocked() {
   for (Task& task : tasks_) {
     if (task.ended || task.waiting_for == no_request) continue;
+    task.released = true;
     ready_.push(&task, std::max(task.clock, finish_));
   }
   run_all();

@@ -29,9 +29,6 @@ struct Cost {
 
 class Topology {
  public:
-  // A name ("summit") of a file in the topology folder, or a path to a JSON file. Errors name file, line and
-  // key.
-  static Topology load(const std::string& name_or_path);
   // Every message takes one unit of its ports and nothing else: time counts rounds (1 round = 1 s).
   static Topology rounds();
   // One link speed between all pairs: for checking formulas. gamma: seconds a byte reduced.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -82,6 +83,14 @@ inline void run_world(const World& world, const std::function<void(Rank&)>& body
   auto store = make_memory_store();
   std::mutex mutex;
   std::exception_ptr first;
+  std::latch connected(world.n);  // nobody leaves while others still connect
+  const auto connect = [&](const EndpointOptions& options) {
+    struct Arrival {
+      std::latch& latch;
+      ~Arrival() { latch.count_down(); }
+    } arrival{connected};
+    return connect_endpoint(*store, options);
+  };
   std::vector<std::thread> threads;
   for (int r = 0; r < world.n; ++r) {
     threads.emplace_back([&, r] {
@@ -90,7 +99,8 @@ inline void run_world(const World& world, const std::function<void(Rank&)>& body
             .rank = r, .world_size = world.n, .token = "secret", .transport = world.transport};
         options.deadline = Deadline::after(20s);
         if (!world.hosts.empty()) options.host = world.hosts[static_cast<std::size_t>(r)];
-        auto endpoint = connect_endpoint(*store, options);
+        auto endpoint = connect(options);
+        connected.wait();
         Rank rank(r, world.n, std::move(endpoint));
         body(rank);
         if (rank.is_alive()) rank.endpoint().close("");

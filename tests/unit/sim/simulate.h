@@ -1,0 +1,24 @@
+// Running a function on virtual ranks.
+#pragma once
+
+#include <memory>
+
+#include "dist/core/tensor.h"
+#include "dist/sim/transport.h"
+
+namespace dist::test {
+
+// body(net) on each of n ranks; the seconds until the last one ended.
+template <class Body>
+double simulate(const sim::Topology& topology, int n, const Body& body, SendMode mode = SendMode::eager) {
+  sim::Scheduler scheduler(topology, n);
+  const auto group =
+      std::make_shared<const sim::SimTransport::Group>(sim::SimTransport::Group{.members = {}, .size = n});
+  scheduler.run([&](int rank) {
+    sim::SimTransport net(scheduler, group, rank, Channel{.context = 1, .tag = 1}, mode);
+    body(net);
+  });
+  return sim::to_seconds(scheduler.finish_time());
+}
+
+}  // namespace dist::test
