@@ -97,7 +97,16 @@ TEST(Async, DestroyWaitsForWhatIsPending) {
     destroy_process_group();
     EXPECT_EQ(max(t), 2);
     for (auto& work : works) EXPECT_TRUE(work.is_completed());
-    expect_error(Errc::aborted, {"recv #0", "destroyed"}, [&] { unmatched.wait(); });
+    try {
+      unmatched.wait();
+      ADD_FAILURE() << "nobody sent anything";
+    } catch (const Error& error) {  // by this rank's destroy, or by that of the other, which may come first
+      const std::string text = error.what();
+      const bool destroyed = error.code() == Errc::aborted && text.find("destroyed") != std::string::npos;
+      const bool left =
+          error.code() == Errc::peer_failed && text.find("has left the job") != std::string::npos;
+      EXPECT_TRUE(destroyed || left) << text;
+    }
   });
 }
 
