@@ -4,6 +4,15 @@
 #include <cstring>
 
 namespace dist::sim {
+namespace {
+
+// A send to, and a receive of, one rank.
+bool belong_together(const NetRequest& send, const NetRequest& recv) {
+  return send.context == recv.context && send.tag == recv.tag &&
+         (recv.peer == send.owner || recv.peer == any_source);
+}
+
+}  // namespace
 
 Network::Network(Topology topology, int ranks, NetworkListener& listener)
     : topology_(std::move(topology)),
@@ -29,16 +38,8 @@ Network::~Network() {
 }
 
 RequestId Network::post_send(const Post& post) {
-  const RequestId id = acquire();
+  const RequestId id = acquire(post);
   NetRequest& send = requests_[id];
-  send.data = post.data;
-  send.bytes = post.bytes;
-  send.at = post.now;
-  send.tag = post.key.tag;
-  send.context = post.key.context;
-  send.opcode = post.opcode;
-  send.owner = post.rank;
-  send.peer = post.peer;
   send.is_send = true;
   send.rendezvous = post.rendezvous;
   Ports& there = ports_[static_cast<std::size_t>(post.peer)];
@@ -51,9 +52,8 @@ RequestId Network::post_send(const Post& post) {
     send.at = transmit(post.rank, post.peer, post.bytes, post.now);
     send.known = true;
   }
-  const RequestId recv = take(there.receives, [&](const NetRequest& r) {
-    return r.context == send.context && r.tag == send.tag && (r.peer == send.owner || r.peer == any_source);
-  });
+  const RequestId recv =
+      take(there.receives, [&](const NetRequest& posted) { return belong_together(send, posted); });
   if (recv == no_request)
     enqueue(there.sends, id);
   else
@@ -62,21 +62,11 @@ RequestId Network::post_send(const Post& post) {
 }
 
 RequestId Network::post_recv(const Post& post) {
-  const RequestId id = acquire();
+  const RequestId id = acquire(post);
   NetRequest& recv = requests_[id];
-  recv.data = post.data;
-  recv.bytes = post.bytes;
-  recv.at = post.now;
-  recv.tag = post.key.tag;
-  recv.context = post.key.context;
-  recv.opcode = post.opcode;
-  recv.owner = post.rank;
-  recv.peer = post.peer;
   Ports& here = ports_[static_cast<std::size_t>(post.rank)];
-  const RequestId send = take(here.sends, [&](const NetRequest& s) {
-    return s.context == recv.context && s.tag == recv.tag &&
-           (recv.peer == s.owner || recv.peer == any_source);
-  });
+  const RequestId send =
+      take(here.sends, [&](const NetRequest& posted) { return belong_together(posted, recv); });
   if (send != no_request) {
     match(send, id, post.now);
   } else if (post.peer != any_source && ports_[static_cast<std::size_t>(post.peer)].failed) {
@@ -199,14 +189,22 @@ void Network::fail_rank(std::int32_t rank, Time now) {
   for (auto& ports : ports_) fail_all(ports.receives, [rank](const NetRequest& r) { return r.peer == rank; });
 }
 
-RequestId Network::acquire() {
-  if (free_ == no_request) {
+RequestId Network::acquire(const Post& post) {
+  RequestId id = free_;
+  if (id == no_request) {
+    id = static_cast<RequestId>(requests_.size());
     requests_.emplace_back();
-    return static_cast<RequestId>(requests_.size() - 1);
+  } else {
+    free_ = requests_[id].next;
   }
-  const RequestId id = free_;
-  free_ = requests_[id].next;
-  requests_[id] = NetRequest{};
+  requests_[id] = {.data = post.data,
+                   .bytes = post.bytes,
+                   .at = post.now,
+                   .tag = post.key.tag,
+                   .context = post.key.context,
+                   .opcode = post.opcode,
+                   .owner = post.rank,
+                   .peer = post.peer};
   return id;
 }
 

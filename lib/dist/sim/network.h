@@ -112,7 +112,7 @@ class Network {
     std::int32_t node = 0, nic = -1;
     bool failed = false;
   };
-  RequestId acquire();
+  RequestId acquire(const Post& post);
   void free(RequestId id);
   void enqueue(Mailbox& box, RequestId id);
   // Takes the first request out of `box` that `wanted` accepts.
