@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 #include "dist/core/log.h"
-#include "dist/core/memory_limit.h"
 #include "dist/core/sanitizer.h"
 #include "dist/core/segment.h"
 

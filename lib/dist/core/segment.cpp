@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 #include "dist/core/log.h"
-#include "dist/core/memory_limit.h"
 #include "dist/core/sanitizer.h"
 
 namespace dist {
@@ -29,14 +29,9 @@ constexpr std::size_t usual_capacity = 1024 * mib;
 // ThreadSanitizer's shadow leaves less room for mappings.
 constexpr std::size_t most_capacity = built_with_tsan ? 16384 * mib : std::size_t{1} << 46;
 
-rlim_t soft_limit(int resource) {
-  rlimit limit{};
-  return ::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) == 0 ? limit.rlim_cur
-                                                                              : RLIM_INFINITY;
-}
-
-std::string limit_text(rlim_t limit) {
-  return limit == RLIM_INFINITY ? "unlimited" : fmt::format("{} MiB", limit / mib);
+std::string limit_text(int resource) {
+  const std::uint64_t limit = soft_limit(resource);
+  return limit == unlimited ? "unlimited" : fmt::format("{} MiB", limit / mib);
 }
 
 // Reads bytes [next, end) of the memory file to where they are mapped now.
@@ -86,7 +81,7 @@ std::unique_ptr<Segment> make_segment() {
   fail(Errc::resource,
        "the tensor arena needs at least {} MiB of address space and file size; the limits are {} (ulimit -v) "
        "and {} (ulimit -f); raise them",
-       least_capacity / mib, limit_text(soft_limit(RLIMIT_AS)), limit_text(soft_limit(RLIMIT_FSIZE)));
+       least_capacity / mib, limit_text(RLIMIT_AS), limit_text(RLIMIT_FSIZE));
 }
 
 void discard_pages(Segment& segment, const BlockMap::Block& block) {

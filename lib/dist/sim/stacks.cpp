@@ -23,12 +23,13 @@ bool map_count_allows(int count) {
   return static_cast<std::size_t>(count) * 2 + 5000 < limit;
 }
 
+// Staggered over the sets of the caches: tops at equal offsets in their pages would evict one another.
+std::size_t stagger(int index) { return static_cast<std::size_t>(index) * 7 % 61 * 64; }
+
 }  // namespace
 
 Stacks::Stacks(int count, std::size_t bytes_each)
-    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-      count_(count),
-      guarded_(map_count_allows(count)) {
+    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), count_(count) {
   each_ = (bytes_each + page_ - 1) / page_ * page_ + page_;
   const std::size_t total = each_ * static_cast<std::size_t>(count);
   void* memory =
@@ -39,18 +40,20 @@ Stacks::Stacks(int count, std::size_t bytes_each)
         "{} ranks need {} MiB of address space for their stacks: {}; simulate fewer ranks or raise ulimit -v",
         count, total >> 20, std::strerror(errno));
   memory_ = static_cast<std::byte*>(memory);
-  for (int i = 0; i < count; ++i) {
-    if (guarded_)
-      guarded_ = mprotect(base(i), page_, PROT_NONE) == 0;
-    else
-      std::memcpy(base(i) + page_ - sizeof canary, &canary, sizeof canary);
-  }
+  guarded_ = map_count_allows(count) && guard();
+  if (guarded_) return;
+  for (int i = 0; i < count; ++i) std::memcpy(base(i) + page_ - sizeof canary, &canary, sizeof canary);
+}
+
+bool Stacks::guard() {
+  int done = 0;
+  while (done < count_ && mprotect(base(done), page_, PROT_NONE) == 0) ++done;
+  if (done == count_) return true;
+  while (done > 0) mprotect(base(--done), page_, PROT_READ | PROT_WRITE);  // all or none: intact() reads them
+  return false;
 }
 
 Stacks::~Stacks() { munmap(memory_, each_ * static_cast<std::size_t>(count_)); }
-
-// Staggered over the sets of the caches: tops at equal offsets in their pages would evict one another.
-static std::size_t stagger(int index) { return static_cast<std::size_t>(index) * 7 % 61 * 64; }
 
 void* Stacks::top(int index) const { return base(index) + each_ - stagger(index); }
 std::size_t Stacks::usable(int index) const { return each_ - page_ - stagger(index); }

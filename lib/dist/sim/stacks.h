@@ -23,6 +23,7 @@ class Stacks {
   int overflowed(const void* address) const;
 
  private:
+  bool guard();
   std::byte* base(int index) const { return memory_ + static_cast<std::size_t>(index) * each_; }
   std::byte* memory_ = nullptr;
   std::size_t each_ = 0, page_ = 0;

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +27,20 @@ std::uint32_t checksum(ConstBytes bytes) {
   return hash;
 }
 
+// What is locked: bytes far behind the file's end. Who writes or reads holds `content`, every open log
+// `presence`.
+enum class Region : off_t { content = off_t{1} << 60, presence };
+
+// Locks of open file descriptions. False: another one's is in the way, or errno says what else.
+bool try_lock(int fd, short type, Region region) {
+  struct flock request {};
+  request.l_type = type;
+  request.l_whence = SEEK_SET;
+  request.l_start = static_cast<off_t>(region);
+  request.l_len = 1;
+  return fcntl(fd, F_OFD_SETLK, &request) == 0;
+}
+
 struct stat status_of(int fd) {
   struct stat status {};
   fstat(fd, &status);
@@ -36,12 +49,12 @@ struct stat status_of(int fd) {
 
 }  // namespace
 
-FileLog::Lock::Lock(const FileLog& log, int operation, Deadline deadline) : fd_(log.fd_.get()) {
-  for (Timeout pause = first_lock_pause; flock(fd_, operation | LOCK_NB) != 0;
+FileLog::Lock::Lock(const FileLog& log, short type, Deadline deadline) : fd_(log.fd_.get()) {
+  for (Timeout pause = first_lock_pause; !try_lock(fd_, type, Region::content);
        pause = std::min(2 * pause, longest_lock_pause)) {
     if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK)
-      fail_errno(Errc::resource, errno, fmt::format("store file://{}: flock", log.path_));
+    if (errno != EAGAIN && errno != EACCES)
+      fail_errno(Errc::resource, errno, fmt::format("store file://{}: locking it", log.path_));
     if (deadline.passed()) {
       fail(Errc::connection, "store file://{}: another process holds its lock; is one of them stopped?",
            log.path_);
@@ -50,11 +63,17 @@ FileLog::Lock::Lock(const FileLog& log, int operation, Deadline deadline) : fd_(
   }
 }
 
-FileLog::Lock::~Lock() { flock(fd_, LOCK_UN); }
+FileLog::Lock::~Lock() { try_lock(fd_, F_UNLCK, Region::content); }
 
-FileLog::Lock FileLog::lock_shared(Deadline deadline) const { return Lock(*this, LOCK_SH, deadline); }
+FileLog::Lock FileLog::lock_shared(Deadline deadline) const { return Lock(*this, F_RDLCK, deadline); }
 
-FileLog::Lock FileLog::lock_exclusive(Deadline deadline) const { return Lock(*this, LOCK_EX, deadline); }
+FileLog::Lock FileLog::lock_exclusive(Deadline deadline) const { return Lock(*this, F_WRLCK, deadline); }
+
+bool FileLog::is_alone() const noexcept {
+  const bool alone = try_lock(fd_.get(), F_WRLCK, Region::presence);
+  try_lock(fd_.get(), F_RDLCK, Region::presence);
+  return alone;
+}
 
 FileLog::FileLog(std::string path) : path_(std::move(path)) {
   do {
@@ -79,6 +98,7 @@ bool FileLog::adopt() {
          "store file://{}: this file is no distlab store; choose another path, or remove it", path_);
   }
   if (found.size() < header.size()) write_at(0, expected);  // new, or its maker was killed
+  try_lock(fd_.get(), F_RDLCK, Region::presence);
   read_to_ = header.size();
   return true;
 }
@@ -117,6 +137,12 @@ void FileLog::append(ConstBytes payload) {
   }
   write_at(read_to_, record);
   read_to_ += record.size();
+}
+
+void FileLog::clear() {
+  if (ftruncate(fd_.get(), static_cast<off_t>(header.size())) != 0)
+    fail_errno(Errc::resource, errno, fmt::format("store file://{}: emptying it", path_));
+  read_to_ = header.size();
 }
 
 void FileLog::remove() noexcept {

@@ -1,8 +1,9 @@
 // An append-only log of records in one file that several processes share: what a file store is made of.
 //
 // The file is a 16-byte header and records, each a frame as in wire.h: length u32, checksum u32 (of the
-// payload), payload. Records are appended under an exclusive flock, so one is either whole or, when its
+// payload), payload. Records are appended under an exclusive lock, so one is either whole or, when its
 // writer was killed in the middle, a torn tail: readers stop before it and the next writer cuts it off.
+// Locks belong to the open file, and the system gives them back when its process dies.
 #pragma once
 
 #include <functional>
@@ -20,10 +21,10 @@ class FileLog {
   // Makes the file if it is missing. Error{connection}: it cannot be opened, or is no log of ours.
   explicit FileLog(std::string path);
 
-  // flock while it lives. Error{connection} when others hold it beyond the deadline.
+  // The lock on the log while it lives. Error{connection} when others hold it beyond the deadline.
   class Lock {
    public:
-    Lock(const FileLog& log, int operation, Deadline deadline);
+    Lock(const FileLog& log, short type, Deadline deadline);
     ~Lock();
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
@@ -40,6 +41,9 @@ class FileLog {
   // Under the exclusive lock, with everything read. Error{resource} when the disk is full: then nothing is
   // added.
   void append(ConstBytes payload);
+  // Under the exclusive lock: whether no other FileLog, in any process that lives, has this file open.
+  bool is_alone() const noexcept;
+  void clear();             // under the exclusive lock: as new
   void remove() noexcept;   // under the exclusive lock
   bool is_removed() const;  // somebody did so
 

@@ -90,7 +90,7 @@ class FileStore final : public Store {
   std::string where() const override { return "file://" + log_.path(); }
 
  private:
-  // An flock belongs to the open file, which a forked child shares with its parent: it would keep neither
+  // The lock belongs to the open file, which a forked child shares with its parent: it would keep neither
   // out.
   void check_owner() const {
     if (getpid() == owner_) return;
@@ -168,8 +168,17 @@ class FileStore final : public Store {
     const auto lock = log_.lock_exclusive(Deadline::after(lock_patience));
     if (log_.is_removed()) return false;
     read_news();
+    if (entered_ > left_ && log_.is_alone()) begin_anew();
     append(Change::enter, "", {});
     return true;
+  }
+
+  // Users who never left and are gone were killed: what they wrote means nothing to a new job.
+  void begin_anew() {
+    log(LogLevel::info, "{} was left behind by a job that was killed; begun anew", where());
+    log_.clear();
+    map_ = {};
+    entered_ = left_ = 0;
   }
 
   void leave() noexcept {
@@ -177,7 +186,8 @@ class FileStore final : public Store {
       const auto lock = log_.lock_exclusive(Deadline::after(farewell_patience));
       read_news();
       append(Change::leave, "", {});
-      if (left_ >= expected_users_ && left_ == entered_) log_.remove();  // users may leave and come back
+      const bool is_last = left_ == entered_ || log_.is_alone();  // the others may have been killed
+      if (is_last && entered_ >= expected_users_) log_.remove();  // users may leave and come back
     } catch (const std::exception& error) {
       log(LogLevel::info, "{}; it stays behind", error.what());
     }

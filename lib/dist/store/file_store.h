@@ -1,5 +1,5 @@
-// A store in one file that all ranks can reach (file:///path), append-only under flock. Meant for one host or
-// a shared file system with working locks; waiting polls, 1 ms growing to 50 ms.
+// A store in one file that all ranks can reach (file:///path), append-only under a lock. Meant for one host
+// or a shared file system with working locks; waiting polls, 1 ms growing to 50 ms.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@
 namespace dist {
 
 // Makes the file if it is missing. `expected_users` > 0: the last of that many stores to be destroyed removes
-// the file. A file that is no distlab store, or is damaged, is Error{connection} naming it.
+// the file, those of killed processes counted as destroyed; a file that killed users left behind is begun
+// anew. A file that is no distlab store, or is damaged, is Error{connection} naming it.
 std::shared_ptr<Store> make_file_store(const std::string& path, int expected_users = 0);
 
 }  // namespace dist

@@ -9,6 +9,7 @@
 
 #include "dist/core/arena.h"
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 #include "dist/core/log.h"
 #include "dist/store/host_id.h"
 #include "dist/store/socket.h"
@@ -24,16 +25,7 @@ std::string card_key(int rank) { return fmt::format("endpoint/{}", rank); }
 
 // A socket and a doorbell for each peer, more while connecting; programs often start with room for 1024.
 void raise_descriptor_limit(int world_size) {
-  rlimit limit{};
-  const auto wanted = static_cast<rlim_t>(world_size) * 4 + 64;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-rlim_t descriptor_limit() {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+  raise_soft_limit(RLIMIT_NOFILE, static_cast<std::uint64_t>(world_size) * 4 + 64);
 }
 
 // Where this process has its arena.
@@ -82,7 +74,7 @@ std::shared_ptr<Engine> Mesh::connect() try {
   }
   const std::string text =
       fmt::format("rank {} cannot connect to the other ranks: {}; see ulimit -n (now {}) and ulimit -v",
-                  options_.rank, error.what(), descriptor_limit());
+                  options_.rank, error.what(), soft_limit(RLIMIT_NOFILE));
   give_up(text);
   fail(Errc::resource, "{}", text);
 }

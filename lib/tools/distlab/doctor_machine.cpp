@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "dist/core/handles.h"
+#include "dist/core/limits.h"
 
 #include "distlab/doctor.h"
 #include "distlab/process.h"
@@ -85,10 +86,9 @@ struct LimitCheck {
 };
 
 Finding limit(const LimitCheck& check) {
-  rlimit value{};
-  getrlimit(check.resource, &value);
-  if (value.rlim_cur == RLIM_INFINITY) return {check.topic, Health::good, "unlimited", ""};
-  const auto amount = static_cast<double>(value.rlim_cur);
+  const std::uint64_t value = dist::soft_limit(check.resource);
+  if (value == dist::unlimited) return {check.topic, Health::good, "unlimited", ""};
+  const auto amount = static_cast<double>(value);
   const std::string found = check.is_bytes ? bytes_text(amount) : fmt::format("{:.0f}", amount);
   const bool fine = amount >= check.enough;
   return {check.topic, fine ? Health::good : check.otherwise, found, fine ? "" : check.cost};

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "dist/core/handles.h"
-#include "dist/core/memory_limit.h"
+#include "dist/core/limits.h"
 
 #include "unit/core/expect_error.h"
 

@@ -168,6 +168,49 @@ TEST_F(FileStoreTest, WritersKilledAtAnyMomentLeaveAUsableStore) {
   }
 }
 
+// A user of the file in a process of its own, which is killed once it has written `key`.
+void kill_a_user(const std::string& path, int expected_users, const std::string& key) {
+  const pid_t child = fork();
+  if (child == 0) {
+    auto own = make_file_store(path, expected_users);
+    own->set(key, "from the killed one");
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+TEST_F(FileStoreTest, WhatAKilledJobLeftBehindIsBegunAnew) {
+  kill_a_user(path, 2, "a");
+  ASSERT_TRUE(exists());
+  auto store = make_file_store(path, 2), other = make_file_store(path, 2);
+  EXPECT_EQ(store->num_keys(), 0);
+  store->set("b", "2");
+  EXPECT_EQ(other->get_text("b", soon()), "2");
+  store.reset();
+  other.reset();
+  EXPECT_FALSE(exists());
+}
+
+TEST_F(FileStoreTest, TheLastSurvivorRemovesTheFile) {
+  auto a = make_file_store(path, 3), b = make_file_store(path, 3);
+  kill_a_user(path, 3, "c");
+  EXPECT_EQ(a->get_text("c", soon()), "from the killed one");
+  a.reset();
+  ASSERT_TRUE(exists());
+  EXPECT_EQ(b->num_keys(), 1);
+  b.reset();
+  EXPECT_FALSE(exists());
+}
+
+TEST_F(FileStoreTest, OneThatComesAfterADeathStillSeesWhatTheLivingKnow) {
+  auto a = make_file_store(path, 3);
+  kill_a_user(path, 3, "c");
+  auto b = make_file_store(path, 3);
+  EXPECT_EQ(b->get_text("c", soon()), "from the killed one");
+}
+
 TEST_F(FileStoreTest, AForkedChildIsTurnedAway) {
   auto store = make_file_store(path, 1);
   const pid_t child = fork();

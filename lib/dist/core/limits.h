@@ -1,0 +1,21 @@
+// What this process may hope for: memory, and the system's limits (ulimit).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace dist {
+
+// Bytes of RAM, or this container's limit (control groups 1 and 2) when that is less. Read once.
+std::size_t physical_memory();
+
+inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+// The limit in force now for one of RLIMIT_AS, RLIMIT_NOFILE, ..., in bytes or pieces.
+std::uint64_t soft_limit(int resource);
+
+// As much of `wanted` as the hard limit allows; a limit that is higher already stays.
+void raise_soft_limit(int resource, std::uint64_t wanted);
+
+}  // namespace dist
