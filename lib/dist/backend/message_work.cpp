@@ -29,7 +29,7 @@ MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport,
 }
 
 MessageWork::MessageWork(Operation op, std::exception_ptr error)
-    : operation(std::move(op)), done_(true), error_(std::move(error)) {}
+    : operation(std::move(op)), done_(true), error_(std::move(error)) {}  // NOLINT(*-throw-keyword-missing)
 
 bool MessageWork::acquire(Deadline deadline) {
   std::unique_lock lock(mutex_);

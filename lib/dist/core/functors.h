@@ -16,6 +16,11 @@ namespace dist {
 template <class T>
 using ComputeType = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
+template <class T>
+DIST_HD bool is_nan(T value) {
+  return value != value;  // NOLINT(misc-redundant-expression)
+}
+
 namespace functors {
 
 // Signed integers wrap around, as hardware does; computing them unsigned keeps that defined in C++.
@@ -47,14 +52,14 @@ struct Product {
 struct Min {
   template <class T>
   DIST_HD T operator()(T a, T b) const {
-    return a < b || a != a ? a : b;
+    return a < b || is_nan(a) ? a : b;
   }
 };
 
 struct Max {
   template <class T>
   DIST_HD T operator()(T a, T b) const {
-    return a > b || a != a ? a : b;
+    return a > b || is_nan(a) ? a : b;
   }
 };
 
@@ -105,7 +110,7 @@ DIST_HD To convert_element(const From& from) {
     return value != C{};
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<C>) {
     using Limits = std::numeric_limits<To>;
-    if (value != value) return 0;
+    if (is_nan(value)) return 0;
     if (value <= static_cast<C>(Limits::min())) return Limits::min();
     if (value >= static_cast<C>(Limits::max())) return Limits::max();
     return static_cast<To>(value);

@@ -95,7 +95,7 @@ ProcessGroup split_group(int color, int key, const SplitOptions& options) {
   struct Member {
     std::int64_t key;
     int parent_rank;
-    auto operator<=>(const Member&) const = default;
+    auto operator<=>(const Member&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
   };
   std::vector<Member> members;
   for (int rank = 0; const auto& message : messages) {

@@ -68,7 +68,7 @@ fs::path edited_file(const Lab& lab) { return folder_of(lab) / (name_of(lab) + "
 
 fs::path lab_program(const Lab& lab, const std::string& what) {
   const auto name = fmt::format("lab_{:02}_{}", lab.number, what);
-  const auto path = workspace().build / "bin" / name;
+  auto path = workspace().build / "bin" / name;
   if (!fs::exists(path)) {
     dist::fail(dist::Errc::unsupported,
                "{} is not built; ./distlab builds it, or: cmake --build {} --target {}", name,

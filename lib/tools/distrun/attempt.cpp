@@ -41,7 +41,7 @@ Attempt::Attempt(const Stage& stage, const Command& command, int number)
 std::string Attempt::log_folder(int local_rank) const {
   const Options& o = stage_.options;
   if (o.log_dir.empty()) return "";
-  const std::string folder = fmt::format("{}/{}/attempt_{}/{}", o.log_dir, o.run_id, number_, local_rank);
+  std::string folder = fmt::format("{}/{}/attempt_{}/{}", o.log_dir, o.run_id, number_, local_rank);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) dist::fail(dist::Errc::resource, "distrun: cannot make {}: {}", folder, error.message());
