@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdlib>
-#include <initializer_list>
 #include <optional>
+#include <source_location>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -12,9 +13,11 @@
 
 namespace dist::test {
 
-// Calls f, which must throw Error{code} with all these parts in its text; returns the text.
+// Calls f, which must throw Error{code} with all these parts in its text, one line; returns the text.
 template <class F>
-std::string expect_error(Errc code, std::initializer_list<std::string> parts, F&& f) {
+std::string expect_error(Errc code, const std::vector<std::string>& parts, F&& f,
+                         std::source_location caller = std::source_location::current()) {
+  const testing::ScopedTrace trace(caller.file_name(), static_cast<int>(caller.line()), "expected an error");
   try {
     f();
   } catch (const Error& error) {
@@ -23,11 +26,15 @@ std::string expect_error(Errc code, std::initializer_list<std::string> parts, F&
     for (const auto& part : parts) {
       EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
     }
+    EXPECT_EQ(text.find('\n'), std::string::npos) << "more than one line: " << text;
     return text;
   }
   ADD_FAILURE() << "no error was thrown; expected " << name(code);
   return {};
 }
+
+// The same for one statement.
+#define EXPECT_DIST_ERROR(statement, code, part) ::dist::test::expect_error(code, {part}, [&] { statement; })
 
 // Sets an environment variable while it lives. Not while other threads run.
 class ScopedEnv {

@@ -125,6 +125,7 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
   const std::uint32_t mine = t.op->channel().opcode;
   if (message.bytes != t.bytes || (mine != 0 && message.opcode != 0 && mine != message.opcode))
     return refuse(t, message, misfit_at_receiver(rank(), t, message, source));
+  if (message.has(flag_withdrawn)) return settle(t, cancelled_trouble(rank(), t));
   Link& link = *links_[static_cast<std::size_t>(source)];
   t.theirs = message.id;
   if (message.kind == FrameKind::eager) {
@@ -170,7 +171,12 @@ void Engine::run_copies(Lock& lock) {
 
 void Engine::copy(Lock& lock, Transfer& t) {
   Link& link = *links_[static_cast<std::size_t>(t.peer)];
-  if (!begin_copy(*link.mailroom(), t.claim)) return settle(t, cancelled_trouble(rank(), t));
+  if (!begin_copy(*link.mailroom(), t.claim)) {
+    t.claim = {};  // taken back: the sender's `withdraw` comes, behind the reason if it sent one
+    if (peers_[static_cast<std::size_t>(t.peer)].kind != PeerState::Kind::present)
+      settle(t, cancelled_trouble(rank(), t));
+    return;
+  }
   t.being_copied = true;  // and so stays, whatever happens to it meanwhile
   const bool unlocks = t.bytes >= unlocked_copy_bytes;
   if (unlocks) lock.unlock();
@@ -207,7 +213,12 @@ void Engine::retire(Lock& lock, Transfer& t) noexcept {
   if (t.is_send && (is_under_way || t.trouble)) {
     link->forget(t.id);
     if (is_under_way && met) link->send({.kind = FrameKind::cancel, .address = t.theirs});
-    if (t.claim.value != 0 && withdraw(t.claim, *link)) claims_.release(t.claim);
+    if (t.claim.value != 0 && withdraw(t.claim, *link)) {
+      claims_.release(t.claim);
+      Frame news = frame_for(FrameKind::withdraw, t.op->channel());
+      news.id = t.id;
+      if (!link->is_shut()) link->send(news);
+    }
   } else if (is_under_way && met) {
     link->send({.kind = FrameKind::drop, .id = t.theirs});
   }

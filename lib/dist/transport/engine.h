@@ -80,6 +80,7 @@ class Engine final : private LinkEvents {
   void on_ack(const Frame& frame);
   void on_refuse(int peer, const Frame& frame);
   void on_given_up(Transfer* t);
+  void on_withdrawn(int peer, const Frame& frame);
 
   // Who is still there (engine_peers.cpp).
   void on_goodbye(int peer, const std::string& reason);

@@ -20,6 +20,7 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
     case FrameKind::refuse: return on_refuse(peer, frame);
     case FrameKind::cancel: return on_given_up(find(frame.other(), false));
     case FrameKind::drop: return on_given_up(find(frame.id, true));
+    case FrameKind::withdraw: return on_withdrawn(peer, frame);
     case FrameKind::goodbye: return on_goodbye(peer, text());
     case FrameKind::obituary:
       if (frame.id < peers_.size() && static_cast<int>(frame.id) != rank())
@@ -86,6 +87,14 @@ void Engine::on_given_up(Transfer* t) {
   if (!t) return;
   if (t->is_send) links_[static_cast<std::size_t>(t->peer)]->forget(t->id);
   settle(*t, cancelled_trouble(rank(), *t));
+}
+
+void Engine::on_withdrawn(int peer, const Frame& frame) {
+  matching_.withdraw(key_of(frame), peer, frame.id);
+  transfers_.for_each([&](Transfer& t) {
+    const bool met = t.stage == Transfer::Stage::copying && !t.being_copied;
+    if (!t.is_send && met && t.peer == peer && t.theirs == frame.id) on_given_up(&t);
+  });
 }
 
 void Engine::on_backlog(Link& link) {

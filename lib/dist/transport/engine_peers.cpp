@@ -73,8 +73,8 @@ void Engine::on_goodbye(int peer, const std::string& reason) {
   state.kind = PeerState::Kind::left;
   // Everything it ever sent has been taken in: what still needs it will never be.
   transfers_.for_each([&](Transfer& t) {
-    const bool needs_it = t.peer == peer ? t.stage != Transfer::Stage::copying
-                                         : t.peer == any_rank && !may_come(*t.op, any_rank);
+    const bool can_copy = t.stage == Transfer::Stage::copying && t.claim.value != 0;
+    const bool needs_it = t.peer == peer ? !can_copy : t.peer == any_rank && !may_come(*t.op, any_rank);
     if (needs_it && t.stage != Transfer::Stage::done) settle(t, left_trouble(rank(), t));
   });
 }

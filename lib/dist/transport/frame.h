@@ -8,14 +8,15 @@ namespace dist::net {
 
 enum class FrameKind : std::uint8_t {
   eager = 1,  // a message with its payload; flag wants_ack: tell the sender when it was matched
-  offer,    // a large message: its description. flag direct: the receiver reads it at `address` under `claim`
-  accept,   // to an offer that is not direct: send it to the receive `other`
-  data,     // a piece of an accepted message, for the receive `other`
-  ack,      // the message `id` was matched (eager) or read (offer)
-  refuse,   // the message `id` met a receive of `bytes` bytes and `opcode` that does not fit
-  cancel,   // the sender of the message for the receive `other` gave up
-  drop,     // the receiver of the message `id` gave up
-  goodbye,  // this rank leaves; the payload is the reason, empty when all is well
+  offer,   // a large message: its description. flag direct: the receiver reads it at `address` under `claim`
+  accept,  // to an offer that is not direct: send it to the receive `other`
+  data,    // a piece of an accepted message, for the receive `other`
+  ack,     // the message `id` was matched (eager) or read (offer)
+  refuse,  // the message `id` met a receive of `bytes` bytes and `opcode` that does not fit
+  cancel,  // the sender of the message for the receive `other` gave up
+  drop,    // the receiver of the message `id` gave up
+  withdraw,  // the sender of the offer `id` took its buffer back; what made it do so was sent before
+  goodbye,   // this rank leaves; the payload is the reason, empty when all is well
   obituary,  // the rank `id` died; the payload says how it was noticed
 };
 inline constexpr auto last_kind = FrameKind::obituary;
@@ -23,6 +24,7 @@ inline constexpr auto last_kind = FrameKind::obituary;
 inline constexpr std::uint8_t flag_point_to_point = 1;
 inline constexpr std::uint8_t flag_wants_ack = 2;
 inline constexpr std::uint8_t flag_direct = 4;
+inline constexpr std::uint8_t flag_withdrawn = 8;  // of a parked offer
 
 // Small payloads travel in the header itself, in place of `address` and `claim`.
 inline constexpr std::uint32_t inline_payload = 16;  // bytes

@@ -89,6 +89,12 @@ void Matching::park(const Frame& frame, int source, const std::byte* payload) {
   find_or_make(key_of(frame)).parked.push_back(parked);
 }
 
+void Matching::withdraw(const MailboxKey& key, int source, std::uint64_t id) {
+  Mailbox* box = find(key);
+  for (Parked* p = box ? box->parked.first() : nullptr; p; p = p->next)
+    if (p->source == source && p->frame.id == id) p->frame.flags |= flag_withdrawn;
+}
+
 void Matching::recycle(Parked& parked) {
   if (parked.payload.capacity() > kept_payload_bytes) std::vector<std::byte>().swap(parked.payload);
   free_messages_.push_back(&parked);

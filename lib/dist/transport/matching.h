@@ -54,6 +54,8 @@ class Matching {
   Parked* take_parked(Mailbox& box, int source);
   void park(const Frame& frame, int source, const std::byte* payload);
   void recycle(Parked& parked);
+  // Marks the offer `id` of that source, if it is parked there, with flag_withdrawn.
+  void withdraw(const MailboxKey& key, int source, std::uint64_t id);
 
  private:
   static constexpr std::size_t bucket_count = 256;

@@ -5,7 +5,7 @@
 #include "dist/core/arena.h"
 #include "dist/core/sanitizer.h"
 
-#include "unit/core/expect_error.h"
+#include "support/expect_error.h"
 #include "unit/core/in_child.h"
 
 namespace dist {

@@ -11,7 +11,7 @@
 #include "dist/core/handles.h"
 #include "dist/core/limits.h"
 
-#include "unit/core/expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist {
 namespace {

@@ -15,7 +15,7 @@
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
 
-#include "unit/core/expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist {
 namespace {

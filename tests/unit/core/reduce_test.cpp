@@ -10,7 +10,7 @@
 #include "dist/core/simd.h"
 #include "dist/core/tensor.h"
 
-#include "unit/core/expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist {
 namespace {

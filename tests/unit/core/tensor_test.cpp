@@ -6,7 +6,7 @@
 
 #include "dist/core/arena.h"
 
-#include "unit/core/expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist {
 namespace {

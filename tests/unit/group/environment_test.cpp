@@ -7,7 +7,7 @@
 
 #include "dist/group/slurm_nodes.h"
 
-#include "unit/store/expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {

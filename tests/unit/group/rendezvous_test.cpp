@@ -15,7 +15,7 @@
 #include "dist/store/memory_store.h"
 #include "dist/store/socket.h"
 
-#include "unit/store/expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {
@@ -419,7 +419,7 @@ TEST(Rendezvous, ALauncherCanEndAJoiningThatCannotBeComplete) {
 
 TEST(Rendezvous, OptionsThatContradictAreRefusedBeforeAnythingMoves) {
   RankContext context;
-  auto refused = [&](const InitOptions& options, std::initializer_list<std::string_view> parts) {
+  auto refused = [&](const InitOptions& options, const std::vector<std::string>& parts) {
     expect_error(Errc::invalid_argument, parts, [&] { rendezvous(options, context, environment({})); });
   };
   refused(as_rank(2, 2, "tcp://127.0.0.1:1"), {"rank 2 of world size 2"});

@@ -9,7 +9,7 @@
 #include "dist/core/kernels.h"
 #include "dist/core/tensor.h"
 
-#include "unit/core/expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {

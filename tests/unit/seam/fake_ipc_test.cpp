@@ -13,8 +13,8 @@
 #include "dist/core/sanitizer.h"
 #include "dist/core/tensor.h"
 
+#include "support/expect_error.h"
 #include "support/fake_device.h"
-#include "unit/core/expect_error.h"
 
 namespace dist::test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "dist/store/socket.h"
 
-#include "expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {

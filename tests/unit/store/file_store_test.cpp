@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "dist/store/tcp_store.h"
 
-#include "expect_error.h"
 #include "raw_client.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "dist/store/memory_store.h"
 #include "dist/store/tcp_store.h"
 
-#include "expect_error.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "expect_error.h"
 #include "raw_client.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {
