@@ -25,6 +25,7 @@ clang-format|cmd:clang-format|clang-format|clang-tools-extra|clang
 clang-tidy|cmd:clang-tidy|clang-tidy|clang-tools-extra|clang
 ShellCheck|cmd:shellcheck|shellcheck|ShellCheck|shellcheck
 pkg-config|cmd:pkg-config|pkg-config|pkgconf-pkg-config|pkgconf
+Doxygen|cmd:doxygen|doxygen|doxygen|doxygen
 '
 
 compiler='' compiler_note='' cmake_note=''

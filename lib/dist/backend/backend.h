@@ -17,10 +17,10 @@ namespace dist {
 
 // Everything a backend may need to serve a group. Made by the group layer on every member.
 struct BackendContext {
-  std::string group_name;        // unique in the job, equal on all members
-  std::uint32_t context = 0;     // the group's number in message headers, equal on all members
-  int rank = 0;                  // in the group
-  std::vector<int> members;      // global rank of each group rank
+  std::string group_name;     // unique in the job, equal on all members
+  std::uint32_t context = 0;  // the group's number in message headers, equal on all members
+  int rank = 0;               // in the group
+  Members members;
   std::shared_ptr<Store> store;  // already prefixed for this group
   std::shared_ptr<Endpoint> endpoint;
   SendMode send_mode = SendMode::rendezvous;  // of the user's send/isend (DIST_SEND)

@@ -18,7 +18,7 @@ std::string_view dist_algo() {
 
 ComposedBackend::ComposedBackend(const BackendContext& context)
     : context_(context),
-      chooser_(static_cast<int>(context.members.size()), dist_algo()),
+      chooser_(context.members.size(), dist_algo()),
       thread_(context.endpoint,
               {[this] { context_.observer->thread_started(); },
                [this](const CollectiveWork& work) { run_collective_now(work.operation, work.algorithm); },
@@ -31,7 +31,7 @@ ComposedBackend::~ComposedBackend() {
 std::exception_ptr ComposedBackend::abandon(const Operation& operation) {
   Error error(Errc::aborted,
               fmt::format("rank {}: {} was given up: its group was destroyed before it could run",
-                          context_.members[static_cast<std::size_t>(context_.rank)], describe(operation)));
+                          context_.members[context_.rank], describe(operation)));
   return context_.observer->failed(operation, std::make_exception_ptr(std::move(error)));
 }
 
@@ -96,7 +96,7 @@ void ComposedBackend::run_collective_now(const Operation& operation, const Algor
   try {
     if (!broken_by_.empty()) {
       fail(Errc::aborted, "rank {}: {} was given up: an earlier collective of this group failed: {}",
-           context_.members[static_cast<std::size_t>(context_.rank)], describe(operation), broken_by_);
+           context_.members[context_.rank], describe(operation), broken_by_);
     }
     context_.observer->starting(operation, algorithm.name);
     started = true;

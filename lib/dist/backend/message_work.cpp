@@ -14,8 +14,7 @@ Request start_transfer(Transport& transport, const Operation& operation) {
 }
 
 MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport,
-                         std::shared_ptr<Endpoint> endpoint, OperationObserver* observer,
-                         std::vector<int> members)
+                         std::shared_ptr<Endpoint> endpoint, OperationObserver* observer, Members members)
     : operation(std::move(op)),
       transport_(std::move(transport)),
       endpoint_(std::move(endpoint)),
@@ -62,7 +61,7 @@ void MessageWork::end(std::exception_ptr error) {
 void MessageWork::end_transfer() {
   try {
     const int peer = request_.wait();
-    if (operation.kind == OpKind::recv) source_ = members_[static_cast<std::size_t>(peer)];
+    if (operation.kind == OpKind::recv) source_ = members_[peer];
     observer_->completed(operation);
     end(nullptr);
   } catch (...) {

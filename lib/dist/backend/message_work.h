@@ -19,7 +19,7 @@ class MessageWork final : public WorkState {
  public:
   // Starts the transfer on `transport`, which was opened for it alone. Errors are kept for wait().
   MessageWork(Operation op, std::unique_ptr<Transport> transport, std::shared_ptr<Endpoint> endpoint,
-              OperationObserver* observer, std::vector<int> members);
+              OperationObserver* observer, Members members);
   // One that failed before it could start.
   MessageWork(Operation op, std::exception_ptr error);
 
@@ -45,7 +45,7 @@ class MessageWork final : public WorkState {
   std::unique_ptr<Transport> transport_;
   std::shared_ptr<Endpoint> endpoint_;
   OperationObserver* observer_ = nullptr;
-  std::vector<int> members_;
+  Members members_;
 
   std::mutex mutex_;  // of the four below
   std::condition_variable released_;

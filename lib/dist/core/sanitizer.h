@@ -24,6 +24,11 @@
 
 namespace dist {
 
+#ifdef DIST_ASAN
+inline constexpr bool built_with_asan = true;
+#else
+inline constexpr bool built_with_asan = false;
+#endif
 #ifdef DIST_TSAN
 inline constexpr bool built_with_tsan = true;
 #else

@@ -22,7 +22,7 @@ struct FlightLog {
 // seconds since 1970, oldest record first.
 std::string to_json(const FlightLog& log, std::string_view reason);
 
-// Writes <directory>/distlab_rank<r>.json, whole or not at all; trouble is logged. Nothing without a
+// Writes DIRECTORY/distlab_rankN.json, whole or not at all; trouble is logged. Nothing without a
 // directory.
 void dump(const FlightLog& log, std::string_view reason) noexcept;
 

@@ -20,15 +20,15 @@ struct GroupState {
   struct Identity {
     std::string name;           // unique in the job
     std::uint32_t context = 0;  // in message headers
-    std::vector<int> ranks;     // global rank of each group rank
+    Members ranks;
     std::string backend;
     Timeout timeout = default_timeout;
   };
   GroupState(Identity of, int my_global_rank);
 
-  int size() const { return static_cast<int>(identity.ranks.size()); }
-  int group_rank_of(int global_rank) const;  // -1 when not a member
-  int global_rank_of(int group_rank) const { return identity.ranks[static_cast<std::size_t>(group_rank)]; }
+  int size() const { return identity.ranks.size(); }
+  int group_rank_of(int global) const { return identity.ranks.group_rank_of(global); }  // -1: none
+  int global_rank_of(int group_rank) const { return identity.ranks[group_rank]; }
   bool is_alive() const { return job != nullptr; }
 
   const Identity identity;

@@ -1,7 +1,6 @@
 #include "dist/group/job_state.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <unistd.h>
 
@@ -56,10 +55,8 @@ JobState::JobState(const InitOptions& options, RankContext& of)
     };
     endpoint = connect_endpoint(*job.store, connect);
     watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
-    GroupState::Identity world{"the default group", 0,
-                               std::vector<int>(static_cast<std::size_t>(job.world_size)), backend,
+    GroupState::Identity world{"the default group", 0, Members::everybody(job.world_size), backend,
                                job.timeout};
-    std::iota(world.ranks.begin(), world.ranks.end(), 0);
     add_group(std::move(world));
     agree_with_others(options, backend);
   } catch (const std::exception& error) {

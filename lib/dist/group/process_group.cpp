@@ -23,7 +23,7 @@ const JobState& current_job() {
 bool ProcessGroup::is_member() const { return state_ && state_->rank >= 0; }
 int ProcessGroup::rank() const { return state_of(*this).rank; }
 int ProcessGroup::size() const { return state_of(*this).size(); }
-const std::vector<int>& ProcessGroup::ranks() const { return state_of(*this).identity.ranks; }
+const std::vector<int>& ProcessGroup::ranks() const { return state_of(*this).identity.ranks.list(); }
 const std::string& ProcessGroup::name() const { return state_of(*this).identity.name; }
 std::string ProcessGroup::backend() const { return state_of(*this).identity.backend; }
 
@@ -49,7 +49,9 @@ int get_world_size(const ProcessGroup& group) {
 
 int get_local_rank() { return current_job().job.local_rank; }
 std::string get_backend(const ProcessGroup& group) { return resolve(group).identity.backend; }
-std::vector<int> get_process_group_ranks(const ProcessGroup& group) { return resolve(group).identity.ranks; }
+std::vector<int> get_process_group_ranks(const ProcessGroup& group) {
+  return resolve(group).identity.ranks.list();
+}
 
 ProcessGroup default_group() {
   resolve({});

@@ -49,16 +49,20 @@ Scheduler* Scheduler::current() { return current_scheduler; }
 Scheduler::Scheduler(Topology topology, int ranks, const SchedulerOptions& options)
     : network_(std::move(topology), ranks, *this),
       stacks_(ranks, options.stack_bytes),
+      marks_(ranks),
       tasks_(static_cast<std::size_t>(ranks) + 1) {}
 
 Scheduler::~Scheduler() = default;
 
+int Scheduler::number_of(const Task& task) const { return static_cast<int>(&task - tasks_.data()); }
 int Scheduler::rank() const { return running_->rank; }
 Time Scheduler::now() const { return running_->clock; }
 
 void Task::enter(context::transfer_t from) {
-  static_cast<Task*>(from.data)->context = from.fctx;
+  auto& before = *static_cast<Task*>(from.data);
+  before.context = from.fctx;
   Scheduler& scheduler = *current_scheduler;
+  scheduler.marks_.arrived(scheduler.number_of(*scheduler.running_), scheduler.number_of(before));
   scheduler.run_task(*scheduler.running_);
   scheduler.switch_to(scheduler.next_task());  // for good
 }
@@ -83,6 +87,7 @@ void Scheduler::run(const std::function<void(int rank)>& main) {
     Task& task = tasks_[static_cast<std::size_t>(rank)];
     task.rank = rank;
     task.context = context::make_fcontext(stacks_.top(rank), stacks_.usable(rank), &Task::enter);
+    marks_.has_stack(rank, stacks_.bottom(rank), stacks_.usable(rank));
     ready_.push(&task, 0);
   }
   running_ = &tasks_.back();
@@ -122,8 +127,11 @@ void Scheduler::switch_to(Task* next) {
   running_ = next;
   ++switches_;
   set_current_rank_label(next->rank);
+  marks_.leaving(number_of(*before), number_of(*next), before->ended);
   const context::transfer_t back = context::jump_fcontext(next->context, before);
-  static_cast<Task*>(back.data)->context = back.fctx;
+  auto& last = *static_cast<Task*>(back.data);
+  last.context = back.fctx;
+  marks_.arrived(number_of(*before), number_of(last));
 }
 
 void Scheduler::compute(Time duration) {

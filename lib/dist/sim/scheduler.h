@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "dist/core/sanitizer.h"
+#include "dist/sim/fiber_marks.h"
 #include "dist/sim/network.h"
 #include "dist/sim/ready_queue.h"
 #include "dist/sim/stacks.h"
@@ -18,7 +20,7 @@ namespace dist::sim {
 struct Task;
 
 struct SchedulerOptions {
-  std::size_t stack_bytes = 64 * 1024;
+  std::size_t stack_bytes = (built_with_asan ? 256 : 64) * 1024;  // its frames are larger
 };
 
 class Scheduler final : public NetworkListener {
@@ -52,11 +54,13 @@ class Scheduler final : public NetworkListener {
   void give_way();  // the current task has been queued, or sleeps: run the next
   void switch_to(Task* next);
   Task* next_task();
+  int number_of(const Task& task) const;  // of its rank; of the caller of run(), the last
   std::string who_waits() const;
   void release_blocked();
 
   Network network_;
   Stacks stacks_;
+  FiberMarks marks_;
   std::vector<Task> tasks_;  // [rank]; the last one is the caller of run()
   ReadyQueue<Task> ready_;
   Task* running_ = nullptr;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/sanitizer.h"
 
 namespace dist::sim {
 
@@ -53,7 +54,11 @@ bool Stacks::guard() {
   return false;
 }
 
-Stacks::~Stacks() { munmap(memory_, each_ * static_cast<std::size_t>(count_)); }
+Stacks::~Stacks() {
+  const std::size_t total = each_ * static_cast<std::size_t>(count_);
+  unpoison(memory_, total);  // frames that were never left
+  munmap(memory_, total);
+}
 
 void* Stacks::top(int index) const { return base(index) + each_ - stagger(index); }
 std::size_t Stacks::usable(int index) const { return each_ - page_ - stagger(index); }

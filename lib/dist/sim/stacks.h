@@ -16,7 +16,8 @@ class Stacks {
   Stacks& operator=(const Stacks&) = delete;
 
   void* top(int index) const;  // stacks grow down from here
-  std::size_t usable(int index) const;
+  const void* bottom(int index) const { return base(index) + page_; }
+  std::size_t usable(int index) const;  // bytes from bottom to top
   bool guarded() const { return guarded_; }
   bool intact(int index) const;
   // The stack whose guard page holds `address`, or -1: for the handler of the fault.

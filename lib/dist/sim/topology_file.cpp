@@ -105,8 +105,9 @@ std::string names() {
 
 Topology parse_topology(std::string_view text, const std::string& where, const std::string& name) {
   const Reader in(text, where);
-  in.only_these(in.root(), "", {"about", "max_ranks", "gpus_per_node", "nics_per_node", "overhead_us", "intra",
-                                "inter", "reduce_gb_s", "sources"});
+  in.only_these(in.root(), "",
+                {"about", "max_ranks", "gpus_per_node", "nics_per_node", "overhead_us", "intra", "inter",
+                 "reduce_gb_s", "sources"});
   Topology topology;
   topology.name = name;
   if (in.root().contains("about")) {

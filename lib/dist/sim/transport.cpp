@@ -6,14 +6,14 @@
 
 namespace dist::sim {
 
-SimTransport::SimTransport(Scheduler& scheduler, std::shared_ptr<const Group> group, int group_rank,
-                           const Channel& channel, SendMode mode)
+SimTransport::SimTransport(Scheduler& scheduler, Members members, int group_rank, const Channel& channel,
+                           SendMode mode)
     : scheduler_(scheduler),
-      group_(std::move(group)),
+      members_(std::move(members)),
       channel_(channel),
       mode_(mode),
       rank_(group_rank),
-      global_rank_(global(group_rank)) {}
+      global_rank_(members_[group_rank]) {}
 
 Network::Post SimTransport::post(const TensorView& data, int peer) const {
   return {.rank = global_rank_,
@@ -26,13 +26,13 @@ Network::Post SimTransport::post(const TensorView& data, int peer) const {
 }
 
 Request SimTransport::isend(TensorView data, int dst) {
-  Network::Post send = post(data, global(dst));
+  Network::Post send = post(data, members_[dst]);
   send.rendezvous = mode_ == SendMode::rendezvous;
   return {this, scheduler_.network().post_send(send)};
 }
 
 Request SimTransport::irecv(TensorView data, int src) {
-  return {this, scheduler_.network().post_recv(post(data, src == any_rank ? any_source : global(src)))};
+  return {this, scheduler_.network().post_recv(post(data, src == any_rank ? any_source : members_[src]))};
 }
 
 int SimTransport::wait(std::uint64_t id) {
@@ -42,17 +42,13 @@ int SimTransport::wait(std::uint64_t id) {
   if (done.fault != Fault::none) raise(request);
   const int peer = done.peer;
   scheduler_.network().release(request);
-  return group_->members.empty() ? peer : group_rank_of(peer);
+  return members_.group_rank_of(peer);
 }
 
 bool SimTransport::test(std::uint64_t id) { return scheduler_.reached(static_cast<RequestId>(id)); }
 
 void SimTransport::cancel(std::uint64_t id) noexcept {
   scheduler_.network().cancel(static_cast<RequestId>(id));
-}
-
-int SimTransport::group_rank_of(int global) const {
-  return static_cast<int>(std::ranges::find(group_->members, global) - group_->members.begin());
 }
 
 void SimTransport::raise(RequestId id) {

@@ -11,6 +11,7 @@
 #include "dist/core/call_site.h"
 #include "dist/core/deadline.h"
 #include "dist/store/store.h"
+#include "dist/transport/members.h"
 #include "dist/transport/opcode.h"
 #include "dist/transport/transport.h"
 
@@ -40,7 +41,7 @@ enum class SendMode : std::uint8_t {
 };
 
 struct TransportOptions {
-  std::vector<int> members;  // global rank of each group rank
+  Members members;
   Channel channel;
   OpLabel label;
   SendMode mode = SendMode::eager;

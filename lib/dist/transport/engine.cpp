@@ -113,7 +113,7 @@ bool Engine::may_come(const Op& op, int source) const {
     return peers_[static_cast<std::size_t>(r)].kind == PeerState::Kind::present;
   };
   if (source != any_rank) return is_here(source);
-  for (int member : op.options.members)
+  for (int member : op.options.members.list())
     if (is_here(member) && (member != rank() || op.options.members.size() == 1)) return true;
   return false;
 }

@@ -1,7 +1,5 @@
 #include "dist/transport/host_transport.h"
 
-#include <algorithm>
-
 #include "dist/core/fail.h"
 
 namespace dist::net {
@@ -9,11 +7,11 @@ namespace dist::net {
 HostTransport::HostTransport(Engine& engine, ScratchCache& cache, int world_size, TransportOptions options)
     : engine_(engine), cache_(cache) {
   op_.options = std::move(options);
-  op_.group_rank = group_rank(engine.rank());
+  op_.group_rank = op_.options.members.group_rank_of(engine.rank());
   if (op_.group_rank < 0)
     fail(Errc::invalid_argument, "rank {} is no member of the group of {} #{}", engine.rank(),
          op_.options.label.name, op_.options.label.sequence);
-  for (int member : op_.options.members)
+  for (int member : op_.options.members.list())
     if (member < 0 || member >= world_size)
       fail(Errc::invalid_argument, "member {} of a group: ranks go from 0 to {}", member, world_size - 1);
   engine_.open(op_);
@@ -30,13 +28,7 @@ int HostTransport::global_rank(int rank, const TensorView& data, std::string_vie
          "rank {}: {} on {}: the host transport moves CPU memory; copy to the CPU, or use a cuda "
          "backend",
          engine_.rank(), op_.options.label.name, data.device.str());
-  return op_.options.members[static_cast<std::size_t>(rank)];
-}
-
-int HostTransport::group_rank(int global_rank) const {
-  const auto& members = op_.options.members;
-  const auto it = std::find(members.begin(), members.end(), global_rank);
-  return it == members.end() ? -1 : static_cast<int>(it - members.begin());
+  return op_.options.members[rank];
 }
 
 Request HostTransport::isend(TensorView data, int dst) {
@@ -49,7 +41,7 @@ Request HostTransport::irecv(TensorView data, int src) {
   return {this, engine_.receive(op_, data, peer)};
 }
 
-int HostTransport::wait(std::uint64_t id) { return group_rank(engine_.wait(id)); }
+int HostTransport::wait(std::uint64_t id) { return op_.options.members.group_rank_of(engine_.wait(id)); }
 
 Scratch HostTransport::scratch(const TensorView& like, std::int64_t count) {
   TensorView view{nullptr, count, like.dtype, cpu};

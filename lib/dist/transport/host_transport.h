@@ -16,7 +16,7 @@ class HostTransport final : public Transport {
   HostTransport& operator=(const HostTransport&) = delete;
 
   int rank() const override { return op_.group_rank; }
-  int size() const override { return static_cast<int>(op_.options.members.size()); }
+  int size() const override { return op_.options.members.size(); }
   Request isend(TensorView data, int dst) override;
   Request irecv(TensorView data, int src) override;
   using Transport::scratch;
@@ -30,7 +30,6 @@ class HostTransport final : public Transport {
   void free_scratch(TensorView view) noexcept override { cache_.give(view.data, view.bytes()); }
 
   int global_rank(int group_rank, const TensorView& data, std::string_view deed) const;
-  int group_rank(int global_rank) const;
 
   Engine& engine_;
   ScratchCache& cache_;

@@ -1,7 +1,5 @@
 #include "dist/transport/report.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "dist/transport/opcode.h"
@@ -38,10 +36,6 @@ constexpr std::string_view sizes_differ = "the sizes of a message and of its rec
 bool opcodes_differ(std::uint32_t a, std::uint32_t b) { return a != 0 && b != 0 && a != b; }
 
 }  // namespace
-
-bool Op::has_member(int rank) const {
-  return std::find(options.members.begin(), options.members.end(), rank) != options.members.end();
-}
 
 Trouble timeout_trouble(int rank, const Transfer& t) {
   const auto waited = std::chrono::steady_clock::now() - t.op->since;

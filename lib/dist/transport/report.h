@@ -20,7 +20,7 @@ struct Op {
   Op *next = nullptr, *prev = nullptr;
 
   const Channel& channel() const { return options.channel; }
-  bool has_member(int rank) const;
+  bool has_member(int rank) const { return options.members.contains(rank); }
 };
 
 // What became of a peer.

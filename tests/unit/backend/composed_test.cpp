@@ -64,7 +64,7 @@ void with_backends(int n, F fn) {
       BackendContext context;
       context.context = 5;
       context.rank = rank;
-      for (int r = 0; r < n; ++r) context.members.push_back(r);
+      context.members = Members::everybody(n);
       context.endpoint = connect_endpoint(*store, options);
       Notes notes;
       context.observer = &notes;

@@ -54,13 +54,11 @@ void run_endpoints(int n, const std::string& transport, const std::function<void
 // Runs cases one after the other on an endpoint, as a group would: each has its own sequence number.
 class CaseRunner {
  public:
-  explicit CaseRunner(Endpoint& endpoint) : endpoint_(endpoint) {
-    for (int r = 0; r < endpoint.world_size(); ++r) everybody_.push_back(r);
-  }
+  explicit CaseRunner(Endpoint& endpoint) : endpoint_(endpoint) {}
 
   void run(const CollectiveCase& c, SendMode mode) {
     TransportOptions options;
-    options.members = everybody_;
+    options.members = Members::everybody(endpoint_.world_size());
     options.channel.tag = sequence_;
     options.label = {c.str(), sequence_++, "", CallSite::current()};
     options.mode = mode;
@@ -76,7 +74,6 @@ class CaseRunner {
 
  private:
   Endpoint& endpoint_;
-  std::vector<int> everybody_;
   std::uint64_t sequence_ = 0;
 };
 

@@ -64,7 +64,7 @@ void sweep_endpoint(Store& store, int rank, int n, const std::string& transport,
   try {
     sweep_sizes(cpu, [&](const auto& check) {
       TransportOptions operation;
-      for (int r = 0; r < n; ++r) operation.members.push_back(r);
+      operation.members = Members::everybody(n);
       operation.channel.tag = sequence;
       operation.label = {"ring_all_reduce", sequence++, "", CallSite::current()};
       operation.deadline = Deadline::after(std::chrono::seconds(60));

@@ -1,8 +1,6 @@
 // Running a function on virtual ranks.
 #pragma once
 
-#include <memory>
-
 #include "dist/core/tensor.h"
 #include "dist/sim/transport.h"
 
@@ -12,10 +10,9 @@ namespace dist::test {
 template <class Body>
 double simulate(const sim::Topology& topology, int n, const Body& body, SendMode mode = SendMode::eager) {
   sim::Scheduler scheduler(topology, n);
-  const auto group =
-      std::make_shared<const sim::SimTransport::Group>(sim::SimTransport::Group{.members = {}, .size = n});
+  const auto everybody = Members::everybody(n);
   scheduler.run([&](int rank) {
-    sim::SimTransport net(scheduler, group, rank, Channel{.context = 1, .tag = 1}, mode);
+    sim::SimTransport net(scheduler, everybody, rank, Channel{.context = 1, .tag = 1}, mode);
     body(net);
   });
   return sim::to_seconds(scheduler.finish_time());

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "dist/sim/topology_file.h"
+
 #include "support/expect_error.h"
 
 namespace dist::test {
@@ -39,7 +40,8 @@ TEST(Topologies, SummitHasSixGpusOnTwoRails) {
 }
 
 TEST(Topologies, UnknownNamesAreAnsweredWithThoseThereAre) {
-  expect_error(Errc::invalid_argument, {"'sumit'", "10gbe", "dgx-a100-hdr", "dgx-h100-ndr", "laptop", "summit"},
+  expect_error(Errc::invalid_argument,
+               {"'sumit'", "10gbe", "dgx-a100-hdr", "dgx-h100-ndr", "laptop", "summit"},
                [] { sim::load_topology("sumit"); });
   expect_error(Errc::invalid_argument, {"/no/such.json", "cannot be read"},
                [] { sim::load_topology("/no/such.json"); });
@@ -65,28 +67,29 @@ class BadTopology : public testing::TestWithParam<Bad> {};
 
 TEST_P(BadTopology, IsNamedByFileLineAndKey) {
   const Bad& bad = GetParam();
-  expect_error(Errc::invalid_argument, bad.words, [&] { sim::parse_topology(bad.text, "mine.json", "mine"); });
+  expect_error(Errc::invalid_argument, bad.words,
+               [&] { sim::parse_topology(bad.text, "mine.json", "mine"); });
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadTopology,
-    testing::Values(
-        Bad{"{\n  \"intra\": {\n", {"mine.json:3:", "no JSON"}}, Bad{"[1]", {"mine.json:1:", "object"}},
-        Bad{"{}", {"mine.json:1:", "intra is missing"}},
-        Bad{"{\n\"intra\": 3}", {"mine.json:2:", "intra must be"}},
-        Bad{"{\n\n\"intra\": {\"latency_us\": 1}}", {"mine.json:3:", "intra.bandwidth_gb_s is missing"}},
-        Bad{"{\"intra\": {\n\"latency_us\": -1, \"bandwidth_gb_s\": 1}}",
-            {"mine.json:2:", "intra.latency_us is -1", "from 0"}},
-        Bad{"{\"intra\": {\"latency_us\": 1,\n \"bandwidth_gb_s\": 0}}",
-            {"mine.json:2:", "intra.bandwidth_gb_s is 0"}},
-        Bad{"{\"intra\": {\"latency_us\": \"1 us\", \"bandwidth_gb_s\": 1}}",
-            {"intra.latency_us must be a number", "1 us"}},
-        Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus\": 8}",
-            {"mine.json:2:", "gpus is no key", "gpus_per_node"}},
-        Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus_per_node\": 8}",
-            {"inter is missing"}},
-        Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus_per_node\": 2.5}",
-            {"mine.json:2:", "gpus_per_node is 2.5", "whole"}}));
+    testing::Values(Bad{"{\n  \"intra\": {\n", {"mine.json:3:", "no JSON"}},
+                    Bad{"[1]", {"mine.json:1:", "object"}}, Bad{"{}", {"mine.json:1:", "intra is missing"}},
+                    Bad{"{\n\"intra\": 3}", {"mine.json:2:", "intra must be"}},
+                    Bad{"{\n\n\"intra\": {\"latency_us\": 1}}",
+                        {"mine.json:3:", "intra.bandwidth_gb_s is missing"}},
+                    Bad{"{\"intra\": {\n\"latency_us\": -1, \"bandwidth_gb_s\": 1}}",
+                        {"mine.json:2:", "intra.latency_us is -1", "from 0"}},
+                    Bad{"{\"intra\": {\"latency_us\": 1,\n \"bandwidth_gb_s\": 0}}",
+                        {"mine.json:2:", "intra.bandwidth_gb_s is 0"}},
+                    Bad{"{\"intra\": {\"latency_us\": \"1 us\", \"bandwidth_gb_s\": 1}}",
+                        {"intra.latency_us must be a number", "1 us"}},
+                    Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus\": 8}",
+                        {"mine.json:2:", "gpus is no key", "gpus_per_node"}},
+                    Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus_per_node\": 8}",
+                        {"inter is missing"}},
+                    Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus_per_node\": 2.5}",
+                        {"mine.json:2:", "gpus_per_node is 2.5", "whole"}}));
 
 }  // namespace
 }  // namespace dist::test

@@ -61,11 +61,7 @@ class Rank {
 
   std::unique_ptr<Transport> open(const OpOptions& op = {}) {
     TransportOptions options;
-    options.members = op.members;
-    if (options.members.empty()) {
-      options.members.resize(static_cast<std::size_t>(size_));
-      std::iota(options.members.begin(), options.members.end(), 0);
-    }
+    options.members = op.members.empty() ? Members::everybody(size_) : Members(op.members);
     options.channel = {op.context, op.tag, op.opcode, op.point_to_point};
     options.label = {op.name, op.tag, op.what, {}};
     options.mode = op.mode;

@@ -1,0 +1,27 @@
+# Target docs: the reference, build/docs/reference/html/index.html, by Doxygen from the comments in the headers and the
+# READMEs of the folders. Only with DIST_DOCS, as the preset docs sets it.
+if(NOT DIST_DOCS)
+  return()
+endif()
+find_package(Doxygen QUIET)
+if(NOT DOXYGEN_FOUND)
+  message(FATAL_ERROR "DIST_DOCS=ON, but doxygen is missing: apt-get install doxygen (or ./distlab setup --dev)")
+endif()
+set(DOXYGEN_PROJECT_NAME distlab)
+set(DOXYGEN_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/reference)
+set(DOXYGEN_STRIP_FROM_PATH ${PROJECT_SOURCE_DIR})
+set(DOXYGEN_STRIP_FROM_INC_PATH ${PROJECT_SOURCE_DIR}/lib)
+set(DOXYGEN_USE_MDFILE_AS_MAINPAGE ${PROJECT_SOURCE_DIR}/README.md)
+set(DOXYGEN_FILE_PATTERNS *.h *.md)
+set(DOXYGEN_INPUT_FILTER "sed -E -f ${CMAKE_CURRENT_LIST_DIR}/doxygen_comments.sed")
+set(DOXYGEN_EXTRACT_ALL YES)        # what needs no comment is listed as well
+set(DOXYGEN_EXTRACT_LOCAL_CLASSES NO)
+set(DOXYGEN_JAVADOC_AUTOBRIEF YES)  # the first sentence is the summary
+set(DOXYGEN_DISTRIBUTE_GROUP_DOC NO)
+set(DOXYGEN_SORT_MEMBER_DOCS NO)
+set(DOXYGEN_HAVE_DOT NO)
+set(DOXYGEN_GENERATE_LATEX NO)
+set(DOXYGEN_QUIET YES)
+set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
+doxygen_add_docs(docs ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/tests/README.md ${PROJECT_SOURCE_DIR}/lib/dist
+                 COMMENT "The reference: ${CMAKE_BINARY_DIR}/reference/html/index.html")

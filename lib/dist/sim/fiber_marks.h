@@ -1,0 +1,72 @@
+// What the sanitizers must be told of fibers: which stack runs. Does nothing in other builds.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "dist/core/sanitizer.h"
+
+#if defined(DIST_ASAN)
+#include <sanitizer/common_interface_defs.h>
+#elif defined(DIST_TSAN)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace dist::sim {
+
+// Fibers 0 to n-1, and as number n the thread that runs them.
+class FiberMarks {
+ public:
+#if defined(DIST_ASAN)
+  explicit FiberMarks(int fibers) : marks_(static_cast<std::size_t>(fibers) + 1) {}
+
+  void has_stack(int fiber, const void* bottom, std::size_t bytes) {
+    mark(fiber).bottom = bottom;
+    mark(fiber).bytes = bytes;
+  }
+  void leaving(int from, int to, bool for_good) {
+    void** kept = for_good ? nullptr : &mark(from).fake_stack;
+    __sanitizer_start_switch_fiber(kept, mark(to).bottom, mark(to).bytes);
+  }
+  void arrived(int at, int from) {
+    const void* bottom = nullptr;
+    std::size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(mark(at).fake_stack, &bottom, &bytes);
+    has_stack(from, bottom, bytes);  // of the thread nobody else knows it
+  }
+
+ private:
+  struct Mark {
+    void* fake_stack = nullptr;
+    const void* bottom = nullptr;
+    std::size_t bytes = 0;
+  };
+  Mark& mark(int fiber) { return marks_[static_cast<std::size_t>(fiber)]; }
+  std::vector<Mark> marks_;
+#elif defined(DIST_TSAN)
+  explicit FiberMarks(int fibers) : marks_(static_cast<std::size_t>(fibers) + 1) {
+    marks_.back() = __tsan_get_current_fiber();
+    for (int i = 0; i < fibers; ++i) marks_[static_cast<std::size_t>(i)] = __tsan_create_fiber(0);
+  }
+  ~FiberMarks() {
+    marks_.pop_back();
+    for (auto* mark : marks_) __tsan_destroy_fiber(mark);
+  }
+  FiberMarks(const FiberMarks&) = delete;
+  FiberMarks& operator=(const FiberMarks&) = delete;
+
+  void has_stack(int, const void*, std::size_t) {}
+  void leaving(int, int to, bool) { __tsan_switch_to_fiber(marks_[static_cast<std::size_t>(to)], 0); }
+  void arrived(int, int) {}
+
+ private:
+  std::vector<void*> marks_;
+#else
+  explicit FiberMarks(int) {}
+  void has_stack(int, const void*, std::size_t) {}
+  void leaving(int, int, bool) {}
+  void arrived(int, int) {}
+#endif
+};
+
+}  // namespace dist::sim
