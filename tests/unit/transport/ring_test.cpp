@@ -1,7 +1,8 @@
 #include "dist/transport/ring.h"
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -41,7 +42,8 @@ void expect_next(RingReader& reader, std::uint64_t number, std::uint32_t bytes) 
   ASSERT_TRUE(reader.has_frame());
   EXPECT_EQ(reader.frame().tag, number);
   ASSERT_EQ(reader.frame().payload, bytes);
-  EXPECT_EQ(std::memcmp(reader.payload(), payload_of(number, bytes).data(), bytes), 0) << "frame " << number;
+  EXPECT_TRUE(std::ranges::equal(std::span(reader.payload(), bytes), payload_of(number, bytes)))
+      << "frame " << number;
   reader.pop();
 }
 
