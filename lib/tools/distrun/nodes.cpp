@@ -40,16 +40,34 @@ Nodes::Nodes(const Options& options) : run_id_(options.run_id), interval_s_(opti
   place_.token = job_token(options);
   place_.store_address =
       alone ? "tcp://127.0.0.1:0" : fmt::format("tcp://{}:{}", options.endpoint_host, options.endpoint_port);
-  const bool may_host =
-      alone || options.node_rank == 0 ||
-      (options.node_rank < 0 && options.hosts_endpoint.value_or(is_this_machine(options.endpoint_host)));
-  if (!may_host) return;
-  try {
+  if (alone || options.node_rank == 0) {
     server_ = std::make_unique<dist::StoreServer>(place_.store_address, place_.token);
     if (alone) place_.store_address = server_->address();
-  } catch (const dist::Error& error) {
-    // Another distrun of this machine may keep it already; one that was told to be node 0 must be the first.
-    if (alone || options.node_rank == 0 || error.code() != Errc::resource) throw;
+  } else {
+    may_host_ =
+        options.node_rank < 0 && options.hosts_endpoint.value_or(is_this_machine(options.endpoint_host));
+  }
+}
+
+// The port may be another distrun's of this machine, which then keeps the store; or a connection's that
+// happened to get this number and ends soon: we try both in turn.
+std::shared_ptr<dist::Store> Nodes::reach_store(Deadline deadline) {
+  constexpr dist::Timeout turn = std::chrono::seconds(1);
+  for (;;) {
+    try {
+      if (may_host_ && !server_)
+        server_ = std::make_unique<dist::StoreServer>(place_.store_address, place_.token);
+    } catch (const dist::Error& error) {
+      if (error.code() != Errc::resource) throw;
+    }
+    const bool has_another_way = may_host_ && !server_;
+    const Deadline patience = has_another_way ? Deadline::sooner(deadline, Deadline::after(turn)) : deadline;
+    try {
+      return dist::make_tcp_store(place_.store_address, place_.token, patience);
+    } catch (const dist::Error&) {
+      const bool was_refused = !patience.passed();
+      if (!has_another_way || was_refused || deadline.passed()) throw;
+    }
   }
 }
 
@@ -66,7 +84,7 @@ std::string Nodes::key(int attempt, const std::string& name) const {
 
 void Nodes::take_number(const Options& options) {
   const Deadline deadline = after_s(options.join_timeout_s);
-  auto first = dist::make_tcp_store(place_.store_address, place_.token, deadline);
+  auto first = reach_store(deadline);
   const auto arrival = static_cast<int>(first->add(key("nodes"), 1)) - 1;
   if (arrival >= options.nodes) {
     fail(Errc::invalid_argument,
