@@ -1,7 +1,11 @@
 // Two nodes: two distruns that meet on loopback.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+
+#include "dist/core/handles.h"
 
 #include "distrun/machine.h"
 #include "run_program.h"
@@ -75,6 +79,22 @@ TEST_F(TwoNodes, BothStartAgainTogether) {
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_TRUE(contains(first.out, "attempt 1") && contains(second.out, "attempt 1"))
       << first.out << second.out;
+}
+
+// As when a connection of somebody else happens to have got that number.
+TEST_F(TwoNodes, APortThatIsTakenForAMomentIsWaitedFor) {
+  dist::UniqueFd holder(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port_));
+  ASSERT_EQ(bind(holder.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  Running a(node({}, shell("true"))), b(node({}, shell("true")));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  holder.reset();
+  const Ran first = a.wait(20), second = b.wait(20);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(second.code, 0) << second.err;
 }
 
 TEST_F(TwoNodes, ALostNodeIsNoticed) {
