@@ -2,16 +2,11 @@
 
 #include <utility>
 
-#if defined(__has_feature)
-#define DIST_HAS_FEATURE(x) __has_feature(x)
-#else
-#define DIST_HAS_FEATURE(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || DIST_HAS_FEATURE(address_sanitizer)
-#define DIST_ASAN 1
+#include "dist/core/sanitizer.h"
+
+#if defined(DIST_ASAN)
 #include <sanitizer/common_interface_defs.h>
-#elif defined(__SANITIZE_THREAD__) || DIST_HAS_FEATURE(thread_sanitizer)
-#define DIST_TSAN 1
+#elif defined(DIST_TSAN)
 #include <sanitizer/tsan_interface.h>
 #endif
 

@@ -43,24 +43,23 @@ Nodes::Nodes(const Options& options) : run_id_(options.run_id), interval_s_(opti
   if (alone || options.node_rank == 0) {
     server_ = std::make_unique<dist::StoreServer>(place_.store_address, place_.token);
     if (alone) place_.store_address = server_->address();
-  } else {
-    may_host_ =
-        options.node_rank < 0 && options.hosts_endpoint.value_or(is_this_machine(options.endpoint_host));
   }
 }
 
 // The port may be another distrun's of this machine, which then keeps the store; or a connection's that
 // happened to get this number and ends soon: we try both in turn.
-std::shared_ptr<dist::Store> Nodes::reach_store(Deadline deadline) {
+std::shared_ptr<dist::Store> Nodes::reach_store(const Options& options, Deadline deadline) {
+  const bool may_host =
+      options.node_rank < 0 && options.hosts_endpoint.value_or(is_this_machine(options.endpoint_host));
   constexpr dist::Timeout turn = std::chrono::seconds(1);
   for (;;) {
     try {
-      if (may_host_ && !server_)
+      if (may_host && !server_)
         server_ = std::make_unique<dist::StoreServer>(place_.store_address, place_.token);
     } catch (const dist::Error& error) {
       if (error.code() != Errc::resource) throw;
     }
-    const bool has_another_way = may_host_ && !server_;
+    const bool has_another_way = may_host && !server_;
     const Deadline patience = has_another_way ? Deadline::sooner(deadline, Deadline::after(turn)) : deadline;
     try {
       return dist::make_tcp_store(place_.store_address, place_.token, patience);
@@ -84,7 +83,7 @@ std::string Nodes::key(int attempt, const std::string& name) const {
 
 void Nodes::take_number(const Options& options) {
   const Deadline deadline = after_s(options.join_timeout_s);
-  auto first = reach_store(deadline);
+  auto first = reach_store(options, deadline);
   const auto arrival = static_cast<int>(first->add(key("nodes"), 1)) - 1;
   if (arrival >= options.nodes) {
     fail(Errc::invalid_argument,

@@ -39,7 +39,7 @@ class Nodes {
   bool regroup(int attempt);
 
  private:
-  std::shared_ptr<dist::Store> reach_store(dist::Deadline deadline);
+  std::shared_ptr<dist::Store> reach_store(const Options& options, dist::Deadline deadline);
   void take_number(const Options& options);
   void agree_on_ranks(const Options& options);
   void agree_on_master(const Options& options);
@@ -53,7 +53,6 @@ class Nodes {
   std::string run_id_;
   double interval_s_;
   std::unique_ptr<dist::StoreServer> server_;
-  bool may_host_ = false;  // whoever is first of this machine does
   std::shared_ptr<dist::Store> store_;
 };
 
