@@ -65,6 +65,7 @@ struct BackendEntry {
 // "host", "cuda", "nccl", "mpi", "sim"; Error{invalid_argument} lists them for an unknown name and
 // Error{unsupported} says how to get one that this build or machine lacks.
 const BackendEntry& find_backend(std::string_view name);
+const BackendEntry& backend_named(std::string_view name);  // whether it can be used or not
 std::span<const BackendEntry> backends();
 
 // What backend = "auto" means in this build and on this machine, and why (for DIST_LOG=info).

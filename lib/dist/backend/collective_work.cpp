@@ -8,11 +8,7 @@ namespace dist {
 void CollectiveWork::wait(Timeout timeout) {
   std::unique_lock lock(mutex_);
   const auto done = [this] { return done_; };
-  if (const Deadline deadline = Deadline::after(timeout); deadline.is_never()) {
-    done_changed_.wait(lock, done);
-  } else if (!done_changed_.wait_for(lock, timeout, done)) {
-    fail_wait(operation, timeout);
-  }
+  if (!done_changed_.wait_until(lock, Deadline::after(timeout), done)) fail_wait(operation, timeout);
   if (error_) std::rethrow_exception(error_);
 }
 

@@ -1,7 +1,6 @@
 // A collective that was submitted and runs on the group's progress thread.
 #pragma once
 
-#include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -9,6 +8,7 @@
 #include "dist/backend/operation.h"
 #include "dist/backend/work.h"
 #include "dist/collectives/algorithms.h"
+#include "dist/core/tasking.h"
 
 namespace dist {
 
@@ -25,7 +25,7 @@ class CollectiveWork final : public WorkState {
 
  private:
   std::mutex mutex_;
-  std::condition_variable done_changed_;
+  Condition done_changed_;
   bool done_ = false;
   std::exception_ptr error_;
 };

@@ -16,8 +16,9 @@ std::string_view dist_algo() {
 
 }  // namespace
 
-ComposedBackend::ComposedBackend(const BackendContext& context)
-    : context_(context),
+ComposedBackend::ComposedBackend(std::string_view of, const BackendContext& context)
+    : name_(of),
+      context_(context),
       chooser_(context.members.size(), dist_algo()),
       thread_(context.endpoint,
               {[this] { context_.observer->thread_started(); },
@@ -40,7 +41,7 @@ bool ComposedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Devi
   std::string reason;
   const bool reduces = kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
   if (device != DeviceType::cpu) {
-    reason = "the host backend works on CPU tensors; copy it with .to(dist::cpu)";
+    reason = fmt::format("the {} backend works on CPU tensors; copy it with .to(dist::cpu)", name_);
   } else if (reduces && !is_defined(op, dtype)) {
     reason = fmt::format("{} is not defined for {}", dist::name(op), dist::name(dtype));
   }
@@ -154,6 +155,25 @@ std::vector<std::shared_ptr<WorkState>> Backend::submit_batch(std::vector<Operat
   return works;
 }
 
+namespace sim {
+
+namespace {
+constexpr const char* not_here = "this rank is not simulated; use sim::run() or ./distlab sim";
+}
+
+bool available(std::string* why) {
+  const bool is_simulated = Tasking::current() != nullptr;
+  if (why) *why = is_simulated ? "" : not_here;
+  return is_simulated;
+}
+
+std::unique_ptr<Backend> make(const BackendContext& context) {
+  if (!available(nullptr)) fail(Errc::unsupported, "{}", not_here);
+  return std::make_unique<ComposedBackend>("sim", context);
+}
+
+}  // namespace sim
+
 namespace host {
 
 bool available(std::string* why) {
@@ -162,7 +182,7 @@ bool available(std::string* why) {
 }
 
 std::unique_ptr<Backend> make(const BackendContext& context) {
-  return std::make_unique<ComposedBackend>(context);
+  return std::make_unique<ComposedBackend>("host", context);
 }
 
 }  // namespace host

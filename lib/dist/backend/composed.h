@@ -1,5 +1,6 @@
-// A backend composed of the algorithms of collectives/ and an Endpoint: "host". Each operation opens a
-// Transport of its own, so that operations under way at the same time cannot meet each other's messages.
+// A backend composed of the algorithms of collectives/ and an Endpoint: "host" and "sim". Each operation
+// opens a Transport of its own, so that operations under way at the same time cannot meet each other's
+// messages.
 #pragma once
 
 #include <memory>
@@ -13,10 +14,10 @@ namespace dist {
 
 class ComposedBackend final : public Backend {
  public:
-  explicit ComposedBackend(const BackendContext& context);
+  ComposedBackend(std::string_view name, const BackendContext& context);  // `name`: static storage
   ~ComposedBackend() override;
 
-  std::string_view name() const override { return "host"; }
+  std::string_view name() const override { return name_; }
   bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
                 std::string* why) const override;
   int run(const Operation& operation) override;
@@ -30,6 +31,7 @@ class ComposedBackend final : public Backend {
   std::exception_ptr abandon(const Operation& operation);
   std::unique_ptr<Transport> open(const Operation& operation, std::string label);
 
+  const std::string_view name_;
   BackendContext context_;
   AlgorithmChooser chooser_;
   // The first collective that failed: the ranks are no longer in step then, and later ones end with

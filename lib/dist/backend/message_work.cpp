@@ -32,12 +32,7 @@ MessageWork::MessageWork(Operation op, std::exception_ptr error)
 
 bool MessageWork::acquire(Deadline deadline) {
   std::unique_lock lock(mutex_);
-  const auto free = [this] { return !in_use_; };
-  if (deadline.is_never()) {
-    released_.wait(lock, free);
-  } else if (!released_.wait_for(lock, deadline.left(), free)) {
-    return false;
-  }
+  if (!released_.wait_until(lock, deadline, [this] { return !in_use_; })) return false;
   in_use_ = true;
   return true;
 }

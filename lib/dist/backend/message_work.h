@@ -1,7 +1,6 @@
 // A send or receive that is under way, independently of everything else.
 #pragma once
 
-#include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -10,6 +9,7 @@
 #include "dist/backend/observer.h"
 #include "dist/backend/operation.h"
 #include "dist/backend/work.h"
+#include "dist/core/tasking.h"
 #include "dist/transport/endpoint.h"
 
 namespace dist {
@@ -48,7 +48,7 @@ class MessageWork final : public WorkState {
   Members members_;
 
   std::mutex mutex_;  // of the four below
-  std::condition_variable released_;
+  Condition released_;
   bool in_use_ = false;
   bool done_ = false;
   int source_ = -1;

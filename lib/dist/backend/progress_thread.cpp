@@ -1,5 +1,6 @@
 #include "dist/backend/progress_thread.h"
 
+#include <algorithm>
 #include <system_error>
 
 #include "dist/core/fail.h"
@@ -33,9 +34,15 @@ void ProgressThread::submit(std::shared_ptr<CollectiveWork> work) {
 }
 
 void ProgressThread::look_after(std::shared_ptr<MessageWork> work) {
-  std::lock_guard lock(mutex_);
-  start_locked();
+  std::unique_lock lock(mutex_);
   messages_.push_back(std::move(work));
+  if (endpoint_->moves_alone()) {
+    if (messages_.size() < prune_at_) return;
+    drop_ended(lock);
+    prune_at_ = std::max<std::size_t>(16, 2 * messages_.size());
+    return;
+  }
+  start_locked();
   if (!running_) wake_locked();  // a running collective moves messages too
 }
 
@@ -57,7 +64,7 @@ std::vector<std::shared_ptr<MessageWork>> ProgressThread::messages() {
 void ProgressThread::start_locked() {
   if (thread_.joinable()) return;
   try {
-    thread_ = std::thread([this] { loop(); });
+    thread_ = Worker([this] { loop(); });
   } catch (const std::system_error& error) {
     fail(Errc::resource, "rank {}: no thread for asynchronous operations: {}", current_rank_label(),
          error.what());
@@ -65,7 +72,7 @@ void ProgressThread::start_locked() {
 }
 
 void ProgressThread::wake_locked() {
-  changed_.notify_one();
+  changed_.notify_all();
   if (in_endpoint_) endpoint_->interrupt();
 }
 
@@ -75,7 +82,7 @@ void ProgressThread::loop() {
   while (!stopping_) {
     if (!queue_.empty()) {
       run_front(lock);
-    } else if (!messages_.empty()) {
+    } else if (!messages_.empty() && !endpoint_->moves_alone()) {
       move_messages(lock);
     } else {
       changed_.wait(lock);
@@ -112,8 +119,11 @@ void ProgressThread::move_messages(std::unique_lock<std::mutex>& lock) {
   }
   lock.lock();
   in_endpoint_ = false;
-  if (endpoint_failed) changed_.wait_for(lock, patience);
+  if (endpoint_failed) changed_.wait_until(lock, Deadline::after(patience));
+  drop_ended(lock);
+}
 
+void ProgressThread::drop_ended(std::unique_lock<std::mutex>& lock) {
   const auto looked_after = messages_;
   lock.unlock();
   std::vector<const MessageWork*> ended;

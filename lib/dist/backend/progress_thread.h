@@ -3,17 +3,16 @@
 // do.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "dist/backend/collective_work.h"
 #include "dist/backend/message_work.h"
+#include "dist/core/tasking.h"
 
 namespace dist {
 
@@ -40,19 +39,21 @@ class ProgressThread {
   void loop();
   void run_front(std::unique_lock<std::mutex>& lock);
   void move_messages(std::unique_lock<std::mutex>& lock);
+  void drop_ended(std::unique_lock<std::mutex>& lock);
   void wake_locked();
 
   std::shared_ptr<Endpoint> endpoint_;
   Callbacks callbacks_;
   std::mutex mutex_;  // of all below
-  std::condition_variable changed_;
-  std::condition_variable idle_;
+  Condition changed_;
+  Condition idle_;
   std::deque<std::shared_ptr<CollectiveWork>> queue_;
   std::vector<std::shared_ptr<MessageWork>> messages_;
   bool running_ = false;      // a collective
   bool in_endpoint_ = false;  // moving messages
   bool stopping_ = false;
-  std::thread thread_;
+  std::size_t prune_at_ = 16;  // messages, where nobody needs to move them
+  Worker thread_;
 };
 
 }  // namespace dist

@@ -22,13 +22,17 @@ constexpr std::array table{
 std::span<const BackendEntry> backends() { return table; }
 
 const BackendEntry& find_backend(std::string_view name) {
+  const BackendEntry& entry = backend_named(name);
+  std::string why;
+  if (!entry.available(&why)) fail(Errc::unsupported, "backend \"{}\" cannot be used: {}", name, why);
+  return entry;
+}
+
+const BackendEntry& backend_named(std::string_view name) {
   std::vector<std::string_view> names{"auto"};
   for (const auto& entry : table) {
     names.push_back(entry.name);
-    if (entry.name != name) continue;
-    std::string why;
-    if (!entry.available(&why)) fail(Errc::unsupported, "backend \"{}\" cannot be used: {}", name, why);
-    return entry;
+    if (entry.name == name) return entry;
   }
   fail(Errc::invalid_argument, "backend \"{}\" does not exist; there are {}", name, fmt::join(names, ", "));
 }

@@ -1,8 +1,10 @@
-// A point on the steady clock by which something must have happened.
+// A point on the clock (core/tasking.h) by which something must have happened.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+
+#include "dist/core/tasking.h"
 
 namespace dist {
 
@@ -14,7 +16,7 @@ inline constexpr Timeout default_timeout = std::chrono::minutes(30);
 
 class Deadline {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = dist::Clock;
 
   static Deadline never() { return Deadline(Clock::time_point::max()); }
   // `no_timeout` and anything beyond a century is `never`.
@@ -22,6 +24,9 @@ class Deadline {
     constexpr auto century = std::chrono::hours(24 * 365 * 100);
     return timeout >= century ? never() : Deadline(Clock::now() + timeout);
   }
+
+  Clock::time_point when() const { return at_; }
+  static Deadline at(Clock::time_point when) { return Deadline(when); }
 
   bool is_never() const { return at_ == Clock::time_point::max(); }
   bool passed() const { return !is_never() && Clock::now() >= at_; }

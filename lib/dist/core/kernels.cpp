@@ -5,6 +5,7 @@
 #include "dist/core/cpu_kernels.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 
 namespace dist {
 
@@ -55,6 +56,10 @@ void reduce(TensorView acc, TensorView in, ReduceOp op) {
     fail(Errc::internal, "reduce: {} is no base operation; it is a sum and a scale() or divide()",
          name(op.kind()));
   check_dtype(name(op.kind()), acc.dtype, is_defined(op.kind(), acc.dtype));
+  if (Tasking* const simulated = Tasking::current()) {
+    simulated->reduced(acc.bytes());
+    if (acc.data == nullptr) return;  // sizes alone
+  }
   dispatch(
       acc, [&] { cpu_kernels::reduce(acc, in, op); },
       [&](DeviceApi& api, StreamHandle stream) { api.reduce(acc.device, stream, acc, in, op); });

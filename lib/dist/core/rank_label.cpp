@@ -2,11 +2,9 @@
 
 namespace dist {
 
-namespace {
-thread_local int label = -1;
+CurrentRank& current_rank() {
+  static thread_local CurrentRank current;
+  return current;
 }
-
-int current_rank_label() { return label; }
-void set_current_rank_label(int rank) { label = rank; }
 
 }  // namespace dist

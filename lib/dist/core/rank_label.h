@@ -1,9 +1,16 @@
-// The rank that runs on this thread, for messages only (log lines, errors). -1 when none is set.
+// The rank that runs on this thread. Ranks that are fibers carry theirs with them: the simulator exchanges it
+// at every switch.
 #pragma once
 
 namespace dist {
 
-int current_rank_label();
-void set_current_rank_label(int rank);  // this thread only
+struct CurrentRank {
+  int label = -1;           // for messages only (log lines, errors); -1: none is set
+  void* context = nullptr;  // group/rank_context.h; null: the process's
+};
+CurrentRank& current_rank();
+
+inline int current_rank_label() { return current_rank().label; }
+inline void set_current_rank_label(int rank) { current_rank().label = rank; }  // this thread only
 
 }  // namespace dist

@@ -5,6 +5,7 @@
 #include "dist/core/arena.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 
 namespace dist {
 
@@ -12,7 +13,12 @@ Storage::Storage(Device device, std::size_t bytes) {
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   if (device.type == DeviceType::cpu) {
     data_ = Arena::local().allocate(size);
-    free_ = [](void* data) { Arena::local().deallocate(data); };
+    free_ = [size](void* data) {
+      Arena::local().deallocate(data);
+      if (Tasking* const simulated = Tasking::current())
+        simulated->memory(-static_cast<std::ptrdiff_t>(size));
+    };
+    if (Tasking* const simulated = Tasking::current()) simulated->memory(static_cast<std::ptrdiff_t>(size));
   } else {
     auto api = device_api(device.type).shared_from_this();
     if (device.index < 0 || device.index >= api->count())

@@ -11,15 +11,16 @@ namespace dist {
 // Contiguous elements of one dtype on one device. The memory belongs to somebody else (a Tensor, a Scratch),
 // who keeps it alive while an operation uses the view.
 struct TensorView {
-  std::byte* data = nullptr;
-  std::int64_t count = 0;  // elements
+  std::byte* data = nullptr;  // null with elements: a size alone, as simulations use it
+  std::int64_t count = 0;     // elements
   DType dtype = DType::f32;
   Device device = cpu;
 
   std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
   // Elements [first, first + n).
   TensorView slice(std::int64_t first, std::int64_t n) const {
-    return {data + static_cast<std::size_t>(first) * size_of(dtype), n, dtype, device};
+    std::byte* const begin = data ? data + static_cast<std::size_t>(first) * size_of(dtype) : nullptr;
+    return {begin, n, dtype, device};
   }
 };
 

@@ -1,6 +1,7 @@
 #include "dist/group/call.h"
 
 #include "dist/core/fail.h"
+#include "dist/group/call_observer.h"
 #include "dist/group/job_state.h"
 
 namespace dist {
@@ -16,6 +17,47 @@ class Received final : public WorkState {
 
  private:
   int source_;
+};
+
+// Tells the observer how its user treats it.
+class ObservedWork final : public WorkState {
+ public:
+  ObservedWork(std::shared_ptr<CallObserver> observer, std::uint32_t group, Operation operation,
+               std::shared_ptr<WorkState> work)
+      : observer_(std::move(observer)),
+        group_(group),
+        operation_(std::move(operation)),
+        work_(std::move(work)) {}
+  ~ObservedWork() override {
+    if (!ended_) observer_->never_waited(operation_);
+  }
+  ObservedWork(const ObservedWork&) = delete;
+  ObservedWork& operator=(const ObservedWork&) = delete;
+  void wait(Timeout timeout) override {
+    try {
+      work_->wait(timeout);
+    } catch (...) {
+      ended_ = true;  // its user has been told
+      throw;
+    }
+    end();
+  }
+  bool is_completed() override {
+    const bool completed = work_->is_completed();
+    if (completed) end();
+    return completed;
+  }
+  int source_rank() override { return work_->source_rank(); }
+
+ private:
+  void end() {
+    if (!std::exchange(ended_, true)) observer_->ended(group_, operation_);
+  }
+  const std::shared_ptr<CallObserver> observer_;
+  const std::uint32_t group_;
+  const Operation operation_;
+  std::shared_ptr<WorkState> work_;
+  bool ended_ = false;
 };
 
 const Tensor* any_tensor(const Operation& operation) {
@@ -127,11 +169,40 @@ void Call::admit() {
   operation.record = group.job->log->recorder.issued(record_of(group, operation));
 }
 
+std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
+  const auto& observer = group.job->observer;
+  const auto wrap = [&](auto& states) {
+    std::vector<Work> works;
+    works.reserve(states.size());
+    for (auto& state : states) works.emplace_back(std::move(state));
+    return works;
+  };
+  if (!observer) {
+    auto states = group.backend->submit_batch(std::move(operations));
+    return wrap(states);
+  }
+  const std::vector<Operation> seen = operations;
+  for (const auto& operation : seen) observer->issued(group, operation, true);
+  auto states = group.backend->submit_batch(std::move(operations));
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    states[i] =
+        std::make_shared<ObservedWork>(observer, group.identity.context, seen[i], std::move(states[i]));
+  }
+  return wrap(states);
+}
+
 Work Call::issue() {
   check_supported();
   admit();
-  if (async) return Work(group.backend->submit(std::move(operation)));
+  const auto& observer = group.job->observer;
+  if (async) {
+    std::vector<Operation> one;
+    one.push_back(std::move(operation));
+    return submit(group, std::move(one)).front();
+  }
+  if (observer) observer->issued(group, operation, false);
   const int source = group.backend->run(operation);
+  if (observer) observer->ended(group.identity.context, operation);
   if (operation.kind == OpKind::recv) return Work(std::make_shared<Received>(group.global_rank_of(source)));
   return {};
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,9 @@ namespace dist {
 // The group that a handle means: an empty one means the default group. Error{not_initialized} when there is
 // none, or when it was destroyed.
 GroupState& resolve(const ProcessGroup& group);
+
+// Gives admitted operations to the backend together.
+std::vector<Work> submit(GroupState& group, std::vector<Operation> operations);
 
 class Call {
  public:

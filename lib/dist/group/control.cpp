@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "dist/core/fail.h"
+#include "dist/group/blackboard.h"
 #include "dist/group/job_state.h"
 #include "dist/group/report.h"
+#include "dist/group/virtual_world.h"
 
 namespace dist {
 namespace {
@@ -64,11 +66,19 @@ std::vector<int> swap_with_all(Transport& net, TensorView out, std::span<const T
   return missing;
 }
 
-}  // namespace
+[[noreturn]] void fail_missing(const GroupState& group, const ControlCall& call, const ControlMessage& mine,
+                               std::vector<int> missing) {
+  for (auto& rank : missing) rank = group.global_rank_of(rank);
+  fail(Errc::timeout,
+       "rank {}: {} at {}: {} did not come within {} ms; do all ranks of the group call it, in the same "
+       "order?",
+       group.global_rank, mine.call, mine.where, list_ranks(missing),
+       std::chrono::duration_cast<std::chrono::milliseconds>(call.timeout).count());
+}
 
-std::vector<ControlMessage> exchange_by_tag(GroupState& group, const ControlCall& call, std::uint64_t tag,
-                                            const ControlMessage& mine) {
-  if (group.size() == 1) return {mine};
+// Between all pairs.
+std::shared_ptr<const Exchanged> exchange_by_transport(GroupState& group, const ControlCall& call,
+                                                       std::uint64_t tag, const ControlMessage& mine) {
   const Deadline deadline = Deadline::after(call.timeout);
   TransportOptions options;
   options.members = group.identity.ranks;
@@ -80,13 +90,7 @@ std::vector<ControlMessage> exchange_by_tag(GroupState& group, const ControlCall
   const auto n = static_cast<std::size_t>(group.size());
   const auto swap = [&](TensorView out, std::span<const TensorView> ins) {
     std::vector<int> missing = swap_with_all(*net, out, ins, deadline);
-    if (missing.empty()) return;
-    for (auto& rank : missing) rank = group.global_rank_of(rank);
-    fail(Errc::timeout,
-         "rank {}: {} at {}: {} did not come within {} ms; do all ranks of the group call it, in the same "
-         "order?",
-         group.global_rank, mine.call, mine.where, list_ranks(missing),
-         std::chrono::duration_cast<std::chrono::milliseconds>(call.timeout).count());
+    if (!missing.empty()) fail_missing(group, call, mine, missing);
   };
   std::string text = encode(mine);
   std::uint64_t size = text.size();
@@ -101,30 +105,55 @@ std::vector<ControlMessage> exchange_by_tag(GroupState& group, const ControlCall
     places[i] = bytes_of(texts[i].data(), texts[i].size());
   }
   swap(bytes_of(text.data(), text.size()), places);
-  std::vector<ControlMessage> messages;
+  auto exchanged = std::make_shared<Exchanged>();
   for (std::size_t i = 0; i < n; ++i) {
-    messages.push_back(static_cast<int>(i) == group.rank ? mine : decode(texts[i]));
+    exchanged->messages.push_back(static_cast<int>(i) == group.rank ? mine : decode(texts[i]));
   }
-  return messages;
+  return exchanged;
 }
 
-std::vector<ControlMessage> exchange(GroupState& group, const ControlCall& call, const ControlMessage& mine) {
+}  // namespace
+
+bool Exchanged::agreed() const {
+  if (agreed_ < 0) {
+    const auto is_the_same = [&](const auto& other) { return other.call == messages[0].call; };
+    agreed_ = std::ranges::all_of(messages, is_the_same) ? 1 : 0;
+  }
+  return agreed_ == 1;
+}
+
+std::shared_ptr<const Exchanged> exchange_by_tag(GroupState& group, const ControlCall& call,
+                                                 std::uint64_t tag, const ControlMessage& mine) {
+  const auto& virtual_world = group.job->context.virtual_world;
+  if (!virtual_world) {
+    if (group.size() > 1) return exchange_by_transport(group, call, tag, mine);
+    auto alone = std::make_shared<Exchanged>();
+    alone->messages = {mine};
+    return alone;
+  }
+  std::vector<int> missing;
+  auto exchanged =
+      virtual_world->blackboard().exchange(group, tag, Deadline::after(call.timeout), mine, missing);
+  if (!exchanged) fail_missing(group, call, mine, missing);
+  return exchanged;
+}
+
+std::shared_ptr<const Exchanged> exchange(GroupState& group, const ControlCall& call,
+                                          const ControlMessage& mine) {
   const std::uint64_t number = group.control_calls++;
   ControlRecord record(group, call, number);
   try {
-    auto messages = exchange_by_tag(group, call, control_tags | number, mine);
-    const bool agreed =
-        std::ranges::all_of(messages, [&](const auto& other) { return other.call == mine.call; });
-    if (!agreed) {
+    auto exchanged = exchange_by_tag(group, call, control_tags | number, mine);
+    if (!exchanged->agreed()) {
       std::vector<RankSays> said;
-      for (int i = 0; const auto& message : messages) {
+      for (int i = 0; const auto& message : exchanged->messages) {
         said.push_back({group.global_rank_of(i++), message.call, " at " + message.where});
       }
       fail(Errc::mismatch, "rank {}: the ranks of {} disagree: {}", group.global_rank, group.identity.name,
            who_says_what(said, "calls ", "call "));
     }
     record.completed();
-    return messages;
+    return exchanged;
   } catch (const Error& error) {
     record.failed(error);
   }

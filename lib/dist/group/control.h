@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,19 +24,41 @@ struct ControlCall {
 
 // What one rank says.
 struct ControlMessage {
-  std::string call;   // must be equal on all ranks: "new_group({0, 2})"
-  std::string where;  // "train.cpp:41"
-  std::string data;   // whatever the call needs
+  std::string call;     // must be equal on all ranks: "new_group({0, 2})"
+  std::string where;    // "train.cpp:41"
+  std::string data;     // whatever the call needs
+  CallSite place = {};  // the same as `where`, for ranks of this process
+};
+
+// What all members said, by group rank. Virtual ranks share one, so that thousands of them need not each
+// read thousands of messages: what follows from it is computed once.
+class Exchanged {
+ public:
+  std::vector<ControlMessage> messages;
+
+  bool agreed() const;  // all calls are equal
+  // compute(messages), by whoever asks first. One type of result for each exchange.
+  template <class Compute>
+  const auto& once(Compute compute) const {
+    using Result = decltype(compute(messages));
+    if (!result_) result_ = std::make_shared<Result>(compute(messages));
+    return *static_cast<const Result*>(result_.get());
+  }
+
+ private:
+  mutable std::shared_ptr<void> result_;
+  mutable int agreed_ = -1;
 };
 
 // All members' messages by group rank, once all have made this call. A rank that does not come in time is
 // named in Error{timeout}; when the calls differ, Error{mismatch} on every rank says who calls what.
-std::vector<ControlMessage> exchange(GroupState& group, const ControlCall& call, const ControlMessage& mine);
+std::shared_ptr<const Exchanged> exchange(GroupState& group, const ControlCall& call,
+                                          const ControlMessage& mine);
 
 // The exchange alone, for those who number their calls themselves: messages meet by `tag`, calls are not
 // compared.
-std::vector<ControlMessage> exchange_by_tag(GroupState& group, const ControlCall& call, std::uint64_t tag,
-                                            const ControlMessage& mine);
+std::shared_ptr<const Exchanged> exchange_by_tag(GroupState& group, const ControlCall& call,
+                                                 std::uint64_t tag, const ControlMessage& mine);
 
 // Tags of the group's context that no collective uses.
 inline constexpr std::uint64_t control_tags = std::uint64_t{1} << 63;

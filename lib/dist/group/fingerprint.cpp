@@ -98,9 +98,10 @@ void check_traffic(const GroupState& group, const Operation& operation,
 
 void compare_fingerprints(GroupState& group, const Operation& operation) {
   const ControlMessage mine{text_of(group, operation), operation.where.str(),
-                            encode(traffic_of(group, operation))};
+                            encode(traffic_of(group, operation)), operation.where};
   const ControlCall call{name(operation.kind), operation.where, operation.timeout};
-  const auto messages = exchange_by_tag(group, call, fingerprint_tags | operation.sequence, mine);
+  const auto exchanged = exchange_by_tag(group, call, fingerprint_tags | operation.sequence, mine);
+  const auto& messages = exchanged->messages;
   std::vector<RankSays> said;
   bool agreed = true;
   for (int i = 0; const auto& message : messages) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/tasking.h"
+
 namespace dist {
 
 std::string_view name(RecordState state) {
@@ -33,7 +35,7 @@ std::string FlightRecorder::group_name(std::uint32_t group) const {
 }
 
 std::uint64_t FlightRecorder::issued(const FlightRecord& record) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   std::lock_guard lock(mutex_);
   FlightRecord& slot = ring_[next_id_ % ring_.size()];
   slot = record;
@@ -48,7 +50,7 @@ FlightRecord* FlightRecorder::find_locked(std::uint64_t id) {
 }
 
 void FlightRecorder::started(std::uint64_t id, std::string_view algorithm) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   std::lock_guard lock(mutex_);
   if (FlightRecord* record = find_locked(id)) {
     record->state = RecordState::running;
@@ -58,7 +60,7 @@ void FlightRecorder::started(std::uint64_t id, std::string_view algorithm) {
 }
 
 void FlightRecorder::completed(std::uint64_t id) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   std::lock_guard lock(mutex_);
   if (FlightRecord* record = find_locked(id)) {
     record->state = RecordState::completed;
@@ -67,7 +69,7 @@ void FlightRecorder::completed(std::uint64_t id) {
 }
 
 void FlightRecorder::failed(std::uint64_t id, std::string_view error) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   std::lock_guard lock(mutex_);
   if (FlightRecord* record = find_locked(id)) {
     record->state = RecordState::failed;
@@ -86,7 +88,7 @@ std::vector<FlightRecord> FlightRecorder::snapshot() const {
 
 Activity FlightRecorder::activity() const {
   constexpr int longest_list = 3;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   const auto records = snapshot();
   Activity activity;
   int open = 0;

@@ -11,11 +11,16 @@
 #include "dist/group/control.h"
 #include "dist/group/group_observer.h"
 #include "dist/group/rendezvous_store.h"
+#include "dist/group/virtual_world.h"
 
 namespace dist {
 namespace {
 
-std::string resolve_backend(const std::string& asked) {
+std::string resolve_backend(const std::string& asked, const RankContext& context) {
+  if (context.virtual_world) {
+    if (asked != "auto") backend_named(asked);
+    return "sim";
+  }
   if (asked != "auto") return std::string(find_backend(asked).name);
   const BackendChoice choice = choose_backend();
   log(LogLevel::info, "backend auto is {}: {}", choice.backend, choice.reason);
@@ -37,24 +42,11 @@ constexpr Timeout hasty_patience = std::chrono::seconds(1);
 
 JobState::JobState(const InitOptions& options, RankContext& of)
     : settings(read_settings()), context(of), pid_(getpid()) {
-  const std::string backend = resolve_backend(options.backend);
-  job = rendezvous(options, context);
-  set_current_rank_label(job.rank);
+  const std::string backend = resolve_backend(options.backend, context);
+  context.virtual_world ? join_virtually(options) : join(options);
   try {
     log = std::make_shared<FlightLog>(job.rank, job.world_size, settings.recorder_size, settings.dump_dir);
-    signal_dump_ = std::make_unique<SignalDump>(log);
-    EndpointOptions connect;
-    connect.rank = job.rank;
-    connect.world_size = job.world_size;
-    connect.token = job.token;
-    connect.transport = settings.transport;
-    connect.deadline = Deadline::after(job.timeout);
-    connect.is_gone = [this](int rank) {
-      const std::vector key{gone_key(rank)};
-      return job.store->check(key) || job.base->check(key);
-    };
-    endpoint = connect_endpoint(*job.store, connect);
-    watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
+    context.virtual_world ? void(endpoint = context.virtual_world->endpoint(job.rank)) : connect();
     GroupState::Identity world{"the default group", 0, Members::everybody(job.world_size), backend,
                                job.timeout};
     add_group(std::move(world));
@@ -65,14 +57,54 @@ JobState::JobState(const InitOptions& options, RankContext& of)
   }
 }
 
+void JobState::join(const InitOptions& options) {
+  job = rendezvous(options, context);
+  set_current_rank_label(job.rank);
+}
+
+void JobState::join_virtually(const InitOptions& options) {
+  VirtualWorld& world = *context.virtual_world;
+  job = world.join(context.launch->rank);
+  const auto refuse = [&](std::string_view what, int asked, int is) {
+    fail(Errc::mismatch,
+         "rank {}: init_process_group at {}: {} = {} was given, but this is {} of a simulation", job.rank,
+         options.where.str(), what, asked, is);
+  };
+  if (options.rank >= 0 && options.rank != job.rank) refuse("rank", options.rank, job.rank);
+  if (options.world_size >= 0 && options.world_size != job.world_size)
+    refuse("world_size", options.world_size, job.world_size);
+  job.timeout = options.timeout.value_or(read_timeout(process_environment));
+  settings.recorder_size = world.recorder_size();
+  observer = world.observer(job.rank);
+}
+
+void JobState::connect() {
+  signal_dump_ = std::make_unique<SignalDump>(log);
+  EndpointOptions connect;
+  connect.rank = job.rank;
+  connect.world_size = job.world_size;
+  connect.token = job.token;
+  connect.transport = settings.transport;
+  connect.deadline = Deadline::after(job.timeout);
+  connect.is_gone = [this](int rank) {
+    const std::vector key{gone_key(rank)};
+    return job.store->check(key) || job.base->check(key);
+  };
+  endpoint = connect_endpoint(*job.store, connect);
+  watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
+}
+
 void JobState::agree_with_others(const InitOptions& options, const std::string& backend) {
   const ControlCall call{"init_process_group", options.where, job.timeout};
   const ControlMessage mine{fmt::format("init_process_group(backend {})", backend), options.where.str(),
-                            std::to_string(static_cast<int>(settings.debug))};
+                            std::to_string(static_cast<int>(settings.debug)), options.where};
   // The mismatch check needs all ranks: one that asks for it is enough.
-  for (const auto& message : exchange(*groups[0], call, mine)) {
-    settings.debug = std::max(settings.debug, static_cast<DebugLevel>(std::stoi(message.data)));
-  }
+  settings.debug = exchange(*groups[0], call, mine)->once([](const auto& messages) {
+    DebugLevel highest = DebugLevel::off;
+    for (const auto& message : messages)
+      highest = std::max(highest, static_cast<DebugLevel>(std::stoi(message.data)));
+    return highest;
+  });
 }
 
 std::shared_ptr<JobState> JobState::of(RankContext& context) {
@@ -122,6 +154,7 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
 
 // The store's keeper may be stopped or cut off; that must not hold up a rank that leaves.
 void JobState::leave_store(Deadline deadline) noexcept {
+  if (!job.base) return;
   try {
     const auto leaving = std::make_shared<Job>(std::move(job));
     run_within(deadline.left() + hasty_patience, [leaving, deadline] { leave(*leaving, deadline); });
@@ -170,7 +203,7 @@ std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity) {
     backend.context = group->identity.context;
     backend.rank = group->rank;
     backend.members = group->identity.ranks;
-    backend.store = std::make_shared<PrefixStore>("group/" + group->identity.name, job.store);
+    if (job.store) backend.store = std::make_shared<PrefixStore>("group/" + group->identity.name, job.store);
     backend.endpoint = endpoint;
     backend.send_mode = settings.send_mode;
     group->observer = make_group_observer(*this, *group);

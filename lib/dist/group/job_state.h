@@ -19,6 +19,8 @@
 
 namespace dist {
 
+class CallObserver;
+
 class JobState {
  public:
   // Joins: blocks until all ranks have done so. Afterwards groups[0] is the default group.
@@ -51,10 +53,14 @@ class JobState {
   std::shared_ptr<Endpoint> endpoint;
   std::unique_ptr<Watchdog> watchdog;
   RankContext& context;
+  std::shared_ptr<CallObserver> observer;  // of a simulated rank; may be null
   std::vector<std::shared_ptr<GroupState>> groups;
   std::uint32_t next_context = 1;  // see agree_on_context()
 
  private:
+  void join(const InitOptions& options);  // with processes and threads
+  void join_virtually(const InitOptions& options);
+  void connect();
   void agree_with_others(const InitOptions& options, const std::string& backend);
   void leave_store(Deadline deadline) noexcept;
   void leave_with(const std::string& reason, Deadline deadline) noexcept;

@@ -1,6 +1,7 @@
 // Making groups: new_group and split_group.
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include <fmt/ranges.h>
 
@@ -34,14 +35,41 @@ std::vector<std::int64_t> decode(const std::string& data) {
 // The first context number that none of these ranks has used yet: each proposes its next, the highest wins.
 // (As MPI libraries do. Groups without a common rank may get equal numbers; they never exchange messages.)
 // The first number of each message's data is the proposal.
-std::uint32_t agree_on_context(JobState& job, const std::vector<ControlMessage>& messages,
-                               std::uint32_t how_many) {
+std::uint32_t agree_on_context(const std::vector<ControlMessage>& messages) {
   std::uint32_t context = 0;
   for (const auto& message : messages) {
     context = std::max(context, static_cast<std::uint32_t>(decode(message.data).front()));
   }
-  job.next_context = context + how_many;
   return context;
+}
+
+// Every color's group, and the number that serves all: no rank is in two of them.
+struct Split {
+  std::uint32_t context = 0;
+  std::map<std::int64_t, Members> groups;
+};
+
+Split split_by_color(const GroupState& parent, const std::vector<ControlMessage>& messages) {
+  struct Member {
+    std::int64_t key;
+    int parent_rank;
+    auto operator<=>(const Member&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
+  };
+  std::map<std::int64_t, std::vector<Member>> by_color;
+  for (int rank = 0; const auto& message : messages) {
+    const auto numbers = decode(message.data);
+    if (numbers[1] >= 0) by_color[numbers[1]].push_back({numbers[2], rank});
+    ++rank;
+  }
+  Split split;
+  split.context = agree_on_context(messages);
+  for (auto& [color, members] : by_color) {
+    std::ranges::sort(members);
+    std::vector<int> ranks;
+    for (const auto& member : members) ranks.push_back(parent.global_rank_of(member.parent_rank));
+    split.groups[color] = Members(std::move(ranks));
+  }
+  return split;
 }
 
 void check_ranks(const GroupState& world, const std::vector<int>& ranks, CallSite where) {
@@ -72,12 +100,19 @@ ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& opt
                                                         : find_backend(options.backend).name);
   const Timeout timeout = options.timeout.value_or(world.identity.timeout);
   const std::uint64_t number = world.control_calls;
-  const auto messages =
+  const auto exchanged =
       exchange(world, {"new_group", options.where, timeout},
                {fmt::format("new_group({{{}}}, backend {})", fmt::join(ranks, ", "), backend),
-                options.where.str(), encode({job.next_context})});
-  const std::uint32_t context = agree_on_context(job, messages, 1);
-  return ProcessGroup(job.add_group({fmt::format("group {}", number), context, ranks, backend, timeout}));
+                options.where.str(), encode({job.next_context}), options.where});
+  struct Agreed {
+    std::uint32_t context;
+    Members members;
+  };
+  const auto& [context, members] = exchanged->once([&](const auto& messages) {
+    return Agreed{agree_on_context(messages), Members(ranks)};
+  });
+  job.next_context = context + 1;
+  return ProcessGroup(job.add_group({fmt::format("group {}", number), context, members, backend, timeout}));
 }
 
 ProcessGroup split_group(int color, int key, const SplitOptions& options) {
@@ -88,32 +123,19 @@ ProcessGroup split_group(int color, int key, const SplitOptions& options) {
          parent.global_rank, options.where.str(), parent.identity.name);
   }
   const std::uint64_t number = parent.control_calls;
-  const auto messages =
+  const auto exchanged =
       exchange(parent, {"split_group", options.where, parent.identity.timeout},
-               {"split_group", options.where.str(), encode({job.next_context, color, key})});
-
-  struct Member {
-    std::int64_t key;
-    int parent_rank;
-    auto operator<=>(const Member&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
-  };
-  std::vector<Member> members;
-  for (int rank = 0; const auto& message : messages) {
-    const auto numbers = decode(message.data);
-    if (color >= 0 && numbers[1] == color) members.push_back({numbers[2], rank});
-    ++rank;
-  }
-  std::ranges::sort(members);
-  std::vector<int> ranks;
-  for (const auto& member : members) ranks.push_back(parent.global_rank_of(member.parent_rank));
-  // One number serves all colors: no rank is in two of them.
-  const std::uint32_t context = agree_on_context(job, messages, 1);
+               {"split_group", options.where.str(), encode({job.next_context, color, key}), options.where});
+  const Split& split =
+      exchanged->once([&](const auto& messages) { return split_by_color(parent, messages); });
+  job.next_context = split.context + 1;
+  const Members members = color < 0 ? Members() : split.groups.at(color);
   const std::string parent_name =
       parent.identity.context == 0 ? "" : fmt::format(" of {}", parent.identity.name);
   const std::string name = color < 0 ? fmt::format("no group of split {}{}", number, parent_name)
                                      : fmt::format("group {} color {}{}", number, color, parent_name);
   return ProcessGroup(
-      job.add_group({name, context, std::move(ranks), parent.identity.backend, parent.identity.timeout}));
+      job.add_group({name, split.context, members, parent.identity.backend, parent.identity.timeout}));
 }
 
 }  // namespace dist

@@ -82,8 +82,8 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
       places.push_back(i);
       submitted[i] = true;
     }
-    auto states = calls[first].group.backend->submit_batch(std::move(batch));
-    for (std::size_t i = 0; i < places.size(); ++i) works[places[i]] = Work(std::move(states[i]));
+    const auto states = submit(calls[first].group, std::move(batch));
+    for (std::size_t i = 0; i < places.size(); ++i) works[places[i]] = states[i];
   }
   return works;
 }

@@ -11,12 +11,15 @@
 
 namespace dist {
 
+class VirtualWorld;
+
 struct RankContext {
   ProcessGroup default_group;
   std::optional<LaunchInfo> launch;  // set by spawn: init_process_group() needs no environment then
   std::shared_ptr<Store> store;      // set by spawn for threads
-  int generation = 0;                // how often this rank has tried to join a job; kept by rendezvous()
-  std::shared_ptr<void> job;         // what init_process_group made and destroy_process_group ends
+  std::shared_ptr<VirtualWorld> virtual_world;  // of a simulated rank
+  int generation = 0;         // how often this rank has tried to join a job; kept by rendezvous()
+  std::shared_ptr<void> job;  // what init_process_group made and destroy_process_group ends
 };
 
 // Of this thread if it was given one, otherwise of the process.
@@ -32,7 +35,7 @@ class RankContextGuard {
   RankContextGuard& operator=(const RankContextGuard&) = delete;
 
  private:
-  RankContext* before_;
+  void* before_;
 };
 
 // Ends this rank's part in its job without waiting for anything: pending operations of this rank end with

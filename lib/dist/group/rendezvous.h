@@ -17,11 +17,12 @@ namespace dist {
 struct Job {
   int rank = 0, world_size = 1;
   int local_rank = 0, local_world_size = 1;  // among the ranks of this host
-  std::vector<int> hosts;               // host number of each rank: 0 is rank 0's, then as they first appear
-  int restart_count = 0;                // of the launcher
-  int generation = 0;                   // which joining this is: 0 for the first
-  std::string launcher;                 // "distrun", "env", "spawn", "tcp", "file", "store", ...
-  std::string token;                    // proves to other ranks that we belong together; new each time
+  std::vector<int> hosts;  // host number of each rank (of virtual ranks: not kept): 0 is rank 0's, then as
+                           // they first appear
+  int restart_count = 0;   // of the launcher
+  int generation = 0;      // which joining this is: 0 for the first
+  std::string launcher;    // "distrun", "env", "spawn", "tcp", "file", "store", ...
+  std::string token;       // proves to other ranks that we belong together; new each time
   Timeout timeout = default_timeout;    // of operations: InitOptions, else DIST_TIMEOUT, else 30 minutes
   bool kept_by_rank_0 = false;          // the store; otherwise it outlives the job
   std::unique_ptr<StoreServer> server;  // on rank 0, if it keeps the store

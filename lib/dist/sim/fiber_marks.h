@@ -14,11 +14,15 @@
 
 namespace dist::sim {
 
-// Fibers 0 to n-1, and as number n the thread that runs them.
+// Fibers 0 to n-1, as number n the thread that runs them, and after it those that were added.
 class FiberMarks {
  public:
 #if defined(DIST_ASAN)
   explicit FiberMarks(int fibers) : marks_(static_cast<std::size_t>(fibers) + 1) {}
+  int add() {
+    marks_.emplace_back();
+    return static_cast<int>(marks_.size()) - 1;
+  }
 
   void has_stack(int fiber, const void* bottom, std::size_t bytes) {
     mark(fiber).bottom = bottom;
@@ -44,13 +48,17 @@ class FiberMarks {
   Mark& mark(int fiber) { return marks_[static_cast<std::size_t>(fiber)]; }
   std::vector<Mark> marks_;
 #elif defined(DIST_TSAN)
-  explicit FiberMarks(int fibers) : marks_(static_cast<std::size_t>(fibers) + 1) {
-    marks_.back() = __tsan_get_current_fiber();
-    for (int i = 0; i < fibers; ++i) marks_[static_cast<std::size_t>(i)] = __tsan_create_fiber(0);
+  explicit FiberMarks(int fibers) : thread_(static_cast<std::size_t>(fibers)) {
+    for (int i = 0; i < fibers; ++i) add();
+    marks_.push_back(__tsan_get_current_fiber());
   }
   ~FiberMarks() {
-    marks_.pop_back();
+    marks_.erase(marks_.begin() + static_cast<std::ptrdiff_t>(thread_));
     for (auto* mark : marks_) __tsan_destroy_fiber(mark);
+  }
+  int add() {
+    marks_.push_back(__tsan_create_fiber(0));
+    return static_cast<int>(marks_.size()) - 1;
   }
   FiberMarks(const FiberMarks&) = delete;
   FiberMarks& operator=(const FiberMarks&) = delete;
@@ -61,8 +69,10 @@ class FiberMarks {
 
  private:
   std::vector<void*> marks_;
+  std::size_t thread_;
 #else
   explicit FiberMarks(int) {}
+  int add() { return 0; }
   void has_stack(int, const void*, std::size_t) {}
   void leaving(int, int, bool) {}
   void arrived(int, int) {}

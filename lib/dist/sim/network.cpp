@@ -30,6 +30,7 @@ Network::Network(Topology topology, int ranks, NetworkListener& listener)
   }
   nic_out_free_.resize(static_cast<std::size_t>(nics));
   nic_in_free_.resize(static_cast<std::size_t>(nics));
+  card_bytes_.resize(static_cast<std::size_t>(nics));
 }
 
 Network::~Network() {
@@ -45,6 +46,7 @@ RequestId Network::post_send(const Post& post) {
   Ports& there = ports_[static_cast<std::size_t>(post.peer)];
   if (there.failed) {
     send.fault = Fault::peer_failed;
+    if (watcher_) watcher_->stranded(send, post.peer);
     complete(id, post.now);
     return id;
   }
@@ -71,6 +73,7 @@ RequestId Network::post_recv(const Post& post) {
     match(send, id, post.now);
   } else if (post.peer != any_source && ports_[static_cast<std::size_t>(post.peer)].failed) {
     recv.fault = Fault::peer_failed;
+    if (watcher_) watcher_->stranded(recv, post.peer);
     complete(id, post.now);
   } else {
     enqueue(here.receives, id);
@@ -85,6 +88,7 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
     fault = Fault::opcode_mismatch;
   else if (send.bytes != recv.bytes)
     fault = Fault::size_mismatch;
+  if (fault != Fault::none && watcher_) watcher_->misfit(send, recv);
   const bool was_rendezvous = send.rendezvous && !send.known;
   if (was_rendezvous) {
     send.fault = fault;  // an eager sender has gone on already
@@ -137,7 +141,10 @@ Time Network::transmit(int src, int dst, std::uint64_t bytes, Time ready) {
   if (out) start = std::max({start, *out, *in});
   const Time end = start + between_.hold(bytes);
   from.send_free = to.recv_free = end;
-  if (out) *out = *in = end;
+  if (out) {
+    *out = *in = end;
+    card_bytes_[static_cast<std::size_t>(from.nic)] += bytes;
+  }
   return end;
 }
 
@@ -145,7 +152,7 @@ void Network::complete(RequestId id, Time at) {
   NetRequest& request = requests_[id];
   request.at = at;
   request.known = true;
-  if (request.awaited) listener_.known(request.owner, id, at);
+  if (request.awaited || request.watched) listener_.known(request.owner, id, at);
 }
 
 void Network::release(RequestId id) {
@@ -179,6 +186,7 @@ void Network::fail_rank(std::int32_t rank, Time now) {
   const auto fail_all = [&](Mailbox& box, auto needs) {
     for (RequestId id = take(box, needs); id != no_request; id = take(box, needs)) {
       requests_[id].fault = Fault::peer_failed;
+      if (watcher_) watcher_->stranded(requests_[id], rank);
       if (requests_[id].detached)
         free(id);
       else
@@ -204,7 +212,8 @@ RequestId Network::acquire(const Post& post) {
                    .context = post.key.context,
                    .opcode = post.opcode,
                    .owner = post.rank,
-                   .peer = post.peer};
+                   .peer = post.peer,
+                   .site = post.site};
   return id;
 }
 

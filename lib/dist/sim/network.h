@@ -46,9 +46,11 @@ struct alignas(64) NetRequest {
   bool rendezvous : 1 = false;
   bool known : 1 = false;     // `at` is the completion time
   bool awaited : 1 = false;   // its rank sleeps until it is known
+  bool watched : 1 = false;   // its rank has looked at it in vain
   bool detached : 1 = false;  // its rank has finished with it (an eager send whose message still waits)
   bool bounced : 1 = false;   // `data` is a copy of ours
   Fault fault = Fault::none;
+  std::uint32_t site = 0;  // of the call it belongs to; the poster's business
 };
 static_assert(sizeof(NetRequest) == 64);
 
@@ -60,8 +62,16 @@ struct RankTraffic {
 class NetworkListener {
  public:
   virtual ~NetworkListener() = default;
-  // The completion time of a request whose rank awaits it has become known.
+  // The completion time of a request whose rank awaits or watches it has become known.
   virtual void known(std::int32_t rank, RequestId id, Time at) = 0;
+};
+
+// Told of what a right program does not do.
+class NetworkWatcher {
+ public:
+  virtual ~NetworkWatcher() = default;
+  virtual void misfit(const NetRequest& send, const NetRequest& recv) = 0;  // in size or operation
+  virtual void stranded(const NetRequest& request, int gone) = 0;  // the other side has left or failed
 };
 
 class Network {
@@ -79,23 +89,29 @@ class Network {
     std::uint64_t bytes;
     Time now;
     bool rendezvous = false;
+    std::uint32_t site = 0;
   };
   RequestId post_send(const Post& post);
   RequestId post_recv(const Post& post);
 
   const NetRequest& operator[](RequestId id) const { return requests_[id]; }
-  void await(RequestId id) { requests_[id].awaited = true; }
+  void await(RequestId id, bool yes = true) { requests_[id].awaited = yes; }
+  void watch(RequestId id) { requests_[id].watched = true; }
   // The rank is done with the request (waited, or cancelled). An eager message nobody has received yet is
   // kept.
   void release(RequestId id);
   void cancel(RequestId id);
 
   // A rank is gone: requests that need it fail now or when they are posted.
+  void revive(std::int32_t rank) { ports_[static_cast<std::size_t>(rank)].failed = false; }
   void fail_rank(std::int32_t rank, Time now);
+
+  void set_watcher(NetworkWatcher* watcher) { watcher_ = watcher; }
 
   int ranks() const { return static_cast<int>(ports_.size()); }
   const Topology& topology() const { return topology_; }
   const RankTraffic& traffic(int rank) const { return traffic_[static_cast<std::size_t>(rank)]; }
+  const std::vector<std::uint64_t>& card_bytes() const { return card_bytes_; }
   std::uint64_t messages() const { return messages_; }
   Time last_arrival() const { return last_arrival_; }
   // Messages that arrived and that nobody received, and receives nobody answered: ids, for findings.
@@ -128,11 +144,13 @@ class Network {
   Topology topology_;
   Cost inside_, between_;
   NetworkListener& listener_;
+  NetworkWatcher* watcher_ = nullptr;
   std::vector<NetRequest> requests_;
   RequestId free_ = no_request;
   std::vector<Ports> ports_;
   std::vector<RankTraffic> traffic_;
   std::vector<Time> nic_out_free_, nic_in_free_;
+  std::vector<std::uint64_t> card_bytes_;  // out of the node
   std::uint64_t messages_ = 0;
   Time last_arrival_ = 0;
 };

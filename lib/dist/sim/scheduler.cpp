@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cxxabi.h>
 
+#include "dist/core/deadline.h"
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
 
 namespace dist::sim {
-
-// The exception state that the C++ runtime keeps for a thread, and that each fiber must have for itself.
-struct ExceptionState {
-  void* caught = nullptr;
-  unsigned int uncaught = 0;
-};
 
 namespace {
 
@@ -27,22 +21,21 @@ ExceptionState& exception_state() {
   return *reinterpret_cast<ExceptionState*>(__cxxabiv1::__cxa_get_globals());
 }
 
+Time to_time(Tasking::TimePoint point) {
+  const auto ns = point.time_since_epoch().count();
+  return ns > never / 1000 ? never : static_cast<Time>(ns) * 1000;
+}
+
 }  // namespace
 
-// In one cache line: it is touched at every switch.
-struct alignas(64) Task {
-  context::fcontext_t context = nullptr;  // where it goes on; also the top of what its stack holds
-  Task* next = nullptr;
-  Time clock = 0;
-  ExceptionState exceptions;
-  RequestId waiting_for = no_request;
-  std::int32_t rank = -1;
-  bool ended = false;
-  bool released = false;  // queued to be told of the deadlock
+Time from_deadline(const Deadline& deadline) {
+  return deadline.is_never() ? never : to_time(deadline.when());
+}
 
-  static void enter(context::transfer_t from);
+struct Scheduler::Worker : Task {
+  explicit Worker(std::size_t stack_bytes) : stack(1, stack_bytes) { worker = true; }
+  Stacks stack;
 };
-static_assert(sizeof(Task) == 64);
 
 Scheduler* Scheduler::current() { return current_scheduler; }
 
@@ -50,63 +43,82 @@ Scheduler::Scheduler(Topology topology, int ranks, const SchedulerOptions& optio
     : network_(std::move(topology), ranks, *this),
       stacks_(ranks, options.stack_bytes),
       marks_(ranks),
-      tasks_(static_cast<std::size_t>(ranks) + 1) {}
+      stack_bytes_(options.stack_bytes),
+      tasks_(static_cast<std::size_t>(ranks) + 1),
+      lingering_(static_cast<std::size_t>(ranks)),
+      reduce_ps_per_byte_(network_.topology().reduce_seconds_per_byte * 1e12) {}
 
 Scheduler::~Scheduler() = default;
 
-int Scheduler::number_of(const Task& task) const { return static_cast<int>(&task - tasks_.data()); }
-int Scheduler::rank() const { return running_->rank; }
-Time Scheduler::now() const { return running_->clock; }
+Tasking::TimePoint Scheduler::now() const {
+  return TimePoint(std::chrono::nanoseconds(running_->clock / 1000));
+}
 
-void Task::enter(context::transfer_t from) {
+void Scheduler::enter(context::transfer_t from) {
   auto& before = *static_cast<Task*>(from.data);
   before.context = from.fctx;
   Scheduler& scheduler = *current_scheduler;
-  scheduler.marks_.arrived(scheduler.number_of(*scheduler.running_), scheduler.number_of(before));
+  scheduler.marks_.arrived(scheduler.running_->mark, before.mark);
   scheduler.run_task(*scheduler.running_);
   scheduler.switch_to(scheduler.next_task());  // for good
 }
 
 void Scheduler::run_task(Task& task) {
   try {
-    main_(task.rank);
+    task.worker ? task.main() : main_(task.rank);
   } catch (...) {
     if (!failure_) failure_ = std::current_exception();
-    network_.fail_rank(task.rank, task.clock);
+    if (!task.worker) network_.fail_rank(task.rank, task.clock);
   }
   task.ended = true;
-  --alive_;
-  finish_ = std::max(finish_, task.clock);
+  if (task.worker) {
+    task.main = nullptr;
+  } else {
+    --alive_;
+    finish_ = std::max(finish_, task.clock);
+  }
 }
 
 void Scheduler::run(const std::function<void(int rank)>& main) {
   Scheduler* const outer = std::exchange(current_scheduler, this);
+  Tasking* const outer_tasking = exchange_current(this);
   main_ = main;
   alive_ = network_.ranks();
   for (int rank = 0; rank < network_.ranks(); ++rank) {
     Task& task = tasks_[static_cast<std::size_t>(rank)];
-    task.rank = rank;
-    task.context = context::make_fcontext(stacks_.top(rank), stacks_.usable(rank), &Task::enter);
+    task.rank = task.mark = rank;
+    task.context = context::make_fcontext(stacks_.top(rank), stacks_.usable(rank), &Scheduler::enter);
     marks_.has_stack(rank, stacks_.bottom(rank), stacks_.usable(rank));
     ready_.push(&task, 0);
   }
-  running_ = &tasks_.back();
-  running_->rank = current_rank_label();
+  Task& caller = tasks_.back();
+  caller.mark = network_.ranks();
+  caller.rank = current_rank().label;
+  caller.rank_context = current_rank().context;
+  running_ = &caller;
   run_all();
-  if (alive_ > 0) {
-    deadlock_ = "deadlock: " + who_waits();
-    release_blocked();
-    if (!failure_) failure_ = std::make_exception_ptr(Error(Errc::timeout, deadlock_));
+  while (alive_ > 0) {
+    if (!failure_) failure_ = std::make_exception_ptr(Error(Errc::timeout, "deadlock: " + who_waits()));
+    if (!release_blocked()) break;
+    run_all();
   }
   current_scheduler = outer;
+  exchange_current(outer_tasking);
   if (failure_) std::rethrow_exception(failure_);
 }
 
 void Scheduler::run_all() {
-  if (!ready_.empty()) give_way();
+  Task* const next = next_task();
+  if (next != running_) switch_to(next);
 }
 
-Task* Scheduler::next_task() { return ready_.empty() ? &tasks_.back() : ready_.pop(); }
+Task* Scheduler::next_task() {
+  for (;;) {
+    if (ready_.earliest() <= soonest_deadline_ && !ready_.empty()) return ready_.pop();
+    if (ready_.empty() && alive_ > 0 && listener_) listener_->stalled(blocked());
+    if (!expire(ready_.earliest()) && ready_.empty()) return &tasks_.back();
+  }
+}
 
 void Scheduler::give_way() {
   Task* const next = next_task();
@@ -122,71 +134,216 @@ void Scheduler::switch_to(Task* next) {
     for (int line = 0; line < 8; ++line) __builtin_prefetch(stack + line * 64, 1);
     if (soon->next) __builtin_prefetch(soon->next, 1);
   }
+  if (before->worker && before->ended) idle_workers_.push_back(static_cast<Worker*>(before));
   before->exceptions = exception_state();
   exception_state() = next->exceptions;
   running_ = next;
-  ++switches_;
-  set_current_rank_label(next->rank);
-  marks_.leaving(number_of(*before), number_of(*next), before->ended);
+  switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  on_cpu_.store(next->rank, std::memory_order_relaxed);
+  CurrentRank& rank = current_rank();
+  before->rank_context = rank.context;
+  rank = {next->rank, next->rank_context};
+  marks_.leaving(before->mark, next->mark, before->ended);
   const context::transfer_t back = context::jump_fcontext(next->context, before);
   auto& last = *static_cast<Task*>(back.data);
   last.context = back.fctx;
-  marks_.arrived(number_of(*before), number_of(last));
+  marks_.arrived(before->mark, last.mark);
 }
 
 void Scheduler::compute(Time duration) {
   running_->clock += duration;
-  if (running_->clock <= ready_.earliest()) return;
+  if (running_->clock <= ready_.earliest() && running_->clock <= soonest_deadline_) return;
   ready_.push(running_, running_->clock);
   give_way();
 }
 
-void Scheduler::await(RequestId id) {
-  if (!network_[id].known) {
-    network_.await(id);
-    running_->waiting_for = id;
-    give_way();  // known() puts this rank back at the request's time
-    running_->waiting_for = no_request;
-    if (!network_[id].known) fail(Errc::timeout, "{}", deadlock_);
-    return;
-  }
-  const Time at = network_[id].at;
+void Scheduler::sleep_until(TimePoint when) {
+  const Time at = to_time(when);
   if (at > running_->clock) compute(at - running_->clock);
 }
 
-bool Scheduler::reached(RequestId id) {
-  if (network_[id].known && network_[id].at <= running_->clock) return true;
-  ready_.push(running_, running_->clock);
-  give_way();
-  return network_[id].known && network_[id].at <= running_->clock;
+void Scheduler::reduced(std::size_t bytes) {
+  if (reduce_ps_per_byte_ > 0)
+    compute(static_cast<Time>(static_cast<double>(bytes) * reduce_ps_per_byte_ + 0.5));
 }
 
-void Scheduler::known(std::int32_t rank, RequestId, Time at) {
-  Task& task = tasks_[static_cast<std::size_t>(rank)];
-  if (task.released) return;
+void Scheduler::memory(std::ptrdiff_t change) {
+  if (listener_) listener_->memory(running_->rank, change);
+}
+
+void Scheduler::block(Task& task, Time deadline, const WaitReason* reason) {
+  task.deadline = deadline;
+  task.reason = reason;
+  task.wake = Wake::normal;
+  soonest_deadline_ = std::min(soonest_deadline_, deadline);
+  give_way();
+  task.reason = nullptr;
+}
+
+bool Scheduler::await(RequestId id, Time deadline, const WaitReason* reason) {
+  if (network_[id].known) {
+    const Time at = network_[id].at;
+    if (at > running_->clock) compute(at - running_->clock);
+    return true;
+  }
+  Task& task = *running_;
+  network_.await(id);
+  task.waiting_for = id;
+  block(task, deadline, reason);  // known() puts this rank back at the request's time
+  if (task.wake == Wake::normal) return true;
+  network_.await(id, false);
+  if (task.wake == Wake::released) fail(Errc::timeout, "deadlock: rank {} waits for ever", task.rank);
+  return false;
+}
+
+bool Scheduler::reached(RequestId id) {
+  const auto is_there = [&] { return network_[id].known && network_[id].at <= running_->clock; };
+  if (is_there()) return true;
+  compute(poll_cost);
+  if (is_there()) return true;
+  Time& next_event = lingering_[static_cast<std::size_t>(running_->rank)].next_event;
+  if (network_[id].known)
+    next_event = std::min(next_event, network_[id].at);
+  else
+    network_.watch(id);
+  return false;
+}
+
+void Scheduler::linger(Time patience) {
+  auto& [list, next_event] = lingering_[static_cast<std::size_t>(running_->rank)];
+  const Time until = std::min(running_->clock + patience, std::exchange(next_event, never));
+  wait(list, Deadline::at(TimePoint(std::chrono::nanoseconds((until + 999) / 1000))), nullptr);
+}
+
+void Scheduler::nudge() { notify_all(lingering_[static_cast<std::size_t>(running_->rank)].list); }
+
+bool Scheduler::wait(WaitList& list, const Deadline& deadline, const WaitReason* reason) {
+  Task& task = *running_;
+  task.list = &list;
+  task.list_next = nullptr;
+  task.list_previous = static_cast<Task*>(list.last);
+  (list.last ? static_cast<Task*>(list.last)->list_next : *reinterpret_cast<Task**>(&list.first)) = &task;
+  list.last = &task;
+  block(task, from_deadline(deadline), reason);
+  if (task.wake == Wake::released) fail(Errc::timeout, "deadlock: rank {} waits for ever", task.rank);
+  return task.wake == Wake::normal;
+}
+
+void Scheduler::unlink(Task& task) {
+  if (!task.list) return;
+  WaitList& list = *task.list;
+  (task.list_previous ? task.list_previous->list_next : *reinterpret_cast<Task**>(&list.first)) =
+      task.list_next;
+  (task.list_next ? task.list_next->list_previous : *reinterpret_cast<Task**>(&list.last)) =
+      task.list_previous;
+  task.list = nullptr;
+}
+
+void Scheduler::make_ready(Task& task, Time at, Wake wake) {
+  unlink(task);
+  task.waiting_for = no_request;
+  task.wake = wake;
+  task.deadline = never;
   task.clock = std::max(task.clock, at);
   ready_.push(&task, task.clock);
 }
 
-std::string Scheduler::who_waits() const {
+void Scheduler::notify_all(WaitList& list) {
+  while (list.first) make_ready(*static_cast<Task*>(list.first), running_->clock, Wake::normal);
+}
+
+void Scheduler::known(std::int32_t rank, RequestId id, Time at) {
+  if (!network_[id].awaited) {  // watched
+    WaitList& list = lingering_[static_cast<std::size_t>(rank)].list;
+    while (list.first) make_ready(*static_cast<Task*>(list.first), at, Wake::normal);
+    return;
+  }
+  Task& main = tasks_[static_cast<std::size_t>(rank)];
+  if (main.waiting_for == id) return make_ready(main, at, Wake::normal);
+  if (workers_of_.empty()) return;
+  for (Task* worker : workers_of_[static_cast<std::size_t>(rank)]) {
+    if (worker->waiting_for == id) return make_ready(*worker, at, Wake::normal);
+  }
+}
+
+void Scheduler::start(std::function<void()> fn) {
+  if (idle_workers_.empty()) {
+    workers_.push_back(std::make_unique<Worker>(stack_bytes_));
+    workers_.back()->mark = marks_.add();
+    workers_of_.resize(lingering_.size());
+    idle_workers_.push_back(workers_.back().get());
+  }
+  Worker& task = *idle_workers_.back();
+  idle_workers_.pop_back();
+  if (task.rank >= 0) std::erase(workers_of_[static_cast<std::size_t>(task.rank)], &task);
+  task.ended = false;
+  task.rank = running_->rank;
+  workers_of_[static_cast<std::size_t>(task.rank)].push_back(&task);
+  task.clock = running_->clock;
+  task.rank_context = current_rank().context;
+  task.main = std::move(fn);
+  task.context = context::make_fcontext(task.stack.top(0), task.stack.usable(0), &Scheduler::enter);
+  marks_.has_stack(task.mark, task.stack.bottom(0), task.stack.usable(0));
+  ready_.push(&task, task.clock);
+}
+
+template <class Visit>
+void Scheduler::for_each_task(Visit visit) {
+  for (Task& task : tasks_) visit(task);
+  for (const auto& worker : workers_) visit(*worker);
+}
+
+bool Scheduler::expire(Time before) {
+  Time soonest = never;
+  for_each_task([&](const Task& task) {
+    if (task.is_blocked()) soonest = std::min(soonest, task.deadline);
+  });
+  soonest_deadline_ = soonest;
+  if (soonest == never || soonest >= before) return false;
+  for_each_task([&](Task& task) {
+    if (task.is_blocked() && task.deadline == soonest) make_ready(task, soonest, Wake::timed_out);
+  });
+  return true;
+}
+
+std::vector<BlockedTask> Scheduler::blocked() {
+  std::vector<BlockedTask> found;
+  for_each_task([&](const Task& task) {
+    if (!task.is_blocked() || task.ended) return;
+    found.push_back({task.rank, task.worker, task.waiting_for, task.reason,
+                     task.list != nullptr && task.reason == nullptr && task.deadline != never});
+  });
+  return found;
+}
+
+std::string Scheduler::who_waits() {
   std::string who;
-  for (const Task& task : tasks_) {
-    if (task.ended || task.waiting_for == no_request) continue;
-    const NetRequest& request = network_[task.waiting_for];
+  for (const BlockedTask& task : blocked()) {
+    if (task.request == no_request) continue;
+    const NetRequest& request = network_[task.request];
     who += fmt::format("{}rank {} waits to {} rank {}", who.empty() ? "" : "; ", task.rank,
                        request.is_send ? "send to" : "receive from", request.peer);
   }
   return who;
 }
 
-// Each blocked rank's wait throws, so that its stack is unwound and what it owns is freed.
-void Scheduler::release_blocked() {
-  for (Task& task : tasks_) {
-    if (task.ended || task.waiting_for == no_request) continue;
-    task.released = true;
-    ready_.push(&task, std::max(task.clock, finish_));
+// Each blocked rank's wait throws, so that its stack is unwound and what it owns is freed. Workers that wait
+// for work end when their owner does.
+bool Scheduler::release_blocked() {
+  bool any = false;
+  for_each_task([&](Task& task) {
+    if (!task.is_blocked() || task.ended || (task.worker && task.list != nullptr)) return;
+    any = true;
+    make_ready(task, std::max(task.clock, finish_), Wake::released);
+  });
+  return any;
+}
+
+void Scheduler::release_workers(int rank) {
+  if (workers_of_.empty()) return;
+  for (Task* task : workers_of_[static_cast<std::size_t>(rank)]) {
+    if (!task->ended && task->waiting_for != no_request) make_ready(*task, running_->clock, Wake::timed_out);
   }
-  run_all();
 }
 
 }  // namespace dist::sim

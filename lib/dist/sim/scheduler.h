@@ -2,6 +2,7 @@
 // thread, no preemption: a rank gives way when it waits, computes or sleeps. Deterministic.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -10,66 +11,126 @@
 #include <vector>
 
 #include "dist/core/sanitizer.h"
+#include "dist/core/tasking.h"
 #include "dist/sim/fiber_marks.h"
 #include "dist/sim/network.h"
 #include "dist/sim/ready_queue.h"
 #include "dist/sim/stacks.h"
+#include "dist/sim/task.h"
 
 namespace dist::sim {
-
-struct Task;
 
 struct SchedulerOptions {
   std::size_t stack_bytes = (built_with_asan ? 256 : 64) * 1024;  // its frames are larger
 };
 
-class Scheduler final : public NetworkListener {
+// A rank that waits, for those who explain a standstill.
+struct BlockedTask {
+  int rank;
+  bool worker;
+  RequestId request;         // or no_request
+  const WaitReason* reason;  // may be null
+  bool bounded;              // it polls: the wait ends by itself
+};
+
+// Told of what happens; the simulation's owner.
+class SchedulerListener {
+ public:
+  virtual ~SchedulerListener() = default;
+  // No rank can go on, except by a timeout.
+  virtual void stalled(const std::vector<BlockedTask>& blocked) = 0;
+  virtual void memory(int rank, std::ptrdiff_t change) = 0;
+};
+
+Time from_deadline(const Deadline& deadline);  // on the virtual clock
+
+class Scheduler final : public NetworkListener, public Tasking {
  public:
   Scheduler(Topology topology, int ranks, const SchedulerOptions& options = {});
   ~Scheduler() override;
 
-  // Runs main(rank) on every rank until all have ended. Throws the first rank's error, with the rank in
-  // front, and Error{timeout} "deadlock" naming who waits for whom when no rank can go on.
+  // Runs main(rank) on every rank until all have ended. Throws the first rank's error, and Error{timeout}
+  // "deadlock" naming who waits for whom when no rank can go on.
   void run(const std::function<void(int rank)>& main);
 
   // Of the simulation that runs on this thread; null outside.
   static Scheduler* current();
 
   // For the running rank:
-  int rank() const;
-  Time now() const;
+  int rank() const { return running_->rank; }
+  Time clock() const { return running_->clock; }
   void compute(Time duration);  // the clock moves on; earlier ranks run first
-  void await(RequestId id);     // until the request is known and the clock has reached it
-  bool reached(RequestId id);   // known, and not in this rank's future; lets others run if not
+  // Until the request is known and the clock has reached it; false: the deadline passed first.
+  bool await(RequestId id, Time deadline = never, const WaitReason* reason = nullptr);
+  bool reached(RequestId id);  // known, and not in this rank's future; each look costs poll_cost
+  // Until something that reached() found unfinished may be finished, or for so long.
+  void linger(Time patience);
+  void nudge();  // ends linger() of this rank's other tasks
 
+  TimePoint now() const override;
+  void sleep_until(TimePoint when) override;
+  bool wait(WaitList& list, const Deadline& deadline, const WaitReason* reason) override;
+  void notify_all(WaitList& list) override;
+  void start(std::function<void()> fn) override;
+  void reduced(std::size_t bytes) override;
+  void memory(std::ptrdiff_t change) override;
+
+  // Waits of this rank's workers on the network fail, now and later (SimTransport looks at it).
+  void release_workers(int rank);
+
+  void set_listener(SchedulerListener* listener) { listener_ = listener; }
   Network& network() { return network_; }
   Time finish_time() const { return finish_; }  // the latest clock of all ranks that have ended
-  std::uint64_t switches() const { return switches_; }
+  std::uint64_t switches() const { return switches_.load(std::memory_order_relaxed); }
+  int running_rank() const { return on_cpu_.load(std::memory_order_relaxed); }  // from any thread
+  const Stacks& stacks() const { return stacks_; }
+
+  static constexpr Time poll_cost = 50'000;  // ps: a loop over is_completed() gets on
 
  private:
+  struct Worker;
   void known(std::int32_t rank, RequestId id, Time at) override;
-  friend struct Task;
+  static void enter(boost::context::detail::transfer_t from);
   void run_task(Task& task);
   void run_all();   // until no rank can go on
   void give_way();  // the current task has been queued, or sleeps: run the next
+  void block(Task& task, Time deadline, const WaitReason* reason);
   void switch_to(Task* next);
   Task* next_task();
-  int number_of(const Task& task) const;  // of its rank; of the caller of run(), the last
-  std::string who_waits() const;
-  void release_blocked();
+  void make_ready(Task& task, Time at, Wake wake);
+  static void unlink(Task& task);
+  // Wakes those whose deadline comes before anything else happens.
+  bool expire(Time before);
+  template <class Visit>
+  void for_each_task(Visit visit);
+  std::vector<BlockedTask> blocked();
+  std::string who_waits();
+  bool release_blocked();
 
   Network network_;
   Stacks stacks_;
   FiberMarks marks_;
+  std::size_t stack_bytes_;
   std::vector<Task> tasks_;  // [rank]; the last one is the caller of run()
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Worker*> idle_workers_;
+  std::vector<std::vector<Task*>> workers_of_;  // [rank]; empty until there is one
+  struct Lingering {
+    WaitList list;
+    Time next_event = never;  // something that was looked at will be there then
+  };
+  std::vector<Lingering> lingering_;  // [rank]
   ReadyQueue<Task> ready_;
   Task* running_ = nullptr;
+  Time soonest_deadline_ = never;  // of all that wait, or earlier
   int alive_ = 0;
   Time finish_ = 0;
-  std::uint64_t switches_ = 0;
+  double reduce_ps_per_byte_;
+  std::atomic<std::uint64_t> switches_{0};
+  std::atomic<int> on_cpu_{-1};
   std::function<void(int)> main_;
   std::exception_ptr failure_;
-  std::string deadlock_;  // what released ranks are told
+  SchedulerListener* listener_ = nullptr;
 };
 
 }  // namespace dist::sim

@@ -6,79 +6,156 @@
 
 namespace dist::sim {
 
-SimTransport::SimTransport(Scheduler& scheduler, Members members, int group_rank, const Channel& channel,
-                           SendMode mode)
-    : scheduler_(scheduler),
-      members_(std::move(members)),
-      channel_(channel),
-      mode_(mode),
-      rank_(group_rank),
-      global_rank_(members_[group_rank]) {}
+std::uint32_t CallSites::number_of(std::string_view name, CallSite where) {
+  for (std::uint32_t i = 1; i < sites_.size(); ++i) {
+    const Site& site = sites_[i];
+    if (site.where.line == where.line && site.where.file == where.file && site.name == name) return i;
+  }
+  sites_.push_back({std::string(name), where});
+  return static_cast<std::uint32_t>(sites_.size()) - 1;
+}
+
+SimTransport::SimTransport(Fabric& fabric, TransportOptions options, int global_rank,
+                           const std::string* aborted)
+    : fabric_(fabric),
+      options_(std::move(options)),
+      aborted_(aborted),
+      deadline_(from_deadline(options_.deadline)),
+      site_(fabric.sites.number_of(options_.label.name, options_.label.where)),
+      global_rank_(global_rank),
+      rank_(options_.members.group_rank_of(global_rank)) {}
 
 Network::Post SimTransport::post(const TensorView& data, int peer) const {
+  const Channel& channel = options_.channel;
   return {.rank = global_rank_,
           .peer = peer,
-          .key = {channel_.tag, channel_.context * 2 + (channel_.point_to_point ? 1U : 0U)},
-          .opcode = channel_.opcode,
+          .key = {channel.tag, channel.context * 2 + (channel.point_to_point ? 1U : 0U)},
+          .opcode = channel.opcode,
           .data = data.data,
           .bytes = data.bytes(),
-          .now = scheduler_.now()};
+          .now = fabric_.scheduler.clock(),
+          .site = site_};
+}
+
+void SimTransport::check_aborted() const {
+  if (aborted_ && !aborted_->empty()) fail(Errc::aborted, "{} was given up: {}", subject(), *aborted_);
 }
 
 Request SimTransport::isend(TensorView data, int dst) {
-  Network::Post send = post(data, members_[dst]);
-  send.rendezvous = mode_ == SendMode::rendezvous;
-  return {this, scheduler_.network().post_send(send)};
+  check_aborted();
+  Network::Post send = post(data, options_.members[dst]);
+  send.rendezvous = options_.mode == SendMode::rendezvous;
+  return {this, fabric_.scheduler.network().post_send(send)};
 }
 
 Request SimTransport::irecv(TensorView data, int src) {
-  return {this, scheduler_.network().post_recv(post(data, src == any_rank ? any_source : members_[src]))};
+  check_aborted();
+  const int peer = src == any_rank ? any_source : options_.members[src];
+  return {this, fabric_.scheduler.network().post_recv(post(data, peer))};
 }
 
 int SimTransport::wait(std::uint64_t id) {
   const auto request = static_cast<RequestId>(id);
-  scheduler_.await(request);
-  const NetRequest& done = scheduler_.network()[request];
+  Network& network = fabric_.scheduler.network();
+  bool there = false;
+  try {
+    there = fabric_.scheduler.await(request, deadline_, this);
+  } catch (...) {
+    network.cancel(request);
+    throw;
+  }
+  if (!there) give_up(request);
+  const NetRequest& done = network[request];
   if (done.fault != Fault::none) raise(request);
   const int peer = done.peer;
-  scheduler_.network().release(request);
-  return members_.group_rank_of(peer);
+  network.release(request);
+  return options_.members.group_rank_of(peer);
 }
 
-bool SimTransport::test(std::uint64_t id) { return scheduler_.reached(static_cast<RequestId>(id)); }
+bool SimTransport::test(std::uint64_t id) { return fabric_.scheduler.reached(static_cast<RequestId>(id)); }
 
 void SimTransport::cancel(std::uint64_t id) noexcept {
-  scheduler_.network().cancel(static_cast<RequestId>(id));
+  fabric_.scheduler.network().cancel(static_cast<RequestId>(id));
+}
+
+std::string SimTransport::doing() const {
+  const OpLabel& label = options_.label;
+  return fmt::format("{} #{}{}", label.name, label.sequence,
+                     label.what.empty() ? "" : fmt::format(" ({})", label.what));
+}
+
+std::string SimTransport::subject() const { return fmt::format("rank {}: {}", global_rank_, doing()); }
+
+// The same sentences as on the host (transport/report.h).
+void SimTransport::give_up(RequestId id) {
+  const NetRequest request = fabric_.scheduler.network()[id];
+  fabric_.scheduler.network().cancel(id);
+  check_aborted();
+  const std::string peer = request.peer == any_source ? "any rank" : fmt::format("rank {}", request.peer);
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::nanoseconds((fabric_.scheduler.clock() - request.at) / 1000));
+  if (request.is_send)
+    fail(Errc::timeout,
+         "{}: {} did not receive {} bytes in {} ms; is that rank alive and calling the same operation?",
+         subject(), peer, request.bytes, ms.count());
+  fail(Errc::timeout,
+       "{}: got 0 of {} bytes from {} in {} ms; is that rank alive and calling the same operation?",
+       subject(), request.bytes, peer, ms.count());
 }
 
 void SimTransport::raise(RequestId id) {
-  const NetRequest request = scheduler_.network()[id];
-  scheduler_.network().release(id);
+  const NetRequest request = fabric_.scheduler.network()[id];
+  fabric_.scheduler.network().release(id);
   const auto* const verb = request.is_send ? "to" : "from";
   switch (request.fault) {
     case Fault::size_mismatch:
-      fail(Errc::mismatch, "rank {}: a message of {} bytes {} rank {} has another size there", global_rank_,
+      fail(Errc::mismatch, "{}: a message of {} bytes {} rank {} has another size there", subject(),
            request.bytes, verb, request.peer);
     case Fault::opcode_mismatch:
-      fail(Errc::mismatch, "rank {}: a message {} rank {} belongs to another operation there", global_rank_,
+      fail(Errc::mismatch,
+           "{}: a message {} rank {} belongs to another operation, or has another dtype there", subject(),
            verb, request.peer);
     case Fault::peer_failed:
-      fail(Errc::peer_failed, "rank {}: a message {} rank {}, which has failed", global_rank_, verb,
-           request.peer);
+      fail(Errc::peer_failed, "{}: a message {} rank {}, which {}", subject(), verb, request.peer,
+           fabric_.gone[static_cast<std::size_t>(request.peer)]);
     case Fault::none: break;
   }
-  fail(Errc::internal, "rank {}: a request without a fault was raised", global_rank_);
+  fail(Errc::internal, "{}: a request without a fault was raised", subject());
 }
 
 Scratch SimTransport::scratch(const TensorView& like, std::int64_t count) {
   TensorView view = like;
   view.count = count;
-  view.data = like.data == nullptr
-                  ? nullptr
-                  : static_cast<std::byte*>(::operator new(std::max<std::size_t>(view.bytes(), 1)));
+  const std::size_t bytes = view.bytes();
+  view.data = like.data == nullptr ? nullptr
+                                   : static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1)));
+  fabric_.scheduler.memory(static_cast<std::ptrdiff_t>(bytes));
   return {this, view};
 }
 
-void SimTransport::free_scratch(TensorView view) noexcept { ::operator delete(view.data); }
+void SimTransport::free_scratch(TensorView view) noexcept {
+  fabric_.scheduler.memory(-static_cast<std::ptrdiff_t>(view.bytes()));
+  ::operator delete(view.data);
+}
+
+std::unique_ptr<Transport> SimEndpoint::open(TransportOptions options) {
+  return std::make_unique<SimTransport>(fabric_, std::move(options), rank_, &aborted_);
+}
+
+void SimEndpoint::progress(Timeout patience) {
+  constexpr Timeout longest = std::chrono::hours(24);
+  fabric_.scheduler.linger(std::min(patience, longest).count() * 1000);
+}
+
+void SimEndpoint::abort(const std::string& reason) {
+  aborted_ = reason;
+  fabric_.scheduler.release_workers(rank_);
+}
+
+void SimEndpoint::close(const std::string& reason) noexcept {
+  fabric_.gone[static_cast<std::size_t>(rank_)] =
+      reason.empty() ? "has left the job" : fmt::format("gave up: {}", reason);
+  fabric_.scheduler.network().fail_rank(rank_, fabric_.scheduler.clock());
+}
 
 }  // namespace dist::sim

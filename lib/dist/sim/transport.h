@@ -1,7 +1,9 @@
-// The simulator's Transport: the same algorithms, on virtual ranks.
+// The simulator's Transport and Endpoint: the same algorithms, on virtual ranks.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "dist/sim/scheduler.h"
 #include "dist/transport/endpoint.h"
@@ -9,13 +11,36 @@
 
 namespace dist::sim {
 
-// One operation of the running rank.
-class SimTransport final : public Transport {
+// The calls of a program by place and kind, numbered: what a request in the network carries.
+class CallSites {
  public:
-  SimTransport(Scheduler& scheduler, Members members, int group_rank, const Channel& channel, SendMode mode);
+  struct Site {
+    std::string name;  // "ring_all_reduce", "send"
+    CallSite where;
+  };
+  std::uint32_t number_of(std::string_view name, CallSite where);
+  const Site& operator[](std::uint32_t number) const { return sites_[number]; }
+
+ private:
+  std::vector<Site> sites_{Site{"an operation", {}}};
+};
+
+// What all ranks of a simulation share beside the scheduler.
+struct Fabric {
+  explicit Fabric(Scheduler& of) : scheduler(of), gone(static_cast<std::size_t>(of.network().ranks())) {}
+  Scheduler& scheduler;
+  CallSites sites;
+  std::vector<std::string> gone;  // [rank]: why it has left or failed; empty: it has not
+};
+
+// One operation of the running rank.
+class SimTransport final : public Transport, private WaitReason {
+ public:
+  SimTransport(Fabric& fabric, TransportOptions options, int global_rank,
+               const std::string* aborted = nullptr);
 
   int rank() const override { return rank_; }
-  int size() const override { return members_.size(); }
+  int size() const override { return options_.members.size(); }
   Request isend(TensorView data, int dst) override;
   Request irecv(TensorView data, int src) override;
   Scratch scratch(const TensorView& like, std::int64_t count) override;
@@ -26,13 +51,41 @@ class SimTransport final : public Transport {
   void cancel(std::uint64_t id) noexcept override;
   void free_scratch(TensorView view) noexcept override;
   Network::Post post(const TensorView& data, int peer) const;
+  void check_aborted() const;
   [[noreturn]] void raise(RequestId id);
+  [[noreturn]] void give_up(RequestId id);
+  std::string subject() const;  // "rank 2: ring_all_reduce #17 (16384 f32)"
 
-  Scheduler& scheduler_;
-  Members members_;
-  Channel channel_;
-  SendMode mode_;
-  int rank_, global_rank_;
+  std::string doing() const override;
+  CallSite where() const override { return options_.label.where; }
+  std::vector<int> waits_for() const override { return {}; }  // the request says
+
+  Fabric& fabric_;
+  TransportOptions options_;
+  const std::string* aborted_;
+  Time deadline_;
+  std::uint32_t site_;
+  int global_rank_, rank_;
+};
+
+class SimEndpoint final : public Endpoint {
+ public:
+  SimEndpoint(Fabric& fabric, int rank) : fabric_(fabric), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int world_size() const override { return fabric_.scheduler.network().ranks(); }
+  std::unique_ptr<Transport> open(TransportOptions options) override;
+  void progress(Timeout patience) override;
+  void interrupt() override { fabric_.scheduler.nudge(); }
+  void abort(const std::string& reason) override;
+  void close(const std::string& reason) noexcept override;
+  bool moves_alone() const override { return true; }
+  std::string link_kind(int) const override { return "simulated"; }
+
+ private:
+  Fabric& fabric_;
+  int rank_;
+  std::string aborted_;  // why; empty: it is not
 };
 
 }  // namespace dist::sim

@@ -1,8 +1,8 @@
 #include "dist/store/memory_store.h"
 
-#include <condition_variable>
 #include <mutex>
 
+#include "dist/core/tasking.h"
 #include "dist/store/key_value_map.h"
 
 namespace dist {
@@ -70,16 +70,12 @@ class MemoryStore final : public Store {
     const auto since = Deadline::Clock::now();
     while (!map_.missing(keys).empty()) {
       if (deadline.passed()) fail_missing(map_.missing(keys), since, where());
-      if (deadline.is_never()) {
-        changed_.wait(lock);
-      } else {
-        changed_.wait_for(lock, deadline.left());
-      }
+      changed_.wait_until(lock, deadline);
     }
   }
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  Condition changed_;
   KeyValueMap map_;
 };
 

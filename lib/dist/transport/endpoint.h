@@ -78,6 +78,8 @@ class Endpoint {
   virtual void abort(const std::string& reason) = 0;
   // Tells the others that this rank leaves; `reason` empty when all is well. Then nothing else may be called.
   virtual void close(const std::string& reason) noexcept = 0;
+  // Messages move without anybody who calls progress().
+  virtual bool moves_alone() const { return false; }
   virtual std::string link_kind(int peer) const = 0;  // "self", "thread", "shm", "tcp"
 };
 

@@ -101,12 +101,45 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
   command->footer("Exit code 3 when something needs mending.");
 }
 
+void add_sim_command(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_command(
+      app, exit_code, "sim", "What a collective costs on thousands of virtual ranks", run_simulation);
+  command->add_option("collective", options->collective, "all_reduce (the default), broadcast, barrier, ...");
+  command->add_option("-a,--algorithm", options->algorithms, "ring,tree,...; all there are when left out")
+      ->delimiter(',');
+  command->add_option("-n,--ranks", options->ranks, "how many ranks, or several: 4,64,1024")->delimiter(',');
+  command->add_option("-b,--bytes", options->bytes, "bytes a rank, or several: 8,1MiB")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(false));
+  command->add_option("-t,--topology", options->topology,
+                      "laptop, 10gbe, dgx-a100-hdr, dgx-h100-ndr, summit, or a JSON file");
+  command->add_option("--json", options->json, "write the results to this file, - for standard output");
+  command->add_flag("--headline", options->headline,
+                    "ring and tree at 24,576 GPUs, as the course notes compare them");
+}
+
+void add_trace_command(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_command(app, exit_code, "trace", "Draw the messages of a run from its trace files", show_trace);
+  command->add_option("files", options->files, "of one run, for instance one a rank")->required();
+  command
+      ->add_option(
+          "--format", options->format,
+          "ascii: a picture (the default); chrome: for https://ui.perfetto.dev; player: for the animation")
+      ->check(CLI::IsMember({"ascii", "chrome", "player"}));
+  command->add_option("-o,--output", options->output, "write to this file");
+  command->add_option("--width", options->width, "columns of the picture")->check(CLI::Range(40, 1000));
+  command->add_flag("--ascii", options->ascii, "no line drawing characters");
+}
+
 // In the order of the help.
 void add_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "demo", "What it is about, in twenty seconds", play_demo);
   add_lab_commands(app, exit_code);
   add_test_command(app, exit_code);
   add_doctor_command(app, exit_code);
+  add_sim_command(app, exit_code);
+  add_trace_command(app, exit_code);
   add_command(app, exit_code, "version", "The version", print_version);
 }
 

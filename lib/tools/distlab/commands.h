@@ -49,6 +49,24 @@ struct HintOptions {
   bool chinese = false;
 };
 
+struct SimOptions {
+  std::string collective = "all_reduce";
+  std::vector<std::string> algorithms;  // empty: all there are
+  std::vector<int> ranks = {4};
+  std::vector<std::uint64_t> bytes = {4};
+  std::string topology = "laptop";  // a name or a file
+  std::string json;                 // a file, "-" for standard output; empty: none
+  bool headline = false;            // the course notes' comparison instead
+};
+
+struct TraceOptions {
+  std::vector<std::filesystem::path> files;  // of one run
+  std::string format = "ascii";              // or "chrome", "player"
+  std::filesystem::path output;              // empty: standard output
+  int width = 0;                             // of the picture, in columns; 0: as wide as the terminal
+  bool ascii = false;                        // no characters beyond ASCII
+};
+
 // Each prints what it finds, returns an exit code, and throws dist::Error when it cannot do its work.
 int play_demo();
 int run_doctor(const DoctorOptions& options);
@@ -57,5 +75,7 @@ int list_labs();
 int run_lab(const RunOptions& options);
 int grade_lab(const GradeOptions& options);
 int show_hint(const HintOptions& options);
+int run_simulation(const SimOptions& options);
+int show_trace(const TraceOptions& options);
 
 }  // namespace distlab

@@ -69,7 +69,7 @@ void with_backends(int n, F fn) {
       Notes notes;
       context.observer = &notes;
       try {
-        fn(rank, std::make_unique<ComposedBackend>(context), notes, *context.endpoint);
+        fn(rank, std::make_unique<ComposedBackend>("host", context), notes, *context.endpoint);
       } catch (const std::exception& error) {
         ADD_FAILURE() << "rank " << rank << ": " << error.what();
       }

@@ -44,7 +44,7 @@ TEST(BackendTable, AutoGivesItsReason) {
 TEST(HostBackend, SupportTable) {
   BackendContext context;
   context.members = {0};
-  const ComposedBackend backend(context);
+  const ComposedBackend backend("host", context);
   using Kind = ReduceOp::Kind;
   const auto has = [&](OpKind kind, Kind op, DType dtype) {
     std::string why;

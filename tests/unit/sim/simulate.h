@@ -10,9 +10,11 @@ namespace dist::test {
 template <class Body>
 double simulate(const sim::Topology& topology, int n, const Body& body, SendMode mode = SendMode::eager) {
   sim::Scheduler scheduler(topology, n);
+  sim::Fabric fabric(scheduler);
   const auto everybody = Members::everybody(n);
   scheduler.run([&](int rank) {
-    sim::SimTransport net(scheduler, everybody, rank, Channel{.context = 1, .tag = 1}, mode);
+    sim::SimTransport net(
+        fabric, {.members = everybody, .channel = {.context = 1, .tag = 1}, .label = {}, .mode = mode}, rank);
     body(net);
   });
   return sim::to_seconds(scheduler.finish_time());

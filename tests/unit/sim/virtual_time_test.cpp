@@ -59,7 +59,7 @@ TEST(VirtualTime, ComputingTakesTimeAndNoneOfTheOthers) {
   sim::Scheduler scheduler(sim::Topology::rounds(), 4);
   scheduler.run([&](int rank) {
     scheduler.compute(sim::from_seconds(rank));
-    EXPECT_EQ(scheduler.now(), sim::from_seconds(rank));
+    EXPECT_EQ(scheduler.clock(), sim::from_seconds(rank));
   });
   EXPECT_EQ(scheduler.finish_time(), sim::from_seconds(3));
 }

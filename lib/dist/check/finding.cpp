@@ -1,0 +1,146 @@
+#include "dist/check/finding.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/ranges.h>
+
+namespace dist::check {
+namespace {
+
+struct Words {
+  std::string_view title, mend;
+};
+
+Words words(Code code) {
+  switch (code) {
+    case Code::deadlock:
+      return {"deadlock",
+              "let one side receive first, or use isend/irecv (batch_isend_irecv) and wait afterwards"};
+    case Code::mismatched_collective:
+      return {"mismatched collective", "let every rank of the group make the same calls in the same order"};
+    case Code::misfit_message:
+      return {"message that does not fit",
+              "give send and receive the same number of elements and the same dtype"};
+    case Code::read_before_wait:
+      return {"receive buffer used before wait", "call wait() on the Work before the tensor is touched"};
+    case Code::changed_before_wait:
+      return {"send buffer changed before wait",
+              "call wait() on the Work before the tensor is written, or send a clone()"};
+    case Code::never_waited: return {"Work never waited for", "keep the Work and call wait() on it"};
+    case Code::never_received:
+      return {"message never received", "post the receive that belongs to this send, or do not send it"};
+    case Code::overlap:
+      return {"two operations in flight on the same memory",
+              "wait for the first before the second is started, or give each its own tensor"};
+    case Code::wrong_group:
+      return {"group used wrongly",
+              "let all ranks call new_group in the same order, and only members use the group"};
+    case Code::wrong_device: return {"wrong device", "move the tensor to the group's device with .to()"};
+  }
+  __builtin_unreachable();
+}
+
+std::string list(const std::vector<int>& ranks) {
+  constexpr std::size_t most = 8;
+  if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
+  if (ranks.size() <= most) return fmt::format("ranks {}", fmt::join(ranks, ", "));
+  return fmt::format("ranks {}, ... ({} in all)", fmt::join(ranks.begin(), ranks.begin() + most, ", "),
+                     ranks.size());
+}
+
+// Equal doings at equal places are told together.
+std::string lines_of(const std::vector<Party>& parties) {
+  struct Line {
+    const Party* first;
+    std::vector<int> ranks;
+  };
+  std::vector<Line> lines;
+  for (const Party& party : parties) {
+    const auto same = std::ranges::find_if(lines, [&](const Line& line) {
+      return line.first->doing == party.doing && line.first->where.str() == party.where.str() &&
+             (line.first->waits_for == party.waits_for || parties.size() > 8);
+    });
+    if (same == lines.end())
+      lines.push_back({&party, {party.rank}});
+    else
+      same->ranks.push_back(party.rank);
+  }
+  constexpr std::size_t most = 12;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) {
+    const auto& [first, ranks] = lines[i];
+    text += fmt::format("\n  {}: {} at {}", list(ranks), first->doing, first->where.str());
+    if (!first->waits_for.empty() && ranks.size() == 1)
+      text += fmt::format(", waits for {}", list(first->waits_for));
+  }
+  if (lines.size() > most) text += fmt::format("\n  and {} more", lines.size() - most);
+  return text;
+}
+
+std::string draw(const std::vector<int>& cycle) {
+  constexpr std::size_t most = 8;
+  std::string text = "\n  cycle: ";
+  for (std::size_t i = 0; i < std::min(most, cycle.size()); ++i) text += fmt::format("rank {} -> ", cycle[i]);
+  if (cycle.size() > most) text += fmt::format("({} more) -> ", cycle.size() - most);
+  return text + fmt::format("rank {}", cycle[0]);
+}
+
+}  // namespace
+
+std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); }
+std::string_view title(Code code) { return words(code).title; }
+std::string_view how_to_mend(Code code) { return words(code).mend; }
+
+std::string Finding::text() const {
+  std::string text = fmt::format("{} {}: {}{}", str(code), title(code), what, lines_of(parties));
+  if (code == Code::deadlock) {
+    if (const auto cycle = find_cycle(parties); !cycle.empty()) text += draw(cycle);
+  }
+  return text + fmt::format("\n  to mend it: {}", how_to_mend(code));
+}
+
+std::vector<int> find_cycle(const std::vector<Party>& waiting) {
+  std::map<int, const Party*> of;
+  for (const Party& party : waiting) of[party.rank] = &party;
+  std::map<int, int> seen;  // rank: the walk it was first met on
+  int walk = 0;
+  for (const Party& start : waiting) {
+    std::vector<int> path;
+    ++walk;
+    for (int at = start.rank; of.contains(at) && !seen.contains(at);) {
+      seen[at] = walk;
+      path.push_back(at);
+      const auto& next = of[at]->waits_for;
+      const auto blocked = std::ranges::find_if(next, [&](int rank) { return of.contains(rank); });
+      if (blocked == next.end()) break;
+      at = *blocked;
+      const auto begin = std::ranges::find(path, at);
+      if (begin != path.end()) return {begin, path.end()};
+    }
+  }
+  return {};
+}
+
+Finding explain_deadlock(std::vector<Party> waiting, const std::vector<int>& ended) {
+  std::ranges::stable_sort(waiting, {}, &Party::rank);
+  Finding finding{Code::deadlock, {}, std::move(waiting)};
+  const auto cycle = find_cycle(finding.parties);
+  std::vector<int> gone;
+  for (const Party& party : finding.parties) {
+    for (int rank : party.waits_for) {
+      if (std::ranges::find(ended, rank) != ended.end()) gone.push_back(rank);
+    }
+  }
+  std::ranges::sort(gone);
+  gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
+  if (!cycle.empty())
+    finding.what = fmt::format("{} ranks wait for each other in a cycle and none can go on", cycle.size());
+  else if (!gone.empty())
+    finding.what = fmt::format("what is waited for can never come: {} ended already", list(gone));
+  else
+    finding.what = "what is waited for can never come";
+  return finding;
+}
+
+}  // namespace dist::check

@@ -1,0 +1,55 @@
+// Findings: what is wrong with a program, in words. Each kind has a stable code and a page in the handbook
+// (labs/handbook).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/core/call_site.h"
+
+namespace dist::check {
+
+enum class Code : std::uint8_t {
+  deadlock = 1,           // D1
+  mismatched_collective,  // D2
+  misfit_message,         // D3: size or dtype
+  read_before_wait,       // D4: a receive's buffer
+  changed_before_wait,    // D5: a send's buffer
+  never_waited,           // D6: Work
+  never_received,         // D7: a message
+  overlap,                // D8: two operations in flight on overlapping memory, at least one writing
+  wrong_group,            // D9: a non-member, or groups made in different orders
+  wrong_device,           // D10
+};
+
+std::string str(Code code);               // "D1"
+std::string_view title(Code code);        // "deadlock"
+std::string_view how_to_mend(Code code);  // one sentence
+
+// One rank's part in it.
+struct Party {
+  int rank;
+  std::string doing;  // "send #0 (4 f32)"
+  CallSite where;
+  std::vector<int> waits_for;  // ranks; of a deadlock
+};
+
+struct Finding {
+  Code code;
+  std::string what;  // one line: what happened
+  std::vector<Party> parties;
+
+  // Code and title, what happened, a line a party (equal ones together), for a deadlock the cycle drawn, and
+  // how it is mended.
+  std::string text() const;
+};
+
+// The ranks of a cycle among those that wait, in its order; empty when there is none.
+std::vector<int> find_cycle(const std::vector<Party>& waiting);
+
+// Of ranks that can never go on.
+Finding explain_deadlock(std::vector<Party> waiting, const std::vector<int>& ended);
+
+}  // namespace dist::check

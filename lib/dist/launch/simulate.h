@@ -1,0 +1,55 @@
+// sim::run: the very same program on virtual ranks, on a virtual clock. As spawn(), in one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dist/check/finding.h"
+#include "dist/sim/network.h"
+#include "dist/sim/topology.h"
+
+namespace dist::sim {
+
+struct RunOptions {
+  int ranks = 2;
+  std::string topology = "laptop";  // a name or a file, see sim/topology_file.h
+  bool check = true;                // look for findings (check/finding.h)
+  std::size_t stack_bytes = 0;      // of a rank; 0: 64 KiB
+};
+
+// How one rank ended when not well.
+struct RankFailed {
+  int rank;
+  std::string what;
+};
+
+struct Report {
+  double virtual_time_s = 0;  // until the last rank ended
+  double wall_s = 0;
+  std::uint64_t messages = 0, switches = 0;
+  std::vector<RankTraffic> traffic;              // [rank]
+  std::vector<std::uint64_t> card_bytes;         // [network card]: out of its node
+  std::vector<std::uint64_t> peak_buffer_bytes;  // [rank]: tensors and scratch
+  std::vector<check::Finding> findings;
+  std::vector<RankFailed> failures;  // first the one that caused the others
+
+  bool ok() const { return findings.empty() && failures.empty(); }
+  std::uint64_t max_bytes_sent() const;
+  std::uint64_t max_peak_buffer_bytes() const;
+  // Findings and failures, as a person reads them; empty when all is well.
+  std::string text() const;
+};
+
+// Calls fn(rank) on `options.ranks` virtual ranks. init_process_group() inside finds its job by itself,
+// whatever backend it names. Deterministic: the same options give the same report, `wall_s` apart. Errors of
+// the ranks are in the report; Error{invalid_argument|resource} is thrown for options that cannot be served.
+// Ranks share this process: global variables are shared, other threads have no rank, and what sleeps really
+// stops all (use dist::sleep).
+Report run(const RunOptions& options, const std::function<void(int rank)>& fn);
+
+// The running rank computes for so long, virtually. Outside of a simulation it does nothing.
+void compute(double seconds);
+
+}  // namespace dist::sim

@@ -1,0 +1,207 @@
+#include "dist/launch/simulation.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "dist/backend/collective_work.h"
+#include "dist/core/fail.h"
+#include "dist/group/group_state.h"
+#include "dist/launch/root_cause.h"
+#include "dist/launch/sim_observer.h"
+#include "dist/launch/spawn_ranks.h"
+
+namespace dist::sim {
+namespace {
+
+std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+
+SchedulerOptions scheduler_options(const RunOptions& options) {
+  SchedulerOptions of;
+  if (options.stack_bytes > 0) of.stack_bytes = options.stack_bytes;
+  return of;
+}
+
+}  // namespace
+
+Simulation::Simulation(const RunOptions& options, Topology topology)
+    : options_(options),
+      scheduler_(std::move(topology), options.ranks, scheduler_options(options)),
+      fabric_(scheduler_),
+      observers_(index(options.ranks)),
+      buffer_bytes_(index(options.ranks)),
+      ended_(index(options.ranks)) {
+  scheduler_.set_listener(this);
+  if (options_.check) scheduler_.network().set_watcher(this);
+  report_.peak_buffer_bytes.resize(index(options.ranks));
+}
+
+Simulation::~Simulation() {
+  for (const auto& observer : observers_) {
+    if (observer) observer->forget();  // a Work may outlive us
+  }
+}
+
+Report Simulation::run(const std::function<void(int rank)>& fn) {
+  const auto begin = std::chrono::steady_clock::now();
+  scheduler_.run([&](int rank) { run_rank(rank, fn); });
+  if (options_.check) look_for_unreceived();
+  const Network& network = scheduler_.network();
+  report_.virtual_time_s = to_seconds(scheduler_.finish_time());
+  report_.messages = network.messages();
+  report_.switches = scheduler_.switches();
+  report_.card_bytes = network.card_bytes();
+  for (int rank = 0; rank < options_.ranks; ++rank) report_.traffic.push_back(network.traffic(rank));
+  report_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return std::move(report_);
+}
+
+void Simulation::run_rank(int rank, const std::function<void(int rank)>& fn) {
+  RankContext context;
+  context.launch = spawned_rank(rank, options_.ranks);
+  context.virtual_world = std::shared_ptr<VirtualWorld>(std::shared_ptr<void>(), this);  // outlives the rank
+  const RankContextGuard guard(context);
+  dist::run_rank(rank, fn, [&](const RankResult& result) {
+    const bool blames = result.code == Errc::peer_failed || result.code == Errc::aborted;
+    RankFailed failed{rank, rank_message(rank, result.text)};
+    if (blames || report_.failures.empty())
+      report_.failures.push_back(std::move(failed));
+    else
+      report_.failures.insert(report_.failures.begin() + first_blaming_, std::move(failed));
+    if (!blames) ++first_blaming_;
+  });
+  ended_[index(rank)] = true;
+}
+
+Job Simulation::join(int rank) {
+  const Topology& topology = scheduler_.network().topology();
+  Job job;
+  job.rank = rank;
+  job.world_size = options_.ranks;
+  job.local_rank = topology.gpus_per_node > 0 ? rank % topology.gpus_per_node : rank;
+  const int node_begin = rank - job.local_rank;
+  job.local_world_size = topology.gpus_per_node > 0
+                             ? std::min(topology.gpus_per_node, options_.ranks - node_begin)
+                             : options_.ranks;
+  job.launcher = "sim";
+  fabric_.gone[index(rank)].clear();
+  scheduler_.network().revive(rank);
+  return job;
+}
+
+std::shared_ptr<Endpoint> Simulation::endpoint(int rank) {
+  return std::make_shared<SimEndpoint>(fabric_, rank);
+}
+
+// Thousands of ranks share this memory: each remembers less.
+std::size_t Simulation::recorder_size() const { return options_.ranks <= 64 ? 64 : 4; }
+
+std::shared_ptr<CallObserver> Simulation::observer(int rank) {
+  if (!options_.check) return nullptr;
+  auto& observer = observers_[index(rank)];
+  if (!observer) observer = std::make_shared<SimObserver>(*this, rank);
+  return observer;
+}
+
+void Simulation::memory(int rank, std::ptrdiff_t change) {
+  if (rank < 0 || rank >= options_.ranks) return;
+  std::int64_t& now = buffer_bytes_[index(rank)];
+  now += change;
+  auto& peak = report_.peak_buffer_bytes[index(rank)];
+  peak = std::max(peak, static_cast<std::uint64_t>(std::max<std::int64_t>(now, 0)));
+}
+
+void Simulation::note(check::Finding finding) {
+  std::string text = finding.text();
+  if (noted_.insert(std::move(text)).second) report_.findings.push_back(std::move(finding));
+}
+
+void Simulation::compare_collective(int rank, const GroupState& group, const Operation& operation) {
+  std::string what = fmt::format("{} #{}", name(operation.kind), operation.sequence);
+  check::Party mine{rank, what, operation.where, {}};
+  const std::tuple key{group.identity.context, group.global_rank_of(0), operation.sequence};
+  const auto [entry, is_first] = collectives_.try_emplace(key, Collective{what, mine, 0});
+  const Collective collective = entry->second;
+  if (++entry->second.came == group.size()) collectives_.erase(entry);
+  if (collective.what == what) return;
+  note({check::Code::mismatched_collective,
+        fmt::format("rank {} calls {} where rank {} calls {}", mine.rank, mine.doing, collective.first.rank,
+                    collective.first.doing),
+        {collective.first, mine}});
+}
+
+check::Party Simulation::party_of(const NetRequest& request) const {
+  const auto& site = fabric_.sites[request.site];
+  const std::string peer = request.peer == any_source ? "any rank" : fmt::format("rank {}", request.peer);
+  return {request.owner,
+          fmt::format("{} ({} bytes {} {})", site.name, request.bytes, request.is_send ? "to" : "from", peer),
+          site.where,
+          {}};
+}
+
+void Simulation::misfit(const NetRequest& send, const NetRequest& recv) {
+  const auto& sent = fabric_.sites[send.site].name;
+  const auto& received = fabric_.sites[recv.site].name;
+  const bool are_messages = sent == "send" && received == "recv";
+  if (!are_messages && sent != received) return;  // told as D2 when the calls were compared
+  if (send.bytes == recv.bytes && !are_messages) return;
+  note({check::Code::misfit_message,
+        send.bytes != recv.bytes
+            ? fmt::format("{} bytes are sent and {} expected", send.bytes, recv.bytes)
+            : fmt::format("{} bytes are sent with another dtype than the receive's", send.bytes),
+        {party_of(send), party_of(recv)}});
+}
+
+void Simulation::stranded(const NetRequest& request, int gone) {
+  if (!ended_well(gone)) return;
+  check::Party party = party_of(request);
+  if (request.is_send) {
+    note({check::Code::never_received, fmt::format("rank {} has left without receiving it", gone), {party}});
+  } else {
+    party.waits_for = {gone};
+    note(check::explain_deadlock({party}, {gone}));
+  }
+}
+
+bool Simulation::ended_well(int rank) const {
+  return fabric_.gone[index(rank)] == "has left the job" && report_.failures.empty() &&
+         report_.findings.empty();
+}
+
+std::vector<int> Simulation::waited_for(const BlockedTask& task) const {
+  if (task.reason && task.request == no_request) return task.reason->waits_for();
+  if (task.request == no_request) return {};
+  const NetRequest& request = const_cast<Scheduler&>(scheduler_).network()[task.request];
+  if (request.peer != any_source) return {request.peer};
+  std::vector<int> others;
+  for (int rank = 0; rank < options_.ranks; ++rank) {
+    if (rank != task.rank) others.push_back(rank);
+  }
+  return others;
+}
+
+void Simulation::stalled(const std::vector<BlockedTask>& blocked) {
+  if (!options_.check || !report_.findings.empty()) return;  // what follows, follows from that
+  if (std::ranges::any_of(blocked, [](const BlockedTask& task) { return task.bounded && !task.worker; }))
+    return;
+  std::vector<check::Party> waiting;
+  for (const BlockedTask& task : blocked) {
+    if (!task.reason) continue;  // a wait for a worker of its own, which is in the list too
+    waiting.push_back({task.rank, task.reason->doing(), task.reason->where(), waited_for(task)});
+  }
+  std::vector<int> ended;
+  for (int rank = 0; rank < options_.ranks; ++rank) {
+    if (ended_[index(rank)]) ended.push_back(rank);
+  }
+  if (!waiting.empty()) note(check::explain_deadlock(std::move(waiting), ended));
+}
+
+void Simulation::look_for_unreceived() {
+  if (!report_.failures.empty() || !report_.findings.empty()) return;
+  for (const RequestId id : scheduler_.network().unmatched_sends()) {
+    note({check::Code::never_received,
+          "nobody received it before the program ended",
+          {party_of(scheduler_.network()[id])}});
+  }
+}
+
+}  // namespace dist::sim

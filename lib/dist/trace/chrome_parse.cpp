@@ -1,0 +1,149 @@
+#include <limits>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "dist/core/fail.h"
+#include "dist/trace/chrome_json.h"
+#include "dist/trace/kind.h"
+
+namespace dist::trace {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int most_ranks = 1 << 20;  // beyond any machine; a thread is named for each
+
+// A call site's file name must outlive its events, wherever they are copied to: kept for good.
+const char* interned(const std::string& file) {
+  static std::mutex mutex;
+  static auto& names = *new std::set<std::string>;  // a set's strings stay where they are
+  const std::lock_guard lock(mutex);
+  return names.insert(file).first->c_str();
+}
+
+// One JSON object of the file; `path` says in errors where it stands.
+class Fields {
+ public:
+  Fields(const Json& object, std::string where, std::string path)
+      : object_(object), where_(std::move(where)), path_(std::move(path)) {
+    if (!object.is_object()) fail(Errc::invalid_argument, "{}: {} is no object", where_, path_);
+  }
+
+  Fields object(const std::string& key) const { return {at(key), where_, path_of(key)}; }
+
+  std::string text(const std::string& key) const {
+    const Json& value = at(key);
+    if (!value.is_string()) refuse(key, "must be a text");
+    return value.get<std::string>();
+  }
+
+  bool boolean(const std::string& key) const {
+    const Json& value = at(key);
+    if (!value.is_boolean()) refuse(key, "must be true or false");
+    return value.get<bool>();
+  }
+
+  template <class Integer>
+  Integer integer(const std::string& key, Integer least = std::numeric_limits<Integer>::min(),
+                  Integer most = std::numeric_limits<Integer>::max()) const {
+    const Json& value = at(key);
+    const auto checked = [&](auto found) {
+      if (std::cmp_less(found, least) || std::cmp_greater(found, most))
+        refuse(key, fmt::format("is {}; it must be from {} to {}", found, least, most));
+      return static_cast<Integer>(found);
+    };
+    if (value.is_number_unsigned()) return checked(value.get<std::uint64_t>());
+    if (value.is_number_integer()) return checked(value.get<std::int64_t>());
+    refuse(key, "must be a whole number");
+  }
+
+  [[noreturn]] void refuse(const std::string& key, std::string_view why) const {
+    fail(Errc::invalid_argument, "{}: {} {}", where_, path_of(key), why);
+  }
+
+ private:
+  const Json& at(const std::string& key) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) refuse(key, "is missing");
+    return *found;
+  }
+
+  std::string path_of(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+
+  const Json& object_;
+  std::string where_, path_;
+};
+
+Kind kind_of(const Fields& in) {
+  const std::string text = in.text("kind");
+  for (const Kind kind : all_kinds) {
+    if (name(kind) == text) return kind;
+  }
+  std::string known;
+  for (const Kind kind : all_kinds) known += fmt::format("{}{}", known.empty() ? "" : ", ", name(kind));
+  in.refuse("kind", fmt::format("is {}; there are {}", Json(text).dump(), known));
+}
+
+Event event_of(const Fields& in, int ranks) {
+  Event event;
+  event.kind = kind_of(in);
+  event.rank = in.integer<std::int32_t>("rank", 0, ranks - 1);
+  event.peer = in.integer<std::int32_t>("peer");
+  event.begin = in.integer<std::int64_t>("begin_ps", 0);
+  event.end = in.integer<std::int64_t>("end_ps", event.begin);
+  event.bytes = in.integer<std::uint64_t>("bytes");
+  event.message = in.integer<std::uint64_t>("message");
+  event.group = in.integer<std::uint32_t>("group");
+  event.sequence = in.integer<std::uint64_t>("sequence");
+  event.name = in.text("name");
+  event.algorithm = in.text("algorithm");
+  event.where = {interned(in.text("file")), in.integer<int>("line")};
+  event.contributors = in.integer<std::uint64_t>("contributors");
+  event.offset = in.integer<std::int64_t>("offset");
+  return event;
+}
+
+Json parse_json(std::string_view text, const std::string& where) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception& error) {
+    fail(Errc::invalid_argument, "{}: this is no JSON, or it was cut short: {}", where, error.what());
+  }
+}
+
+// What other programs write has no otherData, or not ours.
+void check_format(const Json& root, const std::string& where) {
+  const Json::json_pointer format("/otherData/format");
+  if (!root.is_object() || !root.contains(format) || !root[format].is_string() ||
+      !root[format].get_ref<const std::string&>().starts_with("distlab trace"))
+    fail(Errc::invalid_argument, "{}: this is JSON, but no distlab trace (otherData.format says so in one)",
+         where);
+  if (root[format] != trace_format)
+    fail(Errc::invalid_argument, "{}: this is a {}; this distlab reads {}", where, root[format].dump(),
+         Json(trace_format).dump());
+}
+
+}  // namespace
+
+Trace parse_chrome_json(std::string_view text, const std::string& where) {
+  const Json root = parse_json(text, where);
+  check_format(root, where);
+  const Fields in(root, where, "");
+  const Fields about = in.object("otherData");
+  Trace trace;
+  trace.title = about.text("title");
+  trace.ranks = about.integer<int>("ranks", 0, most_ranks);
+  trace.virtual_time = about.boolean("virtual_time");
+  const auto events = root.find("traceEvents");
+  if (events == root.end() || !events->is_array()) in.refuse("traceEvents", "must be a list of events");
+  for (std::size_t i = 0; i < events->size(); ++i) {
+    const Fields event((*events)[i], where, fmt::format("traceEvents[{}]", i));
+    if (event.text("ph") == "X") trace.events.push_back(event_of(event.object("args"), trace.ranks));
+  }
+  return trace;
+}
+
+}  // namespace dist::trace

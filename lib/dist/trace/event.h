@@ -1,0 +1,45 @@
+// Events: what happened on each rank and when, in a real run (steady clock) or a simulated one (virtual
+// clock).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dist/core/call_site.h"
+
+namespace dist::trace {
+
+enum class Kind : std::uint8_t {
+  call,     // an operation of the user, from the call until it returned (asynchronous: until it ended)
+  send,     // a message, from the moment it holds the sender's port until it has left
+  receive,  // the same message, from its posted receive until it had arrived
+  wait,     // the rank was blocked
+  reduce,   // an arriving part was added
+  compute,  // the user's own work, as charged
+};
+
+struct Event {
+  Kind kind = Kind::call;
+  std::int32_t rank = 0;
+  std::int32_t peer = -1;           // of send and receive
+  std::int64_t begin = 0, end = 0;  // picoseconds since the run began
+  std::uint64_t bytes = 0;          // of a call: of this rank's part; of a message or reduction: moved
+  std::uint64_t message = 0;        // the same number at both ends; 0: none
+  std::uint32_t group = 0;          // context number
+  std::uint64_t sequence = 0;       // of the operation it belongs to
+  std::string name;                 // of the operation: "all_reduce"
+  std::string algorithm;            // "ring", or empty
+  CallSite where;                   // of the user's call; `file` outlives the event
+  std::uint64_t contributors = 0;   // bit r: rank r's part is in these bytes (64 ranks at most, else 0)
+  std::int64_t offset = -1;         // bytes from the start of the operation's tensor; -1: elsewhere
+};
+
+struct Trace {
+  std::string title;  // "all_reduce ring, 4 ranks on laptop"
+  int ranks = 0;
+  bool virtual_time = false;
+  std::vector<Event> events;  // in the order they ended
+};
+
+}  // namespace dist::trace

@@ -1,0 +1,27 @@
+// The kinds of events by name, as files have them.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "dist/trace/event.h"
+
+namespace dist::trace {
+
+constexpr std::array all_kinds{Kind::call, Kind::send,   Kind::receive,
+                               Kind::wait, Kind::reduce, Kind::compute};
+
+// "call", "send", ...
+constexpr std::string_view name(Kind kind) {
+  switch (kind) {
+    case Kind::call: return "call";
+    case Kind::send: return "send";
+    case Kind::receive: return "receive";
+    case Kind::wait: return "wait";
+    case Kind::reduce: return "reduce";
+    case Kind::compute: return "compute";
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace dist::trace

@@ -1,0 +1,27 @@
+// Which signs a diagram used, and what they mean.
+#pragma once
+
+#include <string>
+
+#include "dist/trace/diagram.h"
+#include "dist/trace/glyphs.h"
+
+namespace dist::trace {
+
+class Legend {
+ public:
+  Legend(const Glyphs& glyphs, bool fractions) : glyphs_(glyphs), fractions_(fractions) {}
+
+  void add(const Mark& mark);
+  void add_state(const Event& wait_or_computation);
+  // Lines of at most `width` columns, each ended by '\n'; only of what was added.
+  std::string str(int width) const;
+
+ private:
+  const Glyphs& glyphs_;
+  const bool fractions_;  // large sets of ranks are shown as 4/8
+  bool calls_ = false, departures_ = false, arrows_ = false, arrivals_ = false, reductions_ = false;
+  bool contributors_ = false, waits_ = false, computes_ = false, losses_ = false;
+};
+
+}  // namespace dist::trace

@@ -1,0 +1,30 @@
+// Traces for an animation in a browser: only what is drawn, by what it is drawn as.
+//
+//   {"format": "distlab player 1", "title": "...", "ranks": 4, "virtual_time": true,
+//    "unit": "ps", "duration": 4200000,           of all times; the end of the last event
+//    "calls":      [{"rank", "begin", "end", "name", "algorithm", "where", "bytes"}],
+//    "messages":   [{"id", "src", "dst", "begin", "arrive", "bytes", "contributors", "offset"}],
+//    "reductions": [{"rank", "at", "bytes", "contributors", "offset"}],
+//    "waits":      [{"rank", "begin", "end"}],
+//    "computes":   [{"rank", "begin", "end", "name"}]}
+//
+// - `where` is "train.cpp:41", empty when it is not known.
+// - A message flies from `begin`, when its send took the port, until `arrive`, when the receive ended; null
+//   when it never did. `id` is Event::message (0: it had none).
+// - `contributors` lists the ranks whose parts are in the bytes, [] when that is not known; `offset` is
+//   where they belong in the operation's tensor, in bytes, -1 when they do not.
+// - A reduction is a moment: `at` is its end.
+//
+// Lists are ordered by when things ended, messages by when they were sent off. Numbers above 2^53, 2.5 hours
+// in picoseconds, are rounded by JavaScript.
+#pragma once
+
+#include <string>
+
+#include "dist/trace/event.h"
+
+namespace dist::trace {
+
+std::string to_player_json(const Trace& trace);
+
+}  // namespace dist::trace

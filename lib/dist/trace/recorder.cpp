@@ -1,0 +1,86 @@
+#include "dist/trace/recorder.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "dist/core/fail.h"
+#include "dist/trace/chrome_json.h"
+
+namespace dist::trace {
+namespace {
+
+void sort_by_end(std::vector<Event>& events) { std::ranges::stable_sort(events, {}, &Event::end); }
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
+
+[[noreturn]] void fail_file(const std::string& path, std::string_view what) {
+  const int error_number = errno;
+  fail_errno(Errc::resource, error_number, fmt::format("trace file {}: {}", path, what));
+}
+
+}  // namespace
+
+Recorder::Recorder(std::string title, int ranks, bool virtual_time)
+    : title_(std::move(title)), ranks_(ranks), virtual_time_(virtual_time) {}
+
+void Recorder::add(Event event) {
+  const std::lock_guard lock(mutex_);
+  events_.push_back(std::move(event));
+}
+
+Trace Recorder::take() {
+  Trace trace{title_, ranks_, virtual_time_, {}};
+  {
+    const std::lock_guard lock(mutex_);
+    trace.events.swap(events_);
+  }
+  sort_by_end(trace.events);
+  for (const Event& event : trace.events) trace.ranks = std::max(trace.ranks, event.rank + 1);
+  return trace;
+}
+
+void write_file(const Trace& trace, const std::string& path) {
+  const std::string text = to_chrome_json(trace);
+  OpenFile file(std::fopen(path.c_str(), "wb"));
+  if (!file) fail_file(path, "cannot be opened for writing");
+  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size())
+    fail_file(path, "cannot be written");
+  // What is still buffered can fail as well.
+  if (std::fclose(file.release()) != 0) fail_file(path, "cannot be written");
+}
+
+Trace read_file(const std::string& path) {
+  const OpenFile file(std::fopen(path.c_str(), "rb"));
+  if (!file) fail_file(path, "cannot be opened");
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get()))
+    text.append(buffer.data(), n);
+  if (std::ferror(file.get())) fail_file(path, "cannot be read");
+  return parse_chrome_json(text, path);
+}
+
+Trace merge(std::vector<Trace> traces) {
+  Trace all;
+  if (!traces.empty()) all.virtual_time = traces.front().virtual_time;
+  for (Trace& trace : traces) {
+    if (trace.virtual_time != all.virtual_time)
+      fail(Errc::invalid_argument,
+           "a simulated and a real run have no common clock: their traces cannot be merged");
+    if (all.title.empty()) all.title = std::move(trace.title);
+    all.ranks = std::max(all.ranks, trace.ranks);
+    std::ranges::move(trace.events, std::back_inserter(all.events));
+  }
+  sort_by_end(all.events);
+  return all;
+}
+
+}  // namespace dist::trace

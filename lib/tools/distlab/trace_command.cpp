@@ -1,0 +1,53 @@
+// distlab trace: looks at the trace files of a run, or turns them into another format.
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dist/core/fail.h"
+#include "dist/trace/ascii.h"
+#include "dist/trace/chrome_json.h"
+#include "dist/trace/player_json.h"
+#include "dist/trace/recorder.h"
+
+#include "distlab/commands.h"
+#include "distlab/terminal.h"
+
+namespace distlab {
+namespace {
+
+std::string rendered(const dist::trace::Trace& trace, const TraceOptions& options) {
+  if (options.format == "chrome") return dist::trace::to_chrome_json(trace);
+  if (options.format == "player") return dist::trace::to_player_json(trace);
+  dist::trace::AsciiOptions ascii;
+  ascii.width = options.width > 0 ? options.width : terminal_width();
+  ascii.unicode = !options.ascii;
+  return dist::trace::to_ascii(trace, ascii);
+}
+
+void write_text(const std::string& text, const std::filesystem::path& path) {
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text << std::flush))
+    dist::fail(dist::Errc::resource, "{} cannot be written: is its folder there, and the disk not full?",
+               path.string());
+}
+
+}  // namespace
+
+int show_trace(const TraceOptions& options) {
+  std::vector<dist::trace::Trace> traces;
+  for (const auto& file : options.files) traces.push_back(dist::trace::read_file(file));
+  // One file is shown as it is; merging would put its events in another order.
+  const auto trace = traces.size() == 1 ? std::move(traces.front()) : dist::trace::merge(std::move(traces));
+  const std::string text = rendered(trace, options);
+  if (options.output.empty())
+    fmt::print("{}", text);
+  else
+    write_text(text, options.output);
+  return exit_ok;
+}
+
+}  // namespace distlab

@@ -1,0 +1,181 @@
+// What is said of wrong programs, and that their right twins are left alone.
+#include <gtest/gtest.h>
+
+#include "dist/dist.h"
+
+namespace dist::test {
+namespace {
+
+using check::Code;
+
+sim::Report run(int n, const std::function<void(int)>& fn) {
+  sim::RunOptions options;
+  options.ranks = n;
+  return sim::run(options, [&](int rank) {
+    init_process_group();
+    fn(rank);
+  });
+}
+
+// One finding of this code that quotes these words.
+void expect_finding(const sim::Report& report, Code code, const std::vector<std::string>& words) {
+  ASSERT_EQ(report.findings.size(), 1u) << report.text();
+  EXPECT_EQ(report.findings[0].code, code) << report.text();
+  const std::string text = report.findings[0].text();
+  for (const auto& word : words)
+    EXPECT_NE(text.find(word), std::string::npos) << word << " is not in\n" << text;
+}
+
+std::string here(int line) { return "wrong_test.cpp:" + std::to_string(line); }
+
+TEST(D1, EverybodySendsFirst) {
+  int line = 0;
+  const auto report = run(2, [&](int rank) {
+    Tensor out = ones({4}), in = zeros({4});
+    line = __LINE__ + 1;
+    send(out, 1 - rank);
+    recv(in, 1 - rank);
+  });
+  expect_finding(report, Code::deadlock,
+                 {"cycle: rank 0 -> rank 1 -> rank 0", "send #0 (4 f32)", here(line), "to mend it"});
+  EXPECT_LT(report.wall_s, 0.1);
+}
+
+TEST(D1, AReceiveFromARankThatHasEnded) {
+  const auto report = run(2, [&](int rank) {
+    Tensor in = zeros({1});
+    if (rank == 0) recv(in, 1);
+  });
+  expect_finding(report, Code::deadlock, {"rank 1 ended already", "recv (4 bytes from rank 1)"});
+}
+
+TEST(D1, ACollectiveThatOneRankLeavesOut) {
+  const auto report = run(3, [&](int rank) {
+    Tensor t = ones({1});
+    if (rank != 2) all_reduce(t);
+    Tensor in = zeros({1});
+    if (rank == 2) recv(in, 0);
+  });
+  expect_finding(report, Code::deadlock, {"cycle: ", "all_reduce", "recv #0 (1 f32)"});
+}
+
+TEST(D1, AGroupThatOneRankDoesNotMake) {
+  const auto report = run(3, [&](int rank) {
+    if (rank != 1)
+      new_group({0, 2});
+    else
+      barrier();
+  });
+  expect_finding(report, Code::deadlock, {"new_group({0, 2}", "barrier"});
+}
+
+TEST(D1, NotWhereOneSideReceivesFirst) {
+  const auto report = run(2, [&](int rank) {
+    Tensor out = ones({4}), in = zeros({4});
+    if (rank == 0) send(out, 1), recv(in, 1);
+    if (rank == 1) recv(in, 0), send(out, 0);
+  });
+  EXPECT_EQ(report.text(), "");
+}
+
+TEST(D2, DifferentCollectives) {
+  const auto report = run(2, [&](int rank) {
+    Tensor t = ones({4});
+    rank == 0 ? all_reduce(t) : broadcast(t, 0);
+  });
+  expect_finding(report, Code::mismatched_collective, {"all_reduce #0", "broadcast #0", "same order"});
+}
+
+TEST(D3, SizesThatDiffer) {
+  const auto report = run(2, [&](int rank) {
+    Tensor t = ones({4 + rank});
+    rank == 0 ? send(t, 1) : recv(t, 0);
+  });
+  expect_finding(report, Code::misfit_message,
+                 {"16 bytes are sent and 20 expected", "rank 0: send", "rank 1: recv"});
+}
+
+TEST(D3, DtypesThatDiffer) {
+  const auto report = run(2, [&](int rank) {
+    Tensor t = ones({4}, rank == 0 ? DType::f32 : DType::i32);
+    rank == 0 ? send(t, 1) : recv(t, 0);
+  });
+  expect_finding(report, Code::misfit_message, {"another dtype"});
+}
+
+TEST(D5, ASendBufferThatIsChanged) {
+  int line = 0;
+  const auto report = run(2, [&](int rank) {
+    Tensor t = ones({4});
+    if (rank == 1) return void(recv(t, 0));
+    line = __LINE__ + 1;
+    Work work = isend(t, 1);
+    t.fill_(2);
+    work.wait();
+  });
+  expect_finding(report, Code::changed_before_wait,
+                 {"rank 0 changed what send #0 (4 f32) sends", here(line)});
+}
+
+TEST(D6, AWorkThatIsDropped) {
+  const auto report = run(2, [&](int rank) {
+    Tensor t = ones({4});
+    if (rank == 0) isend(t, 1);
+    if (rank == 1) recv(t, 0);
+  });
+  expect_finding(report, Code::never_waited, {"rank 0 dropped the Work of send #0"});
+}
+
+TEST(D7, AMessageThatNobodyReceives) {
+  const auto report = run(2, [&](int rank) {
+    Tensor t = ones({4});
+    if (rank == 0) isend(t, 1).wait();
+  });
+  expect_finding(report, Code::never_received,
+                 {"rank 1 has left without receiving it", "send (16 bytes to rank 1)"});
+}
+
+TEST(D8, TwoOperationsOnOneTensor) {
+  const auto report = run(2, [&](int) {
+    Tensor t = ones({4});
+    Work a = all_reduce(t, ReduceOp::sum, {.async_op = true});
+    Work b = all_reduce(t, ReduceOp::sum, {.async_op = true});
+    a.wait();
+    b.wait();
+  });
+  ASSERT_EQ(report.findings.size(), 2u) << report.text();  // one a rank
+  EXPECT_EQ(report.findings[0].code, Code::overlap);
+}
+
+TEST(D8, NotWhereBothOnlyRead) {
+  const auto report = run(3, [&](int rank) {
+    Tensor t = ones({4});
+    if (rank != 0) return void(recv(t, 0));
+    Work a = isend(t, 1), b = isend(t, 2);
+    a.wait();
+    b.wait();
+  });
+  EXPECT_EQ(report.text(), "");
+}
+
+TEST(WrongPrograms, ARankThatThrowsIsNamedFirst) {
+  const auto report = run(4, [&](int rank) {
+    if (rank == 2) throw std::runtime_error("out of paper");
+    barrier();
+  });
+  EXPECT_TRUE(report.findings.empty()) << report.text();
+  ASSERT_FALSE(report.failures.empty());
+  EXPECT_EQ(report.failures[0].what, "rank 2: out of paper");
+  EXPECT_EQ(report.failures.size(), 4u);
+}
+
+TEST(WrongPrograms, OptionsThatCannotBeServed) {
+  EXPECT_THROW(run(0, [](int) {}), Error);
+  sim::RunOptions options;
+  options.ranks = 100'000;
+  options.topology = "summit";
+  EXPECT_THROW(sim::run(options, [](int) {}), Error);
+}
+
+}  // namespace
+}  // namespace dist::test

@@ -1,0 +1,83 @@
+// Collecting, merging, files.
+#include "dist/trace/recorder.h"
+
+#include <cstdio>
+#include <thread>
+
+#include "same_trace.h"
+#include "support/expect_error.h"
+#include "traces.h"
+
+namespace dist::test {
+namespace {
+
+using trace::Kind;
+using trace::Trace;
+
+TEST(Recorder, GivesEventsInTheOrderTheyEnded) {
+  trace::Recorder recorder("run", 2, true);
+  for (const std::int64_t end : {30, 10, 20}) recorder.add(event(Kind::wait, 1, 0, end));
+  const Trace trace = recorder.take();
+  expect_same(trace,
+              {"run",
+               2,
+               true,
+               {event(Kind::wait, 1, 0, 10), event(Kind::wait, 1, 0, 20), event(Kind::wait, 1, 0, 30)}});
+}
+
+TEST(Recorder, IsEmptyOnceTaken) {
+  trace::Recorder recorder;
+  recorder.add(event(Kind::wait, 4, 0, 1));
+  EXPECT_EQ(recorder.take().ranks, 5);
+  expect_same(recorder.take(), {});
+}
+
+TEST(Recorder, TakesEventsOfManyThreads) {
+  trace::Recorder recorder;
+  {
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < 4; ++rank) {
+      threads.emplace_back([&recorder, rank] {
+        for (int i = 0; i < 1000; ++i) recorder.add(event(Kind::wait, rank, i, i + 1));
+      });
+    }
+  }
+  EXPECT_EQ(recorder.take().events.size(), 4000u);
+}
+
+TEST(Merge, MakesOneTraceOfTheRanksOwn) {
+  const Trace whole = exchange();
+  std::vector<Trace> parts{{"", 1, true, {}}, {whole.title, 2, true, {}}};
+  for (const auto& event : whole.events) parts[static_cast<std::size_t>(event.rank)].events.push_back(event);
+  const Trace merged = trace::merge(parts);
+  EXPECT_EQ(merged.title, whole.title);
+  EXPECT_EQ(merged.ranks, 2);
+  ASSERT_EQ(merged.events.size(), whole.events.size());
+  for (std::size_t i = 1; i < merged.events.size(); ++i)
+    EXPECT_LE(merged.events[i - 1].end, merged.events[i].end) << i;
+}
+
+TEST(Merge, OfNothingIsEmpty) { expect_same(trace::merge({}), {}); }
+
+TEST(Merge, RefusesTwoClocks) {
+  EXPECT_DIST_ERROR(trace::merge({{"", 1, true, {}}, {"", 1, false, {}}}), Errc::invalid_argument,
+                    "no common clock");
+}
+
+TEST(TraceFile, IsReadAsItWasWritten) {
+  const std::string path = testing::TempDir() + "distlab_trace_test.json";
+  trace::write_file(exchange(), path);
+  expect_same(trace::read_file(path), exchange());
+  std::remove(path.c_str());
+}
+
+TEST(TraceFile, ErrorsNameThePathAndTheReason) {
+  const std::string path = testing::TempDir() + "no such folder/trace.json";
+  expect_error(Errc::resource, {path, "No such file or directory"}, [&] { trace::read_file(path); });
+  expect_error(Errc::resource, {path, "No such file or directory"}, [&] { trace::write_file({}, path); });
+  expect_error(Errc::resource, {"/", "Is a directory"}, [&] { trace::read_file("/"); });
+  expect_error(Errc::resource, {"/dev/full", "No space left"}, [&] { trace::write_file({}, "/dev/full"); });
+}
+
+}  // namespace
+}  // namespace dist::test
