@@ -58,7 +58,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   std::vector<std::int64_t> buffer_bytes_;               // [rank]
   std::vector<bool> ended_;                              // [rank]
   struct Collective {
-    std::string what;  // "all_reduce (4 f32)"
+    std::string what;  // "all_reduce #0"
     check::Party first;
     int came;
   };

@@ -115,7 +115,7 @@ void add_sim_command(CLI::App& app, int& exit_code) {
                       "laptop, 10gbe, dgx-a100-hdr, dgx-h100-ndr, summit, or a JSON file");
   command->add_option("--json", options->json, "write the results to this file, - for standard output");
   command->add_flag("--headline", options->headline,
-                    "ring and tree at 24,576 GPUs, as the course notes compare them");
+                    "ring and tree at 24,576 GPUs, as the course notes compare them (the ring takes many minutes)");
 }
 
 void add_trace_command(CLI::App& app, int& exit_code) {
