@@ -114,8 +114,9 @@ void add_sim_command(CLI::App& app, int& exit_code) {
   command->add_option("-t,--topology", options->topology,
                       "laptop, 10gbe, dgx-a100-hdr, dgx-h100-ndr, summit, or a JSON file");
   command->add_option("--json", options->json, "write the results to this file, - for standard output");
-  command->add_flag("--headline", options->headline,
-                    "ring and tree at 24,576 GPUs, as the course notes compare them (the ring takes many minutes)");
+  command->add_flag(
+      "--headline", options->headline,
+      "ring and tree at 24,576 GPUs, as the course notes compare them (the ring takes many minutes)");
 }
 
 void add_trace_command(CLI::App& app, int& exit_code) {
