@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/ranges.h>
 
@@ -103,13 +104,11 @@ std::string Finding::text() const {
 std::vector<int> find_cycle(const std::vector<Party>& waiting) {
   std::map<int, const Party*> of;
   for (const Party& party : waiting) of[party.rank] = &party;
-  std::map<int, int> seen;  // rank: the walk it was first met on
-  int walk = 0;
+  std::set<int> seen;
   for (const Party& start : waiting) {
     std::vector<int> path;
-    ++walk;
     for (int at = start.rank; of.contains(at) && !seen.contains(at);) {
-      seen[at] = walk;
+      seen.insert(at);
       path.push_back(at);
       const auto& next = of[at]->waits_for;
       const auto blocked = std::ranges::find_if(next, [&](int rank) { return of.contains(rank); });

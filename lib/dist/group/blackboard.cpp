@@ -29,7 +29,7 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const GroupState& group, s
                                                       Deadline deadline, const ControlMessage& mine,
                                                       std::vector<int>& missing) {
   std::unique_lock lock(mutex_);
-  const Key key{group.identity.context, tag};
+  const Key key{group.key(), tag};
   auto& entry = sheets_[key];
   if (!entry) {
     entry = std::make_shared<Sheet>();

@@ -23,8 +23,8 @@ class Blackboard {
 
  private:
   struct Sheet;
-  using Key = std::pair<std::uint32_t, std::uint64_t>;  // context, tag
-  std::mutex mutex_;                                    // of all below
+  using Key = std::pair<std::pair<std::uint32_t, int>, std::uint64_t>;  // GroupState::key(), tag
+  std::mutex mutex_;                                                    // of all below
   std::map<Key, std::shared_ptr<Sheet>> sheets_;
 };
 

@@ -22,14 +22,10 @@ class Received final : public WorkState {
 // Tells the observer how its user treats it.
 class ObservedWork final : public WorkState {
  public:
-  ObservedWork(std::shared_ptr<CallObserver> observer, std::uint32_t group, Operation operation,
-               std::shared_ptr<WorkState> work)
-      : observer_(std::move(observer)),
-        group_(group),
-        operation_(std::move(operation)),
-        work_(std::move(work)) {}
+  ObservedWork(std::shared_ptr<CallObserver> observer, Operation operation, std::shared_ptr<WorkState> work)
+      : observer_(std::move(observer)), operation_(std::move(operation)), work_(std::move(work)) {}
   ~ObservedWork() override {
-    if (!ended_) observer_->never_waited(operation_);
+    if (!ended_ && !told_) observer_->never_waited(operation_);
   }
   ObservedWork(const ObservedWork&) = delete;
   ObservedWork& operator=(const ObservedWork&) = delete;
@@ -37,7 +33,7 @@ class ObservedWork final : public WorkState {
     try {
       work_->wait(timeout);
     } catch (...) {
-      ended_ = true;  // its user has been told
+      told_ = true;  // of an error; after a timeout the operation goes on
       throw;
     }
     end();
@@ -51,13 +47,12 @@ class ObservedWork final : public WorkState {
 
  private:
   void end() {
-    if (!std::exchange(ended_, true)) observer_->ended(group_, operation_);
+    if (!std::exchange(ended_, true)) observer_->ended(operation_);
   }
   const std::shared_ptr<CallObserver> observer_;
-  const std::uint32_t group_;
   const Operation operation_;
   std::shared_ptr<WorkState> work_;
-  bool ended_ = false;
+  bool ended_ = false, told_ = false;
 };
 
 const Tensor* any_tensor(const Operation& operation) {
@@ -185,8 +180,7 @@ std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
   for (const auto& operation : seen) observer->issued(group, operation, true);
   auto states = group.backend->submit_batch(std::move(operations));
   for (std::size_t i = 0; i < states.size(); ++i) {
-    states[i] =
-        std::make_shared<ObservedWork>(observer, group.identity.context, seen[i], std::move(states[i]));
+    states[i] = std::make_shared<ObservedWork>(observer, seen[i], std::move(states[i]));
   }
   return wrap(states);
 }
@@ -202,7 +196,7 @@ Work Call::issue() {
   }
   if (observer) observer->issued(group, operation, false);
   const int source = group.backend->run(operation);
-  if (observer) observer->ended(group.identity.context, operation);
+  if (observer) observer->ended(operation);
   if (operation.kind == OpKind::recv) return Work(std::make_shared<Received>(group.global_rank_of(source)));
   return {};
 }

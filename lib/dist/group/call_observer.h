@@ -2,28 +2,21 @@
 // listen here.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "dist/backend/operation.h"
 
 namespace dist {
 
 struct GroupState;
 
-// A group's number is its context.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
   // Admitted, numbered, and about to be given to the backend. `async`: a Work will be waited for.
   virtual void issued(const GroupState& group, const Operation& operation, bool async) = 0;
   // Its buffers are the user's again: a synchronous call has returned, or the Work was waited for.
-  virtual void ended(std::uint32_t group, const Operation& operation) = 0;
+  virtual void ended(const Operation& operation) = 0;
   // The last Work was given up without a wait.
   virtual void never_waited(const Operation& operation) = 0;
-  // It runs now, by this algorithm (empty for messages).
-  virtual void running(std::uint32_t group, const Operation& operation, std::string_view algorithm) = 0;
-  virtual void ran(std::uint32_t group, const Operation& operation) = 0;
 };
 
 }  // namespace dist

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "dist/core/rank_label.h"
-#include "dist/group/call_observer.h"
 #include "dist/group/fingerprint.h"
 #include "dist/group/job_state.h"
 
@@ -22,7 +21,6 @@ class GroupObserver final : public OperationObserver {
 
   void starting(const Operation& operation, std::string_view algorithm) override {
     job_.log->recorder.started(operation.record, algorithm);
-    if (job_.observer) job_.observer->running(group_.identity.context, operation, algorithm);
     if (job_.settings.debug == DebugLevel::detail && is_collective(operation.kind)) {
       compare_fingerprints(group_, operation);
     }
@@ -30,7 +28,6 @@ class GroupObserver final : public OperationObserver {
 
   void completed(const Operation& operation) noexcept override {
     job_.log->recorder.completed(operation.record);
-    if (job_.observer) job_.observer->ran(group_.identity.context, operation);
   }
 
   std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept override {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dist/backend/backend.h"
@@ -29,6 +30,8 @@ struct GroupState {
   int size() const { return identity.ranks.size(); }
   int group_rank_of(int global) const { return identity.ranks.group_rank_of(global); }  // -1: none
   int global_rank_of(int group_rank) const { return identity.ranks[group_rank]; }
+  // Unique in the job: groups of equal context numbers have no common member.
+  std::pair<std::uint32_t, int> key() const { return {identity.context, global_rank_of(0)}; }
   bool is_alive() const { return job != nullptr; }
 
   const Identity identity;

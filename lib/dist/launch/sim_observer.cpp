@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "dist/backend/collective_work.h"
+#include <fmt/format.h>
 
 namespace dist::sim {
 
@@ -69,7 +69,7 @@ void SimObserver::compare_with_those_in_flight(const InFlight& fresh) {
   }
 }
 
-void SimObserver::ended(std::uint32_t, const Operation& operation) {
+void SimObserver::ended(const Operation& operation) {
   const auto found = std::ranges::find(in_flight_, operation.record, &InFlight::record);
   if (found == in_flight_.end()) return;
   const InFlight flown = std::move(*found);

@@ -16,10 +16,8 @@ class SimObserver final : public CallObserver {
   void forget() { simulation_ = nullptr; }
 
   void issued(const GroupState& group, const Operation& operation, bool async) override;
-  void ended(std::uint32_t group, const Operation& operation) override;
+  void ended(const Operation& operation) override;
   void never_waited(const Operation& operation) override;
-  void running(std::uint32_t, const Operation&, std::string_view) override {}
-  void ran(std::uint32_t, const Operation&) override {}
 
  private:
   struct Range {

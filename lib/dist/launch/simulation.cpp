@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "dist/backend/collective_work.h"
 #include "dist/core/fail.h"
 #include "dist/group/group_state.h"
-#include "dist/launch/root_cause.h"
 #include "dist/launch/sim_observer.h"
 #include "dist/launch/spawn_ranks.h"
 
@@ -61,7 +59,7 @@ void Simulation::run_rank(int rank, const std::function<void(int rank)>& fn) {
   context.virtual_world = std::shared_ptr<VirtualWorld>(std::shared_ptr<void>(), this);  // outlives the rank
   const RankContextGuard guard(context);
   dist::run_rank(rank, fn, [&](const RankResult& result) {
-    const bool blames = result.code == Errc::peer_failed || result.code == Errc::aborted;
+    const bool blames = result.blames_others();
     RankFailed failed{rank, rank_message(rank, result.text)};
     if (blames || report_.failures.empty())
       report_.failures.push_back(std::move(failed));
@@ -116,17 +114,16 @@ void Simulation::note(check::Finding finding) {
 }
 
 void Simulation::compare_collective(int rank, const GroupState& group, const Operation& operation) {
-  std::string what = fmt::format("{} #{}", name(operation.kind), operation.sequence);
-  check::Party mine{rank, what, operation.where, {}};
-  const std::tuple key{group.identity.context, group.global_rank_of(0), operation.sequence};
-  const auto [entry, is_first] = collectives_.try_emplace(key, Collective{what, mine, 0});
-  const Collective collective = entry->second;
-  if (++entry->second.came == group.size()) collectives_.erase(entry);
-  if (collective.what == what) return;
-  note({check::Code::mismatched_collective,
-        fmt::format("rank {} calls {} where rank {} calls {}", mine.rank, mine.doing, collective.first.rank,
-                    collective.first.doing),
-        {collective.first, mine}});
+  const check::Party mine{
+      rank, fmt::format("{} #{}", name(operation.kind), operation.sequence), operation.where, {}};
+  const auto entry = collectives_.try_emplace({group.key(), operation.sequence}, Collective{mine}).first;
+  auto& [first, came] = entry->second;
+  if (first.doing != mine.doing)
+    note({check::Code::mismatched_collective,
+          fmt::format("rank {} calls {} where rank {} calls {}", mine.rank, mine.doing, first.rank,
+                      first.doing),
+          {first, mine}});
+  if (++came == group.size()) collectives_.erase(entry);
 }
 
 check::Party Simulation::party_of(const NetRequest& request) const {
@@ -163,14 +160,13 @@ void Simulation::stranded(const NetRequest& request, int gone) {
 }
 
 bool Simulation::ended_well(int rank) const {
-  return fabric_.gone[index(rank)] == "has left the job" && report_.failures.empty() &&
-         report_.findings.empty();
+  return fabric_.gone[index(rank)] == has_left && report_.failures.empty() && report_.findings.empty();
 }
 
 std::vector<int> Simulation::waited_for(const BlockedTask& task) const {
   if (task.reason && task.request == no_request) return task.reason->waits_for();
   if (task.request == no_request) return {};
-  const NetRequest& request = const_cast<Scheduler&>(scheduler_).network()[task.request];
+  const NetRequest& request = scheduler_.network()[task.request];
   if (request.peer != any_source) return {request.peer};
   std::vector<int> others;
   for (int rank = 0; rank < options_.ranks; ++rank) {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "dist/group/blackboard.h"
@@ -58,12 +58,11 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   std::vector<std::int64_t> buffer_bytes_;               // [rank]
   std::vector<bool> ended_;                              // [rank]
   struct Collective {
-    std::string what;  // "all_reduce #0"
     check::Party first;
-    int came;
+    int came = 0;
   };
-  // Context, first member (groups of equal contexts have no common one), sequence.
-  std::map<std::tuple<std::uint32_t, int, std::uint64_t>, Collective> collectives_;
+  // GroupState::key(), sequence.
+  std::map<std::pair<std::pair<std::uint32_t, int>, std::uint64_t>, Collective> collectives_;
   std::set<std::string> noted_;
   std::ptrdiff_t first_blaming_ = 0;  // in report_.failures
   Report report_;

@@ -126,8 +126,7 @@ class Family {
       ChildProcess& child = children_[static_cast<std::size_t>(rank)];
       const bool has_ended = child.reap();  // first: then nothing more can come from it
       if (const auto report = child.read_report()) {
-        const bool blames = report->code == Errc::peer_failed || report->code == Errc::aborted;
-        note(rank, report->text, report->text, blames);
+        note(rank, report->text, report->text, report->blames_others());
       } else if (has_ended && child.status() != 0 && !has_failed(rank) && !too_late_) {
         note_end(rank, child.status());
       }

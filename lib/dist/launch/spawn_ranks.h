@@ -20,6 +20,8 @@ struct RankResult {
   bool threw = false;
   Errc code = Errc::internal;  // of a dist::Error
   std::string text;
+  // It says that it follows from what another rank did.
+  bool blames_others() const { return code == Errc::peer_failed || code == Errc::aborted; }
 };
 
 // Calls fn on a rank whose context is set up, and leaves the job in order if fn did not. `report` is called

@@ -48,10 +48,10 @@ class Team {
   }
 
   void note(int rank, const RankResult& result) {
-    const bool blames = result.code == Errc::peer_failed || result.code == Errc::aborted;
     {
       const std::lock_guard lock(mutex_);
-      failures_.push_back({rank, std::chrono::steady_clock::now(), result.text, result.text, blames});
+      failures_.push_back(
+          {rank, std::chrono::steady_clock::now(), result.text, result.text, result.blames_others()});
     }
     cancel_rendezvous(store_, 0, rank_message(rank, result.text));
   }

@@ -80,6 +80,7 @@ class Scheduler final : public NetworkListener, public Tasking {
 
   void set_listener(SchedulerListener* listener) { listener_ = listener; }
   Network& network() { return network_; }
+  const Network& network() const { return network_; }
   Time finish_time() const { return finish_; }  // the latest clock of all ranks that have ended
   std::uint64_t switches() const { return switches_.load(std::memory_order_relaxed); }
   int running_rank() const { return on_cpu_.load(std::memory_order_relaxed); }  // from any thread

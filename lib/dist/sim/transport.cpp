@@ -154,7 +154,7 @@ void SimEndpoint::abort(const std::string& reason) {
 
 void SimEndpoint::close(const std::string& reason) noexcept {
   fabric_.gone[static_cast<std::size_t>(rank_)] =
-      reason.empty() ? "has left the job" : fmt::format("gave up: {}", reason);
+      reason.empty() ? std::string(has_left) : fmt::format("gave up: {}", reason);
   fabric_.scheduler.network().fail_rank(rank_, fabric_.scheduler.clock());
 }
 

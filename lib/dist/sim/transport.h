@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dist/sim/scheduler.h"
@@ -24,6 +25,8 @@ class CallSites {
  private:
   std::vector<Site> sites_{Site{"an operation", {}}};
 };
+
+inline constexpr std::string_view has_left = "has left the job";  // in order
 
 // What all ranks of a simulation share beside the scheduler.
 struct Fabric {

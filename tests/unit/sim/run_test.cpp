@@ -101,6 +101,19 @@ TEST(SimReport, SleepAndTimeoutsAreVirtual) {
   EXPECT_NEAR(report.virtual_time_s, 1200, 1);
 }
 
+TEST(SimReport, GroupsOfGroupsDoNotMeet) {
+  const auto report = run(6, [](int rank) {
+    init_process_group();
+    const ProcessGroup outer = split_group(rank % 3 == 0 ? 0 : 1);  // of two and of four ranks
+    const ProcessGroup inner = split_group(outer.rank() / 2, 0, {.parent = outer});
+    EXPECT_EQ(inner.size(), 2);
+    Tensor t = ones({1});
+    all_reduce(t, ReduceOp::sum, {.group = inner});
+    EXPECT_EQ(t.item<int>(), 2);
+  });
+  EXPECT_EQ(report.text(), "");
+}
+
 TEST(SimReport, ManyRanks) {
   const auto report = run(
       4096,
