@@ -1,6 +1,7 @@
 #include "dist/core/storage.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "dist/core/arena.h"
 #include "dist/core/device.h"
@@ -11,14 +12,18 @@ namespace dist {
 
 Storage::Storage(Device device, std::size_t bytes) {
   const std::size_t size = std::max<std::size_t>(bytes, 1);
-  if (device.type == DeviceType::cpu) {
-    data_ = Arena::local().allocate(size);
+  if (device.type == DeviceType::cpu && Tasking::current() != nullptr) {
+    data_ = Tasking::current()->allocate(size);
+    if (data_ == nullptr) fail(Errc::resource, "a simulated tensor of {} bytes does not fit into memory", size);
     free_ = [size](void* data) {
-      Arena::local().deallocate(data);
       if (Tasking* const simulated = Tasking::current())
-        simulated->memory(-static_cast<std::ptrdiff_t>(size));
+        simulated->deallocate(data, size);
+      else
+        std::free(data);
     };
-    if (Tasking* const simulated = Tasking::current()) simulated->memory(static_cast<std::ptrdiff_t>(size));
+  } else if (device.type == DeviceType::cpu) {
+    data_ = Arena::local().allocate(size);
+    free_ = [](void* data) { Arena::local().deallocate(data); };
   } else {
     auto api = device_api(device.type).shared_from_this();
     if (device.index < 0 || device.index >= api->count())

@@ -45,9 +45,12 @@ class Tasking {
   virtual void notify_all(WaitList& list) = 0;
   // Runs fn beside the caller, for the same rank.
   virtual void start(std::function<void()> fn) = 0;
-  // The running rank has reduced so many bytes of one operand; its tensors and scratch have grown or shrunk.
+  // The running rank has reduced so many bytes of one operand.
   virtual void reduced(std::size_t bytes) = 0;
-  virtual void memory(std::ptrdiff_t change) = 0;
+  // Memory for a tensor of the running rank; null when there is none. It comes from std::aligned_alloc: a
+  // tensor that outlives the Tasking frees it by std::free.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void deallocate(void* memory, std::size_t bytes) noexcept = 0;
 
   static Tasking* current();                           // of this thread; null: the operating system
   static Tasking* exchange_current(Tasking* tasking);  // returns the one before

@@ -25,7 +25,7 @@ class ObservedWork final : public WorkState {
   ObservedWork(std::shared_ptr<CallObserver> observer, Operation operation, std::shared_ptr<WorkState> work)
       : observer_(std::move(observer)), operation_(std::move(operation)), work_(std::move(work)) {}
   ~ObservedWork() override {
-    if (!ended_ && !told_) observer_->never_waited(operation_);
+    if (!ended_) told_ ? observer_->failed(operation_) : observer_->never_waited(operation_);
   }
   ObservedWork(const ObservedWork&) = delete;
   ObservedWork& operator=(const ObservedWork&) = delete;
@@ -34,6 +34,7 @@ class ObservedWork final : public WorkState {
       work_->wait(timeout);
     } catch (...) {
       told_ = true;  // of an error; after a timeout the operation goes on
+      if (work_->is_completed() && !std::exchange(ended_, true)) observer_->failed(operation_);
       throw;
     }
     end();
@@ -177,7 +178,7 @@ std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
     return wrap(states);
   }
   const std::vector<Operation> seen = operations;
-  for (const auto& operation : seen) observer->issued(group, operation, true);
+  for (auto& operation : operations) observer->issued(group, operation, true);
   auto states = group.backend->submit_batch(std::move(operations));
   for (std::size_t i = 0; i < states.size(); ++i) {
     states[i] = std::make_shared<ObservedWork>(observer, seen[i], std::move(states[i]));

@@ -7,6 +7,22 @@
 
 namespace dist::sim {
 
+namespace {
+
+// What is allocated while it lives is not the rank's.
+class UncountedMemory {
+ public:
+  UncountedMemory() : simulated_(Tasking::exchange_current(nullptr)) {}
+  ~UncountedMemory() { Tasking::exchange_current(simulated_); }
+  UncountedMemory(const UncountedMemory&) = delete;
+  UncountedMemory& operator=(const UncountedMemory&) = delete;
+
+ private:
+  Tasking* const simulated_;
+};
+
+}  // namespace
+
 // Inputs are read; outputs are written (and read, where the operation works in place).
 std::vector<SimObserver::Range> SimObserver::ranges_of(const Operation& operation) {
   std::vector<Range> ranges;
@@ -41,47 +57,102 @@ check::Party SimObserver::party_of(const Operation& operation) const {
           {}};
 }
 
-void SimObserver::issued(const GroupState& group, const Operation& operation, bool async) {
+void SimObserver::issued(const GroupState& group, Operation& operation, bool async) {
   if (!simulation_) return;
   if (is_collective(operation.kind)) simulation_->compare_collective(rank_, group, operation);
   if (!async && in_flight_.empty()) return;
-  InFlight fresh{operation.record, party_of(operation), ranges_of(operation), 0};
-  compare_with_those_in_flight(fresh);
+  InFlight fresh{operation.record, party_of(operation), ranges_of(operation)};
+  const bool overlaps = overlaps_those_in_flight(fresh);
   if (!async) return;
-  fresh.digest = digest_of(operation);
+  if (simulation_->guards_tensors() && !overlaps) fresh.loan = lend(operation);
+  if (fresh.loan.closed_inputs.empty()) fresh.digest = digest_of(operation);
   in_flight_.push_back(std::move(fresh));
 }
 
-void SimObserver::compare_with_those_in_flight(const InFlight& fresh) {
+bool SimObserver::overlaps_those_in_flight(const InFlight& fresh) {
   const auto overlap = [](const Range& a, const Range& b) {
     return (a.written || b.written) && a.begin < b.end && b.begin < a.end;
   };
-  for (const InFlight& other : in_flight_) {
+  for (InFlight& other : in_flight_) {
     const bool shared = std::ranges::any_of(fresh.ranges, [&](const Range& a) {
       return std::ranges::any_of(other.ranges, [&](const Range& b) { return overlap(a, b); });
     });
     if (!shared) continue;
+    end_loan(other);  // the operation itself will touch it
     simulation_->note({check::Code::overlap,
                        fmt::format("rank {} starts {} on memory that {} still uses", rank_, fresh.party.doing,
                                    other.party.doing),
                        {other.party, fresh.party}});
-    return;
+    return true;
   }
+  return false;
 }
 
-void SimObserver::ended(const Operation& operation) {
-  const auto found = std::ranges::find(in_flight_, operation.record, &InFlight::record);
-  if (found == in_flight_.end()) return;
-  const InFlight flown = std::move(*found);
-  in_flight_.erase(found);
-  if (!simulation_ || flown.digest == digest_of(operation)) return;
+SimObserver::Loan SimObserver::lend(Operation& operation) {
+  Loan loan;
+  const auto copies = [](std::vector<Tensor>& tensors) {
+    std::vector<Tensor> users = tensors;
+    const UncountedMemory uncounted;
+    for (Tensor& tensor : tensors) tensor = tensor.clone();
+    return users;
+  };
+  const auto inputs = copies(operation.inputs), outputs = copies(operation.outputs);
+  const auto close = [&](const std::vector<Tensor>& tensors, bool may_read, std::vector<int>& closed) {
+    for (const Tensor& tensor : tensors) {
+      const int number = simulation_->guard().close(tensor.raw(), tensor.nbytes(), may_read);
+      if (number != AccessGuard::not_closed) closed.push_back(number);
+    }
+  };
+  close(inputs, true, loan.closed_inputs);
+  close(outputs, false, loan.closed_outputs);
+  for (std::size_t i = 0; i < outputs.size(); ++i) loan.results.emplace_back(outputs[i], operation.outputs[i]);
+  return loan;
+}
+
+// Opens the user's tensors again, and says what was done to them.
+void SimObserver::end_loan(InFlight& flown) {
+  const auto touched = [&](std::vector<int>& closed) {
+    bool any = false;
+    for (const int number : std::exchange(closed, {})) any = simulation_->guard().open(number) || any;
+    return any;
+  };
+  if (touched(flown.loan.closed_inputs)) note_change(flown);
+  if (touched(flown.loan.closed_outputs))
+    simulation_->note({check::Code::read_before_wait,
+                       fmt::format("rank {} used the tensor that {} fills before its wait()", rank_,
+                                   flown.party.doing),
+                       {flown.party}});
+}
+
+void SimObserver::note_change(const InFlight& flown) {
   simulation_->note({check::Code::changed_before_wait,
                      fmt::format("rank {} changed what {} sends before its wait()", rank_, flown.party.doing),
                      {flown.party}});
 }
 
+SimObserver::InFlight SimObserver::take(const Operation& operation) {
+  const auto found = std::ranges::find(in_flight_, operation.record, &InFlight::record);
+  if (found == in_flight_.end() || !simulation_) return {};
+  InFlight flown = std::move(*found);
+  in_flight_.erase(found);
+  return flown;
+}
+
+void SimObserver::ended(const Operation& operation) {
+  InFlight flown = take(operation);
+  if (flown.record == 0) return;
+  end_loan(flown);
+  if (flown.digest != 0 && flown.digest != digest_of(operation)) note_change(flown);
+  for (auto& [users, written] : flown.loan.results) users.copy_(written);
+}
+
+void SimObserver::failed(const Operation& operation) {
+  InFlight flown = take(operation);
+  if (flown.record != 0) end_loan(flown);
+}
+
 void SimObserver::never_waited(const Operation& operation) {
-  std::erase_if(in_flight_, [&](const InFlight& other) { return other.record == operation.record; });
+  failed(operation);
   if (!simulation_ || std::uncaught_exceptions() > 0) return;
   simulation_->note_unless_failed(
       {check::Code::never_waited,

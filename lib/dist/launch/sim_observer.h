@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "dist/group/call_observer.h"
@@ -15,8 +16,9 @@ class SimObserver final : public CallObserver {
   SimObserver(Simulation& simulation, int rank) : simulation_(&simulation), rank_(rank) {}
   void forget() { simulation_ = nullptr; }
 
-  void issued(const GroupState& group, const Operation& operation, bool async) override;
+  void issued(const GroupState& group, Operation& operation, bool async) override;
   void ended(const Operation& operation) override;
+  void failed(const Operation& operation) override;
   void never_waited(const Operation& operation) override;
 
  private:
@@ -24,16 +26,27 @@ class SimObserver final : public CallObserver {
     const std::byte *begin, *end;
     bool written;  // by the operation
   };
+  // The network works on copies meanwhile, and the user's tensors are closed (sim/access_guard.h).
+  struct Loan {
+    std::vector<int> closed_inputs, closed_outputs;
+    std::vector<std::pair<Tensor, Tensor>> results;  // the user's, and what is written instead
+  };
   struct InFlight {
     std::uint64_t record;
     check::Party party;
     std::vector<Range> ranges;
-    std::uint64_t digest;
+    std::uint64_t digest = 0;  // of what is sent; 0: it is watched
+    Loan loan = {};
   };
   static std::vector<Range> ranges_of(const Operation& operation);
   static std::uint64_t digest_of(const Operation& operation);
   check::Party party_of(const Operation& operation) const;
-  void compare_with_those_in_flight(const InFlight& fresh);
+  // Whether it shares memory with one of them, at least one writing.
+  bool overlaps_those_in_flight(const InFlight& fresh);
+  Loan lend(Operation& operation);
+  void end_loan(InFlight& flown);
+  void note_change(const InFlight& flown);
+  InFlight take(const Operation& operation);
 
   Simulation* simulation_;
   const int rank_;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 #include "dist/group/group_state.h"
 #include "dist/launch/sim_observer.h"
 #include "dist/launch/spawn_ranks.h"
@@ -13,8 +14,12 @@ namespace {
 
 std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
+// Each tensor takes a page then.
+bool can_guard_tensors(const RunOptions& options) { return options.check && options.ranks <= 64; }
+
 SchedulerOptions scheduler_options(const RunOptions& options) {
   SchedulerOptions of;
+  of.guard_tensors = can_guard_tensors(options);
   if (options.stack_bytes > 0) of.stack_bytes = options.stack_bytes;
   return of;
 }
@@ -23,6 +28,7 @@ SchedulerOptions scheduler_options(const RunOptions& options) {
 
 Simulation::Simulation(const RunOptions& options, Topology topology)
     : options_(options),
+      guards_tensors_(can_guard_tensors(options)),
       scheduler_(std::move(topology), options.ranks, scheduler_options(options)),
       fabric_(scheduler_),
       observers_(index(options.ranks)),
@@ -102,6 +108,12 @@ std::shared_ptr<CallObserver> Simulation::observer(int rank) {
 
 void Simulation::memory(int rank, std::ptrdiff_t change) {
   if (rank < 0 || rank >= options_.ranks) return;
+  all_buffer_bytes_ += change;
+  if (change > 0 && all_buffer_bytes_ > static_cast<std::int64_t>(physical_memory()))
+    fail(Errc::resource,
+         "the tensors of {} simulated ranks need more than this machine's {} MiB; simulate fewer ranks or "
+         "smaller tensors",
+         options_.ranks, physical_memory() >> 20);
   std::int64_t& now = buffer_bytes_[index(rank)];
   now += change;
   auto& peak = report_.peak_buffer_bytes[index(rank)];

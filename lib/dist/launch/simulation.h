@@ -32,6 +32,8 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   std::size_t recorder_size() const override;
   std::shared_ptr<CallObserver> observer(int rank) override;
 
+  AccessGuard& guard() { return scheduler_.guard(); }
+  bool guards_tensors() const { return guards_tensors_; }
   void note(check::Finding finding);  // once each
   void note_unless_failed(check::Finding finding) {
     if (report_.failures.empty() && report_.findings.empty()) note(std::move(finding));
@@ -51,11 +53,13 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   bool ended_well(int rank) const;
 
   const RunOptions options_;
+  const bool guards_tensors_;
   Scheduler scheduler_;
   Fabric fabric_;
   Blackboard blackboard_;
   std::vector<std::shared_ptr<SimObserver>> observers_;  // [rank]
   std::vector<std::int64_t> buffer_bytes_;               // [rank]
+  std::int64_t all_buffer_bytes_ = 0;
   std::vector<bool> ended_;                              // [rank]
   struct Collective {
     check::Party first;

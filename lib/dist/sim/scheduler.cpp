@@ -8,6 +8,7 @@
 #include "dist/core/deadline.h"
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
+#include "dist/sim/end_process.h"
 
 namespace dist::sim {
 
@@ -42,6 +43,7 @@ Scheduler* Scheduler::current() { return current_scheduler; }
 Scheduler::Scheduler(Topology topology, int ranks, const SchedulerOptions& options)
     : network_(std::move(topology), ranks, *this),
       stacks_(ranks, options.stack_bytes),
+      guard_(options.guard_tensors),
       marks_(ranks),
       stack_bytes_(options.stack_bytes),
       tasks_(static_cast<std::size_t>(ranks) + 1),
@@ -96,6 +98,7 @@ void Scheduler::run(const std::function<void(int rank)>& main) {
   caller.rank = current_rank().label;
   caller.rank_context = current_rank().context;
   running_ = &caller;
+  const FaultScope faults(*this);
   run_all();
   while (alive_ > 0) {
     if (!failure_) failure_ = std::make_exception_ptr(Error(Errc::timeout, "deadlock: " + who_waits()));
@@ -169,6 +172,26 @@ void Scheduler::reduced(std::size_t bytes) {
 
 void Scheduler::memory(std::ptrdiff_t change) {
   if (listener_) listener_->memory(running_->rank, change);
+}
+
+void* Scheduler::allocate(std::size_t bytes) {
+  memory(static_cast<std::ptrdiff_t>(bytes));
+  return guard_.allocate(bytes);
+}
+
+void Scheduler::deallocate(void* memory_, std::size_t bytes) noexcept {
+  memory(-static_cast<std::ptrdiff_t>(bytes));
+  guard_.deallocate(memory_);
+}
+
+bool Scheduler::fault(const void* address) noexcept {
+  if (guard_.touched(address)) return true;
+  const bool overflowed = running_->worker ? static_cast<Worker*>(running_)->stack.overflowed(address) >= 0
+                                           : stacks_.overflowed(address) >= 0;
+  if (!overflowed) return false;
+  end_process("rank {} has used up its stack of {} KiB: recursion without end, or large local arrays; a "
+              "simulated rank gets more by RunOptions::stack_bytes",
+              running_->rank, stack_bytes_ / 1024);
 }
 
 void Scheduler::block(Task& task, Time deadline, const WaitReason* reason) {

@@ -12,6 +12,8 @@
 
 #include "dist/core/sanitizer.h"
 #include "dist/core/tasking.h"
+#include "dist/sim/access_guard.h"
+#include "dist/sim/fault_scope.h"
 #include "dist/sim/fiber_marks.h"
 #include "dist/sim/network.h"
 #include "dist/sim/ready_queue.h"
@@ -22,6 +24,7 @@ namespace dist::sim {
 
 struct SchedulerOptions {
   std::size_t stack_bytes = (built_with_asan ? 256 : 64) * 1024;  // its frames are larger
+  bool guard_tensors = false;                                      // tensors' memory can be closed
 };
 
 // A rank that waits, for those who explain a standstill.
@@ -39,12 +42,13 @@ class SchedulerListener {
   virtual ~SchedulerListener() = default;
   // No rank can go on, except by a timeout.
   virtual void stalled(const std::vector<BlockedTask>& blocked) = 0;
+  // A rank's tensors and scratch grow or shrink. May throw when they grow.
   virtual void memory(int rank, std::ptrdiff_t change) = 0;
 };
 
 Time from_deadline(const Deadline& deadline);  // on the virtual clock
 
-class Scheduler final : public NetworkListener, public Tasking {
+class Scheduler final : public NetworkListener, public Tasking, private FaultListener {
  public:
   Scheduler(Topology topology, int ranks, const SchedulerOptions& options = {});
   ~Scheduler() override;
@@ -73,7 +77,8 @@ class Scheduler final : public NetworkListener, public Tasking {
   void notify_all(WaitList& list) override;
   void start(std::function<void()> fn) override;
   void reduced(std::size_t bytes) override;
-  void memory(std::ptrdiff_t change) override;
+  void* allocate(std::size_t bytes) override;
+  void deallocate(void* memory, std::size_t bytes) noexcept override;
 
   // Waits of this rank's workers on the network fail, now and later (SimTransport looks at it).
   void release_workers(int rank);
@@ -85,6 +90,7 @@ class Scheduler final : public NetworkListener, public Tasking {
   std::uint64_t switches() const { return switches_.load(std::memory_order_relaxed); }
   int running_rank() const { return on_cpu_.load(std::memory_order_relaxed); }  // from any thread
   const Stacks& stacks() const { return stacks_; }
+  AccessGuard& guard() { return guard_; }
 
   static constexpr Time poll_cost = 50'000;  // ps: a loop over is_completed() gets on
 
@@ -107,9 +113,12 @@ class Scheduler final : public NetworkListener, public Tasking {
   std::vector<BlockedTask> blocked();
   std::string who_waits();
   bool release_blocked();
+  bool fault(const void* address) noexcept override;
+  void memory(std::ptrdiff_t change);  // of the running rank
 
   Network network_;
   Stacks stacks_;
+  AccessGuard guard_;
   FiberMarks marks_;
   std::size_t stack_bytes_;
   std::vector<Task> tasks_;  // [rank]; the last one is the caller of run()

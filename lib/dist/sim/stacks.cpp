@@ -16,8 +16,11 @@ namespace dist::sim {
 namespace {
 
 constexpr std::uint64_t canary = 0x5AFE57ACC0DEF00Du;
+// Room that a frame with large arrays cannot jump over. Odd: stacks at a multiple of 64 KiB from one another
+// would share the same sets of the caches.
+constexpr std::size_t guard_pages = 17;
 
-// A guard page splits a mapping in two; the rest of the process needs maps as well.
+// A guard splits a mapping in two; the rest of the process needs maps as well.
 bool map_count_allows(int count) {
   std::size_t limit = 65'530;
   std::ifstream("/proc/sys/vm/max_map_count") >> limit;
@@ -30,8 +33,9 @@ std::size_t stagger(int index) { return static_cast<std::size_t>(index) * 7 % 61
 }  // namespace
 
 Stacks::Stacks(int count, std::size_t bytes_each)
-    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), count_(count) {
-  each_ = (bytes_each + page_ - 1) / page_ * page_ + page_;
+    : guard_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) * guard_pages), count_(count) {
+  const std::size_t page = guard_ / guard_pages;
+  each_ = (bytes_each + page - 1) / page * page + guard_;
   const std::size_t total = each_ * static_cast<std::size_t>(count);
   void* memory =
       mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -43,14 +47,14 @@ Stacks::Stacks(int count, std::size_t bytes_each)
   memory_ = static_cast<std::byte*>(memory);
   guarded_ = map_count_allows(count) && guard();
   if (guarded_) return;
-  for (int i = 0; i < count; ++i) std::memcpy(base(i) + page_ - sizeof canary, &canary, sizeof canary);
+  for (int i = 0; i < count; ++i) std::memcpy(base(i) + guard_ - sizeof canary, &canary, sizeof canary);
 }
 
 bool Stacks::guard() {
   int done = 0;
-  while (done < count_ && mprotect(base(done), page_, PROT_NONE) == 0) ++done;
+  while (done < count_ && mprotect(base(done), guard_, PROT_NONE) == 0) ++done;
   if (done == count_) return true;
-  while (done > 0) mprotect(base(--done), page_, PROT_READ | PROT_WRITE);  // all or none: intact() reads them
+  while (done > 0) mprotect(base(--done), guard_, PROT_READ | PROT_WRITE);  // all or none: intact() reads them
   return false;
 }
 
@@ -61,17 +65,17 @@ Stacks::~Stacks() {
 }
 
 void* Stacks::top(int index) const { return base(index) + each_ - stagger(index); }
-std::size_t Stacks::usable(int index) const { return each_ - page_ - stagger(index); }
+std::size_t Stacks::usable(int index) const { return each_ - guard_ - stagger(index); }
 
 bool Stacks::intact(int index) const {
-  return guarded_ || std::memcmp(base(index) + page_ - sizeof canary, &canary, sizeof canary) == 0;
+  return guarded_ || std::memcmp(base(index) + guard_ - sizeof canary, &canary, sizeof canary) == 0;
 }
 
 int Stacks::overflowed(const void* address) const {
   const auto* at = static_cast<const std::byte*>(address);
   if (!guarded_ || at < memory_ || at >= base(count_)) return -1;
   const auto offset = static_cast<std::size_t>(at - memory_);
-  return offset % each_ < page_ ? static_cast<int>(offset / each_) : -1;
+  return offset % each_ < guard_ ? static_cast<int>(offset / each_) : -1;
 }
 
 }  // namespace dist::sim

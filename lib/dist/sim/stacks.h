@@ -6,8 +6,8 @@
 
 namespace dist::sim {
 
-// The lowest page of each stack is a guard (a fault at its edge, not damage to a neighbour) while the
-// system's map count allows; otherwise it holds a canary that intact() looks at.
+// Below each stack lies a guard (a fault at its edge, not damage to a neighbour) while the system's map count
+// allows; otherwise a canary that intact() looks at.
 class Stacks {
  public:
   Stacks(int count, std::size_t bytes_each);  // Error{resource} names the limit
@@ -16,18 +16,18 @@ class Stacks {
   Stacks& operator=(const Stacks&) = delete;
 
   void* top(int index) const;  // stacks grow down from here
-  const void* bottom(int index) const { return base(index) + page_; }
+  const void* bottom(int index) const { return base(index) + guard_; }
   std::size_t usable(int index) const;  // bytes from bottom to top
   bool guarded() const { return guarded_; }
   bool intact(int index) const;
-  // The stack whose guard page holds `address`, or -1: for the handler of the fault.
+  // The stack whose guard holds `address`, or -1: for the handler of the fault.
   int overflowed(const void* address) const;
 
  private:
   bool guard();
   std::byte* base(int index) const { return memory_ + static_cast<std::size_t>(index) * each_; }
   std::byte* memory_ = nullptr;
-  std::size_t each_ = 0, page_ = 0;
+  std::size_t each_ = 0, guard_ = 0;
   int count_ = 0;
   bool guarded_ = false;
 };

@@ -127,15 +127,16 @@ Scratch SimTransport::scratch(const TensorView& like, std::int64_t count) {
   TensorView view = like;
   view.count = count;
   const std::size_t bytes = view.bytes();
-  view.data = like.data == nullptr ? nullptr
-                                   : static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1)));
-  fabric_.scheduler.memory(static_cast<std::ptrdiff_t>(bytes));
+  view.data = nullptr;
+  if (like.data != nullptr) {
+    view.data = static_cast<std::byte*>(fabric_.scheduler.allocate(std::max<std::size_t>(bytes, 1)));
+    if (view.data == nullptr) fail(Errc::resource, "{}: scratch of {} bytes does not fit into memory", subject(), bytes);
+  }
   return {this, view};
 }
 
 void SimTransport::free_scratch(TensorView view) noexcept {
-  fabric_.scheduler.memory(-static_cast<std::ptrdiff_t>(view.bytes()));
-  ::operator delete(view.data);
+  if (view.data != nullptr) fabric_.scheduler.deallocate(view.data, std::max<std::size_t>(view.bytes(), 1));
 }
 
 std::unique_ptr<Transport> SimEndpoint::open(TransportOptions options) {

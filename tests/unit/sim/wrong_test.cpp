@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"
+#include "dist/sim/end_process.h"
 
 namespace dist::test {
 namespace {
@@ -103,6 +104,64 @@ TEST(D3, DtypesThatDiffer) {
   expect_finding(report, Code::misfit_message, {"another dtype"});
 }
 
+TEST(D4, AReceiveBufferThatIsReadTooEarly) {
+  int line = 0;
+  float early = 0, late = 0;
+  const auto report = run(2, [&](int rank) {
+    Tensor t = full({4}, 7);
+    if (rank == 1) return void(send(t, 0));
+    t.zero_();
+    line = __LINE__ + 1;
+    Work work = irecv(t, 1);
+    early = t.data<float>()[3];
+    work.wait();
+    late = t.data<float>()[3];
+  });
+  expect_finding(report, Code::read_before_wait,
+                 {"rank 0 used the tensor that recv #0 (4 f32) fills", here(line)});
+  EXPECT_EQ(early, 0);
+  EXPECT_EQ(late, 7);
+}
+
+TEST(D4, AnAsynchronousCollectivesResultThatIsReadTooEarly) {
+  const auto report = run(3, [&](int rank) {
+    Tensor t = ones({1000});
+    Work work = all_reduce(t, ReduceOp::sum, {.async_op = true});
+    if (rank == 2) t.mul_(2);
+    work.wait();
+    EXPECT_EQ(t.data<float>()[999], 3);
+  });
+  expect_finding(report, Code::read_before_wait, {"rank 2 used the tensor that all_reduce #0 (1000 f32) fills"});
+}
+
+TEST(D4, NotWhereOnlyOtherRowsAreUsed) {
+  const auto report = run(3, [&](int rank) {
+    Tensor rows = zeros({3, 5}), mine = full({5}, rank);
+    if (rank != 0) return void(send(mine, 0));
+    Tensor first = rows[1], second = rows[2];
+    Work a = irecv(first, 1), b = irecv(second, 2);
+    rows[0].fill_(9);
+    a.wait();
+    EXPECT_EQ(sum(rows[1]), 5);
+    b.wait();
+    EXPECT_EQ(sum(rows[2]), 10);
+    EXPECT_EQ(sum(rows[0]), 45);
+  });
+  EXPECT_EQ(report.text(), "");
+}
+
+TEST(D4, NotOnceTheWorkHasBeenSeenCompleted) {
+  const auto report = run(2, [&](int rank) {
+    Tensor t = full({4}, rank);
+    if (rank == 1) return void(send(t, 0));
+    Work work = irecv(t, 1);
+    while (!work.is_completed()) {
+    }
+    EXPECT_EQ(sum(t), 4);
+  });
+  EXPECT_EQ(report.text(), "");
+}
+
 TEST(D5, ASendBufferThatIsChanged) {
   int line = 0;
   const auto report = run(2, [&](int rank) {
@@ -167,6 +226,25 @@ TEST(WrongPrograms, ARankThatThrowsIsNamedFirst) {
   ASSERT_FALSE(report.failures.empty());
   EXPECT_EQ(report.failures[0].what, "rank 2: out of paper");
   EXPECT_EQ(report.failures.size(), 4u);
+}
+
+int endless(int depth) {
+  volatile char room[512] = {};
+  return depth < 0 ? 0 : room[depth % 512] + endless(depth + 1) + depth;
+}
+
+TEST(WrongProgramsDeathTest, RecursionWithoutEndIsToldAndEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(run(3, [](int rank) { if (rank == 1) endless(0); }),
+              testing::ExitedWithCode(sim::exit_hopeless), "rank 1 has used up its stack of .* KiB: recursion");
+}
+
+TEST(WrongPrograms, TensorsBeyondTheMachinesMemory) {
+  const auto report = run(4, [](int) { std::vector<Tensor>{zeros({1ll << 20}), empty({1ll << 45})}; });
+  ASSERT_EQ(report.failures.size(), 4u);
+  EXPECT_NE(report.failures[0].what.find("the tensors of 4 simulated ranks need more than this machine's"),
+            std::string::npos)
+      << report.failures[0].what;
 }
 
 TEST(WrongPrograms, OptionsThatCannotBeServed) {

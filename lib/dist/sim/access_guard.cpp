@@ -1,0 +1,81 @@
+#include "dist/sim/access_guard.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace dist::sim {
+
+namespace {
+constexpr std::size_t cache_line = 64;
+
+std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+}  // namespace
+
+AccessGuard::AccessGuard(bool on) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), on_(on) {}
+
+void* AccessGuard::allocate(std::size_t bytes) {
+  const std::size_t alignment = on_ ? page_ : cache_line;
+  const std::size_t size = round_up(bytes, alignment);
+  void* const memory = std::aligned_alloc(alignment, size);
+  if (on_ && memory != nullptr) {
+    const auto* begin = static_cast<const std::byte*>(memory);
+    allocated_[begin] = begin + size;
+  }
+  return memory;
+}
+
+void AccessGuard::deallocate(void* memory) noexcept {
+  allocated_.erase(static_cast<const std::byte*>(memory));
+  std::free(memory);
+}
+
+int AccessGuard::close(const void* begin, std::size_t bytes, bool may_read) {
+  const auto* first = static_cast<const std::byte*>(begin);
+  const auto next = allocated_.upper_bound(first);
+  if (bytes == 0 || next == allocated_.begin() || first + bytes > std::prev(next)->second) return not_closed;
+  auto place = std::ranges::find(closed_, nullptr, &Closed::begin);
+  if (place == closed_.end()) place = closed_.insert(place, Closed{});
+  *place = {first, first + bytes, may_read, false};
+  for (const auto* page = page_of(first); page < first + bytes; page += page_) protect(page);
+  return static_cast<int>(place - closed_.begin());
+}
+
+bool AccessGuard::open(int number) {
+  const Closed opened = std::exchange(closed_[static_cast<std::size_t>(number)], Closed{});
+  for (const auto* page = page_of(opened.begin); page < opened.end; page += page_) protect(page);
+  return opened.touched;
+}
+
+bool AccessGuard::touched(const void* address) noexcept {
+  const auto* page = page_of(address);
+  bool ours = false;
+  for (Closed& closed : closed_) {
+    if (closed.begin == nullptr || closed.end <= page || closed.begin >= page + page_) continue;
+    ours = true;
+    const auto* at = static_cast<const std::byte*>(address);
+    if (closed.begin <= at && at < closed.end) closed.touched = true;
+  }
+  // A neighbour on the same page may be used: what else happens there goes unnoticed from now on.
+  if (ours) mprotect(const_cast<std::byte*>(page), page_, PROT_READ | PROT_WRITE);
+  return ours;
+}
+
+const std::byte* AccessGuard::page_of(const void* address) const {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  return reinterpret_cast<const std::byte*>(at - at % page_);
+}
+
+void AccessGuard::protect(const std::byte* page) noexcept {
+  int allowed = PROT_READ | PROT_WRITE;
+  for (const Closed& closed : closed_) {
+    if (closed.begin == nullptr || closed.end <= page || closed.begin >= page + page_) continue;
+    allowed &= closed.may_read ? PROT_READ : PROT_NONE;
+  }
+  mprotect(const_cast<std::byte*>(page), page_, allowed);
+}
+
+}  // namespace dist::sim

@@ -1,0 +1,43 @@
+// AccessGuard: tensors' memory that a program must leave alone for a while. Closed pages fault; the fault is
+// noted, the page opened, and the program goes on. Owner and scheduler run in one thread.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace dist::sim {
+
+class AccessGuard {
+ public:
+  // `on`: every allocation gets pages of its own, which can be closed.
+  explicit AccessGuard(bool on);
+
+  void* allocate(std::size_t bytes);  // null: no memory
+  void deallocate(void* memory) noexcept;
+
+  static constexpr int not_closed = -1;
+  // [begin, begin + bytes) may be read only, or not be touched at all. Returns a number for open(), or
+  // not_closed where it lies outside of what allocate() gave.
+  int close(const void* begin, std::size_t bytes, bool may_read);
+  // Ends that. True: the program did what it must not, meanwhile.
+  bool open(int number);
+
+  // Of the fault at `address`: notes it and opens the page. False: it is not one of ours. Async-signal-safe.
+  bool touched(const void* address) noexcept;
+
+ private:
+  struct Closed {
+    const std::byte *begin = nullptr, *end = nullptr;  // null: this number is free
+    bool may_read = false, touched = false;
+  };
+  const std::byte* page_of(const void* address) const;
+  void protect(const std::byte* page) noexcept;  // as those that are closed there ask
+
+  const std::size_t page_;
+  const bool on_;
+  std::map<const std::byte*, const std::byte*> allocated_;  // begin, end: whole pages
+  std::vector<Closed> closed_;
+};
+
+}  // namespace dist::sim
