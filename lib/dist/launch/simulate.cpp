@@ -41,6 +41,7 @@ std::string Report::text() const {
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(most, failures.size()); ++i) text += failures[i].what + "\n";
   if (failures.size() > most) text += fmt::format("and {} more ranks failed\n", failures.size() - most);
+  for (const auto& note : notes) text += "note: " + note + "\n";
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dist/check/finding.h"
+#include "dist/core/deadline.h"
 #include "dist/sim/network.h"
 #include "dist/sim/topology.h"
 
@@ -17,6 +18,9 @@ struct RunOptions {
   std::string topology = "laptop";  // a name or a file, see sim/topology_file.h
   bool check = true;                // look for findings (check/finding.h)
   std::size_t stack_bytes = 0;      // of a rank; 0: 64 KiB
+  // A rank that does not give way for so long (an endless loop) ends the process, with a line that names it.
+  // Zero: never.
+  Timeout patience = std::chrono::seconds(60);
 };
 
 // How one rank ended when not well.
@@ -34,11 +38,12 @@ struct Report {
   std::vector<std::uint64_t> peak_buffer_bytes;  // [rank]: tensors and scratch
   std::vector<check::Finding> findings;
   std::vector<RankFailed> failures;  // first the one that caused the others
+  std::vector<std::string> notes;    // what a simulated rank should not do: "rank 3 slept really ..."
 
   bool ok() const { return findings.empty() && failures.empty(); }
   std::uint64_t max_bytes_sent() const;
   std::uint64_t max_peak_buffer_bytes() const;
-  // Findings and failures, as a person reads them; empty when all is well.
+  // Findings, failures and notes, as a person reads them; empty when all is well.
   std::string text() const;
 };
 

@@ -8,6 +8,7 @@
 #include "dist/group/group_state.h"
 #include "dist/launch/sim_observer.h"
 #include "dist/launch/spawn_ranks.h"
+#include "dist/sim/watch.h"
 
 namespace dist::sim {
 namespace {
@@ -47,7 +48,9 @@ Simulation::~Simulation() {
 
 Report Simulation::run(const std::function<void(int rank)>& fn) {
   const auto begin = std::chrono::steady_clock::now();
+  Watch watch(scheduler_, options_.patience);
   scheduler_.run([&](int rank) { run_rank(rank, fn); });
+  report_.notes = watch.notes();
   if (options_.check) look_for_unreceived();
   const Network& network = scheduler_.network();
   report_.virtual_time_s = to_seconds(scheduler_.finish_time());

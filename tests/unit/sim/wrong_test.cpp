@@ -1,4 +1,6 @@
 // What is said of wrong programs, and that their right twins are left alone.
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"
@@ -237,6 +239,37 @@ TEST(WrongProgramsDeathTest, RecursionWithoutEndIsToldAndEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(run(3, [](int rank) { if (rank == 1) endless(0); }),
               testing::ExitedWithCode(sim::exit_hopeless), "rank 1 has used up its stack of .* KiB: recursion");
+}
+
+TEST(WrongProgramsDeathTest, ARankThatNeverGivesWayIsToldAndEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  sim::RunOptions options;
+  options.patience = std::chrono::milliseconds(300);
+  const auto spin = [](int rank) {
+    const volatile bool always = true;
+    while (rank == 1 && always) {
+    }
+  };
+  EXPECT_EXIT(sim::run(options, spin), testing::ExitedWithCode(sim::exit_hopeless),
+              "rank 1 has kept the simulation to itself for .*: an endless loop");
+}
+
+TEST(WrongPrograms, RealSleepIsNoted) {
+  const auto report = run(2, [](int rank) {
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  });
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.text(),
+            "note: rank 1 slept really: the simulation stood still and virtual time did not pass; use dist::sleep\n");
+}
+
+TEST(WrongPrograms, ThreadsAreNoted) {
+  const auto report = run(2, [](int rank) {
+    if (rank != 0) return;
+    std::thread([] { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }).join();
+  });
+  EXPECT_NE(report.text().find("rank 0 waited for another thread"), std::string::npos) << report.text();
+  EXPECT_NE(report.text().find("threads were made"), std::string::npos) << report.text();
 }
 
 TEST(WrongPrograms, TensorsBeyondTheMachinesMemory) {

@@ -1,0 +1,47 @@
+// Watch: a real thread that looks at a simulation from outside, for what the ranks cannot say themselves.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "dist/sim/scheduler.h"
+
+namespace dist::sim {
+
+// Looks ten times a second at the thread that made it. Ends the process when no rank has given way for
+// `patience`; remembers ranks that stopped the whole simulation by a real sleep, or by waiting for a thread.
+// A debugger that stops the process stops the watch too.
+class Watch {
+ public:
+  Watch(const Scheduler& scheduler, Timeout patience);  // zero: for ever
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  // A line each: "rank 3 slept really ...". Once, when the ranks have ended.
+  std::vector<std::string> notes();
+
+ private:
+  void loop();
+  void look();
+
+  const Scheduler& scheduler_;
+  const long patience_;  // looks
+  const pid_t watched_;
+  const int threads_before_;
+  std::uint64_t switches_ = 0;
+  long looks_alike_ = 0, asleep_ = 0;
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  bool stopping_ = false, threads_made_ = false;
+  std::set<int> sleepers_, waiters_;  // ranks
+  std::thread thread_;                // last
+};
+
+}  // namespace dist::sim
