@@ -57,7 +57,7 @@ void reduce(TensorView acc, TensorView in, ReduceOp op) {
          name(op.kind()));
   check_dtype(name(op.kind()), acc.dtype, is_defined(op.kind(), acc.dtype));
   if (Tasking* const simulated = Tasking::current()) {
-    simulated->reduced(acc.bytes());
+    simulated->reduced(acc.data, in.data, acc.bytes());
     if (acc.data == nullptr) return;  // sizes alone
   }
   dispatch(
@@ -70,6 +70,7 @@ void copy(TensorView to, TensorView from) {
   check_dtype("copy between dtypes", from.dtype, to.dtype == from.dtype);
   check_overlap("copy", to, from);
   if (to.count == 0 || to.data == from.data) return;
+  if (Tasking* const simulated = Tasking::current()) simulated->copied(to.data, from.data, to.bytes());
   if (on_cpu(to) && on_cpu(from)) {
     std::memcpy(to.data, from.data, to.bytes());
   } else {

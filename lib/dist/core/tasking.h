@@ -45,8 +45,10 @@ class Tasking {
   virtual void notify_all(WaitList& list) = 0;
   // Runs fn beside the caller, for the same rank.
   virtual void start(std::function<void()> fn) = 0;
-  // The running rank has reduced so many bytes of one operand.
-  virtual void reduced(std::size_t bytes) = 0;
+  // The running rank has reduced so many bytes of `from` into `to`, or copied them. The addresses may be null
+  // (sizes alone).
+  virtual void reduced(const void* to, const void* from, std::size_t bytes) = 0;
+  virtual void copied(const void* to, const void* from, std::size_t bytes) = 0;
   // Memory for a tensor of the running rank; null when there is none. It comes from std::aligned_alloc: a
   // tensor that outlives the Tasking frees it by std::free.
   virtual void* allocate(std::size_t bytes) = 0;

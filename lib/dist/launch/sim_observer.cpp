@@ -59,6 +59,11 @@ check::Party SimObserver::party_of(const Operation& operation) const {
 
 void SimObserver::issued(const GroupState& group, Operation& operation, bool async) {
   if (!simulation_) return;
+  if (simulation_->checks()) check(group, operation, async);
+  simulation_->call_begins(rank_, group, operation);
+}
+
+void SimObserver::check(const GroupState& group, Operation& operation, bool async) {
   if (is_collective(operation.kind)) simulation_->compare_collective(rank_, group, operation);
   if (!async && in_flight_.empty()) return;
   InFlight fresh{operation.record, party_of(operation), ranges_of(operation)};
@@ -139,6 +144,7 @@ SimObserver::InFlight SimObserver::take(const Operation& operation) {
 }
 
 void SimObserver::ended(const Operation& operation) {
+  if (simulation_) simulation_->call_ends(rank_, operation);
   InFlight flown = take(operation);
   if (flown.record == 0) return;
   end_loan(flown);
@@ -147,13 +153,14 @@ void SimObserver::ended(const Operation& operation) {
 }
 
 void SimObserver::failed(const Operation& operation) {
+  if (simulation_) simulation_->call_ends(rank_, operation);
   InFlight flown = take(operation);
   if (flown.record != 0) end_loan(flown);
 }
 
 void SimObserver::never_waited(const Operation& operation) {
   failed(operation);
-  if (!simulation_ || std::uncaught_exceptions() > 0) return;
+  if (!simulation_ || !simulation_->checks() || std::uncaught_exceptions() > 0) return;
   simulation_->note_unless_failed(
       {check::Code::never_waited,
        fmt::format("rank {} dropped the Work of {} without wait()", rank_, party_of(operation).doing),

@@ -21,7 +21,9 @@ class SimObserver final : public CallObserver {
   void failed(const Operation& operation) override;
   void never_waited(const Operation& operation) override;
 
+
  private:
+  void check(const GroupState& group, Operation& operation, bool async);
   struct Range {
     const std::byte *begin, *end;
     bool written;  // by the operation

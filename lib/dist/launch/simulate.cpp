@@ -1,10 +1,13 @@
 #include "dist/launch/simulate.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "dist/core/fail.h"
 #include "dist/launch/simulation.h"
 #include "dist/sim/topology_file.h"
+#include "dist/sim/tracer.h"
+#include "dist/trace/recorder.h"
 
 namespace dist::sim {
 
@@ -18,11 +21,20 @@ Report run(const RunOptions& options, const std::function<void(int rank)>& fn) {
   if (topology.max_ranks > 0 && options.ranks > topology.max_ranks)
     fail(Errc::invalid_argument, "sim::run: topology {} has {} GPUs; {} ranks were asked for", topology.name,
          topology.max_ranks, options.ranks);
-  return Simulation(options, std::move(topology)).run(fn);
+  const char* const trace_file = std::getenv("DIST_TRACE");
+  RunOptions traced = options;
+  traced.trace = options.trace || trace_file != nullptr;
+  Report report = Simulation(traced, std::move(topology)).run(fn);
+  if (trace_file != nullptr) trace::write_file(report.trace, trace_file);
+  return report;
 }
 
 void compute(double seconds) {
-  if (Scheduler* const scheduler = Scheduler::current()) scheduler->compute(from_seconds(seconds));
+  Scheduler* const scheduler = Scheduler::current();
+  if (!scheduler) return;
+  const Time begin = scheduler->clock();
+  scheduler->compute(from_seconds(seconds));
+  if (Tracer* const tracer = scheduler->tracer()) tracer->computed(scheduler->rank(), begin, scheduler->clock());
 }
 
 std::uint64_t Report::max_bytes_sent() const {

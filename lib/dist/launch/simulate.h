@@ -10,6 +10,7 @@
 #include "dist/core/deadline.h"
 #include "dist/sim/network.h"
 #include "dist/sim/topology.h"
+#include "dist/trace/event.h"
 
 namespace dist::sim {
 
@@ -21,6 +22,8 @@ struct RunOptions {
   // A rank that does not give way for so long (an endless loop) ends the process, with a line that names it.
   // Zero: never.
   Timeout patience = std::chrono::seconds(60);
+  // Write down every message, wait and reduction. DIST_TRACE=file does so too, into a file (chrome_json.h).
+  bool trace = false;
 };
 
 // How one rank ended when not well.
@@ -38,6 +41,7 @@ struct Report {
   std::vector<std::uint64_t> peak_buffer_bytes;  // [rank]: tensors and scratch
   std::vector<check::Finding> findings;
   std::vector<RankFailed> failures;  // first the one that caused the others
+  trace::Trace trace;                // when that was asked for
   std::vector<std::string> notes;    // what a simulated rank should not do: "rank 3 slept really ..."
 
   bool ok() const { return findings.empty() && failures.empty(); }

@@ -37,6 +37,11 @@ Simulation::Simulation(const RunOptions& options, Topology topology)
       ended_(index(options.ranks)) {
   scheduler_.set_listener(this);
   if (options_.check) scheduler_.network().set_watcher(this);
+  if (options_.trace) {
+    tracer_.emplace(fmt::format("{} ranks on {}", options_.ranks, scheduler_.network().topology().name),
+                    options_.ranks);
+    scheduler_.set_tracer(&*tracer_);
+  }
   report_.peak_buffer_bytes.resize(index(options.ranks));
 }
 
@@ -52,6 +57,7 @@ Report Simulation::run(const std::function<void(int rank)>& fn) {
   scheduler_.run([&](int rank) { run_rank(rank, fn); });
   report_.notes = watch.notes();
   if (options_.check) look_for_unreceived();
+  if (tracer_) report_.trace = tracer_->take(scheduler_.finish_time());
   const Network& network = scheduler_.network();
   report_.virtual_time_s = to_seconds(scheduler_.finish_time());
   report_.messages = network.messages();
@@ -103,10 +109,31 @@ std::shared_ptr<Endpoint> Simulation::endpoint(int rank) {
 std::size_t Simulation::recorder_size() const { return options_.ranks <= 64 ? 64 : 4; }
 
 std::shared_ptr<CallObserver> Simulation::observer(int rank) {
-  if (!options_.check) return nullptr;
+  if (!options_.check && !options_.trace) return nullptr;
   auto& observer = observers_[index(rank)];
   if (!observer) observer = std::make_shared<SimObserver>(*this, rank);
   return observer;
+}
+
+void Simulation::call_begins(int rank, const GroupState& group, const Operation& operation) {
+  if (!tracer_) return;
+  TracedCall call;
+  call.record = operation.record;
+  call.context = group.identity.context;
+  call.sequence = operation.sequence;
+  call.point_to_point = !is_collective(operation.kind);
+  call.name = name(operation.kind);
+  if (!call.point_to_point) call.algorithm = group.backend->algorithm_for(operation);
+  call.where = operation.where;
+  if (operation.kind != OpKind::barrier)
+    call.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
+  for (const Tensor& tensor : operation.inputs) call.inputs.push_back(tensor.flat());
+  for (const Tensor& tensor : operation.outputs) call.outputs.push_back(tensor.flat());
+  tracer_->call_begins(rank, std::move(call), scheduler_.clock());
+}
+
+void Simulation::call_ends(int rank, const Operation& operation) {
+  if (tracer_) tracer_->call_ends(rank, operation.record, scheduler_.clock());
 }
 
 void Simulation::memory(int rank, std::ptrdiff_t change) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "dist/group/virtual_world.h"
 #include "dist/launch/simulate.h"
 #include "dist/sim/scheduler.h"
+#include "dist/sim/tracer.h"
 #include "dist/sim/transport.h"
 
 namespace dist::sim {
@@ -33,6 +35,9 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   std::shared_ptr<CallObserver> observer(int rank) override;
 
   AccessGuard& guard() { return scheduler_.guard(); }
+  bool checks() const { return options_.check; }
+  void call_begins(int rank, const GroupState& group, const Operation& operation);  // for the trace
+  void call_ends(int rank, const Operation& operation);
   bool guards_tensors() const { return guards_tensors_; }
   void note(check::Finding finding);  // once each
   void note_unless_failed(check::Finding finding) {
@@ -56,6 +61,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   const bool guards_tensors_;
   Scheduler scheduler_;
   Fabric fabric_;
+  std::optional<Tracer> tracer_;
   Blackboard blackboard_;
   std::vector<std::shared_ptr<SimObserver>> observers_;  // [rank]
   std::vector<std::int64_t> buffer_bytes_;               // [rank]

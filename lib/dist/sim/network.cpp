@@ -51,7 +51,7 @@ RequestId Network::post_send(const Post& post) {
     return id;
   }
   if (!send.rendezvous) {
-    send.at = transmit(post.rank, post.peer, post.bytes, post.now);
+    transmit(send, post.peer, post.now);
     send.known = true;
   }
   const RequestId recv =
@@ -92,7 +92,7 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
   const bool was_rendezvous = send.rendezvous && !send.known;
   if (was_rendezvous) {
     send.fault = fault;  // an eager sender has gone on already
-    send.at = transmit(send.owner, recv.owner, send.bytes, now);
+    transmit(send, recv.owner, now);
   }
   const Time arrival = send.at + latency(send.owner, recv.owner);
   if (fault == Fault::none && send.bytes != 0 && recv.data != nullptr && send.data != nullptr)
@@ -103,7 +103,9 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
   last_arrival_ = std::max(last_arrival_, arrival);
   recv.peer = send.owner;
   recv.fault = fault;
-  complete(recv_id, std::max(arrival, recv.at));
+  const Time there = std::max(arrival, recv.at);
+  if (tracer_) tracer_->arrived(send, recv, there);
+  complete(recv_id, there);
   if (was_rendezvous) complete(send_id, send.at);
   if (send.bounced) {
     delete[] send.data;
@@ -123,18 +125,24 @@ Time Network::latency(int src, int dst) const {
   return (inside ? inside_ : between_).latency;
 }
 
-Time Network::transmit(int src, int dst, std::uint64_t bytes, Time ready) {
+void Network::transmit(NetRequest& send, int dst, Time ready) {
+  const Held held = transmit(send.owner, dst, send.bytes, ready);
+  send.at = held.end;
+  if (tracer_) tracer_->sent(send, held.begin, held.end);
+}
+
+Network::Held Network::transmit(int src, int dst, std::uint64_t bytes, Time ready) {
   Ports &from = ports_[static_cast<std::size_t>(src)], &to = ports_[static_cast<std::size_t>(dst)];
   RankTraffic& sender = traffic_[static_cast<std::size_t>(src)];
   ++messages_;
   ++sender.messages_sent;
   sender.bytes_sent += bytes;
-  if (src == dst) return ready;  // memory to memory: no port
+  if (src == dst) return {ready, ready};  // memory to memory: no port
   Time start = std::max({ready, from.send_free, to.recv_free});
   if (from.node == to.node) {
     const Time end = start + inside_.hold(bytes);
     from.send_free = to.recv_free = end;
-    return end;
+    return {start, end};
   }
   Time* const out = from.nic < 0 ? nullptr : &nic_out_free_[static_cast<std::size_t>(from.nic)];
   Time* const in = to.nic < 0 ? nullptr : &nic_in_free_[static_cast<std::size_t>(to.nic)];
@@ -145,7 +153,7 @@ Time Network::transmit(int src, int dst, std::uint64_t bytes, Time ready) {
     *out = *in = end;
     card_bytes_[static_cast<std::size_t>(from.nic)] += bytes;
   }
-  return end;
+  return {start, end};
 }
 
 void Network::complete(RequestId id, Time at) {

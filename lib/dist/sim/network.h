@@ -74,6 +74,14 @@ class NetworkWatcher {
   virtual void stranded(const NetRequest& request, int gone) = 0;  // the other side has left or failed
 };
 
+// Told of every message.
+class NetworkTracer {
+ public:
+  virtual ~NetworkTracer() = default;
+  virtual void sent(const NetRequest& send, Time begin, Time end) = 0;  // it holds its ports in between
+  virtual void arrived(const NetRequest& send, const NetRequest& recv, Time at) = 0;
+};
+
 class Network {
  public:
   Network(Topology topology, int ranks, NetworkListener& listener);
@@ -107,6 +115,7 @@ class Network {
   void fail_rank(std::int32_t rank, Time now);
 
   void set_watcher(NetworkWatcher* watcher) { watcher_ = watcher; }
+  void set_tracer(NetworkTracer* tracer) { tracer_ = tracer; }
 
   int ranks() const { return static_cast<int>(ports_.size()); }
   const Topology& topology() const { return topology_; }
@@ -135,8 +144,12 @@ class Network {
   template <class Wanted>
   RequestId take(Mailbox& box, Wanted wanted);
   void match(RequestId send, RequestId recv, Time now);
-  // Reserves ports and cards for the message from `ready` on; returns when the ports are free again.
-  Time transmit(int src, int dst, std::uint64_t bytes, Time ready);
+  // Reserves ports and cards for the message from `ready` on.
+  struct Held {
+    Time begin, end;  // the ports are free again
+  };
+  Held transmit(int src, int dst, std::uint64_t bytes, Time ready);
+  void transmit(NetRequest& send, int dst, Time ready);  // its completion time is known then
   Time latency(int src, int dst) const;
   void complete(RequestId id, Time at);
   void bounce(NetRequest& send);
@@ -145,6 +158,7 @@ class Network {
   Cost inside_, between_;
   NetworkListener& listener_;
   NetworkWatcher* watcher_ = nullptr;
+  NetworkTracer* tracer_ = nullptr;
   std::vector<NetRequest> requests_;
   RequestId free_ = no_request;
   std::vector<Ports> ports_;

@@ -9,6 +9,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
 #include "dist/sim/end_process.h"
+#include "dist/sim/tracer.h"
 
 namespace dist::sim {
 
@@ -160,14 +161,32 @@ void Scheduler::compute(Time duration) {
   give_way();
 }
 
-void Scheduler::sleep_until(TimePoint when) {
-  const Time at = to_time(when);
-  if (at > running_->clock) compute(at - running_->clock);
+void Scheduler::set_tracer(Tracer* tracer) {
+  tracer_ = tracer;
+  network_.set_tracer(tracer);
 }
 
-void Scheduler::reduced(std::size_t bytes) {
+void Scheduler::idle_until(Time when, const WaitReason* reason) {
+  const Time begin = running_->clock;
+  if (when > begin) compute(when - begin);
+  if (tracer_ && !running_->worker) trace_wait(begin, reason);
+}
+
+void Scheduler::trace_wait(Time begin, const WaitReason* reason) {
+  tracer_->waited(running_->rank, begin, running_->clock, reason ? reason->where() : CallSite{});
+}
+
+void Scheduler::sleep_until(TimePoint when) { idle_until(to_time(when), nullptr); }
+
+void Scheduler::reduced(const void* to, const void* from, std::size_t bytes) {
+  const Time begin = running_->clock;
   if (reduce_ps_per_byte_ > 0)
     compute(static_cast<Time>(static_cast<double>(bytes) * reduce_ps_per_byte_ + 0.5));
+  if (tracer_) tracer_->reduced(running_->rank, to, from, bytes, begin, running_->clock);
+}
+
+void Scheduler::copied(const void* to, const void* from, std::size_t bytes) {
+  if (tracer_) tracer_->copied(running_->rank, to, from, bytes);
 }
 
 void Scheduler::memory(std::ptrdiff_t change) {
@@ -199,14 +218,15 @@ void Scheduler::block(Task& task, Time deadline, const WaitReason* reason) {
   task.reason = reason;
   task.wake = Wake::normal;
   soonest_deadline_ = std::min(soonest_deadline_, deadline);
+  const Time begin = task.clock;
   give_way();
+  if (tracer_ && !task.worker) trace_wait(begin, reason);
   task.reason = nullptr;
 }
 
 bool Scheduler::await(RequestId id, Time deadline, const WaitReason* reason) {
   if (network_[id].known) {
-    const Time at = network_[id].at;
-    if (at > running_->clock) compute(at - running_->clock);
+    idle_until(network_[id].at, reason);
     return true;
   }
   Task& task = *running_;

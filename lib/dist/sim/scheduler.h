@@ -48,6 +48,8 @@ class SchedulerListener {
 
 Time from_deadline(const Deadline& deadline);  // on the virtual clock
 
+class Tracer;
+
 class Scheduler final : public NetworkListener, public Tasking, private FaultListener {
  public:
   Scheduler(Topology topology, int ranks, const SchedulerOptions& options = {});
@@ -76,7 +78,8 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   bool wait(WaitList& list, const Deadline& deadline, const WaitReason* reason) override;
   void notify_all(WaitList& list) override;
   void start(std::function<void()> fn) override;
-  void reduced(std::size_t bytes) override;
+  void reduced(const void* to, const void* from, std::size_t bytes) override;
+  void copied(const void* to, const void* from, std::size_t bytes) override;
   void* allocate(std::size_t bytes) override;
   void deallocate(void* memory, std::size_t bytes) noexcept override;
 
@@ -84,6 +87,8 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void release_workers(int rank);
 
   void set_listener(SchedulerListener* listener) { listener_ = listener; }
+  void set_tracer(Tracer* tracer);
+  Tracer* tracer() const { return tracer_; }  // null: nothing is traced
   Network& network() { return network_; }
   const Network& network() const { return network_; }
   Time finish_time() const { return finish_; }  // the latest clock of all ranks that have ended
@@ -102,6 +107,8 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void run_all();   // until no rank can go on
   void give_way();  // the current task has been queued, or sleeps: run the next
   void block(Task& task, Time deadline, const WaitReason* reason);
+  void idle_until(Time when, const WaitReason* reason);
+  void trace_wait(Time begin, const WaitReason* reason);  // of the running rank, until now
   void switch_to(Task* next);
   Task* next_task();
   void make_ready(Task& task, Time at, Wake wake);
@@ -141,6 +148,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   std::function<void(int)> main_;
   std::exception_ptr failure_;
   SchedulerListener* listener_ = nullptr;
+  Tracer* tracer_ = nullptr;
 };
 
 }  // namespace dist::sim

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dist/core/fail.h"
+#include "dist/sim/tracer.h"
 
 namespace dist::sim {
 
@@ -12,6 +13,11 @@ std::uint32_t CallSites::number_of(std::string_view name, CallSite where) {
     if (site.where.line == where.line && site.where.file == where.file && site.name == name) return i;
   }
   sites_.push_back({std::string(name), where});
+  return static_cast<std::uint32_t>(sites_.size()) - 1;
+}
+
+std::uint32_t CallSites::number_again(std::uint32_t number) {
+  sites_.push_back(sites_[number]);
   return static_cast<std::uint32_t>(sites_.size()) - 1;
 }
 
@@ -25,8 +31,13 @@ SimTransport::SimTransport(Fabric& fabric, TransportOptions options, int global_
       global_rank_(global_rank),
       rank_(options_.members.group_rank_of(global_rank)) {}
 
-Network::Post SimTransport::post(const TensorView& data, int peer) const {
+Network::Post SimTransport::post(const TensorView& data, int peer, bool is_send) const {
   const Channel& channel = options_.channel;
+  std::uint32_t site = site_;
+  if (Tracer* const tracer = fabric_.scheduler.tracer()) {
+    site = fabric_.sites.number_again(site);
+    tracer->posting(site, global_rank_, options_, data, is_send, fabric_.scheduler.clock());
+  }
   return {.rank = global_rank_,
           .peer = peer,
           .key = {channel.tag, channel.context * 2 + (channel.point_to_point ? 1U : 0U)},
@@ -34,7 +45,7 @@ Network::Post SimTransport::post(const TensorView& data, int peer) const {
           .data = data.data,
           .bytes = data.bytes(),
           .now = fabric_.scheduler.clock(),
-          .site = site_};
+          .site = site};
 }
 
 void SimTransport::check_aborted() const {
@@ -43,7 +54,7 @@ void SimTransport::check_aborted() const {
 
 Request SimTransport::isend(TensorView data, int dst) {
   check_aborted();
-  Network::Post send = post(data, options_.members[dst]);
+  Network::Post send = post(data, options_.members[dst], true);
   send.rendezvous = options_.mode == SendMode::rendezvous;
   return {this, fabric_.scheduler.network().post_send(send)};
 }
@@ -51,7 +62,7 @@ Request SimTransport::isend(TensorView data, int dst) {
 Request SimTransport::irecv(TensorView data, int src) {
   check_aborted();
   const int peer = src == any_rank ? any_source : options_.members[src];
-  return {this, fabric_.scheduler.network().post_recv(post(data, peer))};
+  return {this, fabric_.scheduler.network().post_recv(post(data, peer, false))};
 }
 
 int SimTransport::wait(std::uint64_t id) {

@@ -20,6 +20,7 @@ class CallSites {
     CallSite where;
   };
   std::uint32_t number_of(std::string_view name, CallSite where);
+  std::uint32_t number_again(std::uint32_t number);  // a number of its own for the same site
   const Site& operator[](std::uint32_t number) const { return sites_[number]; }
 
  private:
@@ -53,7 +54,7 @@ class SimTransport final : public Transport, private WaitReason {
   bool test(std::uint64_t id) override;
   void cancel(std::uint64_t id) noexcept override;
   void free_scratch(TensorView view) noexcept override;
-  Network::Post post(const TensorView& data, int peer) const;
+  Network::Post post(const TensorView& data, int peer, bool is_send) const;
   void check_aborted() const;
   [[noreturn]] void raise(RequestId id);
   [[noreturn]] void give_up(RequestId id);

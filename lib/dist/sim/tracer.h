@@ -1,0 +1,81 @@
+// Tracer: what happens in a simulation, as events (trace/event.h). Scheduler, network and transport tell it;
+// whoever runs the simulation tells it of calls.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dist/core/view.h"
+#include "dist/sim/network.h"
+#include "dist/trace/contributors.h"
+#include "dist/trace/event.h"
+#include "dist/transport/endpoint.h"
+
+namespace dist::sim {
+
+// A call of a rank, from when it is issued until its buffers are the user's again.
+struct TracedCall {
+  std::uint64_t record = 0;  // unique for its rank while it is open
+  std::uint32_t context = 0;
+  std::uint64_t sequence = 0;
+  bool point_to_point = false;
+  std::string name, algorithm;
+  CallSite where;
+  std::uint64_t bytes = 0;
+  std::vector<TensorView> inputs, outputs;  // what it reads and writes
+};
+
+// Events beyond a million are counted, not kept.
+class Tracer final : public NetworkTracer {
+ public:
+  Tracer(std::string title, int ranks);
+
+  void call_begins(int rank, TracedCall call, Time at);
+  void call_ends(int rank, std::uint64_t record, Time at);
+  // A send or receive is about to be posted, and will carry this number (NetRequest::site).
+  void posting(std::uint32_t number, int rank, const TransportOptions& options, const TensorView& data,
+               bool is_send, Time at);
+  void waited(int rank, Time begin, Time end, CallSite where);
+  void computed(int rank, Time begin, Time end);
+  void reduced(int rank, const void* to, const void* from, std::size_t bytes, Time begin, Time end);
+  void copied(int rank, const void* to, const void* from, std::size_t bytes);
+
+  // What is still open ends now. Once.
+  trace::Trace take(Time now);
+
+ private:
+  struct OpenCall {
+    TracedCall call;
+    Time begin;
+  };
+  struct Range {
+    const std::byte* end;
+    std::int64_t offset;  // of its begin in the operation's tensors
+  };
+  struct Rank {
+    std::vector<OpenCall> calls;
+    std::map<const std::byte*, Range> ranges;  // of open calls
+    trace::Contributors contributors;
+  };
+  struct Message {
+    trace::Event event;  // as far as it is known
+    const void* data;
+  };
+  void sent(const NetRequest& send, Time begin, Time end) override;
+  void arrived(const NetRequest& send, const NetRequest& recv, Time at) override;
+  Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  std::int64_t offset_of(int rank, const void* data);
+  trace::Event describe(int rank, const TransportOptions& options);
+  void add(trace::Event event);
+  void add_call(int rank, const OpenCall& open, Time end);
+
+  trace::Trace trace_;
+  std::vector<Rank> ranks_;
+  std::unordered_map<std::uint32_t, Message> messages_;  // posted, not arrived yet
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace dist::sim

@@ -1,0 +1,144 @@
+// Traces of simulated runs.
+#include <gtest/gtest.h>
+
+#include "dist/dist.h"
+#include "dist/trace/chrome_json.h"
+#include "dist/trace/contributors.h"
+#include "dist/trace/player_json.h"
+
+namespace dist::test {
+namespace {
+
+using trace::Kind;
+
+sim::Report traced(int n, const std::function<void(int)>& fn) {
+  sim::RunOptions options;
+  options.ranks = n;
+  options.trace = true;
+  return sim::run(options, [&](int rank) {
+    init_process_group();
+    fn(rank);
+  });
+}
+
+std::vector<trace::Event> events_of(const trace::Trace& trace, Kind kind) {
+  std::vector<trace::Event> found;
+  std::ranges::copy_if(trace.events, std::back_inserter(found),
+                       [&](const trace::Event& event) { return event.kind == kind; });
+  return found;
+}
+
+sim::Report all_reduced(int n, const std::string& algorithm) {
+  return traced(n, [&](int) {
+    Tensor t = ones({64});
+    all_reduce(t, ReduceOp::sum, {.algorithm = algorithm});
+  });
+}
+
+class Algorithm : public testing::TestWithParam<std::tuple<std::string, int>> {};
+
+TEST_P(Algorithm, OfAnAllReduceAddsUpEverybodysParts) {
+  const auto& [algorithm, n] = GetParam();
+  const auto report = all_reduced(n, algorithm);
+  const auto sends = events_of(report.trace, Kind::send), receives = events_of(report.trace, Kind::receive);
+  EXPECT_EQ(sends.size(), report.messages);
+  EXPECT_EQ(receives.size(), report.messages);
+  const trace::RankSet everybody = (trace::RankSet{1} << n) - 1;
+  std::vector<trace::RankSet> has(static_cast<std::size_t>(n));
+  for (const auto& event : report.trace.events) {
+    if (event.kind != Kind::receive && event.kind != Kind::reduce) continue;
+    has[static_cast<std::size_t>(event.rank)] |= event.contributors;
+    EXPECT_EQ(event.contributors & ~everybody, 0u);
+  }
+  for (const auto ranks : has) EXPECT_EQ(ranks, everybody);
+  const auto calls = events_of(report.trace, Kind::call);
+  ASSERT_EQ(calls.size(), static_cast<std::size_t>(n));
+  EXPECT_EQ(calls[0].algorithm, algorithm);
+  EXPECT_EQ(calls[0].bytes, 256u);
+}
+
+TEST_P(Algorithm, SendsAndReceivesBelongTogether) {
+  const auto& [algorithm, n] = GetParam();
+  const auto report = all_reduced(n, algorithm);
+  std::map<std::uint64_t, trace::Event> sends;
+  for (const auto& send : events_of(report.trace, Kind::send)) sends[send.message] = send;
+  for (const auto& receive : events_of(report.trace, Kind::receive)) {
+    ASSERT_TRUE(sends.contains(receive.message));
+    const auto& send = sends[receive.message];
+    EXPECT_EQ(send.rank, receive.peer);
+    EXPECT_EQ(send.peer, receive.rank);
+    EXPECT_EQ(send.bytes, receive.bytes);
+    EXPECT_EQ(send.contributors, receive.contributors);
+    EXPECT_LE(send.end, receive.end);
+    EXPECT_EQ(send.name, "all_reduce");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Algorithm,
+                         testing::Combine(testing::Values("ring", "tree", "recursive_doubling"),
+                                          testing::Values(2, 4, 7, 8)));
+
+TEST(SimTrace, ARingsLastReductionIsComplete) {
+  const auto report = all_reduced(4, "ring");
+  const auto reductions = events_of(report.trace, Kind::reduce);
+  ASSERT_EQ(reductions.size(), 12u);  // n (n - 1)
+  std::set<std::int64_t> complete;
+  for (const auto& event : reductions) {
+    if (event.contributors == 0b1111) complete.insert(event.offset);
+  }
+  EXPECT_EQ(complete, (std::set<std::int64_t>{0, 64, 128, 192}));  // each quarter of 256 bytes, somewhere
+}
+
+TEST(SimTrace, TheSameRunGivesTheSameBytes) {
+  const auto once = [] {
+    return trace::to_chrome_json(traced(5, [](int rank) {
+                                   Tensor t = ones({100}), in = zeros({1}), out = full({1}, rank);
+                                   Work work = all_reduce(t, ReduceOp::sum, {.async_op = true});
+                                   sim::compute(1e-6 * rank);
+                                   if (rank > 0) send(out, 0);
+                                   for (int i = 1; rank == 0 && i < 5; ++i) recv(in);
+                                   work.wait();
+                                   barrier();
+                                 }).trace);
+  };
+  const std::string first = once();
+  EXPECT_EQ(first, once());
+  EXPECT_EQ(trace::to_chrome_json(trace::parse_chrome_json(first, "memory")), first);
+}
+
+TEST(SimTrace, ComputationAndWaitsAreThere) {
+  const auto report = traced(2, [](int rank) {
+    Tensor t = zeros({1});
+    if (rank == 0) sim::compute(2e-6);
+    rank == 0 ? void(send(t, 1)) : void(recv(t, 0));
+  });
+  const auto computes = events_of(report.trace, Kind::compute);
+  ASSERT_EQ(computes.size(), 1u);
+  EXPECT_EQ(computes[0].end - computes[0].begin, 2'000'000);
+  const auto waits = events_of(report.trace, Kind::wait);
+  const bool receiver_waited = std::ranges::any_of(
+      waits, [](const trace::Event& event) { return event.rank == 1 && event.end - event.begin >= 2'000'000; });
+  EXPECT_TRUE(receiver_waited);
+}
+
+TEST(SimTrace, ACallThatNeverEndedIsOpenUntilTheEnd) {
+  const auto report = traced(2, [](int rank) {
+    Tensor t = zeros({1});
+    if (rank == 1) sim::compute(3e-6);
+    if (rank == 0) recv(t, 1);
+  });
+  const auto calls = events_of(report.trace, Kind::call);
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_GE(calls[0].end, 3'000'000);
+}
+
+TEST(SimTrace, IsEmptyWhenNobodyAsked) {
+  sim::RunOptions options;
+  EXPECT_TRUE(sim::run(options, [](int) {
+                init_process_group();
+                barrier();
+              }).trace.events.empty());
+}
+
+}  // namespace
+}  // namespace dist::test
