@@ -49,6 +49,8 @@ class Tasking {
   // (sizes alone).
   virtual void reduced(const void* to, const void* from, std::size_t bytes) = 0;
   virtual void copied(const void* to, const void* from, std::size_t bytes) = 0;
+  // The running rank is about to use something that ranks share beside messages: a store.
+  virtual void at_store() = 0;
   // Memory for a tensor of the running rank; null when there is none. It comes from std::aligned_alloc: a
   // tensor that outlives the Tasking frees it by std::free.
   virtual void* allocate(std::size_t bytes) = 0;

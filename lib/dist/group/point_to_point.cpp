@@ -22,6 +22,16 @@ Call recv_call(std::string_view name, Tensor& t, int src, const Options& options
   return call;
 }
 
+// `.group_src` still names one.
+Call recv_from_any(std::string_view name, Tensor& t, const Options& options) {
+  if (options.group_src != -1) return recv_call(name, t, any_rank, options);
+  Call call(OpKind::recv, name, options);
+  check_defined(call, {"t", t});
+  call.operation.peer = any_rank;
+  call.operation.outputs = {t};
+  return call;
+}
+
 }  // namespace
 
 Work send(const Tensor& t, int dst, const Options& options) {
@@ -36,14 +46,7 @@ Work send(const Tensor& t, int dst, const Options& options) {
 
 Work recv(Tensor& t, int src, const Options& options) { return recv_call("recv", t, src, options).issue(); }
 
-Work recv(Tensor& t, const Options& options) {
-  if (options.group_src != -1) return recv_call("recv", t, any_rank, options).issue();
-  Call call(OpKind::recv, "recv", options);
-  check_defined(call, {"t", t});
-  call.operation.peer = any_rank;
-  call.operation.outputs = {t};
-  return call.issue();
-}
+Work recv(Tensor& t, const Options& options) { return recv_from_any("recv", t, options).issue(); }
 
 Work isend(const Tensor& t, int dst, Options options) {
   options.async_op = true;
@@ -53,6 +56,11 @@ Work isend(const Tensor& t, int dst, Options options) {
 Work irecv(Tensor& t, int src, Options options) {
   options.async_op = true;
   return recv_call("irecv", t, src, options).issue();
+}
+
+Work irecv(Tensor& t, Options options) {
+  options.async_op = true;
+  return recv_from_any("irecv", t, options).issue();
 }
 
 std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options) {

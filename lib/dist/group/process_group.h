@@ -113,6 +113,7 @@ Work recv(Tensor& t, int src, const Options& options = {});
 Work recv(Tensor& t, const Options& options = {});  // from any rank: Work::source_rank() tells which
 Work isend(const Tensor& t, int dst, Options options = {});
 Work irecv(Tensor& t, int src, Options options = {});
+Work irecv(Tensor& t, Options options = {});  // from any rank
 
 // batch_isend_irecv({{P2P::isend, t, 1}, {P2P::irecv, u, 3}}): all are under way before any is waited for.
 struct P2P {

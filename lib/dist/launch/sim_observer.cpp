@@ -69,7 +69,7 @@ void SimObserver::check(const GroupState& group, Operation& operation, bool asyn
   InFlight fresh{operation.record, party_of(operation), ranges_of(operation)};
   const bool overlaps = overlaps_those_in_flight(fresh);
   if (!async) return;
-  if (simulation_->guards_tensors() && !overlaps) fresh.loan = lend(operation);
+  if (!overlaps && simulation_->lends_tensors()) fresh.loan = lend(operation);
   if (fresh.loan.closed_inputs.empty()) fresh.digest = digest_of(operation);
   in_flight_.push_back(std::move(fresh));
 }

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "dist/core/fail.h"
 #include "dist/launch/simulation.h"
+#include "dist/sim/choices.h"
 #include "dist/sim/topology_file.h"
 #include "dist/sim/tracer.h"
 #include "dist/trace/recorder.h"
 
 namespace dist::sim {
 
-Report run(const RunOptions& options, const std::function<void(int rank)>& fn) {
+Report simulate(const RunOptions& options, const std::function<void(int rank)>& fn, Choices* choices) {
   if (options.ranks < 1)
     fail(Errc::invalid_argument, "sim::run: {} ranks were asked for; at least one is needed", options.ranks);
   if (!fn) fail(Errc::invalid_argument, "sim::run: there is no function to call");
@@ -21,10 +23,16 @@ Report run(const RunOptions& options, const std::function<void(int rank)>& fn) {
   if (topology.max_ranks > 0 && options.ranks > topology.max_ranks)
     fail(Errc::invalid_argument, "sim::run: topology {} has {} GPUs; {} ranks were asked for", topology.name,
          topology.max_ranks, options.ranks);
+  return Simulation(options, std::move(topology), choices).run(fn);
+}
+
+Report run(const RunOptions& options, const std::function<void(int rank)>& fn) {
   const char* const trace_file = std::getenv("DIST_TRACE");
   RunOptions traced = options;
   traced.trace = options.trace || trace_file != nullptr;
-  Report report = Simulation(traced, std::move(topology)).run(fn);
+  std::optional<Choices> choices;
+  if (!options.seed.empty()) choices.emplace(options.seed);
+  Report report = simulate(traced, fn, choices ? &*choices : nullptr);
   if (trace_file != nullptr) trace::write_file(report.trace, trace_file);
   return report;
 }

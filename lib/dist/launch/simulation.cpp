@@ -27,15 +27,17 @@ SchedulerOptions scheduler_options(const RunOptions& options) {
 
 }  // namespace
 
-Simulation::Simulation(const RunOptions& options, Topology topology)
+Simulation::Simulation(const RunOptions& options, Topology topology, Choices* choices)
     : options_(options),
       guards_tensors_(can_guard_tensors(options)),
+      choices_(choices),
       scheduler_(std::move(topology), options.ranks, scheduler_options(options)),
       fabric_(scheduler_),
       observers_(index(options.ranks)),
       buffer_bytes_(index(options.ranks)),
       ended_(index(options.ranks)) {
   scheduler_.set_listener(this);
+  if (choices_) scheduler_.set_choices(choices_);
   if (options_.check) scheduler_.network().set_watcher(this);
   if (options_.trace) {
     tracer_.emplace(fmt::format("{} ranks on {}", options_.ranks, scheduler_.network().topology().name),
@@ -130,6 +132,10 @@ void Simulation::call_begins(int rank, const GroupState& group, const Operation&
   for (const Tensor& tensor : operation.inputs) call.inputs.push_back(tensor.flat());
   for (const Tensor& tensor : operation.outputs) call.outputs.push_back(tensor.flat());
   tracer_->call_begins(rank, std::move(call), scheduler_.clock());
+}
+
+bool Simulation::lends_tensors() {
+  return guards_tensors_ && (!choices_ || choices_->choose(ChoicePoint::buffers, 2) == 0);
 }
 
 void Simulation::call_ends(int rank, const Operation& operation) {

@@ -14,6 +14,7 @@
 #include "dist/group/rank_context.h"
 #include "dist/group/virtual_world.h"
 #include "dist/launch/simulate.h"
+#include "dist/sim/choices.h"
 #include "dist/sim/scheduler.h"
 #include "dist/sim/tracer.h"
 #include "dist/sim/transport.h"
@@ -24,7 +25,7 @@ class SimObserver;
 
 class Simulation final : public VirtualWorld, private SchedulerListener, private NetworkWatcher {
  public:
-  Simulation(const RunOptions& options, Topology topology);
+  Simulation(const RunOptions& options, Topology topology, Choices* choices);
   ~Simulation() override;
   Report run(const std::function<void(int rank)>& fn);
 
@@ -38,7 +39,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   bool checks() const { return options_.check; }
   void call_begins(int rank, const GroupState& group, const Operation& operation);  // for the trace
   void call_ends(int rank, const Operation& operation);
-  bool guards_tensors() const { return guards_tensors_; }
+  bool lends_tensors();  // whether the network works on copies this time
   void note(check::Finding finding);  // once each
   void note_unless_failed(check::Finding finding) {
     if (report_.failures.empty() && report_.findings.empty()) note(std::move(finding));
@@ -59,6 +60,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
 
   const RunOptions options_;
   const bool guards_tensors_;
+  Choices* const choices_;  // null: the ordinary schedule
   Scheduler scheduler_;
   Fabric fabric_;
   std::optional<Tracer> tracer_;
@@ -77,5 +79,8 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   std::ptrdiff_t first_blaming_ = 0;  // in report_.failures
   Report report_;
 };
+
+// sim::run with a schedule; null for the ordinary one.
+Report simulate(const RunOptions& options, const std::function<void(int rank)>& fn, Choices* choices);
 
 }  // namespace dist::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace dist::sim {
 namespace {
@@ -54,8 +55,7 @@ RequestId Network::post_send(const Post& post) {
     transmit(send, post.peer, post.now);
     send.known = true;
   }
-  const RequestId recv =
-      take(there.receives, [&](const NetRequest& posted) { return belong_together(send, posted); });
+  const RequestId recv = take_receive(there, send);
   if (recv == no_request)
     enqueue(there.sends, id);
   else
@@ -67,18 +67,84 @@ RequestId Network::post_recv(const Post& post) {
   const RequestId id = acquire(post);
   NetRequest& recv = requests_[id];
   Ports& here = ports_[static_cast<std::size_t>(post.rank)];
+  if (is_held(here, recv)) {
+    enqueue(here.receives, id);
+    return id;
+  }
   const RequestId send =
       take(here.sends, [&](const NetRequest& posted) { return belong_together(posted, recv); });
-  if (send != no_request) {
+  if (send != no_request)
     match(send, id, post.now);
-  } else if (post.peer != any_source && ports_[static_cast<std::size_t>(post.peer)].failed) {
-    recv.fault = Fault::peer_failed;
-    if (watcher_) watcher_->stranded(recv, post.peer);
+  else if (matches_nobody(recv))
     complete(id, post.now);
-  } else {
+  else
     enqueue(here.receives, id);
-  }
   return id;
+}
+
+bool Network::matches_nobody(NetRequest& recv) {
+  if (recv.peer == any_source || !ports_[static_cast<std::size_t>(recv.peer)].failed) return false;
+  recv.fault = Fault::peer_failed;
+  if (watcher_) watcher_->stranded(recv, recv.peer);
+  return true;
+}
+
+RequestId Network::take_receive(Ports& there, const NetRequest& send) {
+  bool held = false;
+  return take(there.receives, [&](const NetRequest& posted) {
+    if (held || !belong_together(send, posted)) return false;
+    held = holds_any_source_ && posted.peer == any_source;
+    return !held;
+  });
+}
+
+bool Network::is_held(const Ports& here, const NetRequest& recv) const {
+  if (!holds_any_source_) return false;
+  if (recv.peer == any_source) return true;
+  for (RequestId id = here.receives.head; id != no_request; id = requests_[id].next) {
+    const NetRequest& before = requests_[id];
+    if (&before == &recv) return false;
+    if (before.peer == any_source && before.context == recv.context && before.tag == recv.tag) return true;
+  }
+  return false;
+}
+
+bool Network::match_any_source(Time now, const std::function<int(int)>& choose, RequestId only) {
+  for (Ports& here : ports_) {
+    for (RequestId recv = here.receives.head; recv != no_request; recv = requests_[recv].next) {
+      if (requests_[recv].peer != any_source || (only != no_request && recv != only)) continue;
+      std::vector<RequestId> first;  // message of each sender
+      for (RequestId send = here.sends.head; send != no_request; send = requests_[send].next) {
+        const bool is_first = std::ranges::none_of(
+            first, [&](RequestId other) { return requests_[other].owner == requests_[send].owner; });
+        if (is_first && belong_together(requests_[send], requests_[recv])) first.push_back(send);
+      }
+      if (first.empty()) continue;
+      const auto choice = static_cast<std::size_t>(choose(static_cast<int>(first.size())));
+      if (choice >= first.size()) return false;
+      take(here.receives, [&](const NetRequest& r) { return &r == &requests_[recv]; });
+      take(here.sends, [&](const NetRequest& r) { return &r == &requests_[first[choice]]; });
+      match(first[choice], recv, std::max(now, requests_[recv].at));
+      settle(here, now);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Network::settle(Ports& here, Time now) {
+  for (RequestId recv = here.receives.head; recv != no_request;) {
+    const RequestId id = std::exchange(recv, requests_[recv].next);
+    if (is_held(here, requests_[id])) continue;
+    const RequestId send = take(
+        here.sends, [&](const NetRequest& posted) { return belong_together(posted, requests_[id]); });
+    if (send == no_request && !matches_nobody(requests_[id])) continue;
+    take(here.receives, [&](const NetRequest& r) { return &r == &requests_[id]; });
+    if (send != no_request)
+      match(send, id, now);
+    else
+      complete(id, now);
+  }
 }
 
 void Network::match(RequestId send_id, RequestId recv_id, Time now) {
@@ -103,7 +169,7 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
   last_arrival_ = std::max(last_arrival_, arrival);
   recv.peer = send.owner;
   recv.fault = fault;
-  const Time there = std::max(arrival, recv.at);
+  const Time there = std::max({arrival, recv.at, now});
   if (tracer_) tracer_->arrived(send, recv, there);
   complete(recv_id, there);
   if (was_rendezvous) complete(send_id, send.at);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -110,6 +111,13 @@ class Network {
   void release(RequestId id);
   void cancel(RequestId id);
 
+  // Exploration: from now on receives from any source wait for match_any_source(), and so do those behind them
+  // that could take their messages.
+  void hold_any_source() { holds_any_source_ = true; }
+  // Matches one receive from any source (`only` this one, when given) that has a message to take; `choose(n)`
+  // says which of n senders it meets, n when none yet. False: none was matched.
+  bool match_any_source(Time now, const std::function<int(int)>& choose, RequestId only = no_request);
+
   // A rank is gone: requests that need it fail now or when they are posted.
   void revive(std::int32_t rank) { ports_[static_cast<std::size_t>(rank)].failed = false; }
   void fail_rank(std::int32_t rank, Time now);
@@ -144,6 +152,12 @@ class Network {
   template <class Wanted>
   RequestId take(Mailbox& box, Wanted wanted);
   void match(RequestId send, RequestId recv, Time now);
+  // The posted receive that a message meets. None, where that is one from any source which is held.
+  RequestId take_receive(Ports& there, const NetRequest& send);
+  bool is_held(const Ports& here, const NetRequest& recv) const;
+  // Matches receives that were held behind others, as far as that is possible now.
+  void settle(Ports& here, Time now);
+  bool matches_nobody(NetRequest& recv);  // its sender has gone
   // Reserves ports and cards for the message from `ready` on.
   struct Held {
     Time begin, end;  // the ports are free again
@@ -167,6 +181,7 @@ class Network {
   std::vector<std::uint64_t> card_bytes_;  // out of the node
   std::uint64_t messages_ = 0;
   Time last_arrival_ = 0;
+  bool holds_any_source_ = false;
 };
 
 }  // namespace dist::sim

@@ -3,6 +3,7 @@
 // search.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,8 @@ class ReadyQueue {
   bool empty() const { return current_.head == nullptr && heap_.empty(); }
   // Of the task that pop() gives; `never` when empty.
   Time earliest() const { return current_.head ? current_.time : heap_.empty() ? never : heap_.top().time; }
+
+  Time now() const { return std::max(current_.time, Time{0}); }  // of the last popped task
 
   // `time` is not before that of the last popped task.
   void push(T* task, Time time) {

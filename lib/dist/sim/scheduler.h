@@ -8,11 +8,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "dist/core/sanitizer.h"
 #include "dist/core/tasking.h"
 #include "dist/sim/access_guard.h"
+#include "dist/sim/choices.h"
 #include "dist/sim/fault_scope.h"
 #include "dist/sim/fiber_marks.h"
 #include "dist/sim/network.h"
@@ -80,6 +82,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void start(std::function<void()> fn) override;
   void reduced(const void* to, const void* from, std::size_t bytes) override;
   void copied(const void* to, const void* from, std::size_t bytes) override;
+  void at_store() override;
   void* allocate(std::size_t bytes) override;
   void deallocate(void* memory, std::size_t bytes) noexcept override;
 
@@ -87,6 +90,9 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void release_workers(int rank);
 
   void set_listener(SchedulerListener* listener) { listener_ = listener; }
+  // Another schedule than the ordinary one; before run().
+  void set_choices(Choices* choices);
+  Choices* choices() const { return choices_; }  // null: the ordinary one
   void set_tracer(Tracer* tracer);
   Tracer* tracer() const { return tracer_; }  // null: nothing is traced
   Network& network() { return network_; }
@@ -120,6 +126,9 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   std::vector<BlockedTask> blocked();
   std::string who_waits();
   bool release_blocked();
+  // Exploration:
+  bool match_any_source(RequestId only = no_request);
+  bool puts_off(RequestId id);
   bool fault(const void* address) noexcept override;
   void memory(std::ptrdiff_t change);  // of the running rank
 
@@ -149,6 +158,9 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   std::exception_ptr failure_;
   SchedulerListener* listener_ = nullptr;
   Tracer* tracer_ = nullptr;
+  Choices* choices_ = nullptr;
+  std::unordered_map<RequestId, int> put_off_;  // completed, but is_completed() said "not yet" so often
+  int idle_polls_ = 0;
 };
 
 }  // namespace dist::sim

@@ -56,6 +56,8 @@ Request SimTransport::isend(TensorView data, int dst) {
   check_aborted();
   Network::Post send = post(data, options_.members[dst], true);
   send.rendezvous = options_.mode == SendMode::rendezvous;
+  if (Choices* const choices = fabric_.scheduler.choices(); choices && options_.channel.point_to_point)
+    send.rendezvous = choices->choose(ChoicePoint::send_mode, 2) == 0;
   return {this, fabric_.scheduler.network().post_send(send)};
 }
 

@@ -13,54 +13,60 @@ class MemoryStore final : public Store {
   using Store::set;
 
   void set(std::string_view key, ConstBytes value) override {
-    std::lock_guard lock(mutex_);
+    const auto lock = enter();
     put(key, value);
   }
 
   Bytes get(std::string_view key, Deadline deadline) override {
     const std::string keys[]{std::string(key)};
-    std::unique_lock lock(mutex_);
+    auto lock = enter();
     wait_for(lock, keys, deadline);
     return *map_.find(key);
   }
 
   std::int64_t add(std::string_view key, std::int64_t delta) override {
-    std::lock_guard lock(mutex_);
+    const auto lock = enter();
     const std::int64_t sum = add_to(key, map_.find(key), delta);
     put(key, to_bytes(std::to_string(sum)));
     return sum;
   }
 
   Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override {
-    std::lock_guard lock(mutex_);
+    const auto lock = enter();
     if (matches(map_.find(key), expected)) put(key, desired);
     const Bytes* now = map_.find(key);
     return now ? *now : Bytes{};
   }
 
   void wait(std::span<const std::string> keys, Deadline deadline) override {
-    std::unique_lock lock(mutex_);
+    auto lock = enter();
     wait_for(lock, keys, deadline);
   }
 
   bool check(std::span<const std::string> keys) override {
-    std::lock_guard lock(mutex_);
+    const auto lock = enter();
     return map_.missing(keys).empty();
   }
 
   bool remove(std::string_view key) override {
-    std::lock_guard lock(mutex_);
+    const auto lock = enter();
     return map_.remove(key);
   }
 
   std::int64_t num_keys() override {
-    std::lock_guard lock(mutex_);
+    const auto lock = enter();
     return map_.size();
   }
 
   std::string where() const override { return "memory"; }
 
  private:
+  // Virtual ranks that poll must get on, and their order here is open.
+  std::unique_lock<std::mutex> enter() {
+    if (Tasking* const simulated = Tasking::current()) simulated->at_store();
+    return std::unique_lock(mutex_);
+  }
+
   void put(std::string_view key, ConstBytes value) {
     map_.set(key, value);
     changed_.notify_all();
