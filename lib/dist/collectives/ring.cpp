@@ -13,26 +13,33 @@ namespace {
 // arrives. Afterwards chunk `rank` is complete on this rank.
 void reduce_scatter_phase(Transport& net, const Chunks& chunks, ReduceOp op) {
   const int n = net.size(), rank = net.rank();
+  const int previous = mod(rank - 1, n), next = mod(rank + 1, n);
   const Scratch inbox = net.scratch(largest(chunks));
+  TensorView out = chunks[previous];
   for (int step = 0; step < n - 1; ++step) {
-    const TensorView out = chunks[mod(rank - step - 1, n)], acc = chunks[mod(rank - step - 2, n)];
+    const TensorView acc = chunks[mod(rank - step - 2, n)];
     const TensorView arriving = inbox.of(acc);
-    Request got = net.irecv(arriving, mod(rank - 1, n));
-    Request put = net.isend(out, mod(rank + 1, n));
+    Request got = net.irecv(arriving, previous);
+    Request put = net.isend(out, next);
     got.wait();
     reduce(acc, arriving, op);
     put.wait();
+    out = acc;
   }
 }
 
 // Chunk `rank` is complete on this rank before; all chunks are afterwards. In step s chunk rank-s is passed
-// on.
+// on, which has just arrived.
 template <class Views>
 void all_gather_phase(Transport& net, const Views& chunks) {
   const int n = net.size(), rank = net.rank();
-  for (int step = 0; step < n - 1; ++step)
-    send_recv(net, chunks[mod(rank - step, n)], mod(rank + 1, n),  //
-              chunks[mod(rank - step - 1, n)], mod(rank - 1, n));
+  const int previous = mod(rank - 1, n), next = mod(rank + 1, n);
+  TensorView out = chunks[rank];
+  for (int step = 0; step < n - 1; ++step) {
+    const TensorView in = chunks[mod(rank - step - 1, n)];
+    send_recv(net, out, next, in, previous);
+    out = in;
+  }
 }
 
 }  // namespace

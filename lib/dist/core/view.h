@@ -39,6 +39,9 @@ inline TensorView chunk(const TensorView& all, std::int64_t i, std::int64_t n) {
 }
 
 // Mathematical modulo: the result lies in [0, n) for negative a too.
-constexpr int mod(int a, int n) { return (a % n + n) % n; }
+constexpr int mod(int a, int n) {
+  const int rest = a % n;
+  return rest < 0 ? rest + n : rest;
+}
 
 }  // namespace dist

@@ -28,7 +28,7 @@ class ReadyQueue {
   void push(T* task, Time time) {
     task->next = nullptr;
     if (time == current_.time) return append(current_, task);
-    Recent& recent = recent_[static_cast<std::uint64_t>(time) * 0x9E3779B97F4A7C15u >> 58];
+    Recent& recent = recent_of(time);
     if (recent.time == time && recent.bucket != nullptr) return append(*recent.bucket, task);
     Bucket* bucket = acquire(time);
     append(*bucket, task);
@@ -64,6 +64,7 @@ class ReadyQueue {
     Bucket* bucket = nullptr;
   };
 
+  Recent& recent_of(Time time) { return recent_[static_cast<std::uint64_t>(time) * 0x9E3779B97F4A7C15u >> 58]; }
   static void append(Bucket& bucket, T* task) {
     (bucket.head ? bucket.tail->next : bucket.head) = task;
     bucket.tail = task;
@@ -81,8 +82,7 @@ class ReadyQueue {
     Bucket* bucket = heap_.top().bucket;
     heap_.pop();
     current_ = *bucket;
-    for (Recent& recent : recent_)
-      if (recent.bucket == bucket) recent.bucket = nullptr;
+    if (Recent& recent = recent_of(bucket->time); recent.bucket == bucket) recent.bucket = nullptr;
     spare_.push_back(bucket);
   }
 
