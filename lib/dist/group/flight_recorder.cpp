@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/op_kind.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
@@ -16,22 +17,34 @@ std::string_view name(RecordState state) {
   __builtin_unreachable();
 }
 
-std::string FlightRecord::what() const {
-  const std::string size = count < 0 ? "" : fmt::format(" ({} {})", count, name(dtype));
-  return fmt::format("{} #{}{} at {}", operation, sequence, size, where.str());
+std::string FlightRecord::doing() const {
+  return describe_call(operation, sequence, count < 0 ? "" : fmt::format("{} {}", count, name(dtype)));
 }
+
+std::string FlightRecord::what() const { return fmt::format("{} at {}", doing(), where.str()); }
 
 FlightRecorder::FlightRecorder(std::size_t capacity) : ring_(capacity) {}
 
-void FlightRecorder::name_group(std::uint32_t group, std::string name) {
+void FlightRecorder::name_group(std::uint32_t group, std::string name, Members members) {
   std::lock_guard lock(mutex_);
-  group_names_[group] = std::move(name);
+  groups_[group] = {std::move(name), std::move(members)};
 }
 
 std::string FlightRecorder::group_name(std::uint32_t group) const {
   std::lock_guard lock(mutex_);
-  const auto found = group_names_.find(group);
-  return found == group_names_.end() ? "" : found->second;
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? "" : found->second.name;
+}
+
+Members FlightRecorder::members(std::uint32_t group) const {
+  std::lock_guard lock(mutex_);
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? Members() : found->second.members;
+}
+
+bool FlightRecorder::has_forgotten() const {
+  std::lock_guard lock(mutex_);
+  return next_id_ > ring_.size();
 }
 
 std::uint64_t FlightRecorder::issued(const FlightRecord& record) {
@@ -76,6 +89,11 @@ void FlightRecorder::failed(std::uint64_t id, std::string_view error) {
     record->ended = now;
     record->error = error;
   }
+}
+
+void FlightRecorder::waiting(std::uint64_t id, bool yes) {
+  std::lock_guard lock(mutex_);
+  if (FlightRecord* record = find_locked(id)) record->blocks = yes;
 }
 
 std::vector<FlightRecord> FlightRecorder::snapshot() const {

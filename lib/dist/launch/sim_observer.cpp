@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/group/work_watch.h"
+
 namespace dist::sim {
 
 // Inputs are read; outputs are written (and read, where the operation works in place).
@@ -33,19 +35,14 @@ std::uint64_t SimObserver::digest_of(const Operation& operation) {
 }
 
 check::Party SimObserver::party_of(const Operation& operation) const {
-  const std::string what = operation.what();
-  return {rank_,
-          fmt::format("{} #{}{}", name(operation.kind), operation.sequence,
-                      what.empty() ? "" : " (" + what + ")"),
-          operation.where,
-          {}};
+  return {rank_, operation.doing(), operation.where, {}};
 }
 
 void SimObserver::issued(const GroupState& group, const Operation& operation, bool async) {
   if (!simulation_) return;
   if (is_collective(operation.kind)) simulation_->compare_collective(rank_, group, operation);
   if (!async && in_flight_.empty()) return;
-  InFlight fresh{operation.record, party_of(operation), ranges_of(operation), 0};
+  InFlight fresh{operation, ranges_of(operation), 0};
   compare_with_those_in_flight(fresh);
   if (!async) return;
   fresh.digest = digest_of(operation);
@@ -62,31 +59,38 @@ void SimObserver::compare_with_those_in_flight(const InFlight& fresh) {
     });
     if (!shared) continue;
     simulation_->note({check::Code::overlap,
-                       fmt::format("rank {} starts {} on memory that {} still uses", rank_, fresh.party.doing,
-                                   other.party.doing),
-                       {other.party, fresh.party}});
+                       fmt::format("rank {} starts {} on memory that {} still uses", rank_,
+                                   fresh.operation.doing(), other.operation.doing()),
+                       {party_of(other.operation), party_of(fresh.operation)}});
     return;
   }
 }
 
-void SimObserver::ended(const Operation& operation) {
-  const auto found = std::ranges::find(in_flight_, operation.record, &InFlight::record);
+std::vector<SimObserver::InFlight>::iterator SimObserver::find(std::uint64_t record) {
+  return std::ranges::find_if(in_flight_, [&](const InFlight& f) { return f.operation.record == record; });
+}
+
+void SimObserver::ended(std::uint64_t record) {
+  const auto found = find(record);
   if (found == in_flight_.end()) return;
   const InFlight flown = std::move(*found);
   in_flight_.erase(found);
-  if (!simulation_ || flown.digest == digest_of(operation)) return;
+  if (!simulation_ || flown.digest == digest_of(flown.operation)) return;
+  const check::Party party = party_of(flown.operation);
   simulation_->note({check::Code::changed_before_wait,
-                     fmt::format("rank {} changed what {} sends before its wait()", rank_, flown.party.doing),
-                     {flown.party}});
+                     fmt::format("rank {} changed what {} sends before its wait()", rank_, party.doing),
+                     {party}});
 }
 
-void SimObserver::never_waited(const Operation& operation) {
-  std::erase_if(in_flight_, [&](const InFlight& other) { return other.record == operation.record; });
+void SimObserver::never_waited(const CallNote& call) {
+  if (const auto found = find(call.record); found != in_flight_.end()) in_flight_.erase(found);
   if (!simulation_ || std::uncaught_exceptions() > 0) return;
-  simulation_->note_unless_failed(
-      {check::Code::never_waited,
-       fmt::format("rank {} dropped the Work of {} without wait()", rank_, party_of(operation).doing),
-       {party_of(operation)}});
+  simulation_->note_unless_failed(dropped_work(call));
+}
+
+bool SimObserver::found(check::Finding finding) {
+  if (simulation_) simulation_->note_together(std::move(finding));
+  return simulation_ != nullptr;
 }
 
 }  // namespace dist::sim

@@ -12,12 +12,13 @@ namespace dist::sim {
 
 class SimObserver final : public CallObserver {
  public:
-  SimObserver(Simulation& simulation, int rank) : simulation_(&simulation), rank_(rank) {}
+  SimObserver(Simulation& simulation, int rank) : CallObserver(true), simulation_(&simulation), rank_(rank) {}
   void forget() { simulation_ = nullptr; }
 
   void issued(const GroupState& group, const Operation& operation, bool async) override;
-  void ended(const Operation& operation) override;
-  void never_waited(const Operation& operation) override;
+  void ended(std::uint64_t record) override;
+  void never_waited(const CallNote& call) override;
+  bool found(check::Finding finding) override;
 
  private:
   struct Range {
@@ -25,8 +26,7 @@ class SimObserver final : public CallObserver {
     bool written;  // by the operation
   };
   struct InFlight {
-    std::uint64_t record;
-    check::Party party;
+    Operation operation;
     std::vector<Range> ranges;
     std::uint64_t digest;
   };
@@ -34,6 +34,7 @@ class SimObserver final : public CallObserver {
   static std::uint64_t digest_of(const Operation& operation);
   check::Party party_of(const Operation& operation) const;
   void compare_with_those_in_flight(const InFlight& fresh);
+  std::vector<InFlight>::iterator find(std::uint64_t record);
 
   Simulation* simulation_;
   const int rank_;
