@@ -3,12 +3,14 @@
 // allocation.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dist/core/call_site.h"
@@ -23,6 +25,7 @@ std::string_view name(RecordState state);  // "issued", ...
 
 // What is numbered together: a group counts each of them by itself.
 enum class CallFamily : std::uint8_t { collective, message, control };
+inline constexpr std::size_t call_families = 3;
 
 struct FlightRecord {
   using Time = std::chrono::steady_clock::time_point;
@@ -71,21 +74,25 @@ class FlightRecorder {
 
   std::vector<FlightRecord> snapshot() const;  // oldest first
   std::string group_name(std::uint32_t group) const;
-  Members members(std::uint32_t group) const;
-  bool has_forgotten() const;  // entries have been overwritten
+  struct Group {
+    std::string name;
+    Members members;
+    std::array<std::uint64_t, call_families> begun{};  // calls, also of those that have been overwritten
+  };
+  std::map<std::uint32_t, Group> groups() const;
+  bool knows_all_open() const;  // no entry was overwritten before its operation had ended
   Activity activity() const;
 
  private:
   FlightRecord* find_locked(std::uint64_t id);
+  FlightRecord* end_locked(std::uint64_t id, RecordState state);  // null: overwritten
 
   mutable std::mutex mutex_;  // of all below
   std::vector<FlightRecord> ring_;
   std::uint64_t next_id_ = 1;
-  struct Group {
-    std::string name;
-    Members members;
-  };
   std::map<std::uint32_t, Group> groups_;
+  std::pair<std::uint32_t, Group*> last_group_{0, nullptr};  // of the operation before
+  std::uint64_t lost_ = 0;                                   // overwritten while under way
 };
 
 }  // namespace dist

@@ -32,15 +32,6 @@ PicturedCall call_of(const FlightRecord& record, const Members& members, FlightR
   return call;
 }
 
-void note_begun(std::vector<Begun>& begun, const FlightRecord& record, const GroupKey& group) {
-  const auto found = std::ranges::find_if(
-      begun, [&](const Begun& b) { return b.group == group && b.family == record.family; });
-  if (found == begun.end())
-    begun.push_back({group, record.family, record.sequence + 1});
-  else
-    found->calls = std::max(found->calls, record.sequence + 1);
-}
-
 Json to_json(const PicturedCall& call) {
   return {call.record,   call.name,   call.doing,       call.where.str(),   static_cast<int>(call.family),
           call.blocks,   call.failed, call.age.count(), call.group.context, call.members,
@@ -81,18 +72,21 @@ Picture take_picture(const FlightLog& log) {
   const Activity activity = recorder.activity();
   picture.activity = activity.what;
   picture.activity_s = std::chrono::duration<double>(activity.age).count();
+  const auto groups = recorder.groups();
+  for (const auto& [context, group] : groups) {
+    const int first = group.members.size() > 0 ? group.members[0] : -1;
+    for (std::size_t family = 0; family < call_families; ++family)
+      picture.begun.push_back({{context, first}, static_cast<CallFamily>(family), group.begun[family]});
+  }
   std::size_t open = 0, failed = 0;
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
-    const Members members = recorder.members(record->group);
-    PicturedCall call = call_of(*record, members, now);
-    note_begun(picture.begun, *record, call.group);
     const bool is_wanted = !record->is_over()
                                ? ++open <= most_calls
                                : record->state == RecordState::failed && ++failed <= most_failed;
-    if (is_wanted) picture.calls.push_back(std::move(call));
+    if (is_wanted) picture.calls.push_back(call_of(*record, groups.at(record->group).members, now));
   }
   std::ranges::reverse(picture.calls);
-  picture.is_complete = open <= most_calls && !recorder.has_forgotten();
+  picture.is_complete = open <= most_calls && recorder.knows_all_open();
   return picture;
 }
 

@@ -202,10 +202,28 @@ TEST(Picture, TravelsAsText) {
   EXPECT_TRUE(call.blocks && call.is_open() && call.is_send());
   EXPECT_EQ(call.group, (GroupKey{3, 2}));
   EXPECT_EQ(std::tuple(call.peer, call.tag, call.bytes, call.sequence), std::tuple(0, 9u, 16u, 5u));
-  ASSERT_EQ(picture.begun.size(), 2u);
-  EXPECT_EQ(picture.begun[0].calls, 6u);
+  for (const Begun& begun : picture.begun) {
+    EXPECT_EQ(begun.group, (GroupKey{3, 2}));
+    EXPECT_EQ(begun.calls, begun.family == CallFamily::control ? 0u : 6u);
+  }
   EXPECT_THROW(decode_picture("[1, 2"), Error);
   EXPECT_THROW(decode_picture("[1, 2]"), Error);
+}
+
+TEST(Picture, IsCompleteUntilSomethingUnderWayIsOverwritten) {
+  FlightLog log(0, 2, 4, "");
+  FlightRecord record;
+  record.operation = "all_reduce";
+  for (record.sequence = 0; record.sequence < 10; ++record.sequence)
+    log.recorder.completed(log.recorder.issued(record));
+  Picture picture = take_picture(log);
+  EXPECT_TRUE(picture.is_complete);
+  EXPECT_EQ(picture.begun.front().calls, 10u);
+  const auto open = log.recorder.issued(record);
+  for (int i = 0; i < 4; ++i) log.recorder.completed(log.recorder.issued(record));
+  EXPECT_FALSE(take_picture(log).is_complete);
+  log.recorder.completed(open);
+  EXPECT_TRUE(take_picture(log).is_complete);
 }
 
 }  // namespace
