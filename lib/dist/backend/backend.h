@@ -58,6 +58,7 @@ class Backend {
 // A row of the backend table.
 struct BackendEntry {
   std::string_view name;
+  DeviceType device;                    // of the tensors it takes
   bool (*available)(std::string* why);  // why: one line that says how to get it
   std::unique_ptr<Backend> (*make)(const BackendContext&);
 };

@@ -33,9 +33,7 @@ void fail_wait(const Operation& operation, Timeout waited) {
 }
 
 std::string describe(const Operation& operation) {
-  const std::string what = operation.what();
-  return fmt::format("{} #{}{}{}{} at {}", name(operation.kind), operation.sequence, what.empty() ? "" : " (",
-                     what, what.empty() ? "" : ")", operation.where.str());
+  return fmt::format("{} at {}", operation.doing(), operation.where.str());
 }
 
 }  // namespace dist

@@ -4,6 +4,7 @@
 
 #include "dist/backend/entries.h"
 #include "dist/backend/run_collective.h"
+#include "dist/check/finding.h"
 #include "dist/core/fail.h"
 
 namespace dist {
@@ -104,7 +105,7 @@ void ComposedBackend::run_collective_now(const Operation& operation, const Algor
     const auto transport = open(operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)));
     run_collective(*transport, operation, algorithm.run);
   } catch (const std::exception& error) {
-    if (started && broken_by_.empty()) broken_by_ = error.what();
+    if (started && broken_by_.empty()) broken_by_ = check::without_finding(error.what());
     std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
   }
   context_.observer->completed(operation);

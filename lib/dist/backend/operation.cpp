@@ -40,4 +40,6 @@ std::string Operation::what() const {
   return fmt::format("{} {}", count(), name(dtype()));
 }
 
+std::string Operation::doing() const { return describe_call(name(kind), sequence, what()); }
+
 }  // namespace dist

@@ -45,6 +45,7 @@ struct Operation {
   DType dtype() const;  // u8 for a barrier
   // "16384 f32", the size and dtype that messages and reports quote.
   std::string what() const;
+  std::string doing() const;  // "all_reduce #7 (16384 f32)"
 };
 
 }  // namespace dist

@@ -10,11 +10,11 @@ namespace dist {
 namespace {
 
 constexpr std::array table{
-    BackendEntry{"host", host::available, host::make},
-    BackendEntry{"cuda", cuda_backend::available, cuda_backend::make},
-    BackendEntry{"nccl", nccl::available, nccl::make},
-    BackendEntry{"mpi", mpi::available, mpi::make},
-    BackendEntry{"sim", sim::available, sim::make},
+    BackendEntry{"host", DeviceType::cpu, host::available, host::make},
+    BackendEntry{"cuda", DeviceType::cuda, cuda_backend::available, cuda_backend::make},
+    BackendEntry{"nccl", DeviceType::cuda, nccl::available, nccl::make},
+    BackendEntry{"mpi", DeviceType::cpu, mpi::available, mpi::make},
+    BackendEntry{"sim", DeviceType::cpu, sim::available, sim::make},
 };
 
 }  // namespace

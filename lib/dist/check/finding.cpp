@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
+
+#include "dist/check/who.h"
 
 namespace dist::check {
 namespace {
@@ -42,38 +44,21 @@ Words words(Code code) {
   __builtin_unreachable();
 }
 
-std::string list(const std::vector<int>& ranks) {
-  constexpr std::size_t most = 8;
-  if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
-  if (ranks.size() <= most) return fmt::format("ranks {}", fmt::join(ranks, ", "));
-  return fmt::format("ranks {}, ... ({} in all)", fmt::join(ranks.begin(), ranks.begin() + most, ", "),
-                     ranks.size());
-}
-
-// Equal doings at equal places are told together.
+// Equal doings at equal places are told together; among many ranks, whomever each waits for.
 std::string lines_of(const std::vector<Party>& parties) {
-  struct Line {
-    const Party* first;
-    std::vector<int> ranks;
-  };
-  std::vector<Line> lines;
+  constexpr std::size_t few = 8, most = 12;
+  std::vector<RankSays> said;
   for (const Party& party : parties) {
-    const auto same = std::ranges::find_if(lines, [&](const Line& line) {
-      return line.first->doing == party.doing && line.first->where.str() == party.where.str() &&
-             (line.first->waits_for == party.waits_for || parties.size() > 8);
-    });
-    if (same == lines.end())
-      lines.push_back({&party, {party.rank}});
-    else
-      same->ranks.push_back(party.rank);
+    said.push_back({party.rank, fmt::format("{} at {}", party.doing, party.where.str()), {}});
+    if (party.waits_for.empty()) continue;
+    auto& place = parties.size() <= few ? said.back().what : said.back().more;
+    place += fmt::format(", waits for {}", list_ranks(party.waits_for));
   }
-  constexpr std::size_t most = 12;
+  const auto lines = told_together(said);
   std::string text;
   for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) {
     const auto& [first, ranks] = lines[i];
-    text += fmt::format("\n  {}: {} at {}", list(ranks), first->doing, first->where.str());
-    if (!first->waits_for.empty() && ranks.size() == 1)
-      text += fmt::format(", waits for {}", list(first->waits_for));
+    text += fmt::format("\n  {}: {}{}", list_ranks(ranks), first->what, ranks.size() == 1 ? first->more : "");
   }
   if (lines.size() > most) text += fmt::format("\n  and {} more", lines.size() - most);
   return text;
@@ -99,6 +84,23 @@ std::string Finding::text() const {
     if (const auto cycle = find_cycle(parties); !cycle.empty()) text += draw(cycle);
   }
   return text + fmt::format("\n  to mend it: {}", how_to_mend(code));
+}
+
+std::string Finding::line() const {
+  std::string line = text();
+  constexpr std::string_view new_line = "\n  ";
+  for (std::size_t at = 0; (at = line.find(new_line, at)) != line.npos;)
+    line.replace(at, new_line.size(), "; ");
+  return line;
+}
+
+std::string_view without_finding(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find("; D", at)) != text.npos; ++at) {
+    std::size_t end = at + 3;
+    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+    if (end > at + 3 && text.substr(end).starts_with(' ')) return text.substr(0, at);
+  }
+  return text;
 }
 
 std::vector<int> find_cycle(const std::vector<Party>& waiting) {
@@ -136,10 +138,32 @@ Finding explain_deadlock(std::vector<Party> waiting, const std::vector<int>& end
   if (!cycle.empty())
     finding.what = fmt::format("{} ranks wait for each other in a cycle and none can go on", cycle.size());
   else if (!gone.empty())
-    finding.what = fmt::format("what is waited for can never come: {} ended already", list(gone));
+    finding.what = fmt::format("what is waited for can never come: {} ended already", list_ranks(gone));
   else
     finding.what = "what is waited for can never come";
   return finding;
+}
+
+Finding explain_difference(Code code, std::vector<Party> parties) {
+  const Party& first = parties.front();
+  const auto other = std::ranges::find_if(parties, [&](const Party& p) { return p.doing != first.doing; });
+  const Party& odd = other == parties.end() ? first : *other;
+  std::string what =
+      fmt::format("rank {} calls {} where rank {} calls {}", odd.rank, odd.doing, first.rank, first.doing);
+  return {code, std::move(what), std::move(parties)};
+}
+
+Finding explain_misfit(Misfit misfit) {
+  auto& [sender, receiver, sent, expected] = misfit;
+  return {Code::misfit_message,
+          sent != expected ? fmt::format("{} bytes are sent and {} expected", sent, expected)
+                           : fmt::format("{} bytes are sent with another dtype than the receive's", sent),
+          {std::move(sender), std::move(receiver)}};
+}
+
+std::string describe_message(std::string_view name, bool is_send, std::uint64_t bytes, int peer) {
+  return fmt::format("{} ({} bytes {} {})", name, bytes, is_send ? "to" : "from",
+                     peer < 0 ? "any rank" : fmt::format("rank {}", peer));
 }
 
 }  // namespace dist::check

@@ -44,12 +44,30 @@ struct Finding {
   // Code and title, what happened, a line a party (equal ones together), for a deadlock the cycle drawn, and
   // how it is mended.
   std::string text() const;
+  std::string line() const;  // the same in one line, for errors and logs
 };
+
+// The part of an error's text before a finding's line() that was added to it; all of it when there is none.
+std::string_view without_finding(std::string_view text);
 
 // The ranks of a cycle among those that wait, in its order; empty when there is none.
 std::vector<int> find_cycle(const std::vector<Party>& waiting);
 
 // Of ranks that can never go on.
 Finding explain_deadlock(std::vector<Party> waiting, const std::vector<int>& ended);
+
+// Of ranks that are in different calls at the same place: D2, or D3 when only the sizes or dtypes differ.
+// Quotes the first rank and the first that differs from it.
+Finding explain_difference(Code code, std::vector<Party> parties);
+
+// Of a message and the receive it met.
+struct Misfit {
+  Party sender, receiver;
+  std::uint64_t sent, expected;  // bytes
+};
+Finding explain_misfit(Misfit misfit);
+
+// "send (16 bytes to rank 1)", "recv (20 bytes from any rank)" for a negative peer.
+std::string describe_message(std::string_view name, bool is_send, std::uint64_t bytes, int peer);
 
 }  // namespace dist::check

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace dist {
 
@@ -16,6 +17,8 @@ struct CallSite {
   }
   // "train.cpp:41": the file's base name and the line.
   std::string str() const;
+  // Of such a text, from another rank. Keeps the file's name for ever: there are few.
+  static CallSite parse(std::string_view text);
 };
 
 }  // namespace dist

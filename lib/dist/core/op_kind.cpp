@@ -1,5 +1,7 @@
 #include "dist/core/op_kind.h"
 
+#include <fmt/format.h>
+
 namespace dist {
 
 std::string_view name(OpKind kind) {
@@ -17,6 +19,11 @@ std::string_view name(OpKind kind) {
     case OpKind::barrier: return "barrier";
   }
   __builtin_unreachable();
+}
+
+std::string describe_call(std::string_view name, std::uint64_t sequence, std::string_view what) {
+  return what.empty() ? fmt::format("{} #{}", name, sequence)
+                      : fmt::format("{} #{} ({})", name, sequence, what);
 }
 
 }  // namespace dist

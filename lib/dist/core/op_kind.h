@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace dist {
@@ -22,5 +23,8 @@ enum class OpKind : std::uint8_t {
 
 std::string_view name(OpKind kind);  // "all_reduce"
 constexpr bool is_collective(OpKind kind) { return kind != OpKind::send && kind != OpKind::recv; }
+
+// "all_reduce #7 (4 f32)": a call as messages and reports quote it; `what` may be empty.
+std::string describe_call(std::string_view name, std::uint64_t sequence, std::string_view what);
 
 }  // namespace dist

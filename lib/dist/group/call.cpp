@@ -1,5 +1,7 @@
 #include "dist/group/call.h"
 
+#include <atomic>
+
 #include "dist/core/fail.h"
 #include "dist/group/call_observer.h"
 #include "dist/group/job_state.h"
@@ -22,21 +24,24 @@ class Received final : public WorkState {
 // Tells the observer how its user treats it.
 class ObservedWork final : public WorkState {
  public:
-  ObservedWork(std::shared_ptr<CallObserver> observer, Operation operation, std::shared_ptr<WorkState> work)
-      : observer_(std::move(observer)), operation_(std::move(operation)), work_(std::move(work)) {}
+  ObservedWork(std::shared_ptr<CallObserver> observer, const CallNote& call, std::shared_ptr<WorkState> work)
+      : observer_(std::move(observer)), call_(call), work_(std::move(work)) {}
   ~ObservedWork() override {
-    if (!ended_) told_ ? observer_->failed(operation_) : observer_->never_waited(operation_);
+    if (!ended_) told_ ? observer_->failed(call_.record) : observer_->never_waited(call_);
   }
   ObservedWork(const ObservedWork&) = delete;
   ObservedWork& operator=(const ObservedWork&) = delete;
   void wait(Timeout timeout) override {
+    const bool for_ever = timeout == no_timeout;
+    if (for_ever) observer_->waiting(call_, true);
     try {
       work_->wait(timeout);
     } catch (...) {
       told_ = true;  // of an error; after a timeout the operation goes on
-      if (work_->is_completed() && !std::exchange(ended_, true)) observer_->failed(operation_);
+      if (work_->is_completed() && !ended_.exchange(true)) observer_->failed(call_.record);
       throw;
     }
+    if (for_ever) observer_->waiting(call_, false);
     end();
   }
   bool is_completed() override {
@@ -48,12 +53,12 @@ class ObservedWork final : public WorkState {
 
  private:
   void end() {
-    if (!std::exchange(ended_, true)) observer_->ended(operation_);
+    if (!ended_.exchange(true)) observer_->ended(call_.record);
   }
   const std::shared_ptr<CallObserver> observer_;
-  const Operation operation_;
-  std::shared_ptr<WorkState> work_;
-  bool ended_ = false, told_ = false;
+  const CallNote call_;
+  const std::shared_ptr<WorkState> work_;
+  std::atomic<bool> ended_{false}, told_{false};
 };
 
 const Tensor* any_tensor(const Operation& operation) {
@@ -68,6 +73,7 @@ bool has_root(OpKind kind) {
 
 FlightRecord record_of(const GroupState& group, const Operation& operation) {
   FlightRecord record;
+  record.family = is_collective(operation.kind) ? CallFamily::collective : CallFamily::message;
   record.operation = name(operation.kind);
   record.group = group.identity.context;
   record.sequence = operation.sequence;
@@ -79,6 +85,7 @@ FlightRecord record_of(const GroupState& group, const Operation& operation) {
   if (!is_collective(operation.kind) && operation.peer != any_rank) {
     record.peer = group.global_rank_of(operation.peer);
   }
+  if (!is_collective(operation.kind)) record.tag = operation.tag;
   record.where = operation.where;
   return record;
 }
@@ -103,11 +110,7 @@ Call::Call(OpKind kind, std::string_view name_, const Options& options)
   operation.timeout = options.timeout.value_or(group.identity.timeout);
   operation.tag = options.tag;
   operation.algorithm = options.algorithm;
-  if (group.rank < 0) {
-    refuse("this rank is no member of {} ({})", group.identity.name,
-           group.size() == 0 ? "it has no members"
-                             : fmt::format("{} members, this rank not among them", group.size()));
-  }
+  if (group.rank < 0) refuse_non_member();
   if (operation.timeout < Timeout::zero()) refuse("the timeout is negative");
   if (is_collective(kind)) {
     if (options.tag != 0) refuse(".tag = {} is for point-to-point operations only", options.tag);
@@ -118,6 +121,33 @@ Call::Call(OpKind kind, std::string_view name_, const Options& options)
   const bool takes_dst = kind == OpKind::send || kind == OpKind::reduce || kind == OpKind::gather;
   if (options.group_src != -1 && !takes_src) refuse("it takes no .group_src");
   if (options.group_dst != -1 && !takes_dst) refuse("it takes no .group_dst");
+}
+
+void Call::refuse_non_member() const {
+  const std::string& group_name = group.identity.name;
+  check::Finding finding{check::Code::wrong_group,
+                         fmt::format("{} is used by a rank that is no member of it", group_name),
+                         {{group.global_rank, std::string(name), operation.where, {}}}};
+  refuse("this rank is no member of {} ({}){}", group_name,
+         group.size() == 0 ? "it has no members"
+                           : fmt::format("{} members, this rank not among them", group.size()),
+         group.job->tell(std::move(finding)));
+}
+
+// In a simulation the backend that the program asked for runs as "sim", but takes its own tensors only.
+void Call::check_device(const Tensor& tensor) const {
+  if (group.identity.asked.empty() || !group.job->observer->sees_everything) return;
+  const BackendEntry& asked = backend_named(group.identity.asked);
+  const DeviceType device = tensor.device().type;
+  if (device == asked.device) return;
+  const auto* const kind = asked.device == DeviceType::cpu ? "CPU" : "CUDA";
+  check::Finding finding{
+      check::Code::wrong_device,
+      fmt::format("the {} backend takes {} tensors, and this one is on {}", asked.name, kind,
+                  tensor.device().str()),
+      {{group.global_rank, fmt::format("{} ({})", name, operation.what()), operation.where, {}}}};
+  const std::string told = finding.what;
+  refuse("{}{}", told, group.job->tell(std::move(finding)));
 }
 
 void Call::refuse_text(const std::string& why) const {
@@ -145,6 +175,7 @@ int Call::group_rank(std::string_view argument, int global, int in_group) const 
 
 void Call::check_supported() const {
   if (const Tensor* tensor = any_tensor(operation)) {
+    check_device(*tensor);
     std::string why;
     if (!group.backend->supports(operation.kind, operation.op.kind(), tensor->dtype(), tensor->device().type,
                                  &why)) {
@@ -162,42 +193,39 @@ void Call::check_supported() const {
 
 void Call::admit() {
   operation.sequence = is_collective(operation.kind) ? group.collectives++ : group.messages++;
-  operation.record = group.job->log->recorder.issued(record_of(group, operation));
+  FlightRecord record = record_of(group, operation);
+  record.blocks = !async;
+  operation.record = group.job->log->recorder.issued(record);
 }
 
 std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
   const auto& observer = group.job->observer;
-  const auto wrap = [&](auto& states) {
-    std::vector<Work> works;
-    works.reserve(states.size());
-    for (auto& state : states) works.emplace_back(std::move(state));
-    return works;
-  };
-  if (!observer) {
-    auto states = group.backend->submit_batch(std::move(operations));
-    return wrap(states);
+  std::vector<CallNote> calls;
+  calls.reserve(operations.size());
+  for (const auto& operation : operations) calls.emplace_back(group, operation);
+  if (observer->sees_everything) {
+    for (auto& operation : operations) observer->issued(group, operation, true);
   }
-  const std::vector<Operation> seen = operations;
-  for (auto& operation : operations) observer->issued(group, operation, true);
   auto states = group.backend->submit_batch(std::move(operations));
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    states[i] = std::make_shared<ObservedWork>(observer, seen[i], std::move(states[i]));
-  }
-  return wrap(states);
+  std::vector<Work> works;
+  works.reserve(states.size());
+  for (std::size_t i = 0; i < states.size(); ++i)
+    works.emplace_back(std::make_shared<ObservedWork>(observer, calls[i], std::move(states[i])));
+  return works;
 }
 
 Work Call::issue() {
   check_supported();
   admit();
-  const auto& observer = group.job->observer;
   if (async) {
     std::vector<Operation> one;
     one.push_back(std::move(operation));
     return submit(group, std::move(one)).front();
   }
+  CallObserver* const observer = group.job->observer->sees_everything ? group.job->observer.get() : nullptr;
   if (observer) observer->issued(group, operation, false);
   const int source = group.backend->run(operation);
-  if (observer) observer->ended(operation);
+  if (observer) observer->ended(operation.record);
   if (operation.kind == OpKind::recv) return Work(std::make_shared<Received>(group.global_rank_of(source)));
   return {};
 }

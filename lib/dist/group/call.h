@@ -55,6 +55,8 @@ class Call {
 
  private:
   [[noreturn]] void refuse_text(const std::string& why) const;
+  [[noreturn]] void refuse_non_member() const;
+  void check_device(const Tensor& tensor) const;
 };
 
 }  // namespace dist

@@ -1,25 +1,52 @@
 // CallObserver: told of every call of one rank and of what becomes of it. The simulator's checker and tracer
-// listen here.
+// listen here; of real ranks only asynchronous calls are watched, and what becomes of their Work.
 #pragma once
 
 #include "dist/backend/operation.h"
+#include "dist/check/finding.h"
 
 namespace dist {
 
 struct GroupState;
 
+// What is kept of a call while its Work is out.
+struct CallNote {
+  CallNote(const GroupState& group, const Operation& operation);
+  std::string doing() const;  // "send #0 (4 f32)"
+
+  OpKind kind;
+  DType dtype;
+  int rank;  // global
+  std::int64_t count;
+  std::uint64_t sequence, record;
+  CallSite where;
+};
+
 class CallObserver {
  public:
+  explicit CallObserver(bool sees_everything_) : sees_everything(sees_everything_) {}
   virtual ~CallObserver() = default;
+
+  const bool sees_everything;  // issued() and, for synchronous calls, ended()
+
   // Admitted, numbered, and about to be given to the backend. `async`: a Work will be waited for, and the
   // operation may get other tensors in place of the user's until it has ended.
-  virtual void issued(const GroupState& group, Operation& operation, bool async) = 0;
+  virtual void issued(const GroupState& group, Operation& operation, bool async) {
+    (void)group, (void)operation, (void)async;
+  }
+  // The rank waits for its Work without a limit, or does no longer.
+  virtual void waiting(const CallNote& call, bool yes) { (void)call, (void)yes; }
   // Its buffers are the user's again: a synchronous call has returned, or the Work was waited for.
-  virtual void ended(const Operation& operation) = 0;
-  // The same, by an error.
-  virtual void failed(const Operation& operation) = 0;
+  virtual void ended(std::uint64_t record) { (void)record; }
+  // The same of a Work, by an error.
+  virtual void failed(std::uint64_t record) { (void)record; }
   // The last Work was given up without a wait.
-  virtual void never_waited(const Operation& operation) = 0;
+  virtual void never_waited(const CallNote& call) = 0;
+  // Something else that is wrong with the program. False: let an error say so.
+  virtual bool found(check::Finding finding) {
+    (void)finding;
+    return false;
+  }
 };
 
 }  // namespace dist

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/group/blackboard.h"
 #include "dist/group/job_state.h"
-#include "dist/group/report.h"
 #include "dist/group/virtual_world.h"
 
 namespace dist {
@@ -72,8 +72,24 @@ std::vector<int> swap_with_all(Transport& net, TensorView out, std::span<const T
   fail(Errc::timeout,
        "rank {}: {} at {}: {} did not come within {} ms; do all ranks of the group call it, in the same "
        "order?",
-       group.global_rank, mine.call, mine.where, list_ranks(missing),
+       group.global_rank, mine.call, mine.where, check::list_ranks(missing),
        std::chrono::duration_cast<std::chrono::milliseconds>(call.timeout).count());
+}
+
+// Who calls what, and D9 when it is about groups.
+std::string disagreement(const GroupState& group, const ControlCall& call,
+                         const std::vector<ControlMessage>& messages) {
+  std::vector<check::RankSays> said;
+  std::vector<check::Party> parties;
+  for (int i = 0; const auto& message : messages) {
+    const int rank = group.global_rank_of(i++);
+    said.push_back({rank, message.call, " at " + message.where});
+    parties.push_back({rank, message.call, CallSite::parse(message.where), {}});
+  }
+  std::string text = check::who_says_what(said, "calls ", "call ");
+  if (call.name != "init_process_group")
+    text += group.job->tell(check::explain_difference(check::Code::wrong_group, std::move(parties)));
+  return text;
 }
 
 // Between all pairs.
@@ -145,12 +161,8 @@ std::shared_ptr<const Exchanged> exchange(GroupState& group, const ControlCall& 
   try {
     auto exchanged = exchange_by_tag(group, call, control_tags | number, mine);
     if (!exchanged->agreed()) {
-      std::vector<RankSays> said;
-      for (int i = 0; const auto& message : exchanged->messages) {
-        said.push_back({group.global_rank_of(i++), message.call, " at " + message.where});
-      }
       fail(Errc::mismatch, "rank {}: the ranks of {} disagree: {}", group.global_rank, group.identity.name,
-           who_says_what(said, "calls ", "call "));
+           exchanged->once([&](const auto& messages) { return disagreement(group, call, messages); }));
     }
     record.completed();
     return exchanged;
@@ -162,6 +174,8 @@ std::shared_ptr<const Exchanged> exchange(GroupState& group, const ControlCall& 
 ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence)
     : group_(group), where_(call.where) {
   FlightRecord record;
+  record.family = CallFamily::control;
+  record.blocks = true;
   record.operation = call.name;
   record.group = group.identity.context;
   record.sequence = sequence;

@@ -1,10 +1,12 @@
 #include "dist/group/fingerprint.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/group/control.h"
-#include "dist/group/report.h"
+#include "dist/group/job_state.h"
 
 namespace dist {
 namespace {
@@ -51,29 +53,41 @@ std::string encode(const Traffic& traffic) {
   return data;
 }
 
-Traffic decode(const std::string& data, std::size_t n) {
+Traffic decode(std::string_view data, std::size_t n) {
   Traffic traffic{std::vector<std::int64_t>(n), std::vector<std::int64_t>(n)};
   const std::size_t half = n * sizeof(std::int64_t);
+  data.remove_prefix(std::min(data.find('\0'), data.size() - 1) + 1);
   if (data.size() != 2 * half) fail(Errc::internal, "a fingerprint of {} bytes is damaged", data.size());
   std::memcpy(traffic.sends.data(), data.data(), half);
   std::memcpy(traffic.expects.data(), data.data() + half, half);
   return traffic;
 }
 
-// "broadcast #7 (4 f32, root 2)": equal on all ranks when the call is the same. Where each rank has a size of
-// its own only the dtype is compared here.
-std::string text_of(const GroupState& group, const Operation& operation) {
-  const bool rooted = operation.kind == OpKind::broadcast || operation.kind == OpKind::reduce ||
-                      operation.kind == OpKind::scatter || operation.kind == OpKind::gather;
-  const bool reduces = operation.kind == OpKind::reduce || operation.kind == OpKind::all_reduce ||
-                       operation.kind == OpKind::reduce_scatter;
-  const bool equal_counts = reduces || operation.kind == OpKind::broadcast;
-  std::string text = fmt::format("{} #{}", name(operation.kind), operation.sequence);
-  if (operation.kind == OpKind::barrier) return text;
-  text += equal_counts ? fmt::format(" ({}", operation.what()) : fmt::format(" ({}", name(operation.dtype()));
-  if (reduces && operation.op != ReduceOp::sum) text += fmt::format(", {}", name(operation.op.kind()));
-  if (rooted) text += fmt::format(", root {}", group.global_rank_of(operation.root));
-  return text + ')';
+// Group ranks, and elements.
+struct Pair {
+  int from, to;
+  std::int64_t sent, expected;
+};
+
+[[noreturn]] void fail_misfit(const GroupState& group, const Operation& operation,
+                              const std::vector<ControlMessage>& messages, const Pair& pair) {
+  const auto message_of = [&](int rank) -> const auto& { return messages[static_cast<std::size_t>(rank)]; };
+  const int from = group.global_rank_of(pair.from), to = group.global_rank_of(pair.to);
+  const auto bytes = [&](std::int64_t count) {
+    return static_cast<std::uint64_t>(count) * size_of(operation.dtype());
+  };
+  const auto party = [&](int rank, bool sends, std::int64_t count) {
+    return check::Party{group.global_rank_of(rank),
+                        check::describe_message(name(operation.kind), sends, bytes(count), sends ? to : from),
+                        CallSite::parse(message_of(rank).where),
+                        {}};
+  };
+  const auto told = group.job->tell(
+      check::explain_misfit({party(pair.from, true, pair.sent), party(pair.to, false, pair.expected),
+                             bytes(pair.sent), bytes(pair.expected)}));
+  fail(Errc::mismatch, "rank {}: {} #{}: rank {} at {} has {} elements for rank {}, which expects {} at {}{}",
+       group.global_rank, name(operation.kind), operation.sequence, from, message_of(pair.from).where,
+       pair.sent, to, pair.expected, message_of(pair.to).where, told);
 }
 
 void check_traffic(const GroupState& group, const Operation& operation,
@@ -85,32 +99,64 @@ void check_traffic(const GroupState& group, const Operation& operation,
     for (std::size_t to = 0; to < n; ++to) {
       const auto sent = all[from].sends[to], expected = all[to].expects[from];
       if (sent == expected) continue;
-      fail(Errc::mismatch,
-           "rank {}: {} #{}: rank {} at {} has {} elements for rank {}, which expects {} at {}",
-           group.global_rank, name(operation.kind), operation.sequence,
-           group.global_rank_of(static_cast<int>(from)), messages[from].where, sent,
-           group.global_rank_of(static_cast<int>(to)), expected, messages[to].where);
+      fail_misfit(group, operation, messages, {static_cast<int>(from), static_cast<int>(to), sent, expected});
     }
   }
 }
 
 }  // namespace
 
+Fingerprint::Fingerprint(const GroupState& group, const Operation& operation)
+    : kind(operation.kind), sequence(operation.sequence) {
+  const bool rooted = kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::scatter ||
+                      kind == OpKind::gather;
+  const bool reduces = kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
+  if (reduces) op = operation.op.kind();
+  if (kind != OpKind::barrier) dtype = operation.dtype();
+  if (reduces || kind == OpKind::broadcast) count = operation.count();
+  if (rooted) root = group.global_rank_of(operation.root);
+}
+
+std::string Fingerprint::str() const {
+  if (kind == OpKind::barrier) return describe_call(name(kind), sequence, {});
+  std::string what = count < 0 ? std::string(name(dtype)) : fmt::format("{} {}", count, name(dtype));
+  if (op != ReduceOp::Kind::sum) what += fmt::format(", {}", name(op));
+  if (root >= 0) what += fmt::format(", root {}", root);
+  return describe_call(name(kind), sequence, what);
+}
+
+check::Code kind_of_difference(Fingerprint a, const Fingerprint& b) {
+  a.dtype = b.dtype;
+  a.count = b.count;
+  return a == b ? check::Code::misfit_message : check::Code::mismatched_collective;
+}
+
 void compare_fingerprints(GroupState& group, const Operation& operation) {
-  const ControlMessage mine{text_of(group, operation), operation.where.str(),
-                            encode(traffic_of(group, operation)), operation.where};
-  const ControlCall call{name(operation.kind), operation.where, operation.timeout};
-  const auto exchanged = exchange_by_tag(group, call, fingerprint_tags | operation.sequence, mine);
+  const Fingerprint print(group, operation);
+  // Sizes apart, so that D2 and D3 can be told from each other.
+  Fingerprint call = print;
+  call.dtype = DType::u8;
+  call.count = -1;
+  const std::string sizeless = call.str();
+  const ControlMessage mine{print.str(), operation.where.str(),
+                            sizeless + '\0' + encode(traffic_of(group, operation)), operation.where};
+  const ControlCall control{name(operation.kind), operation.where, operation.timeout};
+  const auto exchanged = exchange_by_tag(group, control, fingerprint_tags | operation.sequence, mine);
   const auto& messages = exchanged->messages;
-  std::vector<RankSays> said;
-  bool agreed = true;
-  for (int i = 0; const auto& message : messages) {
-    agreed = agreed && message.call == mine.call;
-    said.push_back({group.global_rank_of(i++), message.call, " at " + message.where});
-  }
-  if (!agreed) {
-    fail(Errc::mismatch, "rank {}: the ranks of {} are in different collectives: {}", group.global_rank,
-         group.identity.name, who_says_what(said, "is in ", "are in "));
+  if (!exchanged->agreed()) {
+    std::vector<check::RankSays> said;
+    std::vector<check::Party> parties;
+    bool same_call = true;
+    for (int i = 0; const auto& message : messages) {
+      const int rank = group.global_rank_of(i++);
+      same_call = same_call && message.data.starts_with(sizeless + '\0');
+      said.push_back({rank, message.call, " at " + message.where});
+      parties.push_back({rank, message.call, CallSite::parse(message.where), {}});
+    }
+    const auto code = same_call ? check::Code::misfit_message : check::Code::mismatched_collective;
+    fail(Errc::mismatch, "rank {}: the ranks of {} are in different collectives: {}{}", group.global_rank,
+         group.identity.name, check::who_says_what(said, "is in ", "are in "),
+         group.job->tell(check::explain_difference(code, std::move(parties))));
   }
   check_traffic(group, operation, messages);
 }

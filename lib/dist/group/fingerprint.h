@@ -3,9 +3,28 @@
 #pragma once
 
 #include "dist/backend/operation.h"
+#include "dist/check/finding.h"
 #include "dist/group/group_state.h"
 
 namespace dist {
+
+// What must be equal on all ranks of a collective: comparing it formats nothing.
+struct Fingerprint {
+  Fingerprint(const GroupState& group, const Operation& operation);
+  bool operator==(const Fingerprint&) const = default;
+  // "broadcast #7 (4 f32, root 2)"
+  std::string str() const;
+
+  OpKind kind;
+  ReduceOp::Kind op = ReduceOp::Kind::sum;  // of reductions
+  DType dtype = DType::u8;
+  int root = -1;            // global rank, -1: has none
+  std::int64_t count = -1;  // elements, -1: each rank has its own
+  std::uint64_t sequence;
+};
+
+// D3 when these differ in size and dtype alone, else D2.
+check::Code kind_of_difference(Fingerprint a, const Fingerprint& b);
 
 // Error{mismatch} on every rank says who is in which collective, or whose sizes do not fit; Error{timeout}
 // names the ranks that did not come to a collective with this number. Blocks until all have come.

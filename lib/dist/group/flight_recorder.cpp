@@ -1,7 +1,10 @@
 #include "dist/group/flight_recorder.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "dist/core/op_kind.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
@@ -16,28 +19,44 @@ std::string_view name(RecordState state) {
   __builtin_unreachable();
 }
 
-std::string FlightRecord::what() const {
-  const std::string size = count < 0 ? "" : fmt::format(" ({} {})", count, name(dtype));
-  return fmt::format("{} #{}{} at {}", operation, sequence, size, where.str());
+std::string FlightRecord::doing() const {
+  return describe_call(operation, sequence, count < 0 ? "" : fmt::format("{} {}", count, name(dtype)));
 }
+
+std::string FlightRecord::what() const { return fmt::format("{} at {}", doing(), where.str()); }
 
 FlightRecorder::FlightRecorder(std::size_t capacity) : ring_(capacity) {}
 
-void FlightRecorder::name_group(std::uint32_t group, std::string name) {
+void FlightRecorder::name_group(std::uint32_t group, std::string name, Members members) {
   std::lock_guard lock(mutex_);
-  group_names_[group] = std::move(name);
+  groups_[group] = {std::move(name), std::move(members), {}};
 }
 
 std::string FlightRecorder::group_name(std::uint32_t group) const {
   std::lock_guard lock(mutex_);
-  const auto found = group_names_.find(group);
-  return found == group_names_.end() ? "" : found->second;
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? "" : found->second.name;
+}
+
+std::map<std::uint32_t, FlightRecorder::Group> FlightRecorder::groups() const {
+  std::lock_guard lock(mutex_);
+  return groups_;
+}
+
+bool FlightRecorder::knows_all_open() const {
+  std::lock_guard lock(mutex_);
+  return lost_ == 0;
 }
 
 std::uint64_t FlightRecorder::issued(const FlightRecord& record) {
   const auto now = Clock::now();
   std::lock_guard lock(mutex_);
   FlightRecord& slot = ring_[next_id_ % ring_.size()];
+  if (slot.id != 0 && !slot.is_over()) ++lost_;
+  if (!last_group_.second || last_group_.first != record.group)
+    last_group_ = {record.group, &groups_[record.group]};
+  auto& begun = last_group_.second->begun[static_cast<std::size_t>(record.family)];
+  begun = std::max(begun, record.sequence + 1);
   slot = record;
   slot.id = next_id_++;
   slot.issued = now;
@@ -62,20 +81,30 @@ void FlightRecorder::started(std::uint64_t id, std::string_view algorithm) {
 void FlightRecorder::completed(std::uint64_t id) {
   const auto now = Clock::now();
   std::lock_guard lock(mutex_);
-  if (FlightRecord* record = find_locked(id)) {
-    record->state = RecordState::completed;
-    record->ended = now;
-  }
+  if (FlightRecord* record = end_locked(id, RecordState::completed)) record->ended = now;
 }
 
 void FlightRecorder::failed(std::uint64_t id, std::string_view error) {
   const auto now = Clock::now();
   std::lock_guard lock(mutex_);
-  if (FlightRecord* record = find_locked(id)) {
-    record->state = RecordState::failed;
-    record->ended = now;
-    record->error = error;
-  }
+  FlightRecord* const record = end_locked(id, RecordState::failed);
+  if (!record) return;
+  record->ended = now;
+  record->error = error;
+}
+
+FlightRecord* FlightRecorder::end_locked(std::uint64_t id, RecordState state) {
+  FlightRecord* const record = find_locked(id);
+  if (record)
+    record->state = state;
+  else if (lost_ > 0)
+    --lost_;
+  return record;
+}
+
+void FlightRecorder::waiting(std::uint64_t id, bool yes) {
+  std::lock_guard lock(mutex_);
+  if (FlightRecord* record = find_locked(id)) record->blocks = yes;
 }
 
 std::vector<FlightRecord> FlightRecorder::snapshot() const {

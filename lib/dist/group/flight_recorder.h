@@ -3,16 +3,19 @@
 // allocation.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dist/core/call_site.h"
 #include "dist/core/types.h"
+#include "dist/transport/members.h"
 
 namespace dist {
 
@@ -20,9 +23,15 @@ enum class RecordState : std::uint8_t { issued, running, completed, failed };
 
 std::string_view name(RecordState state);  // "issued", ...
 
+// What is numbered together: a group counts each of them by itself.
+enum class CallFamily : std::uint8_t { collective, message, control };
+inline constexpr std::size_t call_families = 3;
+
 struct FlightRecord {
   using Time = std::chrono::steady_clock::time_point;
 
+  CallFamily family = CallFamily::collective;
+  bool blocks = false;         // the rank stands still until it has ended
   std::string_view operation;  // "all_reduce"; static storage
   std::string_view algorithm;  // "ring", or empty; static storage
   std::uint32_t group = 0;     // its context number
@@ -31,6 +40,7 @@ struct FlightRecord {
   DType dtype = DType::u8;
   int root = -1;  // global ranks, -1: has none
   int peer = -1;
+  std::uint64_t tag = 0;  // of a message
   CallSite where;
   // Below: filled in by the recorder.
   std::uint64_t id = 0;
@@ -39,7 +49,8 @@ struct FlightRecord {
   std::string error;
 
   bool is_over() const { return state == RecordState::completed || state == RecordState::failed; }
-  std::string what() const;  // "all_reduce #7 (4 f32) at train.cpp:41"
+  std::string doing() const;  // "all_reduce #7 (4 f32)"
+  std::string what() const;   // "all_reduce #7 (4 f32) at train.cpp:41"
 };
 
 // What a rank answers when it is asked what it is doing; `age` is how long it has been so.
@@ -53,24 +64,35 @@ class FlightRecorder {
  public:
   explicit FlightRecorder(std::size_t capacity);
 
-  void name_group(std::uint32_t group, std::string name);
+  void name_group(std::uint32_t group, std::string name, Members members = {});
   // Returns the entry's id, for the calls below. They do nothing when the entry has been overwritten since.
   std::uint64_t issued(const FlightRecord& record);
   void started(std::uint64_t id, std::string_view algorithm);
   void completed(std::uint64_t id);
   void failed(std::uint64_t id, std::string_view error);
+  void waiting(std::uint64_t id, bool yes);  // sets `blocks`
 
   std::vector<FlightRecord> snapshot() const;  // oldest first
   std::string group_name(std::uint32_t group) const;
+  struct Group {
+    std::string name;
+    Members members;
+    std::array<std::uint64_t, call_families> begun{};  // calls, also of those that have been overwritten
+  };
+  std::map<std::uint32_t, Group> groups() const;
+  bool knows_all_open() const;  // no entry was overwritten before its operation had ended
   Activity activity() const;
 
  private:
   FlightRecord* find_locked(std::uint64_t id);
+  FlightRecord* end_locked(std::uint64_t id, RecordState state);  // null: overwritten
 
   mutable std::mutex mutex_;  // of all below
   std::vector<FlightRecord> ring_;
   std::uint64_t next_id_ = 1;
-  std::map<std::uint32_t, std::string> group_names_;
+  std::map<std::uint32_t, Group> groups_;
+  std::pair<std::uint32_t, Group*> last_group_{0, nullptr};  // of the operation before
+  std::uint64_t lost_ = 0;                                   // overwritten while under way
 };
 
 }  // namespace dist

@@ -23,6 +23,7 @@ struct GroupState {
     std::uint32_t context = 0;  // in message headers
     Members ranks;
     std::string backend;
+    std::string asked;  // in a simulation: the backend that the program names; empty: none
     Timeout timeout = default_timeout;
   };
   GroupState(Identity of, int my_global_rank);

@@ -11,21 +11,12 @@
 #include "dist/group/control.h"
 #include "dist/group/group_observer.h"
 #include "dist/group/rendezvous_store.h"
+#include "dist/group/stall.h"
 #include "dist/group/virtual_world.h"
+#include "dist/group/work_watch.h"
 
 namespace dist {
 namespace {
-
-std::string resolve_backend(const std::string& asked, const RankContext& context) {
-  if (context.virtual_world) {
-    if (asked != "auto") backend_named(asked);
-    return "sim";
-  }
-  if (asked != "auto") return std::string(find_backend(asked).name);
-  const BackendChoice choice = choose_backend();
-  log(LogLevel::info, "backend auto is {}: {}", choice.backend, choice.reason);
-  return std::string(choice.backend);
-}
 
 void finish_pending(GroupState& group) {
   if (!group.backend) return;
@@ -40,14 +31,26 @@ constexpr Timeout hasty_patience = std::chrono::seconds(1);
 
 }  // namespace
 
+ResolvedBackend resolve_backend(const std::string& named, const RankContext& context) {
+  if (context.virtual_world) {
+    if (named == "auto") return {"sim", ""};
+    return {"sim", std::string(backend_named(named).name)};
+  }
+  if (named != "auto") return {std::string(find_backend(named).name), ""};
+  const BackendChoice choice = choose_backend();
+  log(LogLevel::info, "backend auto is {}: {}", choice.backend, choice.reason);
+  return {std::string(choice.backend), ""};
+}
+
 JobState::JobState(const InitOptions& options, RankContext& of)
     : settings(read_settings()), context(of), pid_(getpid()) {
-  const std::string backend = resolve_backend(options.backend, context);
+  const auto [backend, asked] = resolve_backend(options.backend, context);
   context.virtual_world ? join_virtually(options) : join(options);
   try {
     log = std::make_shared<FlightLog>(job.rank, job.world_size, settings.recorder_size, settings.dump_dir);
+    if (!observer) observer = work_watch_ = std::make_shared<WorkWatch>(log);
     context.virtual_world ? void(endpoint = context.virtual_world->endpoint(job.rank)) : connect();
-    GroupState::Identity world{"the default group", 0, Members::everybody(job.world_size), backend,
+    GroupState::Identity world{"the default group", 0, Members::everybody(job.world_size), backend, asked,
                                job.timeout};
     add_group(std::move(world));
     agree_with_others(options, backend);
@@ -128,7 +131,8 @@ void JobState::finish() {
   leave_with("", Deadline::after(leave_patience));
 }
 
-void JobState::close(const std::string& reason) noexcept {
+void JobState::close(const std::string& text) noexcept {
+  const std::string reason(check::without_finding(text));
   try {
     if (endpoint) endpoint->abort(fmt::format("rank {} is leaving the job: {}", job.rank, reason));
   } catch (const std::exception& error) {
@@ -139,6 +143,8 @@ void JobState::close(const std::string& reason) noexcept {
 
 void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept {
   left_ = true;
+  if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
+  if (watchdog) watchdog->leaving(reason.empty());
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
     (*group)->backend.reset();
     (*group)->observer.reset();
@@ -165,7 +171,7 @@ void JobState::leave_store(Deadline deadline) noexcept {
 
 std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
                                           std::exception_ptr error) noexcept {
-  constexpr Timeout patience = std::chrono::seconds(1);
+  if (work_watch_) work_watch_->keep_silent();
   try {
     std::rethrow_exception(error);
   } catch (const Error& thrown) {
@@ -174,10 +180,7 @@ std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
       if (const std::string place = where.str(); text.find(place) == std::string::npos) {
         text += "; called at " + place;
       }
-      if (thrown.code() == Errc::timeout && watchdog) {
-        const std::string others = watchdog->ask(patience);
-        if (!others.empty()) text += "; meanwhile " + others;
-      }
+      text += ask_others(record, thrown);
       log->recorder.failed(record, text);
       dump(*log, name(thrown.code()));
       return std::make_exception_ptr(Error(thrown.code(), text));
@@ -193,10 +196,32 @@ std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
   }
 }
 
+// A timeout is explained by what the others are doing; so is a mismatch that the transport has noticed.
+std::string JobState::ask_others(std::uint64_t record, const Error& error) {
+  constexpr Timeout patience = std::chrono::seconds(1);
+  constexpr Timeout margin = std::chrono::milliseconds(100);  // for a question to be heard
+  const bool is_timeout = error.code() == Errc::timeout;
+  const bool is_told = check::without_finding(error.what()) != error.what();
+  if (!watchdog || is_told || (!is_timeout && error.code() != Errc::mismatch)) return {};
+  const auto answer = watchdog->ask(patience);
+  if (answer.pictures.empty()) return {};
+  const auto settled = std::chrono::duration_cast<std::chrono::milliseconds>(margin + answer.took);
+  const Scene scene{answer.pictures, job.rank, record, settled};
+  std::string text = is_timeout ? "; meanwhile " + answer.others(job.rank) : "";
+  auto finding = is_timeout ? explain_stall(scene) : find_different_collectives(scene);
+  if (!is_timeout && !finding && settings.debug == DebugLevel::detail) finding = find_misfit(scene);
+  return finding ? text + "; " + finding->line() : text;
+}
+
+std::string JobState::tell(check::Finding finding) {
+  std::string line = "; " + finding.line();
+  return observer && observer->found(std::move(finding)) ? "" : line;
+}
+
 std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity) {
   auto group = std::make_shared<GroupState>(std::move(identity), job.rank);
   group->job = this;
-  log->recorder.name_group(group->identity.context, group->identity.name);
+  log->recorder.name_group(group->identity.context, group->identity.name, group->identity.ranks);
   if (group->rank >= 0) {
     BackendContext backend;
     backend.group_name = group->identity.name;

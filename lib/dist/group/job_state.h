@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include "dist/group/call_observer.h"
+#include "dist/core/error.h"
 #include "dist/group/flight_dump.h"
 #include "dist/group/group_state.h"
 #include "dist/group/rank_context.h"
@@ -19,7 +21,14 @@
 
 namespace dist {
 
-class CallObserver;
+class WorkWatch;
+
+// The backend that a program names, as it runs here.
+struct ResolvedBackend {
+  std::string name;   // "host"; "sim" for virtual ranks, whatever they name
+  std::string asked;  // what virtual ranks named, "auto" apart
+};
+ResolvedBackend resolve_backend(const std::string& named, const RankContext& context);
 
 class JobState {
  public:
@@ -44,8 +53,13 @@ class JobState {
   void remove_group(GroupState& group);
 
   // What becomes of a failed operation: it is written down and dumped, and a timeout gets the other ranks'
-  // state added (a second at most). Returns the error that the user gets.
+  // state added, and a finding where the ranks' states make one (a second at most). Returns the error that
+  // the user gets.
   std::exception_ptr note_failure(std::uint64_t record, CallSite where, std::exception_ptr error) noexcept;
+
+  // Gives a finding to the observer. Where that does not take it, an error does: returns what to add to its
+  // text, "; D9 group used wrongly: ...".
+  std::string tell(check::Finding finding);
 
   Settings settings;
   Job job;
@@ -53,7 +67,7 @@ class JobState {
   std::shared_ptr<Endpoint> endpoint;
   std::unique_ptr<Watchdog> watchdog;
   RankContext& context;
-  std::shared_ptr<CallObserver> observer;  // of a simulated rank; may be null
+  std::shared_ptr<CallObserver> observer;
   std::vector<std::shared_ptr<GroupState>> groups;
   std::uint32_t next_context = 1;  // see agree_on_context()
 
@@ -62,9 +76,11 @@ class JobState {
   void join_virtually(const InitOptions& options);
   void connect();
   void agree_with_others(const InitOptions& options, const std::string& backend);
+  std::string ask_others(std::uint64_t record, const Error& error);
   void leave_store(Deadline deadline) noexcept;
   void leave_with(const std::string& reason, Deadline deadline) noexcept;
 
+  std::shared_ptr<WorkWatch> work_watch_;  // the observer of a real rank
   std::unique_ptr<SignalDump> signal_dump_;
   const pid_t pid_;
   bool left_ = false;

@@ -1,9 +1,9 @@
 // A barrier that names who is missing.
+#include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/group/call.h"
 #include "dist/group/control.h"
 #include "dist/group/job_state.h"
-#include "dist/group/report.h"
 
 namespace dist {
 namespace {
@@ -87,7 +87,7 @@ class MonitoredBarrier {
     }
     if (ranks.empty()) return;
     fail(Errc::timeout, "rank {}: monitored_barrier at {}: {} did not come within {} ms", group_.global_rank,
-         where_.str(), list_ranks(ranks), ms());
+         where_.str(), check::list_ranks(ranks), ms());
   }
 
   long long ms() const { return std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count(); }

@@ -95,15 +95,15 @@ ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& opt
   GroupState& world = resolve({});
   JobState& job = *world.job;
   check_ranks(world, ranks, options.where);
-  const std::string backend(options.backend.empty()     ? world.identity.backend
-                            : options.backend == "auto" ? choose_backend().backend
-                                                        : find_backend(options.backend).name);
+  const auto [backend, asked] = options.backend.empty()
+                                    ? ResolvedBackend{world.identity.backend, world.identity.asked}
+                                    : resolve_backend(options.backend, job.context);
   const Timeout timeout = options.timeout.value_or(world.identity.timeout);
   const std::uint64_t number = world.control_calls;
-  const auto exchanged =
-      exchange(world, {"new_group", options.where, timeout},
-               {fmt::format("new_group({{{}}}, backend {})", fmt::join(ranks, ", "), backend),
-                options.where.str(), encode({job.next_context}), options.where});
+  const auto exchanged = exchange(
+      world, {"new_group", options.where, timeout},
+      {fmt::format("new_group({{{}}}, backend {})", fmt::join(ranks, ", "), asked.empty() ? backend : asked),
+       options.where.str(), encode({job.next_context}), options.where});
   struct Agreed {
     std::uint32_t context;
     Members members;
@@ -112,7 +112,8 @@ ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& opt
     return Agreed{agree_on_context(messages), Members(ranks)};
   });
   job.next_context = context + 1;
-  return ProcessGroup(job.add_group({fmt::format("group {}", number), context, members, backend, timeout}));
+  return ProcessGroup(
+      job.add_group({fmt::format("group {}", number), context, members, backend, asked, timeout}));
 }
 
 ProcessGroup split_group(int color, int key, const SplitOptions& options) {
@@ -134,8 +135,8 @@ ProcessGroup split_group(int color, int key, const SplitOptions& options) {
       parent.identity.context == 0 ? "" : fmt::format(" of {}", parent.identity.name);
   const std::string name = color < 0 ? fmt::format("no group of split {}{}", number, parent_name)
                                      : fmt::format("group {} color {}{}", number, color, parent_name);
-  return ProcessGroup(
-      job.add_group({name, split.context, members, parent.identity.backend, parent.identity.timeout}));
+  return ProcessGroup(job.add_group({name, split.context, members, parent.identity.backend,
+                                     parent.identity.asked, parent.identity.timeout}));
 }
 
 }  // namespace dist

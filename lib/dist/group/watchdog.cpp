@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
 #include "dist/group/bounded.h"
-#include "dist/group/report.h"
 
 namespace dist {
 namespace {
@@ -25,15 +25,18 @@ std::string answer_key(std::int64_t round, int rank) {
 }
 std::string left_key(int rank) { return fmt::format("stall/left/{}", rank); }
 
-std::string encode(const Activity& activity) {
-  const auto seconds = std::chrono::duration<double>(activity.age).count();
-  return fmt::format("{:.1f}\n{}", seconds, activity.what);
+check::RankSays words_of(const Picture& picture) {
+  switch (picture.state) {
+    case Picture::State::present:
+      return {picture.rank, picture.activity, fmt::format(" ({:.1f} s)", picture.activity_s)};
+    case Picture::State::left:
+    case Picture::State::failed: return {picture.rank, "out of the job: it has left", ""};
+    case Picture::State::silent: return {picture.rank, "silent: dead or stuck", ""};
+  }
+  __builtin_unreachable();
 }
 
-RankSays decode(int rank, const std::string& answer) {
-  const auto end = answer.find('\n');
-  return {rank, answer.substr(end + 1), fmt::format(" ({} s)", answer.substr(0, end))};
-}
+constexpr std::string_view in_order = "in order";
 
 }  // namespace
 
@@ -42,7 +45,7 @@ struct Watchdog::Shared {
   std::shared_ptr<const FlightLog> log;
   std::atomic<std::int64_t> round{0};
   std::atomic<Deadline::Clock::rep> answered_at{0};  // when this rank answered the round before
-  std::atomic<bool> stopping{false};
+  std::atomic<bool> stopping{false}, leaves_in_order{false};
   std::mutex mutex;
   std::condition_variable changed;
   bool ended = false;
@@ -72,7 +75,7 @@ Watchdog::~Watchdog() {
       if (shared->ended) return;
       lock.unlock();
       const int rank = shared->log->rank;
-      shared->store->set(left_key(rank), "1");
+      shared->store->set(left_key(rank), std::string(shared->leaves_in_order ? in_order : "failed"));
       // The loop may be between two rounds: ask in both.
       const auto round = shared->round.load();
       shared->store->set(question_key(round, rank), "stop");
@@ -89,6 +92,8 @@ Watchdog::~Watchdog() {
   std::unique_lock lock(shared_->mutex);
   shared_->changed.wait_for(lock, patience, [this] { return shared_->ended; });
 }
+
+void Watchdog::leaving(bool in_order_) { shared_->leaves_in_order = in_order_; }
 
 void Watchdog::loop(const std::shared_ptr<Shared>& shared) {
   const int rank = shared->log->rank;
@@ -112,7 +117,7 @@ void Watchdog::loop(const std::shared_ptr<Shared>& shared) {
 
 // The first answer stays: a rank that gives up answers for itself, before its error makes it go on.
 void Watchdog::answer(Shared& shared, std::int64_t round) {
-  const Bytes text = to_bytes(encode(shared.log->recorder.activity()));
+  const Bytes text = to_bytes(encode(take_picture(*shared.log)));
   shared.store->compare_set(answer_key(round, shared.log->rank), {}, text);
 }
 
@@ -125,9 +130,13 @@ std::int64_t Watchdog::round_to_read(const Shared& shared) {
   return round > 0 && Deadline::Clock::now() - answered_at < same_moment ? round - 1 : round;
 }
 
-std::string Watchdog::collect(Shared& shared, Deadline deadline) {
+Watchdog::Answer Watchdog::collect(Shared& shared, Deadline deadline) {
   const auto round = round_to_read(shared);
-  answer(shared, round);
+  auto begin = Deadline::Clock::now();
+  if (round == shared.round.load())
+    answer(shared, round);
+  else
+    begin = Deadline::Clock::time_point(Deadline::Clock::duration(shared.answered_at.load()));
   const int n = shared.log->world_size;
   std::vector<std::string> answers;
   for (int rank = 0; rank < n; ++rank) {
@@ -141,41 +150,52 @@ std::string Watchdog::collect(Shared& shared, Deadline deadline) {
   } catch (const Error& error) {
     if (error.code() != Errc::timeout) throw;  // else: those who have not answered are told below
   }
-  std::vector<RankSays> said;
+  Answer all;
   for (int rank = 0; rank < n; ++rank) {
-    if (rank == shared.log->rank) continue;
-    if (shared.store->check(std::array{answer_key(round, rank)})) {
-      said.push_back(decode(rank, shared.store->get_text(answer_key(round, rank), deadline)));
+    Picture picture;
+    if (rank == shared.log->rank) {
+      picture = take_picture(*shared.log);
+    } else if (shared.store->check(std::array{answer_key(round, rank)})) {
+      picture = decode_picture(shared.store->get_text(answer_key(round, rank), deadline));
     } else if (shared.store->check(std::array{left_key(rank)})) {
-      said.push_back({rank, "out of the job: it has left", ""});
-    } else {
-      said.push_back({rank, "silent: dead or stuck", ""});
+      const bool left = shared.store->get_text(left_key(rank), deadline) == in_order;
+      picture.state = left ? Picture::State::left : Picture::State::failed;
     }
+    picture.rank = rank;
+    all.pictures.push_back(std::move(picture));
   }
-  return who_says_what(said, "is ", "are ");
+  all.took = Deadline::Clock::now() - begin;
+  return all;
 }
 
-std::string Watchdog::ask(Timeout patience) noexcept {
-  struct Answer {
+std::string Watchdog::Answer::others(int rank) const {
+  std::vector<check::RankSays> said;
+  for (const Picture& picture : pictures)
+    if (picture.rank != rank) said.push_back(words_of(picture));
+  return check::who_says_what(said, "is ", "are ");
+}
+
+Watchdog::Answer Watchdog::ask(Timeout patience) noexcept {
+  struct Slot {
     std::mutex mutex;
-    std::string text;
+    Answer answer;
   };
   try {
-    const auto answer = std::make_shared<Answer>();
+    const auto slot = std::make_shared<Slot>();
     const auto deadline = Deadline::after(patience);
-    const auto ask_all = [shared = shared_, answer, deadline] {
+    const auto ask_all = [shared = shared_, slot, deadline] {
       try {
-        auto text = collect(*shared, deadline);
-        std::lock_guard lock(answer->mutex);
-        answer->text = std::move(text);
+        auto all = collect(*shared, deadline);
+        std::lock_guard lock(slot->mutex);
+        slot->answer = std::move(all);
       } catch (const std::exception& error) {
         log(LogLevel::debug, "watchdog: {}", error.what());
       }
     };
     constexpr Timeout for_the_reading = std::chrono::milliseconds(200);
     run_within(patience + for_the_reading, ask_all);
-    std::lock_guard lock(answer->mutex);
-    return answer->text;
+    std::lock_guard lock(slot->mutex);
+    return std::move(slot->answer);
   } catch (const std::exception&) {
     return {};  // no thread, no memory: the error is thrown without the others' state
   }

@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dist/core/deadline.h"
 #include "dist/group/flight_dump.h"
+#include "dist/group/picture.h"
 #include "dist/store/store.h"
 
 namespace dist {
@@ -16,17 +18,26 @@ class Watchdog {
   Watchdog(std::shared_ptr<Store> store, std::shared_ptr<const FlightLog> log);
   ~Watchdog();  // ends promptly, also when the store does not answer any more
 
-  // Asks every other rank: "rank 1 is in no operation; its last, all_reduce #6 (4 f32) at train.cpp:40,
-  // completed (12.0 s); rank 2 is silent: dead or stuck". Blocks at most `patience`; empty when the
-  // store gave no answer at all.
-  std::string ask(Timeout patience) noexcept;
+  // What all ranks are doing, by rank.
+  struct Answer {
+    std::vector<Picture> pictures;  // empty: the store gave no answer at all
+    Timeout took{};                 // within which they were taken
+
+    // Of the others: "rank 1 is in no operation; its last, all_reduce #6 (4 f32) at train.cpp:40, completed
+    // (12.0 s); rank 2 is silent: dead or stuck".
+    std::string others(int rank) const;
+  };
+  // Asks them. Blocks at most `patience`.
+  Answer ask(Timeout patience) noexcept;
+  // This rank is about to leave, for want of work or because it has failed; the destructor tells the others.
+  void leaving(bool in_order);
 
  private:
   struct Shared;
   static void loop(const std::shared_ptr<Shared>& shared);
   static void answer(Shared& shared, std::int64_t round);
   static std::int64_t round_to_read(const Shared& shared);
-  static std::string collect(Shared& shared, Deadline deadline);
+  static Answer collect(Shared& shared, Deadline deadline);
 
   std::shared_ptr<Shared> shared_;
 };

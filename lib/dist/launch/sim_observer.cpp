@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/group/work_watch.h"
+
 namespace dist::sim {
 
 namespace {
@@ -49,12 +51,7 @@ std::uint64_t SimObserver::digest_of(const Operation& operation) {
 }
 
 check::Party SimObserver::party_of(const Operation& operation) const {
-  const std::string what = operation.what();
-  return {rank_,
-          fmt::format("{} #{}{}", name(operation.kind), operation.sequence,
-                      what.empty() ? "" : " (" + what + ")"),
-          operation.where,
-          {}};
+  return {rank_, operation.doing(), operation.where, {}};
 }
 
 void SimObserver::issued(const GroupState& group, Operation& operation, bool async) {
@@ -66,7 +63,7 @@ void SimObserver::issued(const GroupState& group, Operation& operation, bool asy
 void SimObserver::check(const GroupState& group, Operation& operation, bool async) {
   if (is_collective(operation.kind)) simulation_->compare_collective(rank_, group, operation);
   if (!async && in_flight_.empty()) return;
-  InFlight fresh{operation.record, party_of(operation), ranges_of(operation)};
+  InFlight fresh{operation, ranges_of(operation)};
   const bool overlaps = overlaps_those_in_flight(fresh);
   if (!async) return;
   if (!overlaps && simulation_->lends_tensors()) fresh.loan = lend(operation);
@@ -85,9 +82,9 @@ bool SimObserver::overlaps_those_in_flight(const InFlight& fresh) {
     if (!shared) continue;
     end_loan(other);  // the operation itself will touch it
     simulation_->note({check::Code::overlap,
-                       fmt::format("rank {} starts {} on memory that {} still uses", rank_, fresh.party.doing,
-                                   other.party.doing),
-                       {other.party, fresh.party}});
+                       fmt::format("rank {} starts {} on memory that {} still uses", rank_,
+                                   fresh.operation.doing(), other.operation.doing()),
+                       {party_of(other.operation), party_of(fresh.operation)}});
     return true;
   }
   return false;
@@ -125,46 +122,46 @@ void SimObserver::end_loan(InFlight& flown) {
   if (touched(flown.loan.closed_outputs))
     simulation_->note({check::Code::read_before_wait,
                        fmt::format("rank {} used the tensor that {} fills before its wait()", rank_,
-                                   flown.party.doing),
-                       {flown.party}});
+                                   flown.operation.doing()),
+                       {party_of(flown.operation)}});
 }
 
 void SimObserver::note_change(const InFlight& flown) {
   simulation_->note({check::Code::changed_before_wait,
-                     fmt::format("rank {} changed what {} sends before its wait()", rank_, flown.party.doing),
-                     {flown.party}});
+                     fmt::format("rank {} changed what {} sends before its wait()", rank_, flown.operation.doing()),
+                     {party_of(flown.operation)}});
 }
 
-SimObserver::InFlight SimObserver::take(const Operation& operation) {
-  const auto found = std::ranges::find(in_flight_, operation.record, &InFlight::record);
-  if (found == in_flight_.end() || !simulation_) return {};
+std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record) {
+  if (!simulation_) return {};
+  simulation_->call_ends(rank_, record);
+  const auto found =
+      std::ranges::find_if(in_flight_, [&](const InFlight& f) { return f.operation.record == record; });
+  if (found == in_flight_.end()) return {};
   InFlight flown = std::move(*found);
   in_flight_.erase(found);
+  end_loan(flown);
   return flown;
 }
 
-void SimObserver::ended(const Operation& operation) {
-  if (simulation_) simulation_->call_ends(rank_, operation);
-  InFlight flown = take(operation);
-  if (flown.record == 0) return;
-  end_loan(flown);
-  if (flown.digest != 0 && flown.digest != digest_of(operation)) note_change(flown);
-  for (auto& [users, written] : flown.loan.results) users.copy_(written);
+void SimObserver::ended(std::uint64_t record) {
+  auto flown = take(record);
+  if (!flown) return;
+  if (flown->digest != 0 && flown->digest != digest_of(flown->operation)) note_change(*flown);
+  for (auto& [users, written] : flown->loan.results) users.copy_(written);
 }
 
-void SimObserver::failed(const Operation& operation) {
-  if (simulation_) simulation_->call_ends(rank_, operation);
-  InFlight flown = take(operation);
-  if (flown.record != 0) end_loan(flown);
-}
+void SimObserver::failed(std::uint64_t record) { take(record); }
 
-void SimObserver::never_waited(const Operation& operation) {
-  failed(operation);
+void SimObserver::never_waited(const CallNote& call) {
+  take(call.record);
   if (!simulation_ || !simulation_->checks() || std::uncaught_exceptions() > 0) return;
-  simulation_->note_unless_failed(
-      {check::Code::never_waited,
-       fmt::format("rank {} dropped the Work of {} without wait()", rank_, party_of(operation).doing),
-       {party_of(operation)}});
+  simulation_->note_unless_failed(dropped_work(call));
+}
+
+bool SimObserver::found(check::Finding finding) {
+  if (simulation_) simulation_->note_together(std::move(finding));
+  return simulation_ != nullptr;
 }
 
 }  // namespace dist::sim

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,14 +14,14 @@ namespace dist::sim {
 
 class SimObserver final : public CallObserver {
  public:
-  SimObserver(Simulation& simulation, int rank) : simulation_(&simulation), rank_(rank) {}
+  SimObserver(Simulation& simulation, int rank) : CallObserver(true), simulation_(&simulation), rank_(rank) {}
   void forget() { simulation_ = nullptr; }
 
   void issued(const GroupState& group, Operation& operation, bool async) override;
-  void ended(const Operation& operation) override;
-  void failed(const Operation& operation) override;
-  void never_waited(const Operation& operation) override;
-
+  void ended(std::uint64_t record) override;
+  void failed(std::uint64_t record) override;
+  void never_waited(const CallNote& call) override;
+  bool found(check::Finding finding) override;
 
  private:
   void check(const GroupState& group, Operation& operation, bool async);
@@ -34,8 +35,7 @@ class SimObserver final : public CallObserver {
     std::vector<std::pair<Tensor, Tensor>> results;  // the user's, and what is written instead
   };
   struct InFlight {
-    std::uint64_t record;
-    check::Party party;
+    Operation operation;  // with the user's tensors
     std::vector<Range> ranges;
     std::uint64_t digest = 0;  // of what is sent; 0: it is watched
     Loan loan = {};
@@ -48,7 +48,7 @@ class SimObserver final : public CallObserver {
   Loan lend(Operation& operation);
   void end_loan(InFlight& flown);
   void note_change(const InFlight& flown);
-  InFlight take(const Operation& operation);
+  std::optional<InFlight> take(std::uint64_t record);
 
   Simulation* simulation_;
   const int rank_;

@@ -55,10 +55,11 @@ struct Report {
 };
 
 // Calls fn(rank) on `options.ranks` virtual ranks. init_process_group() inside finds its job by itself,
-// whatever backend it names. Deterministic: the same options give the same report, `wall_s` apart. Errors of
-// the ranks are in the report; Error{invalid_argument|resource} is thrown for options that cannot be served.
-// Ranks share this process: global variables are shared, other threads have no rank, and what sleeps really
-// stops all (use dist::sleep).
+// whatever backend it names (a tensor that this backend would not take is a finding). Deterministic: the same
+// options give the same report, `wall_s` apart. Errors of the ranks are in the report;
+// Error{invalid_argument|resource} is thrown for options that cannot be served. Ranks share this process:
+// global variables are shared, other threads have no rank, and what sleeps really stops all (use
+// dist::sleep).
 Report run(const RunOptions& options, const std::function<void(int rank)>& fn);
 
 // The running rank computes for so long, virtually. Outside of a simulation it does nothing.

@@ -138,8 +138,8 @@ bool Simulation::lends_tensors() {
   return guards_tensors_ && (!choices_ || choices_->choose(ChoicePoint::buffers, 2) == 0);
 }
 
-void Simulation::call_ends(int rank, const Operation& operation) {
-  if (tracer_) tracer_->call_ends(rank, operation.record, scheduler_.clock());
+void Simulation::call_ends(int rank, std::uint64_t record) {
+  if (tracer_) tracer_->call_ends(rank, record, scheduler_.clock());
 }
 
 void Simulation::memory(int rank, std::ptrdiff_t change) {
@@ -161,24 +161,48 @@ void Simulation::note(check::Finding finding) {
   if (noted_.insert(std::move(text)).second) report_.findings.push_back(std::move(finding));
 }
 
+void Simulation::note_together(check::Finding finding) {
+  for (check::Finding& other : report_.findings) {
+    if (other.code != finding.code || other.what != finding.what) continue;
+    other.parties.insert(other.parties.end(), finding.parties.begin(), finding.parties.end());
+    return;
+  }
+  report_.findings.push_back(std::move(finding));
+}
+
+void Simulation::note_unless_failed(check::Finding finding) {
+  const bool alone =
+      report_.failures.empty() &&
+      std::ranges::all_of(report_.findings, [&](const auto& other) { return other.code == finding.code; });
+  if (alone) note(std::move(finding));
+}
+
+// All ranks that differ from the one that came first make one finding.
 void Simulation::compare_collective(int rank, const GroupState& group, const Operation& operation) {
-  const check::Party mine{
-      rank, fmt::format("{} #{}", name(operation.kind), operation.sequence), operation.where, {}};
-  const auto entry = collectives_.try_emplace({group.key(), operation.sequence}, Collective{mine}).first;
-  auto& [first, came] = entry->second;
-  if (first.doing != mine.doing)
-    note({check::Code::mismatched_collective,
-          fmt::format("rank {} calls {} where rank {} calls {}", mine.rank, mine.doing, first.rank,
-                      first.doing),
-          {first, mine}});
-  if (++came == group.size()) collectives_.erase(entry);
+  const Fingerprint mine(group, operation);
+  const auto entry =
+      collectives_.try_emplace({group.key(), operation.sequence}, Collective{mine, rank, operation.where})
+          .first;
+  Collective& call = entry->second;
+  if (call.first != mine) {
+    check::Party party{rank, mine.str(), operation.where, {}};
+    if (call.finding < 0) {
+      call.finding = static_cast<int>(report_.findings.size());
+      report_.findings.push_back(
+          check::explain_difference(kind_of_difference(call.first, mine),
+                                    {{call.rank, call.first.str(), call.where, {}}, std::move(party)}));
+    } else {
+      report_.findings[index(call.finding)].parties.push_back(std::move(party));
+    }
+  }
+  if (++call.came == group.size()) collectives_.erase(entry);
 }
 
 check::Party Simulation::party_of(const NetRequest& request) const {
   const auto& site = fabric_.sites[request.site];
-  const std::string peer = request.peer == any_source ? "any rank" : fmt::format("rank {}", request.peer);
   return {request.owner,
-          fmt::format("{} ({} bytes {} {})", site.name, request.bytes, request.is_send ? "to" : "from", peer),
+          check::describe_message(site.name, request.is_send, request.bytes,
+                                  request.peer == any_source ? -1 : request.peer),
           site.where,
           {}};
 }
@@ -187,19 +211,15 @@ void Simulation::misfit(const NetRequest& send, const NetRequest& recv) {
   const auto& sent = fabric_.sites[send.site].name;
   const auto& received = fabric_.sites[recv.site].name;
   const bool are_messages = sent == "send" && received == "recv";
-  if (!are_messages && sent != received) return;  // told as D2 when the calls were compared
-  if (send.bytes == recv.bytes && !are_messages) return;
-  note({check::Code::misfit_message,
-        send.bytes != recv.bytes
-            ? fmt::format("{} bytes are sent and {} expected", send.bytes, recv.bytes)
-            : fmt::format("{} bytes are sent with another dtype than the receive's", send.bytes),
-        {party_of(send), party_of(recv)}});
+  // Of collectives: told when the calls were compared, except where each rank has a size of its own.
+  if (!are_messages && (sent != received || send.bytes == recv.bytes || !report_.findings.empty())) return;
+  note(check::explain_misfit({party_of(send), party_of(recv), send.bytes, recv.bytes}));
 }
 
 void Simulation::stranded(const NetRequest& request, int gone) {
   if (!ended_well(gone)) return;
   check::Party party = party_of(request);
-  if (request.is_send) {
+  if (request.is_send && fabric_.sites[request.site].name == "send") {
     note({check::Code::never_received, fmt::format("rank {} has left without receiving it", gone), {party}});
   } else {
     party.waits_for = {gone};

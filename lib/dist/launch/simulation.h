@@ -11,6 +11,7 @@
 
 #include "dist/group/blackboard.h"
 #include "dist/group/call_observer.h"
+#include "dist/group/fingerprint.h"
 #include "dist/group/rank_context.h"
 #include "dist/group/virtual_world.h"
 #include "dist/launch/simulate.h"
@@ -38,12 +39,13 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   AccessGuard& guard() { return scheduler_.guard(); }
   bool checks() const { return options_.check; }
   void call_begins(int rank, const GroupState& group, const Operation& operation);  // for the trace
-  void call_ends(int rank, const Operation& operation);
+  void call_ends(int rank, std::uint64_t record);
   bool lends_tensors();  // whether the network works on copies this time
   void note(check::Finding finding);  // once each
-  void note_unless_failed(check::Finding finding) {
-    if (report_.failures.empty() && report_.findings.empty()) note(std::move(finding));
-  }
+  // Findings that say the same of several ranks become one.
+  void note_together(check::Finding finding);
+  // What may follow from a failure, or from something else that was found, is not told.
+  void note_unless_failed(check::Finding finding);
   // The ranks of a group make the same calls in the same order.
   void compare_collective(int rank, const GroupState& group, const Operation& operation);
 
@@ -70,8 +72,11 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   std::int64_t all_buffer_bytes_ = 0;
   std::vector<bool> ended_;                              // [rank]
   struct Collective {
-    check::Party first;
+    Fingerprint first;
+    int rank;
+    CallSite where;
     int came = 0;
+    int finding = -1;  // in the report, of this collective
   };
   // GroupState::key(), sequence.
   std::map<std::pair<std::pair<std::uint32_t, int>, std::uint64_t>, Collective> collectives_;

@@ -10,14 +10,14 @@ namespace {
 
 thread_local FaultScope* innermost = nullptr;
 
-std::mutex mutex;  // of the two below
+std::mutex scopes_mutex;  // of the two below
 int scopes = 0;
-struct sigaction before;
+struct sigaction handler_before;
 
 void handle(int signal, siginfo_t* info, void* context) {
   if (innermost != nullptr && innermost->offer(info->si_addr)) return;
-  if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
-  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
+  if ((handler_before.sa_flags & SA_SIGINFO) != 0) return handler_before.sa_sigaction(signal, info, context);
+  if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) return handler_before.sa_handler(signal);
   std::signal(signal, SIG_DFL);  // the access is tried again, and ends the process
 }
 
@@ -48,19 +48,19 @@ class SignalStack {
 FaultScope::FaultScope(FaultListener& listener) : listener_(listener), outer_(innermost) {
   static thread_local const SignalStack stack;
   innermost = this;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(scopes_mutex);
   if (scopes++ > 0) return;
   struct sigaction action {};
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGSEGV, &action, &before);
+  sigaction(SIGSEGV, &action, &handler_before);
 }
 
 FaultScope::~FaultScope() {
   innermost = outer_;
-  const std::lock_guard lock(mutex);
-  if (--scopes == 0) sigaction(SIGSEGV, &before, nullptr);
+  const std::lock_guard lock(scopes_mutex);
+  if (--scopes == 0) sigaction(SIGSEGV, &handler_before, nullptr);
 }
 
 bool FaultScope::offer(const void* address) const noexcept {

@@ -91,12 +91,6 @@ void SimTransport::cancel(std::uint64_t id) noexcept {
   fabric_.scheduler.network().cancel(static_cast<RequestId>(id));
 }
 
-std::string SimTransport::doing() const {
-  const OpLabel& label = options_.label;
-  return fmt::format("{} #{}{}", label.name, label.sequence,
-                     label.what.empty() ? "" : fmt::format(" ({})", label.what));
-}
-
 std::string SimTransport::subject() const { return fmt::format("rank {}: {}", global_rank_, doing()); }
 
 // The same sentences as on the host (transport/report.h).

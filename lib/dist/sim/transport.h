@@ -60,7 +60,7 @@ class SimTransport final : public Transport, private WaitReason {
   [[noreturn]] void give_up(RequestId id);
   std::string subject() const;  // "rank 2: ring_all_reduce #17 (16384 f32)"
 
-  std::string doing() const override;
+  std::string doing() const override { return str(options_.label); }
   CallSite where() const override { return options_.label.where; }
   std::vector<int> waits_for() const override { return {}; }  // the request says
 

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "dist/core/deadline.h"
 #include "dist/sim/scheduler.h"
 
 namespace dist::sim {

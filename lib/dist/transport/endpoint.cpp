@@ -35,4 +35,6 @@ std::shared_ptr<Endpoint> connect_endpoint(Store& store, const EndpointOptions& 
   return std::make_shared<HostEndpoint>(net::Mesh(store, options).connect(), options.world_size);
 }
 
+std::string str(const OpLabel& label) { return describe_call(label.name, label.sequence, label.what); }
+
 }  // namespace dist

@@ -35,6 +35,8 @@ struct OpLabel {
   CallSite where;
 };
 
+std::string str(const OpLabel& label);  // "ring_all_reduce #17 (16384 f32)"
+
 enum class SendMode : std::uint8_t {
   eager,       // complete when the buffer may be reused
   rendezvous,  // complete when the receiver has posted its receive and the data is on its way into it

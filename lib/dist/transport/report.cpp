@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/check/finding.h"
 #include "dist/transport/opcode.h"
 
 namespace dist::net {
@@ -9,9 +10,7 @@ namespace {
 
 // "rank 2: ring_all_reduce #17 (16384 f32)"
 std::string headline(int rank, const Op& op) {
-  const OpLabel& label = op.options.label;
-  std::string text = fmt::format("rank {}: {} #{}", rank, label.name, label.sequence);
-  return label.what.empty() ? text : fmt::format("{} ({})", text, label.what);
+  return fmt::format("rank {}: {}", rank, str(op.options.label));
 }
 
 std::string peer_name(int peer) { return peer == any_rank ? "any rank" : fmt::format("rank {}", peer); }
@@ -29,6 +28,17 @@ std::string check(const Op& op, bool is_send, bool anyone) {
 std::string opcode_misfit(int a, std::uint32_t opcode_a, int b, std::uint32_t opcode_b, const Op& op) {
   return fmt::format("rank {} is in {} but rank {} is in {} at the same place (#{})", a,
                      describe_opcode(opcode_a), b, describe_opcode(opcode_b), op.options.label.sequence);
+}
+
+// Of a transfer whose other side has left in order.
+check::Finding waits_in_vain(int rank, const Transfer& t) {
+  std::vector<int> gone{t.peer};
+  if (t.peer == any_rank) {
+    gone = t.op->options.members.list();
+    std::erase(gone, rank);
+  }
+  const OpLabel& label = t.op->options.label;
+  return check::explain_deadlock({{rank, str(label), label.where, gone}}, gone);
 }
 
 constexpr std::string_view sizes_differ = "the sizes of a message and of its receive must be equal";
@@ -52,10 +62,12 @@ Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state)
 
 Trouble left_trouble(int rank, const Transfer& t) {
   const std::string who = t.peer == any_rank ? "all other ranks have" : fmt::format("rank {} has", t.peer);
-  return {Errc::peer_failed,
-          fmt::format("{}: {} left the job and will not {} {} bytes; did it end before this operation?",
-                      headline(rank, *t.op), who, t.is_send ? "receive these" : "send the missing",
-                      t.bytes - t.moved)};
+  std::string text = fmt::format(
+      "{}: {} left the job and will not {} {} bytes; did it end before this operation?",
+      headline(rank, *t.op), who, t.is_send ? "receive these" : "send the missing", t.bytes - t.moved);
+  const bool is_message_sent = t.is_send && t.op->channel().point_to_point;
+  if (!is_message_sent) text += "; " + waits_in_vain(rank, t).line();
+  return {Errc::peer_failed, std::move(text)};
 }
 
 Trouble cancelled_trouble(int rank, const Transfer& t) {

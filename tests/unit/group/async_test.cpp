@@ -51,6 +51,7 @@ TEST(Async, ChainOnOneTensor) {
     for (int i = 0; i < 5; ++i) works.push_back(all_reduce(t, ReduceOp::sum, {.async_op = true}));
     works.back().wait();
     EXPECT_EQ(max(t), 256);
+    for (auto& work : works) work.wait();
   });
 }
 

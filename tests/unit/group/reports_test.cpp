@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/group/report.h"
+#include "dist/check/who.h"
 
 #include "support/expect_error.h"
 #include "support/thread_ranks.h"
@@ -17,11 +17,11 @@ using test::ScopedEnv;
 using namespace std::chrono_literals;
 
 TEST(Reports, WhoSaysWhat) {
-  const std::vector<RankSays> said{{0, "x", " at a"}, {1, "y", ""}, {2, "x", " at b"}};
-  EXPECT_EQ(who_says_what(said, "is ", "are "), "ranks 0, 2 are x at a; rank 1 is y");
+  const std::vector<check::RankSays> said{{0, "x", " at a"}, {1, "y", ""}, {2, "x", " at b"}};
+  EXPECT_EQ(check::who_says_what(said, "is ", "are "), "ranks 0, 2 are x at a; rank 1 is y");
   std::vector<int> many;
   for (int i = 0; i < 24; ++i) many.push_back(i);
-  EXPECT_EQ(list_ranks(many), "ranks 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... (24 in all)");
+  EXPECT_EQ(check::list_ranks(many), "ranks 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... (24 in all)");
 }
 
 class Detail : public testing::Test {
@@ -135,11 +135,12 @@ TEST(Timeouts, ACollectiveNamesWhatTheOthersDo) {
     Tensor t = zeros({8});
     barrier();
     if (rank == 0) {
-      expect_error(Errc::timeout,
-                   {"rank 0", "all_reduce", "(8 f32)", " ms", "reports_test.cpp", "meanwhile",
-                    "rank 1 is in recv #0 (8 f32) at reports_test.cpp",
-                    "rank 2 is in no operation; its last, barrier #0"},
-                   [&] { all_reduce(t, ReduceOp::sum, {.timeout = 300ms}); });
+      const auto text = expect_error(Errc::timeout,
+                                     {"rank 0", "all_reduce", "(8 f32)", " ms", "reports_test.cpp",
+                                      "meanwhile", "rank 1 is in recv #0 (8 f32) at reports_test.cpp",
+                                      "rank 2 is in no operation; its last, barrier #0"},
+                                     [&] { all_reduce(t, ReduceOp::sum, {.timeout = 300ms}); });
+      EXPECT_EQ(text.find("D1"), text.npos) << "rank 2 may still come: " << text;
     } else if (rank == 1) {
       expect_error(Errc::timeout, {"rank 1", "recv", "rank 2"}, [&] { recv(t, 2, {.timeout = 2s}); });
     } else {
@@ -151,11 +152,43 @@ TEST(Timeouts, ACollectiveNamesWhatTheOthersDo) {
 TEST(Timeouts, EveryRankIsStuckAndEveryRankIsTold) {
   run_ranks(3, [](int rank) {
     Tensor t = zeros({8});  // a ring of receives: nobody sends
-    expect_error(
-        Errc::timeout,
-        {"recv", "; called at reports_test.cpp:", "meanwhile", "are in recv #0 (8 f32) at reports_test.cpp:"},
-        [&] { recv(t, (rank + 1) % 3, {.timeout = 300ms}); });
+    expect_error(Errc::timeout,
+                 {"recv", "; called at reports_test.cpp:", "meanwhile",
+                  "are in recv #0 (8 f32) at reports_test.cpp:", "D1 deadlock: 3 ranks wait",
+                  "cycle: rank 0 -> rank 1 -> rank 2 -> rank 0"},
+                 [&] { recv(t, (rank + 1) % 3, {.timeout = 300ms}); });
     barrier();
+  });
+}
+
+TEST(Timeouts, AnAsyncReceiveThatNobodyStandsStillForIsNoDeadlock) {
+  run_ranks(2, [](int rank) {
+    Tensor in = zeros({8}), out = ones({8});
+    if (rank == 0) {
+      const auto text = expect_error(Errc::timeout, {"rank 1"}, [&] { recv(in, 1, {.timeout = 400ms}); });
+      EXPECT_EQ(text.find("D1"), text.npos) << text;
+      send(out, 1);
+    } else {
+      Work pending = irecv(in, 0);
+      std::this_thread::sleep_for(800ms);
+      pending.wait();
+    }
+  });
+}
+
+TEST(Mismatch, DifferentCollectivesAreAFinding) {
+  run_ranks(2, [](int rank) {
+    Tensor t = zeros({4});
+    try {
+      if (rank == 0)
+        all_reduce(t, ReduceOp::sum, {.timeout = 3s});
+      else
+        barrier({.timeout = 3s});
+      FAIL() << "the ranks are in different collectives";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string_view(error.what()).find("; D2 mismatched collective: "), std::string_view::npos)
+          << error.what();
+    }
   });
 }
 

@@ -89,6 +89,33 @@ TEST(D2, DifferentCollectives) {
   expect_finding(report, Code::mismatched_collective, {"all_reduce #0", "broadcast #0", "same order"});
 }
 
+TEST(D2, DifferentRootsAndReductions) {
+  const auto roots = run(2, [](int rank) {
+    Tensor t = ones({4});
+    broadcast(t, rank);
+  });
+  expect_finding(roots, Code::mismatched_collective,
+                 {"broadcast #0 (4 f32, root 0)", "broadcast #0 (4 f32, root 1)"});
+  const auto reductions = run(3, [](int rank) {
+    Tensor t = ones({4});
+    all_reduce(t, rank == 1 ? ReduceOp::max : ReduceOp::sum);
+  });
+  expect_finding(reductions, Code::mismatched_collective, {"all_reduce #0 (4 f32, max)"});
+}
+
+TEST(D3, CollectivesOfDifferentSizesAndDtypes) {
+  const auto sizes = run(4, [](int rank) {
+    Tensor t = ones({rank == 2 ? 5 : 4});
+    all_reduce(t);
+  });
+  expect_finding(sizes, Code::misfit_message, {"all_reduce #0 (5 f32)", "all_reduce #0 (4 f32)"});
+  const auto dtypes = run(2, [](int rank) {
+    Tensor t = ones({4}, rank == 0 ? DType::f32 : DType::i32);
+    broadcast(t, 0);
+  });
+  expect_finding(dtypes, Code::misfit_message, {"(4 f32, root 0)", "(4 i32, root 0)"});
+}
+
 TEST(D3, SizesThatDiffer) {
   const auto report = run(2, [&](int rank) {
     Tensor t = ones({4 + rank});
@@ -215,6 +242,56 @@ TEST(D8, NotWhereBothOnlyRead) {
     Work a = isend(t, 1), b = isend(t, 2);
     a.wait();
     b.wait();
+  });
+  EXPECT_EQ(report.text(), "");
+}
+
+TEST(D6, OfEveryRank) {
+  const auto report = run(3, [](int) {
+    Tensor t = ones({4});
+    all_reduce(t, ReduceOp::sum, {.async_op = true});
+  });
+  EXPECT_EQ(report.findings.size(), 3u) << report.text();
+}
+
+TEST(D9, OutsidersAreToldTogether) {
+  int line = 0;
+  const auto report = run(5, [&](int) {
+    const ProcessGroup pair = new_group({0, 1});
+    Tensor t = ones({4});
+    line = __LINE__ + 1;
+    all_reduce(t, ReduceOp::sum, {.group = pair});
+  });
+  expect_finding(report, Code::wrong_group, {"group 1", "all_reduce at " + here(line), "only members"});
+  EXPECT_EQ(report.findings[0].parties.size(), 3u);
+}
+
+TEST(D9, GroupsMadeInDifferentOrders) {
+  const auto report = run(3, [&](int rank) {
+    new_group(rank == 1 ? std::vector{1, 2} : std::vector{0, 1});
+    new_group(rank == 1 ? std::vector{0, 1} : std::vector{1, 2});
+  });
+  expect_finding(report, Code::wrong_group, {"ranks 0, 2: new_group({0, 1}", "rank 1: new_group({1, 2}"});
+}
+
+TEST(D10, ACpuTensorForABackendOfTheGpu) {
+  const auto report = run(3, [&](int) {
+    const ProcessGroup all = new_group({0, 1, 2}, {.backend = "nccl"});
+    Tensor t = ones({4});
+    all_reduce(t);
+    all_reduce(t, ReduceOp::sum, {.group = all});
+  });
+  expect_finding(report, Code::wrong_device,
+                 {"the nccl backend takes CUDA tensors, and this one is on cpu", "ranks 0, 1, 2"});
+}
+
+TEST(D10, NotWhenNobodyLooks) {
+  sim::RunOptions options;
+  options.check = false;
+  const auto report = sim::run(options, [](int) {
+    init_process_group({.backend = "nccl"});
+    Tensor t = ones({4});
+    all_reduce(t);
   });
   EXPECT_EQ(report.text(), "");
 }

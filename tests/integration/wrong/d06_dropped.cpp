@@ -1,0 +1,19 @@
+// dropped.cpp
+#include "dist/dist.h"
+
+void rank_main(int rank) {  // 2 ranks
+  dist::init_process_group();
+  dist::Tensor t = dist::ones({4});
+  if (rank == 0) dist::isend(t, 1);  // <- D6
+  if (rank == 1) dist::recv(t, 0);
+}
+
+void right_main(int rank) {
+  dist::init_process_group();
+  dist::Tensor t = dist::ones({4});
+  if (rank == 0) {
+    dist::Work sent = dist::isend(t, 1);
+    sent.wait();
+  }
+  if (rank == 1) dist::recv(t, 0);
+}
