@@ -199,14 +199,12 @@ std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
 // A timeout is explained by what the others are doing; so is a mismatch that the transport has noticed.
 std::string JobState::ask_others(std::uint64_t record, const Error& error) {
   constexpr Timeout patience = std::chrono::seconds(1);
-  constexpr Timeout margin = std::chrono::milliseconds(100);  // for a question to be heard
   const bool is_timeout = error.code() == Errc::timeout;
   const bool is_told = check::without_finding(error.what()) != error.what();
   if (!watchdog || is_told || (!is_timeout && error.code() != Errc::mismatch)) return {};
   const auto answer = watchdog->ask(patience);
   if (answer.pictures.empty()) return {};
-  const auto settled = std::chrono::duration_cast<std::chrono::milliseconds>(margin + answer.took);
-  const Scene scene{answer.pictures, job.rank, record, settled};
+  const Scene scene{answer.pictures, job.rank, record, answer.settled(job.rank, record)};
   std::string text = is_timeout ? "; meanwhile " + answer.others(job.rank) : "";
   auto finding = is_timeout ? explain_stall(scene) : find_different_collectives(scene);
   if (!is_timeout && !finding && settings.debug == DebugLevel::detail) finding = find_misfit(scene);

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "dist/core/error.h"
 #include "dist/group/call_observer.h"
 #include "dist/core/error.h"
 #include "dist/group/flight_dump.h"

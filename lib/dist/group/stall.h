@@ -22,7 +22,8 @@ struct Scene {
 
 // D2: ranks of one group are in different collectives of the same number. Else D1: the failed operation's
 // rank stands still, and so do those it waits for, in a cycle or for a rank that has ended. Nothing when some
-// rank may still go on: one that is silent, or in no operation, or whose part is under way already.
+// rank may still go on: one that is silent, or in no operation, or whose part is under way already. (A thread
+// of a rank that is in no operation while another one waits is not seen.)
 std::optional<check::Finding> explain_stall(const Scene& scene);
 
 // D2 as above.

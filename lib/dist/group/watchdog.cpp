@@ -1,5 +1,6 @@
 #include "dist/group/watchdog.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -173,6 +174,14 @@ std::string Watchdog::Answer::others(int rank) const {
   for (const Picture& picture : pictures)
     if (picture.rank != rank) said.push_back(words_of(picture));
   return check::who_says_what(said, "is ", "are ");
+}
+
+std::chrono::milliseconds Watchdog::Answer::settled(int rank, std::uint64_t record) const {
+  using std::chrono::milliseconds;
+  constexpr milliseconds least{100}, most{10'000};
+  const PicturedCall* const failed = pictures[static_cast<std::size_t>(rank)].find(record);
+  const auto quarter = failed ? failed->age / 4 : least;
+  return std::clamp(quarter, least, most) + std::chrono::duration_cast<milliseconds>(took);
 }
 
 Watchdog::Answer Watchdog::ask(Timeout patience) noexcept {

@@ -2,6 +2,7 @@
 // error shows it. Each rank has one thread for this, asleep in the store until somebody asks.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ class Watchdog {
     // Of the others: "rank 1 is in no operation; its last, all_reduce #6 (4 f32) at train.cpp:40, completed
     // (12.0 s); rank 2 is silent: dead or stuck".
     std::string others(int rank) const;
+    // How old a call must be for all pictures to show it, and for a message of it to have arrived, as far as
+    // one can tell: a quarter of the age of the call that failed, but not less than the pictures took.
+    std::chrono::milliseconds settled(int rank, std::uint64_t record) const;
   };
   // Asks them. Blocks at most `patience`.
   Answer ask(Timeout patience) noexcept;
