@@ -22,7 +22,7 @@ Report run(const RunOptions& options, const std::function<void(int rank)>& fn) {
 }
 
 void compute(double seconds) {
-  if (Scheduler* const scheduler = Scheduler::current()) scheduler->compute(from_seconds(seconds));
+  if (Scheduler* const scheduler = Scheduler::current()) scheduler->work(from_seconds(seconds));
 }
 
 std::uint64_t Report::max_bytes_sent() const {

@@ -9,6 +9,7 @@
 #include "dist/check/finding.h"
 #include "dist/sim/network.h"
 #include "dist/sim/topology.h"
+#include "dist/sim/what_if.h"
 
 namespace dist::sim {
 
@@ -17,6 +18,7 @@ struct RunOptions {
   std::string topology = "laptop";  // a name or a file, see sim/topology_file.h
   bool check = true;                // look for findings (check/finding.h)
   std::size_t stack_bytes = 0;      // of a rank; 0: 64 KiB
+  WhatIf what_if = {};              // a slow rank, a slow link, a lost rank
 };
 
 // How one rank ended when not well.
@@ -33,7 +35,7 @@ struct Report {
   std::vector<std::uint64_t> card_bytes;         // [network card]: out of its node
   std::vector<std::uint64_t> peak_buffer_bytes;  // [rank]: tensors and scratch
   std::vector<check::Finding> findings;
-  std::vector<RankFailed> failures;  // first the one that caused the others
+  std::vector<RankFailed> failures;  // first the one that caused the others; before it those that were lost
 
   bool ok() const { return findings.empty() && failures.empty(); }
   std::uint64_t max_bytes_sent() const;

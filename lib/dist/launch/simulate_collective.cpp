@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "dist/collectives/algorithms.h"
 #include "dist/core/fail.h"
+#include "dist/sim/switch_tree.h"
 #include "dist/sim/transport.h"
+#include "dist/trace/readable.h"
 
 namespace dist::sim {
 namespace {
@@ -32,33 +36,77 @@ struct Shapes {
   bool shared;
 };
 
-}  // namespace
+bool is_in_switches(const CollectiveRun& run) {
+  return run.collective == OpKind::all_reduce && run.algorithm == in_switches;
+}
 
-CollectiveCost simulate_collective(const CollectiveRun& run, const Topology& topology) {
+// The table's, or the switches'.
+std::function<void(SimTransport& net, const CollectiveArgs& args)> function_of(const CollectiveRun& run,
+                                                                               Scheduler& scheduler) {
+  if (is_in_switches(run)) {
+    return
+        [switches = std::make_shared<SwitchTree>(scheduler)](SimTransport& net, const CollectiveArgs& args) {
+          switches->all_reduce(net, args.out, args.op);
+        };
+  }
+  const AlgorithmEntry& entry = find_algorithm(run.collective, run.algorithm);
+  return [&entry](SimTransport& net, const CollectiveArgs& args) { entry.run(net, args); };
+}
+
+void refuse_impossible(const CollectiveRun& run, const Topology& topology) {
   if (run.ranks < 1)
     fail(Errc::invalid_argument, "{} ranks were asked for; at least one is needed", run.ranks);
   if (run.bytes < 0) fail(Errc::invalid_argument, "{} bytes were asked for", run.bytes);
   if (topology.max_ranks > 0 && run.ranks > topology.max_ranks)
     fail(Errc::invalid_argument, "topology {} has {} GPUs; {} ranks were asked for", topology.name,
          topology.max_ranks, run.ranks);
+  const auto known = simulated_algorithms(run.collective);
+  if (!run.algorithm.empty() && std::ranges::find(known, run.algorithm) == known.end())
+    fail(Errc::invalid_argument, "{} has no algorithm \"{}\"; it has: {}", name(run.collective),
+         run.algorithm, fmt::join(known, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> simulated_algorithms(OpKind collective) {
+  std::vector<std::string> names;
+  for (const auto& entry : algorithms()) {
+    if (entry.collective == collective) names.emplace_back(entry.name);
+  }
+  if (collective == OpKind::all_reduce) names.emplace_back(in_switches);
+  return names;
+}
+
+CollectiveCost simulate_collective(const CollectiveRun& asked, const Topology& topology) {
+  refuse_impossible(asked, topology);
+  CollectiveRun run = asked;
+  if (run.algorithm.empty())
+    run.algorithm = choose(run.collective, static_cast<std::size_t>(run.bytes), run.ranks).algorithm;
   const std::int64_t count = (run.bytes + 3) / 4;
   CollectiveCost cost;
-  cost.algorithm =
-      run.algorithm.empty()
-          ? std::string(choose(run.collective, static_cast<std::size_t>(run.bytes), run.ranks).algorithm)
-          : run.algorithm;
-  const AlgorithmEntry& algorithm = find_algorithm(run.collective, cost.algorithm);
+  cost.algorithm = run.algorithm;
   const Shapes shapes(run.collective, run.ranks, run.collective == OpKind::barrier ? 0 : count);
   const auto begin = std::chrono::steady_clock::now();
   Scheduler scheduler(topology, run.ranks);
+  scheduler.suppose(run.what_if);
   Fabric fabric(scheduler);
+  const auto algorithm = function_of(run, scheduler);
   TransportOptions options;
   options.members = Members::everybody(run.ranks);
   options.label.name = cost.algorithm;
   scheduler.run([&](int rank) {
     SimTransport net(fabric, options, rank);
-    algorithm.run(net, shapes.of(rank));
+    try {
+      algorithm(net, shapes.of(rank));
+    } catch (const Error& error) {
+      if (scheduler.lost().empty()) throw;
+      if (!scheduler.is_lost(rank)) cost.failures.push_back({rank, error.what()});
+    }
   });
+  for (auto lost = scheduler.lost().rbegin(); lost != scheduler.lost().rend(); ++lost) {
+    cost.failures.insert(cost.failures.begin(), {lost->rank, fmt::format("rank {} was lost at {}", lost->rank,
+                                                                         trace::readable_time(lost->at))});
+  }
   cost.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   cost.virtual_time_s = to_seconds(scheduler.finish_time());
   cost.messages = scheduler.network().messages();

@@ -7,6 +7,7 @@
 #include "dist/group/group_state.h"
 #include "dist/launch/sim_observer.h"
 #include "dist/launch/spawn_ranks.h"
+#include "dist/trace/readable.h"
 
 namespace dist::sim {
 namespace {
@@ -29,6 +30,7 @@ Simulation::Simulation(const RunOptions& options, Topology topology)
       buffer_bytes_(index(options.ranks)),
       ended_(index(options.ranks)) {
   scheduler_.set_listener(this);
+  scheduler_.suppose(options_.what_if);
   if (options_.check) scheduler_.network().set_watcher(this);
   report_.peak_buffer_bytes.resize(index(options.ranks));
 }
@@ -59,6 +61,7 @@ void Simulation::run_rank(int rank, const std::function<void(int rank)>& fn) {
   context.virtual_world = std::shared_ptr<VirtualWorld>(std::shared_ptr<void>(), this);  // outlives the rank
   const RankContextGuard guard(context);
   dist::run_rank(rank, fn, [&](const RankResult& result) {
+    if (scheduler_.is_lost(rank)) return;
     const bool blames = result.blames_others();
     RankFailed failed{rank, rank_message(rank, result.text)};
     if (blames || report_.failures.empty())
@@ -98,6 +101,14 @@ std::shared_ptr<CallObserver> Simulation::observer(int rank) {
   auto& observer = observers_[index(rank)];
   if (!observer) observer = std::make_shared<SimObserver>(*this, rank);
   return observer;
+}
+
+void Simulation::lost(int rank, Time at) {
+  const std::string how = fmt::format("was lost at {}", trace::readable_time(at));
+  const auto before = static_cast<std::ptrdiff_t>(scheduler_.lost().size()) - 1;
+  report_.failures.insert(report_.failures.begin() + before, {rank, fmt::format("rank {} {}", rank, how)});
+  ++first_blaming_;
+  blackboard_.lose(rank, how);
 }
 
 void Simulation::memory(int rank, std::ptrdiff_t change) {

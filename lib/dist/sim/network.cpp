@@ -131,21 +131,51 @@ Time Network::transmit(int src, int dst, std::uint64_t bytes, Time ready) {
   sender.bytes_sent += bytes;
   if (src == dst) return ready;  // memory to memory: no port
   Time start = std::max({ready, from.send_free, to.recv_free});
+  const Cost& cost = from.node == to.node ? inside_ : between_;
+  const Time hold = slow_ ? slow_->hold(cost, bytes, src, dst) : cost.hold(bytes);
   if (from.node == to.node) {
-    const Time end = start + inside_.hold(bytes);
+    const Time end = start + hold;
     from.send_free = to.recv_free = end;
     return end;
   }
   Time* const out = from.nic < 0 ? nullptr : &nic_out_free_[static_cast<std::size_t>(from.nic)];
   Time* const in = to.nic < 0 ? nullptr : &nic_in_free_[static_cast<std::size_t>(to.nic)];
   if (out) start = std::max({start, *out, *in});
-  const Time end = start + between_.hold(bytes);
+  const Time end = start + hold;
   from.send_free = to.recv_free = end;
   if (out) {
     *out = *in = end;
     card_bytes_[static_cast<std::size_t>(from.nic)] += bytes;
   }
   return end;
+}
+
+Time Network::send_up(int rank, std::uint64_t bytes, Time ready) {
+  Ports& from = ports_[static_cast<std::size_t>(rank)];
+  RankTraffic& sender = traffic_[static_cast<std::size_t>(rank)];
+  ++messages_;
+  ++sender.messages_sent;
+  sender.bytes_sent += bytes;
+  Time* const card = from.nic < 0 ? nullptr : &nic_out_free_[static_cast<std::size_t>(from.nic)];
+  if (card) card_bytes_[static_cast<std::size_t>(from.nic)] += bytes;
+  return hold_to_switch(rank, bytes, ready, from.send_free, card);
+}
+
+Time Network::receive_down(int rank, std::uint64_t bytes, Time ready) {
+  Ports& to = ports_[static_cast<std::size_t>(rank)];
+  RankTraffic& receiver = traffic_[static_cast<std::size_t>(rank)];
+  ++messages_;
+  ++receiver.messages_received;
+  receiver.bytes_received += bytes;
+  Time* const card = to.nic < 0 ? nullptr : &nic_in_free_[static_cast<std::size_t>(to.nic)];
+  return hold_to_switch(rank, bytes, ready, to.recv_free, card);
+}
+
+Time Network::hold_to_switch(int rank, std::uint64_t bytes, Time ready, Time& port, Time* card) {
+  const Time start = std::max({ready, port, card ? *card : 0});
+  port = start + (slow_ ? slow_->hold(between_, bytes, rank, rank) : between_.hold(bytes));
+  if (card) *card = port;
+  return port;
 }
 
 void Network::complete(RequestId id, Time at) {

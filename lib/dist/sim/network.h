@@ -14,6 +14,7 @@
 
 #include "dist/sim/time.h"
 #include "dist/sim/topology.h"
+#include "dist/sim/what_if.h"
 
 namespace dist::sim {
 
@@ -94,6 +95,11 @@ class Network {
   RequestId post_send(const Post& post);
   RequestId post_recv(const Post& post);
 
+  // A message to, or from, a switch, which has ports enough: holds the rank's port and network card from
+  // `ready` on; returns when they are free again.
+  Time send_up(int rank, std::uint64_t bytes, Time ready);
+  Time receive_down(int rank, std::uint64_t bytes, Time ready);
+
   const NetRequest& operator[](RequestId id) const { return requests_[id]; }
   void await(RequestId id, bool yes = true) { requests_[id].awaited = yes; }
   void watch(RequestId id) { requests_[id].watched = true; }
@@ -107,6 +113,9 @@ class Network {
   void fail_rank(std::int32_t rank, Time now);
 
   void set_watcher(NetworkWatcher* watcher) { watcher_ = watcher; }
+  // Its slow ranks and links; before the first message.
+  void suppose(const WhatIf& what_if) { slow_ = std::make_unique<Slowdowns>(what_if, ranks()); }
+  double slowness(int rank) const { return slow_ ? slow_->of(rank) : 1; }
 
   int ranks() const { return static_cast<int>(ports_.size()); }
   const Topology& topology() const { return topology_; }
@@ -137,6 +146,7 @@ class Network {
   void match(RequestId send, RequestId recv, Time now);
   // Reserves ports and cards for the message from `ready` on; returns when the ports are free again.
   Time transmit(int src, int dst, std::uint64_t bytes, Time ready);
+  Time hold_to_switch(int rank, std::uint64_t bytes, Time ready, Time& port, Time* card);
   Time latency(int src, int dst) const;
   void complete(RequestId id, Time at);
   void bounce(NetRequest& send);
@@ -145,6 +155,7 @@ class Network {
   Cost inside_, between_;
   NetworkListener& listener_;
   NetworkWatcher* watcher_ = nullptr;
+  std::unique_ptr<Slowdowns> slow_;  // null: nothing is slower than it should be
   std::vector<NetRequest> requests_;
   RequestId free_ = no_request;
   std::vector<Ports> ports_;
