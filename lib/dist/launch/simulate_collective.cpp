@@ -19,6 +19,8 @@ namespace {
 struct Shapes {
   Shapes(OpKind kind, int ranks, std::int64_t count)
       : whole{nullptr, count, DType::f32, cpu}, shares(static_cast<std::size_t>(ranks)) {
+    const bool equal = kind == OpKind::scatter || kind == OpKind::gather || kind == OpKind::all_to_all;
+    if (equal) whole.count = (count + ranks - 1) / ranks * ranks;
     for (int i = 0; i < ranks; ++i) shares[static_cast<std::size_t>(i)] = chunk(whole, i, ranks);
     shared = kind != OpKind::all_reduce && kind != OpKind::broadcast && kind != OpKind::reduce;
   }

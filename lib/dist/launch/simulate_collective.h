@@ -36,9 +36,9 @@ inline constexpr std::string_view in_switches = "sharp";
 // What `algorithm` may be: those of collectives/algorithms.h, and for all_reduce in_switches.
 std::vector<std::string> simulated_algorithms(OpKind collective);
 
-// f32 elements; `bytes` is rounded up to whole ones. Error{invalid_argument} for an algorithm that does not
-// exist, for more ranks than the topology has and for a what-if that cannot be; Error{resource} when the
-// ranks' stacks do not fit.
+// f32 elements; `bytes` is rounded up to whole ones, and for scatter, gather and all_to_all to equal shares.
+// Error{invalid_argument} for an algorithm that does not exist, for more ranks than the topology has and for
+// a what-if that cannot be; Error{resource} when the ranks' stacks do not fit.
 CollectiveCost simulate_collective(const CollectiveRun& run, const Topology& topology);
 
 }  // namespace dist::sim
