@@ -18,6 +18,7 @@ struct RunOptions {
   std::string topology = "laptop";  // a name or a file, see sim/topology_file.h
   bool check = true;                // look for findings (check/finding.h)
   std::size_t stack_bytes = 0;      // of a rank; 0: 64 KiB
+  bool links = false;               // Report::links of more than 64 ranks, too
   WhatIf what_if = {};              // a slow rank, a slow link, a lost rank
 };
 
@@ -31,8 +32,9 @@ struct Report {
   double virtual_time_s = 0;  // until the last rank ended
   double wall_s = 0;
   std::uint64_t messages = 0, switches = 0;
-  std::vector<RankTraffic> traffic;              // [rank]
-  std::vector<std::uint64_t> card_bytes;         // [network card]: out of its node
+  std::vector<RankTraffic> traffic;       // [rank]
+  std::vector<LinkTraffic> links;         // pairs that exchanged something, by src and dst; see RunOptions
+  std::vector<std::uint64_t> card_bytes;  // [network card]: out of its node
   std::vector<std::uint64_t> peak_buffer_bytes;  // [rank]: tensors and scratch
   std::vector<check::Finding> findings;
   std::vector<RankFailed> failures;  // first the one that caused the others; before it those that were lost

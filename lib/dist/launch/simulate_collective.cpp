@@ -91,6 +91,7 @@ CollectiveCost simulate_collective(const CollectiveRun& asked, const Topology& t
   const auto begin = std::chrono::steady_clock::now();
   Scheduler scheduler(topology, run.ranks);
   scheduler.suppose(run.what_if);
+  if (run.links) scheduler.network().count_links();
   Fabric fabric(scheduler);
   const auto algorithm = function_of(run, scheduler);
   TransportOptions options;
@@ -112,6 +113,7 @@ CollectiveCost simulate_collective(const CollectiveRun& asked, const Topology& t
   cost.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   cost.virtual_time_s = to_seconds(scheduler.finish_time());
   cost.messages = scheduler.network().messages();
+  cost.links = scheduler.network().links();
   for (int rank = 0; rank < run.ranks; ++rank) {
     cost.max_bytes_sent_per_rank =
         std::max(cost.max_bytes_sent_per_rank, scheduler.network().traffic(rank).bytes_sent);

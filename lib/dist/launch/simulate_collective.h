@@ -19,6 +19,7 @@ struct CollectiveRun {
   int ranks = 4;
   std::int64_t bytes = 4;  // of one rank's data (all_gather, scatter, ...: of all ranks' together)
   WhatIf what_if = {};
+  bool links = false;  // CollectiveCost::links are wanted
 };
 
 struct CollectiveCost {
@@ -27,6 +28,7 @@ struct CollectiveCost {
   double wall_s = 0;
   std::uint64_t messages = 0;
   std::uint64_t max_bytes_sent_per_rank = 0;
+  std::vector<LinkTraffic> links;
   std::vector<RankFailed> failures;  // with losses: first the lost ranks, then who got which error
 };
 

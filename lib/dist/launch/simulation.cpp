@@ -12,6 +12,8 @@
 namespace dist::sim {
 namespace {
 
+constexpr int most_ranks_with_links = 64;  // counted without being asked
+
 std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
 SchedulerOptions scheduler_options(const RunOptions& options) {
@@ -31,6 +33,7 @@ Simulation::Simulation(const RunOptions& options, Topology topology)
       ended_(index(options.ranks)) {
   scheduler_.set_listener(this);
   scheduler_.suppose(options_.what_if);
+  if (options_.links || options_.ranks <= most_ranks_with_links) scheduler_.network().count_links();
   if (options_.check) scheduler_.network().set_watcher(this);
   report_.peak_buffer_bytes.resize(index(options.ranks));
 }
@@ -49,6 +52,7 @@ Report Simulation::run(const std::function<void(int rank)>& fn) {
   report_.virtual_time_s = to_seconds(scheduler_.finish_time());
   report_.messages = network.messages();
   report_.switches = scheduler_.switches();
+  report_.links = network.links();
   report_.card_bytes = network.card_bytes();
   for (int rank = 0; rank < options_.ranks; ++rank) report_.traffic.push_back(network.traffic(rank));
   report_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

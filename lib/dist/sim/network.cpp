@@ -55,7 +55,7 @@ RequestId Network::post_send(const Post& post) {
     send.known = true;
   }
   const RequestId recv =
-      take(there.receives, [&](const NetRequest& posted) { return belong_together(send, posted); });
+      take_recv(there, [&](const NetRequest& posted) { return belong_together(send, posted); });
   if (recv == no_request)
     enqueue(there.sends, id);
   else
@@ -76,7 +76,7 @@ RequestId Network::post_recv(const Post& post) {
     if (watcher_) watcher_->stranded(recv, post.peer);
     complete(id, post.now);
   } else {
-    enqueue(here.receives, id);
+    enqueue_recv(id);
   }
   return id;
 }
@@ -116,6 +116,22 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
     send.next = send_id;  // in no mailbox any more
 }
 
+void Network::count(int src, int dst, std::uint64_t bytes) {
+  const auto key = static_cast<std::uint64_t>(src) << 32 | static_cast<std::uint32_t>(dst);
+  LinkTraffic& link = links_->try_emplace(key, LinkTraffic{src, dst}).first->second;
+  ++link.messages;
+  link.bytes += bytes;
+}
+
+std::vector<LinkTraffic> Network::links() const {
+  std::vector<LinkTraffic> all;
+  if (links_) {
+    for (const auto& [key, link] : *links_) all.push_back(link);
+  }
+  std::ranges::sort(all, {}, [](const LinkTraffic& link) { return std::pair(link.src, link.dst); });
+  return all;
+}
+
 Time Network::latency(int src, int dst) const {
   if (src == dst) return 0;
   const bool inside =
@@ -129,6 +145,7 @@ Time Network::transmit(int src, int dst, std::uint64_t bytes, Time ready) {
   ++messages_;
   ++sender.messages_sent;
   sender.bytes_sent += bytes;
+  if (links_) count(src, dst, bytes);
   if (src == dst) return ready;  // memory to memory: no port
   Time start = std::max({ready, from.send_free, to.recv_free});
   const Cost& cost = from.node == to.node ? inside_ : between_;
@@ -156,6 +173,7 @@ Time Network::send_up(int rank, std::uint64_t bytes, Time ready) {
   ++messages_;
   ++sender.messages_sent;
   sender.bytes_sent += bytes;
+  if (links_) count(rank, beyond_a_switch, bytes);
   Time* const card = from.nic < 0 ? nullptr : &nic_out_free_[static_cast<std::size_t>(from.nic)];
   if (card) card_bytes_[static_cast<std::size_t>(from.nic)] += bytes;
   return hold_to_switch(rank, bytes, ready, from.send_free, card);
@@ -167,6 +185,7 @@ Time Network::receive_down(int rank, std::uint64_t bytes, Time ready) {
   ++messages_;
   ++receiver.messages_received;
   receiver.bytes_received += bytes;
+  if (links_) count(beyond_a_switch, rank, bytes);
   Time* const card = to.nic < 0 ? nullptr : &nic_in_free_[static_cast<std::size_t>(to.nic)];
   return hold_to_switch(rank, bytes, ready, to.recv_free, card);
 }
@@ -198,7 +217,8 @@ void Network::cancel(RequestId id) {
   const bool in_mailbox = request.is_send ? request.next != id : !request.known;
   if (in_mailbox) {
     Ports& ports = ports_[static_cast<std::size_t>(request.is_send ? request.peer : request.owner)];
-    take(request.is_send ? ports.sends : ports.receives, [&](const NetRequest& r) { return &r == &request; });
+    const auto is_it = [&](const NetRequest& r) { return &r == &request; };
+    request.is_send ? take(ports.sends, is_it) : take_recv(ports, is_it);
   }
   free(id);
 }
@@ -212,19 +232,21 @@ void Network::bounce(NetRequest& send) {
 }
 
 void Network::fail_rank(std::int32_t rank, Time now) {
-  ports_[static_cast<std::size_t>(rank)].failed = true;
-  const auto fail_all = [&](Mailbox& box, auto needs) {
-    for (RequestId id = take(box, needs); id != no_request; id = take(box, needs)) {
-      requests_[id].fault = Fault::peer_failed;
-      if (watcher_) watcher_->stranded(requests_[id], rank);
-      if (requests_[id].detached)
-        free(id);
-      else
-        complete(id, std::max(now, requests_[id].at));
-    }
+  Ports& gone = ports_[static_cast<std::size_t>(rank)];
+  gone.failed = true;
+  const auto fail_one = [&](RequestId id) {
+    requests_[id].fault = Fault::peer_failed;
+    if (watcher_) watcher_->stranded(requests_[id], rank);
+    if (requests_[id].detached)
+      free(id);
+    else
+      complete(id, std::max(now, requests_[id].at));
   };
-  fail_all(ports_[static_cast<std::size_t>(rank)].sends, [](const NetRequest&) { return true; });
-  for (auto& ports : ports_) fail_all(ports.receives, [rank](const NetRequest& r) { return r.peer == rank; });
+  while (gone.sends.head != no_request) fail_one(take(gone.sends, [](const NetRequest&) { return true; }));
+  const auto needs_it = [rank](const NetRequest& r) { return r.peer == rank; };
+  for (auto ports = ports_.begin(); gone.awaited > 0; ++ports) {
+    for (RequestId id; (id = take_recv(*ports, needs_it)) != no_request;) fail_one(id);
+  }
 }
 
 RequestId Network::acquire(const Post& post) {
@@ -263,6 +285,20 @@ void Network::enqueue(Mailbox& box, RequestId id) {
   else
     requests_[box.tail].next = id;
   box.tail = id;
+}
+
+void Network::enqueue_recv(RequestId id) {
+  const NetRequest& recv = requests_[id];
+  if (recv.peer != any_source) ++ports_[static_cast<std::size_t>(recv.peer)].awaited;
+  enqueue(ports_[static_cast<std::size_t>(recv.owner)].receives, id);
+}
+
+template <class Wanted>
+RequestId Network::take_recv(Ports& of, Wanted wanted) {
+  const RequestId id = take(of.receives, wanted);
+  if (id != no_request && requests_[id].peer != any_source)
+    --ports_[static_cast<std::size_t>(requests_[id].peer)].awaited;
+  return id;
 }
 
 template <class Wanted>

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "dist/sim/time.h"
@@ -59,6 +60,13 @@ static_assert(sizeof(NetRequest) == 64);
 struct RankTraffic {
   std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
 };
+
+// What one rank has sent another.
+struct LinkTraffic {
+  int src, dst;  // beyond_a_switch: a sum in the switches (switch_tree.h)
+  std::uint64_t messages = 0, bytes = 0;
+};
+inline constexpr int beyond_a_switch = -1;
 
 class NetworkListener {
  public:
@@ -120,6 +128,9 @@ class Network {
   int ranks() const { return static_cast<int>(ports_.size()); }
   const Topology& topology() const { return topology_; }
   const RankTraffic& traffic(int rank) const { return traffic_[static_cast<std::size_t>(rank)]; }
+  // Counts what each pair of ranks exchanges from now on.
+  void count_links() { links_ = std::make_unique<Links>(); }
+  std::vector<LinkTraffic> links() const;  // by src and dst, only those that were used; empty: not counted
   const std::vector<std::uint64_t>& card_bytes() const { return card_bytes_; }
   std::uint64_t messages() const { return messages_; }
   Time last_arrival() const { return last_arrival_; }
@@ -135,11 +146,18 @@ class Network {
     Time send_free = 0, recv_free = 0;
     Mailbox sends, receives;  // to this rank, not matched yet; by this rank, not matched yet
     std::int32_t node = 0, nic = -1;
+    std::uint32_t awaited = 0;  // receives that wait for this rank and no other, in all mailboxes
     bool failed = false;
   };
+  using Links = std::unordered_map<std::uint64_t, LinkTraffic>;
+  void count(int src, int dst, std::uint64_t bytes);
   RequestId acquire(const Post& post);
   void free(RequestId id);
   void enqueue(Mailbox& box, RequestId id);
+  // Receives are counted at the rank they wait for: nobody looks for them when there are none.
+  void enqueue_recv(RequestId id);
+  template <class Wanted>
+  RequestId take_recv(Ports& of, Wanted wanted);
   // Takes the first request out of `box` that `wanted` accepts.
   template <class Wanted>
   RequestId take(Mailbox& box, Wanted wanted);
@@ -162,6 +180,7 @@ class Network {
   std::vector<RankTraffic> traffic_;
   std::vector<Time> nic_out_free_, nic_in_free_;
   std::vector<std::uint64_t> card_bytes_;  // out of the node
+  std::unique_ptr<Links> links_;           // null: not counted
   std::uint64_t messages_ = 0;
   Time last_arrival_ = 0;
 };
