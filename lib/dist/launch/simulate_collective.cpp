@@ -62,20 +62,21 @@ void refuse_impossible(const CollectiveRun& run, const Topology& topology) {
   if (topology.max_ranks > 0 && run.ranks > topology.max_ranks)
     fail(Errc::invalid_argument, "topology {} has {} GPUs; {} ranks were asked for", topology.name,
          topology.max_ranks, run.ranks);
-  const auto known = simulated_algorithms(run.collective);
-  if (!run.algorithm.empty() && std::ranges::find(known, run.algorithm) == known.end())
+  const auto known = simulated_algorithms(run.collective, topology);
+  if (!run.algorithm.empty() && !is_in_switches(run) &&
+      std::ranges::find(known, run.algorithm) == known.end())
     fail(Errc::invalid_argument, "{} has no algorithm \"{}\"; it has: {}", name(run.collective),
          run.algorithm, fmt::join(known, ", "));
 }
 
 }  // namespace
 
-std::vector<std::string> simulated_algorithms(OpKind collective) {
+std::vector<std::string> simulated_algorithms(OpKind collective, const Topology& topology) {
   std::vector<std::string> names;
   for (const auto& entry : algorithms()) {
     if (entry.collective == collective) names.emplace_back(entry.name);
   }
-  if (collective == OpKind::all_reduce) names.emplace_back(in_switches);
+  if (collective == OpKind::all_reduce && topology.switch_radix > 0) names.emplace_back(in_switches);
   return names;
 }
 

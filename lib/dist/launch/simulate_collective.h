@@ -35,8 +35,9 @@ struct CollectiveCost {
 // The all-reduce of sim/switch_tree.h, which only simulations have.
 inline constexpr std::string_view in_switches = "sharp";
 
-// What `algorithm` may be: those of collectives/algorithms.h, and for all_reduce in_switches.
-std::vector<std::string> simulated_algorithms(OpKind collective);
+// What `algorithm` may be: those of collectives/algorithms.h, and for all_reduce in_switches where there are
+// any.
+std::vector<std::string> simulated_algorithms(OpKind collective, const Topology& topology);
 
 // f32 elements; `bytes` is rounded up to whole ones, and for scatter, gather and all_to_all to equal shares.
 // Error{invalid_argument} for an algorithm that does not exist, for more ranks than the topology has and for

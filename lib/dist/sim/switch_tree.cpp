@@ -64,7 +64,7 @@ SwitchTree::SwitchTree(Scheduler& scheduler) : scheduler_(scheduler) {
   const int ranks = scheduler.network().ranks();
   node_size_ = topology.gpus_per_node > 0 ? topology.gpus_per_node : ranks;
   nodes_ = (ranks + node_size_ - 1) / node_size_;
-  if (nodes_ > 1 && topology.switch_radix == 0)
+  if (topology.switch_radix == 0)
     fail(Errc::invalid_argument, "sharp: no switch of topology {} can sum (it has no switch_radix)",
          topology.name);
   way_ = switch_levels(nodes_, topology.switch_radix) * topology.cost_between().latency / 2;

@@ -32,7 +32,7 @@ int switch_levels(int nodes, int radix);
 // The switches of the machine, for one all-reduce of all ranks at a time.
 class SwitchTree {
  public:
-  // Error{invalid_argument} when there are several nodes and the topology does not say what its switches are.
+  // Error{invalid_argument} when the topology has no switches that sum.
   explicit SwitchTree(Scheduler& scheduler);
   ~SwitchTree();
 

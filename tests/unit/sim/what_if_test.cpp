@@ -203,10 +203,10 @@ TEST(Loss, OfSeveralRanksTheFirstLostComesFirst) {
 }
 
 TEST(Loss, InACollectiveBySizes) {
-  for (const auto& algorithm : sim::simulated_algorithms(OpKind::all_reduce)) {
-    const auto cost =
-        sim::simulate_collective({OpKind::all_reduce, algorithm, 20, 64 << 20, {.losses = {{9, 100e-6}}}},
-                                 sim::load_topology("dgx-h100-ndr"));
+  const auto topology = sim::load_topology("dgx-h100-ndr");
+  for (const auto& algorithm : sim::simulated_algorithms(OpKind::all_reduce, topology)) {
+    const auto cost = sim::simulate_collective(
+        {OpKind::all_reduce, algorithm, 20, 64 << 20, {.losses = {{9, 100e-6}}}}, topology);
     ASSERT_EQ(cost.failures.size(), 20u) << algorithm;
     EXPECT_EQ(cost.failures[0].rank, 9) << algorithm;
     for (const auto& failed : cost.failures)
