@@ -55,20 +55,6 @@ std::function<void(SimTransport& net, const CollectiveArgs& args)> function_of(c
   return [&entry](SimTransport& net, const CollectiveArgs& args) { entry.run(net, args); };
 }
 
-void refuse_impossible(const CollectiveRun& run, const Topology& topology) {
-  if (run.ranks < 1)
-    fail(Errc::invalid_argument, "{} ranks were asked for; at least one is needed", run.ranks);
-  if (run.bytes < 0) fail(Errc::invalid_argument, "{} bytes were asked for", run.bytes);
-  if (topology.max_ranks > 0 && run.ranks > topology.max_ranks)
-    fail(Errc::invalid_argument, "topology {} has {} GPUs; {} ranks were asked for", topology.name,
-         topology.max_ranks, run.ranks);
-  const auto known = simulated_algorithms(run.collective, topology);
-  if (!run.algorithm.empty() && !is_in_switches(run) &&
-      std::ranges::find(known, run.algorithm) == known.end())
-    fail(Errc::invalid_argument, "{} has no algorithm \"{}\"; it has: {}", name(run.collective),
-         run.algorithm, fmt::join(known, ", "));
-}
-
 }  // namespace
 
 std::vector<std::string> simulated_algorithms(OpKind collective, const Topology& topology) {
@@ -80,8 +66,24 @@ std::vector<std::string> simulated_algorithms(OpKind collective, const Topology&
   return names;
 }
 
+void check_collective(const CollectiveRun& run, const Topology& topology) {
+  if (run.ranks < 1)
+    fail(Errc::invalid_argument, "{} ranks were asked for; at least one is needed", run.ranks);
+  if (run.bytes < 0) fail(Errc::invalid_argument, "{} bytes were asked for", run.bytes);
+  if (topology.max_ranks > 0 && run.ranks > topology.max_ranks)
+    fail(Errc::invalid_argument, "topology {} has {} GPUs; {} ranks were asked for", topology.name,
+         topology.max_ranks, run.ranks);
+  const auto known = simulated_algorithms(run.collective, topology);
+  if (!run.algorithm.empty() && !is_in_switches(run) &&
+      std::ranges::find(known, run.algorithm) == known.end())
+    fail(Errc::invalid_argument, "{} has no algorithm \"{}\"; it has: {}", name(run.collective),
+         run.algorithm, fmt::join(known, ", "));
+  if (is_in_switches(run)) check_switches(topology);
+  run.what_if.check(run.ranks);
+}
+
 CollectiveCost simulate_collective(const CollectiveRun& asked, const Topology& topology) {
-  refuse_impossible(asked, topology);
+  check_collective(asked, topology);
   CollectiveRun run = asked;
   if (run.algorithm.empty())
     run.algorithm = choose(run.collective, static_cast<std::size_t>(run.bytes), run.ranks).algorithm;

@@ -39,6 +39,9 @@ inline constexpr std::string_view in_switches = "sharp";
 // any.
 std::vector<std::string> simulated_algorithms(OpKind collective, const Topology& topology);
 
+// Throws what simulate_collective would refuse, before it begins.
+void check_collective(const CollectiveRun& run, const Topology& topology);
+
 // f32 elements; `bytes` is rounded up to whole ones, and for scatter, gather and all_to_all to equal shares.
 // Error{invalid_argument} for an algorithm that does not exist, for more ranks than the topology has and for
 // a what-if that cannot be; Error{resource} when the ranks' stacks do not fit.

@@ -33,6 +33,12 @@ int switch_levels(int nodes, int radix) {
   return levels;
 }
 
+void check_switches(const Topology& topology) {
+  if (topology.switch_radix == 0)
+    fail(Errc::invalid_argument, "sharp: no switch of topology {} can sum (it has no switch_radix)",
+         topology.name);
+}
+
 // What the leaders have sent up so far.
 struct SwitchTree::Sums final : WaitReason {
   Sums(int node_size, int nodes, std::int64_t segments)
@@ -64,9 +70,7 @@ SwitchTree::SwitchTree(Scheduler& scheduler) : scheduler_(scheduler) {
   const int ranks = scheduler.network().ranks();
   node_size_ = topology.gpus_per_node > 0 ? topology.gpus_per_node : ranks;
   nodes_ = (ranks + node_size_ - 1) / node_size_;
-  if (topology.switch_radix == 0)
-    fail(Errc::invalid_argument, "sharp: no switch of topology {} can sum (it has no switch_radix)",
-         topology.name);
+  check_switches(topology);
   way_ = switch_levels(nodes_, topology.switch_radix) * topology.cost_between().latency / 2;
 }
 

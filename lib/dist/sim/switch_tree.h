@@ -29,10 +29,12 @@ inline constexpr std::int64_t switch_segment_bytes = 128 * 1024;
 // The fewest levels of switches with `radix` ports that join so many nodes; 0 for one node.
 int switch_levels(int nodes, int radix);
 
+// Error{invalid_argument} when the topology has no switches that sum.
+void check_switches(const Topology& topology);
+
 // The switches of the machine, for one all-reduce of all ranks at a time.
 class SwitchTree {
  public:
-  // Error{invalid_argument} when the topology has no switches that sum.
   explicit SwitchTree(Scheduler& scheduler);
   ~SwitchTree();
 

@@ -218,18 +218,31 @@ class Curves {
   Plot plot_;
 };
 
+// Everything that is to be simulated, in the order of the table; refused before the first of it begins.
+std::vector<CollectiveRun> runs_of(const SimOptions& options, dist::OpKind collective, const Sweep& sweep,
+                                   const Topology& topology) {
+  const auto algorithms =
+      options.algorithms.empty() ? dist::sim::simulated_algorithms(collective, topology) : options.algorithms;
+  const auto what_if = what_if_of(options);
+  std::vector<CollectiveRun> runs;
+  for (const int ranks : sweep.ranks) {
+    for (const std::uint64_t bytes : sweep.bytes) {
+      for (const auto& algorithm : algorithms)
+        runs.push_back(
+            {collective, algorithm, ranks, static_cast<std::int64_t>(bytes), what_if, options.links});
+    }
+  }
+  for (const auto& run : runs) dist::sim::check_collective(run, topology);
+  return runs;
+}
+
 int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
   if (!options.arguments.empty())
     dist::fail(dist::Errc::invalid_argument, "{} takes no arguments; \"{}\" is one", options.what,
                options.arguments[0]);
   const Topology topology = dist::sim::load_topology(options.topology);
-  const auto algorithms =
-      options.algorithms.empty() ? dist::sim::simulated_algorithms(collective, topology) : options.algorithms;
   const Sweep sweep = sweep_of(options);
-  CollectiveRun run;
-  run.collective = collective;
-  run.what_if = what_if_of(options);
-  run.links = options.links;
+  const auto runs = runs_of(options, collective, sweep, topology);
   Curves curves(options, sweep, topology);
   const bool table = options.json != "-";
   auto results = nlohmann::ordered_json::array();
@@ -237,23 +250,16 @@ int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
     fmt::print("{} on {}: {}\n", options.what, topology.name, topology.about);
     print_header();
   }
-  for (const int ranks : sweep.ranks) {
-    for (const std::uint64_t bytes : sweep.bytes) {
-      for (const auto& algorithm : algorithms) {
-        run.algorithm = algorithm;
-        run.ranks = ranks;
-        run.bytes = static_cast<std::int64_t>(bytes);
-        const auto cost = dist::sim::simulate_collective(run, topology);
-        if (table) {
-          print_row(run, cost);
-          print_failures(cost);
-          if (options.links) fmt::print("         {}", dist::busiest_links(cost.links));
-          std::fflush(stdout);
-        }
-        curves.add(run, cost);
-        results.push_back(to_json(run, cost, topology));
-      }
+  for (const auto& run : runs) {
+    const auto cost = dist::sim::simulate_collective(run, topology);
+    if (table) {
+      print_row(run, cost);
+      print_failures(cost);
+      if (options.links) fmt::print("         {}", dist::busiest_links(cost.links));
+      std::fflush(stdout);
     }
+    curves.add(run, cost);
+    results.push_back(to_json(run, cost, topology));
   }
   if (!options.json.empty()) write_json(options.json, results);
   if (!options.plot.empty()) curves.write(options.plot);
