@@ -3,9 +3,12 @@
 //
 //   broadcast   L (alpha + beta S)               the root sends L messages of S bytes, a leaf none
 //   reduce      L (alpha + beta S + gamma S)     the mirror image
-//   scatter     L alpha + (n-1)/n beta S         a rank sends each child its whole subtree's shares in one
-//   message gather      L alpha + (n-1)/n beta S         the mirror image all-reduce  2 L (alpha + beta S) +
-//   L gamma S    reduce to rank 0, then broadcast: the baseline
+//   scatter     L alpha + (n-1)/n beta S         a child gets its whole subtree's shares in one message
+//   gather      L alpha + (n-1)/n beta S         the mirror image
+//   all-reduce  2 L (alpha + beta S) + L gamma S reduce to rank 0, then broadcast: the baseline
+// when n is a power of two, and at most that for other n: L rounds all the same, with fewer ways (alpha) one
+// after the other.
+//
 // S: all of the data (for scatter and gather the root's list). Every rank but the root receives (or, in
 // reduce and gather, sends) exactly one message, so n - 1 messages are sent in all. (Thakur, Rabenseifner,
 // Gropp 2005, section 3.)

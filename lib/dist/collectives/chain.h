@@ -3,7 +3,8 @@
 // is.
 //
 // S bytes in m segments (segments.h):
-//   (n + m - 2)(alpha + beta S/m)     n + m - 2 rounds; near beta S once m is much larger than n
+//   (n + m - 2)(o + beta S/m) + (n - 1) alpha     n + m - 2 rounds; near beta S once m is much larger than n
+// (o: overhead, README.md. A shorter last segment takes less.)
 // Every rank but the last sends m messages, S bytes in all, to its successor.
 #pragma once
 

@@ -2,11 +2,13 @@
 // plainest way, the right one for two or three ranks, and for scatter and gather never worse in bytes: the
 // root must move each share once anyway.
 //
-//   broadcast  (n-1)(alpha + beta S)               n-1 rounds, the root sends (n-1) S bytes
-//   reduce     (n-1)(alpha + beta S + gamma S)     n-1 rounds, the root receives (n-1) S bytes
-//   scatter    (n-1) alpha + (n-1)/n beta S        n-1 rounds, S: the root's whole list
-//   gather     (n-1) alpha + (n-1)/n beta S        n-1 rounds
-// Ranks are served in the order root+1, root+2, ...; every rank but the root takes part in one message.
+//   broadcast  (n-1)(o + beta S) + alpha              n-1 rounds, the root sends (n-1) S bytes
+//   reduce     (n-1)(o + beta S) + alpha + gamma S    n-1 rounds, the root receives (n-1) S bytes
+//   scatter    (n-1) o + (n-1)/n beta S + alpha       n-1 rounds, S: the root's whole list
+//   gather     (n-1) o + (n-1)/n beta S + alpha       n-1 rounds
+// Messages of one port follow each other without waiting for the ways of those before (o: overhead,
+// README.md), and in reduce a sum hides behind the next message as long as gamma S <= o + beta S. Ranks are
+// served in the order root+1, root+2, ...; every rank but the root takes part in one message.
 #pragma once
 
 #include <span>

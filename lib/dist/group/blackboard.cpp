@@ -1,5 +1,6 @@
 #include "dist/group/blackboard.h"
 
+#include "dist/core/fail.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
@@ -29,6 +30,7 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const GroupState& group, s
                                                       Deadline deadline, const ControlMessage& mine,
                                                       std::vector<int>& missing) {
   std::unique_lock lock(mutex_);
+  refuse_lost(group.identity.ranks, mine, group.global_rank);
   const Key key{group.key(), tag};
   auto& entry = sheets_[key];
   if (!entry) {
@@ -49,6 +51,7 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const GroupState& group, s
     sheet->complete.notify_all();
   }
   while (sheet->expected > 0) {
+    refuse_lost(sheet->members, mine, group.global_rank);
     if (sheet->complete.wait_because(sheet.get(), lock, deadline)) continue;
     if (sheet->expected == 0) break;
     for (std::size_t i = 0; i < sheet->came.size(); ++i) {
@@ -57,6 +60,19 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const GroupState& group, s
     return nullptr;
   }
   return sheet->exchanged;
+}
+
+void Blackboard::refuse_lost(const Members& members, const ControlMessage& mine, int rank) const {
+  for (const auto& [lost, how] : lost_) {
+    if (members.contains(lost))
+      fail(Errc::peer_failed, "rank {}: {} at {}: rank {} {}", rank, mine.call, mine.where, lost, how);
+  }
+}
+
+void Blackboard::lose(int rank, const std::string& how) {
+  const std::lock_guard lock(mutex_);
+  lost_.emplace_back(rank, how);
+  for (auto& [key, sheet] : sheets_) sheet->complete.notify_all();
 }
 
 }  // namespace dist

@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "dist/core/deadline.h"
 #include "dist/group/control.h"
@@ -21,11 +23,17 @@ class Blackboard {
   std::shared_ptr<const Exchanged> exchange(const GroupState& group, std::uint64_t tag, Deadline deadline,
                                             const ControlMessage& mine, std::vector<int>& missing);
 
+  // That rank will say nothing any more: every pending and later exchange that needs it ends with
+  // Error{peer_failed}. `how`: "was lost at 3 us".
+  void lose(int rank, const std::string& how);
+
  private:
   struct Sheet;
+  void refuse_lost(const Members& members, const ControlMessage& mine, int rank) const;
   using Key = std::pair<std::pair<std::uint32_t, int>, std::uint64_t>;  // GroupState::key(), tag
   std::mutex mutex_;                                                    // of all below
   std::map<Key, std::shared_ptr<Sheet>> sheets_;
+  std::vector<std::pair<int, std::string>> lost_;  // rank, how
 };
 
 }  // namespace dist

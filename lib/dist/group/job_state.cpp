@@ -61,6 +61,13 @@ JobState::JobState(const InitOptions& options, RankContext& of)
 }
 
 void JobState::join(const InitOptions& options) {
+  if (const auto asked = process_environment("DIST_SIM"); asked && !asked->empty() && !context.launch)
+    fail(Errc::invalid_argument,
+         "init_process_group at {}: DIST_SIM simulates the ranks that dist::spawn() starts, but this "
+         "program's main "
+         "joins a job itself; move what each rank does into a function rank_main(int rank) and call "
+         "dist::spawn(n, rank_main)",
+         options.where.str());
   job = rendezvous(options, context);
   set_current_rank_label(job.rank);
 }

@@ -41,7 +41,7 @@ void compute(double seconds) {
   Scheduler* const scheduler = Scheduler::current();
   if (!scheduler) return;
   const Time begin = scheduler->clock();
-  scheduler->compute(from_seconds(seconds));
+  scheduler->work(from_seconds(seconds));
   if (Tracer* const tracer = scheduler->tracer()) tracer->computed(scheduler->rank(), begin, scheduler->clock());
 }
 

@@ -10,6 +10,7 @@
 #include "dist/core/deadline.h"
 #include "dist/sim/network.h"
 #include "dist/sim/topology.h"
+#include "dist/sim/what_if.h"
 #include "dist/trace/event.h"
 
 namespace dist::sim {
@@ -22,6 +23,8 @@ struct RunOptions {
   // for one at random, "=0.2.1" for one that explore() found. Virtual times say little in the last two.
   std::string seed;
   std::size_t stack_bytes = 0;      // of a rank; 0: 64 KiB
+  bool links = false;               // Report::links of more than 64 ranks, too
+  WhatIf what_if = {};              // a slow rank, a slow link, a lost rank
   // A rank that does not give way for so long (an endless loop) ends the process, with a line that names it.
   // Zero: never.
   Timeout patience = std::chrono::seconds(60);
@@ -39,11 +42,12 @@ struct Report {
   double virtual_time_s = 0;  // until the last rank ended
   double wall_s = 0;
   std::uint64_t messages = 0, switches = 0;
-  std::vector<RankTraffic> traffic;              // [rank]
-  std::vector<std::uint64_t> card_bytes;         // [network card]: out of its node
+  std::vector<RankTraffic> traffic;       // [rank]
+  std::vector<LinkTraffic> links;         // pairs that exchanged something, by src and dst; see RunOptions
+  std::vector<std::uint64_t> card_bytes;  // [network card]: out of its node
   std::vector<std::uint64_t> peak_buffer_bytes;  // [rank]: tensors and scratch
   std::vector<check::Finding> findings;
-  std::vector<RankFailed> failures;  // first the one that caused the others
+  std::vector<RankFailed> failures;  // first the one that caused the others; before it those that were lost
   trace::Trace trace;                // when that was asked for
   std::vector<std::string> notes;    // what a simulated rank should not do: "rank 3 slept really ..."
 

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "dist/collectives/algorithms.h"
 #include "dist/core/fail.h"
+#include "dist/sim/switch_tree.h"
 #include "dist/sim/transport.h"
+#include "dist/trace/readable.h"
 
 namespace dist::sim {
 namespace {
@@ -15,6 +19,8 @@ namespace {
 struct Shapes {
   Shapes(OpKind kind, int ranks, std::int64_t count)
       : whole{nullptr, count, DType::f32, cpu}, shares(static_cast<std::size_t>(ranks)) {
+    const bool equal = kind == OpKind::scatter || kind == OpKind::gather || kind == OpKind::all_to_all;
+    if (equal) whole.count = (count + ranks - 1) / ranks * ranks;
     for (int i = 0; i < ranks; ++i) shares[static_cast<std::size_t>(i)] = chunk(whole, i, ranks);
     shared = kind != OpKind::all_reduce && kind != OpKind::broadcast && kind != OpKind::reduce;
   }
@@ -32,36 +38,85 @@ struct Shapes {
   bool shared;
 };
 
+bool is_in_switches(const CollectiveRun& run) {
+  return run.collective == OpKind::all_reduce && run.algorithm == in_switches;
+}
+
+// The table's, or the switches'.
+std::function<void(SimTransport& net, const CollectiveArgs& args)> function_of(const CollectiveRun& run,
+                                                                               Scheduler& scheduler) {
+  if (is_in_switches(run)) {
+    return
+        [switches = std::make_shared<SwitchTree>(scheduler)](SimTransport& net, const CollectiveArgs& args) {
+          switches->all_reduce(net, args.out, args.op);
+        };
+  }
+  const AlgorithmEntry& entry = find_algorithm(run.collective, run.algorithm);
+  return [&entry](SimTransport& net, const CollectiveArgs& args) { entry.run(net, args); };
+}
+
 }  // namespace
 
-CollectiveCost simulate_collective(const CollectiveRun& run, const Topology& topology) {
+std::vector<std::string> simulated_algorithms(OpKind collective, const Topology& topology) {
+  std::vector<std::string> names;
+  for (const auto& entry : algorithms()) {
+    if (entry.collective == collective) names.emplace_back(entry.name);
+  }
+  if (collective == OpKind::all_reduce && topology.switch_radix > 0) names.emplace_back(in_switches);
+  return names;
+}
+
+void check_collective(const CollectiveRun& run, const Topology& topology) {
   if (run.ranks < 1)
     fail(Errc::invalid_argument, "{} ranks were asked for; at least one is needed", run.ranks);
   if (run.bytes < 0) fail(Errc::invalid_argument, "{} bytes were asked for", run.bytes);
   if (topology.max_ranks > 0 && run.ranks > topology.max_ranks)
     fail(Errc::invalid_argument, "topology {} has {} GPUs; {} ranks were asked for", topology.name,
          topology.max_ranks, run.ranks);
+  const auto known = simulated_algorithms(run.collective, topology);
+  if (!run.algorithm.empty() && !is_in_switches(run) &&
+      std::ranges::find(known, run.algorithm) == known.end())
+    fail(Errc::invalid_argument, "{} has no algorithm \"{}\"; it has: {}", name(run.collective),
+         run.algorithm, fmt::join(known, ", "));
+  if (is_in_switches(run)) check_switches(topology);
+  run.what_if.check(run.ranks);
+}
+
+CollectiveCost simulate_collective(const CollectiveRun& asked, const Topology& topology) {
+  check_collective(asked, topology);
+  CollectiveRun run = asked;
+  if (run.algorithm.empty())
+    run.algorithm = choose(run.collective, static_cast<std::size_t>(run.bytes), run.ranks).algorithm;
   const std::int64_t count = (run.bytes + 3) / 4;
   CollectiveCost cost;
-  cost.algorithm =
-      run.algorithm.empty()
-          ? std::string(choose(run.collective, static_cast<std::size_t>(run.bytes), run.ranks).algorithm)
-          : run.algorithm;
-  const AlgorithmEntry& algorithm = find_algorithm(run.collective, cost.algorithm);
+  cost.algorithm = run.algorithm;
   const Shapes shapes(run.collective, run.ranks, run.collective == OpKind::barrier ? 0 : count);
   const auto begin = std::chrono::steady_clock::now();
   Scheduler scheduler(topology, run.ranks);
+  scheduler.suppose(run.what_if);
+  if (run.links) scheduler.network().count_links();
   Fabric fabric(scheduler);
+  const auto algorithm = function_of(run, scheduler);
   TransportOptions options;
   options.members = Members::everybody(run.ranks);
   options.label.name = cost.algorithm;
   scheduler.run([&](int rank) {
     SimTransport net(fabric, options, rank);
-    algorithm.run(net, shapes.of(rank));
+    try {
+      algorithm(net, shapes.of(rank));
+    } catch (const Error& error) {
+      if (scheduler.lost().empty()) throw;
+      if (!scheduler.is_lost(rank)) cost.failures.push_back({rank, error.what()});
+    }
   });
+  for (auto lost = scheduler.lost().rbegin(); lost != scheduler.lost().rend(); ++lost) {
+    cost.failures.insert(cost.failures.begin(), {lost->rank, fmt::format("rank {} was lost at {}", lost->rank,
+                                                                         trace::readable_time(lost->at))});
+  }
   cost.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   cost.virtual_time_s = to_seconds(scheduler.finish_time());
   cost.messages = scheduler.network().messages();
+  cost.links = scheduler.network().links();
   for (int rank = 0; rank < run.ranks; ++rank) {
     cost.max_bytes_sent_per_rank =
         std::max(cost.max_bytes_sent_per_rank, scheduler.network().traffic(rank).bytes_sent);

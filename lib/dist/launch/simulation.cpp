@@ -9,9 +9,12 @@
 #include "dist/launch/sim_observer.h"
 #include "dist/launch/spawn_ranks.h"
 #include "dist/sim/watch.h"
+#include "dist/trace/readable.h"
 
 namespace dist::sim {
 namespace {
+
+constexpr int most_ranks_with_links = 64;  // counted without being asked
 
 std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
@@ -38,6 +41,8 @@ Simulation::Simulation(const RunOptions& options, Topology topology, Choices* ch
       ended_(index(options.ranks)) {
   scheduler_.set_listener(this);
   if (choices_) scheduler_.set_choices(choices_);
+  scheduler_.suppose(options_.what_if);
+  if (options_.links || options_.ranks <= most_ranks_with_links) scheduler_.network().count_links();
   if (options_.check) scheduler_.network().set_watcher(this);
   if (options_.trace) {
     tracer_.emplace(fmt::format("{} ranks on {}", options_.ranks, scheduler_.network().topology().name),
@@ -64,6 +69,7 @@ Report Simulation::run(const std::function<void(int rank)>& fn) {
   report_.virtual_time_s = to_seconds(scheduler_.finish_time());
   report_.messages = network.messages();
   report_.switches = scheduler_.switches();
+  report_.links = network.links();
   report_.card_bytes = network.card_bytes();
   for (int rank = 0; rank < options_.ranks; ++rank) report_.traffic.push_back(network.traffic(rank));
   report_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -76,6 +82,7 @@ void Simulation::run_rank(int rank, const std::function<void(int rank)>& fn) {
   context.virtual_world = std::shared_ptr<VirtualWorld>(std::shared_ptr<void>(), this);  // outlives the rank
   const RankContextGuard guard(context);
   dist::run_rank(rank, fn, [&](const RankResult& result) {
+    if (scheduler_.is_lost(rank)) return;
     const bool blames = result.blames_others();
     RankFailed failed{rank, rank_message(rank, result.text)};
     if (blames || report_.failures.empty())
@@ -140,6 +147,12 @@ bool Simulation::lends_tensors() {
 
 void Simulation::call_ends(int rank, std::uint64_t record) {
   if (tracer_) tracer_->call_ends(rank, record, scheduler_.clock());
+void Simulation::lost(int rank, Time at) {
+  const std::string how = fmt::format("was lost at {}", trace::readable_time(at));
+  const auto before = static_cast<std::ptrdiff_t>(scheduler_.lost().size()) - 1;
+  report_.failures.insert(report_.failures.begin() + before, {rank, fmt::format("rank {} {}", rank, how)});
+  ++first_blaming_;
+  blackboard_.lose(rank, how);
 }
 
 void Simulation::memory(int rank, std::ptrdiff_t change) {

@@ -53,6 +53,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   void run_rank(int rank, const std::function<void(int rank)>& fn);
   void stalled(const std::vector<BlockedTask>& blocked) override;
   void memory(int rank, std::ptrdiff_t change) override;
+  void lost(int rank, Time at) override;
   void misfit(const NetRequest& send, const NetRequest& recv) override;
   void stranded(const NetRequest& request, int gone) override;
   check::Party party_of(const NetRequest& request) const;

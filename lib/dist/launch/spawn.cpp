@@ -2,12 +2,14 @@
 
 #include "dist/core/fail.h"
 #include "dist/launch/spawn_ranks.h"
+#include "dist/launch/spawn_simulated.h"
 
 namespace dist {
 
 void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options) {
   if (n < 1) fail(Errc::invalid_argument, "spawn: {} ranks were asked for; at least one is needed", n);
   if (!fn) fail(Errc::invalid_argument, "spawn: there is no function to call");
+  if (const auto asked = simulation_asked(process_environment)) return spawn_simulated(n, fn, *asked);
   switch (options.as) {
     case Ranks::processes: return spawn_processes(n, fn, options.grace);
     case Ranks::threads: return spawn_threads(n, fn);

@@ -19,6 +19,9 @@ struct SpawnOptions {
 // itself. Throws the first rank's failure as Error{peer_failed}: "rank 2: <its message>", "rank 1 was killed
 // by signal 9 (Killed)". Processes are forked: fn sees copies of the caller's variables; memory it writes is
 // its own.
+//
+// With the environment variable DIST_SIM, for instance "ranks=1024,topology=summit", ranks are virtual
+// instead, as in sim::run (launch/spawn_simulated.h; ./distlab sim ./program sets it).
 void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options = {});
 void spawn(int n, const std::function<void(int rank)>& fn, Ranks as);
 

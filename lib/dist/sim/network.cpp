@@ -55,7 +55,7 @@ RequestId Network::post_send(const Post& post) {
     transmit(send, post.peer, post.now);
     send.known = true;
   }
-  const RequestId recv = take_receive(there, send);
+  const RequestId recv = meet(there, send);
   if (recv == no_request)
     enqueue(there.sends, id);
   else
@@ -68,7 +68,7 @@ RequestId Network::post_recv(const Post& post) {
   NetRequest& recv = requests_[id];
   Ports& here = ports_[static_cast<std::size_t>(post.rank)];
   if (is_held(here, recv)) {
-    enqueue(here.receives, id);
+    enqueue_recv(id);
     return id;
   }
   const RequestId send =
@@ -78,7 +78,7 @@ RequestId Network::post_recv(const Post& post) {
   else if (matches_nobody(recv))
     complete(id, post.now);
   else
-    enqueue(here.receives, id);
+    enqueue_recv(id);
   return id;
 }
 
@@ -89,9 +89,9 @@ bool Network::matches_nobody(NetRequest& recv) {
   return true;
 }
 
-RequestId Network::take_receive(Ports& there, const NetRequest& send) {
+RequestId Network::meet(Ports& there, const NetRequest& send) {
   bool held = false;
-  return take(there.receives, [&](const NetRequest& posted) {
+  return take_recv(there, [&](const NetRequest& posted) {
     if (held || !belong_together(send, posted)) return false;
     held = holds_any_source_ && posted.peer == any_source;
     return !held;
@@ -122,7 +122,7 @@ bool Network::match_any_source(Time now, const std::function<int(int)>& choose, 
       if (first.empty()) continue;
       const auto choice = static_cast<std::size_t>(choose(static_cast<int>(first.size())));
       if (choice >= first.size()) return false;
-      take(here.receives, [&](const NetRequest& r) { return &r == &requests_[recv]; });
+      take_recv(here, [&](const NetRequest& r) { return &r == &requests_[recv]; });
       take(here.sends, [&](const NetRequest& r) { return &r == &requests_[first[choice]]; });
       match(first[choice], recv, std::max(now, requests_[recv].at));
       settle(here, now);
@@ -139,7 +139,7 @@ void Network::settle(Ports& here, Time now) {
     const RequestId send = take(
         here.sends, [&](const NetRequest& posted) { return belong_together(posted, requests_[id]); });
     if (send == no_request && !matches_nobody(requests_[id])) continue;
-    take(here.receives, [&](const NetRequest& r) { return &r == &requests_[id]; });
+    take_recv(here, [&](const NetRequest& r) { return &r == &requests_[id]; });
     if (send != no_request)
       match(send, id, now);
     else
@@ -184,6 +184,22 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
     send.next = send_id;  // in no mailbox any more
 }
 
+void Network::count(int src, int dst, std::uint64_t bytes) {
+  const auto key = static_cast<std::uint64_t>(src) << 32 | static_cast<std::uint32_t>(dst);
+  LinkTraffic& link = links_->try_emplace(key, LinkTraffic{src, dst}).first->second;
+  ++link.messages;
+  link.bytes += bytes;
+}
+
+std::vector<LinkTraffic> Network::links() const {
+  std::vector<LinkTraffic> all;
+  if (links_) {
+    for (const auto& [key, link] : *links_) all.push_back(link);
+  }
+  std::ranges::sort(all, {}, [](const LinkTraffic& link) { return std::pair(link.src, link.dst); });
+  return all;
+}
+
 Time Network::latency(int src, int dst) const {
   if (src == dst) return 0;
   const bool inside =
@@ -203,23 +219,56 @@ Network::Held Network::transmit(int src, int dst, std::uint64_t bytes, Time read
   ++messages_;
   ++sender.messages_sent;
   sender.bytes_sent += bytes;
+  if (links_) count(src, dst, bytes);
   if (src == dst) return {ready, ready};  // memory to memory: no port
   Time start = std::max({ready, from.send_free, to.recv_free});
+  const Cost& cost = from.node == to.node ? inside_ : between_;
+  const Time hold = slow_ ? slow_->hold(cost, bytes, src, dst) : cost.hold(bytes);
   if (from.node == to.node) {
-    const Time end = start + inside_.hold(bytes);
+    const Time end = start + hold;
     from.send_free = to.recv_free = end;
     return {start, end};
   }
   Time* const out = from.nic < 0 ? nullptr : &nic_out_free_[static_cast<std::size_t>(from.nic)];
   Time* const in = to.nic < 0 ? nullptr : &nic_in_free_[static_cast<std::size_t>(to.nic)];
   if (out) start = std::max({start, *out, *in});
-  const Time end = start + between_.hold(bytes);
+  const Time end = start + hold;
   from.send_free = to.recv_free = end;
   if (out) {
     *out = *in = end;
     card_bytes_[static_cast<std::size_t>(from.nic)] += bytes;
   }
   return {start, end};
+}
+
+Time Network::send_up(int rank, std::uint64_t bytes, Time ready) {
+  Ports& from = ports_[static_cast<std::size_t>(rank)];
+  RankTraffic& sender = traffic_[static_cast<std::size_t>(rank)];
+  ++messages_;
+  ++sender.messages_sent;
+  sender.bytes_sent += bytes;
+  if (links_) count(rank, beyond_a_switch, bytes);
+  Time* const card = from.nic < 0 ? nullptr : &nic_out_free_[static_cast<std::size_t>(from.nic)];
+  if (card) card_bytes_[static_cast<std::size_t>(from.nic)] += bytes;
+  return hold_to_switch(rank, bytes, ready, from.send_free, card);
+}
+
+Time Network::receive_down(int rank, std::uint64_t bytes, Time ready) {
+  Ports& to = ports_[static_cast<std::size_t>(rank)];
+  RankTraffic& receiver = traffic_[static_cast<std::size_t>(rank)];
+  ++messages_;
+  ++receiver.messages_received;
+  receiver.bytes_received += bytes;
+  if (links_) count(beyond_a_switch, rank, bytes);
+  Time* const card = to.nic < 0 ? nullptr : &nic_in_free_[static_cast<std::size_t>(to.nic)];
+  return hold_to_switch(rank, bytes, ready, to.recv_free, card);
+}
+
+Time Network::hold_to_switch(int rank, std::uint64_t bytes, Time ready, Time& port, Time* card) {
+  const Time start = std::max({ready, port, card ? *card : 0});
+  port = start + (slow_ ? slow_->hold(between_, bytes, rank, rank) : between_.hold(bytes));
+  if (card) *card = port;
+  return port;
 }
 
 void Network::complete(RequestId id, Time at) {
@@ -242,7 +291,8 @@ void Network::cancel(RequestId id) {
   const bool in_mailbox = request.is_send ? request.next != id : !request.known;
   if (in_mailbox) {
     Ports& ports = ports_[static_cast<std::size_t>(request.is_send ? request.peer : request.owner)];
-    take(request.is_send ? ports.sends : ports.receives, [&](const NetRequest& r) { return &r == &request; });
+    const auto is_it = [&](const NetRequest& r) { return &r == &request; };
+    request.is_send ? take(ports.sends, is_it) : take_recv(ports, is_it);
   }
   free(id);
 }
@@ -256,19 +306,21 @@ void Network::bounce(NetRequest& send) {
 }
 
 void Network::fail_rank(std::int32_t rank, Time now) {
-  ports_[static_cast<std::size_t>(rank)].failed = true;
-  const auto fail_all = [&](Mailbox& box, auto needs) {
-    for (RequestId id = take(box, needs); id != no_request; id = take(box, needs)) {
-      requests_[id].fault = Fault::peer_failed;
-      if (watcher_) watcher_->stranded(requests_[id], rank);
-      if (requests_[id].detached)
-        free(id);
-      else
-        complete(id, std::max(now, requests_[id].at));
-    }
+  Ports& gone = ports_[static_cast<std::size_t>(rank)];
+  gone.failed = true;
+  const auto fail_one = [&](RequestId id) {
+    requests_[id].fault = Fault::peer_failed;
+    if (watcher_) watcher_->stranded(requests_[id], rank);
+    if (requests_[id].detached)
+      free(id);
+    else
+      complete(id, std::max(now, requests_[id].at));
   };
-  fail_all(ports_[static_cast<std::size_t>(rank)].sends, [](const NetRequest&) { return true; });
-  for (auto& ports : ports_) fail_all(ports.receives, [rank](const NetRequest& r) { return r.peer == rank; });
+  while (gone.sends.head != no_request) fail_one(take(gone.sends, [](const NetRequest&) { return true; }));
+  const auto needs_it = [rank](const NetRequest& r) { return r.peer == rank; };
+  for (auto ports = ports_.begin(); gone.awaited > 0; ++ports) {
+    for (RequestId id; (id = take_recv(*ports, needs_it)) != no_request;) fail_one(id);
+  }
 }
 
 RequestId Network::acquire(const Post& post) {
@@ -307,6 +359,20 @@ void Network::enqueue(Mailbox& box, RequestId id) {
   else
     requests_[box.tail].next = id;
   box.tail = id;
+}
+
+void Network::enqueue_recv(RequestId id) {
+  const NetRequest& recv = requests_[id];
+  if (recv.peer != any_source) ++ports_[static_cast<std::size_t>(recv.peer)].awaited;
+  enqueue(ports_[static_cast<std::size_t>(recv.owner)].receives, id);
+}
+
+template <class Wanted>
+RequestId Network::take_recv(Ports& of, Wanted wanted) {
+  const RequestId id = take(of.receives, wanted);
+  if (id != no_request && requests_[id].peer != any_source)
+    --ports_[static_cast<std::size_t>(requests_[id].peer)].awaited;
+  return id;
 }
 
 template <class Wanted>

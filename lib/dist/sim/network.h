@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "dist/sim/time.h"
 #include "dist/sim/topology.h"
+#include "dist/sim/what_if.h"
 
 namespace dist::sim {
 
@@ -60,6 +62,13 @@ struct RankTraffic {
   std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
 };
 
+// What one rank has sent another.
+struct LinkTraffic {
+  int src, dst;  // beyond_a_switch: a sum in the switches (switch_tree.h)
+  std::uint64_t messages = 0, bytes = 0;
+};
+inline constexpr int beyond_a_switch = -1;
+
 class NetworkListener {
  public:
   virtual ~NetworkListener() = default;
@@ -103,6 +112,11 @@ class Network {
   RequestId post_send(const Post& post);
   RequestId post_recv(const Post& post);
 
+  // A message to, or from, a switch, which has ports enough: holds the rank's port and network card from
+  // `ready` on; returns when they are free again.
+  Time send_up(int rank, std::uint64_t bytes, Time ready);
+  Time receive_down(int rank, std::uint64_t bytes, Time ready);
+
   const NetRequest& operator[](RequestId id) const { return requests_[id]; }
   void await(RequestId id, bool yes = true) { requests_[id].awaited = yes; }
   void watch(RequestId id) { requests_[id].watched = true; }
@@ -124,10 +138,16 @@ class Network {
 
   void set_watcher(NetworkWatcher* watcher) { watcher_ = watcher; }
   void set_tracer(NetworkTracer* tracer) { tracer_ = tracer; }
+  // Its slow ranks and links; before the first message.
+  void suppose(const WhatIf& what_if) { slow_ = std::make_unique<Slowdowns>(what_if, ranks()); }
+  double slowness(int rank) const { return slow_ ? slow_->of(rank) : 1; }
 
   int ranks() const { return static_cast<int>(ports_.size()); }
   const Topology& topology() const { return topology_; }
   const RankTraffic& traffic(int rank) const { return traffic_[static_cast<std::size_t>(rank)]; }
+  // Counts what each pair of ranks exchanges from now on.
+  void count_links() { links_ = std::make_unique<Links>(); }
+  std::vector<LinkTraffic> links() const;  // by src and dst, only those that were used; empty: not counted
   const std::vector<std::uint64_t>& card_bytes() const { return card_bytes_; }
   std::uint64_t messages() const { return messages_; }
   Time last_arrival() const { return last_arrival_; }
@@ -143,17 +163,24 @@ class Network {
     Time send_free = 0, recv_free = 0;
     Mailbox sends, receives;  // to this rank, not matched yet; by this rank, not matched yet
     std::int32_t node = 0, nic = -1;
+    std::uint32_t awaited = 0;  // receives that wait for this rank and no other, in all mailboxes
     bool failed = false;
   };
+  using Links = std::unordered_map<std::uint64_t, LinkTraffic>;
+  void count(int src, int dst, std::uint64_t bytes);
   RequestId acquire(const Post& post);
   void free(RequestId id);
   void enqueue(Mailbox& box, RequestId id);
+  // Receives are counted at the rank they wait for: nobody looks for them when there are none.
+  void enqueue_recv(RequestId id);
+  template <class Wanted>
+  RequestId take_recv(Ports& of, Wanted wanted);
   // Takes the first request out of `box` that `wanted` accepts.
   template <class Wanted>
   RequestId take(Mailbox& box, Wanted wanted);
   void match(RequestId send, RequestId recv, Time now);
   // The posted receive that a message meets. None, where that is one from any source which is held.
-  RequestId take_receive(Ports& there, const NetRequest& send);
+  RequestId meet(Ports& there, const NetRequest& send);
   bool is_held(const Ports& here, const NetRequest& recv) const;
   // Matches receives that were held behind others, as far as that is possible now.
   void settle(Ports& here, Time now);
@@ -164,6 +191,7 @@ class Network {
   };
   Held transmit(int src, int dst, std::uint64_t bytes, Time ready);
   void transmit(NetRequest& send, int dst, Time ready);  // its completion time is known then
+  Time hold_to_switch(int rank, std::uint64_t bytes, Time ready, Time& port, Time* card);
   Time latency(int src, int dst) const;
   void complete(RequestId id, Time at);
   void bounce(NetRequest& send);
@@ -173,12 +201,14 @@ class Network {
   NetworkListener& listener_;
   NetworkWatcher* watcher_ = nullptr;
   NetworkTracer* tracer_ = nullptr;
+  std::unique_ptr<Slowdowns> slow_;  // null: nothing is slower than it should be
   std::vector<NetRequest> requests_;
   RequestId free_ = no_request;
   std::vector<Ports> ports_;
   std::vector<RankTraffic> traffic_;
   std::vector<Time> nic_out_free_, nic_in_free_;
   std::vector<std::uint64_t> card_bytes_;  // out of the node
+  std::unique_ptr<Links> links_;           // null: not counted
   std::uint64_t messages_ = 0;
   Time last_arrival_ = 0;
   bool holds_any_source_ = false;

@@ -34,11 +34,6 @@ Time from_deadline(const Deadline& deadline) {
   return deadline.is_never() ? never : to_time(deadline.when());
 }
 
-struct Scheduler::Worker : Task {
-  explicit Worker(std::size_t stack_bytes) : stack(1, stack_bytes) { worker = true; }
-  Stacks stack;
-};
-
 Scheduler* Scheduler::current() { return current_scheduler; }
 
 Scheduler::Scheduler(Topology topology, int ranks, const SchedulerOptions& options)
@@ -68,15 +63,18 @@ void Scheduler::enter(context::transfer_t from) {
 
 void Scheduler::run_task(Task& task) {
   try {
-    task.worker ? task.main() : main_(task.rank);
+    if (task.worker)
+      task.main();
+    else if (!task.lost)  // before it began
+      main_(task.rank);
   } catch (...) {
-    if (!failure_) failure_ = std::current_exception();
-    if (!task.worker) network_.fail_rank(task.rank, task.clock);
+    if (!failure_ && !task.lost) failure_ = std::current_exception();
+    if (!task.worker && !task.lost) network_.fail_rank(task.rank, task.clock);
   }
   task.ended = true;
   if (task.worker) {
     task.main = nullptr;
-  } else {
+  } else if (!task.lost) {
     --alive_;
     finish_ = std::max(finish_, task.clock);
   }
@@ -87,6 +85,7 @@ void Scheduler::run(const std::function<void(int rank)>& main) {
   Tasking* const outer_tasking = exchange_current(this);
   main_ = main;
   alive_ = network_.ranks();
+  start_losses();
   for (int rank = 0; rank < network_.ranks(); ++rank) {
     Task& task = tasks_[static_cast<std::size_t>(rank)];
     task.rank = task.mark = rank;
@@ -106,6 +105,7 @@ void Scheduler::run(const std::function<void(int rank)>& main) {
     if (!release_blocked()) break;
     run_all();
   }
+  if (!lost_.empty()) unwind_lost();
   current_scheduler = outer;
   exchange_current(outer_tasking);
   if (failure_) std::rethrow_exception(failure_);
@@ -118,7 +118,12 @@ void Scheduler::run_all() {
 
 Task* Scheduler::next_task() {
   for (;;) {
-    if (ready_.earliest() <= soonest_deadline_ && !ready_.empty()) return ready_.pop();
+    if (ready_.earliest() <= soonest_deadline_ && !ready_.empty()) {
+      Task* const next = ready_.pop();
+      if (!next->lost || unwinding_) return next;
+      parked_.push_back(next);
+      continue;
+    }
     if (choices_ && match_any_source()) continue;
     if (ready_.empty() && alive_ > 0 && listener_) listener_->stalled(blocked());
     if (!expire(ready_.earliest()) && ready_.empty()) return &tasks_.back();
@@ -160,6 +165,12 @@ void Scheduler::compute(Time duration) {
   if (running_->clock <= ready_.earliest() && running_->clock <= soonest_deadline_) return;
   ready_.push(running_, running_->clock);
   give_way();
+  unwind_here();
+}
+
+void Scheduler::work(Time duration) {
+  const double slowness = network_.slowness(running_->rank);
+  compute(slowness > 1 ? static_cast<Time>(static_cast<double>(duration) * slowness) : duration);
 }
 
 void Scheduler::set_tracer(Tracer* tracer) {
@@ -182,7 +193,7 @@ void Scheduler::sleep_until(TimePoint when) { idle_until(to_time(when), nullptr)
 void Scheduler::reduced(const void* to, const void* from, std::size_t bytes) {
   const Time begin = running_->clock;
   if (reduce_ps_per_byte_ > 0)
-    compute(static_cast<Time>(static_cast<double>(bytes) * reduce_ps_per_byte_ + 0.5));
+    work(static_cast<Time>(static_cast<double>(bytes) * reduce_ps_per_byte_ + 0.5));
   if (tracer_) tracer_->reduced(running_->rank, to, from, bytes, begin, running_->clock);
 }
 
@@ -234,6 +245,7 @@ bool Scheduler::await(RequestId id, Time deadline, const WaitReason* reason) {
   network_.await(id);
   task.waiting_for = id;
   block(task, deadline, reason);  // known() puts this rank back at the request's time
+  unwind_here();
   if (task.wake == Wake::normal) return true;
   network_.await(id, false);
   if (task.wake == Wake::released) fail(Errc::timeout, "deadlock: rank {} waits for ever", task.rank);
@@ -310,6 +322,7 @@ bool Scheduler::wait(WaitList& list, const Deadline& deadline, const WaitReason*
   (list.last ? static_cast<Task*>(list.last)->list_next : *reinterpret_cast<Task**>(&list.first)) = &task;
   list.last = &task;
   block(task, from_deadline(deadline), reason);
+  if (reason) unwind_here();
   if (task.wake == Wake::released) fail(Errc::timeout, "deadlock: rank {} waits for ever", task.rank);
   return task.wake == Wake::normal;
 }
@@ -362,6 +375,7 @@ void Scheduler::start(std::function<void()> fn) {
   idle_workers_.pop_back();
   if (task.rank >= 0) std::erase(workers_of_[static_cast<std::size_t>(task.rank)], &task);
   task.ended = false;
+  task.lost = running_->lost;
   task.rank = running_->rank;
   workers_of_[static_cast<std::size_t>(task.rank)].push_back(&task);
   task.clock = running_->clock;
@@ -370,12 +384,6 @@ void Scheduler::start(std::function<void()> fn) {
   task.context = context::make_fcontext(task.stack.top(0), task.stack.usable(0), &Scheduler::enter);
   marks_.has_stack(task.mark, task.stack.bottom(0), task.stack.usable(0));
   ready_.push(&task, task.clock);
-}
-
-template <class Visit>
-void Scheduler::for_each_task(Visit visit) {
-  for (Task& task : tasks_) visit(task);
-  for (const auto& worker : workers_) visit(*worker);
 }
 
 bool Scheduler::expire(Time before) {
@@ -394,7 +402,7 @@ bool Scheduler::expire(Time before) {
 std::vector<BlockedTask> Scheduler::blocked() {
   std::vector<BlockedTask> found;
   for_each_task([&](const Task& task) {
-    if (!task.is_blocked() || task.ended) return;
+    if (!task.is_blocked() || task.ended || task.lost) return;
     found.push_back({task.rank, task.worker, task.waiting_for, task.reason,
                      task.list != nullptr && task.reason == nullptr && task.deadline != never});
   });
@@ -417,7 +425,7 @@ std::string Scheduler::who_waits() {
 bool Scheduler::release_blocked() {
   bool any = false;
   for_each_task([&](Task& task) {
-    if (!task.is_blocked() || task.ended || (task.worker && task.list != nullptr)) return;
+    if (!task.is_blocked() || task.ended || task.lost || (task.worker && task.list != nullptr)) return;
     any = true;
     make_ready(task, std::max(task.clock, finish_), Wake::released);
   });

@@ -46,6 +46,15 @@ class SchedulerListener {
   virtual void stalled(const std::vector<BlockedTask>& blocked) = 0;
   // A rank's tensors and scratch grow or shrink. May throw when they grow.
   virtual void memory(int rank, std::ptrdiff_t change) = 0;
+  virtual void lost(int rank, Time at) { (void)rank, (void)at; }  // a what-if
+};
+
+// Ends what a lost rank does; no std::exception, so that a program does not take it for an error.
+struct Vanished {};
+
+struct LostRank {
+  int rank;
+  Time at;
 };
 
 Time from_deadline(const Deadline& deadline);  // on the virtual clock
@@ -68,6 +77,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   int rank() const { return running_->rank; }
   Time clock() const { return running_->clock; }
   void compute(Time duration);  // the clock moves on; earlier ranks run first
+  void work(Time duration);     // as long as this rank needs for what others do in `duration`
   // Until the request is known and the clock has reached it; false: the deadline passed first.
   bool await(RequestId id, Time deadline = never, const WaitReason* reason = nullptr);
   bool reached(RequestId id);  // known, and not in this rank's future; each look costs poll_cost
@@ -95,6 +105,11 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   Choices* choices() const { return choices_; }  // null: the ordinary one
   void set_tracer(Tracer* tracer);
   Tracer* tracer() const { return tracer_; }  // null: nothing is traced
+  // Before run(); the ranks exist.
+  void suppose(const WhatIf& what_if);
+  const std::vector<LostRank>& lost() const { return lost_; }  // so far, in the order of their times
+  bool is_lost(int rank) const { return tasks_[static_cast<std::size_t>(rank)].lost; }
+  void check_alive();  // throws in a rank that is lost: it has nothing to do here any more
   Network& network() { return network_; }
   const Network& network() const { return network_; }
   Time finish_time() const { return finish_; }  // the latest clock of all ranks that have ended
@@ -106,7 +121,10 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   static constexpr Time poll_cost = 50'000;  // ps: a loop over is_completed() gets on
 
  private:
-  struct Worker;
+  struct Worker : Task {
+    explicit Worker(std::size_t stack_bytes) : stack(1, stack_bytes) { worker = true; }
+    Stacks stack;
+  };
   void known(std::int32_t rank, RequestId id, Time at) override;
   static void enter(boost::context::detail::transfer_t from);
   void run_task(Task& task);
@@ -122,7 +140,10 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   // Wakes those whose deadline comes before anything else happens.
   bool expire(Time before);
   template <class Visit>
-  void for_each_task(Visit visit);
+  void for_each_task(Visit visit) {
+    for (Task& task : tasks_) visit(task);
+    for (const auto& worker : workers_) visit(*worker);
+  }
   std::vector<BlockedTask> blocked();
   std::string who_waits();
   bool release_blocked();
@@ -131,6 +152,10 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   bool puts_off(RequestId id);
   bool fault(const void* address) noexcept override;
   void memory(std::ptrdiff_t change);  // of the running rank
+  void start_losses();
+  void lose(int rank);
+  void unwind_lost();
+  void unwind_here();  // in a lost rank that goes on: leaves its main function
 
   Network network_;
   Stacks stacks_;
@@ -161,6 +186,10 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   Choices* choices_ = nullptr;
   std::unordered_map<RequestId, int> put_off_;  // completed, but is_completed() said "not yet" so often
   int idle_polls_ = 0;
+  std::vector<Loss> losses_;  // to come
+  std::vector<LostRank> lost_;
+  std::vector<Task*> parked_;  // of lost ranks, that could go on
+  bool unwinding_ = false;     // all others have ended; the lost ones go on to leave
 };
 
 }  // namespace dist::sim

@@ -30,6 +30,8 @@ struct alignas(64) Task {
   std::int32_t rank = -1;
   bool ended = false;
   bool worker = false;
+  bool lost = false;     // of a rank that has vanished
+  bool unwound = false;  // it has been told
   Wake wake = Wake::normal;
 
   // While it waits:

@@ -47,6 +47,7 @@ class Topology {
   int max_ranks = 0;      // 0: as many as wanted
   int gpus_per_node = 0;  // 0: one node holds all
   int nics_per_node = 0;
+  int switch_radix = 0;                // ports of a switch that can sum (switch_tree.h); 0: there is none
   double overhead_s = 0;               // o of every message
   LinkFigures intra, inter;            // between GPUs of a node; through the network, one network card
   double reduce_seconds_per_byte = 0;  // gamma: per byte of one operand

@@ -106,8 +106,8 @@ std::string names() {
 Topology parse_topology(std::string_view text, const std::string& where, const std::string& name) {
   const Reader in(text, where);
   in.only_these(in.root(), "",
-                {"about", "max_ranks", "gpus_per_node", "nics_per_node", "overhead_us", "intra", "inter",
-                 "reduce_gb_s", "sources"});
+                {"about", "max_ranks", "gpus_per_node", "nics_per_node", "switch_radix", "overhead_us",
+                 "intra", "inter", "reduce_gb_s", "sources"});
   Topology topology;
   topology.name = name;
   if (in.root().contains("about")) {
@@ -117,6 +117,10 @@ Topology parse_topology(std::string_view text, const std::string& where, const s
   topology.max_ranks = in.count("max_ranks");
   topology.gpus_per_node = in.count("gpus_per_node");
   topology.nics_per_node = in.count("nics_per_node");
+  topology.switch_radix = in.count("switch_radix");
+  if (topology.switch_radix == 1) in.refuse("", "switch_radix", "is 1; a switch has two ports at least");
+  if (topology.switch_radix > 0 && topology.gpus_per_node == 0)
+    in.refuse("", "switch_radix", "is of no use without gpus_per_node: one node holds all ranks");
   topology.overhead_s = in.number(in.root(), "", "overhead_us", 0, 0, 1e6) * 1e-6;
   topology.intra = in.link("intra");
   if (topology.gpus_per_node > 0)

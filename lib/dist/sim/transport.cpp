@@ -4,6 +4,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/sim/tracer.h"
+#include "dist/trace/readable.h"
 
 namespace dist::sim {
 
@@ -48,12 +49,27 @@ Network::Post SimTransport::post(const TensorView& data, int peer, bool is_send)
           .site = site};
 }
 
-void SimTransport::check_aborted() const {
-  if (aborted_ && !aborted_->empty()) fail(Errc::aborted, "{} was given up: {}", subject(), *aborted_);
+void SimTransport::check_usable() const {
+  fabric_.scheduler.check_alive();
+  if (is_aborted()) fail(Errc::aborted, "{} was given up: {}", subject(), *aborted_);
+  if (const LostRank* lost = lost_member(never)) raise_lost(*lost);
+}
+
+// The first of the group that was lost before then.
+const LostRank* SimTransport::lost_member(Time before) const {
+  for (const LostRank& lost : fabric_.scheduler.lost()) {
+    if (lost.at < before && options_.members.contains(lost.rank)) return &lost;
+  }
+  return nullptr;
+}
+
+void SimTransport::raise_lost(const LostRank& lost) const {
+  fabric_.scheduler.check_alive();
+  fail(Errc::peer_failed, "{}: rank {} was lost at {}", subject(), lost.rank, trace::readable_time(lost.at));
 }
 
 Request SimTransport::isend(TensorView data, int dst) {
-  check_aborted();
+  check_usable();
   Network::Post send = post(data, options_.members[dst], true);
   send.rendezvous = options_.mode == SendMode::rendezvous;
   if (Choices* const choices = fabric_.scheduler.choices(); choices && options_.channel.point_to_point)
@@ -62,7 +78,7 @@ Request SimTransport::isend(TensorView data, int dst) {
 }
 
 Request SimTransport::irecv(TensorView data, int src) {
-  check_aborted();
+  check_usable();
   const int peer = src == any_rank ? any_source : options_.members[src];
   return {this, fabric_.scheduler.network().post_recv(post(data, peer, false))};
 }
@@ -72,20 +88,29 @@ int SimTransport::wait(std::uint64_t id) {
   Network& network = fabric_.scheduler.network();
   bool there = false;
   try {
+    fabric_.scheduler.check_alive();
     there = fabric_.scheduler.await(request, deadline_, this);
+    while (!there && !lost_member(never) && fabric_.scheduler.clock() < deadline_ && !is_aborted())
+      there = fabric_.scheduler.await(request, deadline_, this);  // a rank of another group was lost
   } catch (...) {
     network.cancel(request);
     throw;
   }
   if (!there) give_up(request);
   const NetRequest& done = network[request];
+  if (const LostRank* lost = lost_member(done.fault == Fault::none ? done.at : never)) {
+    network.cancel(request);
+    raise_lost(*lost);
+  }
   if (done.fault != Fault::none) raise(request);
   const int peer = done.peer;
   network.release(request);
   return options_.members.group_rank_of(peer);
 }
 
-bool SimTransport::test(std::uint64_t id) { return fabric_.scheduler.reached(static_cast<RequestId>(id)); }
+bool SimTransport::test(std::uint64_t id) {
+  return fabric_.scheduler.reached(static_cast<RequestId>(id)) || lost_member(never) != nullptr;
+}
 
 void SimTransport::cancel(std::uint64_t id) noexcept {
   fabric_.scheduler.network().cancel(static_cast<RequestId>(id));
@@ -97,7 +122,7 @@ std::string SimTransport::subject() const { return fmt::format("rank {}: {}", gl
 void SimTransport::give_up(RequestId id) {
   const NetRequest request = fabric_.scheduler.network()[id];
   fabric_.scheduler.network().cancel(id);
-  check_aborted();
+  check_usable();
   const std::string peer = request.peer == any_source ? "any rank" : fmt::format("rank {}", request.peer);
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::nanoseconds((fabric_.scheduler.clock() - request.at) / 1000));
@@ -161,6 +186,7 @@ void SimEndpoint::abort(const std::string& reason) {
 }
 
 void SimEndpoint::close(const std::string& reason) noexcept {
+  if (fabric_.scheduler.is_lost(rank_)) return;  // nobody hears it
   fabric_.gone[static_cast<std::size_t>(rank_)] =
       reason.empty() ? std::string(has_left) : fmt::format("gave up: {}", reason);
   fabric_.scheduler.network().fail_rank(rank_, fabric_.scheduler.clock());

@@ -55,7 +55,10 @@ class SimTransport final : public Transport, private WaitReason {
   void cancel(std::uint64_t id) noexcept override;
   void free_scratch(TensorView view) noexcept override;
   Network::Post post(const TensorView& data, int peer, bool is_send) const;
-  void check_aborted() const;
+  bool is_aborted() const { return aborted_ && !aborted_->empty(); }
+  void check_usable() const;  // throws when no operation of this group can be any more
+  const LostRank* lost_member(Time before) const;
+  [[noreturn]] void raise_lost(const LostRank& lost) const;
   [[noreturn]] void raise(RequestId id);
   [[noreturn]] void give_up(RequestId id);
   std::string subject() const;  // "rank 2: ring_all_reduce #17 (16384 f32)"

@@ -8,6 +8,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/core/tasking.h"
 #include "dist/store/file_log.h"
 #include "dist/store/key_value_map.h"
 #include "dist/store/wire.h"
@@ -160,7 +161,7 @@ class FileStore final : public Store {
         if (there()) return;
         if (deadline.passed()) fail_missing(map_.missing(keys), since, where());
       }
-      std::this_thread::sleep_for(std::min(pause, deadline.left()));
+      sleep(std::min(pause, deadline.left()));
     }
   }
 

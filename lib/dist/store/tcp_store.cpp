@@ -1,11 +1,13 @@
 #include "dist/store/tcp_store.h"
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 #include "dist/store/client_connection.h"
 #include "dist/store/key_value_map.h"
 #include "dist/store/wire.h"
@@ -42,7 +44,8 @@ class TcpStore final : public Store {
   }
 
   Bytes get(std::string_view key, Deadline deadline) override {
-    return value_of(call_waiting(Writer(Command::get).put(key).put(time_left(deadline)).finish(), deadline));
+    return value_of(call_waiting(
+        [&](std::int64_t ms) { return Writer(Command::get).put(key).put(ms).finish(); }, deadline));
   }
 
   std::int64_t add(std::string_view key, std::int64_t delta) override {
@@ -56,7 +59,7 @@ class TcpStore final : public Store {
   }
 
   void wait(std::span<const std::string> keys, Deadline deadline) override {
-    call_waiting(Writer(Command::wait).put(keys).put(time_left(deadline)).finish(), deadline);
+    call_waiting([&](std::int64_t ms) { return Writer(Command::wait).put(keys).put(ms).finish(); }, deadline);
   }
 
   bool check(std::span<const std::string> keys) override {
@@ -121,13 +124,27 @@ class TcpStore final : public Store {
     return reply;
   }
 
-  // For requests that the server answers when the keys are there, or at the deadline.
-  Bytes call_waiting(const Bytes& request, Deadline deadline) {
+  // For requests that the server answers when the keys are there, or after the time they name.
+  template <class Request>
+  Bytes call_waiting(Request request_for, Deadline deadline) {
     const auto since = Deadline::Clock::now();
+    if (Tasking::current()) return ask_again_and_again(request_for(0), deadline, since);
+    const Bytes request = request_for(time_left(deadline));
     const Deadline reply_by = deadline.is_never() ? deadline : Deadline::after(deadline.left() + reply_slack);
     Bytes reply = call(request, reply_by);
     if (status(reply) == Status::timeout) fail_missing(result(reply).texts(), since, where());
     return reply;
+  }
+
+  // Virtual ranks share the thread that would wait for the server.
+  Bytes ask_again_and_again(const Bytes& request, Deadline deadline, Deadline::Clock::time_point since) {
+    constexpr Timeout longest_pause = std::chrono::milliseconds(100);
+    for (Timeout pause = std::chrono::milliseconds(1);; pause = std::min(2 * pause, longest_pause)) {
+      Bytes reply = call(request, patience());
+      if (status(reply) != Status::timeout) return reply;
+      if (deadline.passed()) fail_missing(result(reply).texts(), since, where());
+      sleep(std::min(pause, deadline.left()));
+    }
   }
 
   const pid_t owner_ = getpid();

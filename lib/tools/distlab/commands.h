@@ -50,13 +50,19 @@ struct HintOptions {
 };
 
 struct SimOptions {
-  std::string collective = "all_reduce";
+  std::string what = "all_reduce";      // a collective, a program's path, or a lab as find_lab() takes it
+  std::vector<std::string> arguments;   // of the program
+  bool solution = false;                // of the lab
   std::vector<std::string> algorithms;  // empty: all there are
-  std::vector<int> ranks = {4};
-  std::vector<std::uint64_t> bytes = {4};
-  std::string topology = "laptop";  // a name or a file
-  std::string json;                 // a file, "-" for standard output; empty: none
-  bool headline = false;            // the course notes' comparison instead
+  std::vector<int> ranks;               // empty: 4; for a program what it asks for
+  std::vector<std::uint64_t> bytes;     // empty: 4
+  std::string sweep;                    // as parse_sweep() takes it, instead of the two above
+  std::string topology = "laptop";      // a name or a file
+  std::vector<std::string> stragglers, slow_links, losses;  // as dist/sim/what_if.h reads them
+  bool links = false;                                       // name the busiest
+  std::filesystem::path plot;                               // an SVG file; empty: none
+  std::string json;                                         // a file, "-" for standard output; empty: none
+  bool headline = false;                                    // the course notes' comparison instead
 };
 
 struct TraceOptions {
@@ -76,6 +82,7 @@ int run_lab(const RunOptions& options);
 int grade_lab(const GradeOptions& options);
 int show_hint(const HintOptions& options);
 int run_simulation(const SimOptions& options);
+int simulate_program(const SimOptions& options, const std::string& program);  // for run_simulation
 int show_trace(const TraceOptions& options);
 
 }  // namespace distlab

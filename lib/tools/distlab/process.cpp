@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
@@ -16,16 +17,19 @@
 namespace distlab {
 namespace {
 
-// Starts argv with its output on `out` and no input; 0 when it cannot be started.
+// Starts argv with its output on `out` and no input, or with ours when `out` is -1; 0 when it cannot be
+// started.
 pid_t start(const std::vector<std::string>& argv, int out) {
   std::vector<char*> pointers;
   for (const auto& word : argv) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
+  if (out >= 0) {
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
+  }
   pid_t child = 0;
   const int error = posix_spawnp(&child, pointers[0], &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -79,6 +83,12 @@ ProcessResult run_streamed(const std::vector<std::string>& argv, const LineSink&
   });
   if (!pending.empty()) sink(pending);
   return {exit_code, {}};
+}
+
+int run_in_foreground(const std::vector<std::string>& argv) {
+  std::fflush(nullptr);
+  const pid_t child = start(argv, -1);
+  return child == 0 ? 127 : wait_for(child);
 }
 
 std::string find_program(const std::string& name) {

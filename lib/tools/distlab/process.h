@@ -19,6 +19,8 @@ using LineSink = std::function<void(std::string_view line)>;
 ProcessResult run_captured(const std::vector<std::string>& argv);
 // The same, but gives each line to `sink` as soon as it is complete; the result's output is empty.
 ProcessResult run_streamed(const std::vector<std::string>& argv, const LineSink& sink);
+// Runs argv[0] with our own input and output, and waits for it; its exit code as above.
+int run_in_foreground(const std::vector<std::string>& argv);
 // In PATH, executable. Empty when there is none.
 std::string find_program(const std::string& name);
 

@@ -1,17 +1,24 @@
-// ./distlab sim: collectives on virtual ranks.
+// ./distlab sim: collectives on virtual ranks. Programs and labs: sim_program.cpp.
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "dist/collectives/algorithms.h"
 #include "dist/core/fail.h"
 #include "dist/launch/simulate_collective.h"
+#include "dist/launch/spawn_simulated.h"
 #include "dist/sim/topology_file.h"
 
 #include "distlab/commands.h"
+#include "distlab/labs.h"
+#include "distlab/plot.h"
+#include "distlab/sim_sweep.h"
 
 namespace distlab {
 namespace {
@@ -20,23 +27,21 @@ using dist::sim::CollectiveCost;
 using dist::sim::CollectiveRun;
 using dist::sim::Topology;
 
-dist::OpKind collective_named(const std::string& name) {
-  std::string names;
+std::vector<std::string> collective_names() {
+  std::vector<std::string> names;
   for (int i = 0; i <= static_cast<int>(dist::OpKind::barrier); ++i) {
     const auto kind = static_cast<dist::OpKind>(i);
-    if (!dist::is_collective(kind)) continue;
-    if (dist::name(kind) == name) return kind;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", dist::name(kind));
-  }
-  dist::fail(dist::Errc::invalid_argument, "there is no collective \"{}\"; there are {}", name, names);
-}
-
-std::vector<std::string> algorithms_of(dist::OpKind collective) {
-  std::vector<std::string> names;
-  for (const auto& entry : dist::algorithms()) {
-    if (entry.collective == collective) names.emplace_back(entry.name);
+    if (dist::is_collective(kind)) names.emplace_back(dist::name(kind));
   }
   return names;
+}
+
+std::optional<dist::OpKind> collective_named(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(dist::OpKind::barrier); ++i) {
+    const auto kind = static_cast<dist::OpKind>(i);
+    if (dist::is_collective(kind) && dist::name(kind) == name) return kind;
+  }
+  return std::nullopt;
 }
 
 std::string readable_time(double seconds) {
@@ -54,7 +59,35 @@ double peak_rss_mib() {
 void print_row(const CollectiveRun& run, const CollectiveCost& cost) {
   fmt::print("{:>8} {:>14} {:<20} {:>14} {:>14} {:>18} {:>9.2f} s\n", run.ranks, run.bytes, cost.algorithm,
              readable_time(cost.virtual_time_s), cost.messages, cost.max_bytes_sent_per_rank, cost.wall_s);
-  std::fflush(stdout);
+}
+
+// "0, 1, 3-7"
+std::string readable_ranks(const std::vector<int>& ranks) {  // ascending
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", ranks[i]);
+    if (end - i > 1) text += fmt::format("{}{}", end - i > 2 ? "-" : ", ", ranks[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+// Who was lost, and who got which error because of it.
+void print_failures(const CollectiveCost& cost) {
+  std::map<std::string, std::vector<int>> told;
+  for (const auto& [rank, what] : cost.failures) {
+    const std::string label = fmt::format("rank {}: ", rank);
+    if (what.starts_with(label))
+      told[what.substr(label.size())].push_back(rank);
+    else
+      fmt::print("         {}\n", what);
+  }
+  for (auto& [what, ranks] : told) {
+    std::ranges::sort(ranks);
+    fmt::print("         {} {}: {}\n", ranks.size() == 1 ? "rank" : "ranks", readable_ranks(ranks), what);
+  }
 }
 
 void print_header() {
@@ -62,18 +95,29 @@ void print_header() {
              "virtual time", "messages", "most bytes a rank", "took");
 }
 
+nlohmann::ordered_json links_as_json(const CollectiveCost& cost) {
+  auto links = nlohmann::ordered_json::array();
+  for (const auto& [src, dst, messages, bytes] : cost.links)
+    links.push_back({{"src", src}, {"dst", dst}, {"messages", messages}, {"bytes", bytes}});
+  return links;
+}
+
 nlohmann::ordered_json to_json(const CollectiveRun& run, const CollectiveCost& cost,
                                const Topology& topology) {
-  return {{"collective", dist::name(run.collective)},
-          {"algorithm", cost.algorithm},
-          {"ranks", run.ranks},
-          {"bytes", run.bytes},
-          {"topology", topology.name},
-          {"virtual_time_s", cost.virtual_time_s},
-          {"messages", cost.messages},
-          {"wall_s", cost.wall_s},
-          {"max_bytes_sent_per_rank", cost.max_bytes_sent_per_rank},
-          {"peak_rss_mib", peak_rss_mib()}};
+  nlohmann::ordered_json result{{"collective", dist::name(run.collective)},
+                                {"algorithm", cost.algorithm},
+                                {"ranks", run.ranks},
+                                {"bytes", run.bytes},
+                                {"topology", topology.name},
+                                {"virtual_time_s", cost.virtual_time_s},
+                                {"messages", cost.messages},
+                                {"wall_s", cost.wall_s},
+                                {"max_bytes_sent_per_rank", cost.max_bytes_sent_per_rank},
+                                {"peak_rss_mib", peak_rss_mib()}};
+  if (run.links) result["links"] = links_as_json(cost);
+  for (const auto& [rank, what] : cost.failures)
+    result["failures"].push_back({{"rank", rank}, {"what", what}});
+  return result;
 }
 
 void write_json(const std::string& path, const nlohmann::ordered_json& results) {
@@ -100,6 +144,7 @@ int show_headline() {
   double times[2] = {};
   for (int i = 0; const char* algorithm : {"tree", "ring"}) {
     const CollectiveRun run{dist::OpKind::all_reduce, algorithm, 24'576, 8};
+    std::fflush(stdout);
     const auto cost = dist::sim::simulate_collective(run, summit);
     times[i++] = cost.virtual_time_s;
     print_row(run, cost);
@@ -108,31 +153,144 @@ int show_headline() {
   return exit_ok;
 }
 
-}  // namespace
+dist::sim::WhatIf what_if_of(const SimOptions& options) {
+  dist::sim::WhatIf what_if;
+  for (const auto& text : options.stragglers) what_if.stragglers.push_back(dist::sim::parse_straggler(text));
+  for (const auto& text : options.slow_links) what_if.slow_links.push_back(dist::sim::parse_slow_link(text));
+  for (const auto& text : options.losses) what_if.losses.push_back(dist::sim::parse_loss(text));
+  return what_if;
+}
 
-int run_simulation(const SimOptions& options) {
-  if (options.headline) return show_headline();
+// Ranks and bytes as said in one way or the other.
+Sweep sweep_of(const SimOptions& options) {
+  Sweep sweep;
+  if (!options.sweep.empty()) sweep = parse_sweep(options.sweep);
+  const auto refuse = [](const char* what) {
+    dist::fail(dist::Errc::invalid_argument, "{} are given twice, by --sweep and by --{}", what, what);
+  };
+  if (!options.ranks.empty() && !sweep.ranks.empty()) refuse("ranks");
+  if (!options.bytes.empty() && !sweep.bytes.empty()) refuse("bytes");
+  if (sweep.ranks.empty()) sweep.ranks = options.ranks.empty() ? std::vector{4} : options.ranks;
+  if (sweep.bytes.empty())
+    sweep.bytes = options.bytes.empty() ? std::vector<std::uint64_t>{4} : options.bytes;
+  return sweep;
+}
+
+// What has been simulated, as lines: over the sizes, one for each rank count, or over the rank counts.
+class Curves {
+ public:
+  Curves(const SimOptions& options, const Sweep& sweep, const Topology& topology)
+      : over_bytes_(sweep.bytes.size() > 1) {
+    if (options.plot.empty()) return;
+    if (!over_bytes_ && sweep.ranks.size() < 2)
+      dist::fail(dist::Errc::invalid_argument,
+                 "--plot needs several ranks or bytes, as in --sweep ranks=2..256");
+    if (over_bytes_ && std::ranges::count(sweep.bytes, 0) > 0)
+      dist::fail(dist::Errc::invalid_argument, "--plot cannot show 0 bytes: its axes are logarithmic");
+    several_ranks_ = over_bytes_ && sweep.ranks.size() > 1;
+    const auto one = !over_bytes_     ? fmt::format(" of {} bytes", sweep.bytes[0])
+                     : several_ranks_ ? std::string()
+                                      : fmt::format(" on {} ranks", sweep.ranks[0]);
+    plot_.title = fmt::format("{}{}, simulated on {}", options.what, one, topology.name);
+    plot_.x = over_bytes_ ? PlotAxis{"bytes a rank", Unit::bytes} : PlotAxis{"ranks", Unit::count};
+    plot_.y = {"virtual time", Unit::seconds};
+  }
+
+  void add(const CollectiveRun& run, const CollectiveCost& cost) {
+    if (cost.virtual_time_s <= 0) return;  // one rank alone: it has no place on a logarithmic axis
+    const std::string label = several_ranks_ ? fmt::format("{} ranks", run.ranks) : "";
+    const auto is_ours = [&](const PlotLine& line) {
+      return line.family == cost.algorithm && line.label == label;
+    };
+    auto line = std::ranges::find_if(plot_.lines, is_ours);
+    if (line == plot_.lines.end()) line = plot_.lines.insert(line, {cost.algorithm, label, {}});
+    line->points.emplace_back(over_bytes_ ? static_cast<double>(run.bytes) : run.ranks, cost.virtual_time_s);
+  }
+
+  void write(const std::filesystem::path& path) {
+    for (PlotLine& line : plot_.lines) std::ranges::sort(line.points);
+    if (plot_.lines.empty()) dist::fail(dist::Errc::invalid_argument, "--plot: nothing took any time");
+    write_svg(plot_, path);
+  }
+
+ private:
+  bool over_bytes_, several_ranks_ = false;
+  Plot plot_;
+};
+
+// Everything that is to be simulated, in the order of the table; refused before the first of it begins.
+std::vector<CollectiveRun> runs_of(const SimOptions& options, dist::OpKind collective, const Sweep& sweep,
+                                   const Topology& topology) {
+  const auto algorithms =
+      options.algorithms.empty() ? dist::sim::simulated_algorithms(collective, topology) : options.algorithms;
+  const auto what_if = what_if_of(options);
+  std::vector<CollectiveRun> runs;
+  for (const int ranks : sweep.ranks) {
+    for (const std::uint64_t bytes : sweep.bytes) {
+      for (const auto& algorithm : algorithms)
+        runs.push_back(
+            {collective, algorithm, ranks, static_cast<std::int64_t>(bytes), what_if, options.links});
+    }
+  }
+  for (const auto& run : runs) dist::sim::check_collective(run, topology);
+  return runs;
+}
+
+int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
+  if (!options.arguments.empty())
+    dist::fail(dist::Errc::invalid_argument, "{} takes no arguments; \"{}\" is one", options.what,
+               options.arguments[0]);
   const Topology topology = dist::sim::load_topology(options.topology);
-  const dist::OpKind collective = collective_named(options.collective);
-  const auto algorithms = options.algorithms.empty() ? algorithms_of(collective) : options.algorithms;
+  const Sweep sweep = sweep_of(options);
+  const auto runs = runs_of(options, collective, sweep, topology);
+  Curves curves(options, sweep, topology);
   const bool table = options.json != "-";
   auto results = nlohmann::ordered_json::array();
   if (table) {
-    fmt::print("{} on {}: {}\n", options.collective, topology.name, topology.about);
+    fmt::print("{} on {}: {}\n", options.what, topology.name, topology.about);
     print_header();
   }
-  for (const int ranks : options.ranks) {
-    for (const std::uint64_t bytes : options.bytes) {
-      for (const auto& algorithm : algorithms) {
-        const CollectiveRun run{collective, algorithm, ranks, static_cast<std::int64_t>(bytes)};
-        const auto cost = dist::sim::simulate_collective(run, topology);
-        if (table) print_row(run, cost);
-        results.push_back(to_json(run, cost, topology));
-      }
+  for (const auto& run : runs) {
+    const auto cost = dist::sim::simulate_collective(run, topology);
+    if (table) {
+      print_row(run, cost);
+      print_failures(cost);
+      if (options.links) fmt::print("         {}", dist::busiest_links(cost.links));
+      std::fflush(stdout);
     }
+    curves.add(run, cost);
+    results.push_back(to_json(run, cost, topology));
   }
   if (!options.json.empty()) write_json(options.json, results);
+  if (!options.plot.empty()) curves.write(options.plot);
   return exit_ok;
+}
+
+int simulate_lab(const SimOptions& options) {
+  std::string demo;
+  try {
+    demo = lab_program(find_lab(options.what), options.solution ? "solution_demo" : "demo").string();
+  } catch (const dist::Error& error) {
+    if (error.code() != dist::Errc::invalid_argument) throw;
+    dist::fail(dist::Errc::invalid_argument,
+               "\"{}\" is no collective ({}), and {}; a program is given by its path, as ./{}", options.what,
+               fmt::join(collective_names(), ", "), error.what(), options.what);
+  }
+  return simulate_program(options, demo);
+}
+
+}  // namespace
+
+int run_simulation(const SimOptions& options) try {
+  if (options.headline) return show_headline();
+  if (options.what.find('/') != std::string::npos) return simulate_program(options, options.what);
+  if (const auto collective = collective_named(options.what))
+    return simulate_collectives(options, *collective);
+  return simulate_lab(options);
+} catch (const dist::Error& error) {
+  if (error.code() != dist::Errc::invalid_argument) throw;
+  fmt::print(stderr, "distlab: {}\n", error.what());
+  return exit_usage;
 }
 
 }  // namespace distlab

@@ -84,6 +84,29 @@ TEST(SimReport, CountsWhatWasSentAndHeld) {
   EXPECT_EQ(report.max_peak_buffer_bytes(), 5000u);  // the tensor and one chunk
 }
 
+TEST(SimReport, CountsWhatEachLinkCarried) {
+  sim::RunOptions options;
+  options.ranks = 3;
+  const auto ring = [](int) {
+    init_process_group();
+    Tensor t = zeros({300});
+    all_reduce(t, ReduceOp::sum, {.algorithm = "ring"});
+  };
+  const auto report = sim::run(options, ring);
+  ASSERT_EQ(report.links.size(), 3u);  // 0 -> 1, 1 -> 2, 2 -> 0
+  for (int i = 0; i < 3; ++i) {
+    const auto& link = report.links[static_cast<std::size_t>(i)];
+    EXPECT_EQ(link.src, i);
+    EXPECT_EQ(link.dst, (i + 1) % 3);
+    EXPECT_EQ(link.messages, 4u);
+    EXPECT_EQ(link.bytes, 1600u);
+  }
+  options.ranks = 65;
+  EXPECT_TRUE(sim::run(options, ring).links.empty()) << "nobody asked";
+  options.links = true;
+  EXPECT_EQ(sim::run(options, ring).links.size(), 65u);
+}
+
 TEST(SimReport, SleepAndTimeoutsAreVirtual) {
   const auto report = run(2, [](int rank) {
     init_process_group();

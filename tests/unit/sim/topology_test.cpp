@@ -89,7 +89,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus_per_node\": 8}",
                         {"inter is missing"}},
                     Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus_per_node\": 2.5}",
-                        {"mine.json:2:", "gpus_per_node is 2.5", "whole"}}));
+                        {"mine.json:2:", "gpus_per_node is 2.5", "whole"}},
+                    Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"switch_radix\": 8}",
+                        {"mine.json:2:", "switch_radix is of no use without gpus_per_node"}},
+                    Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"switch_radix\": 1}",
+                        {"mine.json:2:", "switch_radix is 1"}}));
 
 }  // namespace
 }  // namespace dist::test

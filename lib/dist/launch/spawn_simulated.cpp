@@ -1,0 +1,113 @@
+#include "dist/launch/spawn_simulated.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+
+#include "dist/core/fail.h"
+#include "dist/trace/readable.h"
+
+namespace dist {
+namespace {
+
+constexpr const char* variable = "DIST_SIM";
+
+int read_ranks(std::string_view text) {
+  int ranks = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
+  if (error != std::errc() || end != text.data() + text.size() || ranks < 1)
+    fail(Errc::invalid_argument, "\"{}\" is no number of ranks, 1 or more", text);
+  return ranks;
+}
+
+void read_part(std::string_view part, SimulationAsked& asked) {
+  const auto equals = part.find('=');
+  const std::string_view key = part.substr(0, equals);
+  const std::string value(equals == part.npos ? "" : part.substr(equals + 1));
+  sim::WhatIf& what_if = asked.options.what_if;
+  if (value.empty())
+    fail(Errc::invalid_argument, "it is KEY=VALUE,..., as in \"ranks=1024,topology=summit\"");
+  if (key == "ranks")
+    asked.ranks = read_ranks(value);
+  else if (key == "topology")
+    asked.options.topology = value;
+  else if (key == "straggler")
+    what_if.stragglers.push_back(sim::parse_straggler(value));
+  else if (key == "slow-link")
+    what_if.slow_links.push_back(sim::parse_slow_link(value));
+  else if (key == "lose")
+    what_if.losses.push_back(sim::parse_loss(value));
+  else if (key == "links" && (value == "yes" || value == "no"))
+    asked.options.links = value == "yes";
+  else if (key == "report")
+    asked.report_file = value;
+  else
+    fail(Errc::invalid_argument,
+         "there are ranks, topology, straggler, slow-link, lose, links (yes or no) and report");
+}
+
+std::string described(const sim::Report& report, const SimulationAsked& asked) {
+  const auto ps = static_cast<std::int64_t>(report.virtual_time_s * 1e12 + 0.5);
+  std::string text = fmt::format(
+      "simulated: {} ranks on {}, {} of virtual time, {} messages, at most {} sent by a rank ({:.2f} s "
+      "here)\n",
+      report.traffic.size(), asked.options.topology, trace::readable_time(ps), report.messages,
+      trace::readable_bytes(report.max_bytes_sent()), report.wall_s);
+  if (asked.options.links) text += busiest_links(report.links);
+  return text + report.text();
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+std::optional<SimulationAsked> simulation_asked(const GetEnv& get_env) {
+  const std::string text = get_env(variable).value_or("");
+  if (text.empty()) return std::nullopt;
+  SimulationAsked asked;
+  std::string_view left = text;
+  for (;;) {
+    const auto comma = left.find(',');
+    const std::string_view part = left.substr(0, comma);
+    try {
+      read_part(part, asked);
+    } catch (const Error& error) {
+      fail(Errc::invalid_argument, "{} has \"{}\": {}", variable, part, error.what());
+    }
+    if (comma == left.npos) return asked;
+    left.remove_prefix(comma + 1);
+  }
+}
+
+void spawn_simulated(int n, const RankFunction& fn, const SimulationAsked& asked) {
+  sim::RunOptions options = asked.options;
+  options.ranks = asked.ranks > 0 ? asked.ranks : n;
+  const sim::Report report = sim::run(options, fn);
+  std::fflush(stdout);
+  const std::string text = described(report, asked);
+  std::fputs(text.c_str(), stderr);
+  if (!asked.report_file.empty() && !(std::ofstream(asked.report_file, std::ios::app) << text << std::flush))
+    fail(Errc::resource, "{}: the report cannot be written to {}", variable, asked.report_file);
+  if (!report.findings.empty())  // failures follow from them
+    throw Error(Errc::peer_failed, "the simulation found: " + first_line(report.findings.front().text()));
+  if (!report.failures.empty()) throw Error(Errc::peer_failed, report.failures.front().what);
+}
+
+std::string busiest_links(std::vector<sim::LinkTraffic> links) {
+  constexpr std::size_t most = 8;
+  if (links.empty()) return "";
+  std::ranges::stable_sort(links, std::greater(), &sim::LinkTraffic::bytes);
+  const auto end_of = [](int rank) { return rank == sim::beyond_a_switch ? "switch" : std::to_string(rank); };
+  std::string text = "busiest links:";
+  for (std::size_t i = 0; i < std::min(most, links.size()); ++i) {
+    const auto& [src, dst, messages, bytes] = links[i];
+    text += fmt::format("{} {} -> {} ({} message{}, {})", i == 0 ? "" : ",", end_of(src), end_of(dst),
+                        messages, messages == 1 ? "" : "s", trace::readable_bytes(bytes));
+  }
+  if (links.size() > most) text += fmt::format(", and {} more", links.size() - most);
+  return text + "\n";
+}
+
+}  // namespace dist

@@ -1,0 +1,35 @@
+// Line plots as SVG: both axes logarithmic, readable when projected, in light and in dark, with nothing from
+// outside.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace distlab {
+
+enum class Unit { count, bytes, seconds };
+
+struct PlotAxis {
+  std::string name;  // "bytes a rank"
+  Unit unit = Unit::count;
+};
+
+struct PlotLine {
+  std::string family;  // lines of one family have one colour, dash and mark, and one entry in the legend
+  std::string label;   // at its end; may be empty
+  std::vector<std::pair<double, double>> points;  // by x; all positive
+};
+
+struct Plot {
+  std::string title;
+  PlotAxis x, y;
+  std::vector<PlotLine> lines;  // one point at least in each
+};
+
+std::string to_svg(const Plot& plot);
+// Error{resource} when the file cannot be written.
+void write_svg(const Plot& plot, const std::filesystem::path& path);
+
+}  // namespace distlab

@@ -1,0 +1,97 @@
+// ./distlab sim ./program, ./distlab sim 1: whole programs on virtual ranks. The program's spawn() does it,
+// when DIST_SIM says so.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/group/environment.h"
+#include "dist/launch/spawn_simulated.h"
+#include "dist/sim/topology_file.h"
+
+#include "distlab/commands.h"
+#include "distlab/labs.h"
+#include "distlab/process.h"
+
+namespace distlab {
+namespace fs = std::filesystem;
+namespace {
+
+// A file for the report, by which we see that there was one.
+class ReportFile {
+ public:
+  ReportFile() : path_((fs::temp_directory_path() / "distlab-sim-XXXXXX").string()) {
+    const int fd = mkstemp(path_.data());
+    if (fd < 0) dist::fail_errno(dist::Errc::resource, errno, "no file for the report");
+    close(fd);
+  }
+  ~ReportFile() { std::remove(path_.c_str()); }
+  ReportFile(const ReportFile&) = delete;
+  ReportFile& operator=(const ReportFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  bool is_empty() const { return fs::file_size(path_) == 0; }
+
+ private:
+  std::string path_;
+};
+
+std::string setting(const SimOptions& options, const std::string& report) {
+  std::vector<std::string> parts{"topology=" + options.topology};
+  if (!options.ranks.empty()) parts.push_back(fmt::format("ranks={}", options.ranks.front()));
+  for (const auto& text : options.stragglers) parts.push_back("straggler=" + text);
+  for (const auto& text : options.slow_links) parts.push_back("slow-link=" + text);
+  for (const auto& text : options.losses) parts.push_back("lose=" + text);
+  if (options.links) parts.emplace_back("links=yes");
+  parts.push_back("report=" + report);
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+void refuse_what_is_for_collectives(const SimOptions& options) {
+  const auto refuse = [](const char* option) {
+    dist::fail(dist::Errc::invalid_argument, "{} is for a collective, not for a program", option);
+  };
+  if (options.ranks.size() > 1)
+    dist::fail(dist::Errc::invalid_argument, "a program runs on one number of ranks, not on {}",
+               options.ranks.size());
+  if (!options.algorithms.empty()) refuse("--algorithm");
+  if (!options.bytes.empty()) refuse("--bytes");
+  if (!options.sweep.empty()) refuse("--sweep");
+  if (!options.plot.empty()) refuse("--plot");
+  if (!options.json.empty()) refuse("--json");
+}
+
+}  // namespace
+
+int simulate_program(const SimOptions& options, const std::string& program) {
+  refuse_what_is_for_collectives(options);
+  if (access(program.c_str(), X_OK) != 0 || fs::is_directory(program)) {
+    fmt::print(stderr, "distlab: {} is no program that can be run\n", program);
+    return exit_missing;
+  }
+  const ReportFile report;
+  const std::string variable = setting(options, report.path());
+  // What makes no sense is said here, not by the program.
+  const auto asked = dist::simulation_asked([&](const std::string&) { return std::optional(variable); });
+  dist::sim::load_topology(asked->options.topology);
+  setenv("DIST_SIM", variable.c_str(), 1);
+  std::vector<std::string> argv{program};
+  argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
+  const int code = run_in_foreground(argv);
+  unsetenv("DIST_SIM");
+  if (code == 0 && report.is_empty()) {
+    fmt::print(
+        stderr,
+        "distlab: {} never called dist::spawn(), so nothing was simulated; it must start its ranks with "
+        "dist::spawn(n, rank_main)\n",
+        program);
+    return exit_failed;
+  }
+  return code == 0 ? exit_ok : exit_failed;
+}
+
+}  // namespace distlab

@@ -1,0 +1,78 @@
+#include "distlab/sim_sweep.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string_view>
+
+#include "dist/core/fail.h"
+
+namespace distlab {
+namespace {
+
+[[noreturn]] void refuse(std::string_view part, std::string_view why) {
+  dist::fail(
+      dist::Errc::invalid_argument,
+      "--sweep has \"{}\": {}; it is a list as in ranks=2..4096,bytes=8..64MiB or ranks=4,64,bytes=8,1MiB",
+      part, why);
+}
+
+// "64", "64KiB"; as in --bytes, kb and k mean KiB.
+std::uint64_t number(std::string_view text, std::string_view part) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) refuse(part, "a number is missing");
+  std::string unit(end, text.data() + text.size());
+  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  constexpr std::string_view prefixes = "kmgt";
+  int shift = 0;
+  if (!unit.empty() && prefixes.find(unit[0]) != prefixes.npos) {
+    shift = 10 * (static_cast<int>(prefixes.find(unit[0])) + 1);
+    unit.erase(0, 1);
+  }
+  if (!(unit.empty() || unit == "b" || (unit == "ib" && shift > 0))) refuse(part, "that is no unit");
+  if (value > std::uint64_t(std::numeric_limits<std::int64_t>::max()) >> shift)
+    refuse(part, "that is too large");
+  return value << shift;
+}
+
+// "8", or "8..64MiB".
+void read_item(std::string_view item, std::vector<std::uint64_t>& values) {
+  const auto dots = item.find("..");
+  if (dots == item.npos) return values.push_back(number(item, item));
+  const std::uint64_t first = number(item.substr(0, dots), item), last = number(item.substr(dots + 2), item);
+  if (first == 0) refuse(item, "doubling starts at 1 or more");
+  if (first > last) refuse(item, "it ends before it begins");
+  for (std::uint64_t value = first; value < last; value *= 2) values.push_back(value);
+  values.push_back(last);
+}
+
+}  // namespace
+
+Sweep parse_sweep(const std::string& text) {
+  std::vector<std::uint64_t> ranks, bytes, *values = nullptr;
+  std::string_view left = text;
+  for (bool more = true; more;) {
+    const auto comma = left.find(',');
+    std::string_view part = left.substr(0, comma);
+    more = comma != left.npos;
+    if (more) left.remove_prefix(comma + 1);
+    if (const auto equals = part.find('='); equals != part.npos) {
+      const std::string_view key = part.substr(0, equals);
+      if (key != "ranks" && key != "bytes") refuse(part, "there are ranks and bytes");
+      values = key == "ranks" ? &ranks : &bytes;
+      if (!values->empty()) refuse(part, "that was said already");
+      part.remove_prefix(equals + 1);
+    }
+    if (!values) refuse(part, "it does not say of what, ranks= or bytes=");
+    read_item(part, *values);
+  }
+  Sweep sweep{{}, std::move(bytes)};
+  for (const std::uint64_t n : ranks) {
+    if (n < 1 || n > 1'000'000) refuse(std::to_string(n), "there can be 1 to 1,000,000 ranks");
+    sweep.ranks.push_back(static_cast<int>(n));
+  }
+  return sweep;
+}
+
+}  // namespace distlab

@@ -1,0 +1,35 @@
+// A program for `distlab sim` to run: what its first argument says.
+#include <cstring>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "dist/dist.h"
+
+int main(int argc, char** argv) {
+  const std::string deed = argc > 1 ? argv[1] : "sum";
+  if (deed == "nothing") return 0;
+  if (deed == "--option") return fmt::print("my own option\n"), 0;
+  if (deed == "join") {  // as started by distrun
+    try {
+      dist::init_process_group();
+    } catch (const dist::Error& error) {
+      fmt::print(stderr, "{}\n", error.what());
+      return 1;
+    }
+  }
+  try {
+    dist::spawn(4, [&](int rank) {
+      dist::init_process_group();
+      dist::Tensor t = dist::ones({1});
+      if (deed == "deadlock") dist::send(t, rank ^ 1);
+      if (deed == "throw" && rank == 2) throw std::runtime_error("out of paper");
+      dist::all_reduce(t);
+      if (rank == 0) fmt::print("the sum is {}\n", t.item<int>());
+      dist::destroy_process_group();
+    });
+  } catch (const dist::Error& error) {
+    fmt::print("main has caught: {}\n", error.what());
+    return 7;
+  }
+}
