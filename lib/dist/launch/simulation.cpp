@@ -147,6 +147,8 @@ bool Simulation::lends_tensors() {
 
 void Simulation::call_ends(int rank, std::uint64_t record) {
   if (tracer_) tracer_->call_ends(rank, record, scheduler_.clock());
+}
+
 void Simulation::lost(int rank, Time at) {
   const std::string how = fmt::format("was lost at {}", trace::readable_time(at));
   const auto before = static_cast<std::ptrdiff_t>(scheduler_.lost().size()) - 1;
