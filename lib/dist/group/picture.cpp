@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dist/core/tasking.h"
 #include "dist/core/fail.h"
 
 namespace dist {

@@ -1,4 +1,5 @@
-// What a user can set by environment variables for the group layer.
+// What a user can set by environment variables for the group layer. (DIST_TIMEOUT: environment.h; DIST_ALGO:
+// backend/algorithm_chooser.h; DIST_SIM: launch/spawn_simulated.h.)
 #pragma once
 
 #include <cstddef>

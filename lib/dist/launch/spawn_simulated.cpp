@@ -14,12 +14,18 @@ namespace {
 
 constexpr const char* variable = "DIST_SIM";
 
-int read_ranks(std::string_view text) {
-  int ranks = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
-  if (error != std::errc() || end != text.data() + text.size() || ranks < 1)
-    fail(Errc::invalid_argument, "\"{}\" is no number of ranks, 1 or more", text);
-  return ranks;
+int read_number(std::string_view text, std::string_view of) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1)
+    fail(Errc::invalid_argument, "\"{}\" is no number of {}, 1 or more", text, of);
+  return number;
+}
+
+sim::ExploreOptions read_explore(std::string_view text) {
+  constexpr int all = 100'000;
+  if (text == "all") return {sim::Search::exhaustive, all};
+  return {sim::Search::seeds, read_number(text, "schedules")};
 }
 
 void read_part(std::string_view part, SimulationAsked& asked) {
@@ -30,7 +36,7 @@ void read_part(std::string_view part, SimulationAsked& asked) {
   if (value.empty())
     fail(Errc::invalid_argument, "it is KEY=VALUE,..., as in \"ranks=1024,topology=summit\"");
   if (key == "ranks")
-    asked.ranks = read_ranks(value);
+    asked.ranks = read_number(value, "ranks");
   else if (key == "topology")
     asked.options.topology = value;
   else if (key == "straggler")
@@ -39,13 +45,17 @@ void read_part(std::string_view part, SimulationAsked& asked) {
     what_if.slow_links.push_back(sim::parse_slow_link(value));
   else if (key == "lose")
     what_if.losses.push_back(sim::parse_loss(value));
+  else if (key == "seed")
+    asked.options.seed = value;
+  else if (key == "explore")
+    asked.explore = read_explore(value);
   else if (key == "links" && (value == "yes" || value == "no"))
     asked.options.links = value == "yes";
   else if (key == "report")
     asked.report_file = value;
   else
     fail(Errc::invalid_argument,
-         "there are ranks, topology, straggler, slow-link, lose, links (yes or no) and report");
+         "there are ranks, topology, straggler, slow-link, lose, seed, explore, links (yes or no) and report");
 }
 
 std::string described(const sim::Report& report, const SimulationAsked& asked) {
@@ -84,15 +94,21 @@ std::optional<SimulationAsked> simulation_asked(const GetEnv& get_env) {
 void spawn_simulated(int n, const RankFunction& fn, const SimulationAsked& asked) {
   sim::RunOptions options = asked.options;
   options.ranks = asked.ranks > 0 ? asked.ranks : n;
-  const sim::Report report = sim::run(options, fn);
+  sim::Exploration found;
+  if (asked.explore)
+    found = sim::explore(options, fn, *asked.explore);
+  else
+    found.wrong = sim::run(options, fn);
   std::fflush(stdout);
-  const std::string text = described(report, asked);
+  const std::string text = asked.explore ? found.text() : described(*found.wrong, asked);
   std::fputs(text.c_str(), stderr);
   if (!asked.report_file.empty() && !(std::ofstream(asked.report_file, std::ios::app) << text << std::flush))
     fail(Errc::resource, "{}: the report cannot be written to {}", variable, asked.report_file);
-  if (!report.findings.empty())  // failures follow from them
-    throw Error(Errc::peer_failed, "the simulation found: " + first_line(report.findings.front().text()));
-  if (!report.failures.empty()) throw Error(Errc::peer_failed, report.failures.front().what);
+  if (!found.wrong || found.wrong->ok()) return;
+  if (!found.wrong->findings.empty())  // failures follow from them
+    throw Error(Errc::peer_failed,
+                "the simulation found: " + first_line(found.wrong->findings.front().text()));
+  throw Error(Errc::peer_failed, found.wrong->failures.front().what);
 }
 
 std::string busiest_links(std::vector<sim::LinkTraffic> links) {

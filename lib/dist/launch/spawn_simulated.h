@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dist/group/environment.h"
+#include "dist/launch/explore.h"
 #include "dist/launch/simulate.h"
 #include "dist/launch/spawn_ranks.h"
 
@@ -17,11 +18,15 @@ namespace dist {
 //   straggler=3x2.5              what-ifs (sim/what_if.h), each as often as wanted
 //   slow-link=0-1x10
 //   lose=2@100us
+//   seed=17                      another schedule (RunOptions::seed)
+//   explore=200                  up to so many schedules, until one goes wrong (launch/explore.h); explore=all:
+//                                every one, up to 100,000
 //   links=yes                    the report names the busiest links
 //   report=FILE                  the report is appended to that file, too
 struct SimulationAsked {
   int ranks = 0;  // 0: spawn() says
   sim::RunOptions options;
+  std::optional<sim::ExploreOptions> explore;
   std::string report_file;
 };
 

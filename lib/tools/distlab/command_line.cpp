@@ -107,6 +107,7 @@ Examples:
   ./distlab sim broadcast -a flat,binomial -n 1000 -t summit
   ./distlab sim -a ring,tree --sweep ranks=2..256,bytes=8..64MiB -t dgx-h100-ndr --plot out.svg
   ./distlab sim -a ring,sharp -n 64 -b 1MiB -t dgx-h100-ndr      sharp: the switches sum
+  ./distlab sim -a ring -n 4 -b 64KiB --trace ring.json && ./distlab trace ring.json     the messages as a picture
 What if?
   ./distlab sim -n 8 -b 1MiB --straggler 3x2.5       rank 3 is 2.5 times slower in all it does itself
   ./distlab sim -n 8 -b 1MiB --slow-link 0-1x10      messages between ranks 0 and 1 take 10 times as long
@@ -114,6 +115,7 @@ What if?
 Programs that start their ranks with dist::spawn(n, rank_main), and labs:
   ./distlab sim ./program -n 1024 -t summit          -n left out: as many as it asks for
   ./distlab sim ./program -- --its-own-option
+  ./distlab sim ./program --explore 200              other orders of messages, until one goes wrong; --seed repeats it
   ./distlab sim 1                                    lab 1's demo with your code; --solution: with the solution
 All times but "took" are virtual: what the machine of the topology would take. In --sweep a..b doubles from a to b.
 )";
@@ -149,6 +151,10 @@ void add_sim_command(CLI::App& app, int& exit_code) {
   command->add_option("--lose", options->losses, "RANK@TIME: that rank vanishes then (ns, us, ms or s)")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_option("--seed", options->seed, "of a program: another schedule, as 17, or as --explore names it");
+  command->add_option("--explore", options->explore,
+                      "of a program: so many schedules, until one goes wrong; all: every one");
+  command->add_option("--trace", options->trace, "write the events to this file, for ./distlab trace");
   command->add_flag("--links", options->links, "name the links that carried most");
   command->add_option("--plot", options->plot, "draw the times into this SVG file");
   command->add_option("--json", options->json, "write the results to this file, - for standard output");

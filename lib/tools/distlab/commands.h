@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "dist/core/op_kind.h"
+#include "dist/sim/what_if.h"
+
 namespace distlab {
 
 // What every command returns; scripts can rely on it. A command that returns another one than exit_ok has
@@ -59,7 +62,9 @@ struct SimOptions {
   std::string sweep;                    // as parse_sweep() takes it, instead of the two above
   std::string topology = "laptop";      // a name or a file
   std::vector<std::string> stragglers, slow_links, losses;  // as dist/sim/what_if.h reads them
+  std::string seed, explore;                                // of a program: as DIST_SIM takes them
   bool links = false;                                       // name the busiest
+  std::filesystem::path trace;                              // a file for the events of the run; empty: none
   std::filesystem::path plot;                               // an SVG file; empty: none
   std::string json;                                         // a file, "-" for standard output; empty: none
   bool headline = false;                                    // the course notes' comparison instead
@@ -82,7 +87,10 @@ int run_lab(const RunOptions& options);
 int grade_lab(const GradeOptions& options);
 int show_hint(const HintOptions& options);
 int run_simulation(const SimOptions& options);
-int simulate_program(const SimOptions& options, const std::string& program);  // for run_simulation
+// For run_simulation:
+int simulate_program(const SimOptions& options, const std::string& program);
+// One run, with data, into the file that the options name.
+void trace_collective(const SimOptions& options, dist::OpKind collective, const dist::sim::WhatIf& what_if);
 int show_trace(const TraceOptions& options);
 
 }  // namespace distlab

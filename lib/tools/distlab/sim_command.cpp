@@ -1,29 +1,24 @@
 // ./distlab sim: collectives on virtual ranks. Programs and labs: sim_program.cpp.
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <map>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
-#include <sys/resource.h>
 
 #include "dist/core/fail.h"
 #include "dist/launch/simulate_collective.h"
-#include "dist/launch/spawn_simulated.h"
 #include "dist/sim/topology_file.h"
 
 #include "distlab/commands.h"
 #include "distlab/labs.h"
 #include "distlab/plot.h"
+#include "distlab/sim_results.h"
 #include "distlab/sim_sweep.h"
 
 namespace distlab {
 namespace {
 
-using dist::sim::CollectiveCost;
 using dist::sim::CollectiveRun;
 using dist::sim::Topology;
 
@@ -44,90 +39,6 @@ std::optional<dist::OpKind> collective_named(const std::string& name) {
   return std::nullopt;
 }
 
-std::string readable_time(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
-  return fmt::format("{:.3f} s", seconds);
-}
-
-double peak_rss_mib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-void print_row(const CollectiveRun& run, const CollectiveCost& cost) {
-  fmt::print("{:>8} {:>14} {:<20} {:>14} {:>14} {:>18} {:>9.2f} s\n", run.ranks, run.bytes, cost.algorithm,
-             readable_time(cost.virtual_time_s), cost.messages, cost.max_bytes_sent_per_rank, cost.wall_s);
-}
-
-// "0, 1, 3-7"
-std::string readable_ranks(const std::vector<int>& ranks) {  // ascending
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", ranks[i]);
-    if (end - i > 1) text += fmt::format("{}{}", end - i > 2 ? "-" : ", ", ranks[end - 1]);
-    i = end;
-  }
-  return text;
-}
-
-// Who was lost, and who got which error because of it.
-void print_failures(const CollectiveCost& cost) {
-  std::map<std::string, std::vector<int>> told;
-  for (const auto& [rank, what] : cost.failures) {
-    const std::string label = fmt::format("rank {}: ", rank);
-    if (what.starts_with(label))
-      told[what.substr(label.size())].push_back(rank);
-    else
-      fmt::print("         {}\n", what);
-  }
-  for (auto& [what, ranks] : told) {
-    std::ranges::sort(ranks);
-    fmt::print("         {} {}: {}\n", ranks.size() == 1 ? "rank" : "ranks", readable_ranks(ranks), what);
-  }
-}
-
-void print_header() {
-  fmt::print("{:>8} {:>14} {:<20} {:>14} {:>14} {:>18} {:>11}\n", "ranks", "bytes", "algorithm",
-             "virtual time", "messages", "most bytes a rank", "took");
-}
-
-nlohmann::ordered_json links_as_json(const CollectiveCost& cost) {
-  auto links = nlohmann::ordered_json::array();
-  for (const auto& [src, dst, messages, bytes] : cost.links)
-    links.push_back({{"src", src}, {"dst", dst}, {"messages", messages}, {"bytes", bytes}});
-  return links;
-}
-
-nlohmann::ordered_json to_json(const CollectiveRun& run, const CollectiveCost& cost,
-                               const Topology& topology) {
-  nlohmann::ordered_json result{{"collective", dist::name(run.collective)},
-                                {"algorithm", cost.algorithm},
-                                {"ranks", run.ranks},
-                                {"bytes", run.bytes},
-                                {"topology", topology.name},
-                                {"virtual_time_s", cost.virtual_time_s},
-                                {"messages", cost.messages},
-                                {"wall_s", cost.wall_s},
-                                {"max_bytes_sent_per_rank", cost.max_bytes_sent_per_rank},
-                                {"peak_rss_mib", peak_rss_mib()}};
-  if (run.links) result["links"] = links_as_json(cost);
-  for (const auto& [rank, what] : cost.failures)
-    result["failures"].push_back({{"rank", rank}, {"what", what}});
-  return result;
-}
-
-void write_json(const std::string& path, const nlohmann::ordered_json& results) {
-  const std::string text = (results.size() == 1 ? results[0] : results).dump(2);
-  if (path == "-") return fmt::print("{}\n", text);
-  std::ofstream file(path);
-  file << text << '\n';
-  if (!file.flush()) dist::fail(dist::Errc::resource, "{} cannot be written", path);
-}
-
 // The notes cite NVIDIA's figure for 24,576 GPUs of Summit: about 180 ms by rings against 1 ms by trees.
 int show_headline() {
   const Topology summit = dist::sim::load_topology("summit");
@@ -144,10 +55,9 @@ int show_headline() {
   double times[2] = {};
   for (int i = 0; const char* algorithm : {"tree", "ring"}) {
     const CollectiveRun run{dist::OpKind::all_reduce, algorithm, 24'576, 8};
-    std::fflush(stdout);
-    const auto cost = dist::sim::simulate_collective(run, summit);
-    times[i++] = cost.virtual_time_s;
-    print_row(run, cost);
+    const SimResult result{run, dist::sim::simulate_collective(run, summit)};
+    times[i++] = result.cost.virtual_time_s;
+    print(result);
   }
   fmt::print("\nring / tree = {:.0f}\n", times[1] / times[0]);
   return exit_ok;
@@ -196,7 +106,8 @@ class Curves {
     plot_.y = {"virtual time", Unit::seconds};
   }
 
-  void add(const CollectiveRun& run, const CollectiveCost& cost) {
+  void add(const SimResult& result) {
+    const auto& [run, cost] = result;
     if (cost.virtual_time_s <= 0) return;  // one rank alone: it has no place on a logarithmic axis
     const std::string label = several_ranks_ ? fmt::format("{} ranks", run.ranks) : "";
     const auto is_ours = [&](const PlotLine& line) {
@@ -240,28 +151,26 @@ int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
   if (!options.arguments.empty())
     dist::fail(dist::Errc::invalid_argument, "{} takes no arguments; \"{}\" is one", options.what,
                options.arguments[0]);
+  if (!options.seed.empty() || !options.explore.empty())
+    dist::fail(dist::Errc::invalid_argument, "--seed and --explore are for a program: {} has one schedule alone",
+               options.what);
+  if (!options.trace.empty()) trace_collective(options, collective, what_if_of(options));
   const Topology topology = dist::sim::load_topology(options.topology);
   const Sweep sweep = sweep_of(options);
   const auto runs = runs_of(options, collective, sweep, topology);
   Curves curves(options, sweep, topology);
   const bool table = options.json != "-";
-  auto results = nlohmann::ordered_json::array();
   if (table) {
     fmt::print("{} on {}: {}\n", options.what, topology.name, topology.about);
     print_header();
   }
+  std::vector<SimResult> results;
   for (const auto& run : runs) {
-    const auto cost = dist::sim::simulate_collective(run, topology);
-    if (table) {
-      print_row(run, cost);
-      print_failures(cost);
-      if (options.links) fmt::print("         {}", dist::busiest_links(cost.links));
-      std::fflush(stdout);
-    }
-    curves.add(run, cost);
-    results.push_back(to_json(run, cost, topology));
+    results.push_back({run, dist::sim::simulate_collective(run, topology)});
+    if (table) print(results.back());
+    curves.add(results.back());
   }
-  if (!options.json.empty()) write_json(options.json, results);
+  if (!options.json.empty()) write_json(options.json, results, topology.name);
   if (!options.plot.empty()) curves.write(options.plot);
   return exit_ok;
 }

@@ -46,6 +46,8 @@ std::string setting(const SimOptions& options, const std::string& report) {
   for (const auto& text : options.stragglers) parts.push_back("straggler=" + text);
   for (const auto& text : options.slow_links) parts.push_back("slow-link=" + text);
   for (const auto& text : options.losses) parts.push_back("lose=" + text);
+  if (!options.seed.empty()) parts.push_back("seed=" + options.seed);
+  if (!options.explore.empty()) parts.push_back("explore=" + options.explore);
   if (options.links) parts.emplace_back("links=yes");
   parts.push_back("report=" + report);
   return fmt::format("{}", fmt::join(parts, ","));
@@ -79,6 +81,7 @@ int simulate_program(const SimOptions& options, const std::string& program) {
   const auto asked = dist::simulation_asked([&](const std::string&) { return std::optional(variable); });
   dist::sim::load_topology(asked->options.topology);
   setenv("DIST_SIM", variable.c_str(), 1);
+  if (!options.trace.empty()) setenv("DIST_TRACE", options.trace.c_str(), 1);
   std::vector<std::string> argv{program};
   argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
   const int code = run_in_foreground(argv);

@@ -51,7 +51,6 @@ namespace dist::test {
 
 std::span<const WrongProgram> wrong_programs() {
   using enum Found;
-  constexpr Found d4 = Found::not_yet;  // simulated, as soon as the simulator finds it
   static const std::array programs{
       PROGRAM(d01_swap, everywhere, 0, 1),
       PROGRAM(d01_left_out, everywhere, 0, 1),
@@ -59,8 +58,8 @@ std::span<const WrongProgram> wrong_programs() {
       PROGRAM(d02_logger, everywhere, 0, 1),
       PROGRAM(d03_sizes, detail, 0, 1),
       PROGRAM(d03_dtypes, detail, 0, 1, 2),
-      PROGRAM(d04_early, d4, 1),
-      PROGRAM(d04_ring, d4, 0, 1, 2),
+      PROGRAM(d04_early, simulated, 1),
+      PROGRAM(d04_ring, simulated, 0, 1, 2),
       PROGRAM(d05_reuse, simulated, 0),
       PROGRAM(d05_next_batch, simulated, 1),
       PROGRAM(d06_dropped, everywhere, 0),

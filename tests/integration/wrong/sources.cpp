@@ -4,6 +4,8 @@
 #include <regex>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 namespace dist::test {
 
 std::vector<std::string> lines_of_file(const std::string& path) {
@@ -15,7 +17,7 @@ std::vector<std::string> lines_of_file(const std::string& path) {
 }
 
 Source::Source(std::string_view name)
-    : file(std::string(name) + ".cpp"), lines(lines_of_file(std::string(WRONG_FOLDER) + '/' + file)) {
+    : file(fmt::format("{}.cpp", name)), lines(lines_of_file(fmt::format("{}/{}", WRONG_FOLDER, file))) {
   static const std::regex mark(R"(\s*// <- D\d+$)"), count(R"(// (\d+) ranks$)");
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::smatch match;

@@ -1,0 +1,114 @@
+#include "distlab/sim_results.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+#include "dist/core/fail.h"
+#include "dist/launch/spawn_simulated.h"
+
+namespace distlab {
+namespace {
+
+using dist::sim::CollectiveCost;
+using OrderedJson = nlohmann::ordered_json;
+
+std::string readable_time(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
+  return fmt::format("{:.3f} s", seconds);
+}
+
+// "0, 1, 3-7"
+std::string readable_ranks(const std::vector<int>& ranks) {  // ascending
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", ranks[i]);
+    if (end - i > 1) text += fmt::format("{}{}", end - i > 2 ? "-" : ", ", ranks[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+// Who was lost, and who got which error because of it.
+void print_failures(const CollectiveCost& cost) {
+  std::map<std::string, std::vector<int>> told;
+  for (const auto& [rank, what] : cost.failures) {
+    const std::string label = fmt::format("rank {}: ", rank);
+    if (what.starts_with(label))
+      told[what.substr(label.size())].push_back(rank);
+    else
+      fmt::print("         {}\n", what);
+  }
+  for (auto& [what, ranks] : told) {
+    std::ranges::sort(ranks);
+    fmt::print("         {} {}: {}\n", ranks.size() == 1 ? "rank" : "ranks", readable_ranks(ranks), what);
+  }
+}
+
+double peak_rss_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+OrderedJson links_as_json(const CollectiveCost& cost) {
+  auto links = OrderedJson::array();
+  for (const auto& [src, dst, messages, bytes] : cost.links)
+    links.push_back({{"src", src}, {"dst", dst}, {"messages", messages}, {"bytes", bytes}});
+  return links;
+}
+
+OrderedJson to_json(const SimResult& of, const std::string& topology) {
+  const auto& [run, cost] = of;
+  OrderedJson result{{"collective", dist::name(run.collective)},
+                     {"algorithm", cost.algorithm},
+                     {"ranks", run.ranks},
+                     {"bytes", run.bytes},
+                     {"topology", topology},
+                     {"virtual_time_s", cost.virtual_time_s},
+                     {"messages", cost.messages},
+                     {"wall_s", cost.wall_s},
+                     {"max_bytes_sent_per_rank", cost.max_bytes_sent_per_rank},
+                     {"peak_rss_mib", peak_rss_mib()}};
+  if (run.links) result["links"] = links_as_json(cost);
+  for (const auto& [rank, what] : cost.failures)
+    result["failures"].push_back({{"rank", rank}, {"what", what}});
+  return result;
+}
+
+}  // namespace
+
+void print_header() {
+  fmt::print("{:>8} {:>14} {:<20} {:>14} {:>14} {:>18} {:>11}\n", "ranks", "bytes", "algorithm",
+             "virtual time", "messages", "most bytes a rank", "took");
+  std::fflush(stdout);
+}
+
+void print(const SimResult& result) {
+  const auto& [run, cost] = result;
+  fmt::print("{:>8} {:>14} {:<20} {:>14} {:>14} {:>18} {:>9.2f} s\n", run.ranks, run.bytes, cost.algorithm,
+             readable_time(cost.virtual_time_s), cost.messages, cost.max_bytes_sent_per_rank, cost.wall_s);
+  print_failures(cost);
+  if (run.links) fmt::print("         {}", dist::busiest_links(cost.links));
+  std::fflush(stdout);
+}
+
+void write_json(const std::string& path, const std::vector<SimResult>& results, const std::string& topology) {
+  auto list = OrderedJson::array();
+  for (const auto& result : results) list.push_back(to_json(result, topology));
+  const std::string text = (list.size() == 1 ? list[0] : list).dump(2);
+  if (path == "-") return fmt::print("{}\n", text);
+  std::ofstream file(path);
+  file << text << '\n';
+  if (!file.flush()) dist::fail(dist::Errc::resource, "{} cannot be written", path);
+}
+
+}  // namespace distlab
