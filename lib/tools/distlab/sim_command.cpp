@@ -154,10 +154,10 @@ int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
   if (!options.seed.empty() || !options.explore.empty())
     dist::fail(dist::Errc::invalid_argument, "--seed and --explore are for a program: {} has one schedule alone",
                options.what);
-  if (!options.trace.empty()) trace_collective(options, collective, what_if_of(options));
   const Topology topology = dist::sim::load_topology(options.topology);
   const Sweep sweep = sweep_of(options);
   const auto runs = runs_of(options, collective, sweep, topology);
+  if (!options.trace.empty()) trace_collective(options, collective, what_if_of(options));
   Curves curves(options, sweep, topology);
   const bool table = options.json != "-";
   if (table) {
