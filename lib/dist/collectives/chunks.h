@@ -34,7 +34,9 @@ class Chunks {
   std::int64_t each_, rest_;
 };
 
-inline TensorView largest(const Chunks& chunks) { return chunks[chunks.size() - 1]; }  // as chunk_begin rounds
+inline TensorView largest(const Chunks& chunks) {
+  return chunks[chunks.size() - 1];
+}  // as chunk_begin rounds
 inline const TensorView& largest(std::span<const TensorView> views) {
   return *std::ranges::max_element(views, {}, &TensorView::count);
 }

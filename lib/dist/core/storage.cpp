@@ -14,7 +14,8 @@ Storage::Storage(Device device, std::size_t bytes) {
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   if (device.type == DeviceType::cpu && Tasking::current() != nullptr) {
     data_ = Tasking::current()->allocate(size);
-    if (data_ == nullptr) fail(Errc::resource, "a simulated tensor of {} bytes does not fit into memory", size);
+    if (data_ == nullptr)
+      fail(Errc::resource, "a simulated tensor of {} bytes does not fit into memory", size);
     free_ = [size](void* data) {
       if (Tasking* const simulated = Tasking::current())
         simulated->deallocate(data, size);

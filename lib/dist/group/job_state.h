@@ -11,7 +11,6 @@
 
 #include "dist/core/error.h"
 #include "dist/group/call_observer.h"
-#include "dist/core/error.h"
 #include "dist/group/flight_dump.h"
 #include "dist/group/group_state.h"
 #include "dist/group/rank_context.h"

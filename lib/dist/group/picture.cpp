@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dist/core/tasking.h"
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 
 namespace dist {
 namespace {

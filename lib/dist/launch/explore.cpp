@@ -25,9 +25,11 @@ std::vector<int> next_list(const std::vector<Choices::Taken>& taken) {
 
 Exploration explore(const RunOptions& options, const std::function<void(int rank)>& fn,
                     const ExploreOptions& how) {
-  if (how.runs < 1) fail(Errc::invalid_argument, "sim::explore: {} runs were asked for; at least one is needed", how.runs);
+  if (how.runs < 1)
+    fail(Errc::invalid_argument, "sim::explore: {} runs were asked for; at least one is needed", how.runs);
   if (!options.seed.empty())
-    fail(Errc::invalid_argument, "sim::explore: it chooses the seeds itself; run() takes \"{}\"", options.seed);
+    fail(Errc::invalid_argument, "sim::explore: it chooses the seeds itself; run() takes \"{}\"",
+         options.seed);
   Exploration found;
   // Whether all went well.
   const auto run = [&](Choices* choices, const std::string& seed) {

@@ -26,12 +26,12 @@ struct Exploration {
 };
 
 // The ordinary run first, then others until one goes wrong. What varies (sim/choices.h): whether sends wait
-// for their receivers, which of several senders a receive from any source meets, what is_completed() says, who
-// comes first at a store, and how early the network reads and writes buffers.
+// for their receivers, which of several senders a receive from any source meets, what is_completed() says,
+// who comes first at a store, and how early the network reads and writes buffers.
 //
 // Exhaustive search takes every combination, the number of which grows exponentially: programs of up to about
-// 5 ranks and 20 operations. All sends of one run are of one kind then. That loses no deadlock: a program that
-// goes on where all sends wait goes on where some do not, as long as messages meet in the same order. A
+// 5 ranks and 20 operations. All sends of one run are of one kind then. That loses no deadlock: a program
+// that goes on where all sends wait goes on where some do not, as long as messages meet in the same order. A
 // is_completed() that is true may be answered wrongly twice at most for each operation.
 Exploration explore(const RunOptions& options, const std::function<void(int rank)>& fn,
                     const ExploreOptions& how = {});

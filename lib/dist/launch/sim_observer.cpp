@@ -107,7 +107,8 @@ SimObserver::Loan SimObserver::lend(Operation& operation) {
   };
   close(inputs, true, loan.closed_inputs);
   close(outputs, false, loan.closed_outputs);
-  for (std::size_t i = 0; i < outputs.size(); ++i) loan.results.emplace_back(outputs[i], operation.outputs[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    loan.results.emplace_back(outputs[i], operation.outputs[i]);
   return loan;
 }
 
@@ -127,9 +128,10 @@ void SimObserver::end_loan(InFlight& flown) {
 }
 
 void SimObserver::note_change(const InFlight& flown) {
-  simulation_->note({check::Code::changed_before_wait,
-                     fmt::format("rank {} changed what {} sends before its wait()", rank_, flown.operation.doing()),
-                     {party_of(flown.operation)}});
+  simulation_->note(
+      {check::Code::changed_before_wait,
+       fmt::format("rank {} changed what {} sends before its wait()", rank_, flown.operation.doing()),
+       {party_of(flown.operation)}});
 }
 
 std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record) {

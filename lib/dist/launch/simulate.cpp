@@ -42,7 +42,8 @@ void compute(double seconds) {
   if (!scheduler) return;
   const Time begin = scheduler->clock();
   scheduler->work(from_seconds(seconds));
-  if (Tracer* const tracer = scheduler->tracer()) tracer->computed(scheduler->rank(), begin, scheduler->clock());
+  if (Tracer* const tracer = scheduler->tracer())
+    tracer->computed(scheduler->rank(), begin, scheduler->clock());
 }
 
 std::uint64_t Report::max_bytes_sent() const {

@@ -40,7 +40,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   bool checks() const { return options_.check; }
   void call_begins(int rank, const GroupState& group, const Operation& operation);  // for the trace
   void call_ends(int rank, std::uint64_t record);
-  bool lends_tensors();  // whether the network works on copies this time
+  bool lends_tensors();               // whether the network works on copies this time
   void note(check::Finding finding);  // once each
   // Findings that say the same of several ranks become one.
   void note_together(check::Finding finding);
@@ -71,7 +71,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   std::vector<std::shared_ptr<SimObserver>> observers_;  // [rank]
   std::vector<std::int64_t> buffer_bytes_;               // [rank]
   std::int64_t all_buffer_bytes_ = 0;
-  std::vector<bool> ended_;                              // [rank]
+  std::vector<bool> ended_;  // [rank]
   struct Collective {
     Fingerprint first;
     int rank;

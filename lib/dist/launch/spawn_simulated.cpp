@@ -54,8 +54,9 @@ void read_part(std::string_view part, SimulationAsked& asked) {
   else if (key == "report")
     asked.report_file = value;
   else
-    fail(Errc::invalid_argument,
-         "there are ranks, topology, straggler, slow-link, lose, seed, explore, links (yes or no) and report");
+    fail(
+        Errc::invalid_argument,
+        "there are ranks, topology, straggler, slow-link, lose, seed, explore, links (yes or no) and report");
 }
 
 std::string described(const sim::Report& report, const SimulationAsked& asked) {

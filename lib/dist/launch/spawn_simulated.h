@@ -19,7 +19,8 @@ namespace dist {
 //   slow-link=0-1x10
 //   lose=2@100us
 //   seed=17                      another schedule (RunOptions::seed)
-//   explore=200                  up to so many schedules, until one goes wrong (launch/explore.h); explore=all:
+//   explore=200                  up to so many schedules, until one goes wrong (launch/explore.h);
+//   explore=all:
 //                                every one, up to 100,000
 //   links=yes                    the report names the busiest links
 //   report=FILE                  the report is appended to that file, too

@@ -18,7 +18,8 @@ enum class ChoicePoint : std::uint8_t {
   buffers,       // 0: the network reads early and writes late, 1: the other way round
 };
 
-// One run's. Each choice is made by a generator that a number seeds, or read from a list and 0 beyond its end.
+// One run's. Each choice is made by a generator that a number seeds, or read from a list and 0 beyond its
+// end.
 class Choices {
  public:
   // "17": the number; "=0.2.1": the list, which must not be empty. Error{invalid_argument} for other texts.

@@ -18,7 +18,8 @@ template <class... Args>
   char* end = fmt::format_to_n(line.data(), line.size() - 1, "distlab: ").out;
   end = fmt::format_to_n(end, line.data() + line.size() - 1 - end, format, std::forward<Args>(args)...).out;
   *end++ = '\n';
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(end - line.data()));
+  [[maybe_unused]] const auto written =
+      ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(end - line.data()));
   ::_exit(exit_hopeless);
 }
 

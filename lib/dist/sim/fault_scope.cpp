@@ -17,7 +17,8 @@ struct sigaction handler_before;
 void handle(int signal, siginfo_t* info, void* context) {
   if (innermost != nullptr && innermost->offer(info->si_addr)) return;
   if ((handler_before.sa_flags & SA_SIGINFO) != 0) return handler_before.sa_sigaction(signal, info, context);
-  if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) return handler_before.sa_handler(signal);
+  if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
+    return handler_before.sa_handler(signal);
   std::signal(signal, SIG_DFL);  // the access is tried again, and ends the process
 }
 

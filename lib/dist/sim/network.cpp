@@ -136,8 +136,8 @@ void Network::settle(Ports& here, Time now) {
   for (RequestId recv = here.receives.head; recv != no_request;) {
     const RequestId id = std::exchange(recv, requests_[recv].next);
     if (is_held(here, requests_[id])) continue;
-    const RequestId send = take(
-        here.sends, [&](const NetRequest& posted) { return belong_together(posted, requests_[id]); });
+    const RequestId send =
+        take(here.sends, [&](const NetRequest& posted) { return belong_together(posted, requests_[id]); });
     if (send == no_request && !matches_nobody(requests_[id])) continue;
     take_recv(here, [&](const NetRequest& r) { return &r == &requests_[id]; });
     if (send != no_request)

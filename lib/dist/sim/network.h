@@ -125,8 +125,8 @@ class Network {
   void release(RequestId id);
   void cancel(RequestId id);
 
-  // Exploration: from now on receives from any source wait for match_any_source(), and so do those behind them
-  // that could take their messages.
+  // Exploration: from now on receives from any source wait for match_any_source(), and so do those behind
+  // them that could take their messages.
   void hold_any_source() { holds_any_source_ = true; }
   // Matches one receive from any source (`only` this one, when given) that has a message to take; `choose(n)`
   // says which of n senders it meets, n when none yet. False: none was matched.

@@ -64,7 +64,9 @@ class ReadyQueue {
     Bucket* bucket = nullptr;
   };
 
-  Recent& recent_of(Time time) { return recent_[static_cast<std::uint64_t>(time) * 0x9E3779B97F4A7C15u >> 58]; }
+  Recent& recent_of(Time time) {
+    return recent_[static_cast<std::uint64_t>(time) * 0x9E3779B97F4A7C15u >> 58];
+  }
   static void append(Bucket& bucket, T* task) {
     (bucket.head ? bucket.tail->next : bucket.head) = task;
     bucket.tail = task;

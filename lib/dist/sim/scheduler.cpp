@@ -220,9 +220,10 @@ bool Scheduler::fault(const void* address) noexcept {
   const bool overflowed = running_->worker ? static_cast<Worker*>(running_)->stack.overflowed(address) >= 0
                                            : stacks_.overflowed(address) >= 0;
   if (!overflowed) return false;
-  end_process("rank {} has used up its stack of {} KiB: recursion without end, or large local arrays; a "
-              "simulated rank gets more by RunOptions::stack_bytes",
-              running_->rank, stack_bytes_ / 1024);
+  end_process(
+      "rank {} has used up its stack of {} KiB: recursion without end, or large local arrays; a "
+      "simulated rank gets more by RunOptions::stack_bytes",
+      running_->rank, stack_bytes_ / 1024);
 }
 
 void Scheduler::block(Task& task, Time deadline, const WaitReason* reason) {

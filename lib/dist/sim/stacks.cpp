@@ -54,7 +54,8 @@ bool Stacks::guard() {
   int done = 0;
   while (done < count_ && mprotect(base(done), guard_, PROT_NONE) == 0) ++done;
   if (done == count_) return true;
-  while (done > 0) mprotect(base(--done), guard_, PROT_READ | PROT_WRITE);  // all or none: intact() reads them
+  while (done > 0)
+    mprotect(base(--done), guard_, PROT_READ | PROT_WRITE);  // all or none: intact() reads them
   return false;
 }
 

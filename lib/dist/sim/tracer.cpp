@@ -28,7 +28,8 @@ trace::Event event_of(const TracedCall& call, int rank) {
 }  // namespace
 
 Tracer::Tracer(std::string title, int ranks) : trace_{std::move(title), ranks, true, {}} {
-  for (int rank = 0; rank < ranks; ++rank) ranks_.push_back({{}, {}, trace::Contributors(own_bit(rank, ranks))});
+  for (int rank = 0; rank < ranks; ++rank)
+    ranks_.push_back({{}, {}, trace::Contributors(own_bit(rank, ranks))});
 }
 
 void Tracer::add(trace::Event event) {
@@ -56,7 +57,8 @@ void Tracer::call_begins(int rank, TracedCall call, Time at) {
 
 void Tracer::call_ends(int rank, std::uint64_t record, Time at) {
   Rank& its = of(rank);
-  const auto open = std::ranges::find_if(its.calls, [&](const OpenCall& o) { return o.call.record == record; });
+  const auto open =
+      std::ranges::find_if(its.calls, [&](const OpenCall& o) { return o.call.record == record; });
   if (open == its.calls.end()) return;
   add_call(rank, *open, at);
   for (const auto* views : {&open->call.inputs, &open->call.outputs}) {

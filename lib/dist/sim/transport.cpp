@@ -162,7 +162,8 @@ Scratch SimTransport::scratch(const TensorView& like, std::int64_t count) {
   view.data = nullptr;
   if (like.data != nullptr) {
     view.data = static_cast<std::byte*>(fabric_.scheduler.allocate(std::max<std::size_t>(bytes, 1)));
-    if (view.data == nullptr) fail(Errc::resource, "{}: scratch of {} bytes does not fit into memory", subject(), bytes);
+    if (view.data == nullptr)
+      fail(Errc::resource, "{}: scratch of {} bytes does not fit into memory", subject(), bytes);
   }
   return {this, view};
 }

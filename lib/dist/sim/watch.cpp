@@ -79,7 +79,9 @@ std::vector<std::string> Watch::notes() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> found;
   const auto tell = [&](const std::set<int>& ranks, std::string_view what) {
-    if (!ranks.empty()) found.push_back(fmt::format("rank{} {} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "), what));
+    if (!ranks.empty())
+      found.push_back(
+          fmt::format("rank{} {} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "), what));
   };
   tell(sleepers_, "slept really: the simulation stood still and virtual time did not pass; use dist::sleep");
   tell(waiters_, "waited for another thread: the simulation stood still and virtual time did not pass");

@@ -18,7 +18,9 @@ class Contributors {
   // Of all bytes of [begin, begin + bytes) together; what was never set is the rank's own.
   RankSet of(const void* begin, std::size_t bytes) const;
   void set(const void* begin, std::size_t bytes, RankSet ranks);
-  void add(const void* to, const void* from, std::size_t bytes) { set(to, bytes, of(to, bytes) | of(from, bytes)); }
+  void add(const void* to, const void* from, std::size_t bytes) {
+    set(to, bytes, of(to, bytes) | of(from, bytes));
+  }
   void copy(const void* to, const void* from, std::size_t bytes) { set(to, bytes, of(from, bytes)); }
   void forget(const void* begin, std::size_t bytes);
 

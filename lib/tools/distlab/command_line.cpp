@@ -151,7 +151,8 @@ void add_sim_command(CLI::App& app, int& exit_code) {
   command->add_option("--lose", options->losses, "RANK@TIME: that rank vanishes then (ns, us, ms or s)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--seed", options->seed, "of a program: another schedule, as 17, or as --explore names it");
+  command->add_option("--seed", options->seed,
+                      "of a program: another schedule, as 17, or as --explore names it");
   command->add_option("--explore", options->explore,
                       "of a program: so many schedules, until one goes wrong; all: every one");
   command->add_option("--trace", options->trace, "write the events to this file, for ./distlab trace");

@@ -152,8 +152,8 @@ int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
     dist::fail(dist::Errc::invalid_argument, "{} takes no arguments; \"{}\" is one", options.what,
                options.arguments[0]);
   if (!options.seed.empty() || !options.explore.empty())
-    dist::fail(dist::Errc::invalid_argument, "--seed and --explore are for a program: {} has one schedule alone",
-               options.what);
+    dist::fail(dist::Errc::invalid_argument,
+               "--seed and --explore are for a program: {} has one schedule alone", options.what);
   const Topology topology = dist::sim::load_topology(options.topology);
   const Sweep sweep = sweep_of(options);
   const auto runs = runs_of(options, collective, sweep, topology);

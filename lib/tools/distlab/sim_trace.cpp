@@ -31,9 +31,7 @@ void call(dist::OpKind kind, std::int64_t count, const dist::Options& options) {
     case dist::OpKind::scatter: dist::scatter(mine, is_root ? in : none, root, options); break;
     case dist::OpKind::gather: dist::gather(mine, is_root ? out : none, root, options); break;
     case dist::OpKind::all_gather: dist::all_gather(out, mine, options); break;
-    case dist::OpKind::reduce_scatter:
-      dist::reduce_scatter(mine, in, dist::ReduceOp::sum, options);
-      break;
+    case dist::OpKind::reduce_scatter: dist::reduce_scatter(mine, in, dist::ReduceOp::sum, options); break;
     case dist::OpKind::all_to_all: dist::all_to_all(out, in, options); break;
     case dist::OpKind::barrier: dist::barrier(options); break;
     case dist::OpKind::send:
@@ -45,7 +43,8 @@ void call(dist::OpKind kind, std::int64_t count, const dist::Options& options) {
 
 void trace_collective(const SimOptions& options, dist::OpKind collective, const dist::sim::WhatIf& what_if) {
   constexpr int most_ranks = 64;  // as many as a trace can tell apart
-  if (options.ranks.size() > 1 || options.bytes.size() > 1 || options.algorithms.size() > 1 || !options.sweep.empty())
+  if (options.ranks.size() > 1 || options.bytes.size() > 1 || options.algorithms.size() > 1 ||
+      !options.sweep.empty())
     dist::fail(dist::Errc::invalid_argument,
                "--trace is for one run: one algorithm, one number of ranks, one of bytes");
   dist::sim::RunOptions run;
@@ -64,8 +63,8 @@ void trace_collective(const SimOptions& options, dist::OpKind collective, const 
   });
   if (!report.failures.empty() && what_if.losses.empty())
     dist::fail(dist::Errc::invalid_argument, "{}", report.failures.front().what);
-  report.trace.title = fmt::format("{}{}{}, {}", options.what, how.algorithm.empty() ? "" : " by ", how.algorithm,
-                                   report.trace.title);
+  report.trace.title = fmt::format("{}{}{}, {}", options.what, how.algorithm.empty() ? "" : " by ",
+                                   how.algorithm, report.trace.title);
   dist::trace::write_file(report.trace, options.trace);
   fmt::print(stderr, "the events of {} messages are in {}; ./distlab trace {} draws them\n", report.messages,
              options.trace.string(), options.trace.string());

@@ -17,12 +17,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Other programs of this machine come and go there: only what could be ours counts.
+// Other programs of this machine come and go there, ./distlab in other tests among them
+// ("distlab-grade-..."): only what could be ours counts.
 std::set<std::string> files_of(const char* folder) {
   std::set<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (entry.path().filename().string().starts_with("dist")) names.insert(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("dist") && !name.starts_with("distlab-")) names.insert(entry.path());
+  }
   return names;
 }
 

@@ -52,26 +52,16 @@ namespace dist::test {
 std::span<const WrongProgram> wrong_programs() {
   using enum Found;
   static const std::array programs{
-      PROGRAM(d01_swap, everywhere, 0, 1),
-      PROGRAM(d01_left_out, everywhere, 0, 1),
-      PROGRAM(d02_order, everywhere, 0, 1),
-      PROGRAM(d02_logger, everywhere, 0, 1),
-      PROGRAM(d03_sizes, detail, 0, 1),
-      PROGRAM(d03_dtypes, detail, 0, 1, 2),
-      PROGRAM(d04_early, simulated, 1),
-      PROGRAM(d04_ring, simulated, 0, 1, 2),
-      PROGRAM(d05_reuse, simulated, 0),
-      PROGRAM(d05_next_batch, simulated, 1),
-      PROGRAM(d06_dropped, everywhere, 0),
-      PROGRAM(d06_overwritten, everywhere, 0, 1),
-      PROGRAM(d07_letter, simulated, 0),
-      PROGRAM(d07_one_more, simulated, 0),
-      PROGRAM(d08_inbox, simulated, 0),
-      PROGRAM(d08_halves, simulated, 0, 1),
-      PROGRAM(d09_outsider, everywhere, 2),
-      PROGRAM(d09_pairs, everywhere, 0, 1, 2),
-      PROGRAM(d10_left_at_home, simulated, 0, 1),
-      PROGRAM(d10_second_group, simulated, 0, 1),
+      PROGRAM(d01_swap, everywhere, 0, 1),        PROGRAM(d01_left_out, everywhere, 0, 1),
+      PROGRAM(d02_order, everywhere, 0, 1),       PROGRAM(d02_logger, everywhere, 0, 1),
+      PROGRAM(d03_sizes, detail, 0, 1),           PROGRAM(d03_dtypes, detail, 0, 1, 2),
+      PROGRAM(d04_early, simulated, 1),           PROGRAM(d04_ring, simulated, 0, 1, 2),
+      PROGRAM(d05_reuse, simulated, 0),           PROGRAM(d05_next_batch, simulated, 1),
+      PROGRAM(d06_dropped, everywhere, 0),        PROGRAM(d06_overwritten, everywhere, 0, 1),
+      PROGRAM(d07_letter, simulated, 0),          PROGRAM(d07_one_more, simulated, 0),
+      PROGRAM(d08_inbox, simulated, 0),           PROGRAM(d08_halves, simulated, 0, 1),
+      PROGRAM(d09_outsider, everywhere, 2),       PROGRAM(d09_pairs, everywhere, 0, 1, 2),
+      PROGRAM(d10_left_at_home, simulated, 0, 1), PROGRAM(d10_second_group, simulated, 0, 1),
   };
   return programs;
 }

@@ -1,8 +1,9 @@
 // Programs under many schedules.
+#include "dist/launch/explore.h"
+
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"
-#include "dist/launch/explore.h"
 #include "dist/sim/choices.h"
 #include "dist/store/memory_store.h"
 #include "dist/trace/chrome_json.h"
@@ -193,7 +194,8 @@ TEST(Explore, EqualSeedsGiveEqualTracesAndOthersDiffer) {
                                             Tensor t = zeros({1});
                                             if (rank > 0) send(t, 0);
                                             for (int i = 1; rank == 0 && i < 4; ++i) recv(t);
-                                          })).trace);
+                                          }))
+                                     .trace);
   };
   std::set<std::string> different;
   for (int seed = 1; seed <= 20; ++seed) {
@@ -211,7 +213,8 @@ TEST(Explore, OddOptionsAreRefused) {
   auto seeded = ranks(2);
   seeded.seed = "3";
   EXPECT_DIST_ERROR(sim::explore(seeded, nothing), Errc::invalid_argument, "it chooses the seeds itself");
-  for (const std::string bad : {"x", "=", "=1.", "=1..2", "-1", "1.5", "=a", "99999999999999999999999", "=70000"}) {
+  for (const std::string bad :
+       {"x", "=", "=1.", "=1..2", "-1", "1.5", "=a", "99999999999999999999999", "=70000"}) {
     seeded.seed = bad;
     EXPECT_DIST_ERROR(sim::run(seeded, nothing), Errc::invalid_argument, "schedule \"" + bad);
   }

@@ -116,8 +116,9 @@ TEST(SimTrace, ComputationAndWaitsAreThere) {
   ASSERT_EQ(computes.size(), 1u);
   EXPECT_EQ(computes[0].end - computes[0].begin, 2'000'000);
   const auto waits = events_of(report.trace, Kind::wait);
-  const bool receiver_waited = std::ranges::any_of(
-      waits, [](const trace::Event& event) { return event.rank == 1 && event.end - event.begin >= 2'000'000; });
+  const bool receiver_waited = std::ranges::any_of(waits, [](const trace::Event& event) {
+    return event.rank == 1 && event.end - event.begin >= 2'000'000;
+  });
   EXPECT_TRUE(receiver_waited);
 }
 

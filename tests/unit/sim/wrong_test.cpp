@@ -160,7 +160,8 @@ TEST(D4, AnAsynchronousCollectivesResultThatIsReadTooEarly) {
     work.wait();
     EXPECT_EQ(t.data<float>()[999], 3);
   });
-  expect_finding(report, Code::read_before_wait, {"rank 2 used the tensor that all_reduce #0 (1000 f32) fills"});
+  expect_finding(report, Code::read_before_wait,
+                 {"rank 2 used the tensor that all_reduce #0 (1000 f32) fills"});
 }
 
 TEST(D4, NotWhereOnlyOtherRowsAreUsed) {
@@ -314,8 +315,12 @@ int endless(int depth) {
 
 TEST(WrongProgramsDeathTest, RecursionWithoutEndIsToldAndEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(run(3, [](int rank) { if (rank == 1) endless(0); }),
-              testing::ExitedWithCode(sim::exit_hopeless), "rank 1 has used up its stack of .* KiB: recursion");
+  EXPECT_EXIT(run(3,
+                  [](int rank) {
+                    if (rank == 1) endless(0);
+                  }),
+              testing::ExitedWithCode(sim::exit_hopeless),
+              "rank 1 has used up its stack of .* KiB: recursion");
 }
 
 TEST(WrongProgramsDeathTest, ARankThatNeverGivesWayIsToldAndEndsTheProcess) {
@@ -337,7 +342,8 @@ TEST(WrongPrograms, RealSleepIsNoted) {
   });
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.text(),
-            "note: rank 1 slept really: the simulation stood still and virtual time did not pass; use dist::sleep\n");
+            "note: rank 1 slept really: the simulation stood still and virtual time did not pass; use "
+            "dist::sleep\n");
 }
 
 TEST(WrongPrograms, ThreadsAreNoted) {

@@ -1,8 +1,8 @@
+#include "dist/trace/contributors.h"
+
 #include <array>
 
 #include <gtest/gtest.h>
-
-#include "dist/trace/contributors.h"
 
 namespace dist::trace {
 namespace {
@@ -13,7 +13,9 @@ class ContributorsTest : public testing::Test {
   Contributors contributors{0b1};
 };
 
-TEST_F(ContributorsTest, WhatWasNeverSetIsTheRanksOwn) { EXPECT_EQ(contributors.of(memory.data(), 64), 0b1u); }
+TEST_F(ContributorsTest, WhatWasNeverSetIsTheRanksOwn) {
+  EXPECT_EQ(contributors.of(memory.data(), 64), 0b1u);
+}
 
 TEST_F(ContributorsTest, ASetRangeIsKnownAndItsNeighboursAreNot) {
   contributors.set(&memory[16], 16, 0b110);
