@@ -1,7 +1,6 @@
 #include "sources.h"
 
 #include <fstream>
-#include <regex>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -18,13 +17,15 @@ std::vector<std::string> lines_of_file(const std::string& path) {
 
 Source::Source(std::string_view name)
     : file(fmt::format("{}.cpp", name)), lines(lines_of_file(fmt::format("{}/{}", WRONG_FOLDER, file))) {
-  static const std::regex mark(R"(\s*// <- D\d+$)"), count(R"(// (\d+) ranks$)");
+  constexpr std::string_view mark = "// <- D", before_count = "// ", after_count = " ranks";
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::smatch match;
-    if (std::regex_search(lines[i], match, count)) ranks = std::stoi(match[1]);
-    if (!std::regex_search(lines[i], match, mark)) continue;
+    std::string& line = lines[i];
+    if (line.ends_with(after_count))
+      ranks = std::stoi(line.substr(line.rfind(before_count) + before_count.size()));
+    const auto found = line.find(mark);
+    if (found == line.npos) continue;
     marked.insert(static_cast<int>(i) + 1);
-    lines[i] = match.prefix();
+    line.erase(line.find_last_not_of(' ', found - 1) + 1);
   }
 }
 
