@@ -103,11 +103,8 @@ void JobState::connect() {
     return job.store->check(key) || job.base->check(key);
   };
   endpoint = connect_endpoint(*job.store, connect);
-  if (!settings.trace_file.empty()) {
-    tracer = std::make_shared<trace::RankTracer>(
-        job.rank, job.world_size, fmt::format("{} ranks, started by {}", job.world_size, job.launcher));
-    endpoint = traced(endpoint, tracer);
-  }
+  tracer = make_tracer(settings, job);
+  if (tracer) endpoint = traced(endpoint, tracer);
   watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
 }
 
@@ -124,10 +121,8 @@ void JobState::agree_with_others(const InitOptions& options, const std::string& 
       highest = std::max(highest, static_cast<DebugLevel>(std::stoi(message.data)));
     return highest;
   });
-  if (!tracer) return;
-  const std::string& of_rank_0 = exchanged->messages[0].data;
-  const bool one_host = std::ranges::all_of(job.hosts, [](int host) { return host == 0; });
-  tracer->start(origin_of(Moment::parse(of_rank_0.substr(of_rank_0.find(' ') + 1)), one_host));
+  const std::string& rank_0 = exchanged->messages[0].data;
+  if (tracer) start_trace(*tracer, job, Moment::parse(rank_0.substr(rank_0.find(' ') + 1)));
 }
 
 std::shared_ptr<JobState> JobState::of(RankContext& context) {
@@ -176,8 +171,7 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
   if (endpoint) endpoint->close(reason);
   endpoint.reset();
   leave_store(deadline);
-  // Last: nobody waits for this rank any more.
-  if (tracer) write_trace(*tracer, settings.trace_file);
+  if (tracer) write_trace(*tracer, settings.trace_file);  // last: nobody waits for this rank any more
   tracer.reset();
 }
 

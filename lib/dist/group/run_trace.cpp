@@ -1,5 +1,6 @@
 #include "dist/group/run_trace.h"
 
+#include <algorithm>
 #include <charconv>
 #include <exception>
 #include <utility>
@@ -70,6 +71,17 @@ std::chrono::steady_clock::time_point origin_of(const Moment& rank_0, bool one_h
   const Moment now = Moment::now();
   const std::int64_t ago = one_host ? now.steady_ns - rank_0.steady_ns : now.system_ns - rank_0.system_ns;
   return std::chrono::steady_clock::time_point(nanoseconds(now.steady_ns - ago));
+}
+
+std::shared_ptr<trace::RankTracer> make_tracer(const Settings& settings, const Job& job) {
+  if (settings.trace_file.empty()) return nullptr;
+  return std::make_shared<trace::RankTracer>(
+      job.rank, job.world_size,
+      fmt::format("{} rank{}, started by {}", job.world_size, job.world_size == 1 ? "" : "s", job.launcher));
+}
+
+void start_trace(trace::RankTracer& tracer, const Job& job, const Moment& rank_0) {
+  tracer.start(origin_of(rank_0, std::ranges::all_of(job.hosts, [](int host) { return host == 0; })));
 }
 
 void trace_call(const GroupState& group, const Operation& operation, bool async) {

@@ -11,6 +11,8 @@
 #include "dist/backend/operation.h"
 #include "dist/backend/work.h"
 #include "dist/group/call_observer.h"
+#include "dist/group/rendezvous.h"
+#include "dist/group/settings.h"
 #include "dist/trace/rank_tracer.h"
 
 namespace dist {
@@ -31,6 +33,10 @@ struct Moment {
 // are then off by as much as these differ (about a millisecond with NTP), and a message may seem to arrive
 // before it was sent.
 std::chrono::steady_clock::time_point origin_of(const Moment& rank_0, bool one_host);
+
+// Null when no trace is asked for. It starts when all ranks have said hello, at rank 0's moment.
+std::shared_ptr<trace::RankTracer> make_tracer(const Settings& settings, const Job& job);
+void start_trace(trace::RankTracer& tracer, const Job& job, const Moment& rank_0);
 
 // An admitted call begins; nothing when no trace is kept. It ends by RankTracer::call_ends().
 void trace_call(const GroupState& group, const Operation& operation, bool async);
