@@ -5,6 +5,7 @@
 #include "dist/core/cpu_kernels.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
+#include "dist/core/reduction_watch.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
@@ -60,9 +61,15 @@ void reduce(TensorView acc, TensorView in, ReduceOp op) {
     simulated->reduced(acc.data, in.data, acc.bytes());
     if (acc.data == nullptr) return;  // sizes alone
   }
-  dispatch(
-      acc, [&] { cpu_kernels::reduce(acc, in, op); },
-      [&](DeviceApi& api, StreamHandle stream) { api.reduce(acc.device, stream, acc, in, op); });
+  const auto on_host = [&] {
+    ReductionWatch* const watch = ReductionWatch::current();
+    if (!watch) return cpu_kernels::reduce(acc, in, op);
+    const auto begin = ReductionWatch::Clock::now();
+    cpu_kernels::reduce(acc, in, op);
+    watch->reduced(acc, begin);
+  };
+  dispatch(acc, on_host,
+           [&](DeviceApi& api, StreamHandle stream) { api.reduce(acc.device, stream, acc, in, op); });
 }
 
 void copy(TensorView to, TensorView from) {

@@ -5,6 +5,7 @@
 #include "dist/core/fail.h"
 #include "dist/group/call_observer.h"
 #include "dist/group/job_state.h"
+#include "dist/group/run_trace.h"
 
 namespace dist {
 namespace {
@@ -196,6 +197,7 @@ void Call::admit() {
   FlightRecord record = record_of(group, operation);
   record.blocks = !async;
   operation.record = group.job->log->recorder.issued(record);
+  trace_call(group, operation, async);
 }
 
 std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
@@ -209,6 +211,10 @@ std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
   auto states = group.backend->submit_batch(std::move(operations));
   std::vector<Work> works;
   works.reserve(states.size());
+  if (const auto& tracer = group.job->tracer) {
+    for (std::size_t i = 0; i < states.size(); ++i)
+      states[i] = traced(tracer, calls[i], std::move(states[i]));
+  }
   for (std::size_t i = 0; i < states.size(); ++i)
     works.emplace_back(std::make_shared<ObservedWork>(observer, calls[i], std::move(states[i])));
   return works;

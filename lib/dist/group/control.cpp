@@ -182,11 +182,24 @@ ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::ui
   record.where = call.where;
   record.state = RecordState::running;
   id_ = group.job->log->recorder.issued(record);
+  if (!group.job->tracer) return;
+  trace::RealCall traced;
+  traced.record = id_;
+  traced.number = control_tags | sequence;
+  traced.event.group = record.group;
+  traced.event.sequence = sequence;
+  traced.event.name = call.name;
+  traced.event.where = call.where;
+  group.job->tracer->call_begins(std::move(traced));
 }
 
-void ControlRecord::completed() { group_.job->log->recorder.completed(id_); }
+void ControlRecord::completed() {
+  group_.job->log->recorder.completed(id_);
+  if (group_.job->tracer) group_.job->tracer->call_ends(id_);
+}
 
 void ControlRecord::failed(const Error& error) {
+  if (group_.job->tracer) group_.job->tracer->call_ends(id_);
   std::rethrow_exception(group_.job->note_failure(id_, where_, std::make_exception_ptr(error)));
 }
 

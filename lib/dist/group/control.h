@@ -64,8 +64,8 @@ std::shared_ptr<const Exchanged> exchange_by_tag(GroupState& group, const Contro
 inline constexpr std::uint64_t control_tags = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t fingerprint_tags = std::uint64_t{1} << 62;
 
-// Writes a control call into the flight recorder while it lives, and adds the other ranks' state to its
-// timeouts.
+// Writes a control call into the flight recorder and the trace while it lives, and adds the other ranks'
+// state to its timeouts.
 class ControlRecord {
  public:
   ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence);

@@ -28,9 +28,11 @@ class GroupObserver final : public OperationObserver {
 
   void completed(const Operation& operation) noexcept override {
     job_.log->recorder.completed(operation.record);
+    if (job_.tracer) job_.tracer->call_ends(operation.record);
   }
 
   std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept override {
+    if (job_.tracer) job_.tracer->call_ends(operation.record);
     return job_.note_failure(operation.record, operation.where, std::move(error));
   }
 

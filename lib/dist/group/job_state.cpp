@@ -11,9 +11,11 @@
 #include "dist/group/control.h"
 #include "dist/group/group_observer.h"
 #include "dist/group/rendezvous_store.h"
+#include "dist/group/run_trace.h"
 #include "dist/group/stall.h"
 #include "dist/group/virtual_world.h"
 #include "dist/group/work_watch.h"
+#include "dist/transport/traced_endpoint.h"
 
 namespace dist {
 namespace {
@@ -101,20 +103,26 @@ void JobState::connect() {
     return job.store->check(key) || job.base->check(key);
   };
   endpoint = connect_endpoint(*job.store, connect);
+  tracer = make_tracer(settings, job);
+  if (tracer) endpoint = traced(endpoint, tracer);
   watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
 }
 
 void JobState::agree_with_others(const InitOptions& options, const std::string& backend) {
   const ControlCall call{"init_process_group", options.where, job.timeout};
   const ControlMessage mine{fmt::format("init_process_group(backend {})", backend), options.where.str(),
-                            std::to_string(static_cast<int>(settings.debug)), options.where};
+                            fmt::format("{} {}", static_cast<int>(settings.debug), Moment::now().str()),
+                            options.where};
   // The mismatch check needs all ranks: one that asks for it is enough.
-  settings.debug = exchange(*groups[0], call, mine)->once([](const auto& messages) {
+  const auto exchanged = exchange(*groups[0], call, mine);
+  settings.debug = exchanged->once([](const auto& messages) {
     DebugLevel highest = DebugLevel::off;
     for (const auto& message : messages)
       highest = std::max(highest, static_cast<DebugLevel>(std::stoi(message.data)));
     return highest;
   });
+  const std::string& rank_0 = exchanged->messages[0].data;
+  if (tracer) start_trace(*tracer, job, Moment::parse(rank_0.substr(rank_0.find(' ') + 1)));
 }
 
 std::shared_ptr<JobState> JobState::of(RankContext& context) {
@@ -163,6 +171,8 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
   if (endpoint) endpoint->close(reason);
   endpoint.reset();
   leave_store(deadline);
+  if (tracer) write_trace(*tracer, settings.trace_file);  // last: nobody waits for this rank any more
+  tracer.reset();
 }
 
 // The store's keeper may be stopped or cut off; that must not hold up a rank that leaves.

@@ -17,6 +17,7 @@
 #include "dist/group/rendezvous.h"
 #include "dist/group/settings.h"
 #include "dist/group/watchdog.h"
+#include "dist/trace/rank_tracer.h"
 #include "dist/transport/endpoint.h"
 
 namespace dist {
@@ -68,6 +69,7 @@ class JobState {
   std::unique_ptr<Watchdog> watchdog;
   RankContext& context;
   std::shared_ptr<CallObserver> observer;
+  std::shared_ptr<trace::RankTracer> tracer;  // null: no trace is kept, or the simulator keeps it
   std::vector<std::shared_ptr<GroupState>> groups;
   std::uint32_t next_context = 1;  // see agree_on_context()
 

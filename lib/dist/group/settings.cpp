@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "dist/core/fail.h"
+#include "dist/trace/parts.h"
 
 namespace dist {
 namespace {
@@ -61,6 +62,7 @@ Settings read_settings(const GetEnv& get_env) {
   settings.transport = one_of(get_env, "DIST_TRANSPORT", transport);
   settings.recorder_size = positive(get_env, "DIST_FLIGHT_RECORDER_SIZE", settings.recorder_size);
   settings.dump_dir = get_env("DIST_DUMP_DIR").value_or("");
+  settings.trace_file = trace::absolute_path(get_env("DIST_TRACE").value_or(""));
   return settings;
 }
 

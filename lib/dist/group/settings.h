@@ -18,6 +18,7 @@ struct Settings {
   std::string transport = "auto";             // DIST_TRANSPORT=auto|shm|tcp
   std::size_t recorder_size = 256;            // DIST_FLIGHT_RECORDER_SIZE, operations
   std::string dump_dir;                       // DIST_DUMP_DIR, empty: no dumps on errors
+  std::string trace_file;                     // DIST_TRACE, absolute; empty: no trace (run_trace.h)
 };
 
 // Error{invalid_argument} names the variable, its value and what is allowed.

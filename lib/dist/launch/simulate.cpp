@@ -1,10 +1,10 @@
 #include "dist/launch/simulate.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include "dist/core/fail.h"
+#include "dist/group/environment.h"
 #include "dist/launch/simulation.h"
 #include "dist/sim/choices.h"
 #include "dist/sim/topology_file.h"
@@ -27,13 +27,13 @@ Report simulate(const RunOptions& options, const std::function<void(int rank)>& 
 }
 
 Report run(const RunOptions& options, const std::function<void(int rank)>& fn) {
-  const char* const trace_file = std::getenv("DIST_TRACE");
+  const std::string trace_file = process_environment("DIST_TRACE").value_or("");
   RunOptions traced = options;
-  traced.trace = options.trace || trace_file != nullptr;
+  traced.trace = options.trace || !trace_file.empty();
   std::optional<Choices> choices;
   if (!options.seed.empty()) choices.emplace(options.seed);
   Report report = simulate(traced, fn, choices ? &*choices : nullptr);
-  if (trace_file != nullptr) trace::write_file(report.trace, trace_file);
+  if (!trace_file.empty()) trace::write_file(report.trace, trace_file);
   return report;
 }
 

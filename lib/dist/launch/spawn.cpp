@@ -3,6 +3,7 @@
 #include "dist/core/fail.h"
 #include "dist/launch/spawn_ranks.h"
 #include "dist/launch/spawn_simulated.h"
+#include "dist/trace/parts.h"
 
 namespace dist {
 
@@ -10,6 +11,8 @@ void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& o
   if (n < 1) fail(Errc::invalid_argument, "spawn: {} ranks were asked for; at least one is needed", n);
   if (!fn) fail(Errc::invalid_argument, "spawn: there is no function to call");
   if (const auto asked = simulation_asked(process_environment)) return spawn_simulated(n, fn, *asked);
+  // Joined when all ranks have ended, however they did.
+  const trace::JoinedTrace trace(process_environment("DIST_TRACE").value_or(""), n);
   switch (options.as) {
     case Ranks::processes: return spawn_processes(n, fn, options.grace);
     case Ranks::threads: return spawn_threads(n, fn);

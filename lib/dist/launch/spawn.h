@@ -20,6 +20,9 @@ struct SpawnOptions {
 // by signal 9 (Killed)". Processes are forked: fn sees copies of the caller's variables; memory it writes is
 // its own.
 //
+// With DIST_TRACE=file the ranks' traces are joined to that file (trace/parts.h), also when a rank has
+// failed.
+//
 // With the environment variable DIST_SIM, for instance "ranks=1024,topology=summit", ranks are virtual
 // instead, as in sim::run (launch/spawn_simulated.h; ./distlab sim ./program sets it).
 void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options = {});

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace dist::sim {
 namespace {
 
-constexpr std::size_t most_events = 1'000'000;
 constexpr int most_contributors = 64;  // ranks: bits of a RankSet
 
 trace::RankSet own_bit(int rank, int ranks) {
@@ -27,16 +24,9 @@ trace::Event event_of(const TracedCall& call, int rank) {
 
 }  // namespace
 
-Tracer::Tracer(std::string title, int ranks) : trace_{std::move(title), ranks, true, {}} {
+Tracer::Tracer(std::string title, int ranks) : recorder_(std::move(title), ranks, true) {
   for (int rank = 0; rank < ranks; ++rank)
     ranks_.push_back({{}, {}, trace::Contributors(own_bit(rank, ranks))});
-}
-
-void Tracer::add(trace::Event event) {
-  if (trace_.events.size() < most_events)
-    trace_.events.push_back(std::move(event));
-  else
-    ++dropped_;
 }
 
 void Tracer::call_begins(int rank, TracedCall call, Time at) {
@@ -73,7 +63,7 @@ void Tracer::add_call(int rank, const OpenCall& open, Time end) {
   event.begin = open.begin;
   event.end = end;
   event.bytes = open.call.bytes;
-  add(std::move(event));
+  recorder_.add(std::move(event));
 }
 
 std::int64_t Tracer::offset_of(int rank, const void* data) {
@@ -119,7 +109,7 @@ void Tracer::sent(const NetRequest& send, Time begin, Time end) {
   event.message = send.site;
   event.begin = begin;
   event.end = end;
-  add(std::move(event));
+  recorder_.add(std::move(event));
 }
 
 void Tracer::arrived(const NetRequest& send, const NetRequest& recv, Time at) {
@@ -135,7 +125,7 @@ void Tracer::arrived(const NetRequest& send, const NetRequest& recv, Time at) {
   of(recv.owner).contributors.set(posted->second.data, send.bytes, event.contributors);
   messages_.erase(sent);
   messages_.erase(recv.site);
-  add(std::move(event));
+  recorder_.add(std::move(event));
 }
 
 void Tracer::waited(int rank, Time begin, Time end, CallSite where) {
@@ -146,7 +136,7 @@ void Tracer::waited(int rank, Time begin, Time end, CallSite where) {
   event.begin = begin;
   event.end = end;
   event.where = where;
-  add(std::move(event));
+  recorder_.add(std::move(event));
 }
 
 void Tracer::computed(int rank, Time begin, Time end) {
@@ -156,7 +146,7 @@ void Tracer::computed(int rank, Time begin, Time end) {
   event.begin = begin;
   event.end = end;
   event.name = "compute";
-  add(std::move(event));
+  recorder_.add(std::move(event));
 }
 
 void Tracer::reduced(int rank, const void* to, const void* from, std::size_t bytes, Time begin, Time end) {
@@ -170,7 +160,7 @@ void Tracer::reduced(int rank, const void* to, const void* from, std::size_t byt
   event.bytes = bytes;
   event.offset = offset_of(rank, to);
   event.contributors = its.contributors.of(to, bytes);
-  add(std::move(event));
+  recorder_.add(std::move(event));
 }
 
 void Tracer::copied(int rank, const void* to, const void* from, std::size_t bytes) {
@@ -178,12 +168,10 @@ void Tracer::copied(int rank, const void* to, const void* from, std::size_t byte
 }
 
 trace::Trace Tracer::take(Time now) {
-  for (int rank = 0; rank < trace_.ranks; ++rank) {
+  for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
     for (const OpenCall& open : of(rank).calls) add_call(rank, open, now);
   }
-  if (dropped_ > 0) trace_.title += fmt::format(" (the first {} events; {} more)", most_events, dropped_);
-  std::ranges::stable_sort(trace_.events, {}, &trace::Event::end);
-  return std::move(trace_);
+  return recorder_.take();
 }
 
 }  // namespace dist::sim

@@ -12,6 +12,7 @@
 #include "dist/sim/network.h"
 #include "dist/trace/contributors.h"
 #include "dist/trace/event.h"
+#include "dist/trace/recorder.h"
 #include "dist/transport/endpoint.h"
 
 namespace dist::sim {
@@ -28,7 +29,6 @@ struct TracedCall {
   std::vector<TensorView> inputs, outputs;  // what it reads and writes
 };
 
-// Events beyond a million are counted, not kept.
 class Tracer final : public NetworkTracer {
  public:
   Tracer(std::string title, int ranks);
@@ -69,13 +69,11 @@ class Tracer final : public NetworkTracer {
   Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   std::int64_t offset_of(int rank, const void* data);
   trace::Event describe(int rank, const TransportOptions& options);
-  void add(trace::Event event);
   void add_call(int rank, const OpenCall& open, Time end);
 
-  trace::Trace trace_;
+  trace::Recorder recorder_;
   std::vector<Rank> ranks_;
   std::unordered_map<std::uint32_t, Message> messages_;  // posted, not arrived yet
-  std::uint64_t dropped_ = 0;
 };
 
 }  // namespace dist::sim

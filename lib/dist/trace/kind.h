@@ -8,8 +8,8 @@
 
 namespace dist::trace {
 
-constexpr std::array all_kinds{Kind::call, Kind::send,   Kind::receive,
-                               Kind::wait, Kind::reduce, Kind::compute};
+inline constexpr std::array all_kinds{Kind::call, Kind::send,   Kind::receive,
+                                      Kind::wait, Kind::reduce, Kind::compute};
 
 // "call", "send", ...
 constexpr std::string_view name(Kind kind) {

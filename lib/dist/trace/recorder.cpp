@@ -28,12 +28,15 @@ using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 
 }  // namespace
 
-Recorder::Recorder(std::string title, int ranks, bool virtual_time)
-    : title_(std::move(title)), ranks_(ranks), virtual_time_(virtual_time) {}
+Recorder::Recorder(std::string title, int ranks, bool virtual_time, std::size_t most_events)
+    : title_(std::move(title)), ranks_(ranks), virtual_time_(virtual_time), most_events_(most_events) {}
 
 void Recorder::add(Event event) {
   const std::lock_guard lock(mutex_);
-  events_.push_back(std::move(event));
+  if (events_.size() < most_events_)
+    events_.push_back(std::move(event));
+  else
+    ++dropped_;
 }
 
 Trace Recorder::take() {
@@ -41,6 +44,8 @@ Trace Recorder::take() {
   {
     const std::lock_guard lock(mutex_);
     trace.events.swap(events_);
+    if (dropped_ > 0)
+      trace.title += fmt::format(" (the first {} events; {} more)", most_events_, std::exchange(dropped_, 0));
   }
   sort_by_end(trace.events);
   for (const Event& event : trace.events) trace.ranks = std::max(trace.ranks, event.rank + 1);
@@ -70,12 +75,15 @@ Trace read_file(const std::string& path) {
 
 Trace merge(std::vector<Trace> traces) {
   Trace all;
+  std::string title;
   if (!traces.empty()) all.virtual_time = traces.front().virtual_time;
   for (Trace& trace : traces) {
     if (trace.virtual_time != all.virtual_time)
       fail(Errc::invalid_argument,
            "a simulated and a real run have no common clock: their traces cannot be merged");
-    if (all.title.empty()) all.title = std::move(trace.title);
+    if (title.empty()) all.title = title = trace.title;
+    if (trace.title.size() > title.size() && trace.title.starts_with(title) && trace.title != all.title)
+      all.title += trace.title.substr(title.size());
     all.ranks = std::max(all.ranks, trace.ranks);
     std::ranges::move(trace.events, std::back_inserter(all.events));
   }

@@ -168,7 +168,10 @@ void add_sim_command(CLI::App& app, int& exit_code) {
 void add_trace_command(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_command(app, exit_code, "trace", "Draw the messages of a run from its trace files", show_trace);
-  command->add_option("files", options->files, "of one run, for instance one a rank")->required();
+  command
+      ->add_option("files", options->files,
+                   "of one run, for instance one a rank; DIST_TRACE=FILE writes them")
+      ->required();
   command
       ->add_option(
           "--format", options->format,

@@ -3,13 +3,16 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/group/environment.h"
 #include "dist/launch/root_cause.h"
+#include "dist/trace/parts.h"
 
 #include "attempt.h"
 
@@ -81,7 +84,10 @@ bool wait_unguarded(Signals& signals, F&& wait) {
 
 int run_attempts(const Stage& stage, const Command& command) {
   const int most = stage.options.max_restarts;
+  const std::string trace_file = dist::process_environment("DIST_TRACE").value_or("");
   for (int attempt = 0;; ++attempt) {
+    std::optional<dist::trace::JoinedTrace> trace;
+    if (stage.nodes.place().nodes == 1) trace.emplace(trace_file, stage.nodes.place().world_size);
     Outcome outcome = Attempt(stage, command, attempt).run();
     if (outcome.is_good() && !wait_unguarded(stage.signals, [&] { return stage.nodes.finish(attempt); })) {
       outcome.elsewhere = stage.nodes.failure_elsewhere(attempt).value_or("another node failed");

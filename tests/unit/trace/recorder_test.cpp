@@ -45,6 +45,21 @@ TEST(Recorder, TakesEventsOfManyThreads) {
   EXPECT_EQ(recorder.take().events.size(), 4000u);
 }
 
+TEST(Recorder, CountsWhatItDoesNotKeep) {
+  trace::Recorder recorder("run", 1, false, 2);
+  for (int i = 0; i < 5; ++i) recorder.add(event(Kind::wait, 0, i, i + 1));
+  const Trace trace = recorder.take();
+  EXPECT_EQ(trace.events.size(), 2u);
+  EXPECT_EQ(trace.title, "run (the first 2 events; 3 more)");
+  EXPECT_EQ(recorder.take().title, "run");
+}
+
+TEST(Merge, KeepsWhatEventsAreMissing) {
+  const Trace merged =
+      trace::merge({{"run", 3, false, {}}, {"run (3 more)", 3, false, {}}, {"other", 3, false, {}}});
+  EXPECT_EQ(merged.title, "run (3 more)");
+}
+
 TEST(Merge, MakesOneTraceOfTheRanksOwn) {
   const Trace whole = exchange();
   std::vector<Trace> parts{{"", 1, true, {}}, {whole.title, 2, true, {}}};

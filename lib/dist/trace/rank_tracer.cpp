@@ -1,0 +1,115 @@
+#include "dist/trace/rank_tracer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace dist::trace {
+namespace {
+
+constexpr std::int64_t shortest_wait = 1'000'000;  // ps
+
+}  // namespace
+
+// Where inputs lie in outputs (all_gather in place), the outputs' offsets hold.
+Offsets::Offsets(const RealCall& call) {
+  for (const auto* views : {&call.inputs, &call.outputs}) {
+    std::int64_t offset = 0;
+    for (const TensorView& view : *views) {
+      if (view.bytes() > 0) ranges_[view.data] = {view.data + view.bytes(), offset};
+      offset += static_cast<std::int64_t>(view.bytes());
+    }
+  }
+}
+
+std::int64_t Offsets::of(const void* data) const {
+  const auto* const at = static_cast<const std::byte*>(data);
+  const auto next = ranges_.upper_bound(at);
+  if (next == ranges_.begin()) return -1;
+  const auto& [begin, range] = *std::prev(next);
+  return at < range.end ? range.offset + (at - begin) : -1;
+}
+
+RankTracer::RankTracer(int rank, int ranks, std::string title)
+    : rank_(rank),
+      ranks_(ranks),
+      recorder_(std::move(title), ranks),
+      numbers_(std::make_shared<MessageNumbers>(rank)) {}
+
+void RankTracer::start(Clock::time_point origin) {
+  origin_ = origin;
+  running_.store(true, std::memory_order_release);
+}
+
+std::int64_t RankTracer::at(Clock::time_point time) const {
+  constexpr std::int64_t ps_per_ns = 1000;
+  const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(time - origin_);
+  return std::max<std::int64_t>(since.count(), 0) * ps_per_ns;
+}
+
+void RankTracer::call_begins(RealCall call) {
+  if (!is_running()) return;
+  call.event.kind = Kind::call;
+  call.event.rank = rank_;
+  call.event.begin = now();
+  Offsets offsets(call);
+  auto shared = std::make_shared<const CallNow>(
+      CallNow{std::move(call.event), call.async, call.may_reduce, std::move(offsets)});
+  const std::lock_guard lock(mutex_);
+  open_[call.record] = {call.number, call.point_to_point, std::move(shared)};
+}
+
+void RankTracer::call_ends(std::uint64_t record) {
+  if (!is_running()) return;
+  const std::int64_t end = now();
+  std::shared_ptr<const CallNow> call;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = open_.find(record);
+    if (found == open_.end()) return;
+    call = std::move(found->second.call);
+    open_.erase(found);
+  }
+  add_call(*call, end);
+}
+
+void RankTracer::add_call(const CallNow& call, std::int64_t end) {
+  Event event = call.event;
+  event.end = end;
+  recorder_.add(std::move(event));
+}
+
+std::shared_ptr<const CallNow> RankTracer::find_call(std::uint32_t context, bool point_to_point,
+                                                     std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find_if(open_, [&](const auto& entry) {
+    const Open& open = entry.second;
+    return open.call->event.group == context && open.point_to_point == point_to_point &&
+           open.number == number;
+  });
+  return found == open_.end() ? nullptr : found->second.call;
+}
+
+void RankTracer::add(Event event) {
+  if (is_running()) recorder_.add(std::move(event));
+}
+
+void RankTracer::waited(const Event& like, std::int64_t begin) {
+  Event event = like;
+  event.kind = Kind::wait;
+  event.begin = begin;
+  event.end = now();
+  event.bytes = 0;
+  if (event.end - event.begin >= shortest_wait) add(std::move(event));
+}
+
+Trace RankTracer::take() {
+  const std::int64_t end = now();
+  running_ = false;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [record, open] : open_) add_call(*open.call, std::max(end, open.call->event.begin));
+  open_.clear();
+  return recorder_.take();
+}
+
+}  // namespace dist::trace

@@ -1,0 +1,102 @@
+// RankTracer: the events of one rank of a real run. Whoever runs the rank tells it of calls, the traced
+// endpoint (transport/traced_endpoint.h) of messages, waits and reductions.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "dist/core/view.h"
+#include "dist/trace/event.h"
+#include "dist/trace/message_numbers.h"
+#include "dist/trace/recorder.h"
+
+namespace dist::trace {
+
+// A call of the user while it is open.
+struct RealCall {
+  std::uint64_t record = 0;  // unique for its rank
+  std::uint64_t number = 0;  // in its group: of a message its sequence number, else the tag of its channel
+  bool point_to_point = false;
+  bool async = false;
+  bool may_reduce = false;
+  Event event;                              // all but when it ends
+  std::vector<TensorView> inputs, outputs;  // what it reads and writes
+};
+
+// Bytes from the start of a call's tensors.
+class Offsets {
+ public:
+  explicit Offsets(const RealCall& call);
+  std::int64_t of(const void* data) const;  // -1: elsewhere
+
+ private:
+  struct Range {
+    const std::byte* end;
+    std::int64_t offset;
+  };
+  std::map<const std::byte*, Range> ranges_;
+};
+
+// What the transfers of a call take over from it.
+struct CallNow {
+  Event event;
+  bool async, may_reduce;
+  Offsets offsets;
+};
+
+// Thread-safe.
+class RankTracer {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  RankTracer(int rank, int ranks, std::string title);
+
+  // From now on there are events; `origin` is time 0 of all ranks. Once.
+  void start(Clock::time_point origin);
+  bool is_running() const { return running_.load(std::memory_order_acquire); }
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+
+  // Picoseconds since the origin; 0 for what was before it.
+  std::int64_t at(Clock::time_point time) const;
+  std::int64_t now() const { return at(Clock::now()); }
+
+  void call_begins(RealCall call);
+  void call_ends(std::uint64_t record);  // nothing for one that is not open
+  std::shared_ptr<const CallNow> find_call(std::uint32_t context, bool point_to_point, std::uint64_t number);
+
+  void add(Event event);
+  // The rank was blocked until now; less than a microsecond is no wait. `like` says for what.
+  void waited(const Event& like, std::int64_t begin);
+
+  // Of the rank's point-to-point messages; a collective numbers its own.
+  const std::shared_ptr<MessageNumbers>& message_numbers() const { return numbers_; }
+
+  // What is still open ends now, and nothing more is added.
+  Trace take();
+
+ private:
+  struct Open {
+    std::uint64_t number;
+    bool point_to_point;
+    std::shared_ptr<const CallNow> call;
+  };
+  void add_call(const CallNow& call, std::int64_t end);
+
+  const int rank_, ranks_;
+  Recorder recorder_;
+  const std::shared_ptr<MessageNumbers> numbers_;
+  std::atomic<bool> running_{false};
+  Clock::time_point origin_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, Open> open_;  // by record
+};
+
+}  // namespace dist::trace

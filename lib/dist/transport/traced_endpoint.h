@@ -1,0 +1,17 @@
+// An endpoint that writes down what its transports do (DIST_TRACE).
+#pragma once
+
+#include <memory>
+
+#include "dist/trace/rank_tracer.h"
+#include "dist/transport/endpoint.h"
+
+namespace dist {
+
+// While the tracer runs, every Transport that is opened tells it of its messages and waits, and a
+// collective's of the reductions that its thread makes meanwhile. Moves the same bytes in the same order as
+// `endpoint`.
+std::shared_ptr<Endpoint> traced(std::shared_ptr<Endpoint> endpoint,
+                                 std::shared_ptr<trace::RankTracer> tracer);
+
+}  // namespace dist
