@@ -7,6 +7,7 @@
 
 #include "dist/dist.h"
 #include "dist/trace/chrome_json.h"
+
 #include "run_traces.h"
 
 namespace dist::test {

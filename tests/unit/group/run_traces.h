@@ -13,6 +13,7 @@
 
 #include "dist/trace/parts.h"
 #include "dist/trace/recorder.h"
+
 #include "support/expect_error.h"
 #include "support/thread_ranks.h"
 
