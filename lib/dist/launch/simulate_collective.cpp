@@ -55,6 +55,14 @@ std::function<void(SimTransport& net, const CollectiveArgs& args)> function_of(c
   return [&entry](SimTransport& net, const CollectiveArgs& args) { entry.run(net, args); };
 }
 
+// Their frames are small, also while an error is thrown.
+SchedulerOptions for_algorithms() {
+  SchedulerOptions options;
+  options.stacks = Stacks::Of::library;
+  if (!built_with_asan && !built_with_tsan) options.stack_bytes = std::size_t{20} * 1024;
+  return options;
+}
+
 }  // namespace
 
 std::vector<std::string> simulated_algorithms(OpKind collective, const Topology& topology) {
@@ -92,7 +100,7 @@ CollectiveCost simulate_collective(const CollectiveRun& asked, const Topology& t
   cost.algorithm = run.algorithm;
   const Shapes shapes(run.collective, run.ranks, run.collective == OpKind::barrier ? 0 : count);
   const auto begin = std::chrono::steady_clock::now();
-  Scheduler scheduler(topology, run.ranks);
+  Scheduler scheduler(topology, run.ranks, for_algorithms());
   scheduler.suppose(run.what_if);
   if (run.links) scheduler.network().count_links();
   Fabric fabric(scheduler);

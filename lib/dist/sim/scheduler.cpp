@@ -38,7 +38,7 @@ Scheduler* Scheduler::current() { return current_scheduler; }
 
 Scheduler::Scheduler(Topology topology, int ranks, const SchedulerOptions& options)
     : network_(std::move(topology), ranks, *this),
-      stacks_(ranks, options.stack_bytes),
+      stacks_(ranks, options.stack_bytes, options.stacks),
       guard_(options.guard_tensors),
       marks_(ranks),
       stack_bytes_(options.stack_bytes),
@@ -130,12 +130,12 @@ Task* Scheduler::next_task() {
   }
 }
 
-void Scheduler::give_way() {
+[[gnu::always_inline]] inline void Scheduler::give_way() {
   Task* const next = next_task();
   if (next != running_) switch_to(next);
 }
 
-void Scheduler::switch_to(Task* next) {
+[[gnu::always_inline]] inline void Scheduler::switch_to(Task* next) {
   Task* const before = running_;
   // With many ranks a task's stack has left the cache since it last ran: fetch the next one's while this one
   // runs.
@@ -226,7 +226,7 @@ bool Scheduler::fault(const void* address) noexcept {
       running_->rank, stack_bytes_ / 1024);
 }
 
-void Scheduler::block(Task& task, Time deadline, const WaitReason* reason) {
+[[gnu::always_inline]] inline void Scheduler::block(Task& task, Time deadline, const WaitReason* reason) {
   task.deadline = deadline;
   task.reason = reason;
   task.wake = Wake::normal;

@@ -26,7 +26,8 @@ namespace dist::sim {
 
 struct SchedulerOptions {
   std::size_t stack_bytes = (built_with_asan ? 256 : 64) * 1024;  // its frames are larger
-  bool guard_tensors = false;                                     // tensors' memory can be closed
+  Stacks::Of stacks = Stacks::Of::programs;
+  bool guard_tensors = false;  // tensors' memory can be closed
 };
 
 // A rank that waits, for those who explain a standstill.

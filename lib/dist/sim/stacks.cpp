@@ -32,9 +32,9 @@ std::size_t stagger(int index) { return static_cast<std::size_t>(index) * 7 % 61
 
 }  // namespace
 
-Stacks::Stacks(int count, std::size_t bytes_each)
-    : guard_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) * guard_pages), count_(count) {
-  const std::size_t page = guard_ / guard_pages;
+Stacks::Stacks(int count, std::size_t bytes_each, Of of) : count_(count) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  guard_ = page * (of == Of::programs ? guard_pages : 1);
   each_ = (bytes_each + page - 1) / page * page + guard_;
   const std::size_t total = each_ * static_cast<std::size_t>(count);
   void* memory =
@@ -45,7 +45,10 @@ Stacks::Stacks(int count, std::size_t bytes_each)
         "{} ranks need {} MiB of address space for their stacks: {}; simulate fewer ranks or raise ulimit -v",
         count, total >> 20, std::strerror(errno));
   memory_ = static_cast<std::byte*>(memory);
-  guarded_ = map_count_allows(count) && guard();
+  guarded_ = of == Of::programs && map_count_allows(count) && guard();
+  // Thousands of stacks on pages of their own are more than the processor's list of translated addresses
+  // holds.
+  if (of == Of::library) madvise(memory_, total, MADV_HUGEPAGE);
   if (guarded_) return;
   for (int i = 0; i < count; ++i) std::memcpy(base(i) + guard_ - sizeof canary, &canary, sizeof canary);
 }

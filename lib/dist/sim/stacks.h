@@ -10,7 +10,8 @@ namespace dist::sim {
 // allows; otherwise a canary that intact() looks at.
 class Stacks {
  public:
-  Stacks(int count, std::size_t bytes_each);  // Error{resource} names the limit
+  enum class Of { programs, library };  // whose depth is known: no guards, on huge pages where there are some
+  Stacks(int count, std::size_t bytes_each, Of of = Of::programs);  // Error{resource} names the limit
   ~Stacks();
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
