@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "dist/core/fail.h"
+#include "dist/sim/choices.h"
 #include "dist/trace/readable.h"
 
 namespace dist {
@@ -46,7 +47,7 @@ void read_part(std::string_view part, SimulationAsked& asked) {
   else if (key == "lose")
     what_if.losses.push_back(sim::parse_loss(value));
   else if (key == "seed")
-    asked.options.seed = value;
+    asked.options.seed = (sim::Choices(value), value);  // which refuses what is no seed
   else if (key == "explore")
     asked.explore = read_explore(value);
   else if (key == "links" && (value == "yes" || value == "no"))
@@ -87,9 +88,12 @@ std::optional<SimulationAsked> simulation_asked(const GetEnv& get_env) {
     } catch (const Error& error) {
       fail(Errc::invalid_argument, "{} has \"{}\": {}", variable, part, error.what());
     }
-    if (comma == left.npos) return asked;
+    if (comma == left.npos) break;
     left.remove_prefix(comma + 1);
   }
+  if (asked.explore && !asked.options.seed.empty())
+    fail(Errc::invalid_argument, "{} has both seed and explore, which takes many seeds itself", variable);
+  return asked;
 }
 
 void spawn_simulated(int n, const RankFunction& fn, const SimulationAsked& asked) {

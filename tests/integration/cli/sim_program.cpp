@@ -6,6 +6,21 @@
 
 #include "dist/dist.h"
 
+namespace {
+
+// Rank 0 believes that messages come in the order of their senders.
+void believe_in_order(int rank) {
+  dist::Tensor mine = dist::full({1}, rank), theirs = dist::zeros({1});
+  dist::sim::compute(1e-6 * rank);
+  if (rank > 0) return void(dist::send(mine, 0));
+  for (int from = 1; from < dist::get_world_size(); ++from) {
+    dist::recv(theirs);
+    if (theirs.item<int>() != from) throw std::runtime_error("took the order for granted");
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   const std::string deed = argc > 1 ? argv[1] : "sum";
   if (deed == "nothing") return 0;
@@ -22,6 +37,7 @@ int main(int argc, char** argv) {
     dist::spawn(4, [&](int rank) {
       dist::init_process_group();
       dist::Tensor t = dist::ones({1});
+      if (deed == "order") believe_in_order(rank);
       if (deed == "deadlock") dist::send(t, rank ^ 1);
       if (deed == "throw" && rank == 2) throw std::runtime_error("out of paper");
       dist::all_reduce(t);

@@ -230,7 +230,40 @@ TEST(SimProgram, ThatNeverSpawnsIsTold) {
   EXPECT_EQ(std::count(joins.output.begin(), joins.output.end(), '\n'), 1) << joins.output;
 }
 
+TEST(SimProgram, IsExploredUntilItGoesWrong) {
+  expect_words(sim({SIM_PROGRAM, "order"}), 0, {"simulated: 4 ranks"});
+  for (const char* how : {"200", "all"}) {
+    const auto result = sim({SIM_PROGRAM, "order", "--explore", how});
+    expect_words(result, 1, {"goes wrong", "rank 0: took the order for granted"});
+    const auto begin = result.output.find("seed ") + 5;
+    const std::string seed = result.output.substr(begin, result.output.find(' ', begin) - begin);
+    expect_words(sim({SIM_PROGRAM, "order", "--seed", seed}), 1, {"rank 0: took the order for granted"});
+  }
+  expect_words(sim({SIM_PROGRAM, "--explore", "5"}), 0, {"no finding in 5 schedules; there are more"});
+}
+
+TEST_F(SimFiles, ARunLeavesItsTrace) {
+  const std::string file = folder_ / "ring.json";
+  expect_words(sim({"-a", "ring", "-n", "3", "-b", "12KiB", "--trace", file}), 0,
+               {"the events of 12 messages"});
+  const auto picture = distlab::run_captured({DISTLAB_PROGRAM, "trace", file});
+  expect_words(picture, 0, {"all_reduce by ring, 3 ranks on laptop", "{0-2} 4 KiB"});
+  for (const char* collective :
+       {"broadcast", "reduce", "scatter", "gather", "all_gather", "reduce_scatter", "all_to_all", "barrier"})
+    expect_words(sim({collective, "-n", "3", "-b", "100", "--trace", file}), 0, {"the events of "});
+  expect_words(sim({SIM_PROGRAM, "--trace", file}), 0, {"the sum is 4"});
+  expect_words(distlab::run_captured({DISTLAB_PROGRAM, "trace", file}), 0,
+               {"4 ranks on laptop", "all_reduce"});
+  expect_refusal({"-n", "65", "--trace", file}, {"--trace shows 64 ranks at most, not 65"});
+  expect_refusal({"-n", "2,4", "--trace", file}, {"--trace is for one run"});
+  expect_refusal({"-a", "nope", "--trace", file}, {"nope"});
+}
+
 TEST(SimProgram, OddRequestsAreRefused) {
+  expect_refusal({"--seed", "3"}, {"--seed and --explore are for a program"});
+  expect_refusal({SIM_PROGRAM, "--seed", "x"}, {"\"x\": a number is expected"});
+  expect_refusal({SIM_PROGRAM, "--explore", "0"}, {"\"0\" is no number of schedules"});
+  expect_refusal({SIM_PROGRAM, "--explore", "3", "--seed", "3"}, {"both seed and explore"});
   expect_words(sim({"./no-such-program"}), 3, {"./no-such-program is no program"});
   expect_words(sim({"/tmp"}), 3, {"/tmp is no program"});
   expect_refusal({SIM_PROGRAM, "-n", "2,4"}, {"one number of ranks"});
