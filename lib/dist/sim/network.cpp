@@ -5,16 +5,6 @@
 #include <utility>
 
 namespace dist::sim {
-namespace {
-
-// A send to, and a receive of, one rank.
-bool belong_together(const NetRequest& send, const NetRequest& recv) {
-  return send.context == recv.context && send.tag == recv.tag &&
-         (recv.peer == send.owner || recv.peer == any_source);
-}
-
-}  // namespace
-
 Network::Network(Topology topology, int ranks, NetworkListener& listener)
     : topology_(std::move(topology)),
       inside_(topology_.cost_inside()),
@@ -96,55 +86,6 @@ RequestId Network::meet(Ports& there, const NetRequest& send) {
     held = holds_any_source_ && posted.peer == any_source;
     return !held;
   });
-}
-
-bool Network::is_held(const Ports& here, const NetRequest& recv) const {
-  if (!holds_any_source_) return false;
-  if (recv.peer == any_source) return true;
-  for (RequestId id = here.receives.head; id != no_request; id = requests_[id].next) {
-    const NetRequest& before = requests_[id];
-    if (&before == &recv) return false;
-    if (before.peer == any_source && before.context == recv.context && before.tag == recv.tag) return true;
-  }
-  return false;
-}
-
-bool Network::match_any_source(Time now, const std::function<int(int)>& choose, RequestId only) {
-  for (Ports& here : ports_) {
-    for (RequestId recv = here.receives.head; recv != no_request; recv = requests_[recv].next) {
-      if (requests_[recv].peer != any_source || (only != no_request && recv != only)) continue;
-      std::vector<RequestId> first;  // message of each sender
-      for (RequestId send = here.sends.head; send != no_request; send = requests_[send].next) {
-        const bool is_first = std::ranges::none_of(
-            first, [&](RequestId other) { return requests_[other].owner == requests_[send].owner; });
-        if (is_first && belong_together(requests_[send], requests_[recv])) first.push_back(send);
-      }
-      if (first.empty()) continue;
-      const auto choice = static_cast<std::size_t>(choose(static_cast<int>(first.size())));
-      if (choice >= first.size()) return false;
-      take_recv(here, [&](const NetRequest& r) { return &r == &requests_[recv]; });
-      take(here.sends, [&](const NetRequest& r) { return &r == &requests_[first[choice]]; });
-      match(first[choice], recv, std::max(now, requests_[recv].at));
-      settle(here, now);
-      return true;
-    }
-  }
-  return false;
-}
-
-void Network::settle(Ports& here, Time now) {
-  for (RequestId recv = here.receives.head; recv != no_request;) {
-    const RequestId id = std::exchange(recv, requests_[recv].next);
-    if (is_held(here, requests_[id])) continue;
-    const RequestId send =
-        take(here.sends, [&](const NetRequest& posted) { return belong_together(posted, requests_[id]); });
-    if (send == no_request && !matches_nobody(requests_[id])) continue;
-    take_recv(here, [&](const NetRequest& r) { return &r == &requests_[id]; });
-    if (send != no_request)
-      match(send, id, now);
-    else
-      complete(id, now);
-  }
 }
 
 void Network::match(RequestId send_id, RequestId recv_id, Time now) {
@@ -319,28 +260,6 @@ void Network::enqueue_recv(RequestId id) {
   const NetRequest& recv = requests_[id];
   if (recv.peer != any_source) ++ports_[static_cast<std::size_t>(recv.peer)].awaited;
   enqueue(ports_[static_cast<std::size_t>(recv.owner)].receives, id);
-}
-
-template <class Wanted>
-RequestId Network::take_recv(Ports& of, Wanted wanted) {
-  const RequestId id = take(of.receives, wanted);
-  if (id != no_request && requests_[id].peer != any_source)
-    --ports_[static_cast<std::size_t>(requests_[id].peer)].awaited;
-  return id;
-}
-
-template <class Wanted>
-RequestId Network::take(Mailbox& box, Wanted wanted) {
-  RequestId before = no_request;
-  for (RequestId id = box.head; id != no_request; before = id, id = requests_[id].next) {
-    if (!wanted(requests_[id])) continue;
-    const RequestId after = requests_[id].next;
-    (before == no_request ? box.head : requests_[before].next) = after;
-    if (box.tail == id) box.tail = before;
-    requests_[id].next = id;  // in no mailbox any more
-    return id;
-  }
-  return no_request;
 }
 
 namespace {

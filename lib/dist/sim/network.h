@@ -57,6 +57,12 @@ struct alignas(64) NetRequest {
 };
 static_assert(sizeof(NetRequest) == 64);
 
+// A send to, and a receive of, one rank.
+inline bool belong_together(const NetRequest& send, const NetRequest& recv) {
+  return send.context == recv.context && send.tag == recv.tag &&
+         (recv.peer == send.owner || recv.peer == any_source);
+}
+
 // What a rank has moved, for contracts and reports.
 struct RankTraffic {
   std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
@@ -213,5 +219,27 @@ class Network {
   Time last_arrival_ = 0;
   bool holds_any_source_ = false;
 };
+
+template <class Wanted>
+RequestId Network::take_recv(Ports& of, Wanted wanted) {
+  const RequestId id = take(of.receives, wanted);
+  if (id != no_request && requests_[id].peer != any_source)
+    --ports_[static_cast<std::size_t>(requests_[id].peer)].awaited;
+  return id;
+}
+
+template <class Wanted>
+RequestId Network::take(Mailbox& box, Wanted wanted) {
+  RequestId before = no_request;
+  for (RequestId id = box.head; id != no_request; before = id, id = requests_[id].next) {
+    if (!wanted(requests_[id])) continue;
+    const RequestId after = requests_[id].next;
+    (before == no_request ? box.head : requests_[before].next) = after;
+    if (box.tail == id) box.tail = before;
+    requests_[id].next = id;  // in no mailbox any more
+    return id;
+  }
+  return no_request;
+}
 
 }  // namespace dist::sim

@@ -8,7 +8,6 @@
 #include "dist/core/deadline.h"
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
-#include "dist/sim/end_process.h"
 #include "dist/sim/tracer.h"
 
 namespace dist::sim {
@@ -71,6 +70,7 @@ void Scheduler::run_task(Task& task) {
     if (!failure_ && !task.lost) failure_ = std::current_exception();
     if (!task.worker && !task.lost) network_.fail_rank(task.rank, task.clock);
   }
+  if (!task.worker && !stacks_.intact(task.rank)) stack_is_used_up();  // without guards it shows only now
   task.ended = true;
   if (task.worker) {
     task.main = nullptr;
@@ -201,31 +201,6 @@ void Scheduler::copied(const void* to, const void* from, std::size_t bytes) {
   if (tracer_) tracer_->copied(running_->rank, to, from, bytes);
 }
 
-void Scheduler::memory(std::ptrdiff_t change) {
-  if (listener_) listener_->memory(running_->rank, change);
-}
-
-void* Scheduler::allocate(std::size_t bytes) {
-  memory(static_cast<std::ptrdiff_t>(bytes));
-  return guard_.allocate(bytes);
-}
-
-void Scheduler::deallocate(void* memory_, std::size_t bytes) noexcept {
-  memory(-static_cast<std::ptrdiff_t>(bytes));
-  guard_.deallocate(memory_);
-}
-
-bool Scheduler::fault(const void* address) noexcept {
-  if (guard_.touched(address)) return true;
-  const bool overflowed = running_->worker ? static_cast<Worker*>(running_)->stack.overflowed(address) >= 0
-                                           : stacks_.overflowed(address) >= 0;
-  if (!overflowed) return false;
-  end_process(
-      "rank {} has used up its stack of {} KiB: recursion without end, or large local arrays; a "
-      "simulated rank gets more by RunOptions::stack_bytes",
-      running_->rank, stack_bytes_ / 1024);
-}
-
 [[gnu::always_inline]] inline void Scheduler::block(Task& task, Time deadline, const WaitReason* reason) {
   task.deadline = deadline;
   task.reason = reason;
@@ -268,43 +243,6 @@ bool Scheduler::reached(RequestId id) {
   else
     network_.watch(id);
   return false;
-}
-
-void Scheduler::set_choices(Choices* choices) {
-  choices_ = choices;
-  network_.hold_any_source();
-}
-
-// Nobody can go on otherwise, so that every message that could be received has been sent.
-bool Scheduler::match_any_source(RequestId only) {
-  const Time now = std::max(ready_.now(), only == no_request ? Time{0} : running_->clock);
-  return network_.match_any_source(
-      now, [&](int senders) { return choices_->choose(ChoicePoint::any_sender, senders); }, only);
-}
-
-// Whether is_completed() says "not yet" of what is there, which it may do twice.
-bool Scheduler::puts_off(RequestId id) {
-  constexpr int most = 2;
-  const NetRequest& request = network_[id];
-  if (!request.known && !request.is_send && request.peer == any_source) match_any_source(id);
-  // A rank that polls keeps the queue from running empty, and so the others' receives from being matched.
-  if (!request.known && ++idle_polls_ > 2 * network_.ranks()) {
-    idle_polls_ = 0;
-    match_any_source();
-  }
-  if (!request.known || request.at > running_->clock) return false;
-  if (put_off_[id] < most && choices_->choose(ChoicePoint::is_completed, 2) == 1) {
-    ++put_off_[id];
-    return true;
-  }
-  put_off_.erase(id);
-  return false;
-}
-
-void Scheduler::at_store() {
-  constexpr Time until_all_others_came = 1'000'000'000;  // ps
-  compute(poll_cost);
-  if (choices_ && choices_->choose(ChoicePoint::store, 2) == 1) compute(until_all_others_came);
 }
 
 void Scheduler::linger(Time patience) {
@@ -398,39 +336,6 @@ bool Scheduler::expire(Time before) {
     if (task.is_blocked() && task.deadline == soonest) make_ready(task, soonest, Wake::timed_out);
   });
   return true;
-}
-
-std::vector<BlockedTask> Scheduler::blocked() {
-  std::vector<BlockedTask> found;
-  for_each_task([&](const Task& task) {
-    if (!task.is_blocked() || task.ended || task.lost) return;
-    found.push_back({task.rank, task.worker, task.waiting_for, task.reason,
-                     task.list != nullptr && task.reason == nullptr && task.deadline != never});
-  });
-  return found;
-}
-
-std::string Scheduler::who_waits() {
-  std::string who;
-  for (const BlockedTask& task : blocked()) {
-    if (task.request == no_request) continue;
-    const NetRequest& request = network_[task.request];
-    who += fmt::format("{}rank {} waits to {} rank {}", who.empty() ? "" : "; ", task.rank,
-                       request.is_send ? "send to" : "receive from", request.peer);
-  }
-  return who;
-}
-
-// Each blocked rank's wait throws, so that its stack is unwound and what it owns is freed. Workers that wait
-// for work end when their owner does.
-bool Scheduler::release_blocked() {
-  bool any = false;
-  for_each_task([&](Task& task) {
-    if (!task.is_blocked() || task.ended || task.lost || (task.worker && task.list != nullptr)) return;
-    any = true;
-    make_ready(task, std::max(task.clock, finish_), Wake::released);
-  });
-  return any;
 }
 
 void Scheduler::release_workers(int rank) {

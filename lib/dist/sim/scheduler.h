@@ -152,6 +152,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   bool match_any_source(RequestId only = no_request);
   bool puts_off(RequestId id);
   bool fault(const void* address) noexcept override;
+  [[noreturn]] void stack_is_used_up() const;
   void memory(std::ptrdiff_t change);  // of the running rank
   void start_losses();
   void lose(int rank);
