@@ -197,7 +197,9 @@ std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
       if (const std::string place = where.str(); text.find(place) == std::string::npos) {
         text += "; called at " + place;
       }
-      text += ask_others(record, thrown);
+      const std::string others = ask_others(record, thrown);
+      const bool explains_better = check::without_finding(others) != others;
+      text = (explains_better ? std::string(check::without_finding(text)) : text) + others;
       log->recorder.failed(record, text);
       dump(*log, name(thrown.code()));
       return std::make_exception_ptr(Error(thrown.code(), text));
@@ -217,8 +219,11 @@ std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
 std::string JobState::ask_others(std::uint64_t record, const Error& error) {
   constexpr Timeout patience = std::chrono::seconds(1);
   const bool is_timeout = error.code() == Errc::timeout;
-  const bool is_told = check::without_finding(error.what()) != error.what();
-  if (!watchdog || is_told || (!is_timeout && error.code() != Errc::mismatch)) return {};
+  const bool is_mismatch = error.code() == Errc::mismatch;
+  // In detail all ranks have compared their calls: nobody knows more. The transport has seen two.
+  const bool all_compared = is_mismatch && settings.debug == DebugLevel::detail;
+  const bool is_told = (all_compared || !is_mismatch) && check::without_finding(error.what()) != error.what();
+  if (!watchdog || is_told || (!is_timeout && !is_mismatch)) return {};
   const auto answer = watchdog->ask(patience);
   if (answer.pictures.empty()) return {};
   const Scene scene{answer.pictures, job.rank, record, answer.settled(job.rank, record)};

@@ -24,10 +24,20 @@ std::string check(const Op& op, bool is_send, bool anyone) {
                      deed);
 }
 
-// "rank 1 is in broadcast f32 but rank 0 is in all_reduce f32 at the same place (#7)"
-std::string opcode_misfit(int a, std::uint32_t opcode_a, int b, std::uint32_t opcode_b, const Op& op) {
-  return fmt::format("rank {} is in {} but rank {} is in {} at the same place (#{})", a,
-                     describe_opcode(opcode_a), b, describe_opcode(opcode_b), op.options.label.sequence);
+bool is_same_operation(std::uint32_t a, std::uint32_t b) { return a >> 8 == b >> 8; }  // but for the dtype
+
+// "rank 1 is in broadcast f32 but rank 0 is in all_reduce f32 at the same place (#7)", and a finding where
+// the collectives differ: the other rank may have left before it can be asked.
+std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32_t mine, const Op& op) {
+  const OpLabel& label = op.options.label;
+  const std::string text = fmt::format("rank {} is in {} but rank {} is in {} at the same place (#{})", other,
+                                       describe_opcode(theirs), rank, describe_opcode(mine), label.sequence);
+  if (is_same_operation(theirs, mine)) return text;
+  const check::Finding finding{check::Code::mismatched_collective,
+                               fmt::format("rank {} calls {} where rank {} calls {}", other,
+                                           describe_opcode(theirs), rank, describe_opcode(mine)),
+                               {{rank, str(label), label.where, {}}}};
+  return text + "; " + finding.line();
 }
 
 // Of a transfer whose other side has left in order.

@@ -192,6 +192,18 @@ TEST(Mismatch, DifferentCollectivesAreAFinding) {
   });
 }
 
+TEST(Mismatch, DifferentCollectivesAreAFindingAlsoWhenOneRankHasLeft) {
+  run_ranks(2, [](int rank) {
+    Tensor t = zeros({4});
+    if (rank == 1) return void(broadcast(t, 1));  // small: it is on its way, and this rank leaves
+    expect_error(
+        Errc::mismatch,
+        {"rank 1 is in broadcast f32 but rank 0 is in all_reduce f32",
+         "; D2 mismatched collective: ", "rank 0: ", "reports_test.cpp:", "to mend it: let every rank"},
+        [&] { all_reduce(t, ReduceOp::sum, {.timeout = 3s}); });
+  });
+}
+
 TEST(Timeouts, TheGroupsOwnAndTheEnvironments) {
   run_ranks(2, [](int rank) {
     const ProcessGroup impatient = new_group({0, 1}, {.timeout = 200ms});
