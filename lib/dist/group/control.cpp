@@ -183,7 +183,7 @@ ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::ui
   record.state = RecordState::running;
   id_ = group.job->log->recorder.issued(record);
   if (!group.job->tracer) return;
-  trace::RealCall traced;
+  trace::Call traced;
   traced.record = id_;
   traced.number = control_tags | sequence;
   traced.event.group = record.group;

@@ -84,10 +84,8 @@ void start_trace(trace::RankTracer& tracer, const Job& job, const Moment& rank_0
   tracer.start(origin_of(rank_0, std::ranges::all_of(job.hosts, [](int host) { return host == 0; })));
 }
 
-void trace_call(const GroupState& group, const Operation& operation, bool async) {
-  trace::RankTracer* const tracer = group.job->tracer.get();
-  if (!tracer) return;
-  trace::RealCall call;
+trace::Call call_of(const GroupState& group, const Operation& operation, bool async) {
+  trace::Call call;
   call.record = operation.record;
   call.number = operation.sequence;
   call.point_to_point = !is_collective(operation.kind);
@@ -102,7 +100,12 @@ void trace_call(const GroupState& group, const Operation& operation, bool async)
     call.event.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
   for (const Tensor& tensor : operation.inputs) call.inputs.push_back(tensor.flat());
   for (const Tensor& tensor : operation.outputs) call.outputs.push_back(tensor.flat());
-  tracer->call_begins(std::move(call));
+  return call;
+}
+
+void trace_call(const GroupState& group, const Operation& operation, bool async) {
+  if (trace::RankTracer* const tracer = group.job->tracer.get())
+    tracer->call_begins(call_of(group, operation, async));
 }
 
 std::shared_ptr<WorkState> traced(std::shared_ptr<trace::RankTracer> tracer, const CallNote& call,

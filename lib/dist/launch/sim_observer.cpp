@@ -57,7 +57,7 @@ check::Party SimObserver::party_of(const Operation& operation) const {
 void SimObserver::issued(const GroupState& group, Operation& operation, bool async) {
   if (!simulation_) return;
   if (simulation_->checks()) check(group, operation, async);
-  simulation_->call_begins(rank_, group, operation);
+  simulation_->call_begins(rank_, group, operation, async);
 }
 
 void SimObserver::check(const GroupState& group, Operation& operation, bool async) {

@@ -10,7 +10,6 @@
 #include "dist/core/fail.h"
 #include "dist/sim/switch_tree.h"
 #include "dist/sim/transport.h"
-#include "dist/trace/readable.h"
 
 namespace dist::sim {
 namespace {
@@ -118,8 +117,8 @@ CollectiveCost simulate_collective(const CollectiveRun& asked, const Topology& t
     }
   });
   for (auto lost = scheduler.lost().rbegin(); lost != scheduler.lost().rend(); ++lost) {
-    cost.failures.insert(cost.failures.begin(), {lost->rank, fmt::format("rank {} was lost at {}", lost->rank,
-                                                                         trace::readable_time(lost->at))});
+    cost.failures.insert(cost.failures.begin(),
+                         {lost->rank, fmt::format("rank {} {}", lost->rank, lost->how())});
   }
   cost.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   cost.virtual_time_s = to_seconds(scheduler.finish_time());

@@ -6,10 +6,10 @@
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/group/group_state.h"
+#include "dist/group/run_trace.h"
 #include "dist/launch/sim_observer.h"
 #include "dist/launch/spawn_ranks.h"
 #include "dist/sim/watch.h"
-#include "dist/trace/readable.h"
 
 namespace dist::sim {
 namespace {
@@ -32,7 +32,6 @@ SchedulerOptions scheduler_options(const RunOptions& options) {
 
 Simulation::Simulation(const RunOptions& options, Topology topology, Choices* choices)
     : options_(options),
-      guards_tensors_(can_guard_tensors(options)),
       choices_(choices),
       scheduler_(std::move(topology), options.ranks, scheduler_options(options)),
       fabric_(scheduler_),
@@ -124,25 +123,12 @@ std::shared_ptr<CallObserver> Simulation::observer(int rank) {
   return observer;
 }
 
-void Simulation::call_begins(int rank, const GroupState& group, const Operation& operation) {
-  if (!tracer_) return;
-  TracedCall call;
-  call.record = operation.record;
-  call.context = group.identity.context;
-  call.sequence = operation.sequence;
-  call.point_to_point = !is_collective(operation.kind);
-  call.name = name(operation.kind);
-  if (!call.point_to_point) call.algorithm = group.backend->algorithm_for(operation);
-  call.where = operation.where;
-  if (operation.kind != OpKind::barrier)
-    call.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
-  for (const Tensor& tensor : operation.inputs) call.inputs.push_back(tensor.flat());
-  for (const Tensor& tensor : operation.outputs) call.outputs.push_back(tensor.flat());
-  tracer_->call_begins(rank, std::move(call), scheduler_.clock());
+void Simulation::call_begins(int rank, const GroupState& group, const Operation& operation, bool async) {
+  if (tracer_) tracer_->call_begins(rank, call_of(group, operation, async), scheduler_.clock());
 }
 
 bool Simulation::lends_tensors() {
-  return guards_tensors_ && (!choices_ || choices_->choose(ChoicePoint::buffers, 2) == 0);
+  return can_guard_tensors(options_) && (!choices_ || choices_->choose(ChoicePoint::buffers, 2) == 0);
 }
 
 void Simulation::call_ends(int rank, std::uint64_t record) {
@@ -150,7 +136,7 @@ void Simulation::call_ends(int rank, std::uint64_t record) {
 }
 
 void Simulation::lost(int rank, Time at) {
-  const std::string how = fmt::format("was lost at {}", trace::readable_time(at));
+  const std::string how = LostRank{rank, at}.how();
   const auto before = static_cast<std::ptrdiff_t>(scheduler_.lost().size()) - 1;
   report_.failures.insert(report_.failures.begin() + before, {rank, fmt::format("rank {} {}", rank, how)});
   ++first_blaming_;

@@ -38,7 +38,8 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
 
   AccessGuard& guard() { return scheduler_.guard(); }
   bool checks() const { return options_.check; }
-  void call_begins(int rank, const GroupState& group, const Operation& operation);  // for the trace
+  // For the trace.
+  void call_begins(int rank, const GroupState& group, const Operation& operation, bool async);
   void call_ends(int rank, std::uint64_t record);
   bool lends_tensors();               // whether the network works on copies this time
   void note(check::Finding finding);  // once each
@@ -62,7 +63,6 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   bool ended_well(int rank) const;
 
   const RunOptions options_;
-  const bool guards_tensors_;
   Choices* const choices_;  // null: the ordinary schedule
   Scheduler scheduler_;
   Fabric fabric_;

@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "dist/sim/scheduler.h"
+#include "dist/trace/readable.h"
 
 namespace dist::sim {
+
+std::string LostRank::how() const { return fmt::format("was lost at {}", trace::readable_time(at)); }
 
 void Scheduler::suppose(const WhatIf& what_if) {
   what_if.check(network_.ranks());

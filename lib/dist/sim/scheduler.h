@@ -56,6 +56,7 @@ struct Vanished {};
 struct LostRank {
   int rank;
   Time at;
+  std::string how() const;  // "was lost at 100 us"
 };
 
 Time from_deadline(const Deadline& deadline);  // on the virtual clock

@@ -11,83 +11,68 @@ trace::RankSet own_bit(int rank, int ranks) {
   return ranks <= most_contributors ? trace::RankSet{1} << rank : 0;
 }
 
-trace::Event event_of(const TracedCall& call, int rank) {
+trace::Event event_of(trace::Kind kind, int rank, Time begin, Time end) {
   trace::Event event;
+  event.kind = kind;
   event.rank = rank;
-  event.group = call.context;
-  event.sequence = call.sequence;
-  event.name = call.name;
-  event.algorithm = call.algorithm;
-  event.where = call.where;
+  event.begin = begin;
+  event.end = end;
   return event;
 }
 
 }  // namespace
 
 Tracer::Tracer(std::string title, int ranks) : recorder_(std::move(title), ranks, true) {
-  for (int rank = 0; rank < ranks; ++rank)
-    ranks_.push_back({{}, {}, trace::Contributors(own_bit(rank, ranks))});
+  for (int rank = 0; rank < ranks; ++rank) ranks_.push_back({{}, trace::Contributors(own_bit(rank, ranks))});
 }
 
-void Tracer::call_begins(int rank, TracedCall call, Time at) {
+void Tracer::call_begins(int rank, trace::Call call, Time at) {
   Rank& its = of(rank);
-  // Where inputs lie in outputs (all_gather in place), the outputs' offsets hold.
   for (const auto* views : {&call.inputs, &call.outputs}) {
-    std::int64_t offset = 0;
-    for (const TensorView& view : *views) {
-      if (view.bytes() > 0) {
-        its.ranges[view.data] = {view.data + view.bytes(), offset};
-        its.contributors.forget(view.data, view.bytes());
-      }
-      offset += static_cast<std::int64_t>(view.bytes());
-    }
+    for (const TensorView& view : *views) its.contributors.forget(view.data, view.bytes());
   }
-  its.calls.push_back({std::move(call), at});
+  call.event.kind = trace::Kind::call;
+  call.event.rank = rank;
+  call.event.begin = at;
+  trace::Offsets offsets(call);
+  its.calls.push_back({std::move(call), std::move(offsets)});
 }
 
 void Tracer::call_ends(int rank, std::uint64_t record, Time at) {
-  Rank& its = of(rank);
-  const auto open =
-      std::ranges::find_if(its.calls, [&](const OpenCall& o) { return o.call.record == record; });
-  if (open == its.calls.end()) return;
-  add_call(rank, *open, at);
-  for (const auto* views : {&open->call.inputs, &open->call.outputs}) {
-    for (const TensorView& view : *views) its.ranges.erase(view.data);
-  }
-  its.calls.erase(open);
+  auto& calls = of(rank).calls;
+  const auto open = std::ranges::find_if(calls, [&](const OpenCall& o) { return o.call.record == record; });
+  if (open == calls.end()) return;
+  add_call(*open, at);
+  calls.erase(open);
 }
 
-void Tracer::add_call(int rank, const OpenCall& open, Time end) {
-  trace::Event event = event_of(open.call, rank);
-  event.kind = trace::Kind::call;
-  event.begin = open.begin;
+void Tracer::add_call(const OpenCall& open, Time end) {
+  trace::Event event = open.call.event;
   event.end = end;
-  event.bytes = open.call.bytes;
   recorder_.add(std::move(event));
 }
 
 std::int64_t Tracer::offset_of(int rank, const void* data) {
-  const auto& ranges = of(rank).ranges;
-  const auto* const at = static_cast<const std::byte*>(data);
-  const auto next = ranges.upper_bound(at);
-  if (next == ranges.begin()) return -1;
-  const auto& [begin, range] = *std::prev(next);
-  return at < range.end ? range.offset + (at - begin) : -1;
+  for (const OpenCall& open : of(rank).calls) {
+    if (const std::int64_t offset = open.offsets.of(data); offset >= 0) return offset;
+  }
+  return -1;
 }
 
 trace::Event Tracer::describe(int rank, const TransportOptions& options) {
   const Channel& channel = options.channel;
-  for (const auto& [call, begin] : of(rank).calls) {
-    if (call.context == channel.context && call.point_to_point == channel.point_to_point &&
-        call.sequence == options.label.sequence)
-      return event_of(call, rank);
+  for (const auto& [call, offsets] : of(rank).calls) {
+    if (call.event.group == channel.context && call.point_to_point == channel.point_to_point &&
+        call.number == options.label.sequence)
+      return call.event;
   }
-  TracedCall unknown;  // a control message, or a transport of the simulation's own
-  unknown.context = channel.context;
-  unknown.sequence = options.label.sequence;
-  unknown.name = options.label.name;
-  unknown.where = options.label.where;
-  return event_of(unknown, rank);
+  trace::Event event;  // of a control message, or a transport of the simulation's own
+  event.rank = rank;
+  event.group = channel.context;
+  event.sequence = options.label.sequence;
+  event.name = options.label.name;
+  event.where = options.label.where;
+  return event;
 }
 
 void Tracer::posting(std::uint32_t number, int rank, const TransportOptions& options, const TensorView& data,
@@ -130,21 +115,13 @@ void Tracer::arrived(const NetRequest& send, const NetRequest& recv, Time at) {
 
 void Tracer::waited(int rank, Time begin, Time end, CallSite where) {
   if (begin == end) return;
-  trace::Event event;
-  event.kind = trace::Kind::wait;
-  event.rank = rank;
-  event.begin = begin;
-  event.end = end;
+  trace::Event event = event_of(trace::Kind::wait, rank, begin, end);
   event.where = where;
   recorder_.add(std::move(event));
 }
 
 void Tracer::computed(int rank, Time begin, Time end) {
-  trace::Event event;
-  event.kind = trace::Kind::compute;
-  event.rank = rank;
-  event.begin = begin;
-  event.end = end;
+  trace::Event event = event_of(trace::Kind::compute, rank, begin, end);
   event.name = "compute";
   recorder_.add(std::move(event));
 }
@@ -152,11 +129,7 @@ void Tracer::computed(int rank, Time begin, Time end) {
 void Tracer::reduced(int rank, const void* to, const void* from, std::size_t bytes, Time begin, Time end) {
   Rank& its = of(rank);
   its.contributors.add(to, from, bytes);
-  trace::Event event;
-  event.kind = trace::Kind::reduce;
-  event.rank = rank;
-  event.begin = begin;
-  event.end = end;
+  trace::Event event = event_of(trace::Kind::reduce, rank, begin, end);
   event.bytes = bytes;
   event.offset = offset_of(rank, to);
   event.contributors = its.contributors.of(to, bytes);
@@ -168,8 +141,8 @@ void Tracer::copied(int rank, const void* to, const void* from, std::size_t byte
 }
 
 trace::Trace Tracer::take(Time now) {
-  for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
-    for (const OpenCall& open : of(rank).calls) add_call(rank, open, now);
+  for (const Rank& rank : ranks_) {
+    for (const OpenCall& open : rank.calls) add_call(open, now);
   }
   return recorder_.take();
 }

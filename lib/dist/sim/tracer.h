@@ -10,6 +10,7 @@
 
 #include "dist/core/view.h"
 #include "dist/sim/network.h"
+#include "dist/trace/call.h"
 #include "dist/trace/contributors.h"
 #include "dist/trace/event.h"
 #include "dist/trace/recorder.h"
@@ -17,23 +18,12 @@
 
 namespace dist::sim {
 
-// A call of a rank, from when it is issued until its buffers are the user's again.
-struct TracedCall {
-  std::uint64_t record = 0;  // unique for its rank while it is open
-  std::uint32_t context = 0;
-  std::uint64_t sequence = 0;
-  bool point_to_point = false;
-  std::string name, algorithm;
-  CallSite where;
-  std::uint64_t bytes = 0;
-  std::vector<TensorView> inputs, outputs;  // what it reads and writes
-};
-
 class Tracer final : public NetworkTracer {
  public:
   Tracer(std::string title, int ranks);
 
-  void call_begins(int rank, TracedCall call, Time at);
+  // From when a call is issued until its buffers are the user's again.
+  void call_begins(int rank, trace::Call call, Time at);
   void call_ends(int rank, std::uint64_t record, Time at);
   // A send or receive is about to be posted, and will carry this number (NetRequest::site).
   void posting(std::uint32_t number, int rank, const TransportOptions& options, const TensorView& data,
@@ -48,16 +38,11 @@ class Tracer final : public NetworkTracer {
 
  private:
   struct OpenCall {
-    TracedCall call;
-    Time begin;
-  };
-  struct Range {
-    const std::byte* end;
-    std::int64_t offset;  // of its begin in the operation's tensors
+    trace::Call call;
+    trace::Offsets offsets;
   };
   struct Rank {
     std::vector<OpenCall> calls;
-    std::map<const std::byte*, Range> ranges;  // of open calls
     trace::Contributors contributors;
   };
   struct Message {
@@ -69,7 +54,7 @@ class Tracer final : public NetworkTracer {
   Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   std::int64_t offset_of(int rank, const void* data);
   trace::Event describe(int rank, const TransportOptions& options);
-  void add_call(int rank, const OpenCall& open, Time end);
+  void add_call(const OpenCall& open, Time end);
 
   trace::Recorder recorder_;
   std::vector<Rank> ranks_;

@@ -4,7 +4,6 @@
 
 #include "dist/core/fail.h"
 #include "dist/sim/tracer.h"
-#include "dist/trace/readable.h"
 
 namespace dist::sim {
 
@@ -65,7 +64,7 @@ const LostRank* SimTransport::lost_member(Time before) const {
 
 void SimTransport::raise_lost(const LostRank& lost) const {
   fabric_.scheduler.check_alive();
-  fail(Errc::peer_failed, "{}: rank {} was lost at {}", subject(), lost.rank, trace::readable_time(lost.at));
+  fail(Errc::peer_failed, "{}: rank {} {}", subject(), lost.rank, lost.how());
 }
 
 Request SimTransport::isend(TensorView data, int dst) {

@@ -1,7 +1,6 @@
 #include "dist/trace/rank_tracer.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace dist::trace {
@@ -10,25 +9,6 @@ namespace {
 constexpr std::int64_t shortest_wait = 1'000'000;  // ps
 
 }  // namespace
-
-// Where inputs lie in outputs (all_gather in place), the outputs' offsets hold.
-Offsets::Offsets(const RealCall& call) {
-  for (const auto* views : {&call.inputs, &call.outputs}) {
-    std::int64_t offset = 0;
-    for (const TensorView& view : *views) {
-      if (view.bytes() > 0) ranges_[view.data] = {view.data + view.bytes(), offset};
-      offset += static_cast<std::int64_t>(view.bytes());
-    }
-  }
-}
-
-std::int64_t Offsets::of(const void* data) const {
-  const auto* const at = static_cast<const std::byte*>(data);
-  const auto next = ranges_.upper_bound(at);
-  if (next == ranges_.begin()) return -1;
-  const auto& [begin, range] = *std::prev(next);
-  return at < range.end ? range.offset + (at - begin) : -1;
-}
 
 RankTracer::RankTracer(int rank, int ranks, std::string title)
     : rank_(rank),
@@ -47,7 +27,7 @@ std::int64_t RankTracer::at(Clock::time_point time) const {
   return std::max<std::int64_t>(since.count(), 0) * ps_per_ns;
 }
 
-void RankTracer::call_begins(RealCall call) {
+void RankTracer::call_begins(Call call) {
   if (!is_running()) return;
   call.event.kind = Kind::call;
   call.event.rank = rank_;

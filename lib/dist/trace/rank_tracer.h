@@ -4,45 +4,18 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
-#include "dist/core/view.h"
+#include "dist/trace/call.h"
 #include "dist/trace/event.h"
 #include "dist/trace/message_numbers.h"
 #include "dist/trace/recorder.h"
 
 namespace dist::trace {
-
-// A call of the user while it is open.
-struct RealCall {
-  std::uint64_t record = 0;  // unique for its rank
-  std::uint64_t number = 0;  // in its group: of a message its sequence number, else the tag of its channel
-  bool point_to_point = false;
-  bool async = false;
-  bool may_reduce = false;
-  Event event;                              // all but when it ends
-  std::vector<TensorView> inputs, outputs;  // what it reads and writes
-};
-
-// Bytes from the start of a call's tensors.
-class Offsets {
- public:
-  explicit Offsets(const RealCall& call);
-  std::int64_t of(const void* data) const;  // -1: elsewhere
-
- private:
-  struct Range {
-    const std::byte* end;
-    std::int64_t offset;
-  };
-  std::map<const std::byte*, Range> ranges_;
-};
 
 // What the transfers of a call take over from it.
 struct CallNow {
@@ -68,7 +41,7 @@ class RankTracer {
   std::int64_t at(Clock::time_point time) const;
   std::int64_t now() const { return at(Clock::now()); }
 
-  void call_begins(RealCall call);
+  void call_begins(Call call);
   void call_ends(std::uint64_t record);  // nothing for one that is not open
   std::shared_ptr<const CallNow> find_call(std::uint32_t context, bool point_to_point, std::uint64_t number);
 
