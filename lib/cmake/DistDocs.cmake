@@ -24,4 +24,5 @@ set(DOXYGEN_GENERATE_LATEX NO)
 set(DOXYGEN_QUIET YES)
 set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
 doxygen_add_docs(docs ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/tests/README.md ${PROJECT_SOURCE_DIR}/lib/dist
+                 ${PROJECT_SOURCE_DIR}/labs/handbook
                  COMMENT "The reference: ${CMAKE_BINARY_DIR}/reference/html/index.html")

@@ -6,7 +6,6 @@
 #include "dist/core/deadline.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
-#include "dist/trace/readable.h"
 
 namespace dist::sim {
 namespace {
@@ -135,8 +134,8 @@ void SwitchTree::sum_in_switches(TensorView data, ReduceOp op) {
 void SwitchTree::refuse_lost(Time now) const {
   const auto& lost = scheduler_.lost();
   if (lost.empty() || lost.front().at >= now) return;
-  fail(Errc::peer_failed, "rank {}: sharp #0: rank {} was lost at {}", scheduler_.rank(), lost.front().rank,
-       trace::readable_time(lost.front().at));
+  fail(Errc::peer_failed, "rank {}: sharp #0: rank {} {}", scheduler_.rank(), lost.front().rank,
+       lost.front().how());
 }
 
 }  // namespace dist::sim
