@@ -15,6 +15,10 @@ struct CallSite {
   static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
+  // The same text may lie in two places.
+  bool operator==(const CallSite& other) const {
+    return line == other.line && std::string_view(file) == other.file;
+  }
   // "train.cpp:41": the file's base name and the line.
   std::string str() const;
   // Of such a text, from another rank. Keeps the file's name for ever: there are few.

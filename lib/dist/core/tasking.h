@@ -43,6 +43,8 @@ class Tasking {
   // Until notify_all(list); false when the deadline passed first.
   virtual bool wait(WaitList& list, const Deadline& deadline, const WaitReason* reason) = 0;
   virtual void notify_all(WaitList& list) = 0;
+  // The running rank works for so long.
+  virtual void charge(double seconds) = 0;
   // Runs fn beside the caller, for the same rank.
   virtual void start(std::function<void()> fn) = 0;
   // The running rank has reduced so many bytes of `from` into `to`, or copied them. The addresses may be null

@@ -7,10 +7,19 @@ namespace dist {
 
 // One call of one group.
 struct Blackboard::Sheet : WaitReason {
+  explicit Sheet(const BoardCall& first)
+      : came(static_cast<std::size_t>(first.members.size())),
+        members(first.members),
+        expected(first.members.size()),
+        call(first.message.call),
+        place(first.message.place) {
+    exchanged->messages.resize(came.size());
+  }
+
   std::shared_ptr<Exchanged> exchanged = std::make_shared<Exchanged>();
   std::vector<bool> came;
   Members members;
-  int expected = 0;
+  int expected;
   std::string call;
   CallSite place;
   Condition complete;
@@ -26,33 +35,23 @@ struct Blackboard::Sheet : WaitReason {
   }
 };
 
-std::shared_ptr<const Exchanged> Blackboard::exchange(const GroupState& group, std::uint64_t tag,
-                                                      Deadline deadline, const ControlMessage& mine,
-                                                      std::vector<int>& missing) {
+std::shared_ptr<const Exchanged> Blackboard::exchange(const BoardCall& mine, std::vector<int>& missing) {
   std::unique_lock lock(mutex_);
-  refuse_lost(group.identity.ranks, mine, group.global_rank);
-  const Key key{group.key(), tag};
+  refuse_lost(mine);
+  const Key key{mine.context, mine.members[0], mine.tag};
   auto& entry = sheets_[key];
-  if (!entry) {
-    entry = std::make_shared<Sheet>();
-    entry->expected = group.size();
-    entry->members = group.identity.ranks;
-    entry->came.resize(static_cast<std::size_t>(group.size()));
-    entry->exchanged->messages.resize(entry->came.size());
-    entry->call = mine.call;
-    entry->place = mine.place;
-  }
+  if (!entry) entry = std::make_shared<Sheet>(mine);
   const std::shared_ptr<Sheet> sheet = entry;
-  const auto self = static_cast<std::size_t>(group.rank);
-  sheet->exchanged->messages[self] = mine;
+  const auto self = static_cast<std::size_t>(mine.members.group_rank_of(mine.rank));
+  sheet->exchanged->messages[self] = mine.message;
   sheet->came[self] = true;
   if (--sheet->expected == 0) {
     sheets_.erase(key);  // all have come: who is late holds it by himself
     sheet->complete.notify_all();
   }
   while (sheet->expected > 0) {
-    refuse_lost(sheet->members, mine, group.global_rank);
-    if (sheet->complete.wait_because(sheet.get(), lock, deadline)) continue;
+    refuse_lost(mine);
+    if (sheet->complete.wait_because(sheet.get(), lock, mine.deadline)) continue;
     if (sheet->expected == 0) break;
     for (std::size_t i = 0; i < sheet->came.size(); ++i) {
       if (!sheet->came[i]) missing.push_back(static_cast<int>(i));
@@ -62,10 +61,11 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const GroupState& group, s
   return sheet->exchanged;
 }
 
-void Blackboard::refuse_lost(const Members& members, const ControlMessage& mine, int rank) const {
+void Blackboard::refuse_lost(const BoardCall& mine) const {
   for (const auto& [lost, how] : lost_) {
-    if (members.contains(lost))
-      fail(Errc::peer_failed, "rank {}: {} at {}: rank {} {}", rank, mine.call, mine.where, lost, how);
+    if (mine.members.contains(lost))
+      fail(Errc::peer_failed, "rank {}: {} at {}: rank {} {}", mine.rank, mine.message.call,
+           mine.message.where, lost, how);
   }
 }
 

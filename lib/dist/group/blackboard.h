@@ -7,21 +7,19 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "dist/core/deadline.h"
-#include "dist/group/control.h"
+#include "dist/group/virtual_world.h"
 
 namespace dist {
 
 // Thread-safe.
 class Blackboard {
  public:
-  // Writes down what a rank says in call `tag` of its group, and waits until all members have done so. Null
-  // when the deadline passed first; `missing` then has the group ranks that did not come.
-  std::shared_ptr<const Exchanged> exchange(const GroupState& group, std::uint64_t tag, Deadline deadline,
-                                            const ControlMessage& mine, std::vector<int>& missing);
+  // VirtualWorld::exchange.
+  std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing);
 
   // That rank will say nothing any more: every pending and later exchange that needs it ends with
   // Error{peer_failed}. `how`: "was lost at 3 us".
@@ -29,9 +27,9 @@ class Blackboard {
 
  private:
   struct Sheet;
-  void refuse_lost(const Members& members, const ControlMessage& mine, int rank) const;
-  using Key = std::pair<std::pair<std::uint32_t, int>, std::uint64_t>;  // GroupState::key(), tag
-  std::mutex mutex_;                                                    // of all below
+  void refuse_lost(const BoardCall& mine) const;
+  using Key = std::tuple<std::uint32_t, int, std::uint64_t>;  // GroupState::key(), tag
+  std::mutex mutex_;                                          // of all below
   std::map<Key, std::shared_ptr<Sheet>> sheets_;
   std::vector<std::pair<int, std::string>> lost_;  // rank, how
 };

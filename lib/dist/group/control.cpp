@@ -4,7 +4,6 @@
 
 #include "dist/check/who.h"
 #include "dist/core/fail.h"
-#include "dist/group/blackboard.h"
 #include "dist/group/job_state.h"
 #include "dist/group/virtual_world.h"
 
@@ -148,8 +147,9 @@ std::shared_ptr<const Exchanged> exchange_by_tag(GroupState& group, const Contro
     return alone;
   }
   std::vector<int> missing;
-  auto exchanged =
-      virtual_world->blackboard().exchange(group, tag, Deadline::after(call.timeout), mine, missing);
+  auto exchanged = virtual_world->exchange({group.identity.context, group.identity.ranks, group.global_rank,
+                                            tag, Deadline::after(call.timeout), mine},
+                                           missing);
   if (!exchanged) fail_missing(group, call, mine, missing);
   return exchanged;
 }

@@ -10,17 +10,18 @@ namespace dist {
 
 // What must be equal on all ranks of a collective: comparing it formats nothing.
 struct Fingerprint {
+  Fingerprint() = default;
   Fingerprint(const GroupState& group, const Operation& operation);
   bool operator==(const Fingerprint&) const = default;
   // "broadcast #7 (4 f32, root 2)"
   std::string str() const;
 
-  OpKind kind;
+  OpKind kind = OpKind::barrier;
   ReduceOp::Kind op = ReduceOp::Kind::sum;  // of reductions
   DType dtype = DType::u8;
   int root = -1;            // global rank, -1: has none
   std::int64_t count = -1;  // elements, -1: each rank has its own
-  std::uint64_t sequence;
+  std::uint64_t sequence = 0;
 };
 
 // D3 when these differ in size and dtype alone, else D2.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/group/group_state.h"
+#include "dist/group/run_trace.h"
 #include "dist/group/work_watch.h"
 
 namespace dist::sim {
@@ -55,18 +57,20 @@ check::Party SimObserver::party_of(const Operation& operation) const {
 }
 
 void SimObserver::issued(const GroupState& group, Operation& operation, bool async) {
-  if (!simulation_) return;
-  if (simulation_->checks()) check(group, operation, async);
-  simulation_->call_begins(rank_, group, operation, async);
+  if (!inspector_) return;
+  if (inspector_->checks()) check(group, operation, async);
+  if (inspector_->traces()) inspector_->call_begins(rank_, call_of(group, operation, async));
 }
 
 void SimObserver::check(const GroupState& group, Operation& operation, bool async) {
-  if (is_collective(operation.kind)) simulation_->compare_collective(rank_, group, operation);
+  if (is_collective(operation.kind))
+    inspector_->compare_collective(
+        rank_, {group.key(), group.size(), Fingerprint(group, operation), operation.where});
   if (!async && in_flight_.empty()) return;
   InFlight fresh{operation, ranges_of(operation)};
   const bool overlaps = overlaps_those_in_flight(fresh);
   if (!async) return;
-  if (!overlaps && simulation_->lends_tensors()) fresh.loan = lend(operation);
+  if (!overlaps && inspector_->lends_tensors()) fresh.loan = lend(operation);
   if (fresh.loan.closed_inputs.empty()) fresh.digest = digest_of(operation);
   in_flight_.push_back(std::move(fresh));
 }
@@ -81,10 +85,10 @@ bool SimObserver::overlaps_those_in_flight(const InFlight& fresh) {
     });
     if (!shared) continue;
     end_loan(other);  // the operation itself will touch it
-    simulation_->note({check::Code::overlap,
-                       fmt::format("rank {} starts {} on memory that {} still uses", rank_,
-                                   fresh.operation.doing(), other.operation.doing()),
-                       {party_of(other.operation), party_of(fresh.operation)}});
+    inspector_->note({check::Code::overlap,
+                      fmt::format("rank {} starts {} on memory that {} still uses", rank_,
+                                  fresh.operation.doing(), other.operation.doing()),
+                      {party_of(other.operation), party_of(fresh.operation)}});
     return true;
   }
   return false;
@@ -101,7 +105,7 @@ SimObserver::Loan SimObserver::lend(Operation& operation) {
   const auto inputs = copies(operation.inputs), outputs = copies(operation.outputs);
   const auto close = [&](const std::vector<Tensor>& tensors, bool may_read, std::vector<int>& closed) {
     for (const Tensor& tensor : tensors) {
-      const int number = simulation_->guard().close(tensor.raw(), tensor.nbytes(), may_read);
+      const int number = inspector_->guard().close(tensor.raw(), tensor.nbytes(), may_read);
       if (number != AccessGuard::not_closed) closed.push_back(number);
     }
   };
@@ -116,27 +120,27 @@ SimObserver::Loan SimObserver::lend(Operation& operation) {
 void SimObserver::end_loan(InFlight& flown) {
   const auto touched = [&](std::vector<int>& closed) {
     bool any = false;
-    for (const int number : std::exchange(closed, {})) any = simulation_->guard().open(number) || any;
+    for (const int number : std::exchange(closed, {})) any = inspector_->guard().open(number) || any;
     return any;
   };
   if (touched(flown.loan.closed_inputs)) note_change(flown);
   if (touched(flown.loan.closed_outputs))
-    simulation_->note({check::Code::read_before_wait,
-                       fmt::format("rank {} used the tensor that {} fills before its wait()", rank_,
-                                   flown.operation.doing()),
-                       {party_of(flown.operation)}});
+    inspector_->note({check::Code::read_before_wait,
+                      fmt::format("rank {} used the tensor that {} fills before its wait()", rank_,
+                                  flown.operation.doing()),
+                      {party_of(flown.operation)}});
 }
 
 void SimObserver::note_change(const InFlight& flown) {
-  simulation_->note(
+  inspector_->note(
       {check::Code::changed_before_wait,
        fmt::format("rank {} changed what {} sends before its wait()", rank_, flown.operation.doing()),
        {party_of(flown.operation)}});
 }
 
 std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record) {
-  if (!simulation_) return {};
-  simulation_->call_ends(rank_, record);
+  if (!inspector_) return {};
+  if (inspector_->traces()) inspector_->call_ends(rank_, record);
   const auto found =
       std::ranges::find_if(in_flight_, [&](const InFlight& f) { return f.operation.record == record; });
   if (found == in_flight_.end()) return {};
@@ -157,13 +161,13 @@ void SimObserver::failed(std::uint64_t record) { take(record); }
 
 void SimObserver::never_waited(const CallNote& call) {
   take(call.record);
-  if (!simulation_ || !simulation_->checks() || std::uncaught_exceptions() > 0) return;
-  simulation_->note_unless_failed(dropped_work(call));
+  if (!inspector_ || !inspector_->checks() || std::uncaught_exceptions() > 0) return;
+  inspector_->note(dropped_work(call), Telling::unless_failed);
 }
 
 bool SimObserver::found(check::Finding finding) {
-  if (simulation_) simulation_->note_together(std::move(finding));
-  return simulation_ != nullptr;
+  if (inspector_) inspector_->note(std::move(finding), Telling::together);
+  return inspector_ != nullptr;
 }
 
 }  // namespace dist::sim

@@ -1,4 +1,4 @@
-// What a simulated rank's calls tell the simulation.
+// Looks at the calls of one simulated rank, and at what the program does to their tensors meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "dist/group/call_observer.h"
-#include "dist/launch/simulation.h"
+#include "dist/launch/inspector.h"
 
 namespace dist::sim {
 
 class SimObserver final : public CallObserver {
  public:
-  SimObserver(Simulation& simulation, int rank) : CallObserver(true), simulation_(&simulation), rank_(rank) {}
-  void forget() { simulation_ = nullptr; }
+  SimObserver(Inspector& inspector, int rank) : CallObserver(true), inspector_(&inspector), rank_(rank) {}
+  void forget() { inspector_ = nullptr; }  // it has gone
 
   void issued(const GroupState& group, Operation& operation, bool async) override;
   void ended(std::uint64_t record) override;
@@ -50,7 +50,7 @@ class SimObserver final : public CallObserver {
   void note_change(const InFlight& flown);
   std::optional<InFlight> take(std::uint64_t record);
 
-  Simulation* simulation_;
+  Inspector* inspector_;
   const int rank_;
   std::vector<InFlight> in_flight_;
 };

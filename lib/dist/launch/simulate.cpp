@@ -8,7 +8,6 @@
 #include "dist/launch/simulation.h"
 #include "dist/sim/choices.h"
 #include "dist/sim/topology_file.h"
-#include "dist/sim/tracer.h"
 #include "dist/trace/recorder.h"
 
 namespace dist::sim {
@@ -38,12 +37,7 @@ Report run(const RunOptions& options, const std::function<void(int rank)>& fn) {
 }
 
 void compute(double seconds) {
-  Scheduler* const scheduler = Scheduler::current();
-  if (!scheduler) return;
-  const Time begin = scheduler->clock();
-  scheduler->work(from_seconds(seconds));
-  if (Tracer* const tracer = scheduler->tracer())
-    tracer->computed(scheduler->rank(), begin, scheduler->clock());
+  if (Tasking* const simulated = Tasking::current()) simulated->charge(seconds);
 }
 
 std::uint64_t Report::max_bytes_sent() const {

@@ -28,6 +28,7 @@ struct RunOptions {
   // A rank that does not give way for so long (an endless loop) ends the process, with a line that names it.
   // Zero: never.
   Timeout patience = std::chrono::seconds(60);
+  bool watch = true;  // look for such ranks, and for those that sleep really or make threads
   // Write down every message, wait and reduction. DIST_TRACE=file does so too, into a file (chrome_json.h).
   bool trace = false;
 };

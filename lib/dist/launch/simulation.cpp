@@ -5,8 +5,6 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
-#include "dist/group/group_state.h"
-#include "dist/group/run_trace.h"
 #include "dist/launch/sim_observer.h"
 #include "dist/launch/spawn_ranks.h"
 #include "dist/sim/watch.h"
@@ -59,9 +57,14 @@ Simulation::~Simulation() {
 
 Report Simulation::run(const std::function<void(int rank)>& fn) {
   const auto begin = std::chrono::steady_clock::now();
-  Watch watch(scheduler_, options_.patience);
-  scheduler_.run([&](int rank) { run_rank(rank, fn); });
-  report_.notes = watch.notes();
+  std::optional<Watch> watch;
+  if (options_.watch) watch.emplace(scheduler_, options_.patience);
+  try {
+    scheduler_.run([&](int rank) { run_rank(rank, fn); });
+  } catch (const Error&) {
+    if (report_.failures.empty()) throw;  // otherwise the ranks have said it
+  }
+  if (watch) report_.notes = watch->notes();
   if (options_.check) look_for_unreceived();
   if (tracer_) report_.trace = tracer_->take(scheduler_.finish_time());
   const Network& network = scheduler_.network();
@@ -123,8 +126,8 @@ std::shared_ptr<CallObserver> Simulation::observer(int rank) {
   return observer;
 }
 
-void Simulation::call_begins(int rank, const GroupState& group, const Operation& operation, bool async) {
-  if (tracer_) tracer_->call_begins(rank, call_of(group, operation, async), scheduler_.clock());
+void Simulation::call_begins(int rank, const trace::Call& call) {
+  if (tracer_) tracer_->call_begins(rank, call, scheduler_.clock());
 }
 
 bool Simulation::lends_tensors() {
@@ -157,7 +160,15 @@ void Simulation::memory(int rank, std::ptrdiff_t change) {
   peak = std::max(peak, static_cast<std::uint64_t>(std::max<std::int64_t>(now, 0)));
 }
 
-void Simulation::note(check::Finding finding) {
+void Simulation::note(check::Finding finding, Telling telling) {
+  const auto is_another = [&](const auto& other) { return other.code != finding.code; };
+  switch (telling) {
+    case Telling::together: return note_together(std::move(finding));
+    case Telling::unless_failed:
+      if (!report_.failures.empty() || std::ranges::any_of(report_.findings, is_another)) return;
+      break;
+    case Telling::always: break;
+  }
   std::string text = finding.text();
   if (noted_.insert(std::move(text)).second) report_.findings.push_back(std::move(finding));
 }
@@ -165,28 +176,22 @@ void Simulation::note(check::Finding finding) {
 void Simulation::note_together(check::Finding finding) {
   for (check::Finding& other : report_.findings) {
     if (other.code != finding.code || other.what != finding.what) continue;
-    other.parties.insert(other.parties.end(), finding.parties.begin(), finding.parties.end());
+    for (check::Party& party : finding.parties) {
+      if (std::ranges::find(other.parties, party) == other.parties.end())
+        other.parties.push_back(std::move(party));
+    }
     return;
   }
   report_.findings.push_back(std::move(finding));
 }
 
-void Simulation::note_unless_failed(check::Finding finding) {
-  const bool alone =
-      report_.failures.empty() &&
-      std::ranges::all_of(report_.findings, [&](const auto& other) { return other.code == finding.code; });
-  if (alone) note(std::move(finding));
-}
-
 // All ranks that differ from the one that came first make one finding.
-void Simulation::compare_collective(int rank, const GroupState& group, const Operation& operation) {
-  const Fingerprint mine(group, operation);
-  const auto entry =
-      collectives_.try_emplace({group.key(), operation.sequence}, Collective{mine, rank, operation.where})
-          .first;
+void Simulation::compare_collective(int rank, const Attendance& attendance) {
+  const auto& [group, group_size, mine, where] = attendance;
+  const auto entry = collectives_.try_emplace({group, mine.sequence}, Collective{mine, rank, where}).first;
   Collective& call = entry->second;
   if (call.first != mine) {
-    check::Party party{rank, mine.str(), operation.where, {}};
+    check::Party party{rank, mine.str(), where, {}};
     if (call.finding < 0) {
       call.finding = static_cast<int>(report_.findings.size());
       report_.findings.push_back(
@@ -196,7 +201,7 @@ void Simulation::compare_collective(int rank, const GroupState& group, const Ope
       report_.findings[index(call.finding)].parties.push_back(std::move(party));
     }
   }
-  if (++call.came == group.size()) collectives_.erase(entry);
+  if (++call.came == group_size) collectives_.erase(entry);
 }
 
 check::Party Simulation::party_of(const NetRequest& request) const {

@@ -11,9 +11,9 @@
 
 #include "dist/group/blackboard.h"
 #include "dist/group/call_observer.h"
-#include "dist/group/fingerprint.h"
 #include "dist/group/rank_context.h"
 #include "dist/group/virtual_world.h"
+#include "dist/launch/inspector.h"
 #include "dist/launch/simulate.h"
 #include "dist/sim/choices.h"
 #include "dist/sim/scheduler.h"
@@ -24,42 +24,46 @@ namespace dist::sim {
 
 class SimObserver;
 
-class Simulation final : public VirtualWorld, private SchedulerListener, private NetworkWatcher {
+class Simulation final : public VirtualWorld,
+                         public Inspector,
+                         private SchedulerListener,
+                         private NetworkWatcher {
  public:
   Simulation(const RunOptions& options, Topology topology, Choices* choices);
   ~Simulation() override;
   Report run(const std::function<void(int rank)>& fn);
 
+  int ranks() const { return options_.ranks; }
+  // A rank's tensors grow or shrink. Error{resource}: beyond this machine's memory.
+  void memory(int rank, std::ptrdiff_t change) override;
+
   Job join(int rank) override;
   std::shared_ptr<Endpoint> endpoint(int rank) override;
-  Blackboard& blackboard() override { return blackboard_; }
+  std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing) override {
+    return blackboard_.exchange(mine, missing);
+  }
   std::size_t recorder_size() const override;
   std::shared_ptr<CallObserver> observer(int rank) override;
 
-  AccessGuard& guard() { return scheduler_.guard(); }
-  bool checks() const { return options_.check; }
-  // For the trace.
-  void call_begins(int rank, const GroupState& group, const Operation& operation, bool async);
-  void call_ends(int rank, std::uint64_t record);
-  bool lends_tensors();               // whether the network works on copies this time
-  void note(check::Finding finding);  // once each
-  // Findings that say the same of several ranks become one.
-  void note_together(check::Finding finding);
-  // What may follow from a failure, or from something else that was found, is not told.
-  void note_unless_failed(check::Finding finding);
-  // The ranks of a group make the same calls in the same order.
-  void compare_collective(int rank, const GroupState& group, const Operation& operation);
+  AccessGuard& guard() override { return scheduler_.guard(); }
+  bool checks() const override { return options_.check; }
+  bool traces() const override { return tracer_.has_value(); }
+  void compare_collective(int rank, const Attendance& call) override;
+  void note(check::Finding finding, Telling telling = Telling::always) override;
+  bool lends_tensors() override;
+  void call_begins(int rank, const trace::Call& call) override;
+  void call_ends(int rank, std::uint64_t record) override;
 
  private:
   void run_rank(int rank, const std::function<void(int rank)>& fn);
   void stalled(const std::vector<BlockedTask>& blocked) override;
-  void memory(int rank, std::ptrdiff_t change) override;
   void lost(int rank, Time at) override;
   void misfit(const NetRequest& send, const NetRequest& recv) override;
   void stranded(const NetRequest& request, int gone) override;
   check::Party party_of(const NetRequest& request) const;
   std::vector<int> waited_for(const BlockedTask& task) const;
   void look_for_unreceived();
+  void note_together(check::Finding finding);
   bool ended_well(int rank) const;
 
   const RunOptions options_;

@@ -1,6 +1,6 @@
 // Network: links, ports, mailboxes and the time on them. Knows nothing of fibers: ranks post sends and
 // receives at their own clocks, and are told when each completes. Ranks may be fibers of this process or
-// processes at the other end of a socket.
+// processes at the other end of a socket (remote/).
 //
 // A message holds its sender's send port, its receiver's receive port and the network cards it crosses, first
 // in first out, for overhead + bytes * beta; it arrives alpha later. Posts must come in the order of their

@@ -173,6 +173,12 @@ void Scheduler::work(Time duration) {
   compute(slowness > 1 ? static_cast<Time>(static_cast<double>(duration) * slowness) : duration);
 }
 
+void Scheduler::charge(double seconds) {
+  const Time begin = running_->clock;
+  work(from_seconds(seconds));
+  if (tracer_) tracer_->computed(running_->rank, begin, running_->clock);
+}
+
 void Scheduler::set_tracer(Tracer* tracer) {
   tracer_ = tracer;
   network_.set_tracer(tracer);

@@ -91,6 +91,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void sleep_until(TimePoint when) override;
   bool wait(WaitList& list, const Deadline& deadline, const WaitReason* reason) override;
   void notify_all(WaitList& list) override;
+  void charge(double seconds) override;
   void start(std::function<void()> fn) override;
   void reduced(const void* to, const void* from, std::size_t bytes) override;
   void copied(const void* to, const void* from, std::size_t bytes) override;

@@ -1,0 +1,128 @@
+#include "dist/remote/channel.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "dist/core/fail.h"
+
+namespace dist::sim {
+namespace {
+
+// Room for one passed descriptor.
+struct Passing {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+};
+
+void attach(msghdr& header, Passing& passing, int fd) {
+  header.msg_control = passing.room.data();
+  header.msg_controllen = passing.room.size();
+  cmsghdr* const control = CMSG_FIRSTHDR(&header);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof fd);
+  std::memcpy(CMSG_DATA(control), &fd, sizeof fd);
+}
+
+UniqueFd detach(msghdr& header) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control; control = CMSG_NXTHDR(&header, control)) {
+    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(control), sizeof fd);
+    return UniqueFd(fd);
+  }
+  return {};
+}
+
+// Of one system call.
+void limit_waiting(int fd, Timeout patience) {
+  const auto us = std::chrono::ceil<std::chrono::microseconds>(patience).count();
+  const timeval limit{us / 1'000'000, us % 1'000'000};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+}  // namespace
+
+Channel::Channel(UniqueFd socket, std::string_view other, Timeout patience)
+    : socket_(std::move(socket)), other_(other), patience_(patience) {
+  if (patience_ != no_timeout) limit_waiting(socket_.get(), patience_);
+}
+
+void Channel::fail_transfer() const {
+  if (errno == EAGAIN)
+    fail(Errc::connection, "{} has done nothing for {} s", other_,
+         std::chrono::duration<double>(patience_).count());
+  fail(Errc::connection, "{} is gone ({})", other_, std::strerror(errno));
+}
+
+void Channel::send(wire::Writer& message, ConstBytes bytes, int passed) {
+  const Bytes frame = message.finish();
+  std::array<iovec, 2> parts{{{const_cast<std::byte*>(frame.data()), frame.size()},
+                              {const_cast<std::byte*>(bytes.data()), bytes.size()}}};
+  msghdr header{};
+  Passing passing;
+  if (passed >= 0) attach(header, passing, passed);
+  header.msg_iov = parts.data();
+  header.msg_iovlen = parts.size();
+  while (parts[0].iov_len + parts[1].iov_len > 0) {
+    const ssize_t sent = sendmsg(socket_.get(), &header, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) fail_transfer();
+    header.msg_control = nullptr;
+    header.msg_controllen = 0;
+    auto left = static_cast<std::size_t>(sent);
+    for (iovec& part : parts) {
+      const std::size_t taken = std::min(left, part.iov_len);
+      part.iov_base = static_cast<char*>(part.iov_base) + taken;
+      part.iov_len -= taken;
+      left -= taken;
+    }
+  }
+}
+
+void Channel::read(std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    iovec part{bytes.data(), bytes.size()};
+    Passing passing;
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = passing.room.data();
+    header.msg_controllen = passing.room.size();
+    const ssize_t got = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) fail(Errc::connection, "{} is gone", other_);
+    if (got < 0) fail_transfer();
+    if (UniqueFd came = detach(header)) passed_ = std::move(came);
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+Bytes Channel::receive() {
+  passed_.reset();
+  std::array<std::byte, wire::prefix_bytes> prefix;
+  read(prefix);
+  const std::size_t length = wire::frame_length(prefix);
+  if (length > longest) fail(Errc::connection, "a message of {} bytes is none", length);
+  Bytes message(length);
+  read(message);
+  return message;
+}
+
+void Channel::receive(std::span<std::byte> bytes) { read(bytes); }
+
+std::pair<UniqueFd, UniqueFd> channel_pair() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    fail(Errc::resource, "no more sockets ({}); ulimit -n says how many there may be", std::strerror(errno));
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+}  // namespace dist::sim

@@ -1,0 +1,48 @@
+// RemoteWorld: the job of a rank whose simulation runs in another process.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "dist/group/virtual_world.h"
+#include "dist/launch/inspector.h"
+#include "dist/launch/sim_observer.h"
+#include "dist/remote/remote_tasking.h"
+
+namespace dist::sim {
+
+// What the simulation says first.
+struct Greeting {
+  int rank = 0, ranks = 1;
+  bool checks = false, traces = false;
+  std::size_t recorder_size = 0;
+};
+Greeting greet();
+
+class RemoteWorld final : public VirtualWorld, public Inspector {
+ public:
+  RemoteWorld(const Greeting& greeting, RemoteTasking& tasking);
+  ~RemoteWorld() override;
+
+  Job join(int rank) override;
+  std::shared_ptr<Endpoint> endpoint(int rank) override;
+  std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing) override;
+  std::size_t recorder_size() const override { return greeting_.recorder_size; }
+  std::shared_ptr<CallObserver> observer(int rank) override;
+
+  bool checks() const override { return greeting_.checks; }
+  bool traces() const override { return greeting_.traces; }
+  void compare_collective(int rank, const Attendance& call) override;
+  void note(check::Finding finding, Telling telling) override;
+  bool lends_tensors() override;
+  AccessGuard& guard() override { return tasking_.guard(); }
+  void call_begins(int rank, const trace::Call& call) override;
+  void call_ends(int rank, std::uint64_t record) override;
+
+ private:
+  const Greeting greeting_;
+  RemoteTasking& tasking_;
+  std::shared_ptr<SimObserver> observer_;
+};
+
+}  // namespace dist::sim
