@@ -29,9 +29,9 @@ void limit(int resource, rlim_t value) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
 
-// Descriptors of the new process, at places that do not clash with 0 to 3.
+// Descriptors of the new process, at places that do not clash with 0 to 4.
 struct Ends {
-  int input, output, channel;
+  int input, output, channel, simulation;  // the last: -1 for none
 };
 
 // Runs between fork and exec, in a copy of a program that has threads: system calls only.
@@ -47,7 +47,8 @@ struct Ends {
   ::dup2(ends.output, STDOUT_FILENO);
   ::dup2(ends.output, STDERR_FILENO);
   ::dup2(ends.channel, channel_fd);
-  ::close_range(channel_fd + 1, ~0U, 0);
+  if (ends.simulation >= 0) ::dup2(ends.simulation, simulation_fd);
+  ::close_range(ends.simulation >= 0 ? simulation_fd + 1 : simulation_fd, ~0U, 0);
   char name[] = "rank";
   char locale[] = "LC_ALL=C.UTF-8", path[] = "PATH=/usr/bin:/bin";
   char* const arguments[] = {name, nullptr};
@@ -58,20 +59,26 @@ struct Ends {
 
 // A duplicate above the descriptors that become() overwrites.
 dist::UniqueFd out_of_the_way(int fd) {
-  dist::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, channel_fd + 1));
+  dist::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, simulation_fd + 1));
   if (!copy) refused("cannot duplicate a descriptor");
   return copy;
 }
 
+// The judge's end and the process's.
+std::pair<dist::UniqueFd, dist::UniqueFd> socket_pair() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) refused("no socket pair");
+  return {dist::UniqueFd(ends[0]), dist::UniqueFd(ends[1])};
+}
+
 }  // namespace
 
-Child::Child(const std::string& program, const Limits& limits) {
+Child::Child(const std::string& program, const Limits& limits, Network network) {
   if (::access(program.c_str(), X_OK) != 0)
     throw std::runtime_error(fmt::format("cannot run {}: {}", program, std::strerror(errno)));
-  std::array<int, 2> sockets{}, pipe{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) refused("no socket pair");
-  channel_ = dist::UniqueFd(sockets[0]);
-  const dist::UniqueFd their_channel(sockets[1]);
+  std::array<int, 2> pipe{};
+  auto [channel, their_channel] = socket_pair();
+  channel_ = std::move(channel);
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) refused("no pipe");
   output_ = dist::UniqueFd(pipe[0]);
   const dist::UniqueFd their_output(pipe[1]);
@@ -81,9 +88,17 @@ Child::Child(const std::string& program, const Limits& limits) {
   const auto input_end = out_of_the_way(nothing.get());
   const auto output_end = out_of_the_way(their_output.get());
   const auto channel_end = out_of_the_way(their_channel.get());
+  dist::UniqueFd simulation_end;
+  if (network == Network::judge) {
+    auto [simulation, their_simulation] = socket_pair();
+    simulation_ = std::move(simulation);
+    simulation_end = out_of_the_way(their_simulation.get());
+  }
   pid_ = ::fork();
   if (pid_ < 0) refused("no new process");
-  if (pid_ == 0) become(program.c_str(), {input_end.get(), output_end.get(), channel_end.get()}, limits);
+  if (pid_ == 0)
+    become(program.c_str(), {input_end.get(), output_end.get(), channel_end.get(), simulation_end.get()},
+           limits);
   ::setpgid(pid_, pid_);  // the child does it too: whoever comes first
   pidfd_ = dist::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {

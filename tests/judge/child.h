@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include <sys/types.h>
 
@@ -19,22 +20,28 @@ struct Limits {
   std::size_t output_bytes = 64 << 10;  // of what a rank prints, the rest is dropped
 };
 
+enum class Network {
+  none,
+  judge,  // the judge's: it is a virtual rank (sim_run.h)
+};
+
 class Child {
  public:
   // Starts `program` without arguments. Throws std::runtime_error when the system refuses.
-  Child(const std::string& program, const Limits& limits);
+  Child(const std::string& program, const Limits& limits, Network network = Network::none);
   ~Child();  // kills what is left
   Child(Child&&) = delete;
 
   int channel() const { return channel_.get(); }  // our end; not blocking for reads with MSG_DONTWAIT
   int output() const { return output_.get(); }    // what it prints; non-blocking
-  int pidfd() const { return pidfd_.get(); }      // readable when it has ended
+  dist::UniqueFd take_simulation() { return std::move(simulation_); }  // our end
+  int pidfd() const { return pidfd_.get(); }                           // readable when it has ended
 
   // Kills its process group and collects it. Returns how it ended as wait(2) tells; the same again later.
   int end();
 
  private:
-  dist::UniqueFd channel_, output_, pidfd_;
+  dist::UniqueFd channel_, simulation_, output_, pidfd_;
   pid_t pid_ = -1;
   int status_ = 0;
 };

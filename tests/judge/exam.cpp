@@ -17,8 +17,6 @@ std::uint64_t hash(std::string_view text) {  // FNV-1a: the same on every machin
   return value;
 }
 
-bool is_todo(const Json& attempt) { return attempt.at("error").value("todo", false); }
-
 // The first lines a rank printed, as an appendix to a failure.
 std::string printed(const std::string& output) {
   if (output.empty()) return "";
@@ -58,6 +56,8 @@ bool all_completed(const std::vector<Outcome>& outcomes) {
 }
 
 bool is_error(const Json& attempt) { return attempt.is_object() && attempt.contains("error"); }
+
+bool is_todo(const Json& attempt) { return is_error(attempt) && attempt["error"].value("todo", false); }
 
 Json value_of(const Json& attempt, std::string_view who) {
   if (attempt.is_object() && attempt.contains("value")) return attempt["value"];

@@ -34,6 +34,7 @@ Json value_of(const Json& attempt, std::string_view who);
 std::string error_of(const Json& attempt, std::string_view code, std::string_view who,
                      std::string_view expected);
 bool is_error(const Json& attempt);
+bool is_todo(const Json& attempt);  // what it asks for is not written yet
 
 // Numbers that nobody can know before, and that `--seed` brings back. `purpose` separates the streams of
 // tests.

@@ -15,6 +15,8 @@
 #include "judge/runner.h"
 #include "judge/team.h"
 
+judge::Json rank_does(const judge::Json& task);  // sim_run_test.cpp
+
 namespace {
 
 using judge::Json, judge::Limits, judge::Outcome, judge::Team;
@@ -180,6 +182,8 @@ TEST(Random, comes_back_with_its_seed_and_purpose) {
 
 int main(int argc, char** argv) {
   // Started by the judge: nothing but a name that no shell gives.
-  if (argc == 1 && std::string_view(argv[0]) == "rank") return judge::serve(misbehave);
+  if (argc == 1 && std::string_view(argv[0]) == "rank")
+    return judge::serve(
+        [](const Json& task) { return task.contains("rank_does") ? rank_does(task) : misbehave(task); });
   return judge::run_exam(argc, argv);
 }

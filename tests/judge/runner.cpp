@@ -8,12 +8,46 @@
 
 #include "dist/core/error.h"
 #include "dist/core/todo.h"
+#include "dist/remote/rank.h"
 
 namespace judge {
 namespace {
 
 Json failure(std::string_view code, const char* what, bool todo) {
   return {{"error", {{"code", code}, {"what", what}, {"todo", todo}}}};
+}
+
+// That of an error in a reply.
+dist::Errc code_of(const Json& error) {
+  for (int code = 0; code < static_cast<int>(dist::Errc::internal); ++code) {
+    if (name(static_cast<dist::Errc>(code)) == error.at("code")) return static_cast<dist::Errc>(code);
+  }
+  return dist::Errc::internal;
+}
+
+// As a rank of the judge's simulation.
+Json handle_simulated(const std::function<Json(const Json& task)>& handle, const Json& task) {
+  Json reply;
+  std::exception_ptr fault;
+  const auto as_rank = [&](int) {
+    try {
+      reply = handle(task);
+    } catch (...) {
+      fault = std::current_exception();
+      throw;
+    }
+    if (reply.contains("error")) {
+      const Json& error = reply["error"];
+      throw dist::Error(code_of(error), error.at("what"));
+    }
+  };
+  try {
+    dist::sim::run_as_rank(dist::UniqueFd(simulation_fd), as_rank);
+  } catch (const dist::Error& error) {
+    return failure(name(error.code()), error.what(), false);  // the simulation has ended this rank
+  }
+  if (fault) std::rethrow_exception(fault);
+  return reply;
 }
 
 }  // namespace
@@ -25,7 +59,9 @@ int serve(const std::function<Json(const Json& task)>& handle) {
   if (!order) return 2;  // nobody asks: the judge has gone
   const Json nonce = order->at("nonce");
   try {
-    if (!write_frame(channel_fd, {{"nonce", nonce}, {"reply", handle(order->at("task"))}})) return 2;
+    const Json& task = order->at("task");
+    const Json reply = task.value("simulated", false) ? handle_simulated(handle, task) : handle(task);
+    if (!write_frame(channel_fd, {{"nonce", nonce}, {"reply", reply}})) return 2;
   } catch (const std::exception& error) {
     write_frame(channel_fd, {{"nonce", nonce}, {"fault", error.what()}});
     return 3;

@@ -38,7 +38,8 @@ std::string in_words(int status) {
 }  // namespace
 
 struct Team::Member {
-  Member(const std::string& program, const Limits& limits) : child(program, limits) {}
+  Member(const std::string& program, const Limits& limits, Network network)
+      : child(program, limits, network) {}
 
   Child child;
   FrameReader frames;
@@ -50,8 +51,9 @@ struct Team::Member {
   Outcome outcome;
 };
 
-Team::Team(const std::string& program, int size, const Limits& limits) : limits_(limits) {
-  for (int rank = 0; rank < size; ++rank) members_.push_back(std::make_unique<Member>(program, limits));
+Team::Team(const std::string& program, int size, const Limits& limits, Network network) : limits_(limits) {
+  for (int rank = 0; rank < size; ++rank)
+    members_.push_back(std::make_unique<Member>(program, limits, network));
 }
 
 Team::~Team() = default;
@@ -68,6 +70,12 @@ void Team::start(int rank, const Json& task) {
 
 void Team::start_all(const std::vector<Json>& tasks) {
   for (int rank = 0; rank < size(); ++rank) start(rank, tasks.at(static_cast<std::size_t>(rank)));
+}
+
+std::vector<dist::UniqueFd> Team::take_simulation() {
+  std::vector<dist::UniqueFd> sockets;
+  for (auto& member : members_) sockets.push_back(member->child.take_simulation());
+  return sockets;
 }
 
 bool Team::has_answered(int rank) const {
@@ -95,6 +103,14 @@ void Team::listen(Milliseconds duration) {
   const auto until = Clock::now() + duration;
   for (auto now = Clock::now(); now < until; now = Clock::now()) {
     poll_once(std::chrono::ceil<Milliseconds>(until - now));
+  }
+}
+
+bool Team::is_overdue() const { return Clock::now() >= started_ + limits_.wall; }
+
+void Team::stop() {
+  for (auto& member : members_) {
+    if (!member->has_ended) member->child.end();
   }
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "dist/core/handles.h"
 #include "dist/launch/simulate.h"
+#include "dist/transport/endpoint.h"
 
 namespace dist::sim {
 
@@ -14,6 +16,8 @@ struct ProcessOptions {
   Timeout patience = std::chrono::seconds(60);    // real time that a rank may let all others wait
   std::size_t most_bytes = std::size_t{1} << 30;  // of one rank's messages under way
   int most_tasks = 256;                           // of one rank
+  // Told of each collective that a rank runs (the library's own: label.name is "ring_all_reduce").
+  std::function<void(int rank, const TransportOptions& collective)> opened = {};
 };
 
 // Runs a simulation of options.ranks ranks; rank r is the process at the other end of sockets[r], which calls

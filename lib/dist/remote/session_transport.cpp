@@ -46,6 +46,8 @@ void open_transport(const Asked& asked, Response& response) {
   Session& session = asked.session;
   const auto at = endpoint(asked);
   const TransportOptions options = get_transport_options(asked.question, session.rank, session.ranks());
+  if (!options.channel.point_to_point && session.options.opened)
+    session.options.opened(session.rank, options);
   auto open = std::make_shared<OpenTransport>();
   open->transport = at->open(options);
   session.transports.emplace(++session.numbers, std::move(open));

@@ -98,7 +98,7 @@ void write_all(int fd, std::span<const std::byte> bytes) {
 }
 
 TEST(Hostile, NoiseIsNoMessage) {
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
     const auto report = with_rank_0([seed](int, UniqueFd socket) {
       std::mt19937 random(seed);
       Bytes noise(random() % 300);
@@ -112,7 +112,7 @@ TEST(Hostile, NoiseIsNoMessage) {
 
 // Every verb with arguments of chance, many in a row: what is refused is an error, and the next is asked.
 TEST(Hostile, VerbsWithArgumentsOfChance) {
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
     const auto report = with_rank_0(
         [seed](int, UniqueFd socket) {
           std::mt19937 random(seed);

@@ -1,0 +1,113 @@
+#include "judge/sim_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "dist/core/op_kind.h"
+#include "dist/remote/host.h"
+
+#include "judge/exam.h"
+#include "judge/team.h"
+
+namespace judge {
+namespace {
+
+using dist::sim::Report;
+
+// A topology of ours, or one of the library's.
+std::string topology_named(const std::string& name) {
+  const auto ours = std::filesystem::path(JUDGE_TOPOLOGIES) / (name + ".json");
+  return std::filesystem::exists(ours) ? ours.string() : name;
+}
+
+// "all_reduce" of "ring_all_reduce".
+std::string collective_of(std::string_view label) {
+  std::string longest;
+  for (int kind = 0; kind <= static_cast<int>(dist::OpKind::barrier); ++kind) {
+    const std::string_view name = dist::name(static_cast<dist::OpKind>(kind));
+    if (label.ends_with(name) && name.size() > longest.size()) longest = name;
+  }
+  return longest;
+}
+
+// The simulation runs in a thread of its own; this one takes in what the processes print and answer.
+Report run_beside(Team& team, const SimPlan& plan, std::vector<BuiltIn>& built_ins) {
+  dist::sim::RunOptions options;
+  options.ranks = team.size();
+  options.topology = topology_named(plan.topology);
+  options.seed = plan.schedule;
+  dist::sim::ProcessOptions processes;
+  processes.patience = plan.limits.wall;
+  processes.opened = [&](int rank, const dist::TransportOptions& collective) {
+    const std::string name = collective_of(collective.label.name), where = collective.label.where.str();
+    const auto is_it = [&](const BuiltIn& other) { return other.name == name && other.where == where; };
+    if (std::ranges::none_of(built_ins, is_it)) built_ins.push_back({rank, name, where});
+  };
+  Report report;
+  std::exception_ptr fault;
+  std::atomic<bool> ended{false};
+  std::thread simulation([&] {
+    try {
+      report = dist::sim::run_processes(options, team.take_simulation(), processes);
+    } catch (...) {
+      fault = std::current_exception();
+    }
+    ended = true;
+  });
+  while (!ended && !team.is_overdue()) team.listen(Milliseconds(20));
+  if (!ended) team.stop();  // the simulation then hears that they are gone
+  simulation.join();
+  if (fault) std::rethrow_exception(fault);
+  return report;
+}
+
+}  // namespace
+
+SimRun simulate(const SimPlan& plan) {
+  Team team(plan.program.empty() ? runner() : plan.program, static_cast<int>(plan.tasks.size()), plan.limits,
+            Network::judge);
+  std::vector<Json> tasks = plan.tasks;
+  for (Json& task : tasks) task["simulated"] = true;
+  team.start_all(tasks);
+  SimRun run;
+  run.report = run_beside(team, plan, run.built_ins);
+  run.ranks = team.finish();
+  return run;
+}
+
+std::vector<Json> SimRun::answers(const std::vector<std::string_view>& allowed) const {
+  for (const Outcome& outcome : ranks) {
+    if (is_todo(outcome.reply)) return value_of(outcome.reply, "a rank"), std::vector<Json>{};
+  }
+  for (const BuiltIn& built_in : built_ins) {
+    if (std::ranges::find(allowed, built_in.name) != allowed.end()) continue;
+    ADD_FAILURE() << fmt::format("rank {} calls dist::{} at {}; this step asks you to do without it",
+                                 built_in.rank, built_in.name, built_in.where);
+    return {};
+  }
+  if (!report.findings.empty()) {
+    ADD_FAILURE() << report.findings.front().text();
+    return {};
+  }
+  if (!report.failures.empty()) {
+    ADD_FAILURE() << report.failures.front().what;
+    return {};
+  }
+  std::vector<Json> values;
+  if (!all_completed(ranks)) return {};
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    values.push_back(value_of(ranks[rank].reply, fmt::format("rank {}", rank)));
+  return values;
+}
+
+int rounds(const Report& report) { return static_cast<int>(std::lround(report.virtual_time_s * 1e6)); }
+
+}  // namespace judge

@@ -1,0 +1,49 @@
+// SimRun: the ranks of one run as isolated processes whose network, clock and checker are the judge's. What
+// they send is counted here, when they send it is virtual, and what they do wrong is found as in any
+// simulation.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/launch/simulate.h"
+
+#include "judge/child.h"
+#include "judge/frame.h"
+#include "judge/outcome.h"
+
+namespace judge {
+
+// A collective of the library that the graded code has called.
+struct BuiltIn {
+  int rank;
+  std::string name;  // "all_reduce"
+  std::string where;
+};
+
+struct SimRun {
+  std::vector<Outcome> ranks;  // replies are what attempt() gives
+  dist::sim::Report report;
+  std::vector<BuiltIn> built_ins;
+
+  // Answers of all ranks when all is well: nobody failed, nothing was found, and no collective was called
+  // beside `allowed` ("barrier"). Otherwise the test fails with what explains it best, and the answer is
+  // empty.
+  std::vector<Json> answers(const std::vector<std::string_view>& allowed = {}) const;
+};
+
+struct SimPlan {
+  std::vector<Json> tasks = {};     // one a rank
+  std::string topology = "laptop";  // or "rounds": virtual time counts them, a microsecond each
+  std::string schedule = {};        // RunOptions::seed; empty: sends wait for their receivers
+  Limits limits = {};
+  std::string program = {};  // empty: runner()
+};
+SimRun simulate(const SimPlan& plan);
+
+// Rounds of a run on topology "rounds".
+int rounds(const dist::sim::Report& report);
+
+}  // namespace judge

@@ -1,0 +1,127 @@
+// The judge's simulation with ranks that do right and wrong. They are this very program (judge_test.cpp).
+#include "judge/sim_run.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "dist/core/todo.h"
+#include "dist/dist.h"
+
+#include "judge/exam.h"
+#include "judge/runner.h"
+
+using judge::Json;
+
+// What a rank does, by the name in its task.
+Json rank_does(const Json& task) {
+  const std::string what = task.at("rank_does");
+  return judge::attempt([&]() -> Json {
+    if (what == "todo") DIST_TODO("lab 00, step 1: everything");
+    dist::init_process_group();
+    const int rank = dist::get_rank(), n = dist::get_world_size();
+    dist::Tensor t = dist::full({4}, rank), u = dist::zeros({4});
+    if (what == "chain") {  // 0 -> 1 -> ... : n - 1 rounds
+      if (rank > 0) dist::recv(t, rank - 1);
+      if (rank + 1 < n) dist::send(t, rank + 1);
+    }
+    if (what == "both send first") {
+      dist::send(t, (rank + 1) % n);
+      dist::recv(u, (rank + n - 1) % n);
+    }
+    if (what == "all_reduce") dist::all_reduce(t);
+    if (what == "rank 1 throws" && rank == 1) throw std::runtime_error("the disk is full");
+    if (what == "rank 1 exits" && rank == 1) std::_Exit(0);
+    if (what == "rank 1 is killed" && rank == 1) std::raise(SIGKILL);
+    if (what == "rank 1 works for ever" && rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
+    if (what.starts_with("rank 1")) dist::barrier();
+    if (what == "floods") {
+      for (int i = 0; i < 2000; ++i) fmt::print("{:0>1000}", i);
+    }
+    return t.data<float>()[0];
+  });
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+
+judge::SimRun run(const std::string& what, int ranks, judge::SimPlan plan = {}) {
+  plan.tasks.assign(static_cast<std::size_t>(ranks), {{"rank_does", what}});
+  plan.program = "/proc/self/exe";
+  return judge::simulate(plan);
+}
+
+// The one failure that answers() adds.
+std::string complaint(const judge::SimRun& run, const std::vector<std::string_view>& allowed = {}) {
+  testing::TestPartResultArray failures;
+  {
+    testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+    run.answers(allowed);
+  }
+  std::string all;
+  for (int i = 0; i < failures.size(); ++i) all += failures.GetTestPartResult(i).message();
+  return all;
+}
+
+TEST(SimRun, RoundsMessagesAndAnswers) {
+  for (const int n : {1, 2, 5, 9}) {
+    const auto done = run("chain", n, {.topology = "rounds"});
+    EXPECT_EQ(done.answers(), std::vector<Json>(static_cast<std::size_t>(n), 0.0f));
+    EXPECT_EQ(judge::rounds(done.report), n - 1);
+    EXPECT_EQ(done.report.messages, static_cast<std::uint64_t>(n - 1));
+  }
+}
+
+TEST(SimRun, ADeadlockIsExplained) {
+  const auto said = complaint(run("both send first", 3));
+  EXPECT_NE(said.find("D1 deadlock"), said.npos) << said;
+  EXPECT_NE(said.find("sim_run_test.cpp:"), said.npos) << said;
+  EXPECT_EQ(complaint(run("both send first", 3, {.schedule = "=1.1.1"})), "");  // eager sends
+}
+
+TEST(SimRun, AForbiddenCollectiveIsSeen) {
+  const auto done = run("all_reduce", 3);
+  EXPECT_EQ(complaint(done, {"all_reduce"}), "");
+  const auto said = complaint(done);
+  EXPECT_NE(said.find("calls dist::all_reduce at sim_run_test.cpp:"), said.npos) << said;
+}
+
+TEST(SimRun, TheRankThatFailsIsNamed) {
+  EXPECT_NE(complaint(run("rank 1 throws", 3), {"barrier"}).find("rank 1: the disk is full"),
+            std::string::npos);
+  for (const char* what : {"rank 1 exits", "rank 1 is killed"}) {
+    const auto said = complaint(run(what, 3), {"barrier"});
+    EXPECT_NE(said.find("rank 1: its process is gone"), said.npos) << what << said;
+  }
+}
+
+TEST(SimRun, WhatIsNotWrittenIsToldApart) {
+  const auto done = run("todo", 2);
+  EXPECT_TRUE(judge::is_todo(done.ranks[0].reply));
+}
+
+TEST(SimRun, ARankThatWorksForEverIsStopped) {
+  judge::SimPlan plan;
+  plan.limits.wall = 700ms;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto said = complaint(run("rank 1 works for ever", 3, plan), {"barrier"});
+  EXPECT_NE(said.find("rank 1: its process"), said.npos) << said;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
+TEST(SimRun, FloodsOfOutputHoldNobodyUp) { EXPECT_EQ(complaint(run("floods", 3)), ""); }
+
+TEST(SimRun, TheSameRunTwice) {
+  const auto a = run("all_reduce", 5), b = run("all_reduce", 5);
+  EXPECT_EQ(a.report.virtual_time_s, b.report.virtual_time_s);
+  EXPECT_EQ(a.report.messages, b.report.messages);
+}
+
+}  // namespace
