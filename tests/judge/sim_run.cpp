@@ -75,7 +75,7 @@ SimRun simulate(const SimPlan& plan) {
   Team team(plan.program.empty() ? runner() : plan.program, static_cast<int>(plan.tasks.size()), plan.limits,
             Network::judge);
   std::vector<Json> tasks = plan.tasks;
-  for (Json& task : tasks) task["simulated"] = true;
+  for (Json& task : tasks) task.update({{"simulated", true}, {"eager", plan.eager}});
   team.start_all(tasks);
   SimRun run;
   run.report = run_beside(team, plan, run.built_ins);

@@ -37,7 +37,8 @@ struct SimRun {
 struct SimPlan {
   std::vector<Json> tasks = {};     // one a rank
   std::string topology = "laptop";  // or "rounds": virtual time counts them, a microsecond each
-  std::string schedule = {};        // RunOptions::seed; empty: sends wait for their receivers
+  bool eager = false;               // sends return at once; otherwise they wait for their receivers
+  std::string schedule = {};        // RunOptions::seed; empty: the ordinary one
   Limits limits = {};
   std::string program = {};  // empty: runner()
 };
