@@ -28,7 +28,9 @@ struct RunOptions {
   // A rank that does not give way for so long (an endless loop) ends the process, with a line that names it.
   // Zero: never.
   Timeout patience = std::chrono::seconds(60);
-  bool watch = true;  // look for such ranks, and for those that sleep really or make threads
+  // Look for such ranks, for those that sleep really or make threads, and (with `check`) for global variables
+  // that they change.
+  bool watch = true;
   // Write down every message, wait and reduction. DIST_TRACE=file does so too, into a file (chrome_json.h).
   bool trace = false;
 };
@@ -50,7 +52,8 @@ struct Report {
   std::vector<check::Finding> findings;
   std::vector<RankFailed> failures;  // first the one that caused the others; before it those that were lost
   trace::Trace trace;                // when that was asked for
-  std::vector<std::string> notes;    // what a simulated rank should not do: "rank 3 slept really ..."
+  // What a simulated rank should not do: "rank 3 slept really ...", "rank 3 changes the global variable ...".
+  std::vector<std::string> notes;
 
   bool ok() const { return findings.empty() && failures.empty(); }
   std::uint64_t max_bytes_sent() const;
@@ -63,8 +66,8 @@ struct Report {
 // whatever backend it names (a tensor that this backend would not take is a finding). Deterministic: the same
 // options give the same report, `wall_s` apart. Errors of the ranks are in the report;
 // Error{invalid_argument|resource} is thrown for options that cannot be served. Ranks share this process:
-// global variables are shared, other threads have no rank, and what sleeps really stops all (use
-// dist::sleep).
+// global variables are shared (thread_local ones too), other threads have no rank, and what sleeps really
+// stops all (use dist::sleep). The report's notes tell of all three.
 Report run(const RunOptions& options, const std::function<void(int rank)>& fn);
 
 // The running rank computes for so long, virtually. Outside of a simulation it does nothing.

@@ -41,6 +41,7 @@ Simulation::Simulation(const RunOptions& options, Topology topology, Choices* ch
   scheduler_.suppose(options_.what_if);
   if (options_.links || options_.ranks <= most_ranks_with_links) scheduler_.network().count_links();
   if (options_.check) scheduler_.network().set_watcher(this);
+  if (options_.check && options_.watch && options_.ranks > 1) scheduler_.set_globals(&globals_.emplace());
   if (options_.trace) {
     tracer_.emplace(fmt::format("{} ranks on {}", options_.ranks, scheduler_.network().topology().name),
                     options_.ranks);
@@ -65,6 +66,7 @@ Report Simulation::run(const std::function<void(int rank)>& fn) {
     if (report_.failures.empty()) throw;  // otherwise the ranks have said it
   }
   if (watch) report_.notes = watch->notes();
+  if (globals_) std::ranges::move(globals_->notes(), std::back_inserter(report_.notes));
   if (options_.check) look_for_unreceived();
   if (tracer_) report_.trace = tracer_->take(scheduler_.finish_time());
   const Network& network = scheduler_.network();
@@ -211,6 +213,10 @@ check::Party Simulation::party_of(const NetRequest& request) const {
                                   request.peer == any_source ? -1 : request.peer),
           site.where,
           {}};
+}
+
+void Simulation::written(const NetRequest& recv) {
+  if (globals_) globals_->received(recv.owner, recv.data, recv.bytes);
 }
 
 void Simulation::misfit(const NetRequest& send, const NetRequest& recv) {

@@ -16,6 +16,7 @@
 #include "dist/launch/inspector.h"
 #include "dist/launch/simulate.h"
 #include "dist/sim/choices.h"
+#include "dist/sim/globals.h"
 #include "dist/sim/scheduler.h"
 #include "dist/sim/tracer.h"
 #include "dist/sim/transport.h"
@@ -58,6 +59,7 @@ class Simulation final : public VirtualWorld,
   void run_rank(int rank, const std::function<void(int rank)>& fn);
   void stalled(const std::vector<BlockedTask>& blocked) override;
   void lost(int rank, Time at) override;
+  void written(const NetRequest& recv) override;
   void misfit(const NetRequest& send, const NetRequest& recv) override;
   void stranded(const NetRequest& request, int gone) override;
   check::Party party_of(const NetRequest& request) const;
@@ -71,6 +73,7 @@ class Simulation final : public VirtualWorld,
   Scheduler scheduler_;
   Fabric fabric_;
   std::optional<Tracer> tracer_;
+  std::optional<Globals> globals_;
   Blackboard blackboard_;
   std::vector<std::shared_ptr<SimObserver>> observers_;  // [rank]
   std::vector<std::int64_t> buffer_bytes_;               // [rank]

@@ -102,8 +102,10 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
     transmit(send, recv.owner, now);
   }
   const Time arrival = send.at + latency(send.owner, recv.owner);
-  if (fault == Fault::none && send.bytes != 0 && recv.data != nullptr && send.data != nullptr)
+  if (fault == Fault::none && send.bytes != 0 && recv.data != nullptr && send.data != nullptr) {
     std::memcpy(recv.data, send.data, send.bytes);
+    if (watcher_) watcher_->written(recv);
+  }
   RankTraffic& receiver = traffic_[static_cast<std::size_t>(recv.owner)];
   ++receiver.messages_received;
   receiver.bytes_received += send.bytes;

@@ -82,10 +82,11 @@ class NetworkListener {
   virtual void known(std::int32_t rank, RequestId id, Time at) = 0;
 };
 
-// Told of what a right program does not do.
+// Told of what a right program does not do, and of what is written for whom.
 class NetworkWatcher {
  public:
   virtual ~NetworkWatcher() = default;
+  virtual void written(const NetRequest& recv) = 0;                         // its data
   virtual void misfit(const NetRequest& send, const NetRequest& recv) = 0;  // in size or operation
   virtual void stranded(const NetRequest& request, int gone) = 0;  // the other side has left or failed
 };

@@ -137,6 +137,7 @@ Task* Scheduler::next_task() {
 
 [[gnu::always_inline]] inline void Scheduler::switch_to(Task* next) {
   Task* const before = running_;
+  if (globals_) look_at_globals();
   // With many ranks a task's stack has left the cache since it last ran: fetch the next one's while this one
   // runs.
   if (Task* soon = ready_.peek()) {

@@ -61,6 +61,7 @@ struct LostRank {
 
 Time from_deadline(const Deadline& deadline);  // on the virtual clock
 
+class Globals;
 class Tracer;
 
 class Scheduler final : public NetworkListener, public Tasking, private FaultListener {
@@ -107,7 +108,8 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void set_choices(Choices* choices);
   Choices* choices() const { return choices_; }  // null: the ordinary one
   void set_tracer(Tracer* tracer);
-  Tracer* tracer() const { return tracer_; }  // null: nothing is traced
+  Tracer* tracer() const { return tracer_; }                  // null: nothing is traced
+  void set_globals(Globals* globals) { globals_ = globals; }  // looks at them whenever a rank gives way
   // Before run(); the ranks exist.
   void suppose(const WhatIf& what_if);
   const std::vector<LostRank>& lost() const { return lost_; }  // so far, in the order of their times
@@ -156,6 +158,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   bool fault(const void* address) noexcept override;
   [[noreturn]] void stack_is_used_up() const;
   void memory(std::ptrdiff_t change);  // of the running rank
+  void look_at_globals();              // it gives way
   void start_losses();
   void lose(int rank);
   void unwind_lost();
@@ -187,6 +190,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   std::exception_ptr failure_;
   SchedulerListener* listener_ = nullptr;
   Tracer* tracer_ = nullptr;
+  Globals* globals_ = nullptr;
   Choices* choices_ = nullptr;
   std::unordered_map<RequestId, int> put_off_;  // completed, but is_completed() said "not yet" so often
   int idle_polls_ = 0;

@@ -1,5 +1,6 @@
-// Scheduler: the ranks' memory, their tensors' and their stacks'.
+// Scheduler: the ranks' memory, their tensors', their stacks' and what they share.
 #include "dist/sim/end_process.h"
+#include "dist/sim/globals.h"
 #include "dist/sim/scheduler.h"
 
 namespace dist::sim {
@@ -16,6 +17,13 @@ void* Scheduler::allocate(std::size_t bytes) {
 void Scheduler::deallocate(void* memory_, std::size_t bytes) noexcept {
   memory(-static_cast<std::ptrdiff_t>(bytes));
   guard_.deallocate(memory_);
+}
+
+void Scheduler::look_at_globals() {
+  if (running_ == &tasks_.back())
+    globals_->refresh();
+  else
+    globals_->look(running_->rank);
 }
 
 bool Scheduler::fault(const void* address) noexcept {

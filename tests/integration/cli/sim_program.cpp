@@ -6,6 +6,8 @@
 
 #include "dist/dist.h"
 
+int last_rank = -1;
+
 namespace {
 
 // Rank 0 believes that messages come in the order of their senders.
@@ -38,6 +40,7 @@ int main(int argc, char** argv) {
       dist::init_process_group();
       dist::Tensor t = dist::ones({1});
       if (deed == "order") believe_in_order(rank);
+      if (deed == "global") last_rank = rank;
       if (deed == "deadlock") dist::send(t, rank ^ 1);
       if (deed == "throw" && rank == 2) throw std::runtime_error("out of paper");
       dist::all_reduce(t);

@@ -217,6 +217,8 @@ TEST(SimProgram, SaysWhatIsWrong) {
   expect_words(sim({SIM_PROGRAM, "throw"}), 1, {"main has caught: rank 2: out of paper"});
   expect_words(sim({SIM_PROGRAM, "deadlock"}), 1,
                {"D1 deadlock", "cycle: rank 0 -> rank 1 -> rank 0", "sim_program.cpp:"});
+  expect_words(sim({SIM_PROGRAM, "global"}), 0,
+               {"note: ranks 0, 1, 2, 3 change the global variable 'last_rank': virtual ranks share it"});
   expect_words(sim({SIM_PROGRAM, "--lose", "2@1us"}), 1, {"rank 2 was lost at 1 us", "rank 0: "});
 }
 
