@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "judge/frame.h"
+#include "judge/sandbox.h"
 
 namespace judge {
 namespace {
@@ -35,9 +37,8 @@ struct Ends {
 };
 
 // Runs between fork and exec, in a copy of a program that has threads: system calls only.
-[[noreturn]] void become(const char* program, const Ends& ends, const Limits& limits) {
+[[noreturn]] void become(char* const* arguments, uid_t user, const Ends& ends, const Limits& limits) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -49,11 +50,11 @@ struct Ends {
   ::dup2(ends.channel, channel_fd);
   if (ends.simulation >= 0) ::dup2(ends.simulation, simulation_fd);
   ::close_range(ends.simulation >= 0 ? simulation_fd + 1 : simulation_fd, ~0U, 0);
-  char name[] = "rank";
+  if (user != 0 && (::setgroups(0, nullptr) != 0 || ::setgid(user) != 0 || ::setuid(user) != 0)) ::_exit(127);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of user forgets it
   char locale[] = "LC_ALL=C.UTF-8", path[] = "PATH=/usr/bin:/bin";
-  char* const arguments[] = {name, nullptr};
   char* const environment[] = {locale, path, nullptr};
-  ::execve(program, arguments, environment);
+  ::execve(arguments[0], arguments, environment);
   ::_exit(127);
 }
 
@@ -83,6 +84,10 @@ Child::Child(const std::string& program, const Limits& limits, Network network) 
   output_ = dist::UniqueFd(pipe[0]);
   const dist::UniqueFd their_output(pipe[1]);
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+  Confined confined = confine(program, limits, network);
+  std::vector<char*> arguments;
+  for (std::string& argument : confined.argv) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
   const dist::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 
   const auto input_end = out_of_the_way(nothing.get());
@@ -97,8 +102,8 @@ Child::Child(const std::string& program, const Limits& limits, Network network) 
   pid_ = ::fork();
   if (pid_ < 0) refused("no new process");
   if (pid_ == 0)
-    become(program.c_str(), {input_end.get(), output_end.get(), channel_end.get(), simulation_end.get()},
-           limits);
+    become(arguments.data(), confined.user,
+           {input_end.get(), output_end.get(), channel_end.get(), simulation_end.get()}, limits);
   ::setpgid(pid_, pid_);  // the child does it too: whoever comes first
   pidfd_ = dist::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {

@@ -18,6 +18,7 @@ struct Limits {
   Milliseconds wall{10'000};            // of the whole team, from the first task
   unsigned cpu_seconds = 20;            // of each process
   std::size_t output_bytes = 64 << 10;  // of what a rank prints, the rest is dropped
+  int processes = 256;                  // and threads, of each process's sandbox
 };
 
 enum class Network {
@@ -27,7 +28,8 @@ enum class Network {
 
 class Child {
  public:
-  // Starts `program` without arguments. Throws std::runtime_error when the system refuses.
+  // Starts `program` without arguments, confined (sandbox.h). Throws std::runtime_error when the system
+  // refuses.
   Child(const std::string& program, const Limits& limits, Network network = Network::none);
   ~Child();  // kills what is left
   Child(Child&&) = delete;

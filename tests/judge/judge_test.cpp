@@ -13,6 +13,7 @@
 #include "judge/exam.h"
 #include "judge/outcome.h"
 #include "judge/runner.h"
+#include "judge/sandbox.h"
 #include "judge/team.h"
 
 judge::Json rank_does(const judge::Json& task);  // sim_run_test.cpp
@@ -24,6 +25,26 @@ using namespace std::chrono_literals;
 
 void write_raw(const std::string& bytes) {
   if (::write(judge::channel_fd, bytes.data(), bytes.size()) < 0) std::abort();
+}
+
+// What a process finds of the world outside of its sandbox.
+Json break_out(const Json& task) {
+  const auto can = [](auto call) { return call() >= 0; };
+  Json found;
+  found["sources"] = can([&] { return ::open(task.at("sources").get<std::string>().c_str(), O_RDONLY); });
+  found["write to the program"] = can([] { return ::open("/proc/self/exe", O_WRONLY); });
+  found["write to /usr"] = can([] { return ::open("/usr/mine", O_WRONLY | O_CREAT, 0600); });
+  found["kill the judge"] = can([&] { return ::kill(task.at("judge").get<pid_t>(), 0); });
+  found["processes"] = 0;
+  for (; found["processes"] < 2000; found["processes"] = found["processes"].get<int>() + 1) {
+    const pid_t child = ::fork();
+    if (child < 0) break;
+    if (child == 0) {
+      ::pause();
+      ::_exit(0);
+    }
+  }
+  return found;
 }
 
 Json misbehave(const Json& task) {
@@ -46,6 +67,7 @@ Json misbehave(const Json& task) {
       ::_exit(0);
     }
   }
+  if (how == "break out") return break_out(task);
   if (how == "look around") {
     Json found{{"variables", Json::array()}, {"descriptors", 0}};
     for (char** variable = environ; *variable != nullptr; ++variable) found["variables"].push_back(*variable);
@@ -125,7 +147,10 @@ TEST(Judge, gives_no_descriptors_and_no_variables_of_its_own) {
   const dist::UniqueFd secret(::open("/dev/null", O_RDONLY));
   ::setenv("SECRET", "1", 1);
   const auto found = outcome_of("look around").reply;
-  EXPECT_EQ(found.at("variables"), (Json{"LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"}));
+  Json variables = Json::array();
+  for (const std::string variable : found.at("variables"))
+    if (!variable.starts_with("PWD=")) variables.push_back(variable);
+  EXPECT_EQ(variables, (Json{"LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"}));
   EXPECT_EQ(found.at("descriptors"), 4);  // input, output, errors, channel
 }
 
@@ -141,6 +166,23 @@ TEST(Judge, counts_every_rank) {
   const auto outcomes = team.finish();
   EXPECT_TRUE(outcomes[0].completed && outcomes[2].completed);
   EXPECT_FALSE(outcomes[1].completed);
+}
+
+TEST(Judge, keeps_everything_else_out_of_sight) {
+  const auto confined = judge::confine("/proc/self/exe", {}, judge::Network::judge);
+  if (confined.isolation != judge::Isolation::bubblewrap)
+    GTEST_SKIP() << "bubblewrap does not work here: " << name(confined.isolation);
+  Team team("/proc/self/exe", 1, {}, judge::Network::judge);
+  team.start(0, {{"how", "break out"}, {"judge", ::getpid()}, {"sources", __FILE__}});
+  const auto outcome = team.finish().at(0);
+  ASSERT_TRUE(outcome.completed) << outcome.how_it_ended;
+  Json found = outcome.reply;
+  const bool limits_hold = confined.user != 0 || ::geteuid() != 0;  // they do not for root
+  if (limits_hold) {
+    EXPECT_LT(found.at("processes"), Limits{}.processes);
+  }
+  found.erase("processes");
+  for (const auto& [what, could] : found.items()) EXPECT_EQ(could, false) << what;
 }
 
 TEST(Frames, survive_any_cut) {
@@ -181,8 +223,8 @@ TEST(Random, comes_back_with_its_seed_and_purpose) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Started by the judge: nothing but a name that no shell gives.
-  if (argc == 1 && std::string_view(argv[0]) == "rank")
+  // Started by the judge: no argument, and a channel that no shell opens.
+  if (argc == 1 && ::fcntl(judge::channel_fd, F_GETFD) >= 0)
     return judge::serve(
         [](const Json& task) { return task.contains("rank_does") ? rank_does(task) : misbehave(task); });
   return judge::run_exam(argc, argv);

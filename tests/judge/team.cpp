@@ -27,8 +27,10 @@ std::string fresh_nonce() {
 }
 
 std::string in_words(int status) {
-  if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
+  constexpr int by_signal = 128;  // as a shell, and the sandbox, say it
+  const bool is_said = WIFEXITED(status) && WEXITSTATUS(status) > by_signal;
+  if (WIFSIGNALED(status) || is_said) {
+    const int signal = is_said ? WEXITSTATUS(status) - by_signal : WTERMSIG(status);
     return fmt::format("was ended by signal {} ({})", signal, ::strsignal(signal));
   }
   return fmt::format("ended with exit status {} before it had reported that it was done",
