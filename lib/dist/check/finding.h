@@ -34,6 +34,7 @@ struct Party {
   std::string doing;  // "send #0 (4 f32)"
   CallSite where;
   std::vector<int> waits_for;  // ranks; of a deadlock
+  bool operator==(const Party&) const = default;
 };
 
 struct Finding {

@@ -19,6 +19,9 @@ struct CallSite {
   std::string str() const;
   // Of such a text, from another rank. Keeps the file's name for ever: there are few.
   static CallSite parse(std::string_view text);
+  bool operator==(const CallSite& other) const {
+    return str() == other.str();
+  }  // another rank's has no folder
 };
 
 }  // namespace dist

@@ -13,6 +13,7 @@ struct Blackboard::Sheet : WaitReason {
   int expected = 0;
   std::string call;
   CallSite place;
+  std::string broken;  // why it will never be complete; empty: it may be
   Condition complete;
 
   std::string doing() const override { return call; }
@@ -30,7 +31,8 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const GroupState& group, s
                                                       Deadline deadline, const ControlMessage& mine,
                                                       std::vector<int>& missing) {
   std::unique_lock lock(mutex_);
-  refuse_lost(group.identity.ranks, mine, group.global_rank);
+  for (const auto& [lost, how] : lost_)
+    if (group.identity.ranks.contains(lost)) refuse(mine, group.global_rank, how);
   const Key key{group.key(), tag};
   auto& entry = sheets_[key];
   if (!entry) {
@@ -51,7 +53,7 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const GroupState& group, s
     sheet->complete.notify_all();
   }
   while (sheet->expected > 0) {
-    refuse_lost(sheet->members, mine, group.global_rank);
+    if (!sheet->broken.empty()) refuse(mine, group.global_rank, sheet->broken);
     if (sheet->complete.wait_because(sheet.get(), lock, deadline)) continue;
     if (sheet->expected == 0) break;
     for (std::size_t i = 0; i < sheet->came.size(); ++i) {
@@ -62,17 +64,22 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const GroupState& group, s
   return sheet->exchanged;
 }
 
-void Blackboard::refuse_lost(const Members& members, const ControlMessage& mine, int rank) const {
-  for (const auto& [lost, how] : lost_) {
-    if (members.contains(lost))
-      fail(Errc::peer_failed, "rank {}: {} at {}: rank {} {}", rank, mine.call, mine.where, lost, how);
-  }
+void Blackboard::refuse(const ControlMessage& mine, int rank, const std::string& why) {
+  fail(Errc::peer_failed, "rank {}: {} at {}: {}", rank, mine.call, mine.where, why);
 }
 
 void Blackboard::lose(int rank, const std::string& how) {
   const std::lock_guard lock(mutex_);
-  lost_.emplace_back(rank, how);
-  for (auto& [key, sheet] : sheets_) sheet->complete.notify_all();
+  lost_.emplace_back(rank, fmt::format("rank {} {}", rank, how));
+  for (auto& [key, sheet] : sheets_) {
+    if (sheet->broken.empty() && sheet->members.contains(rank)) sheet->broken = lost_.back().second;
+    sheet->complete.notify_all();
+  }
+}
+
+void Blackboard::rejoin(int rank) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(lost_, [rank](const auto& lost) { return lost.first == rank; });
 }
 
 }  // namespace dist

@@ -51,6 +51,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   void compare_collective(int rank, const GroupState& group, const Operation& operation);
 
  private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
   void run_rank(int rank, const std::function<void(int rank)>& fn);
   void stalled(const std::vector<BlockedTask>& blocked) override;
   void memory(int rank, std::ptrdiff_t change) override;
@@ -61,6 +62,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   std::vector<int> waited_for(const BlockedTask& task) const;
   void look_for_unreceived();
   bool ended_well(int rank) const;
+  void gives_up(int rank, const std::string& reason);
 
   const RunOptions options_;
   Choices* const choices_;  // null: the ordinary schedule
@@ -72,6 +74,7 @@ class Simulation final : public VirtualWorld, private SchedulerListener, private
   std::vector<std::int64_t> buffer_bytes_;               // [rank]
   std::int64_t all_buffer_bytes_ = 0;
   std::vector<bool> ended_;  // [rank]
+  std::set<int> given_up_;   // and not joined again
   struct Collective {
     Fingerprint first;
     int rank;
