@@ -1,7 +1,6 @@
 // Lab 01, the story: four processes that know their node and their local rank, and nothing of each other,
 // become one group. The nodes are pretended, the processes are real.
 #include <random>
-#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +15,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using dist::Clock;
 
 const std::vector<int> processes_per_node{3, 1};
 const std::vector<std::string> hosts{"node-a", "node-b"};
@@ -93,7 +92,7 @@ void one_process(int number, const std::string& address, const std::string& toke
   report(*store, place, "who",
          fmt::format("{}, local rank {}  ->  rank {} of {}", host, local_rank, place.rank, place.world_size));
 
-  if (number == late_process) std::this_thread::sleep_for(500ms);
+  if (number == late_process) dist::sleep(500ms);
   meet(store, place, fmt::format("{}/{}", host, local_rank));
   introduce(store, place, host);
   miss_one(store, place);

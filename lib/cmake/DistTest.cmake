@@ -32,3 +32,21 @@ endif()
     set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
   endif()
 endfunction()
+
+# dist_add_simulated(NAME unit.group [FILTER pattern]): the program of a dist_add_test once more, as NAME.simulated: what
+# starts its ranks by run_ranks() (tests/support/ranks.h) or dist::spawn() runs them as virtual ranks, under the checker.
+# It fails when the checker says anything that a test did not ask for. FILTER: of the program's tests, as GoogleTest's.
+function(dist_add_simulated)
+  cmake_parse_arguments(S "" "NAME;FILTER;TIMEOUT" "LABELS" ${ARGN})
+  string(REPLACE "." "_" target ${S_NAME})
+  if(NOT S_FILTER)
+    set(S_FILTER "*")
+  endif()
+  if(NOT S_TIMEOUT)
+    set(S_TIMEOUT 120)
+  endif()
+  add_test(NAME ${S_NAME}.simulated COMMAND ${target} --gtest_filter=${S_FILTER})
+  # spawn() throws for a finding, but only prints a note.
+  set_tests_properties(${S_NAME}.simulated PROPERTIES LABELS "${S_LABELS}" TIMEOUT ${S_TIMEOUT} ENVIRONMENT
+                       "DIST_SIM=topology=laptop" FAIL_REGULAR_EXPRESSION "note: rank;note: threads")
+endfunction()

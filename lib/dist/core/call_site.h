@@ -15,14 +15,12 @@ struct CallSite {
   static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
-  // The same text may lie in two places.
-  bool operator==(const CallSite& other) const {
-    return line == other.line && std::string_view(file) == other.file;
-  }
   // "train.cpp:41": the file's base name and the line.
   std::string str() const;
   // Of such a text, from another rank. Keeps the file's name for ever: there are few.
   static CallSite parse(std::string_view text);
+  // By that text: another rank's has no folder.
+  bool operator==(const CallSite& other) const { return line == other.line && str() == other.str(); }
 };
 
 }  // namespace dist

@@ -22,6 +22,7 @@ struct Blackboard::Sheet : WaitReason {
   int expected;
   std::string call;
   CallSite place;
+  std::string broken;  // why it will never be complete; empty: it may be
   Condition complete;
 
   std::string doing() const override { return call; }
@@ -37,7 +38,8 @@ struct Blackboard::Sheet : WaitReason {
 
 std::shared_ptr<const Exchanged> Blackboard::exchange(const BoardCall& mine, std::vector<int>& missing) {
   std::unique_lock lock(mutex_);
-  refuse_lost(mine);
+  for (const auto& [lost, how] : lost_)
+    if (mine.members.contains(lost)) refuse(mine, how);
   const Key key{mine.context, mine.members[0], mine.tag};
   auto& entry = sheets_[key];
   if (!entry) entry = std::make_shared<Sheet>(mine);
@@ -50,7 +52,7 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const BoardCall& mine, std
     sheet->complete.notify_all();
   }
   while (sheet->expected > 0) {
-    refuse_lost(mine);
+    if (!sheet->broken.empty()) refuse(mine, sheet->broken);
     if (sheet->complete.wait_because(sheet.get(), lock, mine.deadline)) continue;
     if (sheet->expected == 0) break;
     for (std::size_t i = 0; i < sheet->came.size(); ++i) {
@@ -61,18 +63,22 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const BoardCall& mine, std
   return sheet->exchanged;
 }
 
-void Blackboard::refuse_lost(const BoardCall& mine) const {
-  for (const auto& [lost, how] : lost_) {
-    if (mine.members.contains(lost))
-      fail(Errc::peer_failed, "rank {}: {} at {}: rank {} {}", mine.rank, mine.message.call,
-           mine.message.where, lost, how);
-  }
+void Blackboard::refuse(const BoardCall& mine, const std::string& why) {
+  fail(Errc::peer_failed, "rank {}: {} at {}: {}", mine.rank, mine.message.call, mine.message.where, why);
 }
 
 void Blackboard::lose(int rank, const std::string& how) {
   const std::lock_guard lock(mutex_);
-  lost_.emplace_back(rank, how);
-  for (auto& [key, sheet] : sheets_) sheet->complete.notify_all();
+  lost_.emplace_back(rank, fmt::format("rank {} {}", rank, how));
+  for (auto& [key, sheet] : sheets_) {
+    if (sheet->broken.empty() && sheet->members.contains(rank)) sheet->broken = lost_.back().second;
+    sheet->complete.notify_all();
+  }
+}
+
+void Blackboard::rejoin(int rank) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(lost_, [rank](const auto& lost) { return lost.first == rank; });
 }
 
 }  // namespace dist

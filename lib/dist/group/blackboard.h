@@ -24,14 +24,15 @@ class Blackboard {
   // That rank will say nothing any more: every pending and later exchange that needs it ends with
   // Error{peer_failed}. `how`: "was lost at 3 us".
   void lose(int rank, const std::string& how);
+  void rejoin(int rank);  // it speaks again
 
  private:
   struct Sheet;
-  void refuse_lost(const BoardCall& mine) const;
+  [[noreturn]] static void refuse(const BoardCall& mine, const std::string& why);
   using Key = std::tuple<std::uint32_t, int, std::uint64_t>;  // GroupState::key(), tag
   std::mutex mutex_;                                          // of all below
   std::map<Key, std::shared_ptr<Sheet>> sheets_;
-  std::vector<std::pair<int, std::string>> lost_;  // rank, how
+  std::vector<std::pair<int, std::string>> lost_;  // rank, "rank 3 was lost at 3 us"
 };
 
 }  // namespace dist

@@ -14,8 +14,6 @@ namespace {
 
 constexpr int most_ranks_with_links = 64;  // counted without being asked
 
-std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
-
 // Each tensor takes a page then.
 bool can_guard_tensors(const RunOptions& options) { return options.check && options.ranks <= 64; }
 
@@ -37,6 +35,7 @@ Simulation::Simulation(const RunOptions& options, Topology topology, Choices* ch
       buffer_bytes_(index(options.ranks)),
       ended_(index(options.ranks)) {
   scheduler_.set_listener(this);
+  fabric_.on_giving_up = [this](int rank, const std::string& reason) { gives_up(rank, reason); };
   if (choices_) scheduler_.set_choices(choices_);
   scheduler_.suppose(options_.what_if);
   if (options_.links || options_.ranks <= most_ranks_with_links) scheduler_.network().count_links();
@@ -94,6 +93,7 @@ void Simulation::run_rank(int rank, const std::function<void(int rank)>& fn) {
     else
       report_.failures.insert(report_.failures.begin() + first_blaming_, std::move(failed));
     if (!blames) ++first_blaming_;
+    gives_up(rank, std::string(check::without_finding(result.text)));  // also where it has not joined yet
   });
   ended_[index(rank)] = true;
 }
@@ -110,6 +110,8 @@ Job Simulation::join(int rank) {
                              : options_.ranks;
   job.launcher = "sim";
   fabric_.gone[index(rank)].clear();
+  given_up_.erase(rank);
+  blackboard_.rejoin(rank);
   scheduler_.network().revive(rank);
   return job;
 }
@@ -148,6 +150,14 @@ void Simulation::lost(int rank, Time at) {
   blackboard_.lose(rank, how);
 }
 
+void Simulation::gives_up(int rank, const std::string& reason) {
+  if (!given_up_.insert(rank).second) return;
+  const std::string how = "gave up: " + reason;
+  fabric_.gave_up.push_back({rank, how});
+  blackboard_.lose(rank, how);
+  scheduler_.rouse(scheduler_.clock());
+}
+
 void Simulation::memory(int rank, std::ptrdiff_t change) {
   if (rank < 0 || rank >= options_.ranks) return;
   all_buffer_bytes_ += change;
@@ -160,124 +170,6 @@ void Simulation::memory(int rank, std::ptrdiff_t change) {
   now += change;
   auto& peak = report_.peak_buffer_bytes[index(rank)];
   peak = std::max(peak, static_cast<std::uint64_t>(std::max<std::int64_t>(now, 0)));
-}
-
-void Simulation::note(check::Finding finding, Telling telling) {
-  const auto is_another = [&](const auto& other) { return other.code != finding.code; };
-  switch (telling) {
-    case Telling::together: return note_together(std::move(finding));
-    case Telling::unless_failed:
-      if (!report_.failures.empty() || std::ranges::any_of(report_.findings, is_another)) return;
-      break;
-    case Telling::always: break;
-  }
-  std::string text = finding.text();
-  if (noted_.insert(std::move(text)).second) report_.findings.push_back(std::move(finding));
-}
-
-void Simulation::note_together(check::Finding finding) {
-  for (check::Finding& other : report_.findings) {
-    if (other.code != finding.code || other.what != finding.what) continue;
-    for (check::Party& party : finding.parties) {
-      if (std::ranges::find(other.parties, party) == other.parties.end())
-        other.parties.push_back(std::move(party));
-    }
-    return;
-  }
-  report_.findings.push_back(std::move(finding));
-}
-
-// All ranks that differ from the one that came first make one finding.
-void Simulation::compare_collective(int rank, const Attendance& attendance) {
-  const auto& [group, group_size, mine, where] = attendance;
-  const auto entry = collectives_.try_emplace({group, mine.sequence}, Collective{mine, rank, where}).first;
-  Collective& call = entry->second;
-  if (call.first != mine) {
-    check::Party party{rank, mine.str(), where, {}};
-    if (call.finding < 0) {
-      call.finding = static_cast<int>(report_.findings.size());
-      report_.findings.push_back(
-          check::explain_difference(kind_of_difference(call.first, mine),
-                                    {{call.rank, call.first.str(), call.where, {}}, std::move(party)}));
-    } else {
-      report_.findings[index(call.finding)].parties.push_back(std::move(party));
-    }
-  }
-  if (++call.came == group_size) collectives_.erase(entry);
-}
-
-check::Party Simulation::party_of(const NetRequest& request) const {
-  const auto& site = fabric_.sites[request.site];
-  return {request.owner,
-          check::describe_message(site.name, request.is_send, request.bytes,
-                                  request.peer == any_source ? -1 : request.peer),
-          site.where,
-          {}};
-}
-
-void Simulation::written(const NetRequest& recv) {
-  if (globals_) globals_->received(recv.owner, recv.data, recv.bytes);
-}
-
-void Simulation::misfit(const NetRequest& send, const NetRequest& recv) {
-  const auto& sent = fabric_.sites[send.site].name;
-  const auto& received = fabric_.sites[recv.site].name;
-  const bool are_messages = sent == "send" && received == "recv";
-  // Of collectives: told when the calls were compared, except where each rank has a size of its own.
-  if (!are_messages && (sent != received || send.bytes == recv.bytes || !report_.findings.empty())) return;
-  note(check::explain_misfit({party_of(send), party_of(recv), send.bytes, recv.bytes}));
-}
-
-void Simulation::stranded(const NetRequest& request, int gone) {
-  if (!ended_well(gone)) return;
-  check::Party party = party_of(request);
-  if (request.is_send && fabric_.sites[request.site].name == "send") {
-    note({check::Code::never_received, fmt::format("rank {} has left without receiving it", gone), {party}});
-  } else {
-    party.waits_for = {gone};
-    note(check::explain_deadlock({party}, {gone}));
-  }
-}
-
-bool Simulation::ended_well(int rank) const {
-  return fabric_.gone[index(rank)] == has_left && report_.failures.empty() && report_.findings.empty();
-}
-
-std::vector<int> Simulation::waited_for(const BlockedTask& task) const {
-  if (task.reason && task.request == no_request) return task.reason->waits_for();
-  if (task.request == no_request) return {};
-  const NetRequest& request = scheduler_.network()[task.request];
-  if (request.peer != any_source) return {request.peer};
-  std::vector<int> others;
-  for (int rank = 0; rank < options_.ranks; ++rank) {
-    if (rank != task.rank) others.push_back(rank);
-  }
-  return others;
-}
-
-void Simulation::stalled(const std::vector<BlockedTask>& blocked) {
-  if (!options_.check || !report_.findings.empty()) return;  // what follows, follows from that
-  if (std::ranges::any_of(blocked, [](const BlockedTask& task) { return task.bounded && !task.worker; }))
-    return;
-  std::vector<check::Party> waiting;
-  for (const BlockedTask& task : blocked) {
-    if (!task.reason) continue;  // a wait for a worker of its own, which is in the list too
-    waiting.push_back({task.rank, task.reason->doing(), task.reason->where(), waited_for(task)});
-  }
-  std::vector<int> ended;
-  for (int rank = 0; rank < options_.ranks; ++rank) {
-    if (ended_[index(rank)]) ended.push_back(rank);
-  }
-  if (!waiting.empty()) note(check::explain_deadlock(std::move(waiting), ended));
-}
-
-void Simulation::look_for_unreceived() {
-  if (!report_.failures.empty() || !report_.findings.empty()) return;
-  for (const RequestId id : scheduler_.network().unmatched_sends()) {
-    note({check::Code::never_received,
-          "nobody received it before the program ended",
-          {party_of(scheduler_.network()[id])}});
-  }
 }
 
 }  // namespace dist::sim

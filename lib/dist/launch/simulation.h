@@ -56,6 +56,7 @@ class Simulation final : public VirtualWorld,
   void call_ends(int rank, std::uint64_t record) override;
 
  private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
   void run_rank(int rank, const std::function<void(int rank)>& fn);
   void stalled(const std::vector<BlockedTask>& blocked) override;
   void lost(int rank, Time at) override;
@@ -67,6 +68,7 @@ class Simulation final : public VirtualWorld,
   void look_for_unreceived();
   void note_together(check::Finding finding);
   bool ended_well(int rank) const;
+  void gives_up(int rank, const std::string& reason);
 
   const RunOptions options_;
   Choices* const choices_;  // null: the ordinary schedule
@@ -79,6 +81,7 @@ class Simulation final : public VirtualWorld,
   std::vector<std::int64_t> buffer_bytes_;               // [rank]
   std::int64_t all_buffer_bytes_ = 0;
   std::vector<bool> ended_;  // [rank]
+  std::set<int> given_up_;   // and not joined again
   struct Collective {
     Fingerprint first;
     int rank;

@@ -39,14 +39,17 @@ void Scheduler::lose(int rank) {
   finish_ = std::max(finish_, now);
   lost_.push_back({rank, now});
   network_.fail_rank(rank, now);
-  // Whoever waits looks whether it waits in vain (SimTransport, Blackboard, SwitchTree).
+  rouse(now);
+  if (listener_) listener_->lost(rank, now);
+}
+
+void Scheduler::rouse(Time now) {
   for_each_task([&](Task& task) {
     if (task.lost) return;
     if (task.waiting_for != no_request) return make_ready(task, now, Wake::timed_out);
     if (task.list && task.reason) make_ready(task, now, Wake::normal);
   });
   for (Lingering& lingering : lingering_) notify_all(lingering.list);
-  if (listener_) listener_->lost(rank, now);
 }
 
 void Scheduler::unwind_here() {

@@ -100,6 +100,9 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void* allocate(std::size_t bytes) override;
   void deallocate(void* memory, std::size_t bytes) noexcept override;
 
+  // A rank will not do its part any more: whoever waits looks whether it waits in vain (SimTransport,
+  // Blackboard, SwitchTree).
+  void rouse(Time now);
   // Waits of this rank's workers on the network fail, now and later (SimTransport looks at it).
   void release_workers(int rank);
 

@@ -22,10 +22,11 @@ std::uint32_t CallSites::number_again(std::uint32_t number) {
 }
 
 SimTransport::SimTransport(Fabric& fabric, TransportOptions options, int global_rank,
-                           const std::string* aborted)
+                           const std::string* aborted, std::size_t before)
     : fabric_(fabric),
       options_(std::move(options)),
       aborted_(aborted),
+      before_(before),
       deadline_(from_deadline(options_.deadline)),
       site_(fabric.sites.number_of(options_.label.name, options_.label.where)),
       global_rank_(global_rank),
@@ -62,6 +63,18 @@ const LostRank* SimTransport::lost_member(Time before) const {
   return nullptr;
 }
 
+const Fabric::GaveUp* SimTransport::member_that_gave_up() const {
+  for (std::size_t i = before_; i < fabric_.gave_up.size(); ++i) {
+    if (options_.members.contains(fabric_.gave_up[i].rank)) return &fabric_.gave_up[i];
+  }
+  return nullptr;
+}
+
+void SimTransport::refuse_after_giving_up() const {
+  if (const auto* const one = member_that_gave_up())
+    fail(Errc::peer_failed, "{}: rank {} {}", subject(), one->rank, one->how);
+}
+
 void SimTransport::raise_lost(const LostRank& lost) const {
   fabric_.scheduler.check_alive();
   fail(Errc::peer_failed, "{}: rank {} {}", subject(), lost.rank, lost.how());
@@ -69,6 +82,7 @@ void SimTransport::raise_lost(const LostRank& lost) const {
 
 Request SimTransport::isend(TensorView data, int dst) {
   check_usable();
+  refuse_after_giving_up();
   Network::Post send = post(data, options_.members[dst], true);
   send.rendezvous = options_.mode == SendMode::rendezvous;
   if (Choices* const choices = fabric_.scheduler.choices(); choices && options_.channel.point_to_point)
@@ -78,6 +92,7 @@ Request SimTransport::isend(TensorView data, int dst) {
 
 Request SimTransport::irecv(TensorView data, int src) {
   check_usable();
+  refuse_after_giving_up();
   const int peer = src == any_rank ? any_source : options_.members[src];
   return {this, fabric_.scheduler.network().post_recv(post(data, peer, false))};
 }
@@ -89,8 +104,9 @@ int SimTransport::wait(std::uint64_t id) {
   try {
     fabric_.scheduler.check_alive();
     there = fabric_.scheduler.await(request, deadline_, this);
-    while (!there && !lost_member(never) && fabric_.scheduler.clock() < deadline_ && !is_aborted())
-      there = fabric_.scheduler.await(request, deadline_, this);  // a rank of another group was lost
+    const auto in_vain = [&] { return lost_member(never) || member_that_gave_up() || is_aborted(); };
+    while (!there && !in_vain() && fabric_.scheduler.clock() < deadline_)
+      there = fabric_.scheduler.await(request, deadline_, this);  // a rank of another group has gone
   } catch (...) {
     network.cancel(request);
     throw;
@@ -108,7 +124,7 @@ int SimTransport::wait(std::uint64_t id) {
 }
 
 bool SimTransport::test(std::uint64_t id) {
-  return fabric_.scheduler.reached(static_cast<RequestId>(id)) || lost_member(never) != nullptr;
+  return fabric_.scheduler.reached(static_cast<RequestId>(id)) || lost_member(never) || member_that_gave_up();
 }
 
 void SimTransport::cancel(std::uint64_t id) noexcept {
@@ -122,6 +138,7 @@ void SimTransport::give_up(RequestId id) {
   const NetRequest request = fabric_.scheduler.network()[id];
   fabric_.scheduler.network().cancel(id);
   check_usable();
+  if (fabric_.scheduler.clock() < deadline_) refuse_after_giving_up();
   const std::string peer = request.peer == any_source ? "any rank" : fmt::format("rank {}", request.peer);
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::nanoseconds((fabric_.scheduler.clock() - request.at) / 1000));
@@ -147,6 +164,7 @@ void SimTransport::raise(RequestId id) {
            "{}: a message {} rank {} belongs to another operation, or has another dtype there", subject(),
            verb, request.peer);
     case Fault::peer_failed:
+      refuse_after_giving_up();  // the peer may have left because of it
       fail(Errc::peer_failed, "{}: a message {} rank {}, which {}", subject(), verb, request.peer,
            fabric_.gone[static_cast<std::size_t>(request.peer)]);
     case Fault::none: break;
@@ -172,7 +190,7 @@ void SimTransport::free_scratch(TensorView view) noexcept {
 }
 
 std::unique_ptr<Transport> SimEndpoint::open(TransportOptions options) {
-  return std::make_unique<SimTransport>(fabric_, std::move(options), rank_, &aborted_);
+  return std::make_unique<SimTransport>(fabric_, std::move(options), rank_, &aborted_, before_);
 }
 
 void SimEndpoint::progress(Timeout patience) {
@@ -189,6 +207,7 @@ void SimEndpoint::close(const std::string& reason) noexcept {
   if (fabric_.scheduler.is_lost(rank_)) return;  // nobody hears it
   fabric_.gone[static_cast<std::size_t>(rank_)] =
       reason.empty() ? std::string(has_left) : fmt::format("gave up: {}", reason);
+  if (!reason.empty()) fabric_.on_giving_up(rank_, reason);
   fabric_.scheduler.network().fail_rank(rank_, fabric_.scheduler.clock());
 }
 

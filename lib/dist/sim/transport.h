@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,13 +36,22 @@ struct Fabric {
   Scheduler& scheduler;
   CallSites sites;
   std::vector<std::string> gone;  // [rank]: why it has left or failed; empty: it has not
+  // Ranks that left by an error, the first one first. Every pending and later operation of a group that
+  // contains one of them ends with Error{peer_failed} that names it, as on the host.
+  struct GaveUp {
+    int rank;
+    std::string how;  // "gave up: out of paper"
+  };
+  std::vector<GaveUp> gave_up;
+  std::function<void(int rank, const std::string& reason)> on_giving_up = [](int, const std::string&) {};
 };
 
 // One operation of the running rank.
 class SimTransport final : public Transport, private WaitReason {
  public:
+  // `before`: so many ranks had given up when this rank joined; they have joined again.
   SimTransport(Fabric& fabric, TransportOptions options, int global_rank,
-               const std::string* aborted = nullptr);
+               const std::string* aborted = nullptr, std::size_t before = 0);
 
   int rank() const override { return rank_; }
   int size() const override { return options_.members.size(); }
@@ -58,6 +68,8 @@ class SimTransport final : public Transport, private WaitReason {
   bool is_aborted() const { return aborted_ && !aborted_->empty(); }
   void check_usable() const;  // throws when no operation of this group can be any more
   const LostRank* lost_member(Time before) const;
+  const Fabric::GaveUp* member_that_gave_up() const;
+  void refuse_after_giving_up() const;
   [[noreturn]] void raise_lost(const LostRank& lost) const;
   [[noreturn]] void raise(RequestId id);
   [[noreturn]] void give_up(RequestId id);
@@ -70,6 +82,7 @@ class SimTransport final : public Transport, private WaitReason {
   Fabric& fabric_;
   TransportOptions options_;
   const std::string* aborted_;
+  std::size_t before_;
   Time deadline_;
   std::uint32_t site_;
   int global_rank_, rank_;
@@ -77,7 +90,7 @@ class SimTransport final : public Transport, private WaitReason {
 
 class SimEndpoint final : public Endpoint {
  public:
-  SimEndpoint(Fabric& fabric, int rank) : fabric_(fabric), rank_(rank) {}
+  SimEndpoint(Fabric& fabric, int rank) : fabric_(fabric), rank_(rank), before_(fabric.gave_up.size()) {}
 
   int rank() const override { return rank_; }
   int world_size() const override { return fabric_.scheduler.network().ranks(); }
@@ -92,6 +105,7 @@ class SimEndpoint final : public Endpoint {
  private:
   Fabric& fabric_;
   int rank_;
+  std::size_t before_;   // of those that gave up: when this rank joined
   std::string aborted_;  // why; empty: it is not
 };
 

@@ -41,8 +41,10 @@ Watch::Watch(const Scheduler& scheduler, Timeout patience)
     : scheduler_(scheduler),
       patience_(patience / interval),
       watched_(static_cast<pid_t>(::syscall(SYS_gettid))),
-      threads_before_(count_threads()),
-      thread_((++watches, [this] { loop(); })) {}
+      thread_((++watches, [this] { loop(); })) {
+  const std::lock_guard lock(mutex_);
+  threads_before_ = count_threads();  // now: with its first thread a process gets ThreadSanitizer's, too
+}
 
 Watch::~Watch() {
   {

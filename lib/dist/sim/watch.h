@@ -35,12 +35,12 @@ class Watch {
   const Scheduler& scheduler_;
   const long patience_;  // looks
   const pid_t watched_;
-  const int threads_before_;
   std::uint64_t switches_ = 0;
   long looks_alike_ = 0, asleep_ = 0;
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   bool stopping_ = false, threads_made_ = false;
+  int threads_before_ = 0;
   std::set<int> sleepers_, waiters_;  // ranks
   std::thread thread_;                // last
 };

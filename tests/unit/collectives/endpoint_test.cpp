@@ -1,54 +1,48 @@
-// The same table on the real transports, ranks as threads: what ran on virtual ranks runs here unchanged.
+// The same table on the real transports, ranks as threads, and on the simulator's under its checker: what ran
+// on the virtual ranks of the tests runs here unchanged.
 #include "dist/transport/endpoint.h"
 
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
-#include "dist/store/memory_store.h"
+#include "dist/group/virtual_world.h"
 
 #include "collective_case.h"
+#include "support/ranks.h"
 
 namespace dist::test {
 namespace {
 
-// Calls fn on n connected endpoints, a thread each, and rethrows the first error in time.
+std::shared_ptr<Endpoint> connect(int rank, int n, const std::string& transport, Store& store) {
+  if (const auto& world = rank_context().virtual_world) return world->endpoint(rank);
+  EndpointOptions options;
+  options.rank = rank;
+  options.world_size = n;
+  options.transport = transport;
+  options.deadline = Deadline::after(std::chrono::seconds(30));
+  return connect_endpoint(store, options);
+}
+
+// Calls fn on n connected endpoints, and rethrows the first error in time.
 void run_endpoints(int n, const std::string& transport, const std::function<void(Endpoint&)>& fn) {
-  const auto store = make_memory_store();
-  std::mutex mutex;
-  std::exception_ptr first;
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < n; ++rank) {
-    threads.emplace_back([&, rank] {
-      set_current_rank_label(rank);
-      std::shared_ptr<Endpoint> endpoint;
-      std::string reason;
-      try {
-        EndpointOptions options;
-        options.rank = rank;
-        options.world_size = n;
-        options.transport = transport;
-        options.deadline = Deadline::after(std::chrono::seconds(30));
-        endpoint = connect_endpoint(*store, options);
-        fn(*endpoint);
-      } catch (const std::exception& e) {
-        reason = e.what();
-        const std::lock_guard lock(mutex);
-        if (!first) first = std::current_exception();
-      }
-      if (endpoint) endpoint->close(reason);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  if (first) std::rethrow_exception(first);
+  run_unjoined(n, [&](int rank, const std::shared_ptr<Store>& store) {
+    set_current_rank_label(rank);
+    const auto endpoint = connect(rank, n, transport, *store);
+    try {
+      fn(*endpoint);
+    } catch (const std::exception& error) {
+      endpoint->close(error.what());
+      throw;
+    }
+    endpoint->close("");
+  });
 }
 
 // Runs cases one after the other on an endpoint, as a group would: each has its own sequence number.

@@ -1,15 +1,15 @@
 // Asynchronous collectives: order, mixing with synchronous ones, errors in wait().
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "support/expect_error.h"
-#include "support/thread_ranks.h"
+#include "support/ranks.h"
 
 namespace dist {
 namespace {
 
 using test::expect_error;
+using test::finds;
 using test::run_ranks;
 using namespace std::chrono_literals;
 
@@ -32,7 +32,11 @@ TEST(Async, ManyInFlightKeepTheirOrder) {
   }
 }
 
+constexpr auto one_tensor_twice =
+    "one tensor in two operations at once is right on these backends alone; the checker says D8 to it";
+
 TEST(Async, ASynchronousCallQueuesBehind) {
+  REAL_RANKS_ONLY(one_tensor_twice);
   run_ranks(3, [](int rank) {
     Tensor t = full({50'000}, rank);
     Work first = all_reduce(t, ReduceOp::sum, {.async_op = true});
@@ -45,6 +49,7 @@ TEST(Async, ASynchronousCallQueuesBehind) {
 }
 
 TEST(Async, ChainOnOneTensor) {
+  REAL_RANKS_ONLY(one_tensor_twice);
   run_ranks(4, [](int rank) {
     Tensor t = full({10}, rank == 0 ? 1 : 0);
     std::vector<Work> works;
@@ -58,7 +63,7 @@ TEST(Async, ChainOnOneTensor) {
 TEST(Async, WaitGivesUpButTheOperationGoesOn) {
   run_ranks(2, [](int rank) {
     Tensor t = full({4}, rank + 1);
-    if (rank == 1) std::this_thread::sleep_for(300ms);
+    if (rank == 1) dist::sleep(300ms);
     Work work = all_reduce(t, ReduceOp::sum, {.async_op = true});
     if (rank == 0) {
       EXPECT_FALSE(work.is_completed());
@@ -89,26 +94,33 @@ TEST(Async, WaitForAMessageGivesUpToo) {
 }
 
 TEST(Async, DestroyWaitsForWhatIsPending) {
-  run_ranks(3, [](int rank) {
-    Tensor t = full({100'000}, rank);
-    std::vector<Work> works;
-    for (int i = 0; i < 5; ++i) works.push_back(all_reduce(t, ReduceOp::max, {.async_op = true}));
-    Tensor never = zeros({1});
-    Work unmatched = irecv(never, (rank + 1) % 3);
-    destroy_process_group();
-    EXPECT_EQ(max(t), 2);
-    for (auto& work : works) EXPECT_TRUE(work.is_completed());
-    try {
-      unmatched.wait();
-      ADD_FAILURE() << "nobody sent anything";
-    } catch (const Error& error) {  // by this rank's destroy, or by that of the other, which may come first
-      const std::string text = error.what();
-      const bool destroyed = error.code() == Errc::aborted && text.find("destroyed") != std::string::npos;
-      const bool left =
-          error.code() == Errc::peer_failed && text.find("has left the job") != std::string::npos;
-      EXPECT_TRUE(destroyed || left) << text;
-    }
-  });
+  run_ranks(
+      3,
+      [](int rank) {
+        std::vector<Tensor> tensors;
+        std::vector<Work> works;
+        for (int i = 0; i < 5; ++i) {
+          tensors.push_back(full({100'000}, rank));
+          works.push_back(all_reduce(tensors.back(), ReduceOp::max, {.async_op = true}));
+        }
+        Tensor never = zeros({1});
+        Work unmatched = irecv(never, (rank + 1) % 3);
+        destroy_process_group();
+        for (auto& work : works) EXPECT_TRUE(work.is_completed());
+        for (const auto& t : tensors) EXPECT_EQ(max(t), 2);
+        try {
+          unmatched.wait();
+          ADD_FAILURE() << "nobody sent anything";
+        } catch (
+            const Error& error) {  // by this rank's destroy, or by that of the other, which may come first
+          const std::string text = error.what();
+          const bool destroyed = error.code() == Errc::aborted && text.find("destroyed") != std::string::npos;
+          const bool left =
+              error.code() == Errc::peer_failed && text.find("has left the job") != std::string::npos;
+          EXPECT_TRUE(destroyed || left) << text;
+        }
+      },
+      finds({check::Code::deadlock}));  // of the receive
 }
 
 TEST(Async, WorksOfEveryKind) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/thread_ranks.h"
+#include "support/ranks.h"
 
 namespace dist {
 namespace {

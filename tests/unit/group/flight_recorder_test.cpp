@@ -12,7 +12,7 @@
 #include "dist/group/flight_dump.h"
 
 #include "support/expect_error.h"
-#include "support/thread_ranks.h"
+#include "support/ranks.h"
 
 namespace dist {
 namespace {
@@ -129,12 +129,15 @@ class Dumps : public testing::Test {
 
 TEST_F(Dumps, WrittenOnATimeout) {
   const ScopedEnv dump_dir("DIST_DUMP_DIR", directory.string());
-  run_ranks(2, [](int rank) {
-    Tensor t = zeros({4});
-    all_reduce(t, ReduceOp::sum, {.algorithm = "ring"});
-    if (rank == 0) expect_error(Errc::timeout, {}, [&] { recv(t, 1, {.timeout = 100ms}); });
-    barrier();
-  });
+  run_ranks(
+      2,
+      [](int rank) {
+        Tensor t = zeros({4});
+        all_reduce(t, ReduceOp::sum, {.algorithm = "ring"});
+        if (rank == 0) expect_error(Errc::timeout, {}, [&] { recv(t, 1, {.timeout = 100ms}); });
+        barrier();
+      },
+      test::finds({check::Code::deadlock}));
   const json dumped = read(0);
   ASSERT_TRUE(dumped.is_object());
   EXPECT_EQ(dumped["reason"], "timeout");
@@ -153,14 +156,14 @@ TEST_F(Dumps, WrittenOnATimeout) {
 }
 
 TEST_F(Dumps, WrittenOnASignal) {
+  REAL_RANKS_ONLY("signals come to a process, which all virtual ranks share");
   const ScopedEnv dump_dir("DIST_DUMP_DIR", directory.string());
   run_ranks(2, [&](int rank) {
     barrier();
     if (rank == 0) {
       kill(getpid(), SIGUSR1);
-      const auto deadline = std::chrono::steady_clock::now() + 10s;
-      while (read(1).is_null() && std::chrono::steady_clock::now() < deadline)
-        std::this_thread::sleep_for(5ms);
+      const auto deadline = Clock::now() + 10s;
+      while (read(1).is_null() && Clock::now() < deadline) dist::sleep(5ms);
     }
     barrier();
   });

@@ -2,14 +2,17 @@
 #include <gtest/gtest.h>
 
 #include "support/expect_error.h"
-#include "support/thread_ranks.h"
+#include "support/ranks.h"
 
 namespace dist {
 namespace {
 
+using check::Code;
 using test::expect_error;
+using test::finds;
+using test::RankOptions;
 using test::run_ranks;
-using test::ThreadRanks;
+using test::told;
 using namespace std::chrono_literals;
 
 double sum_over(const ProcessGroup& group, double mine) {
@@ -20,25 +23,28 @@ double sum_over(const ProcessGroup& group, double mine) {
 
 TEST(Groups, HalvesAndTheirSums) {
   for (const int n : {2, 3, 4, 5, 8}) {
-    run_ranks(n, [&](int rank) {
-      std::vector<int> low, high;
-      for (int r = 0; r < n; ++r) (r < n / 2 ? low : high).push_back(r);
-      const ProcessGroup a = new_group(low), b = new_group(high);
-      const ProcessGroup& mine = rank < n / 2 ? a : b;
-      const ProcessGroup& other = rank < n / 2 ? b : a;
-      EXPECT_TRUE(mine.is_member());
-      EXPECT_FALSE(other.is_member());
-      EXPECT_EQ(other.rank(), -1);
-      EXPECT_EQ(get_rank(other), -1);
-      EXPECT_EQ(get_world_size(other), -1);
-      EXPECT_EQ(get_world_size(mine), mine.size());
-      double want = 0;
-      for (const int r : mine.ranks()) want += r;
-      EXPECT_EQ(sum_over(mine, rank), want);
-      expect_error(Errc::invalid_argument, {"no member of", other.name(), "groups_test.cpp"},
-                   [&] { sum_over(other, 1); });
-      EXPECT_EQ(sum_over({}, 1), n) << "the default group goes on";
-    });
+    run_ranks(
+        n,
+        [&](int rank) {
+          std::vector<int> low, high;
+          for (int r = 0; r < n; ++r) (r < n / 2 ? low : high).push_back(r);
+          const ProcessGroup a = new_group(low), b = new_group(high);
+          const ProcessGroup& mine = rank < n / 2 ? a : b;
+          const ProcessGroup& other = rank < n / 2 ? b : a;
+          EXPECT_TRUE(mine.is_member());
+          EXPECT_FALSE(other.is_member());
+          EXPECT_EQ(other.rank(), -1);
+          EXPECT_EQ(get_rank(other), -1);
+          EXPECT_EQ(get_world_size(other), -1);
+          EXPECT_EQ(get_world_size(mine), mine.size());
+          double want = 0;
+          for (const int r : mine.ranks()) want += r;
+          EXPECT_EQ(sum_over(mine, rank), want);
+          expect_error(Errc::invalid_argument, {"no member of", other.name(), "groups_test.cpp"},
+                       [&] { sum_over(other, 1); });
+          EXPECT_EQ(sum_over({}, 1), n) << "the default group goes on";
+        },
+        finds({Code::wrong_group, Code::wrong_group}));
   }
 }
 
@@ -106,22 +112,25 @@ TEST(Groups, GroupsOfOne) {
 }
 
 TEST(Groups, SplitByKeyAndWithoutColor) {
-  run_ranks(5, [](int rank) {
-    const ProcessGroup group = split_group(rank == 2 ? -1 : 7, -rank);
-    if (rank == 2) {
-      EXPECT_FALSE(group.is_member());
-      expect_error(Errc::invalid_argument, {"no member"}, [&] { sum_over(group, 1); });
-    } else {
-      EXPECT_EQ(group.ranks(), (std::vector<int>{4, 3, 1, 0})) << "ordered by key";
-      EXPECT_EQ(sum_over(group, 1), 4);
-      const ProcessGroup pair = split_group(group.rank() / 2, 0, {.parent = group});
-      EXPECT_EQ(pair.ranks(), rank >= 3 ? (std::vector<int>{4, 3}) : (std::vector<int>{1, 0}));
-      EXPECT_EQ(sum_over(pair, rank), rank >= 3 ? 7 : 1);
-    }
-    // Split apart and then together again: the numbers of the groups must not collide.
-    const ProcessGroup all = new_group({0, 1, 2, 3, 4});
-    EXPECT_EQ(sum_over(all, 1), 5);
-  });
+  run_ranks(
+      5,
+      [](int rank) {
+        const ProcessGroup group = split_group(rank == 2 ? -1 : 7, -rank);
+        if (rank == 2) {
+          EXPECT_FALSE(group.is_member());
+          expect_error(Errc::invalid_argument, {"no member"}, [&] { sum_over(group, 1); });
+        } else {
+          EXPECT_EQ(group.ranks(), (std::vector<int>{4, 3, 1, 0})) << "ordered by key";
+          EXPECT_EQ(sum_over(group, 1), 4);
+          const ProcessGroup pair = split_group(group.rank() / 2, 0, {.parent = group});
+          EXPECT_EQ(pair.ranks(), rank >= 3 ? (std::vector<int>{4, 3}) : (std::vector<int>{1, 0}));
+          EXPECT_EQ(sum_over(pair, rank), rank >= 3 ? 7 : 1);
+        }
+        // Split apart and then together again: the numbers of the groups must not collide.
+        const ProcessGroup all = new_group({0, 1, 2, 3, 4});
+        EXPECT_EQ(sum_over(all, 1), 5);
+      },
+      finds({Code::wrong_group}));
 }
 
 TEST(Groups, MessagesWithinAGroupDoNotMeetOthers) {
@@ -163,42 +172,50 @@ TEST(Groups, ConcurrentAsyncOnTwoGroups) {
 }
 
 TEST(Groups, DifferentRankListsAreNamed) {
-  run_ranks(4, [](int rank) {
-    const auto text = expect_error(
-        Errc::mismatch, {"ranks 0, 1, 3 call new_group({0, 1}", "rank 2 calls new_group({1, 2}"}, [&] {
-          new_group(rank == 2 ? std::vector{1, 2} : std::vector{0, 1});
-        });
-    EXPECT_NE(text.find("groups_test.cpp:"), std::string::npos) << text;
-    EXPECT_EQ(sum_over(new_group({0, 1, 2, 3}), 1), 4) << "nothing was made, and the ranks are still in step";
-  });
+  run_ranks(
+      4,
+      [](int rank) {
+        const auto text = expect_error(
+            Errc::mismatch, {"ranks 0, 1, 3 call new_group({0, 1}", "rank 2 calls new_group({1, 2}"}, [&] {
+              new_group(rank == 2 ? std::vector{1, 2} : std::vector{0, 1});
+            });
+        EXPECT_NE(text.find("groups_test.cpp:"), std::string::npos) << text;
+        EXPECT_EQ(sum_over(new_group({0, 1, 2, 3}), 1), 4)
+            << "nothing was made, and the ranks are still in step";
+      },
+      finds({Code::wrong_group}));
 }
 
 TEST(Groups, NewGroupAgainstSplitGroup) {
-  run_ranks(3, [](int rank) {
-    expect_error(Errc::mismatch, {"rank 1 calls split_group", "ranks 0, 2 call new_group"}, [&] {
-      if (rank == 1)
-        split_group(0);
-      else
-        new_group({0, 1});
-    });
-  });
+  run_ranks(
+      3,
+      [](int rank) {
+        expect_error(Errc::mismatch, {"rank 1 calls split_group", "ranks 0, 2 call new_group"}, [&] {
+          if (rank == 1)
+            split_group(0);
+          else
+            new_group({0, 1});
+        });
+      },
+      finds({Code::wrong_group}));
 }
 
 TEST(Groups, OnlyMembersCallNewGroup) {
-  ThreadRanks quick;
+  RankOptions quick;
   quick.init.timeout = 700ms;
   run_ranks(
       3,
       [](int rank) {
         if (rank == 2) {
-          std::this_thread::sleep_for(2s);
+          dist::sleep(2s);
           return;
         }
-        expect_error(Errc::timeout,
-                     {"new_group({0, 1}", "rank 2 did not come within 700 ms", "rank 2 is in no operation"},
-                     [] {
-                       new_group({0, 1});
-                     });
+        expect_error(
+            Errc::timeout,
+            told({"new_group({0, 1}", "rank 2 did not come within 700 ms"}, {"rank 2 is in no operation"}),
+            [] {
+              new_group({0, 1});
+            });
       },
       quick);
 }
@@ -209,6 +226,12 @@ TEST(Groups, WrongRankLists) {
     expect_error(Errc::invalid_argument, {"rank 2 does not exist", "0 to 1"}, [] { new_group({0, 2}); });
     expect_error(Errc::invalid_argument, {"rank -1 does not exist"}, [] { new_group({-1}); });
     expect_error(Errc::invalid_argument, {"rank 1 is listed twice"}, [] { new_group({1, 0, 1}); });
+  });
+}
+
+TEST(Groups, ABackendThatIsNotHere) {
+  REAL_RANKS_ONLY("a simulation stands in for every backend");
+  run_ranks(2, [](int) {
     expect_error(Errc::unsupported, {"nccl", "not part of this version"},
                  [] { new_group({0}, {.backend = "nccl"}); });
   });
@@ -231,10 +254,11 @@ TEST(Groups, Queries) {
     EXPECT_EQ(get_rank(), rank);
     EXPECT_EQ(get_world_size(), 3);
     EXPECT_EQ(get_local_rank(), rank);
-    EXPECT_EQ(get_backend(), "host");
+    const char* const backend = test::ranks_are_simulated() ? "sim" : "host";
+    EXPECT_EQ(get_backend(), backend);
     EXPECT_EQ(get_process_group_ranks(), (std::vector<int>{0, 1, 2}));
     EXPECT_EQ(default_group().size(), 3);
-    EXPECT_EQ(default_group().backend(), "host");
+    EXPECT_EQ(default_group().backend(), backend);
     expect_error(Errc::invalid_argument, {"empty"}, [] { ProcessGroup{}.size(); });
     EXPECT_FALSE(ProcessGroup{}.is_member());
   });

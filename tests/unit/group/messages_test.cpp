@@ -1,19 +1,21 @@
 // Point-to-point: order, independence, tags, any source, and rendezvous.
 #include <atomic>
 #include <set>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "support/expect_error.h"
-#include "support/thread_ranks.h"
+#include "support/ranks.h"
 
 namespace dist {
 namespace {
 
+using check::Code;
 using test::expect_error;
+using test::finds;
 using test::run_ranks;
 using test::ScopedEnv;
+using test::told;
 using namespace std::chrono_literals;
 
 Tensor values(double value, std::int64_t count = 3) { return full({count}, value); }
@@ -157,7 +159,7 @@ TEST(Messages, ASendEndsWhenTheReceiveIsPosted) {
       EXPECT_TRUE(receiving) << "a rendezvous send does not end before the receive is posted";
     } else {
       barrier();
-      std::this_thread::sleep_for(100ms);
+      dist::sleep(100ms);
       receiving = true;
       Tensor t = values(0);
       recv(t, 0);
@@ -190,26 +192,28 @@ TEST(Messages, IndependentOfCollectivesOnTheSameGroup) {
 }
 
 TEST(Messages, ADroppedWorkStillDelivers) {
-  run_ranks(2, [](int rank) {
-    if (rank == 0) {
-      isend(values(42, 100'000), 1);  // nobody waits; the tensor is gone here too
-      barrier();
-    } else {
-      barrier();
-      Tensor t = values(0, 100'000);
-      recv(t, 0);
-      EXPECT_EQ(max(t), 42);
-    }
-  });
+  run_ranks(
+      2,
+      [](int rank) {
+        if (rank == 0) {
+          isend(values(42, 100'000), 1);  // nobody waits; the tensor is gone here too
+          barrier();
+        } else {
+          barrier();
+          Tensor t = values(0, 100'000);
+          recv(t, 0);
+          EXPECT_EQ(max(t), 42);
+        }
+      },
+      finds({Code::never_waited}));
 }
 
 TEST(Messages, ProgressWithoutAnyoneWaiting) {
   run_ranks(2, [](int rank) {
     Tensor in = values(-1, 200'000);
     Work work = rank == 0 ? isend(values(7, 200'000), 1) : irecv(in, 0);
-    const auto deadline = std::chrono::steady_clock::now() + 10s;
-    while (!work.is_completed() && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::sleep_for(1ms);
+    const auto deadline = Clock::now() + 10s;
+    while (!work.is_completed() && Clock::now() < deadline) dist::sleep(1ms);
     EXPECT_TRUE(work.is_completed());
     work.wait();
     if (rank == 1) {
@@ -219,16 +223,19 @@ TEST(Messages, ProgressWithoutAnyoneWaiting) {
 }
 
 TEST(Messages, DifferentDtypesAreAMismatch) {
-  run_ranks(2, [](int rank) {
-    const auto exchange = [&] {
-      Tensor t = zeros({4}, rank == 0 ? DType::f32 : DType::i32);
-      if (rank == 0)
-        send(t, 1, {.timeout = 5s});
-      else
-        recv(t, 0, {.timeout = 5s});
-    };
-    expect_error(Errc::mismatch, {"f32", "i32"}, exchange);
-  });
+  run_ranks(
+      2,
+      [](int rank) {
+        const auto exchange = [&] {
+          Tensor t = zeros({4}, rank == 0 ? DType::f32 : DType::i32);
+          if (rank == 0)
+            send(t, 1, {.timeout = 5s});
+          else
+            recv(t, 0, {.timeout = 5s});
+        };
+        expect_error(Errc::mismatch, told({"rank 0", "rank 1"}, {"f32", "i32"}), exchange);
+      },
+      finds({Code::misfit_message}));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "dist/trace/recorder.h"
 
 #include "support/expect_error.h"
-#include "support/thread_ranks.h"
+#include "support/ranks.h"
 
 namespace dist::test {
 

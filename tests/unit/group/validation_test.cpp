@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/expect_error.h"
-#include "support/thread_ranks.h"
+#include "support/ranks.h"
 
 namespace dist {
 namespace {

@@ -16,7 +16,7 @@
 #include "support/fake_device.h"
 #include "support/fiber_transport.h"
 #include "support/process_ranks.h"
-#include "support/thread_ranks.h"
+#include "support/ranks.h"
 
 namespace dist::test {
 namespace {
@@ -93,7 +93,7 @@ void sweep_processes(const std::string& transport, const std::string& link) {
 
 void sweep_threads(const std::string& transport, const std::string& link) {
   for (const int n : rank_counts)
-    run_threads(n, [&](int rank, const std::shared_ptr<Store>& store) {
+    run_unjoined(n, [&](int rank, const std::shared_ptr<Store>& store) {
       sweep_endpoint(*store, rank, n, transport, link);
     });
 }

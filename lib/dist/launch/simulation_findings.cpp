@@ -1,0 +1,130 @@
+// Simulation: what it finds wrong with the program, and what it leaves unsaid because something else explains
+// it.
+#include <algorithm>
+
+#include "dist/launch/simulation.h"
+
+namespace dist::sim {
+
+void Simulation::note(check::Finding finding, Telling telling) {
+  const auto is_another = [&](const auto& other) { return other.code != finding.code; };
+  switch (telling) {
+    case Telling::together: return note_together(std::move(finding));
+    case Telling::unless_failed:
+      if (!report_.failures.empty() || std::ranges::any_of(report_.findings, is_another)) return;
+      break;
+    case Telling::always: break;
+  }
+  std::string text = finding.text();
+  if (noted_.insert(std::move(text)).second) report_.findings.push_back(std::move(finding));
+}
+
+// What the ranks themselves have compared was also seen here: then one of the two says all that the other
+// does.
+void Simulation::note_together(check::Finding finding) {
+  for (check::Finding& other : report_.findings) {
+    if (other.code != finding.code) continue;
+    auto news = finding.parties;
+    std::erase_if(news, [&](const check::Party& p) { return std::ranges::count(other.parties, p) > 0; });
+    const bool says_all = other.parties.size() == finding.parties.size() - news.size();
+    if (other.what != finding.what && !news.empty() && !says_all) continue;
+    other.parties.insert(other.parties.end(), news.begin(), news.end());
+    return;
+  }
+  report_.findings.push_back(std::move(finding));
+}
+
+// All ranks that differ from the one that came first make one finding.
+void Simulation::compare_collective(int rank, const Attendance& attendance) {
+  const auto& [group, group_size, mine, where] = attendance;
+  const auto entry = collectives_.try_emplace({group, mine.sequence}, Collective{mine, rank, where}).first;
+  Collective& call = entry->second;
+  if (call.first != mine) {
+    check::Party party{rank, mine.str(), where, {}};
+    if (call.finding < 0) {
+      call.finding = static_cast<int>(report_.findings.size());
+      report_.findings.push_back(
+          check::explain_difference(kind_of_difference(call.first, mine),
+                                    {{call.rank, call.first.str(), call.where, {}}, std::move(party)}));
+    } else {
+      report_.findings[index(call.finding)].parties.push_back(std::move(party));
+    }
+  }
+  if (++call.came == group_size) collectives_.erase(entry);
+}
+
+check::Party Simulation::party_of(const NetRequest& request) const {
+  const auto& site = fabric_.sites[request.site];
+  return {request.owner,
+          check::describe_message(site.name, request.is_send, request.bytes,
+                                  request.peer == any_source ? -1 : request.peer),
+          site.where,
+          {}};
+}
+
+void Simulation::written(const NetRequest& recv) {
+  if (globals_) globals_->received(recv.owner, recv.data, recv.bytes);
+}
+
+void Simulation::misfit(const NetRequest& send, const NetRequest& recv) {
+  const auto& sent = fabric_.sites[send.site].name;
+  const auto& received = fabric_.sites[recv.site].name;
+  const bool are_messages = sent == "send" && received == "recv";
+  // Of collectives: told when the calls were compared, except where each rank has a size of its own.
+  if (!are_messages && (sent != received || send.bytes == recv.bytes || !report_.findings.empty())) return;
+  note(check::explain_misfit({party_of(send), party_of(recv), send.bytes, recv.bytes}));
+}
+
+void Simulation::stranded(const NetRequest& request, int gone) {
+  if (!ended_well(gone)) return;
+  check::Party party = party_of(request);
+  if (request.is_send && fabric_.sites[request.site].name == "send") {
+    note({check::Code::never_received, fmt::format("rank {} has left without receiving it", gone), {party}});
+  } else {
+    party.waits_for = {gone};
+    note(check::explain_deadlock({party}, {gone}));
+  }
+}
+
+bool Simulation::ended_well(int rank) const {
+  return fabric_.gone[index(rank)] == has_left && fabric_.gave_up.empty() && report_.findings.empty();
+}
+
+std::vector<int> Simulation::waited_for(const BlockedTask& task) const {
+  if (task.reason && task.request == no_request) return task.reason->waits_for();
+  if (task.request == no_request) return {};
+  const NetRequest& request = scheduler_.network()[task.request];
+  if (request.peer != any_source) return {request.peer};
+  std::vector<int> others;
+  for (int rank = 0; rank < options_.ranks; ++rank) {
+    if (rank != task.rank) others.push_back(rank);
+  }
+  return others;
+}
+
+void Simulation::stalled(const std::vector<BlockedTask>& blocked) {
+  if (!options_.check || !report_.findings.empty()) return;  // what follows, follows from that
+  if (std::ranges::any_of(blocked, [](const BlockedTask& task) { return task.bounded && !task.worker; }))
+    return;
+  std::vector<check::Party> waiting;
+  for (const BlockedTask& task : blocked) {
+    if (!task.reason) continue;  // a wait for a worker of its own, which is in the list too
+    waiting.push_back({task.rank, task.reason->doing(), task.reason->where(), waited_for(task)});
+  }
+  std::vector<int> ended;
+  for (int rank = 0; rank < options_.ranks; ++rank) {
+    if (ended_[index(rank)]) ended.push_back(rank);
+  }
+  if (!waiting.empty()) note(check::explain_deadlock(std::move(waiting), ended));
+}
+
+void Simulation::look_for_unreceived() {
+  if (!fabric_.gave_up.empty() || !report_.failures.empty() || !report_.findings.empty()) return;
+  for (const RequestId id : scheduler_.network().unmatched_sends()) {
+    note({check::Code::never_received,
+          "nobody received it before the program ended",
+          {party_of(scheduler_.network()[id])}});
+  }
+}
+
+}  // namespace dist::sim
