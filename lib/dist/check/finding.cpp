@@ -76,14 +76,23 @@ std::string draw(const std::vector<int>& cycle) {
 
 std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); }
 std::string_view title(Code code) { return words(code).title; }
-std::string_view how_to_mend(Code code) { return words(code).mend; }
+// A cycle of messages is a matter of their order; other ranks wait for a call that nobody makes.
+std::string_view Finding::how_to_mend() const {
+  const auto is_message = [](const Party& party) {
+    return party.doing.starts_with("send") || party.doing.starts_with("recv");
+  };
+  if (code != Code::deadlock) return words(code).mend;
+  if (!std::ranges::all_of(parties, is_message)) return words(Code::mismatched_collective).mend;
+  if (!find_cycle(parties).empty()) return words(code).mend;
+  return "let the rank that is waited for send or receive as well, as often and with the same tag";
+}
 
 std::string Finding::text() const {
   std::string text = fmt::format("{} {}: {}{}", str(code), title(code), what, lines_of(parties));
   if (code == Code::deadlock) {
     if (const auto cycle = find_cycle(parties); !cycle.empty()) text += draw(cycle);
   }
-  return text + fmt::format("\n  to mend it: {}", how_to_mend(code));
+  return text + fmt::format("\n  to mend it: {}", how_to_mend());
 }
 
 std::string Finding::line() const {

@@ -24,9 +24,8 @@ enum class Code : std::uint8_t {
   wrong_device,           // D10
 };
 
-std::string str(Code code);               // "D1"
-std::string_view title(Code code);        // "deadlock"
-std::string_view how_to_mend(Code code);  // one sentence
+std::string str(Code code);         // "D1"
+std::string_view title(Code code);  // "deadlock"
 
 // One rank's part in it.
 struct Party {
@@ -46,6 +45,7 @@ struct Finding {
   // how it is mended.
   std::string text() const;
   std::string line() const;  // the same in one line, for errors and logs
+  std::string_view how_to_mend() const;
 };
 
 // The part of an error's text before a finding's line() that was added to it; all of it when there is none.
