@@ -59,7 +59,9 @@ int print_version() {
 constexpr auto which_lab = "its number (1) or the beginning of its name";
 
 void add_lab_commands(CLI::App& app, int& exit_code) {
-  add_command(app, exit_code, "list", "The labs and where their handouts are", list_labs);
+  add_command(app, exit_code, "list", "The labs, and how far you are", list_labs);
+  const auto start = add_command(app, exit_code, "start", "What to read and what to edit", start_lab);
+  start.app->add_option("lab", start.options->lab, which_lab)->required();
 
   const auto run = add_command(app, exit_code, "run", "Run a lab's demo with your code", run_lab);
   run.app->add_option("lab", run.options->lab, which_lab)->required();
@@ -68,7 +70,8 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
 
   const auto grade =
       add_command(app, exit_code, "grade", "Grade your code: is it right, and if not, why?", grade_lab);
-  grade.app->add_option("lab", grade.options->lab, which_lab)->required();
+  grade.app->add_option("lab", grade.options->lab, "its number (1), the beginning of its name, or all")
+      ->required();
   grade.app->add_flag("--solution", grade.options->solution, "grade the solution instead");
   grade.app->add_option("--json", grade.options->json, "write the result to this file as well");
   grade.app->add_option("--seed", grade.options->seed,
@@ -80,6 +83,21 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
   hint.app->add_option("lab", hint.options->lab, which_lab)->required();
   hint.app->add_option("--level", hint.options->level, "1, 2 or 3")->check(CLI::Range(1, 3));
   hint.app->add_flag("--zh", hint.options->chinese, "in Chinese");
+}
+
+void add_file_commands(CLI::App& app, int& exit_code) {
+  const auto solution =
+      add_command(app, exit_code, "solution", "The solution of a lab that you have solved", show_solution);
+  solution.app->add_option("lab", solution.options->lab, which_lab)->required();
+  solution.app->add_flag("--spoil", solution.options->spoil, "though you have not");
+
+  const auto submit =
+      add_command(app, exit_code, "submit", "Pack the file to hand in, once it compiles", submit_lab);
+  submit.app->add_option("lab", submit.options->lab, which_lab)->required();
+  submit.app->add_option("-o,--output", submit.options->output, "the zip file; lab_NN.zip when left out");
+
+  const auto reset = add_command(app, exit_code, "reset", "Begin a lab anew; your file is kept", reset_lab);
+  reset.app->add_option("lab", reset.options->lab, which_lab)->required();
 }
 
 void add_test_command(CLI::App& app, int& exit_code) {
@@ -186,6 +204,7 @@ void add_trace_command(CLI::App& app, int& exit_code) {
 void add_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "demo", "What it is about, in twenty seconds", play_demo);
   add_lab_commands(app, exit_code);
+  add_file_commands(app, exit_code);
   add_test_command(app, exit_code);
   add_doctor_command(app, exit_code);
   add_sim_command(app, exit_code);

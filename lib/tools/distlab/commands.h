@@ -39,11 +39,25 @@ struct RunOptions {
 };
 
 struct GradeOptions {
-  std::string lab;
+  std::string lab;  // or "all"
   bool solution = false;
   std::filesystem::path json;    // to be written; empty: none
   std::filesystem::path runner;  // what is graded; empty: the lab's own
   std::optional<std::uint64_t> seed;
+};
+
+struct LabOptions {
+  std::string lab;
+};
+
+struct SolutionOptions {
+  std::string lab;
+  bool spoil = false;  // though it is not solved yet
+};
+
+struct SubmitOptions {
+  std::string lab;
+  std::filesystem::path output;  // empty: lab_NN.zip here
 };
 
 struct HintOptions {
@@ -86,6 +100,10 @@ int list_labs();
 int run_lab(const RunOptions& options);
 int grade_lab(const GradeOptions& options);
 int show_hint(const HintOptions& options);
+int start_lab(const LabOptions& options);
+int reset_lab(const LabOptions& options);
+int show_solution(const SolutionOptions& options);
+int submit_lab(const SubmitOptions& options);
 int run_simulation(const SimOptions& options);
 // For run_simulation:
 int simulate_program(const SimOptions& options, const std::string& program);

@@ -13,23 +13,13 @@
 #include "distlab/json.h"
 #include "distlab/labs.h"
 #include "distlab/process.h"
+#include "distlab/progress.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
 namespace {
-
-// Nothing when there is no such lab; that has been said.
-std::optional<Lab> asked_lab(const std::string& asked) {
-  try {
-    return find_lab(asked);
-  } catch (const dist::Error& error) {
-    if (error.code() != dist::Errc::invalid_argument) throw;
-    fmt::print(stderr, "{}\n", error.what());
-    return std::nullopt;
-  }
-}
 
 // Nothing when it is not built; that has been said.
 std::optional<fs::path> built_program(const Lab& lab, const std::string& what) {
@@ -111,6 +101,8 @@ int grade(const GradeRequest& request, const Lab& lab, const GradeOptions& optio
     record.reason = error.what();
   }
   if (record.grade) print_grade(lab, *record.grade);
+  if (record.grade && !options.solution && options.runner.empty())
+    note_progress(lab.folder, record.grade->score);
   const bool written = options.json.empty() || write_record(options.json, record);
   if (!written || !record.grade) return exit_missing;
   return record.grade->is_full() ? exit_ok : exit_failed;
@@ -119,13 +111,18 @@ int grade(const GradeRequest& request, const Lab& lab, const GradeOptions& optio
 }  // namespace
 
 int list_labs() {
+  const auto progress = read_progress();
   for (const auto& lab : find_labs()) {
-    fmt::print("{}\n    {}\n", styled(Style::bold, lab.title),
+    const auto mine = progress.find(lab.folder);
+    const bool is_solved = mine != progress.end() && mine->second.best == 100;
+    const std::string reached = mine == progress.end() ? "" : fmt::format("  {} of 100", mine->second.best);
+    fmt::print("{} {}{}\n    {}\n", styled(Style::good, is_solved ? "✓" : " "),
+               styled(Style::bold, lab.title), styled(is_solved ? Style::good : Style::dim, reached),
                fs::relative(handout(lab), workspace().root).string());
   }
   fmt::print(
-      "\n./distlab run 1     see what your code does\n./distlab grade 1   is it right, and if not, why?\n"
-      "./distlab hint 1    a nudge\n");
+      "\n./distlab start 1   what to read and what to edit\n./distlab run 1     see what your code does\n"
+      "./distlab grade 1   is it right, and if not, why?\n./distlab hint 1    a nudge\n");
   return exit_ok;
 }
 
@@ -143,7 +140,25 @@ int run_lab(const RunOptions& options) {
   return result.exit_code == 0 ? exit_ok : exit_failed;
 }
 
+// One after the other, and a line for each at the end.
+int grade_all(const GradeOptions& options) {
+  std::string table;
+  int worst = exit_ok;
+  for (const auto& lab : find_labs()) {
+    GradeOptions one = options;
+    one.lab = lab.folder.substr(lab.folder.find('_') + 1);
+    const int code = grade_lab(one);
+    worst = std::max(worst, code);
+    table += fmt::format("{} {}\n", code == exit_ok ? styled(Style::good, "✓") : styled(Style::bad, "✗"),
+                         lab.title);
+    fmt::print("\n");
+  }
+  fmt::print("{}", table);
+  return worst;
+}
+
 int grade_lab(const GradeOptions& options) {
+  if (options.lab == "all") return grade_all(options);
   const auto lab = asked_lab(options.lab);
   if (!lab) return exit_usage;
   const auto judge = built_program(*lab, "grade");  // one judge for the lab's file and for the solution

@@ -58,6 +58,16 @@ Lab find_lab(const std::string& asked) {
   dist::fail(dist::Errc::invalid_argument, "there is no lab \"{}\"; there are: {}", asked, all);
 }
 
+std::optional<Lab> asked_lab(const std::string& asked) {
+  try {
+    return find_lab(asked);
+  } catch (const dist::Error& error) {
+    if (error.code() != dist::Errc::invalid_argument) throw;
+    fmt::print(stderr, "{}\n", error.what());
+    return std::nullopt;
+  }
+}
+
 fs::path handout(const Lab& lab) { return folder_of(lab) / "README.md"; }
 
 fs::path hint_page(const Lab& lab, int level, bool chinese) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct Lab {
 std::vector<Lab> find_labs();
 // "1", "01" or the beginning of a name. Throws dist::Error{invalid_argument} listing what there is.
 Lab find_lab(const std::string& asked);
+// The same for commands: nothing when there is no such lab; that has been said.
+std::optional<Lab> asked_lab(const std::string& asked);
 
 // The handout, or one of its hints (levels 1 to 3), in English or Chinese.
 std::filesystem::path handout(const Lab& lab);

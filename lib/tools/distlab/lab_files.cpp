@@ -1,0 +1,156 @@
+// distlab start, reset, solution, submit: the one file of a lab that its reader edits.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "dist/core/fail.h"
+
+#include "distlab/commands.h"
+#include "distlab/labs.h"
+#include "distlab/process.h"
+#include "distlab/progress.h"
+#include "distlab/terminal.h"
+#include "distlab/workspace.h"
+
+namespace distlab {
+namespace fs = std::filesystem;
+namespace {
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string from_root(const fs::path& path) { return fs::relative(path, workspace().root).string(); }
+
+// What sha256sum says of a text.
+std::string digest_of(const std::string& text) {
+  const fs::path copy = workspace().build / "starter.tmp";
+  std::ofstream(copy, std::ios::binary) << text;
+  const auto said = run_captured({"sha256sum", copy}).output;
+  fs::remove(copy);
+  return said.substr(0, said.find(' '));
+}
+
+// That of the untouched file, as tests/grading/starters.sha256 lists it.
+std::string digest_of_starter(const std::string& file) {
+  std::istringstream lines(contents(workspace().root / "tests/grading/starters.sha256"));
+  for (std::string digest, path; lines >> digest >> path;) {
+    if (path == file) return digest;
+  }
+  dist::fail(dist::Errc::unsupported, "this checkout does not list the starter of {}", file);
+}
+
+// The untouched file, out of the checkout's history.
+std::string starter_of(const Lab& lab) {
+  const std::string root = workspace().root, file = from_root(edited_file(lab));
+  const std::string wanted = digest_of_starter(file);
+  const auto log = run_captured({"git", "-C", root, "log", "--format=%H", "--", file});
+  std::istringstream commits(log.exit_code == 0 ? log.output : "");
+  for (std::string commit; commits >> commit;) {
+    const auto found = run_captured({"git", "-C", root, "show", commit + ":" + file});
+    if (found.exit_code == 0 && digest_of(found.output) == wanted) return found.output;
+  }
+  dist::fail(dist::Errc::unsupported,
+             "the untouched {} is not in this checkout's history; take it from a fresh clone", file);
+}
+
+// A name beside the file that nothing has yet.
+fs::path backup_of(const fs::path& file) {
+  for (int number = 1;; ++number) {
+    const fs::path backup =
+        workspace().root / ".distlab" / fmt::format("{}.{}", file.filename().string(), number);
+    if (!fs::exists(backup)) return backup;
+  }
+}
+
+std::string first_todo(const fs::path& file) {
+  std::istringstream lines(contents(file));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const auto at = line.find("DIST_TODO(\"");
+    if (at == line.npos) continue;
+    const auto begin = at + 11;
+    return fmt::format("{}:{}: {}", from_root(file), number,
+                       line.substr(begin, line.find('"', begin) - begin));
+  }
+  return "";
+}
+
+}  // namespace
+
+int start_lab(const LabOptions& options) {
+  const auto lab = asked_lab(options.lab);
+  if (!lab) return exit_usage;
+  const std::string todo = first_todo(edited_file(*lab));
+  fmt::print("{}\n\n  read   {}\n  edit   {}\n", styled(Style::bold, lab->title), from_root(handout(*lab)),
+             from_root(edited_file(*lab)));
+  fmt::print("  first  {}\n", todo.empty() ? "nothing is left to write; is it right?" : todo);
+  fmt::print(
+      "\n./distlab run {0}     see what your code does\n./distlab grade {0}   is it right, and if not, "
+      "why?\n",
+      lab->number);
+  return exit_ok;
+}
+
+int reset_lab(const LabOptions& options) {
+  const auto lab = asked_lab(options.lab);
+  if (!lab) return exit_usage;
+  const fs::path file = edited_file(*lab);
+  const std::string starter = starter_of(*lab);
+  if (fs::exists(file) && contents(file) == starter) {
+    fmt::print("{} is untouched already\n", from_root(file));
+    return exit_ok;
+  }
+  fs::create_directories(workspace().root / ".distlab");
+  const fs::path backup = backup_of(file);
+  if (fs::exists(file)) fs::copy_file(file, backup);
+  std::ofstream(file, std::ios::binary) << starter;
+  fmt::print("{} is as it was at first; yours is kept in {}\n", from_root(file), from_root(backup));
+  return exit_ok;
+}
+
+int show_solution(const SolutionOptions& options) {
+  const auto lab = asked_lab(options.lab);
+  if (!lab) return exit_usage;
+  const auto progress = read_progress();
+  const auto mine = progress.find(lab->folder);
+  const bool has_passed = mine != progress.end() && mine->second.best == 100;
+  if (!has_passed && !options.spoil) {
+    fmt::print(
+        stderr,
+        "lab {} is not solved yet; ./distlab hint {} --level 3 is nearly code. To see the solution all the "
+        "same: ./distlab solution {} --spoil\n",
+        lab->number, lab->number, lab->number);
+    return exit_failed;
+  }
+  const fs::path folder = workspace().root / "solutions" / lab->folder;
+  fmt::print("{}\n", contents(folder / edited_file(*lab).filename()));
+  fmt::print("// why it is done that way: {}\n", from_root(folder / "NOTES.md"));
+  return exit_ok;
+}
+
+// It has been built: the ./distlab script does that first.
+int submit_lab(const SubmitOptions& options) {
+  const auto lab = asked_lab(options.lab);
+  if (!lab) return exit_usage;
+  const fs::path file = edited_file(*lab);
+  const fs::path zip =
+      options.output.empty() ? fs::path(fmt::format("lab_{:02}.zip", lab->number)) : options.output;
+  const auto made = run_captured({"cmake", "-E", "chdir", workspace().root, "cmake", "-E", "tar", "cf",
+                                  fs::absolute(zip), "--format=zip", "--", from_root(file)});
+  if (made.exit_code != 0) dist::fail(dist::Errc::resource, "cannot write {}: {}", zip.string(), made.output);
+  fmt::print("{}: {} ({} bytes), which compiles. Hand in this file.\n", zip.string(), from_root(file),
+             fs::file_size(file));
+  const std::string todo = first_todo(file);
+  if (!todo.empty()) fmt::print("Not everything is written yet: {}\n", todo);
+  return exit_ok;
+}
+
+}  // namespace distlab
