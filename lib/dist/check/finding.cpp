@@ -1,6 +1,7 @@
 #include "dist/check/finding.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -44,6 +45,10 @@ Words words(Code code) {
   __builtin_unreachable();
 }
 
+constexpr std::string_view left_out =
+    "let no rank leave the call out: a collective needs all ranks of its group, new_group all ranks there "
+    "are";
+
 // Equal doings at equal places are told together; among many ranks, whomever each waits for.
 std::string lines_of(const std::vector<Party>& parties) {
   constexpr std::size_t few = 8, most = 12;
@@ -72,6 +77,12 @@ std::string draw(const std::vector<int>& cycle) {
   return text + fmt::format("rank {}", cycle[0]);
 }
 
+bool is_message(const Party& party) {
+  constexpr std::array names{"send", "recv", "isend", "irecv"};
+  const auto is_named = [&](const char* name) { return party.doing.starts_with(name); };
+  return std::ranges::any_of(names, is_named);
+}
+
 }  // namespace
 
 std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); }
@@ -83,7 +94,10 @@ std::string Finding::text() const {
   if (code == Code::deadlock) {
     if (const auto cycle = find_cycle(parties); !cycle.empty()) text += draw(cycle);
   }
-  return text + fmt::format("\n  to mend it: {}", how_to_mend(code));
+  // A deadlock without messages is a call of all that some rank leaves out.
+  const bool is_left_out =
+      code == Code::deadlock && !parties.empty() && std::ranges::none_of(parties, is_message);
+  return text + fmt::format("\n  to mend it: {}", is_left_out ? left_out : how_to_mend(code));
 }
 
 std::string Finding::line() const {
