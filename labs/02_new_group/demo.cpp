@@ -17,9 +17,15 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-// Everybody's line, printed by rank 0 in the order of the ranks.
+// Everybody's line, printed by rank 0 in the order of the ranks; neighbours that say the same share one.
 void report(const std::string& line) {
-  for (const auto& one : dist::gather_object(line, 0)) say("   " + one);
+  const auto lines = dist::gather_object(line, 0);
+  for (std::size_t first = 0, end = 0; first < lines.size(); first = end) {
+    while (end < lines.size() && lines[end] == lines[first]) ++end;
+    const auto who =
+        end - first == 1 ? fmt::format("rank {}", first) : fmt::format("ranks {} to {}", first, end - 1);
+    say(fmt::format("   {}: {}", who, lines[first]));
+  }
 }
 
 void title(const std::string& line) {
@@ -27,24 +33,24 @@ void title(const std::string& line) {
 }
 
 std::string seen(const char* name, const dist::ProcessGroup& group) {
-  const auto ranks = fmt::format("{} {{{}}}", name, fmt::join(group.ranks(), ", "));
-  return group.is_member() ? fmt::format("number {} in {}", group.rank(), ranks)
-                           : fmt::format("no member of {}", ranks);
+  return fmt::format("{} of {} {{{}}}", group.is_member() ? "member" : "no member", name,
+                     fmt::join(group.ranks(), ", "));
 }
 
 void tell_halves() {
   const int rank = dist::get_rank();
   title("1  Two halves: everybody makes both, and is in one");
   const auto halves = lab::make_halves();
-  report(fmt::format("rank {}: {}, {}", rank, seen("lower", halves.lower), seen("upper", halves.upper)));
+  report(fmt::format("{}, {}", seen("lower", halves.lower), seen("upper", halves.upper)));
 
   title("\n2  Each half sums by itself: rank r brings r");
-  report(fmt::format("rank {}: my half has {}", rank, lab::half_sum(halves, rank)));
+  report(fmt::format("my half has {}", lab::half_sum(halves, rank)));
 
-  title("\n3  Both sums on every rank: rank r brings r, then -r");
-  const auto sums = lab::both_sums(halves, rank), negative = lab::both_sums(halves, -rank);
-  report(fmt::format("rank {}: {:>4} and {:>4},   then {:>4} and {:>4}", rank, sums[0], sums[1], negative[0],
-                     negative[1]));
+  title("\n3  Both sums on every rank: rank r brings r, and then -r");
+  for (const int sign : {1, -1}) {
+    const auto sums = lab::both_sums(halves, sign * rank);
+    report(fmt::format("lower has {}, upper has {}", sums[0], sums[1]));
+  }
 }
 
 // The one with as many rows as columns, or with more columns.
@@ -61,16 +67,15 @@ void tell_mesh() {
   const int rows = rows_for(n), columns = n / rows;
   title(fmt::format("\n4  A mesh of {} rows and {} columns", rows, columns));
   const auto mesh = lab::make_mesh(rows, columns);
-  report(fmt::format("rank {}: row {} {{{}}}, column {} {{{}}}", rank, mesh.my_row,
-                     fmt::join(mesh.row.ranks(), ", "), mesh.my_column,
-                     fmt::join(mesh.column.ranks(), ", ")));
+  report(fmt::format("row {} {{{}}}, column {} {{{}}}", mesh.my_row, fmt::join(mesh.row.ranks(), ", "),
+                     mesh.my_column, fmt::join(mesh.column.ranks(), ", ")));
 
   const int column = columns - 1, seconds = rank * 3 % n;
   title(fmt::format("\n5  Column {} tells its rows its rank, and each column finds its slowest", column));
   auto told = dist::full({1}, rank, dist::DType::i32);
   lab::broadcast_in_row(told, mesh, column);
-  report(fmt::format("rank {}: heard of rank {}; took {} s, the slowest of my column is rank {}", rank,
-                     told.item<int>(), seconds, lab::slowest_in_column(mesh, seconds)));
+  report(fmt::format("heard of rank {}; took {} s, the slowest of my column is rank {}", told.item<int>(),
+                     seconds, lab::slowest_in_column(mesh, seconds)));
 }
 
 void one_rank(int) {
