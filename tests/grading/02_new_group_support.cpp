@@ -23,7 +23,7 @@ void diagnose_finding(const Finding& finding) {
     judge::misconception(
         "groups_made_differently",
         "the ranks do not make the same groups in the same order: new_group is a call of all ranks, members "
-        "or not. Every rank makes every group, in one order, not only its own and not its own first");
+        "or not. Every rank makes every group in one order: not only its own, and not its own first");
   }
 }
 
@@ -79,6 +79,12 @@ void expect_one_exchange_each(const judge::SimRun& run, int rounds) {
       if (event.kind != dist::trace::Kind::call || event.rank != rank || event.name != "all_reduce") continue;
       ++(event.group == world ? over_the_world : in_the_half);
       if (event.group != world || event.bytes == two_numbers) continue;
+      if (event.bytes == sizeof(double)) {
+        judge::misconception(
+            "one_exchange_for_each_sum",
+            "two tensors make two exchanges, and a small one costs its start, not its bytes: "
+            "one tensor has room for both sums");
+      }
       ADD_FAILURE() << fmt::format(
           "rank {}: the all_reduce over the world at {} has {} bytes; expected two f64, which are {}", rank,
           event.where.str(), event.bytes, two_numbers);
