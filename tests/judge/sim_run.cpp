@@ -44,6 +44,7 @@ Report run_beside(Team& team, const SimPlan& plan, std::vector<BuiltIn>& built_i
   options.ranks = team.size();
   options.topology = topology_named(plan.topology);
   options.seed = plan.schedule;
+  options.trace = plan.trace;
   dist::sim::ProcessOptions processes;
   processes.patience = plan.limits.wall;
   processes.opened = [&](int rank, const dist::TransportOptions& collective) {

@@ -39,6 +39,7 @@ struct SimPlan {
   std::string topology = "laptop";  // or "rounds": virtual time counts them, a microsecond each
   bool eager = false;               // sends return at once; otherwise they wait for their receivers
   std::string schedule = {};        // RunOptions::seed; empty: the ordinary one
+  bool trace = false;               // report.trace has every call and message
   Limits limits = {};
   std::string program = {};  // empty: runner()
 };

@@ -1,6 +1,7 @@
 // The judge's simulation with ranks that do right and wrong. They are this very program (judge_test.cpp).
 #include "judge/sim_run.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -35,6 +36,7 @@ Json rank_does(const Json& task) {
       dist::recv(u, (rank + n - 1) % n);
     }
     if (what == "all_reduce") dist::all_reduce(t);
+    if (what == "the barrier without rank 1" && rank != 1) dist::barrier();
     if (what == "rank 1 throws" && rank == 1) throw std::runtime_error("the disk is full");
     if (what == "rank 1 exits" && rank == 1) std::_Exit(0);
     if (what == "rank 1 is killed" && rank == 1) std::raise(SIGKILL);
@@ -83,7 +85,10 @@ TEST(SimRun, ADeadlockIsExplained) {
   const auto said = complaint(run("both send first", 3));
   EXPECT_NE(said.find("D1 deadlock"), said.npos) << said;
   EXPECT_NE(said.find("sim_run_test.cpp:"), said.npos) << said;
+  EXPECT_NE(said.find("let one side receive first"), said.npos) << said;
   EXPECT_EQ(complaint(run("both send first", 3, {.eager = true})), "");
+  const auto left_out = complaint(run("the barrier without rank 1", 3), {"barrier"});
+  EXPECT_NE(left_out.find("let no rank leave the call out"), left_out.npos) << left_out;
 }
 
 TEST(SimRun, AForbiddenCollectiveIsSeen) {
@@ -91,6 +96,16 @@ TEST(SimRun, AForbiddenCollectiveIsSeen) {
   EXPECT_EQ(complaint(done, {"all_reduce"}), "");
   const auto said = complaint(done);
   EXPECT_NE(said.find("calls dist::all_reduce at sim_run_test.cpp:"), said.npos) << said;
+}
+
+TEST(SimRun, ATraceHasTheCallsOfEveryRank) {
+  judge::SimPlan plan;
+  plan.trace = true;
+  const auto is_call = [](const dist::trace::Event& event) {
+    return event.kind == dist::trace::Kind::call && event.name == "all_reduce" && event.bytes == 16;
+  };
+  EXPECT_EQ(std::ranges::count_if(run("all_reduce", 3, plan).report.trace.events, is_call), 3);
+  EXPECT_TRUE(run("all_reduce", 3).report.trace.events.empty());
 }
 
 TEST(SimRun, TheRankThatFailsIsNamed) {

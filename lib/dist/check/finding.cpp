@@ -1,6 +1,7 @@
 #include "dist/check/finding.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -44,6 +45,10 @@ Words words(Code code) {
   __builtin_unreachable();
 }
 
+constexpr std::string_view left_out =
+    "let no rank leave the call out: a collective needs all ranks of its group, new_group all ranks there "
+    "are";
+
 // Equal doings at equal places are told together; among many ranks, whomever each waits for.
 std::string lines_of(const std::vector<Party>& parties) {
   constexpr std::size_t few = 8, most = 12;
@@ -72,16 +77,20 @@ std::string draw(const std::vector<int>& cycle) {
   return text + fmt::format("rank {}", cycle[0]);
 }
 
+bool is_message(const Party& party) {
+  constexpr std::array names{"send", "recv", "isend", "irecv"};
+  const auto is_named = [&](const char* name) { return party.doing.starts_with(name); };
+  return std::ranges::any_of(names, is_named);
+}
+
 }  // namespace
 
 std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); }
 std::string_view title(Code code) { return words(code).title; }
 // A cycle of messages is a matter of their order; other ranks wait for a call that nobody makes.
 std::string_view Finding::how_to_mend() const {
-  const auto is_message = [](const Party& party) {
-    return party.doing.starts_with("send") || party.doing.starts_with("recv");
-  };
-  if (code != Code::deadlock) return words(code).mend;
+  if (code != Code::deadlock || parties.empty()) return words(code).mend;
+  if (std::ranges::none_of(parties, is_message)) return left_out;
   if (!std::ranges::all_of(parties, is_message)) return words(Code::mismatched_collective).mend;
   if (!find_cycle(parties).empty()) return words(code).mend;
   return "let the rank that is waited for send or receive as well, as often and with the same tag";
