@@ -19,6 +19,7 @@ Open MPI|cmd:@mpi|libopenmpi-dev openmpi-bin|openmpi-devel|openmpi
 oneDNN|hdr:dnnl.hpp|libdnnl-dev|onednn-devel|onednn
 ip (two-hosts test)|cmd:ip|iproute2|iproute|iproute2
 ccache|cmd:ccache|ccache|ccache|ccache
+bubblewrap (trusted grades)|cmd:bwrap|bubblewrap|bubblewrap|bubblewrap
 '
 developer_parts='
 clang-format|cmd:clang-format|clang-format|clang-tools-extra|clang

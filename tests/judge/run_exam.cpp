@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "judge/child.h"
 #include "judge/exam.h"
+#include "judge/sandbox.h"
 
 namespace judge {
 namespace {
@@ -52,6 +54,8 @@ int run_exam(int argc, char** argv) {
   // report.
   GTEST_FLAG_SET(catch_exceptions, false);
   try {
+    const Confined confined = confine(runner(), {}, Network::judge);
+    testing::Test::RecordProperty("isolation", std::string(name(confined.isolation)));
     return RUN_ALL_TESTS();
   } catch (const std::exception& error) {
     fmt::print(stderr, "the judge could not do its work: {}\n", error.what());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -106,7 +107,9 @@ std::string_view name(Isolation isolation) {
 }
 
 Confined confine(const std::string& program, const Limits& limits, Network network) {
-  const std::string path = fs::canonical(program).string();
+  std::error_code absent;
+  const std::string path = fs::canonical(program, absent).string();
+  if (absent) throw std::runtime_error(fmt::format("cannot run {}: {}", program, absent.message()));
   static std::map<std::pair<std::string, Network>, Confined> known;
   const auto [entry, is_new] = known.try_emplace({path, network}, Confined{Isolation::limits, {path}, 0});
   if (!is_new) return entry->second;

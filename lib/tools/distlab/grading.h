@@ -25,7 +25,8 @@ struct GradedTest {
 
 struct Grade {
   int score = 0, max_score = 0;
-  std::string seed;  // brings the same questions back
+  std::string seed;       // brings the same questions back
+  std::string isolation;  // of the graded processes: "bubblewrap", "user_id", "limits"
   std::vector<GradedTest> tests;
   bool is_full() const { return score == max_score; }
 };

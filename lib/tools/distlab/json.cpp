@@ -42,6 +42,7 @@ GradedTest read_test(const Json& json) {
 Grade read_report(const Json& report) {
   Grade grade;
   grade.seed = report.value("seed", "");
+  grade.isolation = report.value("isolation", "limits");
   for (const auto& suite : report.at("testsuites")) {
     for (const auto& json : suite.at("testsuite")) {
       grade.tests.push_back(read_test(json));
@@ -64,7 +65,11 @@ Json to_json(const Grade& grade) {
     if (test.misconception.empty()) continue;
     tests.back()["misconception"] = {{"name", test.misconception}, {"text", test.explanation}};
   }
-  return {{"score", grade.score}, {"max_score", grade.max_score}, {"seed", grade.seed}, {"tests", tests}};
+  return {{"score", grade.score},
+          {"max_score", grade.max_score},
+          {"seed", grade.seed},
+          {"isolation", grade.isolation},
+          {"tests", tests}};
 }
 
 std::string_view name(Health health) {
@@ -94,7 +99,7 @@ std::string as_json(const GradeRecord& record) {
   json["status"] = record.grade ? "graded" : "ungraded";
   json["lab"] = record.lab;
   json["graded_file"] = record.graded_file;
-  json["mode"] = "practice";  // a trusted grade needs a sandbox around the graded program
+  json["mode"] = "practice";  // a trusted grade needs a sandbox around the compiler, too
   return text_of(json);
 }
 

@@ -78,6 +78,9 @@ void print_grade(const Lab& lab, const Grade& grade) {
   }
   fmt::print("\n{}\n", styled(grade.is_full() ? Style::good : Style::bold,
                               fmt::format("Score {} of {}", grade.score, grade.max_score)));
+  if (grade.isolation == "limits")
+    fmt::print(
+        "Practice, not a trusted grade: your code ran without a sandbox (apt-get install bubblewrap).\n");
   print_next(lab, grade);
 }
 
