@@ -84,6 +84,8 @@ TEST(SimRun, ADeadlockIsExplained) {
   EXPECT_NE(said.find("D1 deadlock"), said.npos) << said;
   EXPECT_NE(said.find("sim_run_test.cpp:"), said.npos) << said;
   EXPECT_EQ(complaint(run("both send first", 3, {.eager = true})), "");
+  const auto about = complaint(run("both send first", 3, {.about = "a ring of 3"}));
+  EXPECT_TRUE(about.find("a ring of 3: D1 deadlock") != about.npos) << about;
 }
 
 TEST(SimRun, AForbiddenCollectiveIsSeen) {
