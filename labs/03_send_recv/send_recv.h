@@ -23,8 +23,8 @@ void relay(dist::Tensor& t);
 // `theirs` holds what the partner's `mine` holds. A rank may be its own partner: then it sends nothing, and
 // `theirs` is filled with a copy of `mine`.
 //
-// One message from each of the two to the other. `mine` is not changed, at no time. `theirs` is filled where
-// it lies: it does not become another name for other memory.
+// One message from each of the two to the other, in two rounds (a round: see step 3). `mine` is not changed.
+// `theirs` is filled where it lies: it does not become a name for other memory.
 void exchange(const dist::Tensor& mine, dist::Tensor& theirs, int partner);
 
 // Step 3. The ranks stand in a ring: after the last comes rank 0. Every rank gives `out` to the next one;
@@ -32,8 +32,9 @@ void exchange(const dist::Tensor& mine, dist::Tensor& theirs, int partner);
 // rank sends nothing, and `in` is filled with a copy of `out`.
 //
 // One message from each rank to the next, no other. The whole shift takes at most 3 rounds, however large the
-// ring is: in a round every rank sends at most one message and receives at most one, and a rank that blocks
-// in a send or a receive does nothing else. `out` is not changed, and `in` is filled where it lies.
+// ring is, counted where sends wait for their receivers. A round is the time of one message: who blocks in a
+// send or a receive for a round does nothing else in it. `out` is not changed, and `in` is filled where it
+// lies.
 void ring_shift(const dist::Tensor& out, dist::Tensor& in);
 
 // Step 4. Some ranks are blocked: waits_for[r] is the rank that rank r waits for, r itself possibly, or -1
