@@ -101,7 +101,8 @@ std::vector<Json> ask(const std::vector<Ranks>& cases) {
 void expect_cycles(const std::vector<Ranks>& cases) {
   const auto replies = ask(cases);
   for (std::size_t i = 0; i < replies.size(); ++i) {
-    const auto value = judge::value_of(replies[i], "wait_cycle");
+    const auto question = fmt::format("wait_cycle({{{}}})", fmt::join(cases[i], ", "));
+    const auto value = judge::value_of(replies[i], question);
     if (value.is_null()) return;
     if (!value.is_array() || !std::ranges::all_of(value, &Json::is_number_integer)) {
       ADD_FAILURE() << "wait_cycle returned nothing that can be graded";
@@ -110,8 +111,8 @@ void expect_cycles(const std::vector<Ranks>& cases) {
     const Ranks got = value, expected = cycle_in(cases[i]);
     if (got == expected) continue;
     diagnose(cases[i], got);
-    ADD_FAILURE() << fmt::format("wait_cycle({{{}}}) must return {{{}}}; it returned {{{}}}",
-                                 fmt::join(cases[i], ", "), fmt::join(expected, ", "), fmt::join(got, ", "));
+    ADD_FAILURE() << fmt::format("{} must return {{{}}}; it returned {{{}}}", question,
+                                 fmt::join(expected, ", "), fmt::join(got, ", "));
     return;
   }
 }

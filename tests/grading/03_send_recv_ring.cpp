@@ -40,7 +40,16 @@ void diagnose_ring(const Transfer& ring, const judge::SimRun& run) {
   const int ranks = ring.trial.ranks();
   const auto stuck = blocked(run);
   Random random("ring: an even one beside it");
-  if (all_call(stuck, ranks, "send")) {
+  const auto& failures = run.report.failures;
+  if (ranks == 1) {
+    misconception("ring_of_one",
+                  "in a ring of one the next rank is oneself, to whom nothing is sent: copy `out` to `in`");
+  } else if (!failures.empty() && failures.front().what.find("= -1 is no rank") != std::string::npos) {
+    misconception(
+        "negative_remainder",
+        "(rank - 1) % n is -1 for rank 0 in C++, where a remainder has the sign of the dividend: add n "
+        "before, (rank + n - 1) % n");
+  } else if (all_call(stuck, ranks, "send")) {
     misconception(
         "works_only_when_eager",
         "every rank sends first, and each of these sends waits for somebody who is sending, too: it goes "
@@ -52,9 +61,6 @@ void diagnose_ring(const Transfer& ring, const judge::SimRun& run) {
     misconception(
         "wrong_way_round",
         "every rank gives to the previous one and takes from the next: the ring turns the other way");
-  } else if (ranks == 1) {
-    misconception("ring_of_one",
-                  "in a ring of one the next rank is oneself, to whom nothing is sent: copy `out` to `in`");
   } else if (const auto even = make_ring(random, 4, 2);
              ranks % 2 != 0 && even.is_right(lab03::run(even.trial, Sends::wait))) {
     misconception(

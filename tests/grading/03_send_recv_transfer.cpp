@@ -93,38 +93,42 @@ void diagnose_not_blocking() {
 
 namespace {
 
+bool asks_itself(const std::vector<int>& partners, const judge::SimRun& run,
+                 const std::map<int, std::string>& stuck) {
+  const auto& failures = run.report.failures;
+  return some_pair(partners, [&](int a, int b) { return a == b && stuck.contains(a); }) ||
+         (!failures.empty() && failures.front().what.find("to oneself") != std::string::npos);
+}
+
 // What the ranks that a deadlock holds have in common.
 void diagnose_exchange(const std::vector<int>& partners, const judge::SimRun& run) {
   const auto stuck = blocked(run);
-  if (stuck.empty()) return;
-  const auto is_pair = [](int rank, int partner) { return rank != partner; };
-  const auto is_even_pair = [&](int rank, int partner) {
-    return is_pair(rank, partner) && (rank - partner) % 2 == 0;
+  const auto any = [&](auto wanted) {
+    return some_pair(partners, [&](int a, int b) { return a != b && wanted(a, b, stuck.contains(a)); });
   };
   const auto all_call = [&](const std::string& call) {
     return std::ranges::all_of(stuck, [&](const auto& one) { return one.second == call; });
   };
-  const bool free_odd_pair = some_pair(
-      partners, [&](int a, int b) { return is_pair(a, b) && !is_even_pair(a, b) && !stuck.contains(a); });
-  const bool stuck_odd_pair =
-      some_pair(partners, [&](int a, int b) { return !is_even_pair(a, b) && stuck.contains(a); });
-  const bool others_free = some_pair(
-      partners, [&](int a, int b) { return a != 0 && b != 0 && is_pair(a, b) && !stuck.contains(a); });
-  if (free_odd_pair && !stuck_odd_pair) {
-    misconception(
-        "order_by_parity",
-        "even ranks first and odd ranks second is no order for two partners that are both even, or both "
-        "odd: compare the rank with the partner's");
-  } else if (partners[0] != 0 && !stuck.contains(0) && !others_free) {
-    misconception(
-        "only_rank_0_sends_first",
-        "an order for rank 0 and its partner leaves all other pairs without one: decide it by comparing "
-        "the two ranks");
+  const bool pairs_stuck = any([](int, int, bool is_stuck) { return is_stuck; });
+  const bool unlike_go_on = any([](int a, int b, bool is_stuck) { return (a - b) % 2 != 0 && !is_stuck; });
+  const bool unlike_stuck = any([](int a, int b, bool is_stuck) { return (a - b) % 2 != 0 && is_stuck; });
+  const bool others_go_on = any([](int a, int b, bool is_stuck) { return a != 0 && b != 0 && !is_stuck; });
+  if (!pairs_stuck) {
+    if (!asks_itself(partners, run, stuck)) return;
+    misconception("talks_to_itself",
+                  "a rank that is its own partner has nobody to send to or to receive from: it copies");
+  } else if (unlike_go_on && !unlike_stuck) {
+    misconception("order_by_parity",
+                  "even ranks first and odd ranks second is no order for two partners that are both even, or "
+                  "both odd: compare the rank with the partner's");
+  } else if (partners[0] != 0 && !stuck.contains(0) && !others_go_on) {
+    misconception("only_rank_0_sends_first",
+                  "an order for rank 0 and its partner leaves all other pairs without one: decide it by "
+                  "comparing the two ranks");
   } else if (all_call("send")) {
-    misconception(
-        "both_send_first",
-        "a blocking send returns when the partner receives, and it is sending, too: one of the two must "
-        "receive first");
+    misconception("both_send_first",
+                  "a blocking send returns when the partner receives, and it is sending, too: one of the two "
+                  "must receive first");
   } else if (all_call("recv")) {
     misconception("both_receive_first",
                   "both wait for a message that neither has sent: one of the two must send first");
