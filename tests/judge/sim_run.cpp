@@ -81,6 +81,7 @@ SimRun simulate(const SimPlan& plan) {
   SimRun run;
   run.report = run_beside(team, plan, run.built_ins);
   run.ranks = team.finish();
+  run.about = plan.about.empty() ? "" : plan.about + ": ";
   return run;
 }
 
@@ -90,22 +91,24 @@ std::vector<Json> SimRun::answers(const std::vector<std::string_view>& allowed) 
   }
   for (const BuiltIn& built_in : built_ins) {
     if (std::ranges::find(allowed, built_in.name) != allowed.end()) continue;
-    ADD_FAILURE() << fmt::format("rank {} calls dist::{} at {}; this step asks you to do without it",
+    ADD_FAILURE() << fmt::format("{}rank {} calls dist::{} at {}; this step asks you to do without it", about,
                                  built_in.rank, built_in.name, built_in.where);
     return {};
   }
   if (!report.findings.empty()) {
-    ADD_FAILURE() << report.findings.front().text();
+    ADD_FAILURE() << about << report.findings.front().text();
     return {};
   }
   if (!report.failures.empty()) {
-    ADD_FAILURE() << report.failures.front().what;
+    ADD_FAILURE() << about << report.failures.front().what;
     return {};
   }
   std::vector<Json> values;
-  if (!all_completed(ranks)) return {};
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    values.push_back(value_of(ranks[rank].reply, fmt::format("rank {}", rank)));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto who = fmt::format("{}rank {}", about, rank);
+    if (!has_completed(ranks[rank], who)) return {};
+    values.push_back(value_of(ranks[rank].reply, who));
+  }
   return values;
 }
 

@@ -27,6 +27,7 @@ struct SimRun {
   std::vector<Outcome> ranks;  // replies are what attempt() gives
   dist::sim::Report report;
   std::vector<BuiltIn> built_ins;
+  std::string about;  // the plan's
 
   // Answers of all ranks when all is well: nobody failed, nothing was found, and no collective was called
   // beside `allowed` ("barrier"). Otherwise the test fails with what explains it best, and the answer is
@@ -42,6 +43,7 @@ struct SimPlan {
   bool trace = false;               // report.trace has every call and message
   Limits limits = {};
   std::string program = {};  // empty: runner()
+  std::string about = {};  // what the run is, said before each complaint: "exchange on 4 ranks, eager sends"
 };
 SimRun simulate(const SimPlan& plan);
 

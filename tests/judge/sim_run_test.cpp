@@ -89,6 +89,8 @@ TEST(SimRun, ADeadlockIsExplained) {
   EXPECT_EQ(complaint(run("both send first", 3, {.eager = true})), "");
   const auto left_out = complaint(run("the barrier without rank 1", 3), {"barrier"});
   EXPECT_NE(left_out.find("let no rank leave the call out"), left_out.npos) << left_out;
+  const auto about = complaint(run("both send first", 3, {.about = "a ring of 3"}));
+  EXPECT_TRUE(about.find("a ring of 3: D1 deadlock") != about.npos) << about;
 }
 
 TEST(SimRun, AForbiddenCollectiveIsSeen) {

@@ -153,7 +153,9 @@ Finding explain_deadlock(std::vector<Party> waiting, const std::vector<int>& end
   }
   std::ranges::sort(gone);
   gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
-  if (!cycle.empty())
+  if (cycle.size() == 1)
+    finding.what = fmt::format("rank {} waits for itself and can never go on", cycle[0]);
+  else if (!cycle.empty())
     finding.what = fmt::format("{} ranks wait for each other in a cycle and none can go on", cycle.size());
   else if (!gone.empty())
     finding.what = fmt::format("what is waited for can never come: {} ended already", list_ranks(gone));

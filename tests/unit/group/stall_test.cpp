@@ -73,6 +73,14 @@ TEST(Stall, ACycleIsDrawn) {
       "(batch_isend_irecv) and wait afterwards");
 }
 
+TEST(Stall, ARankThatWaitsForItselfIsACycleOfOne) {
+  Stage stage(1);
+  stage.message(0, "recv", 0);
+  EXPECT_EQ(stage.told().find("D1 deadlock: rank 0 waits for itself and can never go on; rank 0: recv #0"),
+            0u)
+      << stage.told();
+}
+
 TEST(Stall, ARankThatMayStillComeIsWaitedFor) {
   Stage stage(2);
   stage.message(0, "recv", 1);

@@ -1,0 +1,139 @@
+// Lab 03, the story: a number on its way along four ranks; two ranks that are too polite to listen; what
+// comes out when they take turns; a ring; and who exactly waits for whom. Real processes where the code is
+// right, virtual ranks where it hangs: they can be told why.
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dist/dist.h"
+#include "dist/launch/simulate.h"
+
+#include "send_recv.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+bool all_well = true;
+
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+// What is not written yet, or wrong, ends its act only.
+void act(const std::string& title, const std::function<void()>& play) {
+  say(title);
+  try {
+    play();
+  } catch (const dist::Error& error) {
+    say(fmt::format("   {}", error.what()));
+    all_well = false;
+  }
+  say("");
+}
+
+// Each of `ranks` real processes does its part and returns a line; rank 0 prints them all.
+void on_real_ranks(int ranks, const std::function<std::string(int rank)>& part) {
+  dist::spawn(ranks, [&](int rank) {
+    dist::init_process_group({.backend = "host", .timeout = 5s});
+    for (const auto& line : dist::gather_object(part(rank), 0)) say("   " + line);
+    dist::destroy_process_group();
+  });
+}
+
+std::string relayed(int rank) {
+  dist::Tensor t = dist::tensor({rank == 0 ? 100.f : 0.f, rank == 0 ? 200.f : 0.f});
+  lab::relay(t);
+  return fmt::format("rank {} holds {}", rank, t.str());
+}
+
+// What the reader has set counts for the reader's code; this story needs both modes.
+class SendMode {
+ public:
+  explicit SendMode(const char* mode) {
+    if (const char* readers = std::getenv("DIST_SEND")) before_ = readers;
+    ::setenv("DIST_SEND", mode, 1);
+  }
+  ~SendMode() { before_.empty() ? ::unsetenv("DIST_SEND") : ::setenv("DIST_SEND", before_.c_str(), 1); }
+  SendMode(SendMode&&) = delete;
+
+ private:
+  std::string before_;
+};
+
+dist::sim::Report on_virtual_ranks(int ranks, const char* sends, const std::function<void(int rank)>& fn) {
+  const SendMode mode(sends);
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  return dist::sim::run(options, fn);
+}
+
+void both_send_first(int rank) {
+  dist::init_process_group();
+  dist::Tensor mine = dist::full({2}, 10 + rank), theirs = dist::zeros({2});
+  dist::send(mine, 1 - rank);
+  dist::recv(theirs, 1 - rank);
+}
+
+void hang() {
+  say(on_virtual_ranks(2, "rendezvous", both_send_first).findings.at(0).text());
+  const auto eager = on_virtual_ranks(2, "eager", both_send_first);
+  say(fmt::format("With DIST_SEND=eager the same program {}",
+                  eager.ok() ? "ends well: somebody kept its messages" : "fails: " + eager.text()));
+}
+
+std::string exchanged(int rank) {
+  const dist::Tensor mine = dist::full({2}, 10 + rank);
+  dist::Tensor theirs = dist::zeros({2});
+  lab::exchange(mine, theirs, 3 - rank);  // 0 with 3, 1 with 2
+  return fmt::format("rank {} had {} and has got {} from rank {}", rank, mine.str(), theirs.str(), 3 - rank);
+}
+
+std::string shifted(int rank) {
+  const dist::Tensor out = dist::full({1}, 10 + rank);
+  dist::Tensor in = dist::zeros({1});
+  lab::ring_shift(out, in);
+  return fmt::format("rank {} gave {} and has got {}", rank, out.item<int>(), in.item<int>());
+}
+
+// Ranks 1, 3 and 4 all send first; 0 and 2 wait for a message of somebody who is never going to send it.
+constexpr int waiting = 5;
+void a_knot(int rank) {
+  constexpr std::array peer{1, 3, 0, 4, 1};
+  dist::init_process_group();
+  dist::Tensor t = dist::full({1}, rank);
+  if (rank == 0 || rank == 2)
+    dist::recv(t, peer[static_cast<std::size_t>(rank)]);
+  else
+    dist::send(t, peer[static_cast<std::size_t>(rank)]);
+}
+
+void untie() {
+  const auto report = on_virtual_ranks(waiting, "rendezvous", a_knot);
+  std::vector<int> waits_for(waiting, -1);
+  for (const auto& party : report.findings.at(0).parties) {
+    say(fmt::format("   rank {} is in {}, waits for rank {}", party.rank, party.doing,
+                    party.waits_for.at(0)));
+    waits_for[static_cast<std::size_t>(party.rank)] = party.waits_for.at(0);
+  }
+  const auto cycle = lab::wait_cycle(waits_for);
+  say(fmt::format("   wait_cycle({{{}}}) says {{{}}}: none of these can go on before another does",
+                  fmt::join(waits_for, ", "), fmt::join(cycle, ", ")));
+}
+
+}  // namespace
+
+int main() {
+  act("1  A relay: two numbers go from rank to rank, doubling on the way", [] { on_real_ranks(4, relayed); });
+  act("2  Two ranks, each sends first and receives afterwards (virtual ranks: real ones would sit there)",
+      hang);
+  act("3  The exchange: somebody sends first, somebody receives first", [] { on_real_ranks(4, exchanged); });
+  act("4  A ring of five: everybody gives to the next", [] { on_real_ranks(5, shifted); });
+  act("5  Five ranks hang. Which of them are the cause?", untie);
+  return all_well ? 0 : 1;
+}
