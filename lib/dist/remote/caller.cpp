@@ -1,11 +1,18 @@
 #include "dist/remote/caller.h"
 
+#include <atomic>
+#include <cstdint>
+
 #include "dist/core/fail.h"
 
 namespace dist::sim {
 namespace {
 
 thread_local Channel* task_channel = nullptr;
+
+// Tasks take turns by way of another process, which the memory model does not know of: who asks hands over
+// what it has written to who is answered.
+std::atomic<std::uint64_t> turns{0};
 
 }  // namespace
 
@@ -24,8 +31,10 @@ Channel& TaskChannel::current() {
 
 Reply Question::ask(ConstBytes bytes, int passed) {
   Channel& channel = TaskChannel::current();
+  turns.fetch_add(1, std::memory_order_release);
   channel.send(message_, bytes, passed);
   Reply reply(channel.receive());
+  turns.load(std::memory_order_acquire);
   if (get_enum(reply.reader, Answer::error) == Answer::ok) return reply;
   const Errc code = get_enum(reply.reader, Errc::internal);
   throw Error(code, std::string(reply.reader.text()));
