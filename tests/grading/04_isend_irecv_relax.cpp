@@ -163,7 +163,11 @@ void expect_relax_time(int ranks, int steps, double row_seconds) {
                 {{"ghosts_before_any_row",
                   "no row is made before the ghost rows are there, though only the first and the last row "
                   "need them: the others can be made meanwhile",
-                  all_in_sequence}});
+                  all_in_sequence},
+                 {"first_exchange_alone",
+                  "all exchanges are hidden but one, that of the first step: let it be under way while the "
+                  "inner rows of that step are made",
+                  exchange + (steps - 1) * (std::max(inner, exchange) + edges) + inner + edges}});
 }
 
 }  // namespace lab04

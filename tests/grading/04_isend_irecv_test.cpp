@@ -122,7 +122,8 @@ TEST(Step4Relax, as_on_one_rank) {
 TEST(Step4Relax, few_rows_few_ranks_no_steps) {
   worth(4, 4);
   Random random("few");
-  for (const Grid& grid : {Grid{random.between(3, 5), 1, page_of_columns}, Grid{3, 2, 1}, Grid{1, 3, 4}, Grid{1, 1, 1}}) {
+  for (const Grid& grid :
+       {Grid{random.between(3, 5), 1, page_of_columns}, Grid{3, 2, 1}, Grid{1, 3, 4}, Grid{1, 1, 1}}) {
     for (const int steps : {random.between(1, 2) * 2 - 1, 2, 0}) {
       lab04::expect_relaxed(random, grid, steps, rendezvous);
       if (HasFailure()) return;
