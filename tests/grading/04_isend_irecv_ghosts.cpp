@@ -136,11 +136,22 @@ std::vector<Json> grid_tasks(const Json& task, const Slices& slices, const Grid&
   return tasks;
 }
 
+Slices slices_of(const std::vector<Json>& fields, const Grid& grid) {
+  Slices slices;
+  for (std::size_t rank = 0; rank < fields.size(); ++rank) {
+    slices.push_back(fields[rank]);
+    if (slices.back().size() == static_cast<std::size_t>(grid.all_rows())) continue;
+    ADD_FAILURE() << fmt::format("rank {}: field must keep its {} rows; it has {}", rank, grid.all_rows(),
+                                 slices.back().size());
+    return {};
+  }
+  return slices;
+}
+
 void expect_ghosts(judge::Random& random, const Grid& grid, const How& how) {
   const auto before = draw_slices(random, grid);
-  const auto replies = answers(run(grid_tasks({{"call", "exchange_ghosts"}}, before, grid), how));
-  Slices got;
-  for (const auto& reply : replies) got.push_back(reply);
+  const auto done = run(grid_tasks({{"call", "exchange_ghosts"}}, before, grid), how);
+  const auto got = slices_of(answers(done), grid);
   check_ghosts(before, got, grid);
 }
 
@@ -149,8 +160,7 @@ void expect_one_batch_at_once(int ranks) {
   const Grid grid{ranks, 2, many};
   const auto before = draw_slices(random, grid);
   const auto done = run(grid_tasks({{"call", "exchange_ghosts"}}, before, grid), {.timed = true});
-  Slices got;
-  for (const auto& reply : answers(done)) got.push_back(reply);
+  const auto got = slices_of(answers(done), grid);
   if (got.empty()) return;
   check_ghosts(before, got, grid);
   const double chain = (ranks - 1) * transfer_seconds();

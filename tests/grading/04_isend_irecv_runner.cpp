@@ -74,9 +74,15 @@ Json ends_of_rows(const Tensor& field) {
   return ends;
 }
 
+void expect_shape(const Tensor& field, const dist::Shape& shape) {
+  if (!field.is_defined() || field.shape() != shape) throw std::runtime_error("field has lost its shape");
+}
+
 Json ghosts(const Json& task) {
   auto field = field_of(task);
+  const auto shape = field.shape();
   lab::exchange_ghosts(field);
+  expect_shape(field, shape);
   return ends_of_rows(field);
 }
 
@@ -90,6 +96,7 @@ void next_row(const Tensor& above, const Tensor& row, const Tensor& below, Tenso
 
 Json relax(const Json& task) {
   auto field = field_of(task);
+  const auto shape = field.shape();
   const double seconds = task.at("seconds");
   int calls = 0;
   lab::relax(field, task.at("steps"),
@@ -98,6 +105,7 @@ Json relax(const Json& task) {
                next_row(above, row, below, next);
                dist::sim::compute(seconds);
              });
+  expect_shape(field, shape);
   return {{"field", ends_of_rows(field)}, {"calls", calls}};
 }
 
