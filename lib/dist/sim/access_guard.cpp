@@ -53,16 +53,25 @@ bool AccessGuard::open(int number) {
 
 bool AccessGuard::touched(const void* address) noexcept {
   const auto* page = page_of(address);
-  bool ours = false;
-  for (Closed& closed : closed_) {
+  const auto* at = static_cast<const std::byte*>(address);
+  bool ours = false, unreadable = false, wrong = false;
+  for (const Closed& closed : closed_) {
     if (closed.begin == nullptr || closed.end <= page || closed.begin >= page + page_) continue;
     ours = true;
-    const auto* at = static_cast<const std::byte*>(address);
-    if (closed.begin <= at && at < closed.end) closed.touched = true;
+    unreadable |= !closed.may_read;
+    wrong |= !closed.may_read && closed.begin <= at && at < closed.end;
   }
+  if (!ours) return false;
+  if (unreadable && !wrong && page != readable_) {
+    readable_ = page;
+    mprotect(const_cast<std::byte*>(page), page_, PROT_READ);
+    return true;
+  }
+  for (Closed& closed : closed_)
+    closed.touched |= closed.begin != nullptr && closed.begin <= at && at < closed.end;
   // A neighbour on the same page may be used: what else happens there goes unnoticed from now on.
-  if (ours) mprotect(const_cast<std::byte*>(page), page_, PROT_READ | PROT_WRITE);
-  return ours;
+  mprotect(const_cast<std::byte*>(page), page_, PROT_READ | PROT_WRITE);
+  return true;
 }
 
 const std::byte* AccessGuard::page_of(const void* address) const {
@@ -71,6 +80,7 @@ const std::byte* AccessGuard::page_of(const void* address) const {
 }
 
 void AccessGuard::protect(const std::byte* page) noexcept {
+  if (page == readable_) readable_ = nullptr;
   int allowed = PROT_READ | PROT_WRITE;
   for (const Closed& closed : closed_) {
     if (closed.begin == nullptr || closed.end <= page || closed.begin >= page + page_) continue;

@@ -23,7 +23,9 @@ class AccessGuard {
   // Ends that. True: the program did what it must not, meanwhile.
   bool open(int number);
 
-  // Of the fault at `address`: notes it and opens the page. False: it is not one of ours. Async-signal-safe.
+  // Of the fault at `address`: notes it and opens the page. A fault does not say whether it read or wrote:
+  // where reading alone is no wrong, the page is first opened for reading, and what faults again writes.
+  // False: it is not one of ours. Async-signal-safe.
   bool touched(const void* address) noexcept;
 
  private:
@@ -38,6 +40,7 @@ class AccessGuard {
   const bool on_;
   std::map<const std::byte*, const std::byte*> allocated_;  // begin, end: whole pages
   std::vector<Closed> closed_;
+  const std::byte* readable_ = nullptr;  // the page that touched() has last opened for reading
 };
 
 }  // namespace dist::sim

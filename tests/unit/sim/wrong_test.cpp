@@ -206,6 +206,31 @@ TEST(D5, ASendBufferThatIsChanged) {
                  {"rank 0 changed what send #0 (4 f32) sends", here(line)});
 }
 
+// Rows of one page: whoever receives one may read what is sent beside it, and still must not write it.
+TEST(D5, NotWhereTheRowBesideAReceiveIsOnlyRead) {
+  const auto report = run(2, [&](int rank) {
+    Tensor rows = full({4, 5}, rank), ghost = rows[0];
+    Work coming = irecv(ghost, 1 - rank), going = isend(rows[1], 1 - rank);
+    EXPECT_EQ(sum(rows[1]), 5 * rank);
+    rows[2].fill_(9);
+    coming.wait();
+    going.wait();
+    EXPECT_EQ(sum(rows[0]), 5 * (1 - rank));
+  });
+  EXPECT_EQ(report.text(), "");
+}
+
+TEST(D5, ASendBufferThatIsChangedBesideAReceive) {
+  const auto report = run(2, [&](int rank) {
+    Tensor rows = full({4, 5}, rank), ghost = rows[0];
+    Work coming = irecv(ghost, 1 - rank), going = isend(rows[1], 1 - rank);
+    if (rank == 1) rows[1].fill_(9);
+    coming.wait();
+    going.wait();
+  });
+  expect_finding(report, Code::changed_before_wait, {"rank 1 changed what send #1 (5 f32) sends"});
+}
+
 TEST(D6, AWorkThatIsDropped) {
   const auto report = run(2, [&](int rank) {
     Tensor t = ones({4});

@@ -1,0 +1,174 @@
+// Lab 04, the story: ranks that swap, and what it costs to wait at the wrong place.
+//   ./distlab run 4
+// What is exchanged is shown with real processes; what it costs, on a simulated 10 Gb/s Ethernet.
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dist/dist.h"
+#include "dist/trace/ascii.h"
+
+#include "isend_irecv.h"
+
+namespace {
+
+using dist::Tensor;
+
+constexpr std::int64_t megabyte_of_f32 = 250'000;
+
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+// Everybody's lines, printed by rank 0 in the order of the ranks.
+void report(const std::string& line) {
+  for (const auto& each : dist::gather_object(line, 0)) say(each);
+}
+
+void as_rank(const std::function<void(int rank)>& tell) {
+  dist::init_process_group();
+  tell(dist::get_rank());
+  dist::destroy_process_group();
+}
+
+void tell_swap(int rank) {
+  const Tensor mine = dist::full({3}, rank);
+  Tensor theirs = dist::full({3}, -1);
+  const int partner = dist::get_world_size() - 1 - rank;
+  lab::swap_with(mine, theirs, partner);
+  report(
+      fmt::format("   rank {} swaps with rank {}: gave {}, got {}", rank, partner, mine.str(), theirs.str()));
+}
+
+std::string rows_of(const Tensor& field) {
+  std::string text;
+  for (std::int64_t row = 0; row < field.size(0); ++row) {
+    const bool is_ghost = row == 0 || row + 1 == field.size(0);
+    text += fmt::format("{}{:>4}{}", is_ghost ? " (" : "  ", fmt::join(field[row].to_vector<int>(), " "),
+                        is_ghost ? ")" : " ");
+  }
+  return text;
+}
+
+// The border is 0, and a ghost row that is not yet known -1.
+void tell_ghosts(int rank) {
+  Tensor field = dist::full({4, 3}, -1);
+  for (std::int64_t row = 1; row <= 2; ++row) field[row].fill_(10. * rank + static_cast<double>(row));
+  if (rank == 0) field[0].fill_(0);
+  if (rank + 1 == dist::get_world_size()) field[3].fill_(0);
+  const auto before = rows_of(field);
+  lab::exchange_ghosts(field);
+  report(fmt::format("   rank {}  before: {}\n           after:  {}", rank, before, rows_of(field)));
+}
+
+// So long it takes on simulated ranks. Throws what has gone wrong there.
+dist::sim::Report simulated(int ranks, const std::function<void(int rank)>& tell, bool trace = false) {
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  options.topology = "10gbe";
+  options.trace = trace;
+  auto done = dist::sim::run(options, [&](int rank) {
+    dist::init_process_group();
+    tell(rank);
+  });
+  if (!done.ok()) throw dist::Error(dist::Errc::internal, done.text());
+  return done;
+}
+
+std::string took(const dist::sim::Report& report) {
+  return fmt::format("{:5.0f} us", report.virtual_time_s * 1e6);
+}
+
+void tell_overlap() {
+  const auto work = [] { dist::sim::compute(700e-6); };
+  const auto with = [&](bool overlapped) {
+    return simulated(
+        2,
+        [&](int rank) {
+          const Tensor out = dist::zeros({megabyte_of_f32});
+          Tensor in = dist::zeros({megabyte_of_f32});
+          if (overlapped) return lab::overlap(out, in, 1 - rank, work);
+          lab::swap_with(out, in, 1 - rank);
+          work();
+        },
+        true);
+  };
+  say("   swap, then compute    " + took(with(false)));
+  const auto overlapped = with(true);
+  say("   compute meanwhile     " + took(overlapped) + "\n");
+  say(dist::trace::to_ascii(overlapped.trace));
+}
+
+// Each row is worth 100 us.
+void mean_of_rows(const Tensor& above, const Tensor&, const Tensor& below, Tensor& next) {
+  next.copy_(above).add_(below).mul_(0.5);
+  dist::sim::compute(100e-6);
+}
+
+void tell_relax() {
+  constexpr int ranks = 4, steps = 10, rows = 10;
+  const auto with = [&](const std::function<void(Tensor&)>& make_steps) {
+    return simulated(ranks, [&](int rank) {
+      Tensor field = dist::zeros({rows + 2, megabyte_of_f32 / 4});
+      if (rank == 0) field[0].fill_(100);
+      make_steps(field);
+    });
+  };
+  say("   ghosts first, then all rows    " + took(with([](Tensor& field) {
+        for (int step = 0; step < steps; ++step) {
+          lab::exchange_ghosts(field);
+          for (int row = 0; row < rows; ++row) dist::sim::compute(100e-6);
+        }
+      })));
+  say("   inner rows meanwhile           " +
+      took(with([](Tensor& field) { lab::relax(field, steps, mean_of_rows); })));
+}
+
+void tell_stream() {
+  constexpr int blocks = 8;
+  constexpr double produce = 800e-6, consume = 600e-6;
+  const auto compute_for = [](double seconds) {
+    return [=](int, const Tensor&) { dist::sim::compute(seconds); };
+  };
+  const auto block = [] { return dist::zeros({megabyte_of_f32}); };
+  const auto in_turns = simulated(2, [&](int rank) {
+    Tensor t = block();
+    for (int i = 0; i < blocks; ++i) {
+      if (rank == 0) dist::sim::compute(produce), dist::send(t, 1);
+      if (rank == 1) dist::recv(t, 0), dist::sim::compute(consume);
+    }
+  });
+  const auto streamed = simulated(2, [&](int rank) {
+    lab::Buffers buffers{block(), block()};
+    if (rank == 0) lab::stream_to(1, buffers, blocks, compute_for(produce));
+    if (rank == 1) lab::stream_from(0, buffers, blocks, compute_for(consume));
+  });
+  say("   send and recv, one buffer           " + took(in_turns));
+  say("   isend and irecv, two on each side   " + took(streamed));
+}
+
+void tell_all() {
+  say("1  Four processes swap: 0 with 3, 1 with 2");
+  dist::spawn(4, [](int) { as_rank(tell_swap); });
+  say("\n2  A megabyte swapped in 830 us and 700 us of work");
+  tell_overlap();
+  say("3  Three processes and their ghost rows, in brackets (0: the border, -1: not known)");
+  dist::spawn(3, [](int) { as_rank(tell_ghosts); });
+  say("\n4  Ten steps on 4 x 10 rows, 100 us a row");
+  tell_relax();
+  say("\n5  Eight megabytes in a stream: each made in 800 us, moved in 830 us, used in 600 us");
+  tell_stream();
+}
+
+}  // namespace
+
+int main() {
+  try {
+    tell_all();
+  } catch (const dist::Error& error) {
+    say(fmt::format("   {}", error.what()));
+    return 1;
+  }
+}
