@@ -24,7 +24,8 @@ void diagnose_finding(const Finding& finding) {
           "new_group is a call of all ranks, also of those that are not in the group: first new_group, then "
           "is_member()");
     }
-    if (finding.code == Code::deadlock && std::ranges::find(party.waits_for, party.rank) != party.waits_for.end())
+    const bool waits_for_itself = std::ranges::find(party.waits_for, party.rank) != party.waits_for.end();
+    if (finding.code == Code::deadlock && waits_for_itself && party.doing.find("send") != std::string::npos)
       return diagnose_self();
   }
 }

@@ -55,6 +55,26 @@ INSTANTIATE_TEST_SUITE_P(Sweep, Algorithms,
                          testing::Combine(testing::Values(1, 2, 3, 5, 9), testing::Values("ring", "tree"),
                                           testing::Values(0, 1, 7, 100'000)));
 
+// Neighbours in one page of memory, which is closed for one of them while the other is used.
+TEST(Remote, PartsOfOneTensorInFlight) {
+  const auto report = expect_the_same(ranks(3), [](int rank) {
+    init_process_group();
+    Tensor data = full({12}, static_cast<float>(rank));
+    Tensor first = data.narrow(0, 4), second = data.narrow(4, 4), third = data.narrow(8, 4);
+    const int next = (rank + 1) % 3, last = (rank + 2) % 3;
+    Work put = isend(first, next);
+    Work get = irecv(second, last);
+    Work late_get = irecv(third, last);
+    get.wait();  // into a page that may be read only
+    Work late_put = isend(second, next);  // from a page that may not be touched
+    for (Work* work : {&put, &late_get, &late_put}) work->wait();
+    require(second.data<float>()[3] == static_cast<float>(last), "a wrong number");
+    require(third.data<float>()[0] == static_cast<float>(next), "a wrong number of the one before");
+    destroy_process_group();
+  });
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
 TEST(Remote, GroupsMessagesAndWorksInFlight) {
   const auto report = expect_the_same(ranks(4), [](int rank) {
     init_process_group();
