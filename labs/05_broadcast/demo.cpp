@@ -1,5 +1,5 @@
-// Lab 05, the story: one rank's tensor to seven others in three ways, short and long, on virtual time; and then new
-// weights from a trainer to its servers, by real processes.
+// Lab 05, the story: one rank's tensor to seven others in three ways, short and long, on virtual time; and
+// then new weights from a trainer to its servers, by real processes.
 //   ./distlab run 5
 #include <algorithm>
 #include <stdexcept>
@@ -46,9 +46,11 @@ dist::sim::Report simulate(const Way& way, std::int64_t elements, bool trace = f
     auto data = dist::full({elements}, rank);
     way.broadcast(data);
     if (!dist::equal(data, dist::full({elements}, root)))
-      dist::fail(dist::Errc::invalid_argument, "the {} broadcast left {} on rank {}; the root's are {}", way.name,
-                 data.str(), rank, root);
+      dist::fail(dist::Errc::invalid_argument, "the {} broadcast left {} on rank {}; the root's are {}",
+                 way.name, data.str(), rank, root);
   });
+  if (!report.failures.empty() && report.findings.empty())
+    throw std::runtime_error(report.failures.front().what);  // the others say the same
   if (!report.ok()) throw std::runtime_error(report.text());
   return report;
 }
@@ -59,8 +61,8 @@ std::string in_bytes(std::uint64_t bytes) {
 }
 
 void compare(std::int64_t elements) {
-  say(fmt::format("\n   {:>7}  {:>11}  {:>21}  {:>21}", in_bytes(4 * static_cast<std::uint64_t>(elements)), "time",
-                  "the root sends", "all ranks send"));
+  say(fmt::format("\n   {:>7}  {:>11}  {:>21}  {:>21}", in_bytes(4 * static_cast<std::uint64_t>(elements)),
+                  "time", "the root sends", "all ranks send"));
   for (const auto& way : ways) {
     const auto report = simulate(way, elements);
     const auto& sent = report.traffic[root];
@@ -77,12 +79,12 @@ void draw_tree() {
   auto trace = simulate(ways[1], 1, true).trace;
   std::erase_if(trace.events, [](const auto& event) { return event.kind != dist::trace::Kind::send; });
   std::ranges::stable_sort(trace.events, {}, &dist::trace::Event::begin);
-  std::int64_t now = -1;
-  std::string line;
+  std::string now, line;
   for (const auto& event : trace.events) {
-    if (event.begin != now && !line.empty()) say(std::exchange(line, ""));
-    if (event.begin != now) line = fmt::format("   {:>5.1f} us  ", static_cast<double>(event.begin) * 1e-6);
-    now = event.begin;
+    const auto when = fmt::format("   {:>5.1f} us  ", static_cast<double>(event.begin) * 1e-6);
+    if (when != now && !line.empty()) say(std::exchange(line, ""));
+    if (when != now) line = when;
+    now = when;
     line += fmt::format("  {} -> {}", event.rank, event.peer);
   }
   say(line);
@@ -113,16 +115,16 @@ void update_servers(int rank) {
   };
   const auto before = version();
   lab::update_weights(parameters, trainers, servers, 8 * 1024);
-  const auto lines = dist::gather_object(fmt::format("{}: {}, then {}", is_trainer ? "trainer" : "server", before,
-                                                     version()),
-                                         0);
+  const auto lines = dist::gather_object(
+      fmt::format("{}: {}, then {}", is_trainer ? "trainer" : "server", before, version()), 0);
   for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {}, {}", i, lines[i]));
   dist::destroy_process_group();
 }
 
 void tell() {
-  say(fmt::format("1  From rank {} to {} others, a short tensor and a long one, on the virtual time of a laptop",
-                  root, ranks - 1));
+  say(fmt::format(
+      "1  From rank {} to {} others, a short tensor and a long one, on the virtual time of a laptop", root,
+      ranks - 1));
   compare(1);
   compare(1024 * 1024);
   say("\n2  The tree: when which message leaves");

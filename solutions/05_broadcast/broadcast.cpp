@@ -16,10 +16,6 @@ struct Ring {
   int rank_at(int place) const { return (root + place) % n; }
 };
 
-void wait_all(std::vector<Work>& works) {
-  for (auto& work : works) work.wait();
-}
-
 }  // namespace
 
 void flat_broadcast(Tensor& data, int root, const ProcessGroup& group) {
@@ -33,8 +29,8 @@ void flat_broadcast(Tensor& data, int root, const ProcessGroup& group) {
   }
 }
 
-// Binomial tree: place v has its data from v without its lowest set bit, and passes it on to v + distance for each
-// power of two below that bit, the farthest first.
+// Binomial tree: place v has its data from v without its lowest set bit, and passes it on to v + distance for
+// each power of two below that bit, the farthest first.
 void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
   const Ring ring{root, dist::get_world_size(group)};
   const int place = ring.place_of(dist::get_rank(group));
@@ -47,18 +43,24 @@ void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
   }
 }
 
+// All receives are posted before the first segment comes, so that no sender ever waits for one.
 void chain_broadcast(Tensor& data, int root, std::int64_t segment, const ProcessGroup& group) {
   const Ring ring{root, dist::get_world_size(group)};
   const int place = ring.place_of(dist::get_rank(group));
   const int from = ring.rank_at(place + ring.n - 1), to = ring.rank_at(place + 1);
   const Tensor flat = data.view({data.numel()});
-  std::vector<Work> leaving;
-  for (std::int64_t start = 0; start < flat.numel(); start += segment) {
-    Tensor part = flat.narrow(start, std::min(segment, flat.numel() - start));
-    if (place > 0) dist::recv(part, 0, {.group = group, .group_src = from});
-    if (place < ring.n - 1) leaving.push_back(dist::isend(part, 0, {.group = group, .group_dst = to}));
+  std::vector<Tensor> parts;
+  for (std::int64_t start = 0; start < flat.numel(); start += segment)
+    parts.push_back(flat.narrow(start, std::min(segment, flat.numel() - start)));
+
+  std::vector<Work> arriving(parts.size()), leaving;
+  for (std::size_t i = 0; i < parts.size() && place > 0; ++i)
+    arriving[i] = dist::irecv(parts[i], 0, {.group = group, .group_src = from});
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    arriving[i].wait();
+    if (place < ring.n - 1) leaving.push_back(dist::isend(parts[i], 0, {.group = group, .group_dst = to}));
   }
-  wait_all(leaving);
+  for (auto& work : leaving) work.wait();
 }
 
 namespace {

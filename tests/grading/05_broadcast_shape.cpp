@@ -50,9 +50,10 @@ void diagnose_slow_tree(const Form& form, int n) {
   } else if (form.depth > ceil_log2(n)) {
     misconception("tree_too_deep", "the way from the root to the last rank is longer than ceil(log2 n)");
   } else {
-    misconception("smallest_subtree_first",
-                  "the tree is right and served in the wrong order: the child with the largest subtree has the most "
-                  "work before it, so it must be sent to first");
+    misconception(
+        "smallest_subtree_first",
+        "the tree is right and served in the wrong order: the child with the largest subtree has the most "
+        "work before it, so it must be sent to first");
   }
 }
 
@@ -73,11 +74,13 @@ bool check_one_message_each(const judge::SimRun& done, const Asked& asked) {
 void diagnose_link(const dist::sim::LinkTraffic& link, const Round& round, int n) {
   const int next = (link.src + 1) % n;
   if (link.dst == round.root) {
-    misconception("ring_for_a_chain",
-                  "a chain has an end: the rank before the root has nobody to send to, the root has the data");
+    misconception(
+        "ring_for_a_chain",
+        "a chain has an end: the rank before the root has nobody to send to, the root has the data");
   } else if (link.src == round.root && link.dst != next) {
-    misconception("root_serves_everybody",
-                  "the root sends to its successor only: what it sends more goes through its one port as often");
+    misconception(
+        "root_serves_everybody",
+        "the root sends to its successor only: what it sends more goes through its one port as often");
   } else if (link.dst != next) {
     misconception("not_the_successor", "a rank of the chain sends to the rank after it and to nobody else");
   }
@@ -91,7 +94,8 @@ void expect_root_sends_all(const Asked& asked) {
   const int n = asked.world_size(), root = asked.rounds[0].root;
   for (const auto& link : done.report.links) {
     if (link.src == root) continue;
-    misconception("not_flat", "asked for is the plainest way: one rank sends to all. The next steps are better");
+    misconception("not_flat",
+                  "asked for is the plainest way: one rank sends to all. The next steps are better");
     ADD_FAILURE() << fmt::format("{}: rank {} sends to rank {}; expected that only the root sends",
                                  heading(asked), link.src, link.dst);
     return;
@@ -107,7 +111,8 @@ void expect_a_tree(const Asked& asked) {
   const auto form = form_of(done, asked.rounds[0].root);
   diagnose_slow_tree(form, n);
   ADD_FAILURE() << fmt::format(
-      "{} took {} rounds; expected at most ceil(log2 {}) = {}. The longest way has {} links, and one rank sends "
+      "{} took {} rounds; expected at most ceil(log2 {}) = {}. The longest way has {} links, and one rank "
+      "sends "
       "to {} others",
       heading(asked), rounds, n, limit, form.depth, form.widest);
 }
@@ -134,24 +139,29 @@ void expect_pipelined(const Asked& asked) {
   if (!run_in_rounds(asked, done)) return;
   const auto& round = asked.rounds[0];
   const int n = asked.world_size(), rounds = judge::rounds(done.report);
-  const auto what = fmt::format("{}, {} elements in segments of {}", heading(asked), round.elements(), round.segment);
+  const auto what =
+      fmt::format("{}, {} elements in segments of {}", heading(asked), round.elements(), round.segment);
   for (const auto& link : done.report.links) {
     const auto expected = static_cast<std::uint64_t>(round.messages());
+    diagnose_link(link, round, n);
     if (link.messages == expected) continue;
     if (link.messages == 1) {
-      misconception("not_in_segments",
-                    "all of it in one message: the next rank can pass nothing on before the last byte has come");
+      misconception(
+          "not_in_segments",
+          "all of it in one message: the next rank can pass nothing on before the last byte has come");
     }
-    ADD_FAILURE() << fmt::format("{}: rank {} sends rank {} {} messages; expected {}", what, link.src, link.dst,
-                                 link.messages, expected);
+    ADD_FAILURE() << fmt::format("{}: rank {} sends rank {} {} messages; expected {}", what, link.src,
+                                 link.dst, link.messages, expected);
     return;
   }
   const int limit = n - 2 + round.messages();
   if (rounds <= limit) return;
-  misconception("waits_before_the_next_segment",
-                "a rank receives and sends in turns: let a segment leave (isend, without waiting) while the next "
-                "one is being received, and wait for all of them at the end");
-  ADD_FAILURE() << fmt::format("{} took {} rounds; expected at most n - 2 + segments = {}", what, rounds, limit);
+  misconception(
+      "waits_before_the_next_segment",
+      "a rank receives and sends in turns: let a segment leave (isend, without waiting) while the next "
+      "one is being received, and wait for all of them at the end");
+  ADD_FAILURE() << fmt::format("{} took {} rounds; expected at most n - 2 + segments = {}", what, rounds,
+                               limit);
 }
 
 }  // namespace lab05

@@ -12,8 +12,7 @@ namespace {
 using dist::check::Code, dist::check::Finding;
 
 void diagnose_self() {
-  judge::misconception("sends_to_itself",
-                       "the root has the data already: it sends to every rank but itself");
+  judge::misconception("sends_to_itself", "the root has the data already: it sends to every rank but itself");
 }
 
 void diagnose_finding(const Finding& finding) {
@@ -34,9 +33,10 @@ void diagnose_error(const std::string& error) {
   const auto says = [&](std::string_view words) { return error.find(words) != std::string::npos; };
   if (says("send to oneself")) return diagnose_self();
   if (says("takes global ranks")) {
-    judge::misconception("group_rank_as_global_rank",
-                         "dst and src are ranks of the world, also with .group: a rank of the group goes into "
-                         ".group_dst or .group_src");
+    judge::misconception(
+        "group_rank_as_global_rank",
+        "dst and src are ranks of the world, also with .group: a rank of the group goes into "
+        ".group_dst or .group_src");
   } else if (says(".group_dst = ") || says(".group_src = ")) {
     judge::misconception("no_such_group_rank",
                          "a group rank is from 0 to n - 1, n the size of the group: either it went beyond "
@@ -76,7 +76,8 @@ bool are_in_place(const std::vector<Json>& replies, const std::string& call) {
       judge::misconception(
           "not_in_place",
           "the tensor was made to point to other memory, and whoever else holds the old memory, the "
-          "optimizer or the caller, sees nothing of it: receive into the tensor's own memory, or copy_ into it");
+          "optimizer or the caller, sees nothing of it: receive into the tensor's own memory, or copy_ into "
+          "it");
       ADD_FAILURE() << fmt::format(
           "rank {}: after {} the tensor has other memory than the caller gave; expected the same, written in "
           "place",
@@ -90,8 +91,17 @@ bool are_in_place(const std::vector<Json>& replies, const std::string& call) {
 std::string text(const Numbers& numbers) {
   constexpr std::size_t most = 12;
   const auto shown = std::min(numbers.size(), most);
-  return fmt::format("{{{}{}}}", fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+  return fmt::format("{{{}{}}}",
+                     fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                      shown < numbers.size() ? ", ..." : "");
+}
+
+std::string difference(const Numbers& expected, const Numbers& got) {
+  if (expected.size() != got.size())
+    return fmt::format("{} elements and not {}", got.size(), expected.size());
+  const auto at = std::ranges::mismatch(expected, got).in1 - expected.begin();
+  const auto i = static_cast<std::size_t>(at);
+  return fmt::format("element {} is {} and not {}", i, got[i], expected[i]);
 }
 
 }  // namespace lab05

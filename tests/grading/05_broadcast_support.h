@@ -41,7 +41,9 @@ int ceil_log2(int n);
 std::vector<Json> answers(const judge::SimRun& run);
 // Whether every tensor is still the caller's; the first that is not is told.
 bool are_in_place(const std::vector<Json>& replies, const std::string& call);
+// "{1, 2, 3}", and which element is the first that differs.
 std::string text(const Numbers& numbers);
+std::string difference(const Numbers& expected, const Numbers& got);
 
 // All ranks have the root's numbers, in place, whether sends wait for their receivers or not.
 void expect_broadcasts(const Asked& asked);

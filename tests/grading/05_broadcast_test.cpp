@@ -1,5 +1,5 @@
-// The grading of lab 05. Every rank is a process of its own in the judge's simulation: the judge draws the numbers,
-// the roots and the lengths, knows what must come out, and counts messages, bytes and rounds.
+// The grading of lab 05. Every rank is a process of its own in the judge's simulation: the judge draws the
+// numbers, the roots and the lengths, knows what must come out, and counts messages, bytes and rounds.
 #include <gtest/gtest.h>
 
 #include "05_broadcast_support.h"
@@ -39,9 +39,10 @@ void expect_any_root(Random& random, const std::string& call, const std::vector<
   for (const int n : sizes) {
     lab05::expect_broadcasts(from_roots(random, call, n, all_roots(random, n)));
     if (!testing::Test::HasFailure()) continue;
-    return judge::misconception("root_0_assumed",
-                                "root 0 works and other roots do not: count the places from the root on, (rank - "
-                                "root + n) % n, and translate back, (root + place) % n");
+    return judge::misconception(
+        "root_0_assumed",
+        "root 0 works and other roots do not: count the places from the root on, (rank - "
+        "root + n) % n, and translate back, (root + place) % n");
   }
 }
 
@@ -96,9 +97,10 @@ TEST(Step2Tree, any_number_of_ranks) {
   for (const int n : {3, random.between(5, 7), 9}) {
     lab05::expect_broadcasts(from_roots(random, "tree_broadcast", n, {0}));
     if (!HasFailure()) continue;
-    return judge::misconception("power_of_two_assumed",
-                                "4 ranks work, and a number that is no power of two does not: the last children of some "
-                                "ranks do not exist, so a rank sends to place v + distance only when that is below n");
+    return judge::misconception(
+        "power_of_two_assumed",
+        "4 ranks work, and a number that is no power of two does not: the last children of some "
+        "ranks do not exist, so a rank sends to place v + distance only when that is below n");
   }
 }
 
@@ -148,7 +150,8 @@ TEST(Step3Chain, root_sends_it_once) {
   worth(6, 3);
   Random random("chain traffic");
   const int n = random.between(4, 8);
-  lab05::expect_a_chain(one(random, "chain_broadcast", n, random.between(0, n - 1), random.between(8, 12), 3));
+  lab05::expect_a_chain(
+      one(random, "chain_broadcast", n, random.between(0, n - 1), random.between(8, 12), 3));
 }
 
 TEST(Step3Chain, pipelined) {
@@ -166,7 +169,8 @@ TEST(Step3Chain, pipelined) {
 TEST(Step4Update, servers_get_the_weights) {
   worth(9, 4);
   Random random("update");
-  lab05::expect_updated(random, {5, {0, 1}, {2, 3, 4}, {{{2, 3}}, {{4}}, {{5, 1}}, {{3}}}, random.between(9, 11)});
+  lab05::expect_updated(random,
+                        {5, {0, 1}, {2, 3, 4}, {{{2, 3}}, {{4}}, {{5, 1}}, {{3}}}, random.between(9, 11)});
 }
 
 TEST(Step4Update, any_ranks_and_shapes) {

@@ -74,12 +74,14 @@ void diagnose(const Update& update, const Json& reply, const Weights& before, st
   const auto last = update.buckets().back();
   if (is([](std::size_t) { return true; })) {
     if (bytes_received > 0) {
-      misconception("not_unpacked",
-                    "the buckets came and their elements were not copied into the parameters, which are all old");
+      misconception(
+          "not_unpacked",
+          "the buckets came and their elements were not copied into the parameters, which are all old");
     }
   } else if (is([&](std::size_t i) { return std::ranges::find(last, i) != last.end(); })) {
-    misconception("last_bucket_forgotten",
-                  "the tensors of the last bucket are old: a bucket that is not full has to be sent too, at the end");
+    misconception(
+        "last_bucket_forgotten",
+        "the tensors of the last bucket are old: a bucket that is not full has to be sent too, at the end");
   } else if (is([&](std::size_t i) { return update.parameters[i].elements() > update.bucket_elements; })) {
     misconception("large_tensor_left_out",
                   "the tensors that are larger than a bucket are old: each of them gets a bucket of its own");
@@ -97,8 +99,9 @@ bool check_weights(const Update& update, const judge::SimRun& done, const std::v
       if (got == right[i]) continue;
       if (update.is_server(rank))
         diagnose(update, replies[me], before[me], done.report.traffic[me].bytes_received);
-      ADD_FAILURE() << fmt::format("{}: expected {} in tensor {} of rank {}; it has {}, and had {} before",
-                                   heading(update), text(right[i]), i, rank, text(got), text(before[me][i]));
+      ADD_FAILURE() << fmt::format(
+          "{}: expected {} in tensor {} of rank {}; it has {}, and had {} before ({})", heading(update),
+          text(right[i]), i, rank, text(got), text(before[me][i]), difference(right[i], got));
       return false;
     }
   }
@@ -113,9 +116,10 @@ bool check_bystanders(const Update& update, const judge::SimRun& done) {
       misconception("trainers_take_part",
                     "the other trainers have the weights already: the group is trainers[0] and the servers");
     }
-    ADD_FAILURE() << fmt::format("{}: rank {} is neither trainers[0] nor a server; expected no message, it "
-                                 "sends {} and receives {}",
-                                 heading(update), rank, traffic.messages_sent, traffic.messages_received);
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} is neither trainers[0] nor a server; expected no message, it "
+        "sends {} and receives {}",
+        heading(update), rank, traffic.messages_sent, traffic.messages_received);
     return false;
   }
   return true;
@@ -125,10 +129,13 @@ void check_sizes(const judge::SimRun& done, const Update& update) {
   int limit = update.bucket_elements;
   for (const auto& parameter : update.parameters) limit = std::max(limit, parameter.elements());
   for (const auto& event : done.report.trace.events) {
-    if (event.kind != dist::trace::Kind::send || event.bytes <= std::uint64_t{4} * static_cast<unsigned>(limit)) continue;
-    misconception("bucket_limit_ignored",
-                  "more tensors in a bucket than it has room for: a bucket is memory beside the weights, and what "
-                  "bounds it is bucket_elements");
+    if (event.kind != dist::trace::Kind::send ||
+        event.bytes <= std::uint64_t{4} * static_cast<unsigned>(limit))
+      continue;
+    misconception(
+        "bucket_limit_ignored",
+        "more tensors in a bucket than it has room for: a bucket is memory beside the weights, and what "
+        "bounds it is bucket_elements");
     ADD_FAILURE() << fmt::format("{}: rank {} sends {} bytes in one message; expected at most {}",
                                  heading(update), event.rank, event.bytes, 4 * limit);
     return;
@@ -192,8 +199,9 @@ void expect_buckets(const judge::SimRun& done, const Update& update) {
   if (sent <= most) return;
   misconception("trainer_serves_everybody",
                 "trainers[0] sends every bucket to every server itself: with a tree the servers help");
-  ADD_FAILURE() << fmt::format("{}: rank {} sends {} messages; expected at most {} buckets x ceil(log2 {}) = {}",
-                               heading(update), trainer, sent, buckets, n, most);
+  ADD_FAILURE() << fmt::format(
+      "{}: rank {} sends {} messages; expected at most {} buckets x ceil(log2 {}) = {}", heading(update),
+      trainer, sent, buckets, n, most);
 }
 
 }  // namespace lab05

@@ -41,9 +41,7 @@ const std::vector<Idea>& ideas() {
        "the whole segments came and what is left after them did not: the last segment may be shorter",
        [](const Round& r, int rank) { return first_of_root(r, rank, whole_segments(r)); }},
       {"first_segment_only", "the first segment came, the others did not",
-       [](const Round& r, int rank) {
-         return first_of_root(r, rank, std::min(r.segment, r.elements()));
-       }},
+       [](const Round& r, int rank) { return first_of_root(r, rank, std::min(r.segment, r.elements())); }},
       {"power_of_two_assumed",
        "the tree stops at the highest power of two below n: the ranks behind it are reached by nobody. Go on "
        "while distance < n, and leave out children that do not exist",
@@ -92,11 +90,13 @@ bool check(const Asked& asked, const std::vector<Json>& replies, bool eager) {
       if (got == of_root(round)) continue;
       diagnose(asked, replies);
       ADD_FAILURE() << fmt::format(
-          "{} among {} ranks from root {}{}{}: expected the root's {} on rank {}; it has {}, and had {} before",
+          "{} among {} ranks from root {}{}{}: expected the root's {} on rank {}; it has {}, and had {} "
+          "before "
+          "({})",
           asked.call, asked.world_size(), round.root,
           asked.call == "chain_broadcast" ? fmt::format(", segment {}", round.segment) : "",
           eager ? ", with eager sends" : "", text(of_root(round)), rank, text(got),
-          text(of_rank(round, static_cast<int>(rank))));
+          text(of_rank(round, static_cast<int>(rank))), difference(of_root(round), got));
       return false;
     }
   }

@@ -65,7 +65,7 @@ TEST(Remote, PartsOfOneTensorInFlight) {
     Work put = isend(first, next);
     Work get = irecv(second, last);
     Work late_get = irecv(third, last);
-    get.wait();  // into a page that may be read only
+    get.wait();                           // into a page that may be read only
     Work late_put = isend(second, next);  // from a page that may not be touched
     for (Work* work : {&put, &late_get, &late_put}) work->wait();
     require(second.data<float>()[3] == static_cast<float>(last), "a wrong number");

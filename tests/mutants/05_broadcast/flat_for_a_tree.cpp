@@ -9,8 +9,6 @@
 
 namespace lab {
 
-void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
-  flat_broadcast(data, root, group);
-}
+void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) { flat_broadcast(data, root, group); }
 
 }  // namespace lab

@@ -9,8 +9,6 @@
 
 namespace lab {
 
-void flat_broadcast(Tensor& data, int root, const ProcessGroup& group) {
-  tree_broadcast(data, root, group);
-}
+void flat_broadcast(Tensor& data, int root, const ProcessGroup& group) { tree_broadcast(data, root, group); }
 
 }  // namespace lab
