@@ -9,7 +9,7 @@
 
 namespace lab {
 
-void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
+void tree_broadcast(Tensor& data, int, const ProcessGroup& group) {
   right_tree_broadcast(data, 0, group);
 }
 
