@@ -9,8 +9,6 @@
 
 namespace lab {
 
-void tree_broadcast(Tensor& data, int, const ProcessGroup& group) {
-  right_tree_broadcast(data, 0, group);
-}
+void tree_broadcast(Tensor& data, int, const ProcessGroup& group) { right_tree_broadcast(data, 0, group); }
 
 }  // namespace lab
