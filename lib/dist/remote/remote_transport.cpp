@@ -22,7 +22,10 @@ RemoteTransport::~RemoteTransport() {
 Request RemoteTransport::isend(TensorView data, int dst) {
   Question question(Verb::post_send);
   question.with(number_).with(dst).with(data.dtype).with(data.count);
-  return {this, question.ask({data.data, data.bytes()}).get<std::uint64_t>()};
+  // Copied here and not by the system, which fails (EFAULT) where the page is closed for a neighbour in it
+  // (access_guard.h).
+  const Bytes copy(data.data, data.data + data.bytes());
+  return {this, question.ask(copy).get<std::uint64_t>()};
 }
 
 Request RemoteTransport::irecv(TensorView data, int src) {
@@ -36,8 +39,10 @@ Request RemoteTransport::irecv(TensorView data, int src) {
 int RemoteTransport::wait(std::uint64_t id) {
   const auto receiving = receiving_.extract(id);
   const int peer = Question(Verb::wait_for).with(number_).with(id).ask().get<int>();
-  if (!receiving.empty())
-    TaskChannel::current().receive({receiving.mapped().data, receiving.mapped().bytes()});
+  if (receiving.empty()) return peer;
+  Bytes arrived(receiving.mapped().bytes());
+  TaskChannel::current().receive(arrived);
+  std::ranges::copy(arrived, receiving.mapped().data);  // not by the system, see isend()
   return peer;
 }
 

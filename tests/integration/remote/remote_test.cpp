@@ -55,6 +55,25 @@ INSTANTIATE_TEST_SUITE_P(Sweep, Algorithms,
                          testing::Combine(testing::Values(1, 2, 3, 5, 9), testing::Values("ring", "tree"),
                                           testing::Values(0, 1, 7, 100'000)));
 
+// Neighbours in one page of memory, which is closed for one of them while the other is used.
+TEST(Remote, PartsOfOneTensorInFlight) {
+  const auto report = expect_the_same(ranks(3), [](int rank) {
+    init_process_group();
+    Tensor data = full({12}, static_cast<float>(rank));
+    std::vector<Tensor> parts = data.chunk(3);
+    const int next = (rank + 1) % 3, last = (rank + 2) % 3;
+    Work put = isend(parts[0], next);
+    recv(parts[1], last);  // into a page that may be read only
+    Work get = irecv(parts[2], last);
+    Work late_put = isend(parts[1], next);  // from a page that may not be touched
+    for (Work* work : {&put, &get, &late_put}) work->wait();
+    require(parts[1].data<float>()[3] == static_cast<float>(last), "a wrong number");
+    require(parts[2].data<float>()[0] == static_cast<float>(next), "a wrong number of the one before");
+    destroy_process_group();
+  });
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
 TEST(Remote, GroupsMessagesAndWorksInFlight) {
   const auto report = expect_the_same(ranks(4), [](int rank) {
     init_process_group();

@@ -1,0 +1,64 @@
+// The process of one rank in the grading of lab 05: a rank of the judge's simulation that calls the graded
+// functions as the task says. What comes back is what the caller sees in its own memory, whatever became of
+// the tensor.
+#include <nlohmann/json.hpp>
+
+#include "dist/dist.h"
+
+#include "broadcast.h"
+#include "judge/runner.h"
+
+namespace {
+
+using judge::Json;
+
+dist::Tensor tensor_of(const Json& numbers) {
+  const std::vector<float> values = numbers;
+  return dist::tensor(std::span<const float>(values));
+}
+
+Json seen(const dist::Tensor& mine, const dist::Tensor& now) {
+  return {{"numbers", mine.to_vector<float>()}, {"same_memory", now.raw() == mine.raw()}};
+}
+
+void broadcast(const std::string& call, dist::Tensor& data, const Json& round) {
+  const int root = round.at("root");
+  if (call == "flat_broadcast") return lab::flat_broadcast(data, root);
+  if (call == "tree_broadcast") return lab::tree_broadcast(data, root);
+  if (call == "chain_broadcast") return lab::chain_broadcast(data, root, round.at("segment"));
+  throw std::logic_error("no such call: " + call);
+}
+
+Json broadcasts(const Json& task) {
+  Json replies = Json::array();
+  for (const auto& round : task.at("rounds")) {
+    auto data = tensor_of(round.at("numbers"));
+    const auto mine = data;
+    broadcast(task.at("call"), data, round);
+    replies.push_back(seen(mine, data));
+  }
+  return replies;
+}
+
+Json update(const Json& task) {
+  std::vector<dist::Tensor> parameters;
+  for (const auto& parameter : task.at("parameters"))
+    parameters.push_back(tensor_of(parameter.at("numbers")).view(parameter.at("shape")));
+  const auto mine = parameters;
+  lab::update_weights(parameters, task.at("trainers"), task.at("servers"), task.at("bucket_elements"));
+  Json replies = Json::array();
+  for (std::size_t i = 0; i < mine.size(); ++i)
+    replies.push_back(seen(mine[i], i < parameters.size() ? parameters[i] : dist::empty({1})));
+  return replies;
+}
+
+Json handle(const Json& task) {
+  dist::init_process_group();
+  return task.at("call") == "update_weights" ? update(task) : broadcasts(task);
+}
+
+}  // namespace
+
+int main() {
+  return judge::serve([](const Json& task) { return judge::attempt([&] { return handle(task); }); });
+}

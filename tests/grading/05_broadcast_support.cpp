@@ -1,0 +1,107 @@
+// Lab 05: what all steps share.
+#include "05_broadcast_support.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace lab05 {
+namespace {
+
+using dist::check::Code, dist::check::Finding;
+
+void diagnose_self() {
+  judge::misconception("sends_to_itself", "the root has the data already: it sends to every rank but itself");
+}
+
+void diagnose_finding(const Finding& finding) {
+  for (const auto& party : finding.parties) {
+    if (party.doing.find("new_group") != std::string::npos) {
+      return judge::misconception(
+          "only_members_make_the_group",
+          "new_group is a call of all ranks, also of those that are not in the group: first new_group, then "
+          "is_member()");
+    }
+    const bool waits_for_itself = std::ranges::find(party.waits_for, party.rank) != party.waits_for.end();
+    if (finding.code == Code::deadlock && waits_for_itself && party.doing.find("send") != std::string::npos)
+      return diagnose_self();
+  }
+}
+
+void diagnose_error(const std::string& error) {
+  const auto says = [&](std::string_view words) { return error.find(words) != std::string::npos; };
+  if (says("send to oneself")) return diagnose_self();
+  if (says("takes global ranks")) {
+    judge::misconception(
+        "group_rank_as_global_rank",
+        "dst and src are ranks of the world, also with .group: a rank of the group goes into "
+        ".group_dst or .group_src");
+  } else if (says(".group_dst = ") || says(".group_src = ")) {
+    judge::misconception("no_such_group_rank",
+                         "a group rank is from 0 to n - 1, n the size of the group: either it went beyond "
+                         "the last one, or a rank of the world was given");
+  }
+}
+
+}  // namespace
+
+Round round_of(judge::Random& random, int world_size, int root, int elements, int segment) {
+  Round round{root, {}, segment};
+  for (int rank = 0; rank < world_size; ++rank) {
+    Numbers numbers;
+    for (int i = 0; i < elements; ++i)
+      numbers.push_back(static_cast<float>(100 * (rank + 1) + random.between(0, 99)));
+    round.before.push_back(numbers);
+  }
+  return round;
+}
+
+int ceil_log2(int n) {
+  int rounds = 0;
+  while ((1 << rounds) < n) ++rounds;
+  return rounds;
+}
+
+std::vector<Json> answers(const judge::SimRun& run) {
+  for (const auto& finding : run.report.findings) diagnose_finding(finding);
+  for (const auto& failure : run.report.failures) diagnose_error(failure.what);
+  return run.answers();
+}
+
+bool are_in_place(const std::vector<Json>& replies, const std::string& call) {
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    for (const auto& seen : replies[rank]) {
+      if (seen.at("same_memory")) continue;
+      judge::misconception(
+          "not_in_place",
+          "the tensor was made to point to other memory, and whoever else holds the old memory, the "
+          "optimizer or the caller, sees nothing of it: receive into the tensor's own memory, or copy_ into "
+          "it");
+      ADD_FAILURE() << fmt::format(
+          "rank {}: after {} the tensor has other memory than the caller gave; expected the same, written in "
+          "place",
+          rank, call);
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string text(const Numbers& numbers) {
+  constexpr std::size_t most = 12;
+  const auto shown = std::min(numbers.size(), most);
+  return fmt::format("{{{}{}}}",
+                     fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     shown < numbers.size() ? ", ..." : "");
+}
+
+std::string difference(const Numbers& expected, const Numbers& got) {
+  if (expected.size() != got.size())
+    return fmt::format("{} elements and not {}", got.size(), expected.size());
+  const auto at = std::ranges::mismatch(expected, got).in1 - expected.begin();
+  const auto i = static_cast<std::size_t>(at);
+  return fmt::format("element {} is {} and not {}", i, got[i], expected[i]);
+}
+
+}  // namespace lab05

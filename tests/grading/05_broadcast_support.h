@@ -1,0 +1,82 @@
+// What the grading of lab 05 is made of: runs of simulated ranks, and the expected values.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "judge/exam.h"
+#include "judge/sim_run.h"
+
+namespace lab05 {
+
+using judge::Json;
+using Numbers = std::vector<float>;  // small whole ones
+
+// One broadcast.
+struct Round {
+  int root = 0;
+  std::vector<Numbers> before;  // [rank]: what its tensor holds; the root's is what all must have
+  int segment = 1;              // elements; for the chain
+  int elements() const { return static_cast<int>(before.at(0).size()); }
+  int messages() const { return (elements() + segment - 1) / segment; }  // a link of the chain
+  std::int64_t bytes() const { return std::int64_t{4} * elements(); }
+};
+
+// A broadcast of so many numbers. All ranks hold different ones.
+Round round_of(judge::Random& random, int world_size, int root, int elements, int segment = 1);
+
+// Calls of one way, one after the other in the same program.
+struct Asked {
+  std::string call;  // "tree_broadcast"
+  std::vector<Round> rounds;
+  int world_size() const { return static_cast<int>(rounds.at(0).before.size()); }
+};
+
+inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
+int ceil_log2(int n);
+
+// As SimRun::answers() without any collective, and names the misconception that a finding or an error shows.
+std::vector<Json> answers(const judge::SimRun& run);
+// Whether every tensor is still the caller's; the first that is not is told.
+bool are_in_place(const std::vector<Json>& replies, const std::string& call);
+// "{1, 2, 3}", and which element is the first that differs.
+std::string text(const Numbers& numbers);
+std::string difference(const Numbers& expected, const Numbers& got);
+
+// All ranks have the root's numbers, in place, whether sends wait for their receivers or not.
+void expect_broadcasts(const Asked& asked);
+
+// These look at one broadcast, on topology "rounds".
+void expect_root_sends_all(const Asked& asked);  // flat
+void expect_a_tree(const Asked& asked);
+void expect_a_chain(const Asked& asked);  // who sends how much to whom
+void expect_pipelined(const Asked& asked);
+
+// Step 4.
+struct Parameter {
+  std::vector<int> shape;
+  int elements() const {
+    int count = 1;
+    for (const int length : shape) count *= length;
+    return count;
+  }
+};
+struct Update {
+  int world_size;
+  std::vector<int> trainers, servers;
+  std::vector<Parameter> parameters;
+  int bucket_elements;
+
+  bool is_server(int rank) const { return std::ranges::find(servers, rank) != servers.end(); }
+  bool takes_part(int rank) const { return rank == trainers.at(0) || is_server(rank); }
+  std::vector<std::vector<std::size_t>> buckets() const;  // the tensors of each, those without elements too
+  std::int64_t bytes() const;
+};
+// The servers have the weights, in place, and nobody else took part.
+judge::SimRun expect_updated(judge::Random& random, const Update& update);
+// In that run: messages and bytes.
+void expect_buckets(const judge::SimRun& run, const Update& update);
+
+}  // namespace lab05

@@ -1,0 +1,131 @@
+// Lab 05, steps 1 to 3: what the ranks have after a broadcast.
+#include <functional>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "05_broadcast_support.h"
+
+namespace lab05 {
+namespace {
+
+// What a rank should have after one of the rounds, were an idea right.
+using Expected = std::function<Numbers(const Round&, int rank)>;
+
+struct Idea {
+  const char* name;
+  const char* in_words;
+  Expected numbers;
+};
+
+int whole_segments(const Round& round) { return round.elements() / round.segment * round.segment; }
+
+const Numbers& of_root(const Round& round) { return round.before[static_cast<std::size_t>(round.root)]; }
+const Numbers& of_rank(const Round& round, int rank) { return round.before[static_cast<std::size_t>(rank)]; }
+
+Numbers first_of_root(const Round& round, int rank, int count) {
+  if (rank == round.root) return of_root(round);
+  auto numbers = of_rank(round, rank);
+  std::copy_n(of_root(round).begin(), count, numbers.begin());
+  return numbers;
+}
+
+const std::vector<Idea>& ideas() {
+  static const std::vector<Idea> known{
+      {"root_0_assumed", "that is rank 0's data, on all ranks, whichever rank is the root",
+       [](const Round& r, int) { return of_rank(r, 0); }},
+      {"nothing_arrives", "every rank still has its own: nothing was received into the tensor",
+       [](const Round& r, int rank) { return of_rank(r, rank); }},
+      {"last_segment_dropped",
+       "the whole segments came and what is left after them did not: the last segment may be shorter",
+       [](const Round& r, int rank) { return first_of_root(r, rank, whole_segments(r)); }},
+      {"first_segment_only", "the first segment came, the others did not",
+       [](const Round& r, int rank) { return first_of_root(r, rank, std::min(r.segment, r.elements())); }},
+      {"power_of_two_assumed",
+       "the tree stops at the highest power of two below n: the ranks behind it are reached by nobody. Go on "
+       "while distance < n, and leave out children that do not exist",
+       [](const Round& r, int rank) {
+         const int n = static_cast<int>(r.before.size()), reached = 1 << (ceil_log2(n + 1) - 1);
+         return place_of(rank, r.root, n) < reached ? of_root(r) : of_rank(r, rank);
+       }}};
+  return known;
+}
+
+void diagnose(const Asked& asked, const std::vector<Json>& replies) {
+  for (const auto& idea : ideas()) {
+    bool fits = true;
+    for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+      for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
+        fits = fits && replies[rank].at(i).at("numbers").get<Numbers>() ==
+                           idea.numbers(asked.rounds[i], static_cast<int>(rank));
+      }
+    }
+    if (fits) return judge::misconception(idea.name, idea.in_words);
+  }
+}
+
+judge::SimRun run(const Asked& asked, bool eager, const std::string& topology) {
+  judge::SimPlan plan;
+  plan.eager = eager;
+  plan.topology = topology;
+  for (int rank = 0; rank < asked.world_size(); ++rank) {
+    Json task{{"call", asked.call}, {"rounds", Json::array()}};
+    for (const auto& round : asked.rounds) {
+      task["rounds"].push_back(
+          {{"root", round.root}, {"numbers", of_rank(round, rank)}, {"segment", round.segment}});
+    }
+    plan.tasks.push_back(task);
+  }
+  return judge::simulate(plan);
+}
+
+// Whether all ranks have what they should; the first difference is told.
+bool check(const Asked& asked, const std::vector<Json>& replies, bool eager) {
+  if (replies.empty() || !are_in_place(replies, asked.call)) return false;
+  for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
+    for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+      const auto& round = asked.rounds[i];
+      const auto got = replies[rank].at(i).at("numbers").get<Numbers>();
+      if (got == of_root(round)) continue;
+      diagnose(asked, replies);
+      ADD_FAILURE() << fmt::format(
+          "{} among {} ranks from root {}{}{}: expected the root's {} on rank {}; it has {}, and had {} "
+          "before "
+          "({})",
+          asked.call, asked.world_size(), round.root,
+          asked.call == "chain_broadcast" ? fmt::format(", segment {}", round.segment) : "",
+          eager ? ", with eager sends" : "", text(of_root(round)), rank, text(got),
+          text(of_rank(round, static_cast<int>(rank))), difference(of_root(round), got));
+      return false;
+    }
+  }
+  return true;
+}
+
+// A rank's way of failing says little about which call it was in.
+void tell_the_call(const Asked& asked, bool eager) {
+  std::vector<std::string> rounds;
+  for (const auto& round : asked.rounds)
+    rounds.push_back(fmt::format("root {} ({} elements)", round.root, round.elements()));
+  ADD_FAILURE() << fmt::format("that was {} among {} ranks{}, from {}", asked.call, asked.world_size(),
+                               eager ? " with eager sends" : "", fmt::join(rounds, ", then "));
+}
+
+}  // namespace
+
+void expect_broadcasts(const Asked& asked) {
+  for (const bool eager : {false, true}) {
+    const auto done = run(asked, eager, "laptop");
+    const auto replies = answers(done);
+    if (replies.empty() && !judge::is_todo(done.ranks[0].reply)) tell_the_call(asked, eager);
+    if (!check(asked, replies, eager)) return;
+  }
+}
+
+bool run_in_rounds(const Asked& asked, judge::SimRun& done) {
+  done = run(asked, false, "rounds");
+  return check(asked, answers(done), false);
+}
+
+}  // namespace lab05

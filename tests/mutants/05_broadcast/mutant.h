@@ -1,0 +1,12 @@
+// A mutant is the solution with one function replaced: `#define tree_broadcast right_tree_broadcast` around
+// the solution keeps the right one under another name. The headers come first, so that the macro meets
+// nothing else.
+//
+// Each mutant's file names its misconception, the test that must kill it and the diagnosis it must get.
+#pragma once
+
+#include <algorithm>
+
+#include "broadcast.h"
+
+#define DIST_SOLUTION "solutions/05_broadcast/broadcast.cpp"
