@@ -22,8 +22,7 @@ void worth(int points, int step);
 // consequences.
 void misconception(std::string_view name, std::string_view in_words);
 
-// Fails the test when this rank has not completed, saying how it ended and what it printed. Throws when the
-// trusted part of its process could not do its work: then nothing is graded. `who`: "rank 2".
+// Fails the test when this rank has not completed, saying how it ended and what it printed. `who`: "rank 2".
 bool has_completed(const Outcome& outcome, std::string_view who);
 bool all_completed(const std::vector<Outcome>& outcomes);  // each of them, by its number
 
