@@ -42,7 +42,7 @@ expect 'builds in the checkout' test -f "$tree/build/dev/build.ninja"
 
 begin 'each command builds what it needs'
 for pair in 'test:all' 'run 1:distlab lab_01' 'grade 01:distlab lab_01' 'grade 2 --solution:distlab lab_02_solution' \
-  'grade --solution 1:distlab lab_01_solution' 'run group:distlab lab_02' 'grade 02_group:distlab lab_02' \
+  'grade --solution 1:distlab lab_01_solution' 'grade all:distlab lab_01 lab_02' 'submit -o x.zip 1:distlab lab_01' 'run group:distlab lab_02' 'grade 02_group:distlab lab_02' \
   'grade 99:distlab' 'grade nonsense:distlab' 'grade --seed 2 1:distlab lab_01' 'hint 1:distlab' 'list:distlab' \
   'demo:distlab lab_01 lab_01_solution' 'run 08:distlab'; do
   : > "$calls"
