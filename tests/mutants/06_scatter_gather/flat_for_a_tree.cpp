@@ -13,7 +13,7 @@ void tree_scatter(Tensor& mine, const Tensor& all, int root) {
   std::vector<Tensor> list;
   for (int rank = 0; rank < dist::get_world_size() && dist::get_rank() == root; ++rank)
     list.push_back(all.narrow(rank * mine.numel(), mine.numel()));
-  scatter(mine, list, root);
+  lab::scatter(mine, list, root);
 }
 
 }  // namespace lab
