@@ -152,7 +152,7 @@ TEST(Step3Rows, few_rows) {
 TEST(Step3Rows, every_root) {
   worth(5, 3);
   Random random("rows roots");
-  expect_any_root(random, "scatter_rows", {2, random.between(3, 7)});
+  expect_any_root(random, "scatter_rows", {3, random.between(4, 7)});
 }
 
 TEST(Step3Rows, only_its_part) {

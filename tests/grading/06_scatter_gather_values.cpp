@@ -1,7 +1,6 @@
 // Lab 06: where the shares are after a call.
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -35,31 +34,6 @@ Numbers dealt_in_turn(const Round& round, int rank) {
   }
   return numbers;
 }
-
-// Ranks in the order in which they come to a gather: the root is there at once.
-std::vector<int> by_arrival(const Round& round, bool root_first) {
-  std::vector<int> ranks(static_cast<std::size_t>(round.ranks));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  const auto delay = [&](int rank) {
-    if (rank == round.root && root_first) return -1;
-    return round.delays_us.empty() ? 0 : round.delays_us[static_cast<std::size_t>(rank)];
-  };
-  std::ranges::stable_sort(ranks, {}, delay);
-  return ranks;
-}
-
-// In the order of arrival, the root's own in its place.
-Numbers arrived_beside_root(const Round& round, int rank) {
-  if (rank == round.root) return share_of(round, rank);
-  auto others = by_arrival(round, false);
-  std::erase(others, round.root);
-  return share_of(round, others[static_cast<std::size_t>(rank > round.root ? rank - 1 : rank)]);
-}
-
-const char* const arrival_in_words =
-    "the shares stand in the order in which they came; list[r] belongs to rank r: receive from rank r by "
-    "name, "
-    "or look at whom it came from";
 
 const std::vector<Idea>& ideas() {
   static const std::vector<Idea> known{
@@ -99,11 +73,7 @@ const std::vector<Idea>& ideas() {
          return rows_of(r, begin, end - begin);
        }},
       {"dealt_in_turn", "the rows were dealt in turn, like cards; a part is a contiguous run of rows",
-       dealt_in_turn},
-      {"order_by_arrival", arrival_in_words, arrived_beside_root},
-      {"order_by_arrival", arrival_in_words, [](const Round& r, int rank) {
-         return share_of(r, by_arrival(r, true)[static_cast<std::size_t>(rank)]);
-       }}};
+       dealt_in_turn}};
   return known;
 }
 
@@ -130,7 +100,26 @@ bool fits(const Asked& asked, const Table& table, const Idea& idea) {
   return true;
 }
 
+// All shares are in the list, in another order.
+bool is_out_of_order(const Asked& asked, const Table& table) {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    auto got = table[i];
+    std::vector<Numbers> expected;
+    for (int rank = 0; rank < asked.world_size(); ++rank)
+      expected.push_back(share_of(asked.rounds[i], rank));
+    std::ranges::sort(got);
+    std::ranges::sort(expected);
+    if (got != expected) return false;
+  }
+  return true;
+}
+
 void diagnose(const Asked& asked, const Table& table) {
+  if (asked.is("gather") && is_out_of_order(asked, table)) {
+    misconception("order_by_arrival",
+                  "the shares stand in the order in which they came; list[r] belongs to rank r: receive from "
+                  "rank r by name");
+  }
   for (const auto& idea : ideas()) {
     if (fits(asked, table, idea)) return misconception(idea.name, idea.in_words);
   }
@@ -207,9 +196,15 @@ bool went_well(const judge::SimRun& done) {
          });
 }
 
-// A run that came to nothing: does it with inputs on all ranks? And which calls were it?
+// A run that came to nothing: does it work from root 0, or with inputs on all ranks? And which calls were it?
 void explain_failure(const Asked& asked, const std::string& how) {
-  if (went_well(run(asked, false, "laptop", true))) {
+  Asked from_0 = asked;
+  for (auto& round : from_0.rounds) round.root = 0;
+  const bool other_root = std::ranges::any_of(asked.rounds, [](const auto& round) { return round.root != 0; });
+  if (other_root && went_well(run(from_0, false, "laptop"))) {
+    misconception("root_0_assumed",
+                  "root 0 works and other roots do not: whose number is taken for the root's?");
+  } else if (went_well(run(asked, false, "laptop", true))) {
     misconception("input_required_everywhere",
                   "it works when all ranks are given what is the root's alone; here only the root has it: "
                   "elsewhere the "
