@@ -105,8 +105,7 @@ bool is_out_of_order(const Asked& asked, const Table& table) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     auto got = table[i];
     std::vector<Numbers> expected;
-    for (int rank = 0; rank < asked.world_size(); ++rank)
-      expected.push_back(share_of(asked.rounds[i], rank));
+    for (int rank = 0; rank < asked.world_size(); ++rank) expected.push_back(share_of(asked.rounds[i], rank));
     std::ranges::sort(got);
     std::ranges::sort(expected);
     if (got != expected) return false;
@@ -200,7 +199,8 @@ bool went_well(const judge::SimRun& done) {
 void explain_failure(const Asked& asked, const std::string& how) {
   Asked from_0 = asked;
   for (auto& round : from_0.rounds) round.root = 0;
-  const bool other_root = std::ranges::any_of(asked.rounds, [](const auto& round) { return round.root != 0; });
+  const bool other_root =
+      std::ranges::any_of(asked.rounds, [](const auto& round) { return round.root != 0; });
   if (other_root && went_well(run(from_0, false, "laptop"))) {
     misconception("root_0_assumed",
                   "root 0 works and other roots do not: whose number is taken for the root's?");
