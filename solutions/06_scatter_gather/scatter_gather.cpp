@@ -1,0 +1,119 @@
+// Lab 06, solved. NOTES.md tells why.
+#include "scatter_gather.h"
+
+#include <algorithm>
+
+namespace lab {
+
+using dist::Tensor, dist::Work;
+
+void scatter(Tensor& mine, const std::vector<Tensor>& list, int root) {
+  if (dist::get_rank() != root) {
+    dist::recv(mine, root);
+    return;
+  }
+  for (int peer = 0; peer < dist::get_world_size(); ++peer) {
+    if (peer != root) dist::send(list[static_cast<std::size_t>(peer)], peer);
+  }
+  mine.copy_(list[static_cast<std::size_t>(root)]);
+}
+
+// All receives are posted at once, so that nobody waits for a slower rank with a smaller number.
+void gather(const Tensor& mine, std::vector<Tensor>& list, int root) {
+  if (dist::get_rank() != root) {
+    dist::send(mine, root);
+    return;
+  }
+  std::vector<Work> arriving;
+  for (int peer = 0; peer < dist::get_world_size(); ++peer) {
+    if (peer != root) arriving.push_back(dist::irecv(list[static_cast<std::size_t>(peer)], peer));
+  }
+  list[static_cast<std::size_t>(root)].copy_(mine);
+  for (auto& work : arriving) work.wait();
+}
+
+namespace {
+
+struct Part {
+  std::int64_t first, count;
+};
+
+// The first rows % n ranks have one row more than the others.
+Part part_of(std::int64_t rows, int rank, int n) {
+  const std::int64_t least = rows / n, longer = rows % n;
+  return {rank * least + std::min<std::int64_t>(rank, longer), least + (rank < longer ? 1 : 0)};
+}
+
+Tensor receive_rows(std::int64_t columns, int root) {
+  Tensor rows = dist::empty({1}, dist::DType::i64);
+  dist::recv(rows, root);
+  const Part part = part_of(rows.item<std::int64_t>(), dist::get_rank(), dist::get_world_size());
+  Tensor mine = dist::empty({part.count, columns});
+  if (part.count > 0) dist::recv(mine, root);
+  return mine;
+}
+
+}  // namespace
+
+Tensor scatter_rows(const Tensor& all, std::int64_t columns, int root) {
+  if (dist::get_rank() != root) return receive_rows(columns, root);
+  const int n = dist::get_world_size();
+  const Tensor rows = dist::tensor({all.size(0)});
+  for (int peer = 0; peer < n; ++peer) {
+    if (peer == root) continue;
+    const Part part = part_of(all.size(0), peer, n);
+    dist::send(rows, peer);
+    if (part.count > 0) dist::send(all.narrow(part.first, part.count), peer);
+  }
+  const Part mine = part_of(all.size(0), root, n);
+  return all.narrow(mine.first, mine.count).clone();
+}
+
+namespace {
+
+// This rank's number counted from the root, and back.
+struct Ring {
+  int root, n;
+  int place_of(int rank) const { return (rank - root + n) % n; }
+  int rank_at(int place) const { return (root + place) % n; }
+};
+
+// The root's shares, its own first: a subtree is a run of places, and may not be one of ranks.
+Tensor in_order_of_places(const Tensor& all, std::int64_t root_begin) {
+  if (root_begin == 0) return all;
+  const std::int64_t behind = all.numel() - root_begin;
+  const Tensor turned = dist::empty({all.numel()});
+  Tensor front = turned.narrow(0, behind), back = turned.narrow(behind, root_begin);
+  front.copy_(all.narrow(root_begin, behind));
+  back.copy_(all.narrow(0, root_begin));
+  return turned;
+}
+
+}  // namespace
+
+// Binomial tree: place v has its shares from v without its lowest set bit; below it are the places up to the
+// next multiple of that bit. A child `distance` further on gets the shares from there to its own next one.
+void tree_scatter(Tensor& mine, const Tensor& all, int root) {
+  const Ring ring{root, dist::get_world_size()};
+  const int place = ring.place_of(dist::get_rank());
+  const std::int64_t k = mine.numel();
+  int bit = 1;
+  while (bit < ring.n && (place & bit) == 0) bit *= 2;
+  const int subtree = std::min(bit, ring.n - place);
+
+  Tensor shares = mine;  // a leaf has nothing to forward
+  if (place == 0)
+    shares = in_order_of_places(all, root * k);
+  else if (subtree > 1)
+    shares = dist::empty({subtree * k});
+  if (place != 0) dist::recv(shares, ring.rank_at(place - bit));
+
+  for (int distance = bit / 2; distance > 0; distance /= 2) {
+    if (distance >= subtree) continue;
+    const int below = std::min(distance, subtree - distance);
+    dist::send(shares.narrow(distance * k, below * k), ring.rank_at(place + distance));
+  }
+  if (place == 0 || subtree > 1) mine.copy_(shares.narrow(0, k));
+}
+
+}  // namespace lab

@@ -1,0 +1,28 @@
+// For mutants of the tree: the solution's binomial tree, with other sizes of subtrees and another order of
+// children. Comes after the solution.
+#pragma once
+
+namespace lab {
+
+// The places of a binomial tree of n.
+struct Node {
+  int place, bit, subtree;
+};
+
+inline Node node_of(const Ring& ring) {
+  const int place = ring.place_of(dist::get_rank());
+  int bit = 1;
+  while (bit < ring.n && (place & bit) == 0) bit *= 2;
+  return {place, bit, std::min(bit, ring.n - place)};
+}
+
+// The distances of its children, the largest first.
+inline std::vector<int> children_of(const Node& node) {
+  std::vector<int> distances;
+  for (int distance = node.bit / 2; distance > 0; distance /= 2) {
+    if (distance < node.subtree) distances.push_back(distance);
+  }
+  return distances;
+}
+
+}  // namespace lab
