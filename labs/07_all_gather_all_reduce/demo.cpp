@@ -1,0 +1,179 @@
+// Lab 07, the story: parts around a ring, a sum that everybody has, a mean that is none, and bits.
+//   ./distlab run 7
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "dist/dist.h"
+
+#include "all_gather_all_reduce.h"
+
+namespace {
+
+using dist::Tensor;
+
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+template <class Program>
+dist::sim::Report simulate(int ranks, Program program) {
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  options.trace = true;
+  auto report = dist::sim::run(options, [&](int rank) {
+    dist::init_process_group();
+    program(rank);
+  });
+  if (!report.failures.empty() && report.findings.empty())
+    throw std::runtime_error(report.failures.front().what);  // the others say the same
+  if (!report.ok()) throw std::runtime_error(report.text());
+  return report;
+}
+
+// Which parts a rank has: part r is the letter of rank r.
+void draw(const std::string& when, const std::vector<std::string>& held) {
+  std::string line = fmt::format("   {:<14}", when);
+  for (const auto& parts : held) line += "   " + parts;
+  say(line);
+}
+
+// What the messages brought, replayed: each carries the part that came to its sender last.
+void watch_the_ring() {
+  constexpr int n = 4;
+  auto trace = simulate(n, [](int rank) {
+                 Tensor mine = dist::full({1}, rank), all = dist::full({n}, -1);
+                 lab::all_gather(all, mine);
+                 if (!dist::equal(all, dist::arange(n)))
+                   throw std::runtime_error(fmt::format("rank {} gathered {}", rank, all.str()));
+               }).trace;
+  std::erase_if(trace.events, [](const auto& event) { return event.kind != dist::trace::Kind::send; });
+  std::ranges::stable_sort(trace.events, {}, &dist::trace::Event::begin);
+  std::vector<std::string> held(n, "....");
+  std::vector<std::size_t> newest(n);
+  for (std::size_t rank = 0; rank < n; ++rank)
+    held[rank][newest[rank] = rank] = static_cast<char>('a' + rank);
+  say("                   rank 0 rank 1 rank 2 rank 3");
+  draw("before", held);
+  int steps = 0;
+  for (std::size_t i = 0; i < trace.events.size();) {
+    const auto step = trace.events[i].begin;
+    const auto before = newest;
+    for (; i < trace.events.size() && trace.events[i].begin == step; ++i) {
+      const auto from = static_cast<std::size_t>(trace.events[i].rank);
+      const auto to = static_cast<std::size_t>(trace.events[i].peer);
+      held[to][newest[to] = before[from]] = static_cast<char>('a' + before[from]);
+    }
+    draw(fmt::format("after step {}", ++steps), held);
+  }
+}
+
+// By four processes.
+void sum_and_average(int rank) {
+  dist::init_process_group();
+  Tensor own = dist::tensor({1.F + static_cast<float>(rank), 10.F * static_cast<float>(rank)});
+  Tensor all = dist::zeros({8}), sum = own.clone(), mean = own.clone();
+  lab::all_gather(all, own);
+  lab::all_reduce_sum(sum);
+  lab::all_reduce_avg(mean);
+  const auto lines =
+      dist::gather_object(fmt::format("{:<16} sum {:<16} mean {}", own.str(), sum.str(), mean.str()), 0);
+  for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {}   {}", i, lines[i]));
+  if (rank == 0) say(fmt::format("   gathered, on every rank: {}", all.str()));
+  dist::destroy_process_group();
+}
+
+std::uint64_t bytes_of(const dist::sim::Report& report) {
+  std::uint64_t bytes = 0;
+  for (const auto& of_rank : report.traffic) bytes += of_rank.bytes_sent;
+  return bytes;
+}
+
+void compare_costs() {
+  constexpr int n = 8;
+  constexpr std::int64_t kib = 256;  // f32 elements
+  const auto gathering = [&](std::int64_t each) {
+    return simulate(n, [&](int) {
+      Tensor all = dist::zeros({n * each}), mine = dist::ones({each});
+      lab::all_gather(all, mine);
+    });
+  };
+  const auto summing = [&](std::int64_t each) {
+    return simulate(n, [&](int) {
+      Tensor data = dist::ones({each});
+      lab::all_reduce_sum(data);
+    });
+  };
+  const auto row = [&](const char* name, std::int64_t in, std::int64_t out, const dist::sim::Report& report) {
+    say(fmt::format("   {:<11} {:>5} KiB {:>7} KiB {:>9} KiB {:>10.1f} us", name, in / kib, out / kib,
+                    bytes_of(report) / 1024, report.virtual_time_s * 1e6));
+  };
+  say("                 input    output   all ranks send       time");
+  row("all_reduce", 64 * kib, 64 * kib, summing(64 * kib));
+  row("all_gather", 64 * kib, 512 * kib, gathering(64 * kib));
+  row("all_gather", 8 * kib, 64 * kib, gathering(8 * kib));
+}
+
+// Shards of very different sizes; what some would report, and what is so.
+void evaluate(int rank) {
+  dist::init_process_group();
+  constexpr std::int64_t correct[]{10, 0}, seen[]{10, 1000};
+  const double own = static_cast<double>(correct[rank]) / static_cast<double>(seen[rank]);
+  Tensor mean = dist::tensor({own});
+  lab::all_reduce_avg(mean);
+  const double all = lab::global_accuracy(correct[rank], seen[rank]);
+  const auto lines = dist::gather_object(
+      fmt::format("{:>3} of {:>4} right;   mean of the two accuracies {:.1f} %,   of all samples {:.2f} %",
+                  correct[rank], seen[rank], 100 * mean.item<double>(), 100 * all),
+      0);
+  for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {}: {}", i, lines[i]));
+  dist::destroy_process_group();
+}
+
+// The same four numbers, added by each rank in its own order, and by all_reduce.
+void compare_bits() {
+  constexpr int n = 4;
+  constexpr float numbers[n]{1e8F, 3.F, -1e8F, 3.F};
+  std::vector<float> summed(n);
+  simulate(n, [&](int rank) {
+    Tensor data = dist::tensor({numbers[rank]});
+    lab::all_reduce_sum(data);
+    summed[static_cast<std::size_t>(rank)] = data.item<float>();
+  });
+  for (int rank = 0; rank < n; ++rank) {
+    float own_order = 0;
+    for (int i = 0; i < n; ++i) own_order += numbers[(rank + i) % n];
+    say(fmt::format("   rank {}: {} beginning with its own,   {} by all_reduce", rank, own_order,
+                    summed[static_cast<std::size_t>(rank)]));
+  }
+}
+
+void tell() {
+  say("1  all_gather among 4 ranks: who has which parts, as the messages come\n");
+  watch_the_ring();
+  say("\n2  Sum and mean, by four processes");
+  dist::spawn(4, sum_and_average);
+  say("\n3  The same input, or the same output? 8 ranks on the virtual time of a laptop");
+  compare_costs();
+  say("\n4  An evaluation by two processes, on uneven shards");
+  dist::spawn(2, evaluate);
+  say("\n5  1e8 + 3 - 1e8 + 3 in f32 (exactly it would be 6)");
+  compare_bits();
+}
+
+}  // namespace
+
+int main(int argc, char**) {
+  if (argc != 1) {
+    say("usage: no arguments");
+    return 2;
+  }
+  try {
+    tell();
+  } catch (const std::exception& error) {
+    say(fmt::format("   {}", error.what()));
+    return 1;
+  }
+}
