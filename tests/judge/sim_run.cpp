@@ -63,7 +63,7 @@ Report run_beside(Team& team, const SimPlan& plan, std::vector<BuiltIn>& built_i
     }
     ended = true;
   });
-  while (!ended && !team.is_overdue()) team.listen(Milliseconds(20));
+  while (!ended && !team.is_overdue()) team.listen(Milliseconds(2));
   if (!ended) team.stop();  // the simulation then hears that they are gone
   simulation.join();
   if (fault) std::rethrow_exception(fault);
