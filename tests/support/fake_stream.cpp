@@ -33,17 +33,19 @@ FakeStream::~FakeStream() {
   thread_.join();
 }
 
-void FakeStream::enqueue(std::function<void()> work) {
+void FakeStream::enqueue(std::function<void()> work) { enqueue(Piece{std::move(work), nullptr}); }
+
+void FakeStream::enqueue(Piece piece) {
   {
     const std::scoped_lock lock(mutex_);
-    queue_.push_back(std::move(work));
+    queue_.push_back(std::move(piece));
   }
   changed_.notify_all();
 }
 
 std::shared_ptr<FakeMark> FakeStream::mark() {
   auto mark = std::make_shared<FakeMark>();
-  enqueue([mark] { mark->reach(); });
+  enqueue(Piece{[] {}, mark});
   return mark;
 }
 
@@ -66,13 +68,17 @@ void FakeStream::run() {
   for (;;) {
     changed_.wait(lock, [&] { return !held_ && (ending_ || !queue_.empty()); });
     if (queue_.empty()) return;
-    const auto work = queue_.front();
+    const Piece piece = queue_.front();
     lock.unlock();
     if (longest_rest_.count() > 0)
       std::this_thread::sleep_for(longest_rest_ * static_cast<long>(random_() % 1024) / 1024);
-    work();
+    piece.work();
     lock.lock();
     queue_.pop_front();
+    if (!piece.then) continue;
+    lock.unlock();
+    piece.then->reach();
+    lock.lock();
   }
 }
 

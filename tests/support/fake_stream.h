@@ -39,13 +39,18 @@ class FakeStream {
   std::size_t backlog();             // pieces of work not finished
 
  private:
+  struct Piece {
+    std::function<void()> work;
+    std::shared_ptr<FakeMark> then;  // reached when the piece is no part of the backlog any more; may be null
+  };
+  void enqueue(Piece piece);
   void run();
 
   const std::chrono::microseconds longest_rest_;
   std::mt19937_64 random_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> queue_;
+  std::deque<Piece> queue_;
   bool held_ = false, ending_ = false;
   std::thread thread_;
 };
