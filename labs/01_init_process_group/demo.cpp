@@ -11,6 +11,7 @@
 #include "dist/store/tcp_store.h"
 
 #include "init_process_group.h"
+#include "story.h"
 
 namespace {
 
@@ -23,10 +24,7 @@ const std::vector<std::pair<int, int>> seats{
     {0, 0}, {0, 1}, {0, 2}, {1, 0}};  // node and local rank of each process
 constexpr int late_process = 3, processes = 4;
 
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+using story::say;
 
 // Rank 0 speaks for all, in the order of the ranks: the others leave their line in the store.
 void report(dist::Store& store, const lab::Place& place, const std::string& act, const std::string& line) {

@@ -9,13 +9,11 @@
 #include "dist/dist.h"
 
 #include "new_group.h"
+#include "story.h"
 
 namespace {
 
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+using story::say;
 
 // Everybody's line, printed by rank 0 in the order of the ranks; neighbours that say the same share one.
 void report(const std::string& line) {

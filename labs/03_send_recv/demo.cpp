@@ -13,6 +13,7 @@
 #include "dist/launch/simulate.h"
 
 #include "send_recv.h"
+#include "story.h"
 
 namespace {
 
@@ -20,10 +21,7 @@ using namespace std::chrono_literals;
 
 bool all_well = true;
 
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+using story::say;
 
 // What is not written yet, or wrong, ends its act only.
 void act(const std::string& title, const std::function<void()>& play) {

@@ -10,6 +10,7 @@
 #include "dist/trace/ascii.h"
 
 #include "isend_irecv.h"
+#include "story.h"
 
 namespace {
 
@@ -17,10 +18,7 @@ using dist::Tensor;
 
 constexpr std::int64_t megabyte_of_f32 = 250'000;
 
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+using story::say;
 
 // Everybody's lines, printed by rank 0 in the order of the ranks.
 void report(const std::string& line) {

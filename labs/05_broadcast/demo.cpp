@@ -2,7 +2,6 @@
 // then new weights from a trainer to its servers, by real processes.
 //   ./distlab run 5
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "dist/dist.h"
 
 #include "broadcast.h"
+#include "story.h"
 
 namespace {
 
@@ -20,10 +20,7 @@ constexpr int ranks = 8;
 constexpr int root = 2;  // any would do
 constexpr std::int64_t segment = 32 * 1024;
 
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+using story::in_bytes, story::say;
 
 struct Way {
   const char* name;
@@ -41,23 +38,14 @@ dist::sim::Report simulate(const Way& way, std::int64_t elements, bool trace = f
   dist::sim::RunOptions options;
   options.ranks = ranks;
   options.trace = trace;
-  auto report = dist::sim::run(options, [&](int rank) {
+  return story::well(dist::sim::run(options, [&](int rank) {
     dist::init_process_group();
     auto data = dist::full({elements}, rank);
     way.broadcast(data);
     if (!dist::equal(data, dist::full({elements}, root)))
       dist::fail(dist::Errc::invalid_argument, "the {} broadcast left {} on rank {}; the root's are {}",
                  way.name, data.str(), rank, root);
-  });
-  if (!report.failures.empty() && report.findings.empty())
-    throw std::runtime_error(report.failures.front().what);  // the others say the same
-  if (!report.ok()) throw std::runtime_error(report.text());
-  return report;
-}
-
-std::string in_bytes(std::uint64_t bytes) {
-  if (bytes >= 1024 * 1024) return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (1024 * 1024));
-  return fmt::format("{} B", bytes);
+  }));
 }
 
 void compare(std::int64_t elements) {
@@ -66,11 +54,9 @@ void compare(std::int64_t elements) {
   for (const auto& way : ways) {
     const auto report = simulate(way, elements);
     const auto& sent = report.traffic[root];
-    std::uint64_t bytes = 0;
-    for (const auto& of_rank : report.traffic) bytes += of_rank.bytes_sent;
     say(fmt::format("   {:>7}  {:>8.1f} us  {:>9} in {:>4} msg  {:>9} in {:>4} msg", way.name,
                     report.virtual_time_s * 1e6, in_bytes(sent.bytes_sent), sent.messages_sent,
-                    in_bytes(bytes), report.messages));
+                    in_bytes(story::bytes_sent(report)), report.messages));
   }
 }
 
@@ -139,15 +125,4 @@ void tell() {
 
 }  // namespace
 
-int main(int argc, char**) {
-  if (argc != 1) {
-    say("usage: no arguments");
-    return 2;
-  }
-  try {
-    tell();
-  } catch (const std::exception& error) {
-    say(fmt::format("   {}", error.what()));
-    return 1;
-  }
-}
+int main(int argc, char**) { return story::tell(argc, tell); }

@@ -2,7 +2,6 @@
 // nothing; and then flat against tree, on virtual time.
 //   ./distlab run 6
 #include <algorithm>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -10,15 +9,13 @@
 #include "dist/dist.h"
 
 #include "scatter_gather.h"
+#include "story.h"
 
 namespace {
 
 using dist::Tensor;
 
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+using story::in_bytes, story::say;
 
 // One line a rank, in rank order.
 void say_all(const std::string& mine) {
@@ -93,7 +90,7 @@ constexpr Way ways[]{{"flat", by_flat}, {"tree", by_tree}, {"broadcast", by_broa
 dist::sim::Report simulate(const Way& way, std::int64_t k) {
   dist::sim::RunOptions options;
   options.ranks = ranks;
-  auto report = dist::sim::run(options, [&](int rank) {
+  return story::well(dist::sim::run(options, [&](int rank) {
     dist::init_process_group();
     Tensor all;
     if (rank == 0) {
@@ -105,16 +102,7 @@ dist::sim::Report simulate(const Way& way, std::int64_t k) {
     if (-dist::max(mine * -1) != rank || dist::max(mine) != rank)
       dist::fail(dist::Errc::invalid_argument, "after {} rank {} has {}; expected {} everywhere", way.name,
                  rank, mine.str(), rank);
-  });
-  if (!report.failures.empty() && report.findings.empty())
-    throw std::runtime_error(report.failures.front().what);  // the others say the same
-  if (!report.ok()) throw std::runtime_error(report.text());
-  return report;
-}
-
-std::string in_bytes(std::uint64_t bytes) {
-  if (bytes >= 1024 * 1024) return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (1024 * 1024));
-  return fmt::format("{} B", bytes);
+  }));
 }
 
 void compare(std::int64_t k) {
@@ -122,11 +110,9 @@ void compare(std::int64_t k) {
   say("                   time        the root sends   all ranks send");
   for (const auto& way : ways) {
     const auto report = simulate(way, k);
-    std::uint64_t bytes = 0;
-    for (const auto& of_rank : report.traffic) bytes += of_rank.bytes_sent;
     say(fmt::format("   {:>9}  {:>7.1f} us  {:>8} in {:>2} msg  {:>15}", way.name,
                     report.virtual_time_s * 1e6, in_bytes(report.traffic[0].bytes_sent),
-                    report.traffic[0].messages_sent, in_bytes(bytes)));
+                    report.traffic[0].messages_sent, in_bytes(story::bytes_sent(report))));
   }
 }
 
@@ -142,15 +128,4 @@ void tell() {
 
 }  // namespace
 
-int main(int argc, char**) {
-  if (argc != 1) {
-    say("usage: no arguments");
-    return 2;
-  }
-  try {
-    tell();
-  } catch (const std::exception& error) {
-    say(fmt::format("   {}", error.what()));
-    return 1;
-  }
-}
+int main(int argc, char**) { return story::tell(argc, tell); }

@@ -8,29 +8,23 @@
 #include "dist/dist.h"
 
 #include "all_gather_all_reduce.h"
+#include "story.h"
 
 namespace {
 
 using dist::Tensor;
 
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+using story::say;
 
 template <class Program>
 dist::sim::Report simulate(int ranks, Program program) {
   dist::sim::RunOptions options;
   options.ranks = ranks;
   options.trace = true;
-  auto report = dist::sim::run(options, [&](int rank) {
+  return story::well(dist::sim::run(options, [&](int rank) {
     dist::init_process_group();
     program(rank);
-  });
-  if (!report.failures.empty() && report.findings.empty())
-    throw std::runtime_error(report.failures.front().what);  // the others say the same
-  if (!report.ok()) throw std::runtime_error(report.text());
-  return report;
+  }));
 }
 
 // Which parts a rank has: part r is the letter of rank r.
@@ -85,12 +79,6 @@ void sum_and_average(int rank) {
   dist::destroy_process_group();
 }
 
-std::uint64_t bytes_of(const dist::sim::Report& report) {
-  std::uint64_t bytes = 0;
-  for (const auto& of_rank : report.traffic) bytes += of_rank.bytes_sent;
-  return bytes;
-}
-
 void compare_costs() {
   constexpr int n = 8;
   constexpr std::int64_t kib = 256;  // f32 elements
@@ -108,7 +96,7 @@ void compare_costs() {
   };
   const auto row = [&](const char* name, std::int64_t in, std::int64_t out, const dist::sim::Report& report) {
     say(fmt::format("   {:<11} {:>5} KiB {:>7} KiB {:>9} KiB {:>10.1f} us", name, in / kib, out / kib,
-                    bytes_of(report) / 1024, report.virtual_time_s * 1e6));
+                    story::bytes_sent(report) / 1024, report.virtual_time_s * 1e6));
   };
   say("                 input    output   all ranks send       time");
   row("all_reduce", 64 * kib, 64 * kib, summing(64 * kib));
@@ -165,15 +153,4 @@ void tell() {
 
 }  // namespace
 
-int main(int argc, char**) {
-  if (argc != 1) {
-    say("usage: no arguments");
-    return 2;
-  }
-  try {
-    tell();
-  } catch (const std::exception& error) {
-    say(fmt::format("   {}", error.what()));
-    return 1;
-  }
-}
+int main(int argc, char**) { return story::tell(argc, tell); }

@@ -2,7 +2,6 @@
 #include "05_broadcast_support.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -57,12 +56,6 @@ Round round_of(judge::Random& random, int world_size, int root, int elements, in
   return round;
 }
 
-int ceil_log2(int n) {
-  int rounds = 0;
-  while ((1 << rounds) < n) ++rounds;
-  return rounds;
-}
-
 std::vector<Json> answers(const judge::SimRun& run) {
   for (const auto& finding : run.report.findings) diagnose_finding(finding);
   for (const auto& failure : run.report.failures) diagnose_error(failure.what);
@@ -86,22 +79,6 @@ bool are_in_place(const std::vector<Json>& replies, const std::string& call) {
     }
   }
   return true;
-}
-
-std::string text(const Numbers& numbers) {
-  constexpr std::size_t most = 12;
-  const auto shown = std::min(numbers.size(), most);
-  return fmt::format("{{{}{}}}",
-                     fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                     shown < numbers.size() ? ", ..." : "");
-}
-
-std::string difference(const Numbers& expected, const Numbers& got) {
-  if (expected.size() != got.size())
-    return fmt::format("{} elements and not {}", got.size(), expected.size());
-  const auto at = std::ranges::mismatch(expected, got).in1 - expected.begin();
-  const auto i = static_cast<std::size_t>(at);
-  return fmt::format("element {} is {} and not {}", i, got[i], expected[i]);
 }
 
 }  // namespace lab05

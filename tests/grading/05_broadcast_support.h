@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "dist/collectives/trees.h"
+
 #include "judge/exam.h"
+#include "judge/numbers.h"
 #include "judge/sim_run.h"
 
 namespace lab05 {
 
-using judge::Json;
-using Numbers = std::vector<float>;  // small whole ones
+using dist::ceil_log2, judge::difference, judge::Json, judge::Numbers, judge::text;
 
 // One broadcast.
 struct Round {
@@ -35,15 +37,11 @@ struct Asked {
 };
 
 inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
-int ceil_log2(int n);
 
 // As SimRun::answers() without any collective, and names the misconception that a finding or an error shows.
 std::vector<Json> answers(const judge::SimRun& run);
 // Whether every tensor is still the caller's; the first that is not is told.
 bool are_in_place(const std::vector<Json>& replies, const std::string& call);
-// "{1, 2, 3}", and which element is the first that differs.
-std::string text(const Numbers& numbers);
-std::string difference(const Numbers& expected, const Numbers& got);
 
 // All ranks have the root's numbers, in place, whether sends wait for their receivers or not.
 void expect_broadcasts(const Asked& asked);

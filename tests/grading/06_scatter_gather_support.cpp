@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -69,12 +68,6 @@ Round shares(judge::Random& random, int ranks, int root, int k) {
   return uneven(random, ranks, root, ranks * k, 1);
 }
 
-int ceil_log2(int n) {
-  int rounds = 0;
-  while ((1 << rounds) < n) ++rounds;
-  return rounds;
-}
-
 std::string heading(const Asked& asked, const Round& round) {
   const auto size = asked.is("scatter_rows") ? fmt::format("{} rows of {}", round.rows(), round.columns)
                                              : fmt::format("shares of {}", round.rows() / round.ranks);
@@ -112,22 +105,6 @@ std::vector<Json> answers(const judge::SimRun& run) {
     if (failure.what.find("to oneself") != std::string::npos) diagnose_self();
   }
   return run.answers();
-}
-
-std::string text(const Numbers& numbers) {
-  constexpr std::size_t most = 12;
-  const auto shown = std::min(numbers.size(), most);
-  return fmt::format("{{{}{}}}",
-                     fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                     shown < numbers.size() ? ", ..." : "");
-}
-
-std::string difference(const Numbers& expected, const Numbers& got) {
-  if (expected.size() != got.size())
-    return fmt::format("{} elements and not {}", got.size(), expected.size());
-  const auto at = std::ranges::mismatch(expected, got).in1 - expected.begin();
-  const auto i = static_cast<std::size_t>(at);
-  return fmt::format("element {} is {} and not {}", i, got[i], expected[i]);
 }
 
 }  // namespace lab06

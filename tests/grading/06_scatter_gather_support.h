@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "dist/collectives/trees.h"
+
 #include "judge/exam.h"
+#include "judge/numbers.h"
 #include "judge/sim_run.h"
 
 namespace lab06 {
 
-using judge::Json;
-using Numbers = std::vector<float>;  // small whole ones
+using dist::ceil_log2, judge::difference, judge::Json, judge::Numbers, judge::text;
 
 // One call of a function on all ranks.
 struct Round {
@@ -45,7 +47,6 @@ Round shares(judge::Random& random, int ranks, int root, int k);
 Round uneven(judge::Random& random, int ranks, int root, int rows, int columns);
 
 inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
-int ceil_log2(int n);
 // "scatter_rows of 10 x 2 among 4 ranks, root 1"
 std::string heading(const Asked& asked, const Round& round);
 
@@ -55,9 +56,6 @@ Json inputs(const Asked& asked, const Round& round, int rank, bool everywhere = 
 judge::SimRun run(const Asked& asked, bool eager, const std::string& topology, bool everywhere = false);
 // As SimRun::answers() without any collective, and names the misconception that a finding or an error shows.
 std::vector<Json> answers(const judge::SimRun& run);
-// "{1, 2, 3}", and which element is the first that differs.
-std::string text(const Numbers& numbers);
-std::string difference(const Numbers& expected, const Numbers& got);
 
 // All shares are where they belong, in place, inputs as before; whether sends wait for their receivers or
 // not.

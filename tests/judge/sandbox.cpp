@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -110,8 +111,9 @@ Confined confine(const std::string& program, const Limits& limits, Network netwo
   std::error_code absent;
   const std::string path = fs::canonical(program, absent).string();
   if (absent) throw std::runtime_error(fmt::format("cannot run {}: {}", program, absent.message()));
-  static std::map<std::pair<std::string, Network>, Confined> known;
-  const auto [entry, is_new] = known.try_emplace({path, network}, Confined{Isolation::limits, {path}, 0});
+  static std::map<std::tuple<std::string, Network, int>, Confined> known;
+  const auto [entry, is_new] =
+      known.try_emplace({path, network, limits.processes}, Confined{Isolation::limits, {path}, 0});
   if (!is_new) return entry->second;
   const char* const asked = std::getenv("JUDGE_ISOLATION");
   for (const Confined& way : ways(path, limits, network)) {

@@ -27,8 +27,8 @@ struct Confined {
   uid_t user = 0;  // to become first; 0: stay who we are
 };
 
-// The best that works here for this program; found out by trying, once for each. JUDGE_ISOLATION (a name)
-// asks for another.
+// The best that works here for this program; found out by trying, once for each program and limit.
+// JUDGE_ISOLATION (a name) asks for another.
 Confined confine(const std::string& program, const Limits& limits, Network network);
 
 }  // namespace judge

@@ -1,6 +1,4 @@
 // distlab start, reset, solution, submit: the one file of a lab that its reader edits.
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <fstream>
 #include <iterator>

@@ -1,0 +1,27 @@
+#include "judge/numbers.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace judge {
+
+std::string text(const Numbers& numbers) {
+  constexpr std::size_t most = 12;
+  const auto shown = std::min(numbers.size(), most);
+  return fmt::format("{{{}{}}}",
+                     fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     shown < numbers.size() ? ", ..." : "");
+}
+
+std::string difference(const Numbers& expected, const Numbers& got) {
+  if (expected.size() != got.size())
+    return fmt::format("{} elements and not {}", got.size(), expected.size());
+  const auto at = std::ranges::mismatch(expected, got).in1 - expected.begin();
+  const auto i = static_cast<std::size_t>(at);
+  return fmt::format("element {} is {} and not {}", i, got[i], expected[i]);
+}
+
+}  // namespace judge

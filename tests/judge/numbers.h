@@ -1,0 +1,15 @@
+// Numbers that graded code was given or returned, in the words of a failure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace judge {
+
+using Numbers = std::vector<float>;  // small whole ones
+
+std::string text(const Numbers& numbers);  // "{1, 2, 3}", long ones shortened
+// The first one: "element 2 is 5 and not 7", or "3 elements and not 4".
+std::string difference(const Numbers& expected, const Numbers& got);
+
+}  // namespace judge
