@@ -18,8 +18,10 @@ constexpr auto interval = 100ms;
 
 std::atomic<int> watches{0};  // threads that are ours
 
-// Of this process, without those of watches.
-int count_threads() {
+// Of this process, without those of watches. Known only where the main thread simulates: beside any other, the
+// threads that the main thread makes would count as the ranks'.
+int count_threads(pid_t simulating) {
+  if (simulating != ::getpid()) return 0;
   std::error_code none;
   const std::filesystem::directory_iterator tasks("/proc/self/task", none);
   if (none) return 0;
@@ -43,7 +45,7 @@ Watch::Watch(const Scheduler& scheduler, Timeout patience)
       watched_(static_cast<pid_t>(::syscall(SYS_gettid))),
       thread_((++watches, [this] { loop(); })) {
   const std::lock_guard lock(mutex_);
-  threads_before_ = count_threads();  // now: with its first thread a process gets ThreadSanitizer's, too
+  threads_before_ = count_threads(watched_);  // now: with its first thread a process gets ThreadSanitizer's, too
 }
 
 Watch::~Watch() {
@@ -62,7 +64,7 @@ void Watch::loop() {
 }
 
 void Watch::look() {
-  threads_made_ = threads_made_ || count_threads() > threads_before_;
+  threads_made_ = threads_made_ || count_threads(watched_) > threads_before_;
   const auto switches = scheduler_.switches();
   const int rank = scheduler_.running_rank();
   const bool moved = std::exchange(switches_, switches) != switches;
@@ -87,7 +89,7 @@ std::vector<std::string> Watch::notes() {
   };
   tell(sleepers_, "slept really: the simulation stood still and virtual time did not pass; use dist::sleep");
   tell(waiters_, "waited for another thread: the simulation stood still and virtual time did not pass");
-  if (threads_made_ || count_threads() > threads_before_)
+  if (threads_made_ || count_threads(watched_) > threads_before_)
     found.emplace_back("threads were made while ranks were simulated: they have no rank and no virtual time");
   return found;
 }
