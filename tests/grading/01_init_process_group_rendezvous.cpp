@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "dist/store/socket.h"
+
 #include "01_init_process_group_support.h"
 #include "judge/outcome.h"
 
@@ -79,7 +81,16 @@ Lobby::Lobby()
       server_("unix://@distlab-judge-" + nobody_knows(), token_),
       store_(dist::make_tcp_store(server_.address(), token_, dist::Deadline::after(10s))) {}
 
-Json Lobby::address() const { return {{"store", server_.address()}, {"token", token_}}; }
+Json Lobby::address() const { return {{"store", fmt::format("fd://{}", judge::line_fd)}, {"token", token_}}; }
+
+std::vector<dist::UniqueFd> Lobby::lines(int ranks) const {
+  std::vector<dist::UniqueFd> connected;
+  for (int rank = 0; rank < ranks; ++rank) {
+    connected.push_back(dist::dial(dist::parse_address(server_.address()), dist::Deadline::after(10s)).fd);
+    if (!connected.back()) throw std::runtime_error("the judge's store cannot be reached");
+  }
+  return connected;
+}
 
 JobRun::JobRun(Lobby& lobby, judge::Random& random, int world_size, Milliseconds timeout)
     : lobby_(lobby),
@@ -87,7 +98,7 @@ JobRun::JobRun(Lobby& lobby, judge::Random& random, int world_size, Milliseconds
       entries_(make_entries(random, world_size)),
       started_(entries_.size(), false),
       timeout_(timeout),
-      team_(judge::runner(), world_size, {.wall = timeout + 4s}) {}
+      team_(judge::runner(), world_size, {.wall = timeout + 4s}, lobby.lines(world_size)) {}
 
 void JobRun::leave_out(judge::Random& random, int ranks) {
   std::vector<int> all(entries_.size());

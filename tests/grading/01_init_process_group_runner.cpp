@@ -95,26 +95,17 @@ Json unpacked(const Json& task) {
   return answers;
 }
 
-// A group of real ranks, then one exchange after the other: {texts: [this rank's], sizes}.
+// One exchange after the other, as a rank of the judge's simulation: {text: this rank's, size}.
 Json exchanges(const Json& task) {
-  dist::init_process_group({.backend = "host",
-                            .rank = task.at("rank"),
-                            .world_size = task.at("world_size"),
-                            .timeout = timeout_of(task),
-                            .store = store_of(task)});
+  dist::init_process_group();
   Json answers = Json::array();
   for (const auto& one : task.at("rounds")) {
     const auto text = from_hex(one.at("text").get<std::string>());
     soil_memory();
-    answers.push_back(attempt([&] {
-      Json texts = Json::array();
-      for (const auto& received : lab::exchange(text, one.at("size"))) texts.push_back(to_hex(received));
-      return texts;
-    }));
-    if (answers.back().contains("error"))
-      break;  // the others may wait for this rank: end as one does who failed
+    Json texts = Json::array();
+    for (const auto& received : lab::exchange(text, one.at("size"))) texts.push_back(to_hex(received));
+    answers.push_back(texts);
   }
-  dist::destroy_process_group();
   return answers;
 }
 
@@ -128,7 +119,7 @@ int main() {
     if (call == "describe") return descriptions(task);
     if (call == "pack") return packed(task);
     if (call == "unpack") return unpacked(task);
-    if (call == "exchange") return exchanges(task);
+    if (call == "exchange") return attempt([&] { return exchanges(task); });
     throw std::logic_error("no such call: " + call);
   });
 }

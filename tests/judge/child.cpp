@@ -33,24 +33,26 @@ void limit(int resource, rlim_t value) {
 
 // Descriptors of the new process, at places that do not clash with 0 to 4.
 struct Ends {
-  int input, output, channel, simulation;  // the last: -1 for none
+  int input, output, channel, line;  // the last: -1 for none
 };
 
 // Runs between fork and exec, in a copy of a program that has threads: system calls only.
-[[noreturn]] void become(char* const* arguments, uid_t user, const Ends& ends, const Limits& limits) {
+[[noreturn]] void become(char* const* arguments, const Confined& confined, const Ends& ends,
+                         const Limits& limits) {
+  const uid_t user = confined.user;
   ::setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, limits.cpu_seconds);
   ::dup2(ends.input, STDIN_FILENO);
   ::dup2(ends.output, STDOUT_FILENO);
   ::dup2(ends.output, STDERR_FILENO);
   ::dup2(ends.channel, channel_fd);
-  if (ends.simulation >= 0) ::dup2(ends.simulation, simulation_fd);
-  ::close_range(ends.simulation >= 0 ? simulation_fd + 1 : simulation_fd, ~0U, 0);
+  if (ends.line >= 0) ::dup2(ends.line, line_fd);
+  ::close_range(ends.line >= 0 ? line_fd + 1 : line_fd, ~0U, 0);
   if (user != 0 && (::setgroups(0, nullptr) != 0 || ::setgid(user) != 0 || ::setuid(user) != 0)) ::_exit(127);
+  if (!confined.folder.empty() && ::chdir(confined.folder.c_str()) != 0) ::_exit(127);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of user forgets it
   char locale[] = "LC_ALL=C.UTF-8", path[] = "PATH=/usr/bin:/bin";
   char* const environment[] = {locale, path, nullptr};
@@ -60,23 +62,21 @@ struct Ends {
 
 // A duplicate above the descriptors that become() overwrites.
 dist::UniqueFd out_of_the_way(int fd) {
-  dist::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, simulation_fd + 1));
+  dist::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, line_fd + 1));
   if (!copy) refused("cannot duplicate a descriptor");
   return copy;
 }
 
-// The judge's end and the process's.
+}  // namespace
+
 std::pair<dist::UniqueFd, dist::UniqueFd> socket_pair() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) refused("no socket pair");
   return {dist::UniqueFd(ends[0]), dist::UniqueFd(ends[1])};
 }
 
-}  // namespace
-
-Child::Child(const std::string& program, const Limits& limits, Network network) {
-  if (::access(program.c_str(), X_OK) != 0)
-    throw std::runtime_error(fmt::format("cannot run {}: {}", program, std::strerror(errno)));
+Child::Child(const Confined& confined, const Limits& limits, dist::UniqueFd line)
+    : passing_user_(confined.passing_user) {
   std::array<int, 2> pipe{};
   auto [channel, their_channel] = socket_pair();
   channel_ = std::move(channel);
@@ -84,26 +84,20 @@ Child::Child(const std::string& program, const Limits& limits, Network network) 
   output_ = dist::UniqueFd(pipe[0]);
   const dist::UniqueFd their_output(pipe[1]);
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
-  Confined confined = confine(program, limits, network);
   std::vector<char*> arguments;
-  for (std::string& argument : confined.argv) arguments.push_back(argument.data());
+  for (const std::string& argument : confined.argv) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   const dist::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 
   const auto input_end = out_of_the_way(nothing.get());
   const auto output_end = out_of_the_way(their_output.get());
   const auto channel_end = out_of_the_way(their_channel.get());
-  dist::UniqueFd simulation_end;
-  if (network == Network::judge) {
-    auto [simulation, their_simulation] = socket_pair();
-    simulation_ = std::move(simulation);
-    simulation_end = out_of_the_way(their_simulation.get());
-  }
+  const auto line_end = line ? out_of_the_way(line.get()) : dist::UniqueFd();
   pid_ = ::fork();
   if (pid_ < 0) refused("no new process");
   if (pid_ == 0)
-    become(arguments.data(), confined.user,
-           {input_end.get(), output_end.get(), channel_end.get(), simulation_end.get()}, limits);
+    become(arguments.data(), confined, {input_end.get(), output_end.get(), channel_end.get(), line_end.get()},
+           limits);
   ::setpgid(pid_, pid_);  // the child does it too: whoever comes first
   pidfd_ = dist::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {
@@ -122,6 +116,7 @@ int Child::end() {
   while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+  if (passing_user_) end_all_of(*passing_user_);  // what has left the group and the session
   return status_;
 }
 

@@ -10,42 +10,43 @@
 
 #include "dist/core/handles.h"
 
+#include "judge/sandbox.h"
+
 namespace judge {
 
 using Milliseconds = std::chrono::milliseconds;
 
 struct Limits {
-  Milliseconds wall{10'000};            // of the whole team, from the first task
-  unsigned cpu_seconds = 20;            // of each process
-  std::size_t output_bytes = 64 << 10;  // of what a rank prints, the rest is dropped
-  int processes = 256;                  // and threads, of each process's sandbox
-};
-
-enum class Network {
-  none,
-  judge,  // the judge's: it is a virtual rank (sim_run.h)
+  Milliseconds wall{10'000};             // of the whole team, from the first task
+  unsigned cpu_seconds = 20;             // of each process
+  std::size_t output_bytes = 64 << 10;   // of what a rank prints, the rest is dropped
+  int processes = 48;                    // and threads, of each process's sandbox
+  std::size_t memory_bytes = 768 << 20;  // address space of each process
+  std::size_t file_bytes = 256 << 20;    // of each file it writes; a tensor arena is one
 };
 
 class Child {
  public:
-  // Starts `program` without arguments, confined (sandbox.h). Throws std::runtime_error when the system
-  // refuses.
-  Child(const std::string& program, const Limits& limits, Network network = Network::none);
+  // It has `line`, if there is one, as line_fd. Throws std::runtime_error when the system refuses.
+  Child(const Confined& confined, const Limits& limits, dist::UniqueFd line = {});
   ~Child();  // kills what is left
   Child(Child&&) = delete;
 
   int channel() const { return channel_.get(); }  // our end; not blocking for reads with MSG_DONTWAIT
   int output() const { return output_.get(); }    // what it prints; non-blocking
-  dist::UniqueFd take_simulation() { return std::move(simulation_); }  // our end
-  int pidfd() const { return pidfd_.get(); }                           // readable when it has ended
+  int pidfd() const { return pidfd_.get(); }      // readable when it has ended
 
   // Kills its process group and collects it. Returns how it ended as wait(2) tells; the same again later.
   int end();
 
  private:
-  dist::UniqueFd channel_, simulation_, output_, pidfd_;
+  dist::UniqueFd channel_, output_, pidfd_;
+  const std::shared_ptr<PassingUser> passing_user_;  // whose processes are all this child's
   pid_t pid_ = -1;
   int status_ = 0;
 };
+
+// Two connected stream sockets.
+std::pair<dist::UniqueFd, dist::UniqueFd> socket_pair();
 
 }  // namespace judge

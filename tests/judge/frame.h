@@ -15,8 +15,8 @@ namespace judge {
 using Json = nlohmann::json;  // who makes or reads one includes <nlohmann/json.hpp>
 
 inline constexpr std::size_t max_frame_bytes = std::size_t{16} << 20;
-inline constexpr int channel_fd = 3;     // where a rank's process finds its end
-inline constexpr int simulation_fd = 4;  // and that of its simulation (dist/remote), where it is part of one
+inline constexpr int channel_fd = 3;  // where a rank's process finds its end
+inline constexpr int line_fd = 4;  // and the one further socket it may have: to its simulation, or to a store
 
 // Blocks until all is written. False when the other side is gone.
 bool write_frame(int fd, const Json& message);

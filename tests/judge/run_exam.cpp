@@ -54,7 +54,7 @@ int run_exam(int argc, char** argv) {
   // report.
   GTEST_FLAG_SET(catch_exceptions, false);
   try {
-    const Confined confined = confine(runner(), {}, Network::judge);
+    const Confined confined = confine(runner(), {});
     testing::Test::RecordProperty("isolation", std::string(name(confined.isolation)));
     return RUN_ALL_TESTS();
   } catch (const std::exception& error) {

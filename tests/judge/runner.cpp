@@ -44,7 +44,7 @@ Json handle_simulated(const std::function<Json(const Json& task)>& handle, const
     }
   };
   try {
-    dist::sim::run_as_rank(dist::UniqueFd(simulation_fd), as_rank);
+    dist::sim::run_as_rank(dist::UniqueFd(line_fd), as_rank);
   } catch (const dist::Error& error) {
     return failure(name(error.code()), error.what(), false);  // the simulation has ended this rank
   }

@@ -1,11 +1,12 @@
 #include "judge/sandbox.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
-#include <tuple>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -38,18 +39,40 @@ std::set<std::string> own_libraries() {
   return found;
 }
 
-Argv in_bubblewrap(const std::string& program, const Limits& limits, Network network) {
-  Argv argv{bubblewrap,      "--unshare-all", "--die-with-parent",
-            "--new-session", "--cap-drop",    "ALL",
-            "--uid",         "65534",         "--gid",
-            "65534",         "--hostname",    "rank",
-            "--proc",        "/proc",         "--dev",
-            "/dev",          "--size",        std::to_string(16 << 20),
-            "--tmpfs",       "/tmp",          "--chdir",
-            "/tmp",          "--ro-bind",     "/usr",
-            "/usr"};
+Argv under_limits(const Command& command, const Limits& limits) {
+  Argv argv{limiter, fmt::format("--nproc={0}:{0}", limits.processes),
+            fmt::format("--as={0}:{0}", limits.memory_bytes),
+            fmt::format("--fsize={0}:{0}", limits.file_bytes), "--core=0:0"};
+  argv.insert(argv.end(), command.argv.begin(), command.argv.end());
+  return argv;
+}
+
+// Folders on the way to `path`, outermost first.
+Argv folders_to(const fs::path& path) {
+  Argv folders;
+  for (fs::path folder = path.parent_path(); folder != folder.root_path(); folder = folder.parent_path())
+    folders.insert(folders.begin(), folder.string());
+  return folders;
+}
+
+// Name spaces, and how the process becomes nobody in them: by root itself, inside, or by a user name space.
+// Limits hold for nobody in both cases; they would not for root.
+struct Walls {
+  Argv spaces, inside;
+};
+constexpr const char *reuid = "--reuid=65534", *regid = "--regid=65534";  // replaced by a passing user's
+const Walls by_root{{"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--cap-add",
+                     "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"},
+                    {"/usr/bin/setpriv", reuid, regid, "--clear-groups", "--inh-caps=-all",
+                     "--bounding-set=-all", "--no-new-privs"}};
+const Walls by_user{{"--unshare-all", "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534"}, {}};
+
+Argv in_bubblewrap(const Command& command, const Limits& limits, const Walls& walls) {
+  Argv argv{bubblewrap};
   const auto add = [&](const Argv& more) { argv.insert(argv.end(), more.begin(), more.end()); };
-  if (network == Network::none) add({"--share-net"});  // it meets the judge's store there
+  add(walls.spaces);
+  add({"--die-with-parent", "--new-session", "--hostname", "rank", "--proc", "/proc", "--dev", "/dev"});
+  add({"--perms", "1777", "--size", "16777216", "--tmpfs", "/tmp", "--ro-bind", "/usr", "/usr"});
   for (const char* folder : {"lib", "lib64", "bin", "sbin"}) {
     const fs::path path = fs::path("/") / folder;
     if (fs::is_symlink(path))
@@ -57,17 +80,27 @@ Argv in_bubblewrap(const std::string& program, const Limits& limits, Network net
     else if (fs::exists(path))
       add({"--ro-bind", path, path});
   }
+  add({"--perms", "0755", "--dir", "/etc"});
   for (const char* file : {"/etc/ld.so.cache", "/etc/alternatives"}) add({"--ro-bind-try", file, file});
-  for (const std::string& library : own_libraries()) add({"--ro-bind", library, library});
-  add({"--ro-bind", program, program});
-  add({"--", limiter, fmt::format("--nproc={0}:{0}", limits.processes), program});
+  Argv paths;  // the others are there already
+  std::ranges::copy_if(command.readable, std::back_inserter(paths),
+                       [](const std::string& path) { return path != "/usr" && !path.starts_with("/usr/"); });
+  Argv open_folders = folders_to(fs::path(command.folder) / "here");
+  for (const auto& path : paths) std::ranges::copy(folders_to(path), std::back_inserter(open_folders));
+  for (const auto& folder : open_folders) add({"--perms", "0755", "--dir", folder});
+  for (const auto& path : paths) add({"--ro-bind-try", path, path});
+  if (!command.writable.empty()) add({"--bind", command.writable, command.writable});
+  add({"--chdir", command.folder, "--"});
+  add(walls.inside);
+  add(under_limits(command, limits));
   return argv;
 }
 
 // Whether it can be started that way: the limiter prints its version.
 bool works(Confined confined) {
-  confined.argv.pop_back();
-  confined.argv.push_back("--version");
+  confined.argv.resize(
+      static_cast<std::size_t>(std::ranges::find(confined.argv, limiter) - confined.argv.begin()));
+  confined.argv.insert(confined.argv.end(), {limiter, "--version"});
   std::vector<char*> arguments;
   for (std::string& argument : confined.argv) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
@@ -85,14 +118,14 @@ bool works(Confined confined) {
 }
 
 // From the best to what always works.
-std::vector<Confined> ways(const std::string& program, const Limits& limits, Network network) {
-  const Argv wrapped = in_bubblewrap(program, limits, network);
-  const Argv limited{limiter, fmt::format("--nproc={0}:{0}", limits.processes), program};
+std::vector<Confined> ways(const Command& command, const Limits& limits) {
+  const Argv wrapped = in_bubblewrap(command, limits, by_user), limited = under_limits(command, limits);
   std::vector<Confined> all;
   const bool is_root = ::geteuid() == 0;
-  if (is_root) all.push_back({Isolation::bubblewrap, wrapped, nobody});  // limits do not hold for root
-  all.push_back({Isolation::bubblewrap, wrapped, 0});
-  if (is_root) all.push_back({Isolation::user_id, limited, nobody});
+  if (is_root) all.push_back({Isolation::bubblewrap, in_bubblewrap(command, limits, by_root), 0, ""});
+  all.push_back({Isolation::bubblewrap, wrapped, is_root ? nobody : 0, ""});
+  if (is_root) all.push_back({Isolation::user_id, limited, nobody, command.folder});
+  all.push_back({Isolation::limits, limited, 0, command.folder});
   return all;
 }
 
@@ -107,21 +140,38 @@ std::string_view name(Isolation isolation) {
   __builtin_unreachable();
 }
 
-Confined confine(const std::string& program, const Limits& limits, Network network) {
+Isolation weaker(Isolation one, Isolation other) { return std::max(one, other); }
+
+Confined confine(const Command& command, const Limits& limits) {
+  static std::map<Argv, Confined> known;
+  const auto [entry, is_new] = known.try_emplace(in_bubblewrap(command, limits, by_user));
+  Confined& confined = entry->second;
+  const char* const asked = std::getenv("JUDGE_ISOLATION");
+  for (const Confined& way : is_new ? ways(command, limits) : std::vector<Confined>{}) {
+    const bool is_last = way.isolation == Isolation::limits;
+    if (!is_last && ((asked && name(way.isolation) != asked) || !works(way))) continue;
+    confined = way;
+    break;
+  }
+  Confined one = confined;
+  const auto as_user = std::ranges::find(one.argv, reuid);
+  if (as_user == one.argv.end() && one.isolation != Isolation::user_id) return one;
+  one.passing_user = passing_user();
+  const auto id = one.passing_user->id();
+  if (one.isolation == Isolation::user_id) one.user = id;
+  std::ranges::replace(one.argv, std::string(reuid), fmt::format("--reuid={}", id));
+  std::ranges::replace(one.argv, std::string(regid), fmt::format("--regid={}", id));
+  return one;
+}
+
+Confined confine(const std::string& program, const Limits& limits) {
   std::error_code absent;
   const std::string path = fs::canonical(program, absent).string();
   if (absent) throw std::runtime_error(fmt::format("cannot run {}: {}", program, absent.message()));
-  static std::map<std::tuple<std::string, Network, int>, Confined> known;
-  const auto [entry, is_new] =
-      known.try_emplace({path, network, limits.processes}, Confined{Isolation::limits, {path}, 0});
-  if (!is_new) return entry->second;
-  const char* const asked = std::getenv("JUDGE_ISOLATION");
-  for (const Confined& way : ways(path, limits, network)) {
-    if ((asked && name(way.isolation) != asked) || !works(way)) continue;
-    entry->second = way;
-    break;
-  }
-  return entry->second;
+  const auto libraries = own_libraries();
+  Command command{.argv = {path}, .readable = {libraries.begin(), libraries.end()}};
+  command.readable.push_back(path);
+  return confine(command, limits);
 }
 
 }  // namespace judge

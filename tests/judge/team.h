@@ -15,10 +15,11 @@ struct Outcome;
 
 class Team {
  public:
-  // Starts `size` processes of `program`. None does anything before its task comes, and no task goes out
-  // before all of them are up: a slow start of one is not held against it, nor against the others that wait
-  // for it.
-  Team(const std::string& program, int size, const Limits& limits = {}, Network network = Network::none);
+  // Starts `size` processes of `program`, each with its line, where there are some. None does anything before
+  // its task comes, and no task goes out before all of them are up: a slow start of one is not held against
+  // it, nor against the others that wait for it.
+  Team(const std::string& program, int size, const Limits& limits = {},
+       std::vector<dist::UniqueFd> lines = {});
   ~Team();
 
   int size() const { return static_cast<int>(members_.size()); }
@@ -27,10 +28,9 @@ class Team {
   // Takes in what arrives for this long.
   void listen(Milliseconds duration);
   bool has_answered(int rank) const;
-  bool is_overdue() const;  // its limit has passed
-  void stop();              // kills all that have not ended
-  // The judge's ends of the ranks' simulation, by rank; once.
-  std::vector<dist::UniqueFd> take_simulation();
+  Milliseconds wall() const { return limits_.wall; }  // shorter once several runs had to be stopped
+  bool is_overdue() const;                            // its limit has passed
+  void stop();                                        // kills all that have not ended
 
   // Waits until every started rank has ended, or the limit has passed; kills what is left, ranks that were
   // never started included.

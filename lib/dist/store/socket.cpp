@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -132,9 +133,25 @@ bool is_connected_to_itself(int fd) {
   return here.storage.ss_family != AF_UNIX && here == there;
 }
 
+// A second time there is nothing at the descriptor's place any more.
+Dialled take_given(int given) {
+  Dialled result;
+  result.fd = UniqueFd(fcntl(given, F_DUPFD_CLOEXEC, 0));
+  if (!result.fd) {
+    result.problem = "no socket was given to this process there, or it is in use already";
+    return result;
+  }
+  close(given);
+  fcntl(result.fd.get(), F_SETFL, O_NONBLOCK);
+  tune_stream(result.fd.get());
+  return result;
+}
+
 }  // namespace
 
 UniqueFd listen_at(const SocketAddress& address) {
+  if (address.given >= 0)
+    fail(Errc::invalid_argument, "store: {} is a connection, not a place to listen", address.str());
   int error = EAFNOSUPPORT;
   for (const RawAddress& place : listening_places(address)) {
     UniqueFd fd = stream_socket(place.storage.ss_family);
@@ -162,6 +179,7 @@ int local_port(int fd) {
 }
 
 Dialled dial(const SocketAddress& address, Deadline deadline) {
+  if (address.given >= 0) return take_given(address.given);
   Dialled result;
   const auto places = resolve(address, 0, &result.problem);
   result.resolved = !places.empty();

@@ -1,4 +1,4 @@
-// Stream sockets by address: "tcp://host:port", "tcp://[::1]:29500", "unix://@name".
+// Stream sockets by address: "tcp://host:port", "tcp://[::1]:29500", "unix://@name", "fd://3".
 #pragma once
 
 #include <string>
@@ -13,6 +13,7 @@ struct SocketAddress {
   std::string host;  // of tcp, without brackets
   int port = 0;
   std::string name;  // of a Linux abstract unix socket; such sockets vanish with their last descriptor
+  int given = -1;    // a connected socket that this process was started with; dialled once
 
   bool is_unix() const { return !name.empty(); }
   std::string str() const;

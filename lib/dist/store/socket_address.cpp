@@ -15,30 +15,35 @@ constexpr std::size_t longest_unix_name = 107;
        text.substr(0, 200), why);
 }
 
-int parse_port(std::string_view text, std::string_view digits) {
-  int port = -1;
-  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (error != std::errc() || end != digits.data() + digits.size() || port < 0 || port > 65535) {
-    refuse(text, fmt::format("'{}' is no port number from 0 to 65535", digits));
+int parse_number(std::string_view text, std::string_view digits, std::string_view what) {
+  int number = -1;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || number < 0 || number > 65535) {
+    refuse(text, fmt::format("'{}' is no {} from 0 to 65535", digits, what));
   }
-  return port;
+  return number;
 }
 
 }  // namespace
 
 std::string SocketAddress::str() const {
   if (is_unix()) return "unix://@" + name;
+  if (given >= 0) return fmt::format("fd://{}", given);
   const bool ipv6 = host.find(':') != std::string::npos;
   return fmt::format("tcp://{}{}{}:{}", ipv6 ? "[" : "", host, ipv6 ? "]" : "", port);
 }
 
 SocketAddress parse_address(std::string_view text) {
-  constexpr std::string_view tcp = "tcp://", local = "unix://@";
+  constexpr std::string_view tcp = "tcp://", local = "unix://@", descriptor = "fd://";
   SocketAddress address;
   if (text.starts_with(local)) {
     address.name = text.substr(local.size());
     if (address.name.empty()) refuse(text, "the name is missing");
     if (address.name.size() > longest_unix_name) refuse(text, "the name is longer than 107 bytes");
+    return address;
+  }
+  if (text.starts_with(descriptor)) {
+    address.given = parse_number(text, text.substr(descriptor.size()), "descriptor");
     return address;
   }
   if (!text.starts_with(tcp)) refuse(text, "it begins with neither tcp:// nor unix://@");
@@ -53,7 +58,7 @@ SocketAddress parse_address(std::string_view text) {
   }
   if (host.empty()) refuse(text, "the host is missing");
   address.host = host;
-  address.port = parse_port(text, rest.substr(colon + 1));
+  address.port = parse_number(text, rest.substr(colon + 1), "port number");
   return address;
 }
 

@@ -1,5 +1,6 @@
 // A store kept by one process (StoreServer) and reached by the others over a socket (make_tcp_store).
-// Addresses: "tcp://host:port", or "unix://@name" for Linux's abstract sockets, which leave nothing behind.
+// Addresses: "tcp://host:port", or "unix://@name" for Linux's abstract sockets, which leave nothing behind. A
+// client without any network may be given a connected socket: "fd://3".
 #pragma once
 
 #include <memory>

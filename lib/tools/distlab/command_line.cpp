@@ -76,6 +76,9 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
   grade.app->add_option("--json", grade.options->json, "write the result to this file as well");
   grade.app->add_option("--seed", grade.options->seed,
                         "ask the same questions again (a grade prints its seed)");
+  grade.app->add_option(
+      "--submission", grade.options->submission,
+      "grade what was handed in, built in the sandbox: the file, a folder or a zip file with it");
   grade.app->add_option("--runner", grade.options->runner, "another program to grade")->group("");
 
   const auto hint =

@@ -41,8 +41,9 @@ struct RunOptions {
 struct GradeOptions {
   std::string lab;  // or "all"
   bool solution = false;
-  std::filesystem::path json;    // to be written; empty: none
-  std::filesystem::path runner;  // what is graded; empty: the lab's own
+  std::filesystem::path json;        // to be written; empty: none
+  std::filesystem::path runner;      // what is graded; empty: the lab's own
+  std::filesystem::path submission;  // what is built and graded instead
   std::optional<std::uint64_t> seed;
 };
 

@@ -1,42 +1,28 @@
 #include "distlab/grading.h"
 
-#include <cerrno>
-
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include "dist/core/fail.h"
 
 #include "distlab/json.h"
 #include "distlab/process.h"
+#include "distlab/temporary_folder.h"
 
 namespace distlab {
-namespace fs = std::filesystem;
 namespace {
 
 using dist::Errc, dist::fail;
 
-// Removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    auto pattern = (fs::temp_directory_path() / "distlab-grade-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) dist::fail_errno(Errc::resource, errno, "no temporary folder");
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+constexpr int full_score = 100;
 
 }  // namespace
+
+Grade refused_grade(const std::string& why) {
+  Grade grade;
+  grade.max_score = full_score;
+  grade.refused = why;
+  return grade;
+}
 
 Grade run_grading(const GradeRequest& request) {
   constexpr int passed = 0, failed = 1;
@@ -51,8 +37,8 @@ Grade run_grading(const GradeRequest& request) {
   if (run.exit_code != passed && run.exit_code != failed) fail(Errc::internal, "{}", text);
   try {
     auto grade = read_judge_report(report);
-    if (grade.max_score != 100)
-      fail(Errc::internal, "the judge asked for {} points, not 100", grade.max_score);
+    if (grade.max_score != full_score)
+      fail(Errc::internal, "the judge asked for {} points, not {}", grade.max_score, full_score);
     if (grade.is_full() != (run.exit_code == passed))
       fail(Errc::internal, "score {}, but {}", grade.score, text);
     return grade;

@@ -25,11 +25,17 @@ struct GradedTest {
 
 struct Grade {
   int score = 0, max_score = 0;
-  std::string seed;       // brings the same questions back
-  std::string isolation;  // of the graded processes: "bubblewrap", "user_id", "limits"
+  std::string seed;         // brings the same questions back
+  std::string isolation;    // of the graded processes: "bubblewrap", "user_id", "limits"
+  bool is_trusted = false;  // a submission, compiled and run apart from everything it must not see
+  std::string
+      refused;  // why there was nothing to grade, by the submission's own fault: it does not compile, ...
   std::vector<GradedTest> tests;
   bool is_full() const { return score == max_score; }
 };
+
+// That of a submission that there is nothing to run of.
+Grade refused_grade(const std::string& why);
 
 struct GradeRequest {
   std::filesystem::path program;  // the judge

@@ -69,6 +69,8 @@ Json to_json(const Grade& grade) {
           {"max_score", grade.max_score},
           {"seed", grade.seed},
           {"isolation", grade.isolation},
+          {"mode", grade.is_trusted ? "trusted" : "practice"},
+          {"refused", grade.refused},
           {"tests", tests}};
 }
 
@@ -99,7 +101,6 @@ std::string as_json(const GradeRecord& record) {
   json["status"] = record.grade ? "graded" : "ungraded";
   json["lab"] = record.lab;
   json["graded_file"] = record.graded_file;
-  json["mode"] = "practice";  // a trusted grade needs a sandbox around the compiler, too
   return text_of(json);
 }
 

@@ -14,6 +14,8 @@
 #include "distlab/labs.h"
 #include "distlab/process.h"
 #include "distlab/progress.h"
+#include "distlab/submission.h"
+#include "distlab/temporary_folder.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
@@ -69,6 +71,7 @@ void print_next(const Lab& lab, const Grade& grade) {
 
 void print_grade(const Lab& lab, const Grade& grade) {
   fmt::print("{}\n", styled(Style::bold, lab.title));
+  if (!grade.refused.empty()) fmt::print("{}\n", grade.refused);
   int step = 0;
   std::string said;
   for (const auto& test : grade.tests) {
@@ -93,19 +96,35 @@ bool write_record(const fs::path& path, const GradeRecord& record) {
   return false;
 }
 
+std::string graded_file(const GradeOptions& options) {
+  if (!options.submission.empty()) return "submission";
+  if (!options.runner.empty()) return "runner";
+  return options.solution ? "solution" : "lab";
+}
+
+// What was handed in, built and graded.
+Grade grade_submission(const fs::path& judge, const Lab& lab, const GradeOptions& options) {
+  const TemporaryFolder folder;
+  const auto built = build_submission(lab, options.submission, folder.path());
+  if (!built.refused.empty())
+    return refused_grade(fmt::format("{}: {}", edited_file(lab).filename().string(), built.refused));
+  auto grade = run_grading({.program = judge, .runner = built.runner, .seed = options.seed});
+  grade.is_trusted = built.isolation != "limits" && grade.isolation != "limits";
+  return grade;
+}
+
 // An exit code: the rest of `distlab grade`, once it is known what grades what.
 int grade(const GradeRequest& request, const Lab& lab, const GradeOptions& options) {
-  GradeRecord record{
-      .lab = lab.folder, .graded_file = options.solution ? "solution" : "lab", .grade = {}, .reason = {}};
+  GradeRecord record{.lab = lab.folder, .graded_file = graded_file(options), .grade = {}, .reason = {}};
   try {
-    record.grade = run_grading(request);
+    record.grade =
+        options.submission.empty() ? run_grading(request) : grade_submission(request.program, lab, options);
   } catch (const dist::Error& error) {
     fmt::print(stderr, "ungraded: {}\nThis is distlab's fault, not that of your code.\n", error.what());
     record.reason = error.what();
   }
   if (record.grade) print_grade(lab, *record.grade);
-  if (record.grade && !options.solution && options.runner.empty())
-    note_progress(lab.folder, record.grade->score);
+  if (record.grade && record.graded_file == "lab") note_progress(lab.folder, record.grade->score);
   const bool written = options.json.empty() || write_record(options.json, record);
   if (!written || !record.grade) return exit_missing;
   return record.grade->is_full() ? exit_ok : exit_failed;
@@ -166,9 +185,9 @@ int grade_lab(const GradeOptions& options) {
   if (!lab) return exit_usage;
   const auto judge = built_program(*lab, "grade");  // one judge for the lab's file and for the solution
   if (!judge) return exit_missing;
-  const auto runner = !options.runner.empty()
-                          ? fs::absolute(options.runner)
-                          : built_program(*lab, options.solution ? "solution_runner" : "runner");
+  const bool is_given = !options.runner.empty() || !options.submission.empty();
+  const auto runner =
+      is_given ? options.runner : built_program(*lab, options.solution ? "solution_runner" : "runner");
   if (!runner) return exit_missing;
   return grade({.program = *judge, .runner = *runner, .seed = options.seed}, *lab, options);
 }

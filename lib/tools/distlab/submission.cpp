@@ -1,0 +1,25 @@
+#include "distlab/submission.h"
+
+#include <nlohmann/json.hpp>
+
+#include "dist/core/fail.h"
+
+#include "distlab/process.h"
+#include "distlab/workspace.h"
+
+namespace distlab {
+namespace fs = std::filesystem;
+
+BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, const fs::path& into) {
+  constexpr int built = 0, refused = 1;
+  const auto& [root, build] = workspace();
+  const auto run = run_captured({build / "bin/judge_build", fs::canonical(root), fs::canonical(build),
+                                 fs::relative(edited_file(lab), root), fs::absolute(handed_in), into});
+  const auto said = nlohmann::json::parse(run.output, nullptr, false);
+  if ((run.exit_code != built && run.exit_code != refused) || !said.is_object())
+    dist::fail(dist::Errc::internal, "the submission could not be built (status {}): {}", run.exit_code,
+               run.output);
+  return {into / "runner", said.value("isolation", ""), said.value("refused", "")};
+}
+
+}  // namespace distlab

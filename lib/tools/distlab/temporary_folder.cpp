@@ -1,0 +1,24 @@
+#include "distlab/temporary_folder.h"
+
+#include <cerrno>
+
+#include <stdlib.h>
+
+#include "dist/core/fail.h"
+
+namespace distlab {
+namespace fs = std::filesystem;
+
+TemporaryFolder::TemporaryFolder() {
+  auto pattern = (fs::temp_directory_path() / "distlab-grade-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr)
+    dist::fail_errno(dist::Errc::resource, errno, "no temporary folder");
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace distlab

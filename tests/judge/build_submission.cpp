@@ -1,0 +1,159 @@
+#include "judge/build_submission.h"
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "judge/confined_run.h"
+#include "judge/object_check.h"
+#include "judge/submission.h"
+
+namespace judge {
+namespace fs = std::filesystem;
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Limits limits{.wall = Milliseconds(90'000),
+                    .cpu_seconds = 60,
+                    .output_bytes = 32 << 10,
+                    .processes = 32,
+                    .memory_bytes = std::size_t{3} << 30,
+                    .file_bytes = 64 << 20};
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string without(const std::string& part, std::string text) {
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at))
+    text.erase(at, part.size());
+  return text;
+}
+
+// One submission on its way, in a folder of its own.
+class Build {
+ public:
+  Build(const Lab& lab, std::string text) : lab_(lab), kit_(kit_of(lab)) {
+    std::ofstream(source_) << text;
+    look_for_solutions();
+    fs::permissions(source_, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
+  }
+
+  Ran compile(const fs::path& source, const fs::path& object) {
+    Command command{.argv = filled(kit_.compile, {{Kit::source, source},
+                                                  {Kit::object, object},
+                                                  {Kit::dependencies, object.string() + ".d"}}),
+                    .readable = kit_.compile_reads};
+    // Messages and findings name the file, not where it happened to lie.
+    command.argv.push_back(fmt::format("-ffile-prefix-map={}/=", scratch_.path()));
+    command.argv.emplace_back("-fdiagnostics-color=never");
+    return run(command);
+  }
+  Ran link(const fs::path& object, const fs::path& program) {
+    return run({.argv = filled(kit_.link, {{Kit::object, object}, {Kit::program, program}}),
+                .readable = kit_.link_reads});
+  }
+  std::string symbols_of(const fs::path& file, const Words& options) {
+    Command command{.argv = {"/usr/bin/nm", "-C"}};
+    command.argv.insert(command.argv.end(), options.begin(), options.end());
+    command.argv.push_back(file);
+    const Ran ran = run(command, 16 << 20);
+    if (!ran.is_well()) throw Refused("compiles to what cannot be read: " + ran.output);
+    return ran.output;
+  }
+
+  void refuse_what_does_not_compile();
+  void refuse_foreign_parts();
+  void refuse_what_does_not_link();
+
+  const fs::path& program() const { return program_; }
+  Isolation isolation() const { return isolation_; }
+
+ private:
+  Ran run(Command command, std::size_t output_bytes = limits.output_bytes) {
+    command.writable = scratch_.path();
+    command.folder = lab_.build;  // names are relative to it
+    Limits these = limits;
+    these.output_bytes = output_bytes;
+    Ran ran = run_confined(command, these);
+    isolation_ = weaker(isolation_, ran.isolation);
+    ran.output = without(scratch_.path() + "/", std::move(ran.output));
+    return ran;
+  }
+  // Another user sees what is open to everybody.
+  void look_for_solutions() {
+    const Ran ran = run({.argv = {"/usr/bin/test", "-r", lab_.root / "solutions"}});
+    if (ran.is_well()) isolation_ = Isolation::limits;
+  }
+
+  const Lab& lab_;
+  const Kit kit_;
+  const ScratchFolder scratch_;
+  const fs::path here_ = scratch_.path(), source_ = here_ / lab_.file.filename(),
+                 object_ = here_ / "graded.o", program_ = here_ / "runner";
+  Isolation isolation_ = Isolation::bubblewrap;
+};
+
+// What fails with nothing but the contract in it fails by our fault.
+void Build::refuse_what_does_not_compile() {
+  const Ran ran = compile(source_, object_);
+  if (ran.is_well()) return;
+  const auto control = here_ / "control.cpp";
+  std::ofstream(control) << fmt::format("#include \"{}\"\n", lab_.file.stem().string() + ".h");
+  const Ran check = compile(control, here_ / "control.o");
+  if (!check.is_well())
+    throw std::runtime_error(
+        fmt::format("the compiler does not work (exit status {}): {}", check.exit_code, check.output));
+  if (!ran.in_time)
+    throw Refused(fmt::format("the compiler was not done with it after {} s", limits.wall.count() / 1000));
+  throw Refused(ran.output.empty()
+                    ? fmt::format("the compiler ended with status {}: too large for it?", ran.exit_code)
+                    : "does not compile:\n" + ran.output);
+}
+
+void Build::refuse_foreign_parts() {
+  std::set<std::string> allowed, words;
+  for (const auto& header : public_headers(lab_)) {
+    allowed.insert(header);
+    words.merge(words_in(contents(header)));
+  }
+  const auto foreign = foreign_include(contents(object_.string() + ".d"), lab_.root, allowed);
+  if (!foreign.empty())
+    throw Refused(
+        fmt::format("includes {}; dist/dist.h and the lab's own header are what it may include", foreign));
+  const auto symbol = foreign_symbol(symbols_of(object_, {}), words);
+  if (!symbol.empty()) throw Refused("is not accepted: " + symbol);
+}
+
+void Build::refuse_what_does_not_link() {
+  const Ran ran = link(object_, program_);
+  if (!ran.is_well()) {
+    const Ran check = link(kit_.own_object, here_ / "control");
+    if (!check.is_well()) throw std::runtime_error("the linker does not work: " + check.output);
+    throw Refused("does not link:\n" + ran.output);
+  }
+  const auto symbol =
+      interposing_symbol(symbols_of(object_, {}), symbols_of(program_, {"-D", "--defined-only"}));
+  if (!symbol.empty()) throw Refused("is not accepted: " + symbol);
+}
+
+}  // namespace
+
+BuiltRunner build_submission(const Lab& lab, const fs::path& handed_in, const fs::path& into) {
+  Build build(lab, take_submission(handed_in, lab.file));
+  build.refuse_what_does_not_compile();
+  build.refuse_foreign_parts();
+  build.refuse_what_does_not_link();
+  const auto program = into / "runner";
+  fs::copy_file(build.program(), program, fs::copy_options::overwrite_existing);
+  fs::permissions(program, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                               fs::perms::others_read | fs::perms::others_exec);
+  return {program, build.isolation()};
+}
+
+}  // namespace judge

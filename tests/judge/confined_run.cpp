@@ -1,0 +1,70 @@
+#include "judge/confined_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace judge {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// False at the end of the stream.
+bool take(int fd, std::string& output, std::size_t most) {
+  std::array<char, 65536> piece{};
+  const auto got = ::read(fd, piece.data(), piece.size());
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  const auto room = most - std::min(most, output.size());
+  output.append(piece.data(), std::min(room, static_cast<std::size_t>(got)));
+  return got > 0;
+}
+
+}  // namespace
+
+Ran run_confined(const Command& command, const Limits& limits) {
+  const Confined confined = confine(command, limits);
+  Child child(confined, limits);
+  Ran ran{.isolation = confined.isolation};
+  const auto until = Clock::now() + limits.wall;
+  bool has_ended = false, output_open = true;
+  while (!has_ended && Clock::now() < until) {
+    std::array<pollfd, 2> watched{
+        {{output_open ? child.output() : -1, POLLIN, 0}, {child.pidfd(), POLLIN, 0}}};
+    const auto patience = std::chrono::ceil<Milliseconds>(until - Clock::now());
+    if (::poll(watched.data(), watched.size(), static_cast<int>(patience.count())) <= 0) continue;
+    if (watched[0].revents != 0) output_open = take(child.output(), ran.output, limits.output_bytes);
+    has_ended = watched[1].revents != 0;
+  }
+  ran.in_time = has_ended;
+  const int status = child.end();
+  for (int piece = 0; piece < 64 && output_open; ++piece)  // what it wrote before it ended; nobody is left
+    output_open =
+        take(child.output(), ran.output, limits.output_bytes) && ran.output.size() < limits.output_bytes;
+  ran.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return ran;
+}
+
+ScratchFolder::ScratchFolder() {
+  path_ = (fs::temp_directory_path() / "distlab-judge-XXXXXX").string();
+  if (::mkdtemp(path_.data()) == nullptr)
+    throw std::runtime_error(fmt::format("no temporary folder {}: {}", path_, std::strerror(errno)));
+  ::chmod(path_.c_str(), ::geteuid() == 0 ? 0777 : 0700);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace judge

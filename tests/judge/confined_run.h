@@ -1,0 +1,35 @@
+// A confined command from its start to its end: how tools (the compiler, an unpacker) work on what is not
+// trusted.
+#pragma once
+
+#include <string>
+
+#include "judge/child.h"
+#include "judge/sandbox.h"
+
+namespace judge {
+
+struct Ran {
+  int exit_code = 0;        // 128 + the signal that ended it
+  bool in_time = true;      // otherwise it was stopped after limits.wall
+  std::string output = {};  // of both streams, up to limits.output_bytes
+  Isolation isolation = Isolation::limits;
+  bool is_well() const { return in_time && exit_code == 0; }
+};
+
+// Without standard input. Throws std::runtime_error when the system refuses.
+Ran run_confined(const Command& command, const Limits& limits);
+
+// Removed with all that is in it; open to the users that confined commands run as.
+class ScratchFolder {
+ public:
+  ScratchFolder();  // throws std::runtime_error when the system refuses
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace judge

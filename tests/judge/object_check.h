@@ -1,0 +1,24 @@
+// Object check: what a compiled submission defines and uses. The face of the library is for everybody; its
+// inside would bring answers with it, and names of the library or of the judge are not the submission's to
+// define.
+#pragma once
+
+#include <set>
+#include <string>
+
+namespace judge {
+
+// Words of the headers that may be used: everything that is a name in them is one.
+std::set<std::string> words_in(const std::string& text);
+
+// `symbols`: what `nm -C` prints of the object; `interposed`: `nm -D -C --defined-only` of the linked
+// program, which lists what shared libraries would take from it. Empty when all is well, else what is wrong,
+// in one line.
+std::string foreign_symbol(const std::string& symbols, const std::set<std::string>& words);
+std::string interposing_symbol(const std::string& symbols, const std::string& interposed);
+
+// `dependencies`: what the compiler's -MF writes. The first file under `root` that is not among `allowed`.
+std::string foreign_include(const std::string& dependencies, const std::string& root,
+                            const std::set<std::string>& allowed);
+
+}  // namespace judge

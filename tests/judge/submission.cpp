@@ -1,0 +1,121 @@
+#include "judge/submission.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "judge/confined_run.h"
+
+namespace judge {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uintmax_t most_bytes = 512 << 10;  // of the file; a long solution has 10 KiB
+constexpr int deepest = 6;
+constexpr std::size_t most_entries = 20'000;  // of a folder, before it is given up
+const fs::path unpacker = JUDGE_CMAKE, unpacker_prefix = unpacker.parent_path().parent_path();
+
+template <class... Values>
+[[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
+  throw Refused(fmt::format(text, std::forward<Values>(values)...));
+}
+
+bool is_zip(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string start(2, '\0');
+  return file.read(start.data(), 2) && start == "PK";
+}
+
+std::string read(const fs::path& path) {
+  const auto size = fs::file_size(path);
+  if (size > most_bytes)
+    refuse("{} has {} KiB; the file of a lab has at most {}", path.filename().string(), size >> 10,
+           most_bytes >> 10);
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  if (text.find('\0') != std::string::npos)
+    refuse("{} is no text in UTF-8 (it has zero bytes, as UTF-16 has); save it as UTF-8",
+           path.filename().string());
+  return text;
+}
+
+int depth(const fs::path& path) { return static_cast<int>(std::distance(path.begin(), path.end())); }
+
+// Among paths relative to one place: the one that is meant.
+std::optional<fs::path> choose(const std::vector<fs::path>& all, const fs::path& file) {
+  std::vector<fs::path> named;
+  for (const auto& path : all) {
+    if (path == file) return path;
+    if (path.filename() == file.filename()) named.push_back(path);
+  }
+  std::ranges::stable_sort(named, {}, depth);
+  if (named.empty()) return std::nullopt;
+  if (named.size() > 1 && depth(named[0]) == depth(named[1]))
+    refuse("there are {} and {}; hand in one", named[0].string(), named[1].string());
+  return named[0];
+}
+
+std::string from_folder(const fs::path& folder, const fs::path& file);
+
+std::string from_zip(const fs::path& zip, const fs::path& file) {
+  const Limits limits{.wall = Milliseconds(20'000), .output_bytes = 1 << 20, .file_bytes = most_bytes + 1};
+  const auto packed = fs::canonical(zip).string();
+  const auto list = run_confined(
+      {.argv = {unpacker, "-E", "tar", "tf", packed}, .readable = {packed, unpacker_prefix}}, limits);
+  if (!list.is_well()) refuse("{} is no zip file, or a damaged one", zip.filename().string());
+  std::vector<fs::path> entries;
+  std::istringstream lines(list.output);
+  for (std::string line; std::getline(lines, line);) entries.emplace_back(line);
+  const auto chosen = choose(entries, file);
+  if (!chosen) refuse("{} is not in {}", file.filename().string(), zip.filename().string());
+  const ScratchFolder scratch;
+  const auto unpacked = run_confined({.argv = {unpacker, "-E", "tar", "xf", packed, "--", chosen->string()},
+                                      .readable = {packed, unpacker_prefix},
+                                      .writable = scratch.path(),
+                                      .folder = scratch.path()},
+                                     limits);
+  if (!unpacked.is_well())
+    refuse("{} cannot be unpacked from {}: it is damaged, or larger than {} KiB", file.filename().string(),
+           zip.filename().string(), most_bytes >> 10);
+  return from_folder(scratch.path(), file);
+}
+
+std::string from_folder(const fs::path& folder, const fs::path& file) {
+  std::vector<fs::path> files, zips;
+  std::size_t entries = 0;
+  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied), end;
+       at != end; ++at) {
+    if (++entries > most_entries) refuse("there are more than {} files; hand in one", most_entries);
+    if (at.depth() >= deepest) at.disable_recursion_pending();
+    const bool is_wanted = at->path().filename() == file.filename();
+    if (at->is_symlink() && is_wanted)
+      refuse("{} is a link; hand in the file itself", file.filename().string());
+    if (at->is_symlink() || !at->is_regular_file()) continue;
+    if (is_wanted) files.push_back(fs::relative(at->path(), folder));
+    if (at->path().extension() == ".zip") zips.push_back(at->path());
+  }
+  if (const auto chosen = choose(files, file)) return read(folder / *chosen);
+  if (zips.size() == 1) return from_zip(zips[0], file);
+  refuse("{} was not handed in", file.filename().string());
+}
+
+}  // namespace
+
+std::string take_submission(const fs::path& handed_in, const fs::path& file) {
+  std::error_code none;
+  if (fs::is_directory(handed_in, none)) return from_folder(handed_in, file);
+  if (!fs::is_regular_file(handed_in, none)) refuse("there is no file or folder {}", handed_in.string());
+  if (is_zip(handed_in)) return from_zip(handed_in, file);
+  if (handed_in.extension() == ".zip")
+    refuse("{} is no zip file, or a damaged one", handed_in.filename().string());
+  return read(handed_in);
+}
+
+}  // namespace judge

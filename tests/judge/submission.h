@@ -1,0 +1,20 @@
+// Submission: the one file of a lab, out of what somebody handed in. Nothing else of it is looked at.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace judge {
+
+// What was handed in cannot be graded, and why, in words for who handed it in.
+struct Refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The text of `file` ("labs/03_send_recv/send_recv.cpp") in `handed_in`: that file itself, a folder or a zip
+// file with it, at its place or with its bare name, however deep. Links are not followed. Throws Refused, and
+// std::runtime_error when the system refuses.
+std::string take_submission(const std::filesystem::path& handed_in, const std::filesystem::path& file);
+
+}  // namespace judge
