@@ -58,6 +58,16 @@ int print_version() {
 
 constexpr auto which_lab = "its number (1) or the beginning of its name";
 
+void add_result_options(CLI::App& grade, ResultFiles& files) {
+  grade.add_option("--json", files.json,
+                   "write the result to this file as well: for programs; all labs: an array");
+  grade.add_option("--junit", files.junit, "... as JUnit XML, for CI systems; a testsuite for each lab");
+  grade.add_option("--gradescope", files.gradescope,
+                   "... as Gradescope's results.json, after each test; one lab only");
+  grade.add_option("--markdown", files.markdown, "... as Markdown, for people");
+  grade.add_option("--csv", files.csv, "... as CSV, for spreadsheets; a row for each test");
+}
+
 void add_lab_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "list", "The labs, and how far you are", list_labs);
   const auto start = add_command(app, exit_code, "start", "What to read and what to edit", start_lab);
@@ -70,10 +80,12 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
 
   const auto grade =
       add_command(app, exit_code, "grade", "Grade your code: is it right, and if not, why?", grade_lab);
-  grade.app->add_option("lab", grade.options->lab, "its number (1), the beginning of its name, or all")
+  grade.app
+      ->add_option("lab", grade.options->lab,
+                   "its number (1), the beginning of its name, all, or begun (all but untouched ones)")
       ->required();
   grade.app->add_flag("--solution", grade.options->solution, "grade the solution instead");
-  grade.app->add_option("--json", grade.options->json, "write the result to this file as well");
+  add_result_options(*grade.app, grade.options->results);
   grade.app->add_option("--seed", grade.options->seed,
                         "ask the same questions again (a grade prints its seed)");
   grade.app->add_option("--runner", grade.options->runner, "another program to grade")->group("");

@@ -11,6 +11,8 @@
 #include "dist/core/op_kind.h"
 #include "dist/sim/what_if.h"
 
+#include "distlab/result_files.h"
+
 namespace distlab {
 
 // What every command returns; scripts can rely on it. A command that returns another one than exit_ok has
@@ -39,9 +41,9 @@ struct RunOptions {
 };
 
 struct GradeOptions {
-  std::string lab;  // or "all"
+  std::string lab;  // or "all", or "begun": those whose file is not the starter any more
   bool solution = false;
-  std::filesystem::path json;    // to be written; empty: none
+  ResultFiles results;           // to be written
   std::filesystem::path runner;  // what is graded; empty: the lab's own
   std::optional<std::uint64_t> seed;
 };

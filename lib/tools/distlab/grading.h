@@ -1,8 +1,9 @@
-// A grade: runs a lab's grading program and reads its report.
+// A grade: runs a lab's grading program and reads its report as it is written.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ struct GradedTest {
   int points = 0;    // got
   int max_points = 0;
   Result result = Result::failed;
+  double seconds = 0;                 // that it took
   std::vector<std::string> messages;  // what is wrong, in words
   std::string misconception;          // the diagnosis, if there is one: a name ...
   std::string explanation;            // ... and a sentence
@@ -31,14 +33,28 @@ struct Grade {
   bool is_full() const { return score == max_score; }
 };
 
+// Gets the grade of the tests so far: their points, and of how many.
+using GradeSink = std::function<void(const Grade&)>;
+
 struct GradeRequest {
   std::filesystem::path program;  // the judge
   std::filesystem::path runner;   // what is graded
   std::optional<std::uint64_t> seed;
+  GradeSink on_test = {};  // called as each test ends; empty: nobody waits for it
 };
 
-// Throws dist::Error{internal} when the judge could not do its work: nothing is graded then.
+// Throws dist::Error{internal} when the judge could not do its work: nothing is graded then. `on_test` does
+// not throw.
 Grade run_grading(const GradeRequest& request);
+
+// One run of `distlab grade`: what its result files tell (results/).
+struct GradeRecord {
+  std::string lab;             // its folder
+  std::string graded_file;     // "lab" or "solution"
+  std::optional<Grade> grade;  // nothing: the judge could not do its work, and ...
+  std::string reason;          // ... why. Beside a grade without tests: why there was nothing to test
+  bool is_finished = true;     // false: the judge is at work, and the grade is that of the tests so far
+};
 
 std::string_view name(GradedTest::Result result);
 
