@@ -112,6 +112,22 @@ void add_file_commands(CLI::App& app, int& exit_code) {
   reset.app->add_option("lab", reset.options->lab, which_lab)->required();
 }
 
+void add_gradescope_command(CLI::App& app, int& exit_code) {
+  auto* gradescope = app.add_subcommand("gradescope", "For instructors: an autograder for Gradescope");
+  gradescope->require_subcommand(1);
+  const auto [build, options] =
+      add_command(*gradescope, exit_code, "build", "Pack the autograder of an assignment", build_autograder);
+  build->add_option(
+      "lab", options->lab,
+      "its number (1) or the beginning of its name; left out: a lab's assignment has to be called "
+      "\"Lab 1: ...\"");
+  build->add_option("-o,--output", options->output, "the zip file; autograder_lab_NN.zip when left out");
+  build->footer(
+      "The zip holds this checkout's tracked files with all solutions, mutants and questions, and no "
+      "history:\n"
+      "it is for the instructor and for Gradescope, never for students.");
+}
+
 void add_test_command(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_command(app, exit_code, "test", "All tests (a few minutes); --full: what CI runs", run_tests);
@@ -217,6 +233,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "demo", "What it is about, in twenty seconds", play_demo);
   add_lab_commands(app, exit_code);
   add_file_commands(app, exit_code);
+  add_gradescope_command(app, exit_code);
   add_test_command(app, exit_code);
   add_doctor_command(app, exit_code);
   add_sim_command(app, exit_code);

@@ -62,6 +62,11 @@ struct SubmitOptions {
   std::filesystem::path output;  // empty: lab_NN.zip here
 };
 
+struct GradescopeOptions {
+  std::string lab;               // empty: the one that an assignment's title names
+  std::filesystem::path output;  // empty: autograder_lab_NN.zip here
+};
+
 struct HintOptions {
   std::string lab;
   int level = 1;
@@ -106,6 +111,7 @@ int start_lab(const LabOptions& options);
 int reset_lab(const LabOptions& options);
 int show_solution(const SolutionOptions& options);
 int submit_lab(const SubmitOptions& options);
+int build_autograder(const GradescopeOptions& options);
 int run_simulation(const SimOptions& options);
 // For run_simulation:
 int simulate_program(const SimOptions& options, const std::string& program);

@@ -1,41 +1,19 @@
 #include "distlab/grading.h"
 
-#include <cerrno>
 #include <exception>
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include "dist/core/fail.h"
 
 #include "distlab/judge_report.h"
 #include "distlab/process.h"
+#include "distlab/temporary_folder.h"
 
 namespace distlab {
-namespace fs = std::filesystem;
 namespace {
 
 using dist::Errc, dist::fail;
-
-// Removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    auto pattern = (fs::temp_directory_path() / "distlab-grade-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) dist::fail_errno(Errc::resource, errno, "no temporary folder");
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 [[noreturn]] void rethrow_with(const std::exception_ptr& trouble, const std::string& said) {
   try {
@@ -49,7 +27,7 @@ class TemporaryFolder {
 
 Grade run_grading(const GradeRequest& request) {
   constexpr int passed = 0, failed = 1;
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("grade");
   const auto file = folder.path() / "report";
   std::vector<std::string> argv{request.program, "--runner", request.runner, "--report", file};
   if (request.seed) argv.insert(argv.end(), {"--seed", std::to_string(*request.seed)});
