@@ -20,7 +20,7 @@ TEST(Gradescope, HasEachTestWithItsPlace) {
   const auto json = Json::parse(as_gradescope(usual()));
   EXPECT_EQ(json.at("score"), 7);
   EXPECT_TRUE(contains(json.at("output"), "7 of 100 points"));
-  EXPECT_TRUE(contains(json.at("output"), "./distlab grade broadcast --seed 17"));
+  EXPECT_TRUE(contains(json.at("output"), "./distlab grade 5 --seed 17"));
   ASSERT_EQ(json.at("tests").size(), 3U);
   EXPECT_EQ(
       json["tests"][1],
@@ -57,6 +57,13 @@ TEST(Gradescope, SaysThatGradingHasNotFinished) {
   json = Json::parse(as_gradescope(record));
   EXPECT_EQ(json.at("score"), 0);
   EXPECT_TRUE(contains(json.at("output"), "grading has not finished"));
+}
+
+TEST(Gradescope, SaysWhenThereWasNoSandbox) {
+  auto record = usual();
+  EXPECT_FALSE(contains(Json::parse(as_gradescope(record)).at("output"), "Practice"));
+  record.grade->isolation = "limits";
+  EXPECT_TRUE(contains(Json::parse(as_gradescope(record)).at("output"), "Practice, not a trusted grade"));
 }
 
 TEST(Gradescope, ShowsWhyThereWasNothingToTest) {

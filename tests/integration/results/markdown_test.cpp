@@ -50,6 +50,15 @@ TEST(Markdown, OfSeveralLabsIsATableOfLabsWithTheFirstFailureOfEach) {
 
 TEST(Markdown, OfNoLabSaysSo) { EXPECT_TRUE(has_line(as_markdown({}), "No lab was graded.")); }
 
+TEST(Markdown, SaysOnceWhenThereWasNoSandbox) {
+  auto record = usual();
+  EXPECT_EQ(as_markdown({record}).find("Practice"), std::string::npos);
+  record.grade->isolation = "limits";
+  const auto text = as_markdown({usual(), record, record});
+  EXPECT_TRUE(has_line(text, "Practice, not a trusted grade: the code ran without a sandbox.")) << text;
+  EXPECT_EQ(text.find("Practice"), text.rfind("Practice")) << text;
+}
+
 TEST(Markdown, NoTextBreaksTheTable) {
   for (const auto& nasty : nasty_texts()) {
     auto test = failed_test("");

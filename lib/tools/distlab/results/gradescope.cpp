@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -41,10 +42,10 @@ OrderedJson tests_of(const Grade& grade) {
 std::string words_of(const GradeRecord& record) {
   if (!record.grade && record.is_finished) return apology(record);
   auto words = record.lab + ": " + summary(record);
-  if (!record.reason.empty()) words += "\n" + record.reason;
+  for (const auto& more : {record.reason, caveat(record)}) words += (more.empty() ? "" : "\n") + more;
   if (!record.grade || record.grade->seed.empty()) return clean(words);
   return clean(fmt::format("{}\nThe same questions at home: ./distlab grade {} --seed {}", words,
-                           record.lab.substr(record.lab.find('_') + 1), record.grade->seed));
+                           std::atoi(record.lab.c_str()), record.grade->seed));
 }
 
 }  // namespace

@@ -79,6 +79,8 @@ std::string as_markdown(const std::vector<GradeRecord>& records) {
                          : "## distlab: all labs\n\n";
   if (!is_one) text += table_of_labs(records);
   if (is_one && records[0].grade) text += table_of_tests(*records[0].grade);
+  const auto warned = std::ranges::find_if_not(records, &std::string::empty, caveat);
+  if (warned != records.end()) text += "\n" + caveat(*warned) + "\n";
   for (const auto& record : records) text += first_failures(record, is_one ? 3 : 1);
   return text;
 }

@@ -74,6 +74,11 @@ std::string summary(const GradeRecord& record) {
   return fmt::format("{} of {} points", grade.score, grade.max_score);
 }
 
+std::string caveat(const GradeRecord& record) {
+  if (!record.grade || record.grade->isolation != "limits") return "";
+  return "Practice, not a trusted grade: the code ran without a sandbox.";
+}
+
 std::string apology(const GradeRecord& record) {
   return clean("ungraded: the grader failed, not you; tell your instructor. What happened: " + record.reason);
 }

@@ -21,6 +21,9 @@ std::string_view status(const GradeRecord& record);
 // In a line: "65 of 100 points".
 std::string summary(const GradeRecord& record);
 
+// A sentence where the points are no ground for a trusted grade, or "".
+std::string caveat(const GradeRecord& record);
+
 // What an ungraded record says to a student, with the reason; cleaned.
 std::string apology(const GradeRecord& record);
 
