@@ -129,11 +129,12 @@ TEST_F(ScriptedJudge, ItsReportMayBeAheadOfItsOutput) {
   EXPECT_EQ(got.tests.size(), 2U);
 }
 
-TEST_F(ScriptedJudge, ResultFilesAreReplacedAndDevicesWrittenTo) {
+TEST_F(ScriptedJudge, ResultFilesAreReplacedAndLinksFollowed) {
   const GradeRecord record{.lab = "01_x", .graded_file = "lab", .grade = Grade{}, .reason = {}};
   distlab::ResultFiles files;
   files.csv = folder / "new.csv";
-  files.json = "/dev/null";
+  files.json = folder / "link to a device";  // a mistake here must not replace the device itself
+  fs::create_symlink("/dev/null", files.json);
   files.gradescope = folder / "link";
   std::ofstream(folder / "target") << "old";
   fs::create_symlink(folder / "target", files.gradescope);
@@ -142,7 +143,7 @@ TEST_F(ScriptedJudge, ResultFilesAreReplacedAndDevicesWrittenTo) {
   EXPECT_FALSE(fs::exists(files.csv.string() + ".tmp"));
   EXPECT_TRUE(fs::is_symlink(files.gradescope));
   EXPECT_GT(fs::file_size(folder / "target"), 10U);
-  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_TRUE(fs::is_symlink(files.json));
   files.csv = folder / "no such folder" / "x.csv";
   testing::internal::CaptureStderr();
   EXPECT_FALSE(distlab::write_results(files, record));
