@@ -20,7 +20,7 @@ case $verb in
     need clang-format
     need shellcheck
     sources | xargs -0 -r -P "$jobs" -n 16 clang-format --dry-run --Werror
-    git ls-files -z -- '*.sh' distlab .ci/run | xargs -0 -r shellcheck -x
+    git ls-files -z -- '*.sh' distlab .ci/run lib/tools/gradescope/run_autograder | xargs -0 -r shellcheck -x
     ;;
   tidy)
     # Each file by itself: a build tree of its own that is configured and never built. CUDA sources are nvcc's.

@@ -1,7 +1,7 @@
 // A test of the tests: hands in a cheat, which must get no points, for the reason that its file names, and
 // leave no process behind.
-//   cheat_verdict JUDGE FILE     of lab 07; a file without "// Whole:" is completed by frame.txt
-// Exit status 77: there is no sandbox here, and some cheats do real harm outside of one.
+//   cheat_verdict FILE     of lab 07; a file without "// Whole:" is completed by frame.txt
+// Exit status 77: there is no sandbox here, and a cheat does nothing outside of one.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,16 +32,15 @@ std::string label(const std::string& text, const std::string& start) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-distlab::Grade grade(const fs::path& judge, const fs::path& cheat, const fs::path& folder) {
+distlab::GradeRecord grade(const fs::path& cheat, const fs::path& folder) {
   const std::string text = contents(cheat);
   const auto lab = distlab::find_lab("7");
+  distlab::GradeRecord record;
   const auto file = folder / distlab::edited_file(lab).filename();
   const bool is_whole = text.find("// Whole:") != text.npos;
   std::ofstream(file) << text << (is_whole ? "" : contents(cheat.parent_path() / "frame.txt"));
-  const auto built = distlab::build_submission(lab, file, folder);
-  if (!built.refused.empty()) return distlab::refused_grade(built.refused);
-  if (built.isolation == "limits") std::exit((fmt::print("skipped: there is no sandbox here\n"), skipped));
-  return distlab::run_grading({.program = judge, .runner = built.runner, .seed = {}});
+  distlab::grade_submission(lab, file, {}, record);
+  return record;
 }
 
 // Of those that name themselves as cheats do.
@@ -52,8 +51,9 @@ bool is_left_behind() {
   return false;
 }
 
-std::string all_said(const distlab::Grade& grade) {
-  std::string said = grade.refused + "\n";
+std::string all_said(const distlab::GradeRecord& record) {
+  const auto& grade = *record.grade;
+  std::string said = record.reason + "\n";
   for (const auto& test : grade.tests) {
     for (const auto& message : test.messages)
       said += fmt::format("{} {}: {}\n", test.points, test.name, message);
@@ -62,8 +62,9 @@ std::string all_said(const distlab::Grade& grade) {
   return said;
 }
 
-void expect_caught(const distlab::Grade& grade, const std::string& told) {
-  const std::string said = all_said(grade);
+void expect_caught(const distlab::GradeRecord& record, const std::string& told) {
+  const auto& grade = *record.grade;
+  const std::string said = all_said(record);
   fmt::print("score {}, {}\n{}\n", grade.score, grade.isolation, said);
   if (grade.score != 0) throw std::runtime_error("a cheat gets no points");
   if (told.empty() || said.find(told) == said.npos)
@@ -74,13 +75,18 @@ void expect_caught(const distlab::Grade& grade, const std::string& told) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: {} JUDGE FILE\n", argv[0]);
+  if (argc != 2) {
+    fmt::print(stderr, "usage: {} FILE\n", argv[0]);
     return 2;
   }
   try {
-    const distlab::TemporaryFolder folder;
-    expect_caught(grade(argv[1], argv[2], folder.path()), label(contents(argv[2]), "// Told: "));
+    const distlab::TemporaryFolder folder("cheat");
+    const auto record = grade(argv[1], folder.path());
+    if (!record.grade->tests.empty() && record.grade->isolation == "limits") {
+      fmt::print("skipped: there is no sandbox here, and the cheat would not run outside of one\n");
+      return skipped;
+    }
+    expect_caught(record, label(contents(argv[1]), "// Told: "));
     return 0;
   } catch (const std::exception& error) {
     fmt::print("UNEXPECTED: {}\n", error.what());

@@ -1,5 +1,6 @@
 // Exam: what a grading test says beside passed or failed: what it is worth, which step of the lab it looks
-// at, and which misconception a wrong answer shows. `distlab grade` reads these from GoogleTest's JSON.
+// at, and which misconception a wrong answer shows. They stand in the report (report.h) that `distlab grade`
+// reads.
 #pragma once
 
 #include <cstdint>
@@ -53,9 +54,9 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Runs the tests of this program: --runner PATH [--seed S] and GoogleTest's options. The exit status: 0 all
-// passed, 1 something failed, 2 wrong usage, 3 the judge itself could not do its work (then there is no
-// report).
+// Runs the tests of this program: --runner PATH [--seed S] [--report FILE] and GoogleTest's options. The exit
+// status: 0 all passed, 1 something failed, 2 wrong usage, 3 the judge itself could not do its work (then the
+// report has no last line).
 int run_exam(int argc, char** argv);
 
 // From the command line.

@@ -7,6 +7,7 @@
 
 #include "judge/child.h"
 #include "judge/exam.h"
+#include "judge/report.h"
 #include "judge/sandbox.h"
 
 namespace judge {
@@ -15,7 +16,7 @@ namespace {
 constexpr int exit_usage = 2, exit_fault = 3;
 
 struct CommandLine {
-  std::string runner;
+  std::string runner, report;
   std::uint64_t seed = 0;
 };
 CommandLine command_line;
@@ -27,6 +28,8 @@ bool parse(int argc, char** argv) {
     const std::string_view option = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
     if (option == "--runner" && !value.empty()) {
       command_line.runner = value;
+    } else if (option == "--report" && !value.empty()) {
+      command_line.report = value;
     } else if (option == "--seed") {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), command_line.seed);
       if (error != std::errc{} || end != value.data() + value.size()) return false;
@@ -45,17 +48,18 @@ std::uint64_t seed() { return command_line.seed; }
 int run_exam(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (!parse(argc, argv)) {
-    fmt::print(stderr, "usage: {} --runner PATH [--seed NUMBER]\n", argv[0]);
+    fmt::print(stderr, "usage: {} --runner PATH [--seed NUMBER] [--report FILE]\n", argv[0]);
     return exit_usage;
   }
   fmt::print("seed {}\n", seed());
-  testing::Test::RecordProperty("seed", std::to_string(seed()));
-  // An exception here is the judge's own trouble, never a wrong answer: it ends the program, without a
-  // report.
+  // An exception here is the judge's own trouble, never a wrong answer: it ends the program, without the
+  // last line of the report.
   GTEST_FLAG_SET(catch_exceptions, false);
   try {
     const Confined confined = confine(runner(), {});
-    testing::Test::RecordProperty("isolation", std::string(name(confined.isolation)));
+    if (!command_line.report.empty())
+      testing::UnitTest::GetInstance()->listeners().Append(
+          new Report(command_line.report, seed(), name(confined.isolation)));
     return RUN_ALL_TESTS();
   } catch (const std::exception& error) {
     fmt::print(stderr, "the judge could not do its work: {}\n", error.what());

@@ -58,6 +58,16 @@ int print_version() {
 
 constexpr auto which_lab = "its number (1) or the beginning of its name";
 
+void add_result_options(CLI::App& grade, ResultFiles& files) {
+  grade.add_option("--json", files.json,
+                   "write the result to this file as well: for programs; all labs: an array");
+  grade.add_option("--junit", files.junit, "... as JUnit XML, for CI systems; a testsuite for each lab");
+  grade.add_option("--gradescope", files.gradescope,
+                   "... as Gradescope's results.json, after each test; one lab only");
+  grade.add_option("--markdown", files.markdown, "... as Markdown, for people");
+  grade.add_option("--csv", files.csv, "... as CSV, for spreadsheets; a row for each test");
+}
+
 void add_lab_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "list", "The labs, and how far you are", list_labs);
   const auto start = add_command(app, exit_code, "start", "What to read and what to edit", start_lab);
@@ -70,10 +80,12 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
 
   const auto grade =
       add_command(app, exit_code, "grade", "Grade your code: is it right, and if not, why?", grade_lab);
-  grade.app->add_option("lab", grade.options->lab, "its number (1), the beginning of its name, or all")
+  grade.app
+      ->add_option("lab", grade.options->lab,
+                   "its number (1), the beginning of its name, all, or begun (all but untouched ones)")
       ->required();
   grade.app->add_flag("--solution", grade.options->solution, "grade the solution instead");
-  grade.app->add_option("--json", grade.options->json, "write the result to this file as well");
+  add_result_options(*grade.app, grade.options->results);
   grade.app->add_option("--seed", grade.options->seed,
                         "ask the same questions again (a grade prints its seed)");
   grade.app->add_option(
@@ -101,6 +113,22 @@ void add_file_commands(CLI::App& app, int& exit_code) {
 
   const auto reset = add_command(app, exit_code, "reset", "Begin a lab anew; your file is kept", reset_lab);
   reset.app->add_option("lab", reset.options->lab, which_lab)->required();
+}
+
+void add_gradescope_command(CLI::App& app, int& exit_code) {
+  auto* gradescope = app.add_subcommand("gradescope", "For instructors: an autograder for Gradescope");
+  gradescope->require_subcommand(1);
+  const auto [build, options] =
+      add_command(*gradescope, exit_code, "build", "Pack the autograder of an assignment", build_autograder);
+  build->add_option(
+      "lab", options->lab,
+      "its number (1) or the beginning of its name; left out: a lab's assignment has to be called "
+      "\"Lab 1: ...\"");
+  build->add_option("-o,--output", options->output, "the zip file; autograder_lab_NN.zip when left out");
+  build->footer(
+      "The zip holds this checkout's tracked files with all solutions, mutants and questions, and no "
+      "history:\n"
+      "it is for the instructor and for Gradescope, never for students.");
 }
 
 void add_test_command(CLI::App& app, int& exit_code) {
@@ -208,6 +236,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "demo", "What it is about, in twenty seconds", play_demo);
   add_lab_commands(app, exit_code);
   add_file_commands(app, exit_code);
+  add_gradescope_command(app, exit_code);
   add_test_command(app, exit_code);
   add_doctor_command(app, exit_code);
   add_sim_command(app, exit_code);

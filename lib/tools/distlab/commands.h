@@ -11,6 +11,8 @@
 #include "dist/core/op_kind.h"
 #include "dist/sim/what_if.h"
 
+#include "distlab/result_files.h"
+
 namespace distlab {
 
 // What every command returns; scripts can rely on it. A command that returns another one than exit_ok has
@@ -39,10 +41,10 @@ struct RunOptions {
 };
 
 struct GradeOptions {
-  std::string lab;  // or "all"
+  std::string lab;  // or "all", or "begun": those whose file is not the starter any more
   bool solution = false;
-  std::filesystem::path json;        // to be written; empty: none
-  std::filesystem::path runner;      // what is graded; empty: the lab's own
+  ResultFiles results;           // to be written
+  std::filesystem::path runner;  // what is graded; empty: the lab's own
   std::filesystem::path submission;  // what is built and graded instead
   std::optional<std::uint64_t> seed;
 };
@@ -59,6 +61,11 @@ struct SolutionOptions {
 struct SubmitOptions {
   std::string lab;
   std::filesystem::path output;  // empty: lab_NN.zip here
+};
+
+struct GradescopeOptions {
+  std::string lab;               // empty: the one that an assignment's title names
+  std::filesystem::path output;  // empty: autograder_lab_NN.zip here
 };
 
 struct HintOptions {
@@ -105,6 +112,7 @@ int start_lab(const LabOptions& options);
 int reset_lab(const LabOptions& options);
 int show_solution(const SolutionOptions& options);
 int submit_lab(const SubmitOptions& options);
+int build_autograder(const GradescopeOptions& options);
 int run_simulation(const SimOptions& options);
 // For run_simulation:
 int simulate_program(const SimOptions& options, const std::string& program);

@@ -1,10 +1,12 @@
 #include "distlab/grading.h"
 
+#include <exception>
+
 #include <fmt/format.h>
 
 #include "dist/core/fail.h"
 
-#include "distlab/json.h"
+#include "distlab/judge_report.h"
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
 
@@ -13,38 +15,50 @@ namespace {
 
 using dist::Errc, dist::fail;
 
-constexpr int full_score = 100;
+[[noreturn]] void rethrow_with(const std::exception_ptr& trouble, const std::string& said) {
+  try {
+    std::rethrow_exception(trouble);
+  } catch (const std::exception& error) {
+    fail(Errc::internal, "no report ({}): {}", error.what(), said);
+  }
+}
 
 }  // namespace
 
-Grade refused_grade(const std::string& why) {
-  Grade grade;
-  grade.max_score = full_score;
-  grade.refused = why;
-  return grade;
-}
-
 Grade run_grading(const GradeRequest& request) {
   constexpr int passed = 0, failed = 1;
-  const TemporaryFolder folder;
-  const auto report = folder.path() / "report.json";
-  std::vector<std::string> argv{request.program, "--runner", request.runner,
-                                "--gtest_output=json:" + report.string()};
+  const TemporaryFolder folder("grade");
+  const auto file = folder.path() / "report";
+  std::vector<std::string> argv{request.program, "--runner", request.runner, "--report", file};
   if (request.seed) argv.insert(argv.end(), {"--seed", std::to_string(*request.seed)});
-  const auto run = run_captured(argv);
-  const auto text = fmt::format("the judge {} ended with status {}: {}", request.program.filename().string(),
-                                run.exit_code, run.output);
-  if (run.exit_code != passed && run.exit_code != failed) fail(Errc::internal, "{}", text);
-  try {
-    auto grade = read_judge_report(report);
-    if (grade.max_score != full_score)
-      fail(Errc::internal, "the judge asked for {} points, not {}", grade.max_score, full_score);
-    if (grade.is_full() != (run.exit_code == passed))
-      fail(Errc::internal, "score {}, but {}", grade.score, text);
-    return grade;
-  } catch (const std::exception& error) {
-    fail(Errc::internal, "no report ({}): {}", error.what(), text);
-  }
+
+  JudgeReport report(file);
+  std::string output;
+  std::exception_ptr trouble;  // with the report; the judge is waited for all the same
+  const auto read_more = [&] {
+    try {
+      if (!trouble) report.read_more(request.on_test);
+    } catch (...) {
+      trouble = std::current_exception();
+    }
+  };
+  // GoogleTest prints a line as each test ends, when the report has its line already.
+  const int exit_code = run_streamed(argv, [&](std::string_view line) {
+                          output.append(line) += '\n';
+                          read_more();
+                        }).exit_code;
+  read_more();
+
+  const auto said = fmt::format("the judge {} ended with status {}: {}", request.program.filename().string(),
+                                exit_code, output);
+  if (exit_code != passed && exit_code != failed) fail(Errc::internal, "{}", said);
+  if (trouble) rethrow_with(trouble, said);
+  if (!report.is_complete()) fail(Errc::internal, "no end of its report: {}", said);
+  const auto& grade = report.grade();
+  if (grade.max_score != full_score)
+    fail(Errc::internal, "the judge asked for {} points, not {}", grade.max_score, full_score);
+  if (grade.is_full() != (exit_code == passed)) fail(Errc::internal, "score {}, but {}", grade.score, said);
+  return grade;
 }
 
 std::string_view name(GradedTest::Result result) {

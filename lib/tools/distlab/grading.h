@@ -1,14 +1,17 @@
-// A grade: runs a lab's grading program and reads its report.
+// A grade: runs a lab's grading program and reads its report as it is written.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace distlab {
+
+inline constexpr int full_score = 100;  // of each lab
 
 struct GradedTest {
   enum class Result { passed, failed, todo };  // todo: what it asks for is not written yet
@@ -18,6 +21,7 @@ struct GradedTest {
   int points = 0;    // got
   int max_points = 0;
   Result result = Result::failed;
+  double seconds = 0;                 // that it took
   std::vector<std::string> messages;  // what is wrong, in words
   std::string misconception;          // the diagnosis, if there is one: a name ...
   std::string explanation;            // ... and a sentence
@@ -25,26 +29,35 @@ struct GradedTest {
 
 struct Grade {
   int score = 0, max_score = 0;
-  std::string seed;         // brings the same questions back
-  std::string isolation;    // of the graded processes: "bubblewrap", "user_id", "limits"
-  bool is_trusted = false;  // a submission, compiled and run apart from everything it must not see
-  std::string
-      refused;  // why there was nothing to grade, by the submission's own fault: it does not compile, ...
+  std::string seed;       // brings the same questions back
+  std::string isolation;  // of the graded processes: "bubblewrap", "user_id", "limits"
+  bool is_trusted = false;  // a submission that was compiled and run apart from all it must not see
   std::vector<GradedTest> tests;
   bool is_full() const { return score == max_score; }
 };
 
-// That of a submission that there is nothing to run of.
-Grade refused_grade(const std::string& why);
+// Gets the grade of the tests so far: their points, and of how many.
+using GradeSink = std::function<void(const Grade&)>;
 
 struct GradeRequest {
   std::filesystem::path program;  // the judge
   std::filesystem::path runner;   // what is graded
   std::optional<std::uint64_t> seed;
+  GradeSink on_test = {};  // called as each test ends; empty: nobody waits for it
 };
 
-// Throws dist::Error{internal} when the judge could not do its work: nothing is graded then.
+// Throws dist::Error{internal} when the judge could not do its work: nothing is graded then. `on_test` does
+// not throw.
 Grade run_grading(const GradeRequest& request);
+
+// One run of `distlab grade`: what its result files tell (results/).
+struct GradeRecord {
+  std::string lab;             // its folder
+  std::string graded_file;     // "lab", "solution", "submission" or "runner"
+  std::optional<Grade> grade;  // nothing: the judge could not do its work, and ...
+  std::string reason;          // ... why. Beside a grade without tests: why there was nothing to test
+  bool is_finished = true;     // false: the judge is at work, and the grade is that of the tests so far
+};
 
 std::string_view name(GradedTest::Result result);
 

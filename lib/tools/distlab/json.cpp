@@ -1,6 +1,5 @@
 #include "distlab/json.h"
 
-#include <fstream>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -11,47 +10,6 @@ namespace distlab {
 namespace {
 
 using Json = nlohmann::json;
-
-// GoogleTest's "file:line\nFailed\n<text>" without what is of no use to the reader.
-std::string message_of(std::string text) {
-  text.erase(0, text.find('\n') + 1);
-  const std::string_view noise = "Failed\n";
-  if (text.starts_with(noise)) text.erase(0, noise.size());
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
-GradedTest read_test(const Json& json) {
-  GradedTest test;
-  test.name = json.at("classname").get<std::string>() + "." + json.at("name").get<std::string>();
-  test.step = std::stoi(json.value("step", "0"));
-  test.max_points = std::stoi(json.value("points", "0"));
-  test.misconception = json.value("hint", "");
-  test.explanation = json.value("hint_text", "");
-  for (const auto& failure : json.value("failures", Json::array())) {
-    test.messages.push_back(message_of(failure.at("failure")));
-  }
-  const bool passed = test.messages.empty() && json.value("result", "") == "COMPLETED";
-  if (passed) test.points = test.max_points;
-  test.result = passed                  ? GradedTest::Result::passed
-                : json.contains("todo") ? GradedTest::Result::todo
-                                        : GradedTest::Result::failed;
-  return test;
-}
-
-Grade read_report(const Json& report) {
-  Grade grade;
-  grade.seed = report.value("seed", "");
-  grade.isolation = report.value("isolation", "limits");
-  for (const auto& suite : report.at("testsuites")) {
-    for (const auto& json : suite.at("testsuite")) {
-      grade.tests.push_back(read_test(json));
-      grade.score += grade.tests.back().points;
-      grade.max_score += grade.tests.back().max_points;
-    }
-  }
-  return grade;
-}
 
 Json to_json(const Grade& grade) {
   Json tests = Json::array();
@@ -70,8 +28,16 @@ Json to_json(const Grade& grade) {
           {"seed", grade.seed},
           {"isolation", grade.isolation},
           {"mode", grade.is_trusted ? "trusted" : "practice"},
-          {"refused", grade.refused},
           {"tests", tests}};
+}
+
+Json to_json(const GradeRecord& record) {
+  Json json = record.grade ? to_json(*record.grade) : Json::object();
+  if (!record.reason.empty()) json["reason"] = record.reason;
+  json["status"] = record.grade ? "graded" : "ungraded";
+  json["lab"] = record.lab;
+  json["graded_file"] = record.graded_file;
+  return json;
 }
 
 std::string_view name(Health health) {
@@ -91,17 +57,12 @@ std::string text_of(const AnyJson& json) {
 
 }  // namespace
 
-Grade read_judge_report(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return read_report(Json::parse(file));
-}
+std::string as_json(const GradeRecord& record) { return text_of(to_json(record)); }
 
-std::string as_json(const GradeRecord& record) {
-  Json json = record.grade ? to_json(*record.grade) : Json{{"reason", record.reason}};
-  json["status"] = record.grade ? "graded" : "ungraded";
-  json["lab"] = record.lab;
-  json["graded_file"] = record.graded_file;
-  return text_of(json);
+std::string as_json(const std::vector<GradeRecord>& records) {
+  Json all = Json::array();
+  for (const auto& record : records) all.push_back(to_json(record));
+  return text_of(all);
 }
 
 std::string as_json(const std::vector<Section>& sections) {

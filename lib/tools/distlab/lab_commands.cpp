@@ -10,12 +10,11 @@
 
 #include "distlab/commands.h"
 #include "distlab/grading.h"
-#include "distlab/json.h"
 #include "distlab/labs.h"
 #include "distlab/process.h"
 #include "distlab/progress.h"
+#include "distlab/result_files.h"
 #include "distlab/submission.h"
-#include "distlab/temporary_folder.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
@@ -69,9 +68,10 @@ void print_next(const Lab& lab, const Grade& grade) {
   }
 }
 
-void print_grade(const Lab& lab, const Grade& grade) {
+void print_grade(const Lab& lab, const GradeRecord& record) {
+  const Grade& grade = *record.grade;
   fmt::print("{}\n", styled(Style::bold, lab.title));
-  if (!grade.refused.empty()) fmt::print("{}\n", grade.refused);
+  if (!record.reason.empty()) fmt::print("{}\n", record.reason);
   int step = 0;
   std::string said;
   for (const auto& test : grade.tests) {
@@ -81,19 +81,15 @@ void print_grade(const Lab& lab, const Grade& grade) {
   }
   fmt::print("\n{}\n", styled(grade.is_full() ? Style::good : Style::bold,
                               fmt::format("Score {} of {}", grade.score, grade.max_score)));
-  if (grade.isolation == "limits")
+  if (grade.isolation == "limits" || (record.graded_file == "submission" && !grade.tests.empty() && !grade.is_trusted))
     fmt::print(
         "Practice, not a trusted grade: your code ran without a sandbox (apt-get install bubblewrap).\n");
   print_next(lab, grade);
 }
 
-// False when it cannot be written; that has been said.
-bool write_record(const fs::path& path, const GradeRecord& record) {
-  std::ofstream file(path);
-  file << as_json(record) << '\n';
-  if (file.flush()) return true;
-  fmt::print(stderr, "cannot write {}\n", path.string());
-  return false;
+int exit_code_of(const GradeRecord& record) {
+  if (!record.grade) return exit_missing;
+  return record.grade->is_full() ? exit_ok : exit_failed;
 }
 
 std::string graded_file(const GradeOptions& options) {
@@ -102,32 +98,70 @@ std::string graded_file(const GradeOptions& options) {
   return options.solution ? "solution" : "lab";
 }
 
-// What was handed in, built and graded.
-Grade grade_submission(const fs::path& judge, const Lab& lab, const GradeOptions& options) {
-  const TemporaryFolder folder;
-  const auto built = build_submission(lab, options.submission, folder.path());
-  if (!built.refused.empty())
-    return refused_grade(fmt::format("{}: {}", edited_file(lab).filename().string(), built.refused));
-  auto grade = run_grading({.program = judge, .runner = built.runner, .seed = options.seed});
-  grade.is_trusted = built.isolation != "limits" && grade.isolation != "limits";
-  return grade;
+GradeRecord new_record(const Lab& lab, const GradeOptions& options) {
+  return {.lab = lab.folder, .graded_file = graded_file(options), .grade = {}, .reason = {}};
 }
 
-// An exit code: the rest of `distlab grade`, once it is known what grades what.
-int grade(const GradeRequest& request, const Lab& lab, const GradeOptions& options) {
-  GradeRecord record{.lab = lab.folder, .graded_file = graded_file(options), .grade = {}, .reason = {}};
+// What grades what. Throws dist::Error{unsupported} when it is not built.
+GradeRequest request_of(const Lab& lab, const GradeOptions& options) {
+  const auto own_runner = [&] { return lab_program(lab, options.solution ? "solution_runner" : "runner"); };
+  return {.program = lab_program(lab, "grade"),  // one judge for the lab's file and for the solution
+          .runner = options.runner.empty() ? own_runner() : fs::absolute(options.runner),
+          .seed = options.seed};
+}
+
+// Prints what it finds. `on_test` as in GradeRequest.
+GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& on_test) {
+  auto record = new_record(lab, options);
   try {
-    record.grade =
-        options.submission.empty() ? run_grading(request) : grade_submission(request.program, lab, options);
+    if (options.submission.empty()) {
+      auto request = request_of(lab, options);
+      request.on_test = on_test;
+      record.grade = run_grading(request);
+    } else {
+      grade_submission(lab, options.submission, {.seed = options.seed, .on_test = on_test}, record);
+    }
   } catch (const dist::Error& error) {
-    fmt::print(stderr, "ungraded: {}\nThis is distlab's fault, not that of your code.\n", error.what());
     record.reason = error.what();
+    if (error.code() == dist::Errc::unsupported)
+      fmt::print(stderr, "{}\n", error.what());
+    else
+      fmt::print(stderr, "ungraded: {}\nThis is distlab's fault, not that of your code.\n", error.what());
+    return record;
   }
-  if (record.grade) print_grade(lab, *record.grade);
-  if (record.grade && record.graded_file == "lab") note_progress(lab.folder, record.grade->score);
-  const bool written = options.json.empty() || write_record(options.json, record);
-  if (!written || !record.grade) return exit_missing;
-  return record.grade->is_full() ? exit_ok : exit_failed;
+  print_grade(lab, record);
+  if (record.graded_file == "lab") note_progress(lab.folder, record.grade->score);
+  return record;
+}
+
+// One after the other, and a line for each at the end.
+int grade_several(const std::vector<Lab>& labs, const GradeOptions& options) {
+  if (!options.results.gradescope.empty()) {
+    fmt::print(stderr,
+               "--gradescope takes one lab, as an assignment has one: ./distlab grade 1 --gradescope {}\n",
+               options.results.gradescope.string());
+    return exit_usage;
+  }
+  std::string table;
+  int worst = exit_ok;
+  std::vector<GradeRecord> records;
+  for (const auto& lab : labs) {
+    records.push_back(grade(lab, options, {}));
+    const int code = exit_code_of(records.back());
+    worst = std::max(worst, code);
+    table += fmt::format("{} {}\n", code == exit_ok ? styled(Style::good, "✓") : styled(Style::bad, "✗"),
+                         lab.title);
+    fmt::print("\n");
+  }
+  fmt::print("{}", table);
+  return write_results(options.results, records) ? worst : exit_missing;
+}
+
+int grade_begun(const GradeOptions& options) {
+  auto labs = find_labs();
+  std::erase_if(labs, [](const Lab& lab) { return !is_begun(lab); });
+  if (labs.empty()) fmt::print("No lab is begun yet; ./distlab start 1 says how.\n");
+  return grade_several(labs, options);
 }
 
 }  // namespace
@@ -162,34 +196,20 @@ int run_lab(const RunOptions& options) {
   return result.exit_code == 0 ? exit_ok : exit_failed;
 }
 
-// One after the other, and a line for each at the end.
-int grade_all(const GradeOptions& options) {
-  std::string table;
-  int worst = exit_ok;
-  for (const auto& lab : find_labs()) {
-    GradeOptions one = options;
-    one.lab = lab.folder.substr(lab.folder.find('_') + 1);
-    const int code = grade_lab(one);
-    worst = std::max(worst, code);
-    table += fmt::format("{} {}\n", code == exit_ok ? styled(Style::good, "✓") : styled(Style::bad, "✗"),
-                         lab.title);
-    fmt::print("\n");
-  }
-  fmt::print("{}", table);
-  return worst;
-}
-
 int grade_lab(const GradeOptions& options) {
-  if (options.lab == "all") return grade_all(options);
+  if (options.lab == "all") return grade_several(find_labs(), options);
+  if (options.lab == "begun") return grade_begun(options);
   const auto lab = asked_lab(options.lab);
   if (!lab) return exit_usage;
-  const auto judge = built_program(*lab, "grade");  // one judge for the lab's file and for the solution
-  if (!judge) return exit_missing;
-  const bool is_given = !options.runner.empty() || !options.submission.empty();
-  const auto runner =
-      is_given ? options.runner : built_program(*lab, options.solution ? "solution_runner" : "runner");
-  if (!runner) return exit_missing;
-  return grade({.program = *judge, .runner = *runner, .seed = options.seed}, *lab, options);
+  auto unfinished = new_record(*lab, options);
+  unfinished.is_finished = false;
+  bool is_written = write_unfinished(options.results, unfinished);
+  const auto record = grade(*lab, options, [&](const Grade& so_far) {
+    unfinished.grade = so_far;
+    is_written = is_written && write_unfinished(options.results, unfinished);
+  });
+  is_written = is_written && write_results(options.results, record);
+  return is_written ? exit_code_of(record) : exit_missing;
 }
 
 int show_hint(const HintOptions& options) {

@@ -5,6 +5,7 @@
 #include "dist/core/fail.h"
 
 #include "distlab/process.h"
+#include "distlab/temporary_folder.h"
 #include "distlab/workspace.h"
 
 namespace distlab {
@@ -20,6 +21,20 @@ BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, cons
     dist::fail(dist::Errc::internal, "the submission could not be built (status {}): {}", run.exit_code,
                run.output);
   return {into / "runner", said.value("isolation", ""), said.value("refused", "")};
+}
+
+void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest request, GradeRecord& record) {
+  const TemporaryFolder folder("submission");
+  const auto built = build_submission(lab, handed_in, folder.path());
+  if (!built.refused.empty()) {
+    record.grade = Grade{.max_score = full_score};
+    record.reason = edited_file(lab).filename().string() + " " + built.refused;
+    return;
+  }
+  request.program = lab_program(lab, "grade");
+  request.runner = built.runner;
+  record.grade = run_grading(request);
+  record.grade->is_trusted = built.isolation != "limits" && record.grade->isolation != "limits";
 }
 
 }  // namespace distlab

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "distlab/grading.h"
 #include "distlab/labs.h"
 
 namespace distlab {
@@ -18,5 +19,9 @@ struct BuiltSubmission {
 // dist::Error{internal} when the fault is not the submission's.
 BuiltSubmission build_submission(const Lab& lab, const std::filesystem::path& handed_in,
                                  const std::filesystem::path& into);
+
+// Builds and grades it; `request` has all but the programs. Fills in the grade, and the reason where there was nothing
+// to run. Throws as build_submission() and run_grading().
+void grade_submission(const Lab& lab, const std::filesystem::path& handed_in, GradeRequest request, GradeRecord& record);
 
 }  // namespace distlab

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include "dist/core/fail.h"
@@ -9,8 +10,8 @@
 namespace distlab {
 namespace fs = std::filesystem;
 
-TemporaryFolder::TemporaryFolder() {
-  auto pattern = (fs::temp_directory_path() / "distlab-grade-XXXXXX").string();
+TemporaryFolder::TemporaryFolder(std::string_view purpose) {
+  auto pattern = (fs::temp_directory_path() / fmt::format("distlab-{}-XXXXXX", purpose)).string();
   if (::mkdtemp(pattern.data()) == nullptr)
     dist::fail_errno(dist::Errc::resource, errno, "no temporary folder");
   path_ = pattern;

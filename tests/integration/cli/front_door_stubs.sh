@@ -11,7 +11,7 @@ fresh() {
   cp "$source_root/lib/tools/setup.sh" "$tree/lib/tools/"
   : > "$calls"
   local tool
-  for tool in bash env cat chmod cksum cut date dirname flock grep head id mkdir mktemp paste printf readlink rm sed sleep \
+  for tool in bash env cat chmod cksum cut date dirname flock grep head id mkdir mktemp paste printf readlink rm sed sha256sum sleep \
     sort tail touch uname; do
     ln -s "$(command -v $tool)" "$bin/$tool"
   done

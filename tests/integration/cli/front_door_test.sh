@@ -43,13 +43,24 @@ expect 'builds in the checkout' test -f "$tree/build/dev/build.ninja"
 begin 'each command builds what it needs'
 for pair in 'test:all' 'run 1:distlab lab_01' 'grade 01:distlab lab_01' 'grade 2 --solution:distlab lab_02_solution' \
   'grade --solution 1:distlab lab_01_solution' 'grade all:distlab lab_01 lab_02' 'submit -o x.zip 1:distlab lab_01' 'run group:distlab lab_02' 'grade 02_group:distlab lab_02' \
-  'grade 99:distlab' 'grade nonsense:distlab' 'grade --seed 2 1:distlab lab_01' 'hint 1:distlab' 'list:distlab' \
+  'grade 99:distlab' 'grade nonsense:distlab' 'grade --seed 2 1:distlab lab_01' 'grade --csv 2 --markdown 2 --gradescope 2 1:distlab lab_01' 'hint 1:distlab' 'list:distlab' \
   'demo:distlab lab_01 lab_01_solution' 'run 08:distlab'; do
   : > "$calls"
   read -r -a words <<< "${pair%%:*}"
   door "${words[@]}"
   expect "${pair%%:*} builds ${pair#*:}" called "ninja -C .* ${pair#*:}\$"
 done
+
+begin 'labs that are begun'
+mkdir -p "$tree/tests/grading"
+echo 'a starter' > "$tree/labs/01_init/init.cpp"
+echo 'a starter' > "$tree/labs/02_group/group.cpp"
+(cd "$tree" && sha256sum labs/*/*.cpp > tests/grading/starters.sha256)
+door grade begun --junit x.xml
+expect 'none: the program only' called 'ninja -C .* distlab$'
+echo 'more' >> "$tree/labs/02_group/group.cpp"
+door grade begun
+expect 'one' called 'ninja -C .* distlab lab_02$'
 
 begin 'tests of one label need no more than those'
 door doctor

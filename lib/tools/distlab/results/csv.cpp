@@ -1,0 +1,52 @@
+#include <initializer_list>
+
+#include "distlab/results/results.h"
+#include "distlab/results/text.h"
+
+namespace distlab {
+namespace {
+
+// A cell that begins like a formula is run as one by spreadsheets, quotes or not; an apostrophe makes it
+// text.
+std::string csv_cell(const std::string& bytes) {
+  constexpr std::string_view formula = "=+-@\t\n";
+  auto text = clean(bytes);
+  if (!text.empty() && formula.find(text.front()) != formula.npos) text.insert(0, 1, '\'');
+  if (text.find_first_of(",\"\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string csv_row(std::initializer_list<std::string> cells) {
+  std::string text;
+  for (const auto& each : cells) text += (text.empty() ? "" : ",") + csv_cell(each);
+  return text + "\r\n";
+}
+
+std::string csv_row(const GradeRecord& record, const GradedTest& test, std::string_view result,
+                    const std::string& message) {
+  const Grade nothing;
+  const auto& grade = record.grade ? *record.grade : nothing;
+  return csv_row({record.lab, record.graded_file, std::string(status(record)), std::to_string(grade.score),
+                  std::to_string(grade.max_score), std::to_string(test.step), test.name, std::string(result),
+                  std::to_string(test.points), std::to_string(test.max_points), test.misconception, message,
+                  grade.seed, grade.isolation});
+}
+
+}  // namespace
+
+std::string as_csv(const std::vector<GradeRecord>& records) {
+  std::string text = csv_row({"lab", "graded_file", "status", "score", "max_score", "step", "test", "result",
+                              "points", "max_points", "misconception", "message", "seed", "isolation"});
+  for (const auto& record : records) {
+    if (!record.grade || record.grade->tests.empty())
+      text += csv_row(record, {}, "", record.grade ? record.reason : apology(record));
+    else
+      for (const auto& test : record.grade->tests)
+        text += csv_row(record, test, name(test.result), explanation_of(test));
+  }
+  return text;
+}
+
+}  // namespace distlab

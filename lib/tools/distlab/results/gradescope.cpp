@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "distlab/results/results.h"
+#include "distlab/results/text.h"
+
+namespace distlab {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+// "Step1Place.even_nodes" -> "even nodes"
+std::string title_of(const GradedTest& test) {
+  auto title = test.name.substr(test.name.find('.') + 1);
+  std::ranges::replace(title, '_', ' ');
+  return clean(title);
+}
+
+// Numbered "2.3": the third test of step 2.
+OrderedJson tests_of(const Grade& grade) {
+  OrderedJson tests = OrderedJson::array();
+  int step = -1, index = 0;
+  for (const auto& test : grade.tests) {
+    index = test.step == step ? index + 1 : 1;
+    step = test.step;
+    tests.push_back({{"number", fmt::format("{}.{}", step, index)},
+                     {"name", title_of(test)},
+                     {"name_format", "text"},
+                     {"score", test.points},
+                     {"max_score", test.max_points},
+                     {"status", test.result == GradedTest::Result::passed ? "passed" : "failed"},
+                     {"output", explanation_of(test)},
+                     {"output_format", "text"},
+                     {"visibility", "visible"}});
+  }
+  return tests;
+}
+
+std::string words_of(const GradeRecord& record) {
+  if (!record.grade && record.is_finished) return apology(record);
+  auto words = record.lab + ": " + summary(record);
+  for (const auto& more : {record.reason, caveat(record)}) words += (more.empty() ? "" : "\n") + more;
+  if (!record.grade || record.grade->seed.empty()) return clean(words);
+  return clean(fmt::format("{}\nThe same questions at home: ./distlab grade {} --seed {}", words,
+                           std::atoi(record.lab.c_str()), record.grade->seed));
+}
+
+}  // namespace
+
+std::string as_gradescope(const GradeRecord& record) {
+  const Grade nothing;
+  const auto& grade = record.grade ? *record.grade : nothing;
+  OrderedJson json{{"score", grade.score},
+                   {"output", words_of(record)},
+                   {"output_format", "text"},
+                   {"visibility", "visible"},
+                   {"stdout_visibility", "hidden"},  // it says the same once more
+                   {"tests", tests_of(grade)},
+                   {"extra_data",
+                    {{"lab", record.lab},
+                     {"status", status(record)},
+                     {"seed", grade.seed},
+                     {"isolation", grade.isolation}}}};
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace distlab

@@ -1,0 +1,166 @@
+// `distlab grade` and its files, in a checkout of our own whose judges are scripts.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "distlab/process.h"
+#include "distlab/temporary_folder.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr auto start = R"(line() { printf '%s\n' "$1" >> "$report"; echo a line; }
+report=$4
+line '{"isolation":"bubblewrap","seed":"17"}'
+line '{"suite":"S","name":"first_one","step":1,"points":30,"result":"passed","seconds":0,"messages":[]}'
+)";
+constexpr auto fails = R"(
+line '{"suite":"S","name":"second_one","step":2,"points":70,"result":"failed","seconds":0,"messages":["rank 1 sent 3"]}'
+line '{"done":true,"tests":2}'
+exit 1)";
+constexpr auto passes = R"(
+line '{"suite":"S","name":"second_one","step":2,"points":70,"result":"passed","seconds":0,"messages":[]}'
+line '{"done":true,"tests":2}')";
+
+class GradeFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    write("CMakePresets.json", "{}");
+    write("lib/dist/dist.h", "");
+    for (const std::string name : {"01_first", "02_second"}) {
+      write("labs/" + name + "/README.md", "# Lab " + name + "\n");
+      write("labs/" + name + "/" + name.substr(3) + ".cpp", "// a starter\n");
+    }
+    distlab::run_captured({"sh", "-c",
+                           "cd '" + root.string() +
+                               "' && mkdir -p tests/grading && sha256sum labs/*/*.cpp > "
+                               "tests/grading/starters.sha256"});
+    judge(1, fails);
+    judge(2, passes);
+    setenv("DISTLAB_ROOT", root.c_str(), 1);
+    setenv("DISTLAB_BUILD", (root / "build").c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("DISTLAB_ROOT");
+    unsetenv("DISTLAB_BUILD");
+  }
+  void write(const std::string& path, const std::string& text) {
+    fs::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  }
+  void judge(int lab, const std::string& how_it_goes_on) {
+    const auto program = "build/bin/lab_0" + std::to_string(lab);
+    write(program + "_grade", "#!/bin/sh\n" + std::string(start) + how_it_goes_on + "\n");
+    write(program + "_runner", "");
+    fs::permissions(root / (program + "_grade"), fs::perms::owner_all);
+  }
+  std::string read(const std::string& path) {
+    std::ifstream text(root / path);
+    return {std::istreambuf_iterator<char>(text), {}};
+  }
+  // The options of all formats that are in `formats`, into files of these names.
+  std::string run(std::vector<std::string> words, int exit_code,
+                  const std::vector<std::string>& formats = {}) {
+    words.insert(words.begin(), {DISTLAB_PROGRAM, "grade"});
+    for (const auto& format : formats) words.insert(words.end(), {"--" + format, root / format});
+    const auto result = distlab::run_captured(words);
+    EXPECT_EQ(result.exit_code, exit_code) << result.output;
+    return result.output;
+  }
+  static bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != text.npos;
+  }
+
+  const distlab::TemporaryFolder folder{"grade-files"};
+  const fs::path root = folder.path();
+};
+
+const std::vector<std::string> all_formats{"json", "junit", "gradescope", "markdown", "csv"};
+
+TEST_F(GradeFiles, OneLabIntoAllFormats) {
+  run({"1"}, 1, all_formats);
+  const auto json = Json::parse(read("json"));
+  EXPECT_EQ(json.at("score"), 30);
+  EXPECT_EQ(json.at("status"), "graded");
+  EXPECT_EQ(Json::parse(read("gradescope")).at("tests").size(), 2U);
+  EXPECT_TRUE(contains(read("junit"), "tests=\"2\" failures=\"1\""));
+  EXPECT_TRUE(contains(read("markdown"), "30 of 100 points"));
+  EXPECT_TRUE(contains(read("csv"), "S.second_one,failed,0,70,,rank 1 sent 3,17,bubblewrap\r\n"));
+}
+
+TEST_F(GradeFiles, AJudgeThatComesToGriefLeavesUngradedEverywhere) {
+  judge(1, "exit 0");
+  EXPECT_TRUE(contains(run({"1"}, 3, all_formats), "distlab's fault, not that of your code"));
+  const auto json = Json::parse(read("json"));
+  EXPECT_EQ(json.at("status"), "ungraded");
+  EXPECT_FALSE(json.contains("score"));
+  EXPECT_EQ(Json::parse(read("gradescope")).at("score"), 0);
+  EXPECT_TRUE(Json::parse(read("gradescope")).at("tests").empty()) << "also those that had run";
+  for (const auto& format : all_formats)
+    EXPECT_TRUE(contains(read(format), "no end of its report")) << format;
+}
+
+TEST_F(GradeFiles, AJudgeThatIsNotBuiltIsUngraded) {
+  fs::remove(root / "build/bin/lab_01_grade");
+  EXPECT_TRUE(contains(run({"1"}, 3, {"json"}), "lab_01_grade is not built"));
+  EXPECT_EQ(Json::parse(read("json")).at("status"), "ungraded");
+}
+
+// The judge looks at what Gradescope would see: before its last test.
+TEST_F(GradeFiles, GradescopeSeesTheTestsAsTheyEnd) {
+  const auto file = (root / "gradescope").string();
+  judge(1, "for i in $(seq 100); do grep -q 'first one' " + file + " && break; sleep 0.1; done\ncp " + file +
+               " " + file + ".early\n" + passes);
+  run({"1"}, 0, {"gradescope"});
+  const auto early = Json::parse(read("gradescope.early"));
+  EXPECT_EQ(early.at("score"), 30);
+  EXPECT_EQ(early.at("tests").size(), 1U);
+  EXPECT_TRUE(contains(early.at("output"), "grading has not finished"));
+  EXPECT_FALSE(contains(Json::parse(read("gradescope")).at("output"), "not finished"));
+}
+
+TEST_F(GradeFiles, AllLabs) {
+  run({"all"}, 1, {"json", "junit", "markdown", "csv"});
+  const auto json = Json::parse(read("json"));
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(json[0].at("score"), 30);
+  EXPECT_EQ(json[1].at("score"), 100);
+  EXPECT_TRUE(contains(read("junit"), "<testsuites name=\"distlab\" tests=\"4\" failures=\"1\""));
+  EXPECT_TRUE(contains(read("markdown"), "| ✅ | 02\\_second | 100 of 100 points |"));
+  EXPECT_TRUE(contains(run({"all"}, 2, {"gradescope"}), "--gradescope takes one lab"));
+}
+
+TEST_F(GradeFiles, ALabThatCannotBeGradedDoesNotHideTheOthers) {
+  judge(1, "exit 3");
+  run({"all"}, 3, {"json"});
+  const auto json = Json::parse(read("json"));
+  EXPECT_EQ(json.at(0).at("status"), "ungraded");
+  EXPECT_EQ(json.at(1).at("score"), 100);
+}
+
+TEST_F(GradeFiles, BegunLabsAreThoseWhoseFileHasChanged) {
+  EXPECT_TRUE(contains(run({"begun"}, 0, {"json", "markdown"}), "No lab is begun yet"));
+  EXPECT_EQ(Json::parse(read("json")), Json::array());
+  EXPECT_TRUE(contains(read("markdown"), "No lab was graded"));
+  write("labs/02_second/second.cpp", "int mine;\n");
+  run({"begun"}, 0, {"json"});
+  auto json = Json::parse(read("json"));
+  ASSERT_EQ(json.size(), 1U);
+  EXPECT_EQ(json[0].at("lab"), "02_second");
+  fs::remove(root / "labs/01_first/first.cpp");
+  run({"begun"}, 1, {"json"});
+  EXPECT_EQ(Json::parse(read("json")).size(), 2U) << "what is gone is not untouched";
+}
+
+TEST_F(GradeFiles, AFileThatCannotBeWrittenIsSaid) {
+  const auto said = run({"2", "--csv", "/nowhere/x.csv"}, 3);
+  EXPECT_TRUE(contains(said, "cannot write /nowhere/x.csv")) << said;
+}
+
+}  // namespace

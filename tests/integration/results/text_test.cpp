@@ -1,0 +1,60 @@
+#include "distlab/results/text.h"
+
+#include <gtest/gtest.h>
+
+#include "samples.h"
+
+namespace {
+
+using distlab::clean;
+using namespace results_test;
+
+constexpr auto unknown = "\xEF\xBF\xBD";  // U+FFFD
+
+TEST(Clean, LeavesTextsAsTheyAre) {
+  for (const std::string text :
+       {"", "plain", "two\nlines\tand a tab", "中文", "\xf0\x9f\x8e\x93", "\xed\x9f\xbf"})
+    EXPECT_EQ(clean(text), text);
+}
+
+TEST(Clean, MakesEverythingValid) {
+  for (const auto& text : nasty_texts()) EXPECT_TRUE(is_clean(clean(text))) << clean(text);
+  std::string bytes;
+  for (int high = 0; high < 256; ++high)
+    for (int low = 0; low < 256; ++low) bytes += {static_cast<char>(high), static_cast<char>(low)};
+  EXPECT_TRUE(is_clean(clean(bytes)));
+}
+
+TEST(Clean, ShowsControlCharacters) {
+  EXPECT_EQ(clean(std::string("a\0b\x1b[0m\x7f", 8)), "a\\x00b\\x1b[0m\\x7f");
+  EXPECT_EQ(clean("a\r\nb\rc"), "a\nb\\x0dc");
+}
+
+TEST(Clean, ReplacesWhatIsNoUtf8ByteByByte) {
+  const std::string u = unknown;
+  EXPECT_EQ(clean("\xff"), u);
+  EXPECT_EQ(clean("a\xe2\x82z"), "a" + u + u + "z") << "a character cut short";
+  EXPECT_EQ(clean("\xc0\xaf"), u + u) << "overlong";
+  EXPECT_EQ(clean("\xed\xa0\x80"), u + u + u) << "half of a surrogate pair";
+  EXPECT_EQ(clean("\xf4\x90\x80\x80"), u + u + u + u) << "beyond U+10FFFF";
+  EXPECT_EQ(clean("\xef\xbf\xbf"), u + u + u) << "U+FFFF, which XML has not";
+}
+
+TEST(Explanation, SaysWhatManyRanksSayOnce) {
+  auto test = failed_test("rank 1 is wrong");
+  test.messages = {"same", "same", "other", "same"};
+  test.explanation = "an idea.";
+  EXPECT_EQ(distlab::explanation_of(test), "same\nother\nPerhaps: an idea.");
+}
+
+TEST(Summary, TellsGradedFromUngradedAndUnfinished) {
+  auto record = usual();
+  EXPECT_EQ(distlab::status(record), "graded");
+  EXPECT_EQ(distlab::summary(record), "7 of 100 points");
+  record.is_finished = false;
+  EXPECT_EQ(distlab::status(record), "unfinished");
+  EXPECT_EQ(distlab::summary(record), "grading has not finished: 7 points in 3 tests so far");
+  EXPECT_EQ(distlab::status(ungraded("no memory")), "ungraded");
+}
+
+}  // namespace

@@ -1,0 +1,79 @@
+#include "judge/report.h"
+
+#include <cstring>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace judge {
+namespace {
+
+// The value that the test recorded under this name, or "".
+std::string property(const testing::TestResult& result, std::string_view key) {
+  for (int i = 0; i < result.test_property_count(); ++i) {
+    if (result.GetTestProperty(i).key() == key) return result.GetTestProperty(i).value();
+  }
+  return "";
+}
+
+int number(const testing::TestResult& result, std::string_view key) {
+  const auto text = property(result, key);
+  return text.empty() ? 0 : std::stoi(text);
+}
+
+// Without what is of no use to its reader.
+std::string message_of(const testing::TestPartResult& part) {
+  constexpr std::size_t enough = 8 << 10;  // bytes; a difference is shown, not a dump
+  constexpr std::string_view noise = "Failed\n";
+  std::string_view text = part.message();
+  if (text.starts_with(noise)) text.remove_prefix(noise.size());
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  const auto* kind = part.skipped() ? "skipped: " : "";
+  if (text.size() <= enough) return fmt::format("{}{}", kind, text);
+  return fmt::format("{}{}... ({} bytes)", kind, text.substr(0, enough), text.size());
+}
+
+Json messages_of(const testing::TestResult& result) {
+  Json messages = Json::array();
+  for (int i = 0; i < result.total_part_count(); ++i) {
+    const auto& part = result.GetTestPartResult(i);
+    if (!part.passed()) messages.push_back(message_of(part));
+  }
+  return messages;
+}
+
+}  // namespace
+
+Report::Report(const std::string& path, std::uint64_t seed, std::string_view isolation)
+    : path_(path), file_(path) {
+  write({{"seed", std::to_string(seed)}, {"isolation", isolation}});
+}
+
+void Report::OnTestEnd(const testing::TestInfo& test) {
+  const auto& result = *test.result();
+  const bool is_todo = !property(result, "todo").empty();
+  Json line{{"suite", test.test_suite_name()},
+            {"name", test.name()},
+            {"step", number(result, "step")},
+            {"points", number(result, "points")},
+            {"result", result.Passed() ? "passed"
+                       : is_todo       ? "todo"
+                                       : "failed"},
+            {"seconds", static_cast<double>(result.elapsed_time()) / 1000},
+            {"messages", messages_of(result)}};
+  const auto misconception = property(result, "hint");
+  if (!misconception.empty())
+    line["misconception"] = {{"name", misconception}, {"text", property(result, "hint_text")}};
+  ++tests_;
+  write(line);
+}
+
+void Report::OnTestProgramEnd(const testing::UnitTest&) { write({{"done", true}, {"tests", tests_}}); }
+
+void Report::write(const Json& line) {
+  file_ << line.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;  // now, not later
+  if (!file_) throw std::runtime_error(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
+}
+
+}  // namespace judge

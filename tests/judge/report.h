@@ -1,0 +1,36 @@
+// Report: what a grading program tells `distlab grade`, one line of JSON as each test ends. First a line with
+// what holds for all of them, and a last line that says how many there were: without it the judge has come to
+// grief, and nothing is graded.
+//   {"isolation":"bubblewrap","seed":"17"}
+//   {"suite":"Step1Place","name":"even_nodes","step":1,"points":5,"result":"passed","seconds":0.01,"messages":[]}
+//   {...,"result":"failed",...,"messages":["rank 2: ..."],"misconception":{"name":"...","text":"..."}}
+//   {"done":true,"tests":2}
+// "result" is "todo" where the code under test has a DIST_TODO; a test that skips itself has failed.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "judge/frame.h"
+
+namespace judge {
+
+// Throws std::runtime_error when a line cannot be written.
+class Report : public testing::EmptyTestEventListener {
+ public:
+  Report(const std::string& path, std::uint64_t seed, std::string_view isolation);
+  void OnTestEnd(const testing::TestInfo& test) override;
+  void OnTestProgramEnd(const testing::UnitTest& all) override;
+
+ private:
+  void write(const Json& line);
+  std::string path_;
+  std::ofstream file_;
+  int tests_ = 0;
+};
+
+}  // namespace judge

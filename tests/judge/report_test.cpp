@@ -1,0 +1,125 @@
+// The report of a grading program: this program once more, as the judge of the samples below. They are
+// disabled, so that they run only when they are asked for.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "judge/exam.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using judge::Json;
+
+TEST(Sample, DISABLED_passes) { judge::worth(10, 1); }
+
+TEST(Sample, DISABLED_fails) {
+  judge::worth(5, 2);
+  judge::misconception("rank_0_assumed", "the root is rank 0");
+  judge::misconception("a consequence", "of it");
+  ADD_FAILURE() << "rank 2: \"a\"\nand\tb: \xff\n";
+  EXPECT_EQ(1, 2) << std::string(20'000, 'x');
+}
+
+TEST(Sample, DISABLED_is_not_written_yet) {
+  judge::worth(7, 3);
+  judge::value_of({{"error", {{"what", "lab 01, step 3: f"}, {"todo", true}}}}, "rank 0");
+}
+
+TEST(Sample, DISABLED_skips_itself) {
+  judge::worth(3, 3);
+  GTEST_SKIP() << "no GPU";
+}
+
+TEST(Trouble, DISABLED_of_the_judge) { throw std::runtime_error("no memory"); }
+TEST(Trouble, DISABLED_ends_the_judge) { std::exit(0); }
+
+struct Run {
+  int exit_code = 0;
+  std::vector<Json> lines;  // of the report
+};
+
+// This program, as a judge of these tests.
+Run run_samples(const std::string& filter) {
+  std::string folder = fs::temp_directory_path() / "distlab-report-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  const auto program = fs::read_symlink("/proc/self/exe").string();
+  const auto report = folder + "/report";
+  const int status =
+      std::system(fmt::format("'{0}' --runner '{0}' --seed 17 --report '{1}' --gtest_filter='{2}' "
+                              "--gtest_also_run_disabled_tests > /dev/null 2>&1",
+                              program, report, filter)
+                      .c_str());
+  Run run{.exit_code = WEXITSTATUS(status), .lines = {}};
+  std::ifstream file(report);
+  for (std::string line; std::getline(file, line);) run.lines.push_back(Json::parse(line));
+  fs::remove_all(folder);
+  return run;
+}
+
+TEST(Report, has_a_line_for_each_test_and_a_last_one) {
+  const auto run = run_samples("Sample.*");
+  EXPECT_EQ(run.exit_code, 1);
+  ASSERT_EQ(run.lines.size(), 6U);
+  EXPECT_EQ(run.lines[0].at("seed"), "17");
+  EXPECT_TRUE(run.lines[0].at("isolation").is_string());
+  auto passed = run.lines[1];
+  EXPECT_TRUE(passed.at("seconds").is_number());
+  passed.erase("seconds");
+  EXPECT_EQ(passed, (Json{{"suite", "Sample"},
+                          {"name", "DISABLED_passes"},
+                          {"step", 1},
+                          {"points", 10},
+                          {"result", "passed"},
+                          {"messages", Json::array()}}));
+  EXPECT_EQ(run.lines[5], (Json{{"done", true}, {"tests", 4}}));
+}
+
+TEST(Report, says_what_is_wrong_and_nothing_else) {
+  const auto failed = run_samples("Sample.DISABLED_fails").lines.at(1);
+  EXPECT_EQ(failed.at("result"), "failed");
+  EXPECT_EQ(failed.at("misconception"), (Json{{"name", "rank_0_assumed"}, {"text", "the root is rank 0"}}));
+  ASSERT_EQ(failed.at("messages").size(), 2U);
+  EXPECT_EQ(failed.at("messages")[0], "rank 2: \"a\"\nand\tb: \xef\xbf\xbd");  // U+FFFD for what is no UTF-8
+  EXPECT_LT(failed.at("messages")[1].get<std::string>().size(), 10'000U);
+}
+
+TEST(Report, tells_what_is_not_written_yet_from_what_is_wrong) {
+  const auto todo = run_samples("Sample.DISABLED_is_not_written_yet").lines.at(1);
+  EXPECT_EQ(todo.at("result"), "todo");
+  EXPECT_EQ(todo.at("messages"), Json::array({"lab 01, step 3: f"}));
+}
+
+TEST(Report, never_counts_a_skipped_test_as_passed) {
+  const auto run = run_samples("Sample.DISABLED_skips_itself");
+  EXPECT_EQ(run.lines.at(1).at("result"), "failed");
+  EXPECT_EQ(run.lines.at(1).at("messages"), Json::array({"skipped: no GPU"}));
+}
+
+TEST(Report, has_no_end_when_the_judge_comes_to_grief) {
+  for (const auto* how : {"Trouble.DISABLED_of_the_judge", "Trouble.DISABLED_ends_the_judge"}) {
+    const auto run = run_samples(std::string("Sample.DISABLED_passes:") + how);
+    ASSERT_EQ(run.lines.size(), 2U) << how;
+    EXPECT_EQ(run.lines[1].at("name"), "DISABLED_passes") << how;
+  }
+  EXPECT_EQ(run_samples("Trouble.DISABLED_of_the_judge").exit_code, 3);
+}
+
+TEST(Report, that_cannot_be_written_is_the_judges_own_fault) {
+  const auto program = fs::read_symlink("/proc/self/exe").string();
+  const int status = std::system(
+      fmt::format("'{0}' --runner '{0}' --report /dev/full --gtest_filter=Frames.* > /dev/null 2>&1", program)
+          .c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+}
+
+}  // namespace
