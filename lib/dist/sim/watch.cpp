@@ -18,8 +18,8 @@ constexpr auto interval = 100ms;
 
 std::atomic<int> watches{0};  // threads that are ours
 
-// Of this process, without those of watches. Known only where the main thread simulates: beside any other, the
-// threads that the main thread makes would count as the ranks'.
+// Of this process, without those of watches. Known only where the main thread simulates: beside any other,
+// the threads that the main thread makes would count as the ranks'.
 int count_threads(pid_t simulating) {
   if (simulating != ::getpid()) return 0;
   std::error_code none;
@@ -45,7 +45,8 @@ Watch::Watch(const Scheduler& scheduler, Timeout patience)
       watched_(static_cast<pid_t>(::syscall(SYS_gettid))),
       thread_((++watches, [this] { loop(); })) {
   const std::lock_guard lock(mutex_);
-  threads_before_ = count_threads(watched_);  // now: with its first thread a process gets ThreadSanitizer's, too
+  threads_before_ =
+      count_threads(watched_);  // now: with its first thread a process gets ThreadSanitizer's, too
 }
 
 Watch::~Watch() {

@@ -35,6 +35,8 @@ struct GradeRequest {
   std::filesystem::path program;  // the judge
   std::filesystem::path runner;   // what is graded
   std::optional<std::uint64_t> seed;
+  std::string filter = {};            // GoogleTest's, of tests; empty: all
+  std::filesystem::path traces = {};  // a folder for the trace of each test's run; empty: none
 };
 
 // Throws dist::Error{internal} when the judge could not do its work: nothing is graded then.

@@ -1,8 +1,7 @@
-// distlab list, run, grade, hint.
+// distlab list, run, grade.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -104,8 +103,7 @@ int grade(const GradeRequest& request, const Lab& lab, const GradeOptions& optio
     record.reason = error.what();
   }
   if (record.grade) print_grade(lab, *record.grade);
-  if (record.grade && !options.solution && options.runner.empty())
-    note_progress(lab.folder, record.grade->score);
+  if (record.grade && !options.solution && options.runner.empty()) note_progress(lab.folder, *record.grade);
   const bool written = options.json.empty() || write_record(options.json, record);
   if (!written || !record.grade) return exit_missing;
   return record.grade->is_full() ? exit_ok : exit_failed;
@@ -117,8 +115,9 @@ int list_labs() {
   const auto progress = read_progress();
   for (const auto& lab : find_labs()) {
     const auto mine = progress.find(lab.folder);
-    const bool is_solved = mine != progress.end() && mine->second.best == 100;
-    const std::string reached = mine == progress.end() ? "" : fmt::format("  {} of 100", mine->second.best);
+    const bool is_graded = mine != progress.end() && mine->second.is_graded();
+    const bool is_solved = is_graded && mine->second.is_solved();
+    const std::string reached = !is_graded ? "" : fmt::format("  {} of 100", mine->second.best);
     fmt::print("{} {}{}\n    {}\n", styled(Style::good, is_solved ? "✓" : " "),
                styled(Style::bold, lab.title), styled(is_solved ? Style::good : Style::dim, reached),
                fs::relative(handout(lab), workspace().root).string());
@@ -171,16 +170,6 @@ int grade_lab(const GradeOptions& options) {
                           : built_program(*lab, options.solution ? "solution_runner" : "runner");
   if (!runner) return exit_missing;
   return grade({.program = *judge, .runner = *runner, .seed = options.seed}, *lab, options);
-}
-
-int show_hint(const HintOptions& options) {
-  const auto lab = asked_lab(options.lab);
-  if (!lab) return exit_usage;
-  std::ifstream page(hint_page(*lab, options.level, options.chinese));
-  fmt::print("{}", std::string(std::istreambuf_iterator<char>(page), {}));
-  if (options.level < 3)
-    fmt::print("\nStill stuck? ./distlab hint {} --level {}\n", lab->number, options.level + 1);
-  return exit_ok;
 }
 
 }  // namespace distlab
