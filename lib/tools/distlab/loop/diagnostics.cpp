@@ -69,8 +69,8 @@ bool is_context(std::string_view line) {
   return line.starts_with("In file included from") || line.starts_with("                 from ") ||
          has(": In function ") || has(": In member function ") || has(": In instantiation of ") ||
          has(": In substitution of ") || has(": In lambda function") || has(": At global scope") ||
-         has(": In constructor ") || has(" generated.") || has("ld returned") ||
-         line.starts_with("/usr/bin/ld:") || has(": undefined reference to ");
+         has(": In constructor ") || has(" generated.") || has("compilation terminated") ||
+         has("ld returned") || line.starts_with("/usr/bin/ld:") || has(": undefined reference to ");
 }
 
 // clang++ says after the error, in notes, who asked for the template.

@@ -29,6 +29,16 @@ extern "C" void restore_and_crash(int signal) {
   std::raise(signal);
 }
 
+constexpr char escape = '\033', end_of_input = '\004';  // Ctrl-D
+
+// The last byte of what an arrow or a function key sends: "ESC [ 1 5 ~", "ESC O P", or Alt with a key.
+std::size_t end_of_sequence(std::string_view bytes, std::size_t begin) {
+  std::size_t at = begin + 1;
+  if (at < bytes.size() && (bytes[at] == '[' || bytes[at] == 'O')) ++at;
+  while (at < bytes.size() && (bytes[at] < '@' || bytes[at] > '~')) ++at;
+  return at;
+}
+
 void set_raw() {
   termios raw = before;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
@@ -69,10 +79,12 @@ std::optional<std::string> read_keys() {
   if (got == 0) return std::nullopt;
   const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
   std::string keys;
-  for (const char c : bytes) {
-    if (c == '\033') break;  // an arrow, a function key: the rest belongs to it
-    if (c == '\004') return std::nullopt;
-    keys += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] == end_of_input) return std::nullopt;
+    if (bytes[i] == escape)
+      i = end_of_sequence(bytes, i);
+    else
+      keys += static_cast<char>(std::tolower(static_cast<unsigned char>(bytes[i])));
   }
   return keys;
 }
