@@ -124,7 +124,8 @@ int list_labs() {
   }
   fmt::print(
       "\n./distlab start 1   what to read and what to edit\n./distlab run 1     see what your code does\n"
-      "./distlab grade 1   is it right, and if not, why?\n./distlab hint 1    a nudge\n");
+      "./distlab grade 1   is it right, and if not, why?\n./distlab hint 1    a nudge\n"
+      "./distlab watch     grades whenever you save; all of these by a key\n");
   return exit_ok;
 }
 

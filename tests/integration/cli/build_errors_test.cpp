@@ -104,6 +104,25 @@ TEST(BuildErrors, AMissingFunctionIsSaidInWords) {
       "    lab::tree_scatter(dist::Tensor&, dist::Tensor const&, int)\n");
 }
 
+TEST(BuildErrors, AFunctionThatTwoLabsDeclareIsThatOfTheLabThatIsLinked) {
+  auto both = sources();
+  both.text_of = [](const std::string&) { return "void gather(int);\n"; };
+  const auto text =
+      text_of(explain_errors("/usr/bin/ld: labs/lab_06_demo.dir/a.o: in function `f':\na.cpp:4: undefined "
+                             "reference to `lab::gather(int)'\n",
+                             both));
+  EXPECT_NE(text.find("declared in scatter_gather.h"), text.npos) << text;
+}
+
+TEST(BuildErrors, WhoseErrorsTheyAre) {
+  EXPECT_TRUE(explain_errors(log_named("inside_a_template.gcc"), sources()).is_students);
+  EXPECT_TRUE(explain_errors(log_named("undefined_reference.gcc"), sources()).is_students);
+  EXPECT_FALSE(
+      explain_errors("/home/student/distlab/lib/dist/a.cpp:3:1: error: no\n", sources()).is_students);
+  EXPECT_FALSE(
+      explain_errors("ninja: fatal: posix_spawn: Resource temporarily unavailable\n", sources()).is_students);
+}
+
 TEST(BuildErrors, OtherLinkersAndOtherTrouble) {
   EXPECT_EQ(text_of(explain_errors("ld.lld: error: undefined symbol: helper(int)\n>>> referenced by a.cpp\n",
                                    sources())),

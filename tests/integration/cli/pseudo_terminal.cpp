@@ -42,6 +42,8 @@ PseudoTerminal::PseudoTerminal(const std::vector<std::string>& argv, int rows, i
 
 PseudoTerminal::~PseudoTerminal() {
   if (child_ <= 0) return;
+  ::kill(child_, SIGTERM);  // so that it can end what it has started
+  if (exit_code() != -1) return;
   ::kill(child_, SIGKILL);
   ::waitpid(child_, nullptr, 0);
 }

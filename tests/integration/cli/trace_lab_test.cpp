@@ -29,6 +29,7 @@ TEST(TraceLab, ADeadlockHasAPictureAndSaysWhoWaitsForWhom) {
   EXPECT_TRUE(contains(shown.output, "cycle: rank 0 -> rank 1 -> rank 0")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "┏ send")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "┊ waits")) << shown.output;
+  EXPECT_TRUE(contains(shown.output, "nobody came")) << shown.output;
   EXPECT_EQ(trace_3({DEADLOCKS, "--width", "80", "--seed", "17"}).output, shown.output)
       << "the same run again";
 }

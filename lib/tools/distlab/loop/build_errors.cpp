@@ -173,6 +173,7 @@ std::vector<std::string> describe(const LinkError& error, const Sources& sources
   if (error.kind == LinkError::Kind::defined_twice)
     return {fmt::format("{} is defined twice: one of the two has to go", error.symbol)};
   for (const auto& file : sources.edited_files) {
+    if (!error.lab.empty() && !file.starts_with("labs/" + error.lab + "_")) continue;
     const auto header = fs::path(file).replace_extension(".h").string();
     if (!full_name.starts_with("lab::") || !declares(sources.text_of(header), name)) continue;
     std::vector<std::string> lines{
@@ -209,8 +210,14 @@ Explanation explain_errors(std::string_view log, const Sources& sources, int mos
     else
       ++told.more;
   };
-  for (const auto& error : distinct(parse_diagnostics(log), Severity::error, sources)) tell(error.lines);
-  for (const auto& error : parse_link_errors(log)) tell(describe(error, sources));
+  for (const auto& error : distinct(parse_diagnostics(log), Severity::error, sources)) {
+    tell(error.lines);
+    told.is_students = told.is_students || error.edited;
+  }
+  for (const auto& error : parse_link_errors(log)) {
+    tell(describe(error, sources));
+    told.is_students = true;  // all else is linked when nothing is edited
+  }
   return told;
 }
 
@@ -226,16 +233,19 @@ Explanation explain_warnings(std::string_view log, const Sources& sources, int m
   return told;
 }
 
-void print_build_errors(const std::string& log_file) {
+Explanation explain_log_file(const std::string& log_file) {
   std::ifstream file(log_file);
   const std::string log(std::istreambuf_iterator<char>(file), {});
   auto told = explain_errors(log, checkout_sources());
-  if (told.lines.empty()) {  // no error of a compiler: what it is shows in the first lines
-    constexpr std::size_t enough = 40;
-    told.lines = plain_lines(log);
-    told.more = static_cast<int>(told.lines.size()) - static_cast<int>(enough);
-    if (told.more > 0) told.lines.resize(enough);
-  }
+  if (!told.lines.empty()) return told;
+  constexpr int enough = 40;
+  told.lines = plain_lines(log);
+  told.more = std::max(0, static_cast<int>(told.lines.size()) - enough);
+  if (told.more > 0) told.lines.resize(enough);
+  return told;
+}
+
+void print_explanation(const Explanation& told, const std::string& log_file) {
   for (const auto& line : told.lines)
     fmt::print("{}\n", styled(line.find(": error: ") != line.npos ? Style::bold : Style::dim, line));
   const auto more = told.more > 0 ? fmt::format("{} more; ", told.more) : "";

@@ -23,6 +23,7 @@ Sources checkout_sources();
 struct Explanation {
   std::vector<std::string> lines;  // to show; empty: the log has no error that we know how to read
   int more = 0;                    // errors that are not shown
+  bool is_students = false;        // one of them is in an edited file, or for want of a function in it
 };
 
 // Of the log of a build that failed. Shows at most `most` errors: those in edited files, or that they lead
@@ -31,7 +32,9 @@ Explanation explain_errors(std::string_view log, const Sources& sources, int mos
 // A line for each warning about an edited file.
 Explanation explain_warnings(std::string_view log, const Sources& sources, int most = 3);
 
-// Prints the explanation of the log in that file, or its first lines when it has none, to standard output.
-void print_build_errors(const std::string& log_file);
+// explain_errors() of the log in that file; its first lines when it has none that we know how to read.
+Explanation explain_log_file(const std::string& log_file);
+// To standard output, with the place of the log.
+void print_explanation(const Explanation& told, const std::string& log_file);
 
 }  // namespace distlab::loop

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -70,7 +71,8 @@ bool is_context(std::string_view line) {
          has(": In function ") || has(": In member function ") || has(": In instantiation of ") ||
          has(": In substitution of ") || has(": In lambda function") || has(": At global scope") ||
          has(": In constructor ") || has(" generated.") || has("compilation terminated") ||
-         has("ld returned") || line.starts_with("/usr/bin/ld:") || has(": undefined reference to ");
+         has("all warnings being treated as errors") || has("ld returned") ||
+         line.starts_with("/usr/bin/ld:") || has(": undefined reference to ");
 }
 
 // clang++ says after the error, in notes, who asked for the template.
@@ -140,6 +142,15 @@ std::string readable_symbol(std::string symbol) {
   return without(std::move(symbol), "__cxx11::");
 }
 
+// "06" of a path with "lab_06_".
+std::optional<std::string> lab_in(const std::string& line) {
+  const auto at = line.find("lab_");
+  const bool is_number = at != line.npos && at + 6 < line.size() && line[at + 6] == '_' &&
+                         std::isdigit(static_cast<unsigned char>(line[at + 4])) != 0 &&
+                         std::isdigit(static_cast<unsigned char>(line[at + 5])) != 0;
+  return is_number ? std::optional(line.substr(at + 4, 2)) : std::nullopt;
+}
+
 // What stands behind `word`, in quotes of the linker or up to the end of the line.
 std::optional<std::string> symbol_after(std::string_view line, std::string_view word) {
   const auto at = line.find(word);
@@ -183,11 +194,13 @@ std::vector<LinkError> parse_link_errors(std::string_view log) {
        {"multiple definition of ", LinkError::Kind::defined_twice},
        {"duplicate symbol: ", LinkError::Kind::defined_twice}}};
   std::vector<LinkError> found;
+  std::string lab;
   for (const auto& line : plain_lines(log)) {
+    lab = lab_in(line).value_or(lab);
     for (const auto& [word, kind] : words) {
       const auto symbol = symbol_after(line, word);
       if (symbol && std::ranges::find(found, *symbol, &LinkError::symbol) == found.end())
-        found.push_back({kind, *symbol});
+        found.push_back({kind, lab, *symbol});
     }
   }
   return found;

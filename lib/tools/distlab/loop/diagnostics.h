@@ -30,6 +30,7 @@ std::vector<Diagnostic> parse_diagnostics(std::string_view log);
 struct LinkError {
   enum class Kind { undefined, defined_twice };
   Kind kind = Kind::undefined;
+  std::string lab;     // "06": whose program could not be linked; empty: not said
   std::string symbol;  // "lab::gather(dist::Tensor const&, std::vector<dist::Tensor>&, int)"
 };
 

@@ -63,7 +63,8 @@ int show_hint(const HintOptions& options) {
   else
     fmt::print("{}", page_of(*lab, level, options.chinese));
   if (level < levels)
-    fmt::print("\nStill stuck? ./distlab hint {} once more says more.\n", lab->number);
+    fmt::print("\nStill stuck? ./distlab hint {}{} once more says more.\n", lab->number,
+               options.chinese ? " --zh" : "");
   else
     fmt::print("\nStill stuck? ./distlab solution {} --spoil shows how it is done.\n", lab->number);
   mine.hints = level;

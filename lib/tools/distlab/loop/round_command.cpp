@@ -30,8 +30,11 @@ bool build(const std::vector<std::string>& targets) {
   tell("building");
   const auto built = loop::build_targets(targets, [](const std::string& done) { tell("building " + done); });
   if (!built.succeeded) {
-    fmt::print("{}\n\n", styled(Style::bad, "Your file does not compile, so nothing was graded."));
-    loop::print_build_errors(built.log_file);
+    const auto told = loop::explain_log_file(built.log_file);
+    fmt::print("{}\n\n",
+               styled(Style::bad, told.is_students ? "Your file does not compile, so nothing was run."
+                                                   : "The build failed, so nothing was run."));
+    loop::print_explanation(told, built.log_file);
     return false;
   }
   const auto warnings = loop::explain_warnings(built.log, loop::checkout_sources());
@@ -73,7 +76,7 @@ int play_round(const RoundOptions& options) {
 }
 
 int explain_build(const ExplainOptions& options) {
-  loop::print_build_errors(options.log);
+  loop::print_explanation(loop::explain_log_file(options.log), options.log);
   return exit_ok;
 }
 

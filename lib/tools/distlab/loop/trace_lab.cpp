@@ -60,6 +60,10 @@ void print_verdict(const GradedTest& test, const std::string& seed) {
   fmt::print("\n");
 }
 
+bool is_deadlock(const GradedTest& test) {
+  return !test.messages.empty() && test.messages.front().find("D1 deadlock") != std::string::npos;
+}
+
 // The picture, and the file where one is wanted: for Perfetto if no other format is named.
 int show_run(const TraceOptions& options, const fs::path& trace) {
   TraceOptions picture = options;
@@ -106,7 +110,12 @@ int trace_lab(const TraceOptions& options, const std::string& asked) {
   }
   print_verdict(*test, grade.seed);
   const auto trace = folder.path() / (test->name + ".json");
-  if (fs::exists(trace) && !dist::trace::read_file(trace).events.empty()) return show_run(options, trace);
+  if (fs::exists(trace) && !dist::trace::read_file(trace).events.empty()) {
+    const int shown = show_run(options, trace);
+    if (is_deadlock(*test))
+      fmt::print("Whoever waits at the end waited until the timeout of its call: nobody came.\n");
+    return shown;
+  }
   fmt::print("This test has no messages to show: {}\n", test->result == GradedTest::Result::todo
                                                             ? "what it asks for is not written yet."
                                                             : "it simulates no run of ranks.");
