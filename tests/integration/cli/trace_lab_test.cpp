@@ -34,6 +34,16 @@ TEST(TraceLab, ADeadlockHasAPictureAndSaysWhoWaitsForWhom) {
       << "the same run again";
 }
 
+TEST(TraceLab, OfSeveralRunsThePictureIsThatOfTheOneThatFailed) {
+  const auto shown =
+      trace_3({DEADLOCKS, "--width", "80", "--test", "Step2Exchange.whoever_the_partners_are"});
+  const auto begin = shown.output.find("exchange on "), end = shown.output.find(": D1 deadlock");
+  ASSERT_NE(end, std::string::npos) << shown.output;
+  const auto run = shown.output.substr(begin, end - begin);
+  EXPECT_NE(shown.output.find("\n" + run + "\n", end), std::string::npos)
+      << "the title of the picture: " << shown.output;
+}
+
 TEST(TraceLab, AnyTestByItsNameAndAFileForPerfetto) {
   const auto file = fs::temp_directory_path() / ("distlab-trace-" + std::to_string(::getpid()) + ".json");
   const auto shown = trace_3({SOLUTION, "--test", "even rings", "-o", file});

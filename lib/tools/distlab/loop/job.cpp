@@ -97,13 +97,15 @@ void Job::stop() {
   if (group_ == 0) return;
   using namespace std::chrono_literals;
   ::kill(-group_, SIGTERM);
-  for (int i = 0; i < 50; ++i) {
-    const pid_t gone = ::waitpid(group_, &status_, WNOHANG);
-    if (gone == group_ || (gone < 0 && errno != EINTR)) break;
+  bool is_waited_for = false;
+  // Compilers and Ninja remove what is half-written. Where nobody reaps orphans, dead ones count as alive.
+  for (int i = 0; i < 30; ++i) {
+    is_waited_for = is_waited_for || ::waitpid(group_, &status_, WNOHANG) == group_;
+    if (is_waited_for && ::kill(-group_, 0) != 0) break;
     std::this_thread::sleep_for(10ms);
   }
-  ::kill(-group_, SIGKILL);  // whoever of the group is left, and its leader if it did not listen
-  ::waitpid(group_, &status_, 0);
+  ::kill(-group_, SIGKILL);  // whoever did not listen
+  if (!is_waited_for) ::waitpid(group_, &status_, 0);
   group_ = 0;
   ended_ = true;
 }
