@@ -58,7 +58,7 @@ class TestCommand : public testing::Test {
 TEST(Program, HelpNamesEveryCommandAndTheExitCodes) {
   const auto help = distlab_program({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* word : {"demo", "list", "run", "grade", "hint", "test", "doctor", "sim", "trace",
+  for (const char* word : {"demo", "list", "run", "grade", "hint", "watch", "test", "doctor", "sim", "trace",
                            "Exit codes:", "./distlab"}) {
     EXPECT_TRUE(contains(help.output, word)) << word << " is not in:\n" << help.output;
   }
@@ -67,7 +67,7 @@ TEST(Program, HelpNamesEveryCommandAndTheExitCodes) {
 
 TEST(Program, EveryCommandHasHelpOfItsOwn) {
   for (const char* command :
-       {"demo", "list", "run", "grade", "hint", "test", "doctor", "sim", "trace", "version"}) {
+       {"demo", "list", "run", "grade", "hint", "watch", "test", "doctor", "sim", "trace", "version"}) {
     const auto help = distlab_program({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_GT(help.output.size(), 40U) << command;

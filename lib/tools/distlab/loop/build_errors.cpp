@@ -139,7 +139,7 @@ std::vector<Shown> distinct(const std::vector<Diagnostic>& all, Severity severit
         shown.file + (shown.inside ? fmt::format(":{}", shown.place.line) : diagnostic.message);
     if (seen.insert(cause).second) chosen.push_back(std::move(shown));
   }
-  std::ranges::stable_partition(chosen, &Shown::edited);
+  std::stable_partition(chosen.begin(), chosen.end(), [](const Shown& shown) { return shown.edited; });
   return chosen;
 }
 
