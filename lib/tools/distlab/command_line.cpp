@@ -2,6 +2,7 @@
 // commands.
 #include "distlab/command_line.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -244,10 +245,10 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "version", "The version", print_version);
 }
 
-std::vector<std::string> command_names(const CLI::App& app) {
+std::vector<std::string> command_names(const CLI::App& app, bool hidden) {
   std::vector<std::string> names;
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
+    if (command->get_group().empty() == hidden) names.push_back(command->get_name());
   }
   return names;
 }
@@ -256,10 +257,9 @@ std::vector<std::string> command_names(const CLI::App& app) {
 bool refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
   const std::string word = argv[1];
-  const auto names = command_names(app);
-  for (const auto& name : names) {
-    if (name == word) return false;
-  }
+  const auto names = command_names(app, false), hidden = command_names(app, true);
+  const auto is_word = [&](const std::string& name) { return name == word; };
+  if (std::ranges::any_of(names, is_word) || std::ranges::any_of(hidden, is_word)) return false;
   const std::string meant = closest(word, names);
   fmt::print(stderr, "distlab: there is no command \"{}\"; {}\n", word,
              meant.empty() ? "./distlab --help lists them" : fmt::format("did you mean \"{}\"?", meant));

@@ -1,4 +1,7 @@
 // The parts of the learner's loop that need no process: pages of hints, progress, what the screen shows.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -61,6 +64,36 @@ TEST(HintPage, ChineseHeadings) {
 TEST(HintPage, BoldTextInALineIsNoHeading) {
   EXPECT_EQ(section_for_step("**Step 1.** A\n**not** a heading\nsee **Step 2**\n", 1),
             "**Step 1.** A\n**not** a heading\nsee **Step 2**\n");
+}
+
+TEST(HintPage, EveryPageOfEveryLabHasASectionForEveryStep) {
+  int labs = 0;
+  for (const auto& lab : std::filesystem::directory_iterator(std::string(CHECKOUT) + "/labs")) {
+    if (!std::filesystem::exists(lab.path() / "hints")) continue;
+    ++labs;
+    const auto page = [&](const std::string& name) {
+      std::ifstream file(lab.path() / "hints" / (name + ".md"));
+      return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    int step = 1;
+    for (; section_for_step(page("1"), step); ++step) {
+      for (const char* name : {"2", "3", "1.zh-CN", "2.zh-CN", "3.zh-CN"})
+        EXPECT_TRUE(section_for_step(page(name), step)) << lab.path() << " " << name << " step " << step;
+    }
+    EXPECT_GT(step, 3) << lab.path();
+  }
+  EXPECT_GE(labs, 7);
+}
+
+TEST(HintPage, ParagraphsTakeTheWidthOfTheTerminal) {
+  EXPECT_EQ(loop::reflowed(
+                "**Step 1.** one two\nthree four\n\n```\na = 1      // stays as it is\n\nb\n```\nend\n", 20),
+            "**Step 1.** one two\nthree four\n\n```\na = 1      // stays as it is\n\nb\n```\nend\n");
+  EXPECT_EQ(loop::reflowed("one\ntwo three\n", 40), "one two three\n");
+  EXPECT_EQ(loop::reflowed("- a\n- b\n| t |\n| u |\n  in\n1. x\n", 40),
+            "- a\n- b\n| t |\n| u |\n  in\n1. x\n");
+  EXPECT_EQ(loop::reflowed("of node\n2's first one\n", 40), "of node 2's first one\n");
+  EXPECT_EQ(loop::reflowed("", 40), "");
 }
 
 Grade two_tests(GradedTest::Result first, const std::string& misconception = "") {

@@ -85,6 +85,8 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
   const auto typo = distlab_program({"dmeo"});
   EXPECT_EQ(typo.exit_code, 2);
   EXPECT_EQ(typo.output, "distlab: there is no command \"dmeo\"; did you mean \"demo\"?\n");
+  const auto hidden = distlab_program({"rond"});
+  EXPECT_FALSE(contains(hidden.output, "round")) << "not for people: " << hidden.output;
   const auto nonsense = distlab_program({"frobnicate"});
   EXPECT_EQ(nonsense.exit_code, 2);
   EXPECT_FALSE(contains(nonsense.output, "did you mean")) << nonsense.output;

@@ -39,7 +39,9 @@ void print_section(const Lab& lab, const LabProgress& mine, int level, bool chin
     fmt::print("{}\n\n", styled(Style::warn, wrapped(text, terminal_width(), 0)));
   }
   const auto page = page_of(lab, level, chinese);
-  fmt::print("{}", loop::section_for_step(page, mine.step).value_or(page));
+  const auto section = loop::section_for_step(page, mine.step).value_or(page);
+  // Chinese has no spaces to break at.
+  fmt::print("{}", chinese ? section : loop::reflowed(section, terminal_width()));
 }
 
 }  // namespace

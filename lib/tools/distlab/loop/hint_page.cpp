@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "distlab/terminal.h"
+
 namespace distlab::loop {
 namespace {
 
@@ -33,6 +35,13 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of('\n') - begin + 1) + "\n";
 }
 
+// Is the line a part of a paragraph, whose lines may be broken elsewhere?
+bool is_text(std::string_view line) {
+  if (line.empty() || line.starts_with(' ') || line.starts_with("- ")) return false;
+  const bool is_numbered = is_digit(line.front()) && line.find(". ") < 3;
+  return line.front() != '#' && line.front() != '|' && !is_numbered;
+}
+
 }  // namespace
 
 std::optional<std::string> section_for_step(const std::string& page, int step) {
@@ -53,6 +62,28 @@ std::optional<std::string> section_for_step(const std::string& page, int step) {
   if (!has_found) return std::nullopt;
   for_all = trimmed(for_all);
   return (for_all.empty() ? "" : for_all + "\n") + trimmed(section);
+}
+
+std::string reflowed(const std::string& page, int columns) {
+  std::istringstream lines(page);
+  std::string text, paragraph;
+  bool is_code = false;
+  const auto end_paragraph = [&] {
+    if (!paragraph.empty()) text += wrapped(paragraph, columns, 0) + "\n";
+    paragraph.clear();
+  };
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_fence = line.starts_with("```");
+    if (!is_code && !is_fence && is_text(line)) {
+      paragraph += (paragraph.empty() ? "" : " ") + line;
+      continue;
+    }
+    end_paragraph();
+    text += line + "\n";
+    is_code = is_code != is_fence;
+  }
+  end_paragraph();
+  return text;
 }
 
 }  // namespace distlab::loop

@@ -11,4 +11,7 @@ namespace distlab::loop {
 // page has no section for it.
 std::optional<std::string> section_for_step(const std::string& page, int step);
 
+// Its paragraphs broken at spaces to so many columns; code, lists and tables stay as they are.
+std::string reflowed(const std::string& page, int columns);
+
 }  // namespace distlab::loop
