@@ -60,8 +60,9 @@ void print_next(const Lab& lab, const Grade& grade) {
     if (test.result == GradedTest::Result::passed) continue;
     fmt::print("Next: step {} in {}\n", test.step, fs::relative(edited_file(lab), workspace().root).string());
     fmt::print(
-        "      a nudge for it: ./distlab hint {}; the same questions again: ./distlab grade {} --seed {}\n",
-        lab.number, lab.number, grade.seed);
+        "      a hint for it: ./distlab hint {0}; its messages as a picture: ./distlab trace {0}\n"
+        "      the same questions again: ./distlab grade {0} --seed {1}\n",
+        lab.number, grade.seed);
     return;
   }
 }

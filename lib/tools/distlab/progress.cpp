@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -27,9 +28,16 @@ int number_or(std::string_view text, int fallback) {
   return error == std::errc{} && end == text.data() + text.size() && number >= 0 ? number : fallback;
 }
 
+bool is_seed(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, number);
+  return error == std::errc{} && end == text_end;
+}
+
 // The rest of a line that begins with "    key".
 void read_detail(const std::string& key, const std::string& value, LabProgress& of) {
-  if (key == "seed") of.seed = value;
+  if (key == "seed" && is_seed(value)) of.seed = value;
   if (key == "failing") of.failing = value;
   if (key == "step") of.step = number_or(value, 0);
   if (key == "hints") of.hints = number_or(value, 0);

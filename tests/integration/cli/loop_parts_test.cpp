@@ -150,7 +150,8 @@ TEST(ProgressFile, HintsWithoutAGradeAreNoGrade) {
 
 TEST(ProgressFile, LinesThatAreNoneAreSkipped) {
   std::istringstream text(
-      "# lab best last when\n    hints 3\n01_first 100 20 2026-11-21 20:31\n    step many\n    hints -4\n"
+      "# lab best last when\n    hints 3\n01_first 100 20 2026-11-21 20:31\n    step many\n    seed 17x\n    "
+      "hints -4\n"
       "    nonsense\n    \n\nnonsense\n    hints 2\n02_second 1\n\x01\xff\n03_third 7 8 2026-11-21 20:32\n   "
       " seed\n");
   const auto progress = parse_progress(text);
@@ -158,6 +159,7 @@ TEST(ProgressFile, LinesThatAreNoneAreSkipped) {
   EXPECT_EQ(progress.at("01_first").best, 100);
   EXPECT_EQ(progress.at("01_first").step, 0);
   EXPECT_EQ(progress.at("01_first").hints, 0) << "a negative number, and those of lines that are no lab";
+  EXPECT_EQ(progress.at("01_first").seed, "") << "no number";
   EXPECT_EQ(progress.at("03_third").last, 8);
 }
 

@@ -57,6 +57,13 @@ TEST(TraceLab, AnyTestByItsNameAndAFileForPerfetto) {
   fs::remove(file);
 }
 
+TEST(TraceLab, OtherFormatsAreAllOfStandardOutput) {
+  const auto json = distlab::run_captured(
+      {"sh", "-c", "\"$0\" trace 3 --runner \"$1\" --test 'odd rings' --format player 2> /dev/null",
+       DISTLAB_PROGRAM, SOLUTION});
+  EXPECT_TRUE(json.output.starts_with("{")) << json.output.substr(0, 200);
+}
+
 TEST(TraceLab, TestsWithoutMessagesAndWithoutFailuresSaySo) {
   EXPECT_TRUE(contains(trace_3({SOLUTION}).output, "No test of lab 3 failed"));
   EXPECT_TRUE(contains(trace_3({SOLUTION, "--test", "there_is_none"}).output, "no messages to show"));

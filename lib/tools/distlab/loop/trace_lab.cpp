@@ -24,12 +24,17 @@ GradeRequest request_for(const Lab& lab, const TraceOptions& options) {
   return {.program = lab_program(lab, "grade"), .runner = runner, .seed = options.seed};
 }
 
-// The lab's last grade, after one of now when there is none (or another program is asked for).
-LabProgress graded(const Lab& lab, const TraceOptions& options) {
+// What is kept of the lab's last grade; of another program than the lab's own nothing is.
+LabProgress last_grade(const Lab& lab, const TraceOptions& options) {
   const auto progress = read_progress();
   const auto mine = progress.find(lab.folder);
-  const bool is_known = mine != progress.end() && (!mine->second.failing.empty() || mine->second.last == 100);
-  if (options.runner.empty() && is_known) return mine->second;
+  return options.runner.empty() && mine != progress.end() ? mine->second : LabProgress{};
+}
+
+// The same, after a grade of now when it does not say what failed.
+LabProgress graded(const Lab& lab, const TraceOptions& options) {
+  const auto last = last_grade(lab, options);
+  if (!last.failing.empty() || last.last == 100) return last;
   const auto grade = run_grading(request_for(lab, options));
   if (options.runner.empty()) note_progress(lab.folder, grade);
   return after_grade({}, grade);
@@ -50,14 +55,16 @@ const GradedTest* chosen(const Grade& grade) {
   return grade.tests.empty() ? nullptr : &grade.tests.front();
 }
 
-void print_verdict(const GradedTest& test, const std::string& seed) {
+void print_verdict(const GradedTest& test, const std::string& seed, std::FILE* out) {
   const bool passed = test.result == GradedTest::Result::passed;
-  fmt::print("{} {}  (step {}, seed {})\n", styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"),
-             styled(Style::bold, test.name), test.step, seed);
-  if (!test.messages.empty()) fmt::print("{}\n", test.messages.front());
+  fmt::print(out, "{} {}  (step {}, seed {})\n",
+             styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"), styled(Style::bold, test.name),
+             test.step, seed);
+  if (!test.messages.empty()) fmt::print(out, "{}\n", test.messages.front());
   if (!test.explanation.empty())
-    fmt::print("{}\n", styled(Style::warn, wrapped("Perhaps: " + test.explanation, terminal_width(), 0)));
-  fmt::print("\n");
+    fmt::print(out, "{}\n",
+               styled(Style::warn, wrapped("Perhaps: " + test.explanation, terminal_width(), 0)));
+  fmt::print(out, "\n");
 }
 
 bool is_deadlock(const GradedTest& test) {
@@ -81,24 +88,34 @@ int show_run(const TraceOptions& options, const fs::path& trace) {
   return exit_ok;
 }
 
+// After the verdict.
+int show_picture(const TraceOptions& options, const GradedTest& test, const fs::path& trace) {
+  if (fs::exists(trace) && !dist::trace::read_file(trace).events.empty()) {
+    const int shown = show_run(options, trace);
+    if (is_deadlock(test) && options.format == "ascii")
+      fmt::print("Whoever waits at the end waited until the timeout of its call: nobody came.\n");
+    return shown;
+  }
+  const bool is_todo = test.result == GradedTest::Result::todo;
+  fmt::print("This test has no messages to show: {}\n",
+             is_todo ? "what it asks for is not written yet." : "it simulates no run of ranks.");
+  return exit_ok;
+}
+
 }  // namespace
 
 int trace_lab(const TraceOptions& options, const std::string& asked) {
   const auto lab = asked_lab(asked);
   if (!lab) return exit_usage;
   auto request = request_for(*lab, options);
-  if (options.test.empty()) {
-    const auto last = graded(*lab, options);
-    if (last.failing.empty()) {
-      fmt::print("No test of lab {} failed in its last grade; --test NAME shows the run of one.\n",
-                 lab->number);
-      return exit_ok;
-    }
-    request.filter = last.failing;
-    if (!request.seed && !last.seed.empty()) request.seed = std::stoull(last.seed);
-  } else {
-    request.filter = filter_of(options.test);
+  const auto last = options.test.empty() ? graded(*lab, options) : last_grade(*lab, options);
+  if (options.test.empty() && last.failing.empty()) {
+    fmt::print("No test of lab {} failed in its last grade; --test NAME shows the run of one.\n",
+               lab->number);
+    return exit_ok;
   }
+  request.filter = options.test.empty() ? last.failing : filter_of(options.test);
+  if (!request.seed && !last.seed.empty()) request.seed = std::stoull(last.seed);
   const TemporaryFolder folder;
   request.traces = folder.path();
   const auto grade = run_grading(request);
@@ -108,18 +125,9 @@ int trace_lab(const TraceOptions& options, const std::string& asked) {
                options.test.empty() ? request.filter : options.test, lab->number);
     return exit_usage;
   }
-  print_verdict(*test, grade.seed);
-  const auto trace = folder.path() / (test->name + ".json");
-  if (fs::exists(trace) && !dist::trace::read_file(trace).events.empty()) {
-    const int shown = show_run(options, trace);
-    if (is_deadlock(*test))
-      fmt::print("Whoever waits at the end waited until the timeout of its call: nobody came.\n");
-    return shown;
-  }
-  fmt::print("This test has no messages to show: {}\n", test->result == GradedTest::Result::todo
-                                                            ? "what it asks for is not written yet."
-                                                            : "it simulates no run of ranks.");
-  return exit_ok;
+  const bool is_file = options.format != "ascii" && options.output.empty();  // standard output is the trace's
+  print_verdict(*test, grade.seed, is_file ? stderr : stdout);
+  return show_picture(options, *test, folder.path() / (test->name + ".json"));
 }
 
 }  // namespace distlab
