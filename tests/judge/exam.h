@@ -54,14 +54,15 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Runs the tests of this program: --runner PATH [--seed S] [--report FILE] and GoogleTest's options. The exit
-// status: 0 all passed, 1 something failed, 2 wrong usage, 3 the judge itself could not do its work (then the
-// report has no last line).
+// Runs the tests of this program: --runner PATH [--seed S] [--report FILE] [--traces FOLDER] and GoogleTest's
+// options. The exit status: 0 all passed, 1 something failed, 2 wrong usage, 3 the judge itself could not do
+// its work (then the report has no last line).
 int run_exam(int argc, char** argv);
 
 // From the command line.
 const std::string& runner();  // --runner PATH: the program with the code that is graded
 std::uint64_t seed();         // --seed S, or a fresh one
+const std::string& traces();  // --traces FOLDER: where the runs of the tests leave theirs; empty: nowhere
 
 // Bytes for a reader: printable ones as they are, others as \xNN, long ones shortened. In double quotes.
 std::string shown(std::string_view bytes);

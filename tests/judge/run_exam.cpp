@@ -18,6 +18,7 @@ constexpr int exit_usage = 2, exit_fault = 3;
 struct CommandLine {
   std::string runner, report;
   std::uint64_t seed = 0;
+  std::string traces;
 };
 CommandLine command_line;
 
@@ -30,6 +31,8 @@ bool parse(int argc, char** argv) {
       command_line.runner = value;
     } else if (option == "--report" && !value.empty()) {
       command_line.report = value;
+    } else if (option == "--traces" && !value.empty()) {
+      command_line.traces = value;
     } else if (option == "--seed") {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), command_line.seed);
       if (error != std::errc{} || end != value.data() + value.size()) return false;
@@ -44,11 +47,13 @@ bool parse(int argc, char** argv) {
 
 const std::string& runner() { return command_line.runner; }
 std::uint64_t seed() { return command_line.seed; }
+const std::string& traces() { return command_line.traces; }
 
 int run_exam(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (!parse(argc, argv)) {
-    fmt::print(stderr, "usage: {} --runner PATH [--seed NUMBER] [--report FILE]\n", argv[0]);
+    fmt::print(stderr, "usage: {} --runner PATH [--seed NUMBER] [--report FILE] [--traces FOLDER]\n",
+               argv[0]);
     return exit_usage;
   }
   fmt::print("seed {}\n", seed());

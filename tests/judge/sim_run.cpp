@@ -13,6 +13,7 @@
 
 #include "dist/core/op_kind.h"
 #include "dist/remote/host.h"
+#include "dist/trace/recorder.h"
 
 #include "judge/exam.h"
 #include "judge/team.h"
@@ -45,7 +46,7 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
   options.ranks = team.size();
   options.topology = topology_named(plan.topology);
   options.seed = plan.schedule;
-  options.trace = plan.trace;
+  options.trace = plan.trace || !traces().empty();
   dist::sim::ProcessOptions processes;
   processes.patience = team.wall();
   processes.opened = [&](int rank, const dist::TransportOptions& collective) {
@@ -71,6 +72,16 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
   return report;
 }
 
+// For whoever wants to see it: the picture of a failed run stays.
+void keep_trace(const SimRun& run, const SimPlan& plan) {
+  if (traces().empty() || testing::Test::HasFailure()) return;
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  dist::trace::Trace trace = run.report.trace;
+  if (!plan.about.empty()) trace.title = plan.about;
+  dist::trace::write_file(trace,
+                          fmt::format("{}/{}.{}.json", traces(), test->test_suite_name(), test->name()));
+}
+
 }  // namespace
 
 SimRun simulate(const SimPlan& plan) {
@@ -89,6 +100,7 @@ SimRun simulate(const SimPlan& plan) {
   run.report = run_beside(team, std::move(ours), plan, run.built_ins);
   run.ranks = team.finish();
   run.about = plan.about.empty() ? "" : plan.about + ": ";
+  keep_trace(run, plan);
   return run;
 }
 

@@ -45,6 +45,8 @@ struct SimPlan {
   std::string program = {};  // empty: runner()
   std::string about = {};  // what the run is, said before each complaint: "exchange on 4 ranks, eager sends"
 };
+// With `--traces FOLDER` it also leaves the run's trace there, as Suite.test.json: of a test with several
+// runs the one that failed it, or the last one.
 SimRun simulate(const SimPlan& plan);
 
 // Rounds of a run on topology "rounds".

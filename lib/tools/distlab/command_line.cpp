@@ -2,6 +2,7 @@
 // commands.
 #include "distlab/command_line.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -24,6 +25,8 @@ A first hour:
   ./distlab run 1        see what your code does
   ./distlab grade 1      is it right, and if not, why?
   ./distlab hint 1       a nudge, when you are stuck
+  ./distlab trace 1      the messages of the test that fails, as a picture
+  ./distlab watch 1      does all of these by a key, and grades whenever you save
 
 Something odd?  ./distlab doctor says what this machine has, ./distlab test whether everything works.
 
@@ -68,6 +71,29 @@ void add_result_options(CLI::App& grade, ResultFiles& files) {
   grade.add_option("--csv", files.csv, "... as CSV, for spreadsheets; a row for each test");
 }
 
+void add_loop_commands(CLI::App& app, int& exit_code) {
+  const auto watch =
+      add_command(app, exit_code, "watch", "Build and grade whenever you save; keys for the rest", watch_lab);
+  watch.app->add_option("lab", watch.options->lab,
+                        "its number; the first one that is not solved if left out");
+  watch.app->footer(
+      "Keys: h a hint, t the messages of the test that fails, r the demo, g grade now, n the next lab, q "
+      "quit.\n"
+      "Without a terminal there are no keys: results are printed until standard input ends.");
+
+  // What the script and `watch` start; not for people.
+  const auto round = add_command(app, exit_code, "round", "One piece of work of watch", play_round);
+  round.app->group("");
+  round.app->add_option("what", round.options->what)
+      ->required()
+      ->check(CLI::IsMember({"grade", "run", "trace"}));
+  round.app->add_option("lab", round.options->lab)->required();
+  const auto explain =
+      add_command(app, exit_code, "explain-build", "The errors in the log of a build", explain_build);
+  explain.app->group("");
+  explain.app->add_option("log", explain.options->log)->required();
+}
+
 void add_lab_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "list", "The labs, and how far you are", list_labs);
   const auto start = add_command(app, exit_code, "start", "What to read and what to edit", start_lab);
@@ -93,11 +119,13 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
       "grade what was handed in, built in the sandbox: the file, a folder or a zip file with it");
   grade.app->add_option("--runner", grade.options->runner, "another program to grade")->group("");
 
-  const auto hint =
-      add_command(app, exit_code, "hint", "A hint: level 1 nudges, level 3 is nearly code", show_hint);
+  const auto hint = add_command(app, exit_code, "hint",
+                                "A hint on what your last grade found; once more: a bigger one", show_hint);
   hint.app->add_option("lab", hint.options->lab, which_lab)->required();
-  hint.app->add_option("--level", hint.options->level, "1, 2 or 3")->check(CLI::Range(1, 3));
+  hint.app->add_option("--level", hint.options->level, "all hints of that level: 1, 2 or 3")
+      ->check(CLI::Range(1, 3));
   hint.app->add_flag("--zh", hint.options->chinese, "in Chinese");
+  add_loop_commands(app, exit_code);
 }
 
 void add_file_commands(CLI::App& app, int& exit_code) {
@@ -215,20 +243,25 @@ void add_sim_command(CLI::App& app, int& exit_code) {
 }
 
 void add_trace_command(CLI::App& app, int& exit_code) {
-  const auto [command, options] =
-      add_command(app, exit_code, "trace", "Draw the messages of a run from its trace files", show_trace);
+  const auto [command, options] = add_command(
+      app, exit_code, "trace", "Draw the messages of a lab's failing test, or of trace files", show_trace);
   command
-      ->add_option("files", options->files,
-                   "of one run, for instance one a rank; DIST_TRACE=FILE writes them")
+      ->add_option(
+          "files", options->files,
+          "a lab: its test that failed; or the files of one run, one a rank (DIST_TRACE=FILE writes them)")
       ->required();
   command
       ->add_option(
           "--format", options->format,
           "ascii: a picture (the default); chrome: for https://ui.perfetto.dev; player: for the animation")
       ->check(CLI::IsMember({"ascii", "chrome", "player"}));
-  command->add_option("-o,--output", options->output, "write to this file");
+  command->add_option("-o,--output", options->output,
+                      "write to this file; of a lab: keep the trace, for Perfetto");
   command->add_option("--width", options->width, "columns of the picture")->check(CLI::Range(40, 1000));
   command->add_flag("--ascii", options->ascii, "no line drawing characters");
+  command->add_option("--test", options->test, "of a lab: this test");
+  command->add_option("--seed", options->seed, "of a lab: the questions of that grade");
+  command->add_option("--runner", options->runner, "another program to grade")->group("");
 }
 
 // In the order of the help.
@@ -244,10 +277,10 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "version", "The version", print_version);
 }
 
-std::vector<std::string> command_names(const CLI::App& app) {
+std::vector<std::string> command_names(const CLI::App& app, bool hidden) {
   std::vector<std::string> names;
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
+    if (command->get_group().empty() == hidden) names.push_back(command->get_name());
   }
   return names;
 }
@@ -256,10 +289,9 @@ std::vector<std::string> command_names(const CLI::App& app) {
 bool refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
   const std::string word = argv[1];
-  const auto names = command_names(app);
-  for (const auto& name : names) {
-    if (name == word) return false;
-  }
+  const auto names = command_names(app, false), hidden = command_names(app, true);
+  const auto is_word = [&](const std::string& name) { return name == word; };
+  if (std::ranges::any_of(names, is_word) || std::ranges::any_of(hidden, is_word)) return false;
   const std::string meant = closest(word, names);
   fmt::print(stderr, "distlab: there is no command \"{}\"; {}\n", word,
              meant.empty() ? "./distlab --help lists them" : fmt::format("did you mean \"{}\"?", meant));

@@ -43,8 +43,8 @@ struct RunOptions {
 struct GradeOptions {
   std::string lab;  // or "all", or "begun": those whose file is not the starter any more
   bool solution = false;
-  ResultFiles results;           // to be written
-  std::filesystem::path runner;  // what is graded; empty: the lab's own
+  ResultFiles results;               // to be written
+  std::filesystem::path runner;      // what is graded; empty: the lab's own
   std::filesystem::path submission;  // what is built and graded instead
   std::optional<std::uint64_t> seed;
 };
@@ -70,7 +70,7 @@ struct GradescopeOptions {
 
 struct HintOptions {
   std::string lab;
-  int level = 1;
+  int level = 0;  // 1 to 3: all of that page; 0: the next one on what the last grade found
   bool chinese = false;
 };
 
@@ -93,11 +93,28 @@ struct SimOptions {
 };
 
 struct TraceOptions {
-  std::vector<std::filesystem::path> files;  // of one run
+  std::vector<std::filesystem::path> files;  // of one run; or a lab as find_lab() takes it
   std::string format = "ascii";              // or "chrome", "player"
   std::filesystem::path output;              // empty: standard output
   int width = 0;                             // of the picture, in columns; 0: as wide as the terminal
   bool ascii = false;                        // no characters beyond ASCII
+  std::string test;                          // of the lab; empty: the first that failed
+  std::optional<std::uint64_t> seed;         // of the lab's grading; empty: that of the last grade
+  std::filesystem::path runner;              // of the lab; empty: its own
+};
+
+struct WatchOptions {
+  std::string lab;  // empty: the first that is not solved
+};
+
+// One piece of work of `watch`, in a process of its own that can be stopped at any time.
+struct RoundOptions {
+  std::string what;  // "grade", "run", "trace"
+  std::string lab;
+};
+
+struct ExplainOptions {
+  std::string log;  // of a build that failed
 };
 
 // Each prints what it finds, returns an exit code, and throws dist::Error when it cannot do its work.
@@ -119,5 +136,12 @@ int simulate_program(const SimOptions& options, const std::string& program);
 // One run, with data, into the file that the options name.
 void trace_collective(const SimOptions& options, dist::OpKind collective, const dist::sim::WhatIf& what_if);
 int show_trace(const TraceOptions& options);
+// For show_trace: the run of a test of the lab, with what the test says.
+int trace_lab(const TraceOptions& options, const std::string& lab);
+// The picture of a trace, or the file, that the options ask for.
+int show_trace_files(const TraceOptions& options);
+int watch_lab(const WatchOptions& options);
+int play_round(const RoundOptions& options);
+int explain_build(const ExplainOptions& options);
 
 }  // namespace distlab

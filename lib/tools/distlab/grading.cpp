@@ -31,6 +31,8 @@ Grade run_grading(const GradeRequest& request) {
   const auto file = folder.path() / "report";
   std::vector<std::string> argv{request.program, "--runner", request.runner, "--report", file};
   if (request.seed) argv.insert(argv.end(), {"--seed", std::to_string(*request.seed)});
+  if (!request.filter.empty()) argv.push_back("--gtest_filter=" + request.filter);
+  if (!request.traces.empty()) argv.insert(argv.end(), {"--traces", request.traces});
 
   JudgeReport report(file);
   std::string output;

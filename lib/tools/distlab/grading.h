@@ -29,8 +29,8 @@ struct GradedTest {
 
 struct Grade {
   int score = 0, max_score = 0;
-  std::string seed;       // brings the same questions back
-  std::string isolation;  // of the graded processes: "bubblewrap", "user_id", "limits"
+  std::string seed;         // brings the same questions back
+  std::string isolation;    // of the graded processes: "bubblewrap", "user_id", "limits"
   bool is_trusted = false;  // a submission that was compiled and run apart from all it must not see
   std::vector<GradedTest> tests;
   bool is_full() const { return score == max_score; }
@@ -40,10 +40,12 @@ struct Grade {
 using GradeSink = std::function<void(const Grade&)>;
 
 struct GradeRequest {
-  std::filesystem::path program;  // the judge
-  std::filesystem::path runner;   // what is graded
-  std::optional<std::uint64_t> seed;
-  GradeSink on_test = {};  // called as each test ends; empty: nobody waits for it
+  std::filesystem::path program = {};  // the judge
+  std::filesystem::path runner = {};   // what is graded
+  std::optional<std::uint64_t> seed = {};
+  GradeSink on_test = {};             // called as each test ends; empty: nobody waits for it
+  std::string filter = {};            // GoogleTest's, of tests; empty: all
+  std::filesystem::path traces = {};  // a folder for the trace of each test's run; empty: none
 };
 
 // Throws dist::Error{internal} when the judge could not do its work: nothing is graded then. `on_test` does

@@ -1,8 +1,7 @@
-// distlab list, run, grade, hint.
+// distlab list, run, grade.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -62,8 +61,9 @@ void print_next(const Lab& lab, const Grade& grade) {
     if (test.result == GradedTest::Result::passed) continue;
     fmt::print("Next: step {} in {}\n", test.step, fs::relative(edited_file(lab), workspace().root).string());
     fmt::print(
-        "      a nudge for it: ./distlab hint {}; the same questions again: ./distlab grade {} --seed {}\n",
-        lab.number, lab.number, grade.seed);
+        "      a hint for it: ./distlab hint {0}; its messages as a picture: ./distlab trace {0}\n"
+        "      the same questions again: ./distlab grade {0} --seed {1}\n",
+        lab.number, grade.seed);
     return;
   }
 }
@@ -81,7 +81,8 @@ void print_grade(const Lab& lab, const GradeRecord& record) {
   }
   fmt::print("\n{}\n", styled(grade.is_full() ? Style::good : Style::bold,
                               fmt::format("Score {} of {}", grade.score, grade.max_score)));
-  if (grade.isolation == "limits" || (record.graded_file == "submission" && !grade.tests.empty() && !grade.is_trusted))
+  if (grade.isolation == "limits" ||
+      (record.graded_file == "submission" && !grade.tests.empty() && !grade.is_trusted))
     fmt::print(
         "Practice, not a trusted grade: your code ran without a sandbox (apt-get install bubblewrap).\n");
   print_next(lab, grade);
@@ -130,7 +131,7 @@ GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& 
     return record;
   }
   print_grade(lab, record);
-  if (record.graded_file == "lab") note_progress(lab.folder, record.grade->score);
+  if (record.graded_file == "lab") note_progress(lab.folder, *record.grade);
   return record;
 }
 
@@ -170,15 +171,17 @@ int list_labs() {
   const auto progress = read_progress();
   for (const auto& lab : find_labs()) {
     const auto mine = progress.find(lab.folder);
-    const bool is_solved = mine != progress.end() && mine->second.best == 100;
-    const std::string reached = mine == progress.end() ? "" : fmt::format("  {} of 100", mine->second.best);
+    const bool is_graded = mine != progress.end() && mine->second.is_graded();
+    const bool is_solved = is_graded && mine->second.is_solved();
+    const std::string reached = !is_graded ? "" : fmt::format("  {} of 100", mine->second.best);
     fmt::print("{} {}{}\n    {}\n", styled(Style::good, is_solved ? "✓" : " "),
                styled(Style::bold, lab.title), styled(is_solved ? Style::good : Style::dim, reached),
                fs::relative(handout(lab), workspace().root).string());
   }
   fmt::print(
       "\n./distlab start 1   what to read and what to edit\n./distlab run 1     see what your code does\n"
-      "./distlab grade 1   is it right, and if not, why?\n./distlab hint 1    a nudge\n");
+      "./distlab grade 1   is it right, and if not, why?\n./distlab hint 1    a nudge\n"
+      "./distlab watch     grades whenever you save; all of these by a key\n");
   return exit_ok;
 }
 
@@ -210,16 +213,6 @@ int grade_lab(const GradeOptions& options) {
   });
   is_written = is_written && write_results(options.results, record);
   return is_written ? exit_code_of(record) : exit_missing;
-}
-
-int show_hint(const HintOptions& options) {
-  const auto lab = asked_lab(options.lab);
-  if (!lab) return exit_usage;
-  std::ifstream page(hint_page(*lab, options.level, options.chinese));
-  fmt::print("{}", std::string(std::istreambuf_iterator<char>(page), {}));
-  if (options.level < 3)
-    fmt::print("\nStill stuck? ./distlab hint {} --level {}\n", lab->number, options.level + 1);
-  return exit_ok;
 }
 
 }  // namespace distlab

@@ -119,7 +119,7 @@ int show_solution(const SolutionOptions& options) {
   if (!lab) return exit_usage;
   const auto progress = read_progress();
   const auto mine = progress.find(lab->folder);
-  const bool has_passed = mine != progress.end() && mine->second.best == 100;
+  const bool has_passed = mine != progress.end() && mine->second.is_solved();
   if (!has_passed && !options.spoil) {
     fmt::print(
         stderr,

@@ -1,14 +1,18 @@
 #include "distlab/progress.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "distlab/grading.h"
 #include "distlab/workspace.h"
 
 namespace distlab {
@@ -17,38 +21,119 @@ namespace {
 
 fs::path progress_file() { return workspace().root / ".distlab" / "progress"; }
 
+// `fallback` when it is no number.
+int number_or(std::string_view text, int fallback) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number >= 0 ? number : fallback;
+}
+
+bool is_seed(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, number);
+  return error == std::errc{} && end == text_end;
+}
+
+// The rest of a line that begins with "    key".
+void read_detail(const std::string& key, const std::string& value, LabProgress& of) {
+  if (key == "seed" && is_seed(value)) of.seed = value;
+  if (key == "failing") of.failing = value;
+  if (key == "step") of.step = number_or(value, 0);
+  if (key == "hints") of.hints = number_or(value, 0);
+  if (key != "diagnosis") return;
+  const auto colon = value.find(": ");
+  of.misconception = value.substr(0, colon);
+  of.explanation = colon == value.npos ? "" : value.substr(colon + 2);
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+constexpr auto not_graded = "not graded";  // instead of day and hour
+
 }  // namespace
 
-std::map<std::string, LabProgress> read_progress() {
-  std::map<std::string, LabProgress> progress;
-  std::ifstream file(progress_file());
-  for (std::string line; std::getline(file, line);) {
+Progress parse_progress(std::istream& text) {
+  Progress progress;
+  LabProgress* current = nullptr;  // whose details follow
+  for (std::string line; std::getline(text, line);) {
     std::istringstream words(line);
-    std::string lab, day, hour;
+    std::string first, day, hour;
     LabProgress of;
-    if (words >> lab >> of.best >> of.last >> day >> hour) {
+    if (line.starts_with(' ')) {
+      words >> first >> std::ws;
+      std::string rest;
+      std::getline(words, rest);
+      if (current != nullptr) read_detail(first, rest, *current);
+    } else if (words >> first >> of.best >> of.last >> day >> hour) {
       of.when = day + ' ' + hour;
-      progress[lab] = of;
+      if (of.when == not_graded) of.when.clear();
+      current = &(progress[first] = of);
+    } else {
+      current = nullptr;
     }
   }
   return progress;
 }
 
-void note_progress(const std::string& lab, int score) {
-  auto progress = read_progress();
-  LabProgress& of = progress[lab];
-  of = {std::max(of.best, score), score,
-        fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(std::time(nullptr)))};
+void print_progress(std::ostream& text, const Progress& progress) {
+  const auto detail = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) text << fmt::format("    {:10} {}\n", key, one_line(value));
+  };
+  text << fmt::format("# {:30} {:>4} {:>4}  {}\n", "lab", "best", "last", "when");
+  for (const auto& [folder, one] : progress) {
+    text << fmt::format("{:32} {:>4} {:>4}  {}\n", folder, one.best, one.last,
+                        one.is_graded() ? one.when : not_graded);
+    detail("seed", one.seed);
+    detail("failing", one.failing);
+    if (one.step > 0) detail("step", std::to_string(one.step));
+    if (!one.misconception.empty()) detail("diagnosis", one.misconception + ": " + one.explanation);
+    if (one.hints > 0) detail("hints", std::to_string(one.hints));
+  }
+}
+
+Progress read_progress() {
+  std::ifstream file(progress_file());
+  return parse_progress(file);
+}
+
+void write_progress(const Progress& progress) {
   std::error_code ignored;
   fs::create_directories(progress_file().parent_path(), ignored);
   const fs::path fresh = progress_file().string() + ".new";
   std::ofstream file(fresh);
-  file << fmt::format("# {:30} {:>4} {:>4}  {}\n", "lab", "best", "last", "when");
-  for (const auto& [folder, one] : progress)
-    file << fmt::format("{:32} {:>4} {:>4}  {}\n", folder, one.best, one.last, one.when);
+  print_progress(file, progress);
   file.close();
   if (file) fs::rename(fresh, progress_file(), ignored);
   if (!file || ignored) fmt::print(stderr, "cannot write {}\n", progress_file().string());
+}
+
+LabProgress after_grade(const LabProgress& before, const Grade& grade) {
+  LabProgress now;
+  now.best = std::max(before.best, grade.score);
+  now.last = grade.score;
+  now.seed = grade.seed;
+  const auto failing = std::ranges::find_if(
+      grade.tests, [](const GradedTest& test) { return test.result != GradedTest::Result::passed; });
+  if (failing == grade.tests.end()) return now;
+  now.failing = failing->name;
+  now.step = failing->step;
+  now.misconception = failing->misconception;
+  now.explanation = failing->explanation;
+  const bool as_before = before.failing == now.failing && before.misconception == now.misconception;
+  now.hints = as_before ? before.hints : 0;
+  return now;
+}
+
+void note_progress(const std::string& lab, const Grade& grade) {
+  auto progress = read_progress();
+  LabProgress& of = progress[lab];
+  of = after_grade(of, grade);
+  of.when = fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(std::time(nullptr)));
+  write_progress(progress);
 }
 
 }  // namespace distlab

@@ -27,7 +27,7 @@ void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest re
   const TemporaryFolder folder("submission");
   const auto built = build_submission(lab, handed_in, folder.path());
   if (!built.refused.empty()) {
-    record.grade = Grade{.max_score = full_score};
+    record.grade.emplace().max_score = full_score;
     record.reason = edited_file(lab).filename().string() + " " + built.refused;
     return;
   }

@@ -20,8 +20,9 @@ struct BuiltSubmission {
 BuiltSubmission build_submission(const Lab& lab, const std::filesystem::path& handed_in,
                                  const std::filesystem::path& into);
 
-// Builds and grades it; `request` has all but the programs. Fills in the grade, and the reason where there was nothing
-// to run. Throws as build_submission() and run_grading().
-void grade_submission(const Lab& lab, const std::filesystem::path& handed_in, GradeRequest request, GradeRecord& record);
+// Builds and grades it; `request` has all but the programs. Fills in the grade, and the reason where there
+// was nothing to run. Throws as build_submission() and run_grading().
+void grade_submission(const Lab& lab, const std::filesystem::path& handed_in, GradeRequest request,
+                      GradeRecord& record);
 
 }  // namespace distlab

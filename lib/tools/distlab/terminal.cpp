@@ -22,13 +22,20 @@ std::string_view escape(Style style) {
   __builtin_unreachable();
 }
 
-bool colours_on() {
-  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: set and not empty
-  const char* term = std::getenv("TERM");
-  return stdout_is_terminal() && !(no_color && *no_color) && !(term && std::string_view(term) == "dumb");
+// Is the variable set, to something but 0?
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
 }
 
 }  // namespace
+
+bool colours_on() {
+  if (is_set("NO_COLOR")) return false;  // https://no-color.org
+  const char* term = std::getenv("TERM");
+  const bool is_dumb = term != nullptr && std::string_view(term) == "dumb";
+  return is_set("CLICOLOR_FORCE") || (stdout_is_terminal() && !is_dumb);
+}
 
 bool stdout_is_terminal() {
   static const bool terminal = isatty(STDOUT_FILENO) == 1;
@@ -40,11 +47,14 @@ std::string styled(Style style, std::string_view text) {
   return on ? fmt::format("{}{}\033[0m", escape(style), text) : std::string(text);
 }
 
-int terminal_width() {
+int terminal_columns() {
   winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? std::clamp<int>(size.ws_col, 40, 120) : 100;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const int told = is_set("COLUMNS") ? std::atoi(std::getenv("COLUMNS")) : 0;
+  return told > 0 ? told : 100;
 }
+
+int terminal_width() { return std::clamp(terminal_columns(), 40, 120); }
 
 std::string wrapped(std::string_view text, int width, int indent) {
   std::string out;

@@ -9,10 +9,14 @@ namespace distlab {
 enum class Style { bold, dim, good, bad, warn };
 
 bool stdout_is_terminal();
+// A terminal that may be coloured, or CLICOLOR_FORCE; NO_COLOR is stronger.
+bool colours_on();
 // `text` in that style for standard output, or as it is when colours are off.
 std::string styled(Style style, std::string_view text);
-// Columns of the terminal, 100 when there is none.
+// Columns to write in, 40 to 120: those of the terminal; without one COLUMNS, else 100.
 int terminal_width();
+// All columns that the terminal has.
+int terminal_columns();
 // Breaks at spaces to `width` columns; continuation lines start with `indent` spaces.
 std::string wrapped(std::string_view text, int width, int indent);
 

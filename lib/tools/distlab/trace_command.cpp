@@ -37,7 +37,7 @@ void write_text(const std::string& text, const std::filesystem::path& path) {
 
 }  // namespace
 
-int show_trace(const TraceOptions& options) {
+int show_trace_files(const TraceOptions& options) {
   std::vector<dist::trace::Trace> traces;
   for (const auto& file : options.files) traces.push_back(dist::trace::read_file(file));
   // One file is shown as it is; merging would put its events in another order.
@@ -48,6 +48,13 @@ int show_trace(const TraceOptions& options) {
   else
     write_text(text, options.output);
   return exit_ok;
+}
+
+int show_trace(const TraceOptions& options) {
+  const auto& first = options.files.front();
+  const bool is_word = !first.has_extension() && !first.has_parent_path();  // "3"; a file's name is no word
+  const bool is_lab = options.files.size() == 1 && is_word && !std::filesystem::exists(first);
+  return is_lab ? trace_lab(options, first) : show_trace_files(options);
 }
 
 }  // namespace distlab

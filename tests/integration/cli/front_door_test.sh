@@ -44,6 +44,7 @@ begin 'each command builds what it needs'
 for pair in 'test:all' 'run 1:distlab lab_01' 'grade 01:distlab lab_01' 'grade 2 --solution:distlab lab_02_solution' \
   'grade --solution 1:distlab lab_01_solution' 'grade all:distlab lab_01 lab_02' 'submit -o x.zip 1:distlab lab_01' 'run group:distlab lab_02' 'grade 02_group:distlab lab_02' \
   'grade 99:distlab' 'grade nonsense:distlab' 'grade --seed 2 1:distlab lab_01' 'grade --csv 2 --markdown 2 --gradescope 2 1:distlab lab_01' 'hint 1:distlab' 'list:distlab' \
+  'watch 1:distlab' 'trace 1:distlab lab_01' 'trace --test 1 group:distlab lab_02' 'trace 1.json:distlab' \
   'demo:distlab lab_01 lab_01_solution' 'run 08:distlab'; do
   : > "$calls"
   read -r -a words <<< "${pair%%:*}"
@@ -106,8 +107,14 @@ expect 'exits 0' exits 0
 expect 'configures' called 'cmake --preset dev'
 expect 'without the old cache' test ! -f "$tree/build/dev/CMakeCache.txt"
 
-begin 'a compiler error is all that is shown'
+begin 'a compiler error is told in short by the program'
 FAKE_BUILD_ERROR=1 door grade 1
+expect 'exits 1' exits 1
+expect 'asks it' says 'program explain-build'
+expect 'not the raw log' not says 'error: expected'
+
+begin 'a compiler error is all that is shown when the program cannot tell it'
+FAKE_EXPLAIN=2 FAKE_BUILD_ERROR=1 door grade 1
 expect 'exits 1' exits 1
 expect 'shows the error' says 'a.cpp:7:1: error: expected ;'
 expect 'names the log' says 'build.log'

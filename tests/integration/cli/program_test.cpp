@@ -58,16 +58,16 @@ class TestCommand : public testing::Test {
 TEST(Program, HelpNamesEveryCommandAndTheExitCodes) {
   const auto help = distlab_program({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* word : {"demo", "list", "run", "grade", "hint", "gradescope", "test", "doctor", "sim",
-                           "trace", "Exit codes:", "./distlab"}) {
+  for (const char* word : {"demo", "list", "run", "grade", "hint", "watch", "gradescope", "test", "doctor",
+                           "sim", "trace", "Exit codes:", "./distlab"}) {
     EXPECT_TRUE(contains(help.output, word)) << word << " is not in:\n" << help.output;
   }
   EXPECT_EQ(distlab_program({}).output, help.output) << "no arguments: the help";
 }
 
 TEST(Program, EveryCommandHasHelpOfItsOwn) {
-  for (const char* command :
-       {"demo", "list", "run", "grade", "hint", "gradescope", "test", "doctor", "sim", "trace", "version"}) {
+  for (const char* command : {"demo", "list", "run", "grade", "hint", "watch", "gradescope", "test", "doctor",
+                              "sim", "trace", "version"}) {
     const auto help = distlab_program({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_GT(help.output.size(), 40U) << command;
@@ -85,6 +85,8 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
   const auto typo = distlab_program({"dmeo"});
   EXPECT_EQ(typo.exit_code, 2);
   EXPECT_EQ(typo.output, "distlab: there is no command \"dmeo\"; did you mean \"demo\"?\n");
+  const auto hidden = distlab_program({"rond"});
+  EXPECT_FALSE(contains(hidden.output, "round")) << "not for people: " << hidden.output;
   const auto nonsense = distlab_program({"frobnicate"});
   EXPECT_EQ(nonsense.exit_code, 2);
   EXPECT_FALSE(contains(nonsense.output, "did you mean")) << nonsense.output;

@@ -1,0 +1,77 @@
+// distlab hint: the one that the last grade calls for, or a page of hints.
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "distlab/commands.h"
+#include "distlab/labs.h"
+#include "distlab/loop/hint_page.h"
+#include "distlab/progress.h"
+#include "distlab/terminal.h"
+
+namespace distlab {
+namespace {
+
+constexpr int levels = 3;
+
+std::string page_of(const Lab& lab, int level, bool chinese) {
+  std::ifstream page(hint_page(lab, level, chinese));
+  return {std::istreambuf_iterator<char>(page), {}};
+}
+
+void print_whole_page(const Lab& lab, int level, bool chinese) {
+  fmt::print("{}", page_of(lab, level, chinese));
+  if (level < levels) fmt::print("\nStill stuck? ./distlab hint {} --level {}\n", lab.number, level + 1);
+}
+
+// Its section on the step that fails, below what the grade has diagnosed.
+void print_section(const Lab& lab, const LabProgress& mine, int level, bool chinese) {
+  auto title = mine.failing.substr(mine.failing.find('.') + 1);
+  std::ranges::replace(title, '_', ' ');
+  fmt::print("{}\n\n", styled(Style::bold, fmt::format("Lab {}, step {}, \"{}\": hint {} of {}", lab.number,
+                                                       mine.step, title, level, levels)));
+  if (!mine.explanation.empty()) {
+    const auto text = "Your last grade suggests: " + mine.explanation;
+    fmt::print("{}\n\n", styled(Style::warn, wrapped(text, terminal_width(), 0)));
+  }
+  const auto page = page_of(lab, level, chinese);
+  const auto section = loop::section_for_step(page, mine.step).value_or(page);
+  // Chinese has no spaces to break at.
+  fmt::print("{}", chinese ? section : loop::reflowed(section, terminal_width()));
+}
+
+}  // namespace
+
+int show_hint(const HintOptions& options) {
+  const auto lab = asked_lab(options.lab);
+  if (!lab) return exit_usage;
+  if (options.level > 0) {
+    print_whole_page(*lab, options.level, options.chinese);
+    return exit_ok;
+  }
+  auto progress = read_progress();
+  auto& mine = progress[lab->folder];
+  if (mine.is_graded() && mine.last == 100) {
+    fmt::print("Your last grade of lab {} had nothing to mend. All hints: --level 1, 2 or 3.\n", lab->number);
+    return exit_ok;
+  }
+  const int level = std::min(mine.hints + 1, levels);
+  if (!mine.failing.empty())
+    print_section(*lab, mine, level, options.chinese);
+  else
+    fmt::print("{}", page_of(*lab, level, options.chinese));
+  if (level < levels)
+    fmt::print("\nStill stuck? ./distlab hint {}{} once more says more.\n", lab->number,
+               options.chinese ? " --zh" : "");
+  else
+    fmt::print("\nStill stuck? ./distlab solution {} --spoil shows how it is done.\n", lab->number);
+  mine.hints = level;
+  write_progress(progress);
+  return exit_ok;
+}
+
+}  // namespace distlab

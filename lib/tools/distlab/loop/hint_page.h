@@ -1,0 +1,17 @@
+// Hint pages: one for each level of a lab, with a section for each step. A section begins with a line
+// "**Step 2.**", "**Steps 1 and 2**" or "**第 2 步。**"; what stands before the first one is for all.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace distlab::loop {
+
+// What the page says on that step: the lines for all (without the title), then the section. Nothing when the
+// page has no section for it.
+std::optional<std::string> section_for_step(const std::string& page, int step);
+
+// Its paragraphs broken at spaces to so many columns; code, lists and tables stay as they are.
+std::string reflowed(const std::string& page, int columns);
+
+}  // namespace distlab::loop

@@ -1,0 +1,73 @@
+#include "distlab/loop/round_page.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "distlab/terminal.h"
+
+namespace distlab::loop {
+namespace {
+
+using Result = GradedTest::Result;
+
+std::string title_of(const GradedTest& test) {
+  auto title = test.name.substr(test.name.find('.') + 1);
+  std::ranges::replace(title, '_', ' ');
+  return title;
+}
+
+std::string indented(std::string_view text, Style style, int width) {
+  constexpr int indent = 2;
+  std::string lines;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = wrapped(text.substr(begin, end - begin), width - indent, indent);
+    lines += fmt::format("{:{}}{}\n", "", indent, styled(style, line));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// "step 2  ✗✗✓✗  two ranks swap, whoever the partners are, blocks for two rounds"
+std::string step_line(int step, const std::vector<const GradedTest*>& tests, int width) {
+  std::string marks, names;
+  int marks_width = 0;
+  for (const auto* test : tests) {
+    const bool passed = test->result == Result::passed;
+    marks += styled(passed ? Style::good : Style::bad, passed                         ? "✓"
+                                                       : test->result == Result::todo ? "·"
+                                                                                      : "✗");
+    ++marks_width;
+    if (!passed) names += (names.empty() ? "" : ", ") + title_of(*test);
+  }
+  const int room = width - 10 - marks_width;
+  if (static_cast<int>(names.size()) > room)
+    names = room > 3 ? names.substr(0, static_cast<std::size_t>(room - 3)) + "..." : "";
+  return fmt::format("step {}  {}  {}\n", step, marks, styled(Style::dim, names));
+}
+
+}  // namespace
+
+std::string grade_page(const std::string& title, const Grade& grade, int width) {
+  const auto passed = std::ranges::count(grade.tests, Result::passed, &GradedTest::result);
+  std::string page = styled(grade.is_full() ? Style::good : Style::bold,
+                            fmt::format("{} of {}", grade.score, grade.max_score));
+  page += fmt::format("  {} of {} tests pass  {}\n", passed, grade.tests.size(), styled(Style::dim, title));
+  const auto first =
+      std::ranges::find_if(grade.tests, [](const GradedTest& test) { return test.result != Result::passed; });
+  if (first != grade.tests.end()) {
+    page += fmt::format("\n{} {}\n", styled(Style::bad, "✗"),
+                        styled(Style::bold, fmt::format("step {}: {}", first->step, title_of(*first))));
+    if (!first->messages.empty()) page += indented(first->messages.front(), Style::dim, width);
+    if (!first->explanation.empty()) page += indented("Perhaps: " + first->explanation, Style::warn, width);
+  }
+  std::map<int, std::vector<const GradedTest*>> steps;
+  for (const auto& test : grade.tests) steps[test.step].push_back(&test);
+  page += "\n";
+  for (const auto& [step, tests] : steps) page += step_line(step, tests, width);
+  return page;
+}
+
+}  // namespace distlab::loop

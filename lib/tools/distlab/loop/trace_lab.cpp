@@ -1,0 +1,133 @@
+// distlab trace N: the messages of the test that failed, as a picture.
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "dist/trace/recorder.h"
+
+#include "distlab/commands.h"
+#include "distlab/grading.h"
+#include "distlab/labs.h"
+#include "distlab/progress.h"
+#include "distlab/temporary_folder.h"
+#include "distlab/terminal.h"
+
+namespace distlab {
+namespace fs = std::filesystem;
+namespace {
+
+GradeRequest request_for(const Lab& lab, const TraceOptions& options) {
+  const auto runner = options.runner.empty() ? lab_program(lab, "runner") : fs::absolute(options.runner);
+  return {.program = lab_program(lab, "grade"), .runner = runner, .seed = options.seed};
+}
+
+// What is kept of the lab's last grade; of another program than the lab's own nothing is.
+LabProgress last_grade(const Lab& lab, const TraceOptions& options) {
+  const auto progress = read_progress();
+  const auto mine = progress.find(lab.folder);
+  return options.runner.empty() && mine != progress.end() ? mine->second : LabProgress{};
+}
+
+// The same, after a grade of now when it does not say what failed.
+LabProgress graded(const Lab& lab, const TraceOptions& options) {
+  const auto last = last_grade(lab, options);
+  if (!last.failing.empty() || last.last == 100) return last;
+  const auto grade = run_grading(request_for(lab, options));
+  if (options.runner.empty()) note_progress(lab.folder, grade);
+  return after_grade({}, grade);
+}
+
+// As the grade prints it ("two ranks swap"), or as the tests have it, in whole
+// ("Step2Exchange.two_ranks_swap") or in part.
+std::string filter_of(std::string test) {
+  std::ranges::replace(test, ' ', '_');
+  return fmt::format("*{}*", test);
+}
+
+// The one to show: of several the first that fails.
+const GradedTest* chosen(const Grade& grade) {
+  const auto failed = std::ranges::find_if(
+      grade.tests, [](const GradedTest& test) { return test.result != GradedTest::Result::passed; });
+  if (failed != grade.tests.end()) return &*failed;
+  return grade.tests.empty() ? nullptr : &grade.tests.front();
+}
+
+void print_verdict(const GradedTest& test, const std::string& seed, std::FILE* out) {
+  const bool passed = test.result == GradedTest::Result::passed;
+  fmt::print(out, "{} {}  (step {}, seed {})\n",
+             styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"), styled(Style::bold, test.name),
+             test.step, seed);
+  if (!test.messages.empty()) fmt::print(out, "{}\n", test.messages.front());
+  if (!test.explanation.empty())
+    fmt::print(out, "{}\n",
+               styled(Style::warn, wrapped("Perhaps: " + test.explanation, terminal_width(), 0)));
+  fmt::print(out, "\n");
+}
+
+bool is_deadlock(const GradedTest& test) {
+  return !test.messages.empty() && test.messages.front().find("D1 deadlock") != std::string::npos;
+}
+
+// The picture, and the file where one is wanted: for Perfetto if no other format is named.
+int show_run(const TraceOptions& options, const fs::path& trace) {
+  TraceOptions picture = options;
+  picture.files = {trace};
+  if (options.output.empty()) return show_trace_files(picture);
+  if (options.format == "ascii") {
+    picture.output.clear();
+    show_trace_files(picture);
+    picture.format = "chrome";
+    picture.output = options.output;
+  }
+  show_trace_files(picture);
+  fmt::print("{}: {}\n", options.output.string(),
+             picture.format == "chrome" ? "open it in https://ui.perfetto.dev" : "for the animation");
+  return exit_ok;
+}
+
+// After the verdict.
+int show_picture(const TraceOptions& options, const GradedTest& test, const fs::path& trace) {
+  if (fs::exists(trace) && !dist::trace::read_file(trace).events.empty()) {
+    const int shown = show_run(options, trace);
+    if (is_deadlock(test) && options.format == "ascii")
+      fmt::print("Whoever waits at the end waited until the timeout of its call: nobody came.\n");
+    return shown;
+  }
+  const bool is_todo = test.result == GradedTest::Result::todo;
+  fmt::print("This test has no messages to show: {}\n",
+             is_todo ? "what it asks for is not written yet." : "it simulates no run of ranks.");
+  return exit_ok;
+}
+
+}  // namespace
+
+int trace_lab(const TraceOptions& options, const std::string& asked) {
+  const auto lab = asked_lab(asked);
+  if (!lab) return exit_usage;
+  auto request = request_for(*lab, options);
+  const auto last = options.test.empty() ? graded(*lab, options) : last_grade(*lab, options);
+  if (options.test.empty() && last.failing.empty()) {
+    fmt::print("No test of lab {} failed in its last grade; --test NAME shows the run of one.\n",
+               lab->number);
+    return exit_ok;
+  }
+  request.filter = options.test.empty() ? last.failing : filter_of(options.test);
+  if (!request.seed && !last.seed.empty()) request.seed = std::stoull(last.seed);
+  const TemporaryFolder folder("traces");
+  request.traces = folder.path();
+  const auto grade = run_grading(request);
+  const auto* test = chosen(grade);
+  if (test == nullptr) {
+    fmt::print(stderr, "lab {} has no test \"{}\"; ./distlab grade {} names them\n", lab->number,
+               options.test.empty() ? request.filter : options.test, lab->number);
+    return exit_usage;
+  }
+  const bool is_file = options.format != "ascii" && options.output.empty();  // standard output is the trace's
+  print_verdict(*test, grade.seed, is_file ? stderr : stdout);
+  return show_picture(options, *test, folder.path() / (test->name + ".json"));
+}
+
+}  // namespace distlab

@@ -1,0 +1,184 @@
+// What a student sees of a build that failed. The logs in build_logs/ are those of g++ 12, clang++ 14 and ld.
+#include "distlab/loop/build_errors.h"
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "distlab/loop/diagnostics.h"
+
+namespace {
+
+using distlab::loop::explain_errors, distlab::loop::explain_warnings, distlab::loop::Sources;
+
+std::string log_named(const std::string& name) {
+  std::ifstream file(std::string(CHECKOUT) + "/tests/integration/cli/build_logs/" + name + ".log");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_FALSE(text.empty()) << name;
+  return text;
+}
+
+// A checkout with two labs; `edited` is the text of both edited files.
+Sources sources(const std::string& edited = "") {
+  const std::string third = "labs/03_send_recv/send_recv", sixth = "labs/06_scatter_gather/scatter_gather";
+  return {
+      .root = "/home/student/distlab",
+      .edited_files = {third + ".cpp", sixth + ".cpp"},
+      .text_of = [=](const std::string& file) {
+        if (file == sixth + ".h")
+          return std::string("void gather(const dist::Tensor&);\nvoid tree_scatter(dist::Tensor& mine);\n");
+        return file.ends_with(".cpp") ? edited : "";
+      }};
+}
+
+std::string text_of(const distlab::loop::Explanation& told) {
+  std::string text;
+  for (const auto& line : told.lines) text += line + "\n";
+  return text;
+}
+
+TEST(BuildErrors, TheErrorWithItsLineAndNoWarning) {
+  EXPECT_EQ(text_of(explain_errors(log_named("missing_semicolon.gcc"), sources())),
+            "labs/03_send_recv/send_recv.cpp:17:3: error: expected ‘,’ or ‘;’ before ‘if’\n"
+            "   17 |   if (rank > 0) dist::recv(t, rank - 1);\n"
+            "      |   ^~\n");
+  EXPECT_EQ(text_of(explain_errors(log_named("missing_semicolon.clang"), sources())),
+            "labs/03_send_recv/send_recv.cpp:16:36: error: expected ';' at end of declaration\n"
+            "   16 |   const int rank = dist::get_rank()\n"
+            "      |                                    ^\n"
+            "      |                                    ;\n");
+}
+
+TEST(BuildErrors, ThreeAreEnoughAndTheOthersAreCounted) {
+  for (const std::string compiler : {"gcc", "clang"}) {
+    const auto told = explain_errors(log_named("five_errors." + compiler), sources());
+    const auto text = text_of(told);
+    EXPECT_TRUE(text.starts_with("labs/03_send_recv/send_recv.cpp:16:7: error: ")) << text;
+    EXPECT_GE(told.more, 2) << compiler;
+    EXPECT_EQ(text.find("note"), text.npos) << text;
+    EXPECT_LE(told.lines.size(), 12U) << text;
+  }
+  const auto all = text_of(explain_errors(log_named("five_errors.gcc"), sources(), 100));
+  EXPECT_NE(all.find("‘sned’ is not a member"), all.npos) << all;
+  EXPECT_EQ(all.find("18:17"), all.npos) << "what was said of line 16 already\n" << all;
+  EXPECT_NE(all.find("lib/dist/group/process_group.h:111: declared here: Work send(const Tensor& t"),
+            all.npos)
+      << all;
+}
+
+TEST(BuildErrors, AnErrorInATemplateNamesTheLineThatUsesIt) {
+  std::string edited;
+  for (int line = 1; line < 39; ++line) edited += "//\n";
+  edited += "  std::sort(path.begin(), path.end());\n";
+  for (const std::string compiler : {"gcc", "clang"}) {
+    const auto told = explain_errors(log_named("inside_a_template." + compiler), sources(edited));
+    ASSERT_EQ(told.lines.size(), 3U) << text_of(told) << "no chain of instantiations, no candidates";
+    EXPECT_TRUE(told.lines[0].starts_with("labs/03_send_recv/send_recv.cpp:39:")) << told.lines[0];
+    EXPECT_NE(told.lines[0].find("_List_iterator<int>"), std::string::npos) << told.lines[0];
+    EXPECT_EQ(told.lines[1], "   39 |   std::sort(path.begin(), path.end());");
+    EXPECT_NE(told.lines[2].find("stl_algo.h:1938"), std::string::npos) << told.lines[2];
+    EXPECT_EQ(told.more, 0);
+  }
+}
+
+TEST(BuildErrors, AnOpenBraceNamesWhereItWasOpened) {
+  for (const std::string compiler : {"gcc", "clang"}) {
+    const auto text = text_of(explain_errors(log_named("open_brace." + compiler), sources()));
+    EXPECT_NE(text.find("send_recv.cpp:11: to match this"), text.npos) << text;
+    EXPECT_NE(text.find(": namespace lab {"), text.npos) << text;
+  }
+}
+
+TEST(BuildErrors, AMissingFunctionIsSaidInWords) {
+  const auto edited = "// void gather(\nvoid gather(Tensor& mine) {\n  gather(mine);\n}\n";
+  const auto text = text_of(explain_errors(log_named("undefined_reference.gcc"), sources(edited)));
+  EXPECT_EQ(
+      text,
+      "lab::gather is declared in scatter_gather.h, but your file does not define it with this signature:\n"
+      "    lab::gather(dist::Tensor const&, std::vector<dist::Tensor>&, int)\n"
+      "  yours is labs/06_scatter_gather/scatter_gather.cpp:2: void gather(Tensor& mine)\n"
+      "lab::tree_scatter is declared in scatter_gather.h, but your file does not define it with this "
+      "signature:\n"
+      "    lab::tree_scatter(dist::Tensor&, dist::Tensor const&, int)\n");
+}
+
+TEST(BuildErrors, AFunctionThatTwoLabsDeclareIsThatOfTheLabThatIsLinked) {
+  auto both = sources();
+  both.text_of = [](const std::string&) { return "void gather(int);\n"; };
+  const auto text =
+      text_of(explain_errors("/usr/bin/ld: labs/lab_06_demo.dir/a.o: in function `f':\na.cpp:4: undefined "
+                             "reference to `lab::gather(int)'\n",
+                             both));
+  EXPECT_NE(text.find("declared in scatter_gather.h"), text.npos) << text;
+}
+
+TEST(BuildErrors, WhoseErrorsTheyAre) {
+  EXPECT_TRUE(explain_errors(log_named("inside_a_template.gcc"), sources()).is_students);
+  EXPECT_TRUE(explain_errors(log_named("undefined_reference.gcc"), sources()).is_students);
+  EXPECT_FALSE(
+      explain_errors("/home/student/distlab/lib/dist/a.cpp:3:1: error: no\n", sources()).is_students);
+  EXPECT_FALSE(
+      explain_errors("ninja: fatal: posix_spawn: Resource temporarily unavailable\n", sources()).is_students);
+}
+
+TEST(BuildErrors, OtherLinkersAndOtherTrouble) {
+  EXPECT_EQ(text_of(explain_errors("ld.lld: error: undefined symbol: helper(int)\n>>> referenced by a.cpp\n",
+                                   sources())),
+            "helper(int) is declared and used, but nowhere defined\n");
+  const auto twice =
+      text_of(explain_errors("/usr/bin/ld: b.o: in function `main':\nb.cpp:1: multiple definition of "
+                             "`lab::f(int)'; a.o:a.cpp:1: first defined here\n",
+                             sources()));
+  EXPECT_EQ(twice, "lab::f(int) is defined twice: one of the two has to go\n");
+}
+
+TEST(BuildErrors, ErrorsOfTheEditedFileComeFirst) {
+  const auto log =
+      "/home/student/distlab/lib/dist/a.cpp:3:1: error: of the library\n"
+      "../../labs/06_scatter_gather/demo.cpp:4:1: error: of the demo\n"
+      "../../labs/06_scatter_gather/scatter_gather.cpp:5:1: error: mine\n";
+  const auto told = explain_errors(log, sources());
+  ASSERT_EQ(told.lines.size(), 3U);
+  EXPECT_EQ(told.lines[0], "labs/06_scatter_gather/scatter_gather.cpp:5:1: error: mine");
+  EXPECT_EQ(told.lines[1], "lib/dist/a.cpp:3:1: error: of the library");
+}
+
+TEST(BuildErrors, AFileThatIsMissingIsAnError) {
+  const auto text =
+      text_of(explain_errors("/home/student/distlab/labs/03_send_recv/send_recv.cpp:8:10: fatal error: "
+                             "mpi.h: No such file or directory\n"
+                             "    8 | #include <mpi.h>\n      |          ^~~~~~~\ncompilation terminated.\n",
+                             sources()));
+  EXPECT_TRUE(text.starts_with("labs/03_send_recv/send_recv.cpp:8:10: error: mpi.h: No such")) << text;
+  EXPECT_EQ(text.find("terminated"), text.npos) << text;
+}
+
+TEST(BuildErrors, LogsWithoutAnErrorHaveNoExplanation) {
+  for (const std::string log :
+       {"", "\n\n", "ninja: error: loading 'build.ninja': No such file or directory\n", "\033[1m",
+        "g++: internal trouble", "a:b: error: no line number", ": error: no file\n"}) {
+    EXPECT_TRUE(explain_errors(log, sources()).lines.empty()) << log;
+  }
+}
+
+TEST(BuildErrors, MessagesOfAnyLengthAreCut) {
+  const std::string type(5000, 'x');
+  const auto told = explain_errors(
+      "/home/student/distlab/labs/03_send_recv/send_recv.cpp:8:10: error: " + type + "\n", sources());
+  ASSERT_EQ(told.lines.size(), 1U);
+  EXPECT_LT(told.lines[0].size(), 400U);
+  EXPECT_TRUE(told.lines[0].ends_with(" ..."));
+}
+
+TEST(BuildErrors, WarningsAreThoseOfTheEditedFile) {
+  for (const std::string compiler : {"gcc", "clang"}) {
+    const auto told = explain_warnings(log_named("warnings." + compiler), sources());
+    ASSERT_EQ(told.lines.size(), 2U) << text_of(told);
+    EXPECT_TRUE(told.lines[0].starts_with("labs/03_send_recv/send_recv.cpp:14:7: warning: unused variable"));
+    EXPECT_TRUE(explain_errors(log_named("warnings." + compiler), sources()).lines.empty());
+  }
+}
+
+}  // namespace

@@ -1,0 +1,223 @@
+// The parts of the learner's loop that need no process: pages of hints, progress, what the screen shows.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "distlab/grading.h"
+#include "distlab/loop/hint_page.h"
+#include "distlab/loop/round_page.h"
+#include "distlab/loop/screen.h"
+#include "distlab/loop/watcher.h"
+#include "distlab/progress.h"
+
+namespace {
+
+using namespace distlab;
+using loop::section_for_step;
+
+constexpr auto english = R"(# Lab 07, hints, level 1
+
+Draw first.
+
+**Step 1.** One.
+Its second line.
+
+**Steps 2 and 3.** Two.
+
+```
+code of two
+```
+
+**Step 12**
+Twelve.
+)";
+
+TEST(HintPage, TheSectionOfAStepWithWhatIsForAll) {
+  EXPECT_EQ(section_for_step(english, 1), "Draw first.\n\n**Step 1.** One.\nIts second line.\n");
+  EXPECT_EQ(section_for_step(english, 12), "Draw first.\n\n**Step 12**\nTwelve.\n");
+}
+
+TEST(HintPage, OneSectionCanServeSeveralSteps) {
+  const auto both = "Draw first.\n\n**Steps 2 and 3.** Two.\n\n```\ncode of two\n```\n";
+  EXPECT_EQ(section_for_step(english, 2), both);
+  EXPECT_EQ(section_for_step(english, 3), both);
+}
+
+TEST(HintPage, AStepThatIsNotThereHasNoSection) {
+  EXPECT_FALSE(section_for_step(english, 4));
+  EXPECT_FALSE(section_for_step("# A page\n\nwithout sections\n", 1));
+  EXPECT_FALSE(section_for_step("", 1));
+}
+
+TEST(HintPage, ChineseHeadings) {
+  const std::string page =
+      "# 实验 04，提示\n\n**第 1 步和第 2 步。** 一。\n\n**第 3 步。** 三。\n\n<!-- translates 3.md "
+      "sha256:00 -->\n";
+  EXPECT_EQ(section_for_step(page, 2), "**第 1 步和第 2 步。** 一。\n");
+  EXPECT_EQ(section_for_step(page, 3), "**第 3 步。** 三。\n");
+}
+
+TEST(HintPage, BoldTextInALineIsNoHeading) {
+  EXPECT_EQ(section_for_step("**Step 1.** A\n**not** a heading\nsee **Step 2**\n", 1),
+            "**Step 1.** A\n**not** a heading\nsee **Step 2**\n");
+}
+
+TEST(HintPage, EveryPageOfEveryLabHasASectionForEveryStep) {
+  int labs = 0;
+  for (const auto& lab : std::filesystem::directory_iterator(std::string(CHECKOUT) + "/labs")) {
+    if (!std::filesystem::exists(lab.path() / "hints")) continue;
+    ++labs;
+    const auto page = [&](const std::string& name) {
+      std::ifstream file(lab.path() / "hints" / (name + ".md"));
+      return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    int step = 1;
+    for (; section_for_step(page("1"), step); ++step) {
+      for (const char* name : {"2", "3", "1.zh-CN", "2.zh-CN", "3.zh-CN"})
+        EXPECT_TRUE(section_for_step(page(name), step)) << lab.path() << " " << name << " step " << step;
+    }
+    EXPECT_GT(step, 3) << lab.path();
+  }
+  EXPECT_GE(labs, 7);
+}
+
+TEST(HintPage, ParagraphsTakeTheWidthOfTheTerminal) {
+  EXPECT_EQ(loop::reflowed(
+                "**Step 1.** one two\nthree four\n\n```\na = 1      // stays as it is\n\nb\n```\nend\n", 20),
+            "**Step 1.** one two\nthree four\n\n```\na = 1      // stays as it is\n\nb\n```\nend\n");
+  EXPECT_EQ(loop::reflowed("one\ntwo three\n", 40), "one two three\n");
+  EXPECT_EQ(loop::reflowed("- a\n- b\n| t |\n| u |\n  in\n1. x\n", 40),
+            "- a\n- b\n| t |\n| u |\n  in\n1. x\n");
+  EXPECT_EQ(loop::reflowed("of node\n2's first one\n", 40), "of node 2's first one\n");
+  EXPECT_EQ(loop::reflowed("", 40), "");
+}
+
+Grade two_tests(GradedTest::Result first, const std::string& misconception = "") {
+  Grade grade;
+  grade.seed = "17";
+  grade.max_score = 100;
+  grade.tests.resize(2);
+  grade.tests[0].name = "Step1A.one";
+  grade.tests[0].step = 1;
+  grade.tests[0].max_points = 40;
+  grade.tests[0].result = first;
+  grade.tests[1].name = "Step2B.two_ranks";
+  grade.tests[1].step = 2;
+  grade.tests[1].points = grade.tests[1].max_points = 60;
+  grade.tests[1].result = GradedTest::Result::passed;
+  if (first == GradedTest::Result::passed) grade.tests[0].points = 40;
+  if (!misconception.empty()) {
+    grade.tests[0].misconception = misconception;
+    grade.tests[0].explanation = "a sentence: with a colon\nin two lines";
+  }
+  grade.tests[0].messages = {"expected 4, got 5"};
+  grade.score = grade.tests[0].points + 60;
+  return grade;
+}
+
+Progress reread(const Progress& progress) {
+  std::stringstream text;
+  print_progress(text, progress);
+  return parse_progress(text);
+}
+
+TEST(ProgressFile, KeepsWhatTheLastGradeSaid) {
+  auto mine = after_grade({}, two_tests(GradedTest::Result::failed, "off_by_one"));
+  mine.when = "2026-11-21 20:31";
+  mine.hints = 2;
+  const auto again = reread({{"01_first", mine}}).at("01_first");
+  EXPECT_EQ(again.best, 60);
+  EXPECT_EQ(again.when, "2026-11-21 20:31");
+  EXPECT_EQ(again.seed, "17");
+  EXPECT_EQ(again.failing, "Step1A.one");
+  EXPECT_EQ(again.step, 1);
+  EXPECT_EQ(again.misconception, "off_by_one");
+  EXPECT_EQ(again.explanation, "a sentence: with a colon in two lines");
+  EXPECT_EQ(again.hints, 2);
+}
+
+TEST(ProgressFile, HintsWithoutAGradeAreNoGrade) {
+  LabProgress mine;
+  mine.hints = 1;
+  const auto again = reread({{"01_first", mine}}).at("01_first");
+  EXPECT_FALSE(again.is_graded());
+  EXPECT_EQ(again.hints, 1);
+}
+
+TEST(ProgressFile, LinesThatAreNoneAreSkipped) {
+  std::istringstream text(
+      "# lab best last when\n    hints 3\n01_first 100 20 2026-11-21 20:31\n    step many\n    seed 17x\n    "
+      "hints -4\n"
+      "    nonsense\n    \n\nnonsense\n    hints 2\n02_second 1\n\x01\xff\n03_third 7 8 2026-11-21 20:32\n   "
+      " seed\n");
+  const auto progress = parse_progress(text);
+  ASSERT_EQ(progress.size(), 2U);
+  EXPECT_EQ(progress.at("01_first").best, 100);
+  EXPECT_EQ(progress.at("01_first").step, 0);
+  EXPECT_EQ(progress.at("01_first").hints, 0) << "a negative number, and those of lines that are no lab";
+  EXPECT_EQ(progress.at("01_first").seed, "") << "no number";
+  EXPECT_EQ(progress.at("03_third").last, 8);
+}
+
+TEST(ProgressFile, TheHintsBeginAnewWhenSomethingElseFails) {
+  auto mine = after_grade({}, two_tests(GradedTest::Result::failed, "off_by_one"));
+  mine.when = "2026-11-21 20:31";
+  mine.hints = 2;
+  EXPECT_EQ(after_grade(mine, two_tests(GradedTest::Result::failed, "off_by_one")).hints, 2);
+  EXPECT_EQ(after_grade(mine, two_tests(GradedTest::Result::failed, "wrong_root")).hints, 0);
+  EXPECT_EQ(after_grade(mine, two_tests(GradedTest::Result::failed)).hints, 0);
+  const auto solved = after_grade(mine, two_tests(GradedTest::Result::passed));
+  EXPECT_EQ(solved.hints, 0);
+  EXPECT_EQ(solved.failing, "");
+  EXPECT_TRUE(solved.is_solved());
+}
+
+TEST(RoundPage, TheVerdictThenTheFirstFailureThenTheRest) {
+  const auto page = loop::grade_page("Lab 01", two_tests(GradedTest::Result::failed, "off_by_one"), 60);
+  const auto verdict = page.find("60 of 100"), failure = page.find("step 1: one"),
+             message = page.find("expected 4, got 5"), diagnosis = page.find("Perhaps: a sentence"),
+             rest = page.find("step 2  ✓");
+  EXPECT_EQ(verdict, 0U) << page;
+  EXPECT_LT(verdict, failure) << page;
+  EXPECT_LT(failure, message) << page;
+  EXPECT_LT(message, diagnosis) << page;
+  EXPECT_LT(diagnosis, rest) << page;
+  EXPECT_NE(rest, page.npos) << page;
+}
+
+TEST(RoundPage, FitsIntoANarrowTerminal) {
+  auto grade = two_tests(GradedTest::Result::failed, "off_by_one");
+  grade.tests[0].messages = {"a message that is much longer than forty columns and goes on and on\nand on"};
+  std::istringstream page(loop::grade_page("Lab 01", grade, 40));
+  for (std::string line; std::getline(page, line);) EXPECT_LE(loop::columns_of(line), 40) << line;
+}
+
+TEST(Screen, ColoursTakeNoColumns) {
+  EXPECT_EQ(loop::columns_of("\033[1mab\033[0m✓\033[K"), 3);
+  EXPECT_EQ(loop::columns_of(""), 0);
+  EXPECT_EQ(loop::columns_of("\033["), 0);
+}
+
+TEST(Screen, CropsToTheRowsThatLinesTake) {
+  const std::vector<std::string> lines{"one", "12345678901", "three"};  // the second takes two rows of ten
+  EXPECT_EQ(loop::cropped(lines, 10, 4, "more"), lines);
+  EXPECT_EQ(loop::cropped(lines, 10, 3, "more"), (std::vector<std::string>{"one", "more"}));
+  EXPECT_EQ(loop::cropped(lines, 10, 1, "more"), (std::vector<std::string>{"more"}));
+  EXPECT_EQ(loop::cropped(lines, 3, 1, "more"), (std::vector<std::string>{"mor"}));
+}
+
+TEST(Screen, TheStatusLineSaysWhatItCanInItsColumns) {
+  EXPECT_EQ(loop::status_line("lab 3, grading", 80),
+            "h hint  t trace  r run  g grade  n next  q quit  |  lab 3, grading");
+  for (const int columns : {78, 60, 50, 40, 30}) {
+    const auto line = loop::status_line("lab 3, building 2/5", columns);
+    EXPECT_NE(line.find("building"), line.npos) << columns;
+    EXPECT_LT(loop::columns_of(line), std::max(columns, 36)) << line;
+  }
+}
+
+}  // namespace
