@@ -1,0 +1,305 @@
+// Lab 08: what the ranks would have, were a wrong idea right. Computed with the infinities and NaNs that the
+// idea itself runs into.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "08_distributed_softmax_support.h"
+
+namespace lab08 {
+namespace {
+
+// One number of the answer of `rank`: element i.
+struct Place {
+  const std::string& call;
+  const Item& item;
+  std::size_t rank, i;
+
+  bool is_over_ranks() const { return call == "softmax_over_ranks"; }
+  std::size_t ranks() const { return item.of.size(); }
+  double x() const { return item.of[rank][i]; }
+  double weight() const { return item.weights[rank]; }
+  // What rank r has of the entries that the softmax goes over.
+  Reals part(std::size_t r) const { return is_over_ranks() ? Reals{item.of[r][i]} : item.of[r]; }
+  double own_max(std::size_t r) const {
+    double max = -infinity;
+    for (const double y : part(r)) max = std::max(max, y);
+    return max;
+  }
+  double max() const {
+    double max = -infinity;
+    for (std::size_t r = 0; r < ranks(); ++r) max = std::max(max, own_max(r));
+    return max;
+  }
+  double exps(std::size_t r, double subtracted) const {
+    double sum = 0;
+    for (const double y : part(r)) sum += std::exp(y - subtracted);
+    return sum;
+  }
+  // The sum over the ranks.
+  double total(const std::function<double(std::size_t r)>& of_rank) const {
+    double sum = 0;
+    for (std::size_t r = 0; r < ranks(); ++r) sum += of_rank(r);
+    return sum;
+  }
+  double all_exps(double subtracted) const {
+    return total([&](std::size_t r) { return exps(r, subtracted); });
+  }
+  double share(double subtracted) const { return std::exp(x() - subtracted) / all_exps(subtracted); }
+};
+
+struct Idea {
+  const char* name;
+  const char* in_words;
+  std::function<double(const Place&)> number;
+};
+
+const std::vector<Idea>& mean_ideas() {
+  constexpr auto* not_divided =
+      "that is the weighted sum: it is a mean only where the weights add up to 1, and no rank can know that "
+      "they do. Divide by the sum of the weights, over all ranks";
+  constexpr auto* own_weights =
+      "each rank divides by its own weight: then the weights do nothing but cancel. It is the sum of the "
+      "weights over all ranks that everything is divided by";
+  static const auto weighted = [](const Place& p) {
+    return p.total([&](std::size_t r) { return p.item.weights[r] * p.item.of[r][p.i]; });
+  };
+  static const auto weights = [](const Place& p) {
+    return p.total([&](std::size_t r) { return p.item.weights[r]; });
+  };
+  static const auto plain = [](const Place& p) {
+    return p.total([&](std::size_t r) { return p.item.of[r][p.i]; });
+  };
+  static const std::vector<Idea> known{
+      {"weights_not_summed", not_divided, [](const Place& p) { return weighted(p); }},
+      {"divided_by_the_ranks",
+       "the weighted sum is divided by the number of ranks, as if all weights were 1: divide by their sum",
+       [](const Place& p) { return weighted(p) / static_cast<double>(p.ranks()); }},
+      {"weights_of_its_own", own_weights, [](const Place& p) { return plain(p); }},
+      {"weights_of_its_own", own_weights, [](const Place& p) { return weighted(p) / p.weight(); }},
+      {"weights_ignored", "that is the plain mean: the weights do not matter in it",
+       [](const Place& p) { return plain(p) / static_cast<double>(p.ranks()); }},
+      {"own_numbers_only", "each rank has its own number times its share of the weights: nothing was added up",
+       [](const Place& p) { return p.weight() * p.x() / weights(p); }}};
+  return known;
+}
+
+const std::vector<Idea>& norm_ideas() {
+  static const auto squares = [](const Place& p) {
+    return p.total([&](std::size_t r) { return p.item.of[r][p.i] * p.item.of[r][p.i]; });
+  };
+  static const auto of_its_own = [](const Place& p) {
+    const auto& own = p.item.of[p.rank];
+    return p.x() / std::sqrt(std::inner_product(own.begin(), own.end(), own.begin(), 0.0));
+  };
+  static const std::vector<Idea> known{
+      {"norm_of_its_own",
+       "each rank divides by the norm of its own elements: no number of another rank is in it. The norm goes "
+       "over the ranks, for each element",
+       of_its_own},
+      {"root_before_the_sum",
+       "the root was taken before the sum, and the root of a square is the number again: that divides by the "
+       "sum of the sizes (the L1 norm). Squares may be summed over the ranks, the root comes after",
+       [](const Place& p) {
+         return p.x() / p.total([&](std::size_t r) { return std::abs(p.item.of[r][p.i]); });
+       }},
+      {"root_forgotten", "divided by the sum of the squares: the norm is its root",
+       [](const Place& p) { return p.x() / squares(p); }},
+      {"square_of_the_sum", "the numbers were summed and then squared: first the squares, then their sum",
+       [](const Place& p) {
+         return p.x() / std::abs(p.total([&](std::size_t r) { return p.item.of[r][p.i]; }));
+       }},
+      {"zero_by_zero",
+       "where all ranks have 0 the norm is 0, and 0 / 0 is NaN: what has no length stays as it is",
+       [](const Place& p) { return p.x() / std::sqrt(squares(p)); }},
+      {"norm_returned", "that is the norm itself: the numbers are to be divided by it",
+       [](const Place& p) { return std::sqrt(squares(p)); }}};
+  return known;
+}
+
+constexpr const char* no_max_in_words =
+    "exp(10000) is infinite and exp(-10000) is 0, in f32 and in f64: inf / inf and 0 / 0 are NaN. Subtract the "
+    "largest entry from all of them; the shares stay the same, and no exp is larger than 1";
+
+const std::vector<Idea>& max_ideas() {
+  static const std::vector<Idea> known{
+      {"no_max", no_max_in_words, [](const Place& p) { return p.share(0); }},
+      {"max_starts_at_zero",
+       "the max starts at 0, and where all entries are negative it stays there: exp of all of them is 0, and "
+       "0 / 0 is NaN. What loses against every entry is -inf",
+       [](const Place& p) { return p.share(std::max(0.0, p.max())); }},
+      {"maxima_added",
+       "the ranks' maxima were added (SUM): anything may be subtracted from all entries, but only the largest "
+       "entry leaves an exp of 1 among them; after this sum all of them are 0 or infinite. Say ReduceOp::max",
+       [](const Place& p) {
+         return p.share(p.total([&](std::size_t r) { return p.own_max(r); }));
+       }},
+      {"local_max",
+       "each rank subtracts its own largest entry: the exps of different ranks are then relative to different "
+       "numbers, and their sum has no meaning. All must subtract the same: the largest of the row",
+       [](const Place& p) {
+         return std::exp(p.x() - p.own_max(p.rank)) /
+                p.total([&](std::size_t r) { return p.exps(r, p.own_max(r)); });
+       }},
+      {"sums_not_rescaled",
+       "the ranks' sums are added as they are, but each is relative to the max of its own shard: sum * "
+       "exp(own max - max of all) brings it to the common one",
+       [](const Place& p) {
+         return std::exp(p.x() - p.max()) / p.total([&](std::size_t r) { return p.exps(r, p.own_max(r)); });
+       }},
+      {"masked_is_nan",
+       "where all entries are -inf, so is the max, and -inf - (-inf) is NaN: a masked entry's exp is 0, "
+       "whatever the max is, and where the sum is 0 all shares are 0",
+       [](const Place& p) { return p.share(p.max()); }}};
+  return known;
+}
+
+const std::vector<Idea>& sum_ideas() {
+  static const auto all = [](const Place& p, double subtracted) {
+    return p.total([&](std::size_t r) {
+      const auto part = p.part(r);
+      return std::accumulate(part.begin(), part.end(), 0.0) -
+             subtracted * static_cast<double>(part.size());
+    });
+  };
+  constexpr auto* of_a_sum =
+      "the entries were summed and then came exp: exp(a + b) is exp(a) times exp(b), not the sum of the two. "
+      "First exp, then the sum";
+  static const std::vector<Idea> known{
+      {"normalised_by_the_local_sum",
+       "each rank divides by the sum of its own exps: the shares add up to 1 on each rank, and to n on all. "
+       "The sum, too, goes over the whole row",
+       [](const Place& p) { return std::exp(p.x() - p.max()) / p.exps(p.rank, p.max()); }},
+      {"exp_of_a_sum", of_a_sum, [](const Place& p) { return std::exp(p.x()) / std::exp(all(p, 0)); }},
+      {"exp_of_a_sum", of_a_sum,
+       [](const Place& p) { return std::exp(p.x() - p.max()) / std::exp(all(p, p.max())); }},
+      {"never_divided", "those are the exps: each is to be divided by the sum of all",
+       [](const Place& p) { return std::exp(p.x() - p.max()); }},
+      {"never_divided", "those are the exps: each is to be divided by the sum of all",
+       [](const Place& p) { return std::exp(p.x()); }},
+      {"along_the_wrong_axis",
+       "that is the softmax of each rank's own elements: the shares of one rank add up to 1. Here the n "
+       "elements i, one of each rank, belong together",
+       [](const Place& p) {
+         double sum = 0;
+         for (const double y : p.item.of[p.rank]) sum += std::exp(y - p.own_max(p.rank));
+         return std::exp(p.x() - p.own_max(p.rank)) / sum;
+       }}};
+  return known;
+}
+
+// ----------------------------------------------------------------------------------------- cross_entropy
+
+bool is_owner(const Place& p, std::size_t r) {
+  const auto at = p.item.target - p.item.first(static_cast<int>(r));
+  return at >= 0 && at < std::ssize(p.item.of[r]);
+}
+
+double logit(const Place& p) {
+  return p.total([&](std::size_t r) {
+    if (!is_owner(p, r)) return 0.0;
+    return p.item.of[r][static_cast<std::size_t>(p.item.target - p.item.first(static_cast<int>(r)))];
+  });
+}
+
+const std::vector<Idea>& loss_ideas() {
+  constexpr auto* lost =
+      "the target's logit did not come: all other ranks bring a 0, and MAX takes a 0 rather than a negative "
+      "number. With SUM the zeros of the others change nothing";
+  static const auto log_sum = [](const Place& p) { return std::log(p.all_exps(p.max())); };
+  static const auto right = [](const Place& p) { return log_sum(p) + p.max() - logit(p); };
+  static const std::vector<Idea> known{
+      {"wrong_owner",
+       "target counts along the whole row, and was used as a place in the shard: every rank that has so many "
+       "elements took one of its own. It is the rank's if first <= target < first + numel, and lies at target "
+       "- first",
+       [](const Place& p) {
+         const auto at = static_cast<std::size_t>(p.item.target);
+         return log_sum(p) - p.total([&](std::size_t r) {
+           return at < p.item.of[r].size() ? p.item.of[r][at] - p.max() : 0.0;
+         });
+       }},
+      {"loss_of_the_owner_only",
+       "the rank that owns the target has the loss, and the others do not know its logit: they need it, too",
+       [](const Place& p) { return is_owner(p, p.rank) ? right(p) : log_sum(p); }},
+      {"absent_logit_by_max", lost, [](const Place& p) { return log_sum(p); }},
+      {"absent_logit_by_max", lost,
+       [](const Place& p) { return log_sum(p) + p.max() - std::max(0.0, logit(p)); }},
+      {"log_of_the_share",
+       "the share of an entry far below the largest is 0 in its dtype, and -log(0) is infinite. The log of a "
+       "quotient is a difference: log(sum) - (x - max) needs no exp of x",
+       [](const Place& p) { return -std::log(std::exp(logit(p) - p.max()) / p.all_exps(p.max())); }},
+      {"max_subtracted_by_all",
+       "every rank subtracts the max, also from the 0 that it brings instead of the target's logit: only the "
+       "owner may",
+       [](const Place& p) {
+         return log_sum(p) - (logit(p) - static_cast<double>(p.ranks()) * p.max());
+       }},
+      {"max_forgotten",
+       "the sum is relative to the max and the logit is not: log(sum) + max - x, or log(sum) - (x - max)",
+       [](const Place& p) { return log_sum(p) - logit(p); }},
+      {"sum_of_the_shard", "log of the own shard's sum: the sum goes over the whole row",
+       [](const Place& p) { return std::log(p.exps(p.rank, p.max())) + p.max() - logit(p); }},
+      {"not_negated", "that is log of the share: the loss is -log of it", [](const Place& p) { return -right(p); }},
+      {"no_max", no_max_in_words, [](const Place& p) { return std::log(p.all_exps(0)) - logit(p); }}};
+  return known;
+}
+
+// ------------------------------------------------------------------------------------------------------
+
+bool is_alike(double said, double got) {
+  if (std::isnan(said) || std::isnan(got)) return std::isnan(said) && std::isnan(got);
+  if (std::isinf(said) || std::isinf(got)) return said == got;
+  return std::abs(got - said) <= 1e-5 * std::abs(said) + 1e-37;
+}
+
+bool idea_fits(const Idea& idea, const Asked& asked, const std::vector<Results>& results) {
+  for (std::size_t index = 0; index < results.size(); ++index) {
+    for (std::size_t rank = 0; rank < results[index].size(); ++rank) {
+      const auto& numbers = results[index][rank];
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        if (!is_alike(idea.number({asked.call, asked.items[index], rank, i}), numbers[i])) return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::vector<const std::vector<Idea>*> ideas_of(const std::string& call) {
+  if (call == "weighted_mean") return {&mean_ideas()};
+  if (call == "normalize") return {&norm_ideas()};
+  if (call == "cross_entropy") return {&loss_ideas()};
+  return {&sum_ideas(), &max_ideas()};
+}
+
+// Far from any wrong idea, and near to the right numbers: digits were lost.
+bool have_lost_digits(const Asked& asked, const std::vector<Results>& results) {
+  for (std::size_t index = 0; index < results.size(); ++index) {
+    const auto right = expected(asked.call, asked.items[index]);
+    for (std::size_t rank = 0; rank < right.size(); ++rank) {
+      for (std::size_t i = 0; i < right[rank].size(); ++i) {
+        const double got = results[index][rank][i], size = std::abs(right[rank][i]);
+        if (right[rank][i] != got && !(std::abs(got - right[rank][i]) <= 2e-2 * size + 1e-30)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void diagnose(const Asked& asked, const std::vector<Results>& results) {
+  if (have_lost_digits(asked, results)) {
+    return judge::misconception(
+        "digits_lost",
+        "nearly right: digits were lost on the way. f64 went through f32 (the default dtype), or a large "
+        "number was added before it was subtracted again: x - max first, then exp or the sum");
+  }
+  for (const auto* ideas : ideas_of(asked.call)) {
+    for (const auto& idea : *ideas) {
+      if (idea_fits(idea, asked, results)) return judge::misconception(idea.name, idea.in_words);
+    }
+  }
+}
+
+}  // namespace lab08

@@ -1,0 +1,86 @@
+// Lab 08: which collectives are called, how often and how long they are.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "08_distributed_softmax_support.h"
+
+namespace lab08 {
+namespace {
+
+using judge::misconception;
+
+using Calls = std::vector<dist::trace::Event>;
+
+Calls calls_of(const judge::SimRun& done, int rank) {
+  Calls calls;
+  for (const auto& event : done.report.trace.events) {
+    if (event.kind == dist::trace::Kind::call && event.rank == rank) calls.push_back(event);
+  }
+  return calls;
+}
+
+void diagnose_collective(const Asked& asked, const std::string& name) {
+  if (asked.is_over_ranks() || name == "all_reduce") return;
+  misconception(
+      "gathers_the_logits",
+      "entries of the row are sent to other ranks: n - 1 times the row in all, where two numbers a rank are "
+      "enough. What the softmax needs of the other shards is one max and one sum");
+}
+
+void diagnose_length(const Asked& asked) {
+  if (asked.is_over_ranks()) {
+    return misconception("longer_than_the_tensor",
+                         "more is sent than the elements themselves; an all_reduce of k elements does it");
+  }
+  misconception("sends_the_row",
+                "as many numbers are sent as the row has: then every rank might as well have all of it. What "
+                "the softmax needs of the other shards is one max and one sum");
+}
+
+void diagnose_number(const Asked& asked, std::size_t calls, int right) {
+  if (asked.call == "softmax_in_one") {
+    misconception("two_exchanges",
+                  "max first and then the sum are two exchanges, and each pays the start of every message. A "
+                  "rank's own max and the sum relative to it fit into one");
+  } else if (asked.call == "cross_entropy") {
+    misconception("an_exchange_for_each_number",
+                  "the sum of the exps and the target's logit are both sums, and known at the same time: one "
+                  "all_reduce of two numbers");
+  } else if (asked.call == "weighted_mean" && calls == 2) {
+    misconception("an_all_reduce_for_the_weights",
+                  "two sums, two all_reduces: both pay the start of every message. The weight fits behind the "
+                  "numbers, in one tensor of k + 1");
+  } else if (calls >= 2 * static_cast<std::size_t>(right)) {
+    misconception("a_collective_for_each_element",
+                  "an all_reduce takes a whole tensor: one for each element pays the start of every message "
+                  "again and again");
+  }
+}
+
+}  // namespace
+
+void expect_exchange(const Asked& asked, const Exchange& exchange) {
+  const auto done = run(asked);
+  if (!all_are_right(asked, results(asked, done, any_collective()))) return;
+  for (int rank = 0; rank < asked.world_size(); ++rank) {
+    const auto calls = calls_of(done, rank);
+    for (const auto& event : calls) {
+      if (event.name == exchange.collective && event.bytes <= exchange.bytes) continue;
+      if (event.name != exchange.collective) diagnose_collective(asked, event.name);
+      diagnose_length(asked);
+      ADD_FAILURE() << fmt::format("{}: rank {} calls {} with {} bytes at {}; expected {}: {} bytes at most",
+                                   asked.text(0), rank, event.name, event.bytes, event.where.str(),
+                                   exchange.in_words, exchange.bytes);
+      return;
+    }
+    if (std::cmp_less_equal(calls.size(), exchange.calls)) continue;
+    diagnose_number(asked, calls.size(), exchange.calls);
+    ADD_FAILURE() << fmt::format("{}: rank {} makes {} calls of {}; expected {}", asked.text(0), rank,
+                                 calls.size(), exchange.collective, exchange.in_words);
+    return;
+  }
+}
+
+}  // namespace lab08
