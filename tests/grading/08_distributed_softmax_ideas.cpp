@@ -33,7 +33,7 @@ struct Place {
   }
   double exps(std::size_t r, double subtracted) const {
     double sum = 0;
-    for (const double y : part(r)) sum += std::exp(y - subtracted);
+    for (const double y : part(r)) sum += y == -infinity ? 0 : std::exp(y - subtracted);
     return sum;
   }
   // The sum over the ranks.
@@ -123,6 +123,10 @@ constexpr const char* no_max_in_words =
 
 const std::vector<Idea>& max_ideas() {
   static const std::vector<Idea> known{
+      {"masked_is_nan",
+       "where all entries are masked their max is -inf, and -inf - (-inf) is NaN, as is 0 / 0: the exp of a "
+       "masked entry is 0, whatever the max is, and where the sum is 0 all shares are 0",
+       [](const Place& p) { return p.share(p.max()); }},
       {"no_max", no_max_in_words, [](const Place& p) { return p.share(0); }},
       {"max_starts_at_zero",
        "the max starts at 0, and where all entries are negative it stays there: exp of all of them is 0, and "
@@ -146,11 +150,7 @@ const std::vector<Idea>& max_ideas() {
        "exp(own max - max of all) brings it to the common one",
        [](const Place& p) {
          return std::exp(p.x() - p.max()) / p.total([&](std::size_t r) { return p.exps(r, p.own_max(r)); });
-       }},
-      {"masked_is_nan",
-       "where all entries are -inf, so is the max, and -inf - (-inf) is NaN: a masked entry's exp is 0, "
-       "whatever the max is, and where the sum is 0 all shares are 0",
-       [](const Place& p) { return p.share(p.max()); }}};
+       }}};
   return known;
 }
 
@@ -247,7 +247,9 @@ const std::vector<Idea>& loss_ideas() {
 
 // ------------------------------------------------------------------------------------------------------
 
+// Who looks out for a division by 0 has 0 where others have NaN.
 bool is_alike(double said, double got) {
+  if (std::isnan(said) && got == 0) return true;
   if (std::isnan(said) || std::isnan(got)) return std::isnan(said) && std::isnan(got);
   if (std::isinf(said) || std::isinf(got)) return said == got;
   return std::abs(got - said) <= 1e-5 * std::abs(said) + 1e-37;
@@ -269,7 +271,7 @@ std::vector<const std::vector<Idea>*> ideas_of(const std::string& call) {
   if (call == "weighted_mean") return {&mean_ideas()};
   if (call == "normalize") return {&norm_ideas()};
   if (call == "cross_entropy") return {&loss_ideas()};
-  return {&sum_ideas(), &max_ideas()};
+  return {&max_ideas(), &sum_ideas()};
 }
 
 // Far from any wrong idea, and near to the right numbers: digits were lost.
@@ -279,7 +281,7 @@ bool have_lost_digits(const Asked& asked, const std::vector<Results>& results) {
     for (std::size_t rank = 0; rank < right.size(); ++rank) {
       for (std::size_t i = 0; i < right[rank].size(); ++i) {
         const double got = results[index][rank][i], size = std::abs(right[rank][i]);
-        if (right[rank][i] != got && !(std::abs(got - right[rank][i]) <= 2e-2 * size + 1e-30)) return false;
+        if (right[rank][i] != got && !(std::abs(got - right[rank][i]) <= 2e-3 * size + 1e-30)) return false;
       }
     }
   }

@@ -129,11 +129,13 @@ std::vector<Results> results(const Asked& asked, const judge::SimRun& done,
   return all;
 }
 
+std::string text(double number) { return std::isnan(number) ? "NaN" : fmt::format("{:.9g}", number); }
+
 std::string text(const Reals& numbers) {
   constexpr std::size_t most = 8;
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < std::min(numbers.size(), most); ++i)
-    shown.push_back(fmt::format("{:.9g}", numbers[i]));
+    shown.push_back(text(numbers[i]));
   return fmt::format("{{{}{}}}", fmt::join(shown, ", "), numbers.size() > most ? ", ..." : "");
 }
 

@@ -61,8 +61,9 @@ Results expected(const std::string& call, const Item& item);
 double tolerance(const std::string& call, const Item& item, std::size_t rank, std::size_t i, double right);
 bool is_near(double right, double got, double tolerance);
 
-std::string text(const Reals& numbers);       // "{1, -inf, 3}", long ones shortened
-Reals parsed(const Json& texts);              // as they travel
+std::string text(double number);         // "-inf", "NaN"
+std::string text(const Reals& numbers);  // "{1, -inf, 3}", long ones shortened
+Reals parsed(const Json& texts);         // as they travel
 Json travelling(const Reals& numbers);
 
 // Names the idea that all results fit.

@@ -21,22 +21,20 @@ Calls calls_of(const judge::SimRun& done, int rank) {
   return calls;
 }
 
-void diagnose_collective(const Asked& asked, const std::string& name) {
-  if (asked.is_over_ranks() || name == "all_reduce") return;
-  misconception(
-      "gathers_the_logits",
-      "entries of the row are sent to other ranks: n - 1 times the row in all, where two numbers a rank are "
-      "enough. What the softmax needs of the other shards is one max and one sum");
-}
-
-void diagnose_length(const Asked& asked) {
+void diagnose_length(const Asked& asked, const dist::trace::Event& call) {
   if (asked.is_over_ranks()) {
-    return misconception("longer_than_the_tensor",
-                         "more is sent than the elements themselves; an all_reduce of k elements does it");
+    misconception("longer_than_the_tensor",
+                  "more is sent than the elements themselves; an all_reduce of k elements does it");
+  } else if (call.name == "all_reduce") {
+    misconception("sends_the_row",
+                  "as many numbers are sent as the row has: then every rank might as well have all of it. "
+                  "What the softmax needs of the other shards is one max and one sum");
+  } else {
+    misconception(
+        "gathers_the_logits",
+        "entries of the row are sent to other ranks: n - 1 times the row in all, where two numbers a rank "
+        "are enough. What the softmax needs of the other shards is one max and one sum");
   }
-  misconception("sends_the_row",
-                "as many numbers are sent as the row has: then every rank might as well have all of it. What "
-                "the softmax needs of the other shards is one max and one sum");
 }
 
 void diagnose_number(const Asked& asked, std::size_t calls, int right) {
@@ -68,8 +66,11 @@ void expect_exchange(const Asked& asked, const Exchange& exchange) {
     const auto calls = calls_of(done, rank);
     for (const auto& event : calls) {
       if (event.name == exchange.collective && event.bytes <= exchange.bytes) continue;
-      if (event.name != exchange.collective) diagnose_collective(asked, event.name);
-      diagnose_length(asked);
+      if (event.bytes > exchange.bytes) {
+        diagnose_length(asked, event);
+      } else {
+        diagnose_number(asked, calls.size(), exchange.calls);
+      }
       ADD_FAILURE() << fmt::format("{}: rank {} calls {} with {} bytes at {}; expected {}: {} bytes at most",
                                    asked.text(0), rank, event.name, event.bytes, event.where.str(),
                                    exchange.in_words, exchange.bytes);

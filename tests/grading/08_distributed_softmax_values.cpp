@@ -29,10 +29,10 @@ bool rank_is_right(const Asked& asked, std::size_t index, std::size_t rank, cons
     if (is_near(right[i], numbers[i], allowed)) continue;
     diagnose(asked, got);
     ADD_FAILURE() << fmt::format(
-        "{}: expected {} on rank {}; it has {}, and {} (element {} is {:.9g} and not {:.9g}; rounding "
-        "explains {:.2g})",
-        asked.text(index), text(right), rank, text(numbers), given(asked, index, rank), i, numbers[i],
-        right[i], allowed);
+        "{}: expected {} on rank {}; it has {}, and {} (element {} is {} and not {}; rounding explains "
+        "{:.1g})",
+        asked.text(index), text(right), rank, text(numbers), given(asked, index, rank), i,
+        text(numbers[i]), text(right[i]), allowed);
     return false;
   }
   return true;
@@ -89,9 +89,8 @@ bool is_merged(const Merging& merging, const Reals& got) {
   diagnose_merge(merging, got[0], got[1]);
   std::string pairs;
   for (const auto& [own_max, own_sum] : merging.pairs)
-    pairs += fmt::format("{}{{{:.9g}, {:.9g}}}", pairs.empty() ? "" : ", ", own_max, own_sum);
-  ADD_FAILURE() << fmt::format("merge of {}: expected {{{:.9g}, {:.9g}}}; it gives {{{:.9g}, {:.9g}}}", pairs,
-                               max, right, got[0], got[1]);
+    pairs += (pairs.empty() ? "" : ", ") + text(Reals{own_max, own_sum});
+  ADD_FAILURE() << fmt::format("merge of {}: expected {}; it gives {}", pairs, text(Reals{max, right}), text(got));
   return false;
 }
 
