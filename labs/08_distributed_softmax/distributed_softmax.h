@@ -19,12 +19,12 @@
 
 namespace lab {
 
-// In steps 1 and 2 every rank has a tensor of the same length k, and element i is computed from the n elements
-// i, one of each rank; on all ranks the same way.
+// In steps 1 and 2 every rank has a tensor of the same length k, and element i is computed from the n
+// elements i, one of each rank; on all ranks the same way.
 
-// Step 1. The weighted mean over the ranks: the sum of weight * data over all ranks, divided by the sum of the
-// weights. Each rank knows its own weight only, which is 0 or more; one at least is not 0. ONE all_reduce, of
-// at most k + 1 elements.
+// Step 1. The weighted mean over the ranks: the sum of weight * data over all ranks, divided by the sum of
+// the weights. Each rank knows its own weight only, which is 0 or more; one at least is not 0. ONE
+// all_reduce, of at most k + 1 elements.
 void weighted_mean(dist::Tensor& data, double weight);
 
 // Step 1. Divided by the L2 norm over the ranks, the root of the sum of the squares: afterwards the squares

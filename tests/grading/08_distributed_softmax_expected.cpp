@@ -91,9 +91,10 @@ Results expected(const std::string& call, const Item& item) {
   return right;
 }
 
-// Roundings, each of half an epsilon at most, are counted as a whole one: a sum of m terms has m - 1, whatever
-// its order, exp passes the rounding of its argument on, which is |x - max| times as large, and a few more are
-// for products, quotients, exp and log themselves. Below the smallest normal number nothing is exact.
+// Roundings, each of half an epsilon at most, are counted as a whole one: a sum of m terms has m - 1,
+// whatever its order, exp passes the rounding of its argument on, which is |x - max| times as large, and a
+// few more are for products, quotients, exp and log themselves. Below the smallest normal number nothing is
+// exact.
 double tolerance(const std::string& call, const Item& item, std::size_t rank, std::size_t i, double right) {
   constexpr double a_few = 6;
   const double epsilon = item.epsilon(), tiny = item.dtype == "f32" ? 0x1p-126 : 0x1p-1022;

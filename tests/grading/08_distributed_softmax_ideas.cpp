@@ -79,7 +79,8 @@ const std::vector<Idea>& mean_ideas() {
       {"weights_of_its_own", own_weights, [](const Place& p) { return weighted(p) / p.weight(); }},
       {"weights_ignored", "that is the plain mean: the weights do not matter in it",
        [](const Place& p) { return plain(p) / static_cast<double>(p.ranks()); }},
-      {"own_numbers_only", "each rank has its own number times its share of the weights: nothing was added up",
+      {"own_numbers_only",
+       "each rank has its own number times its share of the weights: nothing was added up",
        [](const Place& p) { return p.weight() * p.x() / weights(p); }}};
   return known;
 }
@@ -118,7 +119,8 @@ const std::vector<Idea>& norm_ideas() {
 }
 
 constexpr const char* no_max_in_words =
-    "exp(10000) is infinite and exp(-10000) is 0, in f32 and in f64: inf / inf and 0 / 0 are NaN. Subtract the "
+    "exp(10000) is infinite and exp(-10000) is 0, in f32 and in f64: inf / inf and 0 / 0 are NaN. Subtract "
+    "the "
     "largest entry from all of them; the shares stay the same, and no exp is larger than 1";
 
 const std::vector<Idea>& max_ideas() {
@@ -133,13 +135,13 @@ const std::vector<Idea>& max_ideas() {
        "0 / 0 is NaN. What loses against every entry is -inf",
        [](const Place& p) { return p.share(std::max(0.0, p.max())); }},
       {"maxima_added",
-       "the ranks' maxima were added (SUM): anything may be subtracted from all entries, but only the largest "
+       "the ranks' maxima were added (SUM): anything may be subtracted from all entries, but only the "
+       "largest "
        "entry leaves an exp of 1 among them; after this sum all of them are 0 or infinite. Say ReduceOp::max",
-       [](const Place& p) {
-         return p.share(p.total([&](std::size_t r) { return p.own_max(r); }));
-       }},
+       [](const Place& p) { return p.share(p.total([&](std::size_t r) { return p.own_max(r); })); }},
       {"local_max",
-       "each rank subtracts its own largest entry: the exps of different ranks are then relative to different "
+       "each rank subtracts its own largest entry: the exps of different ranks are then relative to "
+       "different "
        "numbers, and their sum has no meaning. All must subtract the same: the largest of the row",
        [](const Place& p) {
          return std::exp(p.x() - p.own_max(p.rank)) /
@@ -158,8 +160,7 @@ const std::vector<Idea>& sum_ideas() {
   static const auto all = [](const Place& p, double subtracted) {
     return p.total([&](std::size_t r) {
       const auto part = p.part(r);
-      return std::accumulate(part.begin(), part.end(), 0.0) -
-             subtracted * static_cast<double>(part.size());
+      return std::accumulate(part.begin(), part.end(), 0.0) - subtracted * static_cast<double>(part.size());
     });
   };
   constexpr auto* of_a_sum =
@@ -211,7 +212,8 @@ const std::vector<Idea>& loss_ideas() {
   static const std::vector<Idea> known{
       {"wrong_owner",
        "target counts along the whole row, and was used as a place in the shard: every rank that has so many "
-       "elements took one of its own. It is the rank's if first <= target < first + numel, and lies at target "
+       "elements took one of its own. It is the rank's if first <= target < first + numel, and lies at "
+       "target "
        "- first",
        [](const Place& p) {
          const auto at = static_cast<std::size_t>(p.item.target);
@@ -232,15 +234,14 @@ const std::vector<Idea>& loss_ideas() {
       {"max_subtracted_by_all",
        "every rank subtracts the max, also from the 0 that it brings instead of the target's logit: only the "
        "owner may",
-       [](const Place& p) {
-         return log_sum(p) - (logit(p) - static_cast<double>(p.ranks()) * p.max());
-       }},
+       [](const Place& p) { return log_sum(p) - (logit(p) - static_cast<double>(p.ranks()) * p.max()); }},
       {"max_forgotten",
        "the sum is relative to the max and the logit is not: log(sum) + max - x, or log(sum) - (x - max)",
        [](const Place& p) { return log_sum(p) - logit(p); }},
       {"sum_of_the_shard", "log of the own shard's sum: the sum goes over the whole row",
        [](const Place& p) { return std::log(p.exps(p.rank, p.max())) + p.max() - logit(p); }},
-      {"not_negated", "that is log of the share: the loss is -log of it", [](const Place& p) { return -right(p); }},
+      {"not_negated", "that is log of the share: the loss is -log of it",
+       [](const Place& p) { return -right(p); }},
       {"no_max", no_max_in_words, [](const Place& p) { return std::log(p.all_exps(0)) - logit(p); }}};
   return known;
 }

@@ -88,9 +88,9 @@ judge::SimRun run(const Asked& asked) {
 }
 
 const std::vector<std::string_view>& any_collective() {
-  static const std::vector<std::string_view> all{"all_reduce", "all_gather", "broadcast",      "reduce",
-                                                 "gather",     "scatter",    "reduce_scatter", "all_to_all",
-                                                 "barrier"};
+  static const std::vector<std::string_view> all{"all_reduce",     "all_gather", "broadcast",
+                                                 "reduce",         "gather",     "scatter",
+                                                 "reduce_scatter", "all_to_all", "barrier"};
   return all;
 }
 
@@ -134,8 +134,7 @@ std::string text(double number) { return std::isnan(number) ? "NaN" : fmt::forma
 std::string text(const Reals& numbers) {
   constexpr std::size_t most = 8;
   std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(numbers.size(), most); ++i)
-    shown.push_back(text(numbers[i]));
+  for (std::size_t i = 0; i < std::min(numbers.size(), most); ++i) shown.push_back(text(numbers[i]));
   return fmt::format("{{{}{}}}", fmt::join(shown, ", "), numbers.size() > most ? ", ..." : "");
 }
 

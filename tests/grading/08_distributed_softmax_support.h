@@ -40,7 +40,7 @@ struct Asked {
   std::string call;  // "softmax_of_row"
   std::vector<Item> items;
   int world_size() const { return items.at(0).ranks(); }
-  bool is_over_ranks() const;            // steps 1 and 2
+  bool is_over_ranks() const;             // steps 1 and 2
   std::string text(std::size_t i) const;  // "softmax_of_row among 3 ranks, shards of 2, 0, 5 f32"
 };
 

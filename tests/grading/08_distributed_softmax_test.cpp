@@ -81,7 +81,8 @@ Asked masked_rows(Random& random, const std::string& call) {
   return {call, {some, rank_masked, all}};
 }
 
-// The last row is none for f32: exp(600) fits into f64, so it tells who subtracts nothing from who subtracts too much.
+// The last row is none for f32: exp(600) fits into f64, so it tells who subtracts nothing from who subtracts
+// too much.
 Asked stable_rows(Random& random, const std::string& call) {
   const int n = random.between(3, 5);
   return {call,
@@ -104,8 +105,7 @@ TEST(Step1OverRanks, normalize) {
   worth(5, 1);
   Random random("normalize");
   for (const int n : {2, random.between(3, 6)}) {
-    lab08::expect_right(
-        {"normalize", {same_lengths(random, n, 3), same_lengths(random, n, 2, 5, "f64")}});
+    lab08::expect_right({"normalize", {same_lengths(random, n, 3), same_lengths(random, n, 2, 5, "f64")}});
     if (HasFailure()) return;
   }
 }
@@ -143,8 +143,9 @@ TEST(Step2OverRanks, shares) {
   worth(6, 2);
   Random random("shares");
   for (const int n : {2, random.between(3, 6)}) {
-    lab08::expect_right({"softmax_over_ranks",
-                         {same_lengths(random, n, random.between(3, 5)), same_lengths(random, n, 2, 3, "f64")}});
+    lab08::expect_right(
+        {"softmax_over_ranks",
+         {same_lengths(random, n, random.between(3, 5)), same_lengths(random, n, 2, 3, "f64")}});
     if (HasFailure()) return;
   }
 }

@@ -40,16 +40,17 @@ void diagnose_length(const Asked& asked, const dist::trace::Event& call) {
 void diagnose_number(const Asked& asked, std::size_t calls, int right) {
   if (asked.call == "softmax_in_one") {
     misconception("two_exchanges",
-                  "max first and then the sum are two exchanges, and each pays the start of every message. A "
-                  "rank's own max and the sum relative to it fit into one");
+                  "first the max and then the sum are two exchanges, and the second waits for the first. A "
+                  "rank's own max and the sum relative to it are known at the same time and go together");
   } else if (asked.call == "cross_entropy") {
     misconception("an_exchange_for_each_number",
                   "the sum of the exps and the target's logit are both sums, and known at the same time: one "
                   "all_reduce of two numbers");
   } else if (asked.call == "weighted_mean" && calls == 2) {
-    misconception("an_all_reduce_for_the_weights",
-                  "two sums, two all_reduces: both pay the start of every message. The weight fits behind the "
-                  "numbers, in one tensor of k + 1");
+    misconception(
+        "an_all_reduce_for_the_weights",
+        "two sums, two all_reduces: both pay the start of every message. The weight fits behind the "
+        "numbers, in one tensor of k + 1");
   } else if (calls >= 2 * static_cast<std::size_t>(right)) {
     misconception("a_collective_for_each_element",
                   "an all_reduce takes a whole tensor: one for each element pays the start of every message "

@@ -31,8 +31,8 @@ bool rank_is_right(const Asked& asked, std::size_t index, std::size_t rank, cons
     ADD_FAILURE() << fmt::format(
         "{}: expected {} on rank {}; it has {}, and {} (element {} is {} and not {}; rounding explains "
         "{:.1g})",
-        asked.text(index), text(right), rank, text(numbers), given(asked, index, rank), i,
-        text(numbers[i]), text(right[i]), allowed);
+        asked.text(index), text(right), rank, text(numbers), given(asked, index, rank), i, text(numbers[i]),
+        text(right[i]), allowed);
     return false;
   }
   return true;
@@ -90,7 +90,8 @@ bool is_merged(const Merging& merging, const Reals& got) {
   std::string pairs;
   for (const auto& [own_max, own_sum] : merging.pairs)
     pairs += (pairs.empty() ? "" : ", ") + text(Reals{own_max, own_sum});
-  ADD_FAILURE() << fmt::format("merge of {}: expected {}; it gives {}", pairs, text(Reals{max, right}), text(got));
+  ADD_FAILURE() << fmt::format("merge of {}: expected {}; it gives {}", pairs, text(Reals{max, right}),
+                               text(got));
   return false;
 }
 
@@ -120,7 +121,8 @@ void expect_same_bits(const Asked& asked) {
                     "get different sums, and their shares do not fit together. Merge in the order of the "
                     "ranks, on all of them");
       ADD_FAILURE() << fmt::format(
-          "{}: entry 0 is {:.9g} on every rank; expected the same share, bit for bit; it is {:.17g} on rank 0 "
+          "{}: entry 0 is {:.9g} on every rank; expected the same share, bit for bit; it is {:.17g} on rank "
+          "0 "
           "and {:.17g} on rank {}",
           asked.text(index), asked.items[index].of[0][0], first, other, rank);
       return;

@@ -11,8 +11,8 @@ namespace lab {
 
 void softmax_of_row(Tensor& shard) {
   const auto row = shard.to_vector<double>();
-  const auto longest = static_cast<std::int64_t>(
-      reduced({static_cast<double>(row.size())}, ReduceOp::max)[0]);
+  const auto longest =
+      static_cast<std::int64_t>(reduced({static_cast<double>(row.size())}, ReduceOp::max)[0]);
   Tensor padded = dist::full({longest}, -infinity, dist::DType::f64);
   Tensor mine = padded.narrow(0, shard.numel());
   mine.copy_(shard.to(dist::DType::f64));

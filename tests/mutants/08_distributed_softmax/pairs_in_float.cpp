@@ -14,7 +14,8 @@ void softmax_in_one(Tensor& shard) {
   MaxSum mine;
   for (const double x : row) mine = merge(mine, {x, 1});
   Tensor all = dist::zeros({2 * dist::get_world_size()});
-  dist::all_gather_into_tensor(all, dist::tensor({static_cast<float>(mine.max), static_cast<float>(mine.sum)}));
+  dist::all_gather_into_tensor(all,
+                               dist::tensor({static_cast<float>(mine.max), static_cast<float>(mine.sum)}));
   const auto pairs = all.to_vector<double>();
   MaxSum total;
   for (std::size_t i = 0; i < pairs.size(); i += 2) total = merge(total, {pairs[i], pairs[i + 1]});

@@ -9,8 +9,6 @@
 
 namespace lab {
 
-MaxSum merge(const MaxSum& a, const MaxSum& b) {
-  return {std::max(a.max, b.max), a.sum + b.sum};
-}
+MaxSum merge(const MaxSum& a, const MaxSum& b) { return {std::max(a.max, b.max), a.sum + b.sum}; }
 
 }  // namespace lab

@@ -9,8 +9,6 @@
 
 namespace lab {
 
-void softmax_in_one(Tensor& shard) {
-  softmax_of_row(shard);
-}
+void softmax_in_one(Tensor& shard) { softmax_of_row(shard); }
 
 }  // namespace lab
