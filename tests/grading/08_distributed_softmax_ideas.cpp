@@ -1,58 +1,11 @@
-// Lab 08: what the ranks would have, were a wrong idea right. Computed with the infinities and NaNs that the
-// idea itself runs into.
-#include <algorithm>
-#include <functional>
-#include <numeric>
+// Lab 08: the wrong ideas of steps 1 and 5, and which idea the answers fit.
+#include "08_distributed_softmax_ideas.h"
 
-#include "08_distributed_softmax_support.h"
+#include <algorithm>
+#include <numeric>
 
 namespace lab08 {
 namespace {
-
-// One number of the answer of `rank`: element i.
-struct Place {
-  const std::string& call;
-  const Item& item;
-  std::size_t rank, i;
-
-  bool is_over_ranks() const { return call == "softmax_over_ranks"; }
-  std::size_t ranks() const { return item.of.size(); }
-  double x() const { return item.of[rank][i]; }
-  double weight() const { return item.weights[rank]; }
-  // What rank r has of the entries that the softmax goes over.
-  Reals part(std::size_t r) const { return is_over_ranks() ? Reals{item.of[r][i]} : item.of[r]; }
-  double own_max(std::size_t r) const {
-    double max = -infinity;
-    for (const double y : part(r)) max = std::max(max, y);
-    return max;
-  }
-  double max() const {
-    double max = -infinity;
-    for (std::size_t r = 0; r < ranks(); ++r) max = std::max(max, own_max(r));
-    return max;
-  }
-  double exps(std::size_t r, double subtracted) const {
-    double sum = 0;
-    for (const double y : part(r)) sum += y == -infinity ? 0 : std::exp(y - subtracted);
-    return sum;
-  }
-  // The sum over the ranks.
-  double total(const std::function<double(std::size_t r)>& of_rank) const {
-    double sum = 0;
-    for (std::size_t r = 0; r < ranks(); ++r) sum += of_rank(r);
-    return sum;
-  }
-  double all_exps(double subtracted) const {
-    return total([&](std::size_t r) { return exps(r, subtracted); });
-  }
-  double share(double subtracted) const { return std::exp(x() - subtracted) / all_exps(subtracted); }
-};
-
-struct Idea {
-  const char* name;
-  const char* in_words;
-  std::function<double(const Place&)> number;
-};
 
 const std::vector<Idea>& mean_ideas() {
   constexpr auto* not_divided =
@@ -115,77 +68,6 @@ const std::vector<Idea>& norm_ideas() {
        [](const Place& p) { return p.x() / std::sqrt(squares(p)); }},
       {"norm_returned", "that is the norm itself: the numbers are to be divided by it",
        [](const Place& p) { return std::sqrt(squares(p)); }}};
-  return known;
-}
-
-constexpr const char* no_max_in_words =
-    "exp(10000) is infinite and exp(-10000) is 0, in f32 and in f64: inf / inf and 0 / 0 are NaN. Subtract "
-    "the "
-    "largest entry from all of them; the shares stay the same, and no exp is larger than 1";
-
-const std::vector<Idea>& max_ideas() {
-  static const std::vector<Idea> known{
-      {"masked_is_nan",
-       "where all entries are masked their max is -inf, and -inf - (-inf) is NaN, as is 0 / 0: the exp of a "
-       "masked entry is 0, whatever the max is, and where the sum is 0 all shares are 0",
-       [](const Place& p) { return p.share(p.max()); }},
-      {"no_max", no_max_in_words, [](const Place& p) { return p.share(0); }},
-      {"max_starts_at_zero",
-       "the max starts at 0, and where all entries are negative it stays there: exp of all of them is 0, and "
-       "0 / 0 is NaN. What loses against every entry is -inf",
-       [](const Place& p) { return p.share(std::max(0.0, p.max())); }},
-      {"maxima_added",
-       "the ranks' maxima were added (SUM): anything may be subtracted from all entries, but only the "
-       "largest "
-       "entry leaves an exp of 1 among them; after this sum all of them are 0 or infinite. Say ReduceOp::max",
-       [](const Place& p) { return p.share(p.total([&](std::size_t r) { return p.own_max(r); })); }},
-      {"local_max",
-       "each rank subtracts its own largest entry: the exps of different ranks are then relative to "
-       "different "
-       "numbers, and their sum has no meaning. All must subtract the same: the largest of the row",
-       [](const Place& p) {
-         return std::exp(p.x() - p.own_max(p.rank)) /
-                p.total([&](std::size_t r) { return p.exps(r, p.own_max(r)); });
-       }},
-      {"sums_not_rescaled",
-       "the ranks' sums are added as they are, but each is relative to the max of its own shard: sum * "
-       "exp(own max - max of all) brings it to the common one",
-       [](const Place& p) {
-         return std::exp(p.x() - p.max()) / p.total([&](std::size_t r) { return p.exps(r, p.own_max(r)); });
-       }}};
-  return known;
-}
-
-const std::vector<Idea>& sum_ideas() {
-  static const auto all = [](const Place& p, double subtracted) {
-    return p.total([&](std::size_t r) {
-      const auto part = p.part(r);
-      return std::accumulate(part.begin(), part.end(), 0.0) - subtracted * static_cast<double>(part.size());
-    });
-  };
-  constexpr auto* of_a_sum =
-      "the entries were summed and then came exp: exp(a + b) is exp(a) times exp(b), not the sum of the two. "
-      "First exp, then the sum";
-  static const std::vector<Idea> known{
-      {"normalised_by_the_local_sum",
-       "each rank divides by the sum of its own exps: the shares add up to 1 on each rank, and to n on all. "
-       "The sum, too, goes over the whole row",
-       [](const Place& p) { return std::exp(p.x() - p.max()) / p.exps(p.rank, p.max()); }},
-      {"exp_of_a_sum", of_a_sum, [](const Place& p) { return std::exp(p.x()) / std::exp(all(p, 0)); }},
-      {"exp_of_a_sum", of_a_sum,
-       [](const Place& p) { return std::exp(p.x() - p.max()) / std::exp(all(p, p.max())); }},
-      {"never_divided", "those are the exps: each is to be divided by the sum of all",
-       [](const Place& p) { return std::exp(p.x() - p.max()); }},
-      {"never_divided", "those are the exps: each is to be divided by the sum of all",
-       [](const Place& p) { return std::exp(p.x()); }},
-      {"along_the_wrong_axis",
-       "that is the softmax of each rank's own elements: the shares of one rank add up to 1. Here the n "
-       "elements i, one of each rank, belong together",
-       [](const Place& p) {
-         double sum = 0;
-         for (const double y : p.item.of[p.rank]) sum += std::exp(y - p.own_max(p.rank));
-         return std::exp(p.x() - p.own_max(p.rank)) / sum;
-       }}};
   return known;
 }
 

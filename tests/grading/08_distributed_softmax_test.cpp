@@ -1,94 +1,16 @@
 // The grading of lab 08. Every rank is a process of its own in the judge's simulation: the judge draws the
 // numbers and how they are spread over the ranks, computes what must come out, and sees which collectives are
 // called.
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
+#include "08_distributed_softmax_draw.h"
 #include "08_distributed_softmax_support.h"
 
 namespace {
 
 using judge::Random, judge::worth;
-using lab08::Asked, lab08::infinity, lab08::Item, lab08::Merging, lab08::Reals, lab08::Rows;
-
-// Exact in f32: eighths.
-double eighths(Random& random, double low, double high) {
-  return random.between(static_cast<int>(low * 8), static_cast<int>(high * 8)) / 8.0;
-}
-
-Reals numbers(Random& random, int count, double low, double high) {
-  Reals drawn;
-  for (int i = 0; i < count; ++i) drawn.push_back(eighths(random, low, high));
-  return drawn;
-}
-
-// Rows of these lengths; entries around `center`.
-Item row(Random& random, const std::vector<int>& lengths, double center = 0,
-         const std::string& dtype = "f32") {
-  Item item{dtype};
-  for (const int length : lengths) item.of.push_back(numbers(random, length, center - 4, center + 4));
-  return item;
-}
-
-Item same_lengths(Random& random, int ranks, int elements, double center = 0,
-                  const std::string& dtype = "f32") {
-  return row(random, std::vector<int>(static_cast<std::size_t>(ranks), elements), center, dtype);
-}
-
-// Shards that are all different in length.
-std::vector<int> uneven(Random& random, int ranks) {
-  std::vector<int> lengths;
-  for (int rank = 0; rank < ranks; ++rank) lengths.push_back(1 + 2 * rank + random.between(0, 1));
-  random.shuffle(lengths);
-  return lengths;
-}
-
-Item weighted(Random& random, int ranks, int elements, const std::string& dtype = "f32") {
-  Item item = same_lengths(random, ranks, elements, 6, dtype);
-  for (int rank = 0; rank < ranks; ++rank) item.weights.push_back(rank + 1.5 + random.between(0, 4) / 4.0);
-  random.shuffle(item.weights);
-  return item;
-}
-
-// One rank's entries far above all others', and a rank far below: each max counts.
-Item far_apart(Random& random, int ranks, const std::string& dtype = "f32") {
-  Item item = row(random, uneven(random, ranks), 0, dtype);
-  for (std::size_t rank = 0; rank < item.of.size(); ++rank) {
-    for (double& x : item.of[rank]) x += 3 * static_cast<double>(rank);
-  }
-  random.shuffle(item.of);
-  return item;
-}
-
-void mask(Reals& shard) { std::ranges::fill(shard, -infinity); }
-
-// Values of softmax_of_row and softmax_in_one alike.
-Asked awkward_rows(Random& random, const std::string& call) {
-  Asked asked{call, {}};
-  asked.items.push_back(row(random, {0, 3, 0, 2}));
-  asked.items.push_back(row(random, {0, 0, 1, 0}, -60));
-  asked.items.push_back(row(random, {0, 0, 0, 0}));
-  return asked;
-}
-
-Asked masked_rows(Random& random, const std::string& call) {
-  Item some = row(random, {3, 2, 4}), rank_masked = row(random, {2, 3, 1}, -9), all = row(random, {2, 1, 2});
-  some.of[0][1] = some.of[2][3] = -infinity;
-  lab08::Reals& whole_shard = rank_masked.of[static_cast<std::size_t>(random.between(0, 2))];
-  mask(whole_shard);
-  for (auto& shard : all.of) mask(shard);
-  return {call, {some, rank_masked, all}};
-}
-
-// The last row is none for f32: exp(600) fits into f64, so it tells who subtracts nothing from who subtracts
-// too much.
-Asked stable_rows(Random& random, const std::string& call) {
-  const int n = random.between(3, 5);
-  return {call,
-          {row(random, uneven(random, n), 1e4), row(random, uneven(random, n), -1e4),
-           row(random, uneven(random, n), 1e4, "f64"), row(random, uneven(random, n), 600, "f64")}};
-}
+using lab08::Asked, lab08::infinity, lab08::Item, lab08::Merging, lab08::Rows;
+using namespace lab08::draw;
 
 // --------------------------------------------------------------------- step 1: weighted_mean and normalize
 
@@ -283,11 +205,6 @@ TEST(Step4InOne, same_bits_on_all_ranks) {
 }
 
 // --------------------------------------------------------------------------------- step 5: cross_entropy
-
-Item with_target(Item item, std::int64_t target) {
-  item.target = target;
-  return item;
-}
 
 TEST(Step5Loss, whoever_has_the_target) {
   worth(6, 5);

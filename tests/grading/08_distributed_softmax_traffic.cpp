@@ -58,6 +58,25 @@ void diagnose_number(const Asked& asked, std::size_t calls, int right) {
   }
 }
 
+void diagnose_call(const Asked& asked, const dist::trace::Event& call, const Exchange& exchange) {
+  if (call.bytes > exchange.bytes) return diagnose_length(asked, call);
+  if (std::ranges::find(any_collective(), call.name) != any_collective().end())
+    return diagnose_number(asked, 1, exchange.calls);
+  misconception(
+      "messages_by_hand",
+      "the exchange is made of single messages, one after the other: a collective is one call, takes "
+      "fewer rounds, and its order is right");
+}
+
+const dist::trace::Event* largest_that_is_not_allowed(const Calls& calls, const Exchange& exchange) {
+  const dist::trace::Event* worst = nullptr;
+  for (const auto& call : calls) {
+    if (call.name == exchange.collective && call.bytes <= exchange.bytes) continue;
+    if (worst == nullptr || call.bytes > worst->bytes) worst = &call;
+  }
+  return worst;
+}
+
 }  // namespace
 
 void expect_exchange(const Asked& asked, const Exchange& exchange) {
@@ -65,15 +84,10 @@ void expect_exchange(const Asked& asked, const Exchange& exchange) {
   if (!all_are_right(asked, results(asked, done, any_collective()))) return;
   for (int rank = 0; rank < asked.world_size(); ++rank) {
     const auto calls = calls_of(done, rank);
-    for (const auto& event : calls) {
-      if (event.name == exchange.collective && event.bytes <= exchange.bytes) continue;
-      if (event.bytes > exchange.bytes) {
-        diagnose_length(asked, event);
-      } else {
-        diagnose_number(asked, calls.size(), exchange.calls);
-      }
+    if (const auto* worst = largest_that_is_not_allowed(calls, exchange)) {
+      diagnose_call(asked, *worst, exchange);
       ADD_FAILURE() << fmt::format("{}: rank {} calls {} with {} bytes at {}; expected {}: {} bytes at most",
-                                   asked.text(0), rank, event.name, event.bytes, event.where.str(),
+                                   asked.text(0), rank, worst->name, worst->bytes, worst->where.str(),
                                    exchange.in_words, exchange.bytes);
       return;
     }
