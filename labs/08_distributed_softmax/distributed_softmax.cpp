@@ -16,8 +16,8 @@ namespace lab {
 
 using dist::ReduceOp, dist::Tensor;
 
-// Useful in all steps: data.to_vector<double>(), and back: data.copy_(dist::tensor(std::span<const
-// double>(v))).
+// Useful in all steps: `auto x = data.to_vector<double>();`, and back:
+// `data.copy_(dist::tensor(std::span<const double>(x)));`.
 
 void weighted_mean(Tensor& data, double weight) {
   // TODO: what does this rank add to the sum above the line, and what to the one below?

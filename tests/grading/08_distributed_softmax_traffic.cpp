@@ -77,6 +77,18 @@ const dist::trace::Event* largest_that_is_not_allowed(const Calls& calls, const 
   return worst;
 }
 
+// Whatever calls were made: what the network carried. No algorithm of a collective sends more than its bytes
+// from every rank to every rank.
+void expect_little_traffic(const Asked& asked, const judge::SimRun& done, const Exchange& exchange) {
+  const auto n = static_cast<std::uint64_t>(asked.world_size());
+  const auto limit = static_cast<std::uint64_t>(exchange.calls) * exchange.bytes * n * n;
+  std::uint64_t sent = 0;
+  for (const auto& of_rank : done.report.traffic) sent += of_rank.bytes_sent;
+  if (sent <= limit) return;
+  ADD_FAILURE() << fmt::format("{}: all ranks together sent {} bytes; expected {}, which is {} at most",
+                               asked.text(0), sent, exchange.in_words, limit);
+}
+
 }  // namespace
 
 void expect_exchange(const Asked& asked, const Exchange& exchange) {
@@ -97,6 +109,7 @@ void expect_exchange(const Asked& asked, const Exchange& exchange) {
                                  calls.size(), exchange.collective, exchange.in_words);
     return;
   }
+  expect_little_traffic(asked, done, exchange);
 }
 
 }  // namespace lab08
