@@ -116,7 +116,7 @@ int Child::end() {
   while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  if (passing_user_) end_all_of(*passing_user_);  // what has left the group and the session
+  if (passing_user_) clean_up_after(*passing_user_);  // what has left the group and the session, too
   return status_;
 }
 

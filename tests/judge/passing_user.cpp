@@ -3,11 +3,13 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <random>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +32,15 @@ class Leased : public PassingUser {
   dist::UniqueFd socket_;
 };
 
+void remove_files_of(uid_t user, const char* folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    struct stat about {};
+    if (::lstat(entry.path().c_str(), &about) == 0 && about.st_uid == user)
+      std::filesystem::remove_all(entry.path(), ignored);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<PassingUser> passing_user() {
@@ -47,7 +58,7 @@ std::shared_ptr<PassingUser> passing_user() {
   throw std::runtime_error("no user number is free for a confined process");
 }
 
-void end_all_of(const PassingUser& user) {
+void clean_up_after(const PassingUser& user) {
   const uid_t id = user.id();
   const pid_t killer = ::fork();
   if (killer == 0) {
@@ -56,6 +67,7 @@ void end_all_of(const PassingUser& user) {
   }
   while (killer > 0 && ::waitpid(killer, nullptr, 0) < 0 && errno == EINTR) {
   }
+  for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm"}) remove_files_of(id, folder);
 }
 
 }  // namespace judge

@@ -34,6 +34,8 @@ std::string first_errors(const std::string& log) {
 BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, const fs::path& into) {
   constexpr int built = 0, refused = 1;
   const auto& [root, build] = workspace();
+  // Other users run what will lie there.
+  fs::permissions(into, fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
   const auto run = run_captured({build / "bin/judge_build", fs::canonical(root), fs::canonical(build),
                                  fs::relative(edited_file(lab), root), fs::absolute(handed_in), into});
   const auto said = nlohmann::json::parse(run.output, nullptr, false);
