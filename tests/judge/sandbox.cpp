@@ -39,10 +39,11 @@ std::set<std::string> own_libraries() {
   return found;
 }
 
-Argv under_limits(const Command& command, const Limits& limits) {
-  Argv argv{limiter, fmt::format("--nproc={0}:{0}", limits.processes),
-            fmt::format("--as={0}:{0}", limits.memory_bytes),
+// The number of processes is a user's: a limit on it is for users who have no others.
+Argv under_limits(const Command& command, const Limits& limits, bool has_user_to_itself = true) {
+  Argv argv{limiter, fmt::format("--as={0}:{0}", limits.memory_bytes),
             fmt::format("--fsize={0}:{0}", limits.file_bytes), "--core=0:0"};
+  if (has_user_to_itself) argv.push_back(fmt::format("--nproc={0}:{0}", limits.processes));
   argv.insert(argv.end(), command.argv.begin(), command.argv.end());
   return argv;
 }
@@ -96,11 +97,10 @@ Argv in_bubblewrap(const Command& command, const Limits& limits, const Walls& wa
   return argv;
 }
 
-// Whether it can be started that way: the limiter prints its version.
-bool works(Confined confined) {
-  confined.argv.resize(
-      static_cast<std::size_t>(std::ranges::find(confined.argv, limiter) - confined.argv.begin()));
-  confined.argv.insert(confined.argv.end(), {limiter, "--version"});
+// Whether something can be started that way, and can start something itself.
+bool works(Confined confined, const Command& command) {
+  confined.argv.resize(confined.argv.size() - command.argv.size());
+  confined.argv.insert(confined.argv.end(), {"/usr/bin/timeout", "5", "/usr/bin/true"});
   std::vector<char*> arguments;
   for (std::string& argument : confined.argv) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
@@ -119,13 +119,13 @@ bool works(Confined confined) {
 
 // From the best to what always works.
 std::vector<Confined> ways(const Command& command, const Limits& limits) {
-  const Argv wrapped = in_bubblewrap(command, limits, by_user), limited = under_limits(command, limits);
+  const Argv wrapped = in_bubblewrap(command, limits, by_user);
   std::vector<Confined> all;
   const bool is_root = ::geteuid() == 0;
   if (is_root) all.push_back({Isolation::bubblewrap, in_bubblewrap(command, limits, by_root), 0, ""});
   all.push_back({Isolation::bubblewrap, wrapped, is_root ? nobody : 0, ""});
-  if (is_root) all.push_back({Isolation::user_id, limited, nobody, command.folder});
-  all.push_back({Isolation::limits, limited, 0, command.folder});
+  if (is_root) all.push_back({Isolation::user_id, under_limits(command, limits), nobody, command.folder});
+  all.push_back({Isolation::limits, under_limits(command, limits, false), 0, command.folder});
   return all;
 }
 
@@ -149,7 +149,7 @@ Confined confine(const Command& command, const Limits& limits) {
   const char* const asked = std::getenv("JUDGE_ISOLATION");
   for (const Confined& way : is_new ? ways(command, limits) : std::vector<Confined>{}) {
     const bool is_last = way.isolation == Isolation::limits;
-    if (!is_last && ((asked && name(way.isolation) != asked) || !works(way))) continue;
+    if (!is_last && ((asked && name(way.isolation) != asked) || !works(way, command))) continue;
     confined = way;
     break;
   }
