@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +29,25 @@ TEST(TcpStore, TheServerTellsItsRealPort) {
   StoreServer named("unix://@distlab-test-name", "t");
   EXPECT_EQ(named.port(), 0);
   EXPECT_EQ(make_tcp_store(named.address(), "t", soon())->where(), "unix://@distlab-test-name");
+}
+
+// As a sandbox does: where the client runs there is no network, and it has one socket.
+TEST(TcpStore, AConnectedSocketIsGivenToAClientWithoutNetwork) {
+  StoreServer server("unix://@distlab-test-given", "t");
+  const auto outside = make_tcp_store(server.address(), "t", soon());
+  const int given = dup(dial(parse_address(server.address()), soon()).fd.get());
+  const auto address = "fd://" + std::to_string(given);
+  const auto inside = make_tcp_store(address, "t", soon());
+  EXPECT_EQ(inside->where(), address);
+  inside->set("from inside", "1");
+  EXPECT_EQ(outside->get_text("from inside", soon()), "1");
+  outside->set("from outside", "2");
+  EXPECT_EQ(inside->get_text("from outside", soon()), "2");
+  EXPECT_LT(fcntl(given, F_GETFD), 0) << "the store has it now";
+  expect_error(Errc::connection, {address, "in use already"},
+               [&] { make_tcp_store(address, "t", Deadline::after(50ms)); });
+  expect_error(Errc::invalid_argument, {address, "not a place to listen"},
+               [&] { StoreServer(address, "t"); });
 }
 
 TEST(TcpStore, ATakenPortIsNamedWithTheOptionThatChoosesAnother) {
