@@ -39,7 +39,7 @@ fresh_page() {
 }
 
 tier() { # NAME=VALUE
-  cmake -D "$1" -P "$here/tier.cmake" 2>&1
+  cmake -D "$1" -P "$root/tests/grading/tier.cmake" 2>&1
 }
 
 folders() { # NN|cheats ...: the folders' names, of all when none is given

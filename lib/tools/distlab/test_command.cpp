@@ -57,7 +57,7 @@ void print_entry(const TestEntry& entry, bool all) {
   }
 }
 
-// How much of the wrong answers this build tries: what tests/mutants/tier.cmake chose.
+// How much of the wrong answers this build tries: what tests/grading/tier.cmake chose.
 void print_tier() {
   std::ifstream file(workspace().build / "tier.txt");
   for (std::string line; std::getline(file, line);) fmt::print("{}\n", line);
