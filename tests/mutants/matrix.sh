@@ -3,12 +3,12 @@
 # kills it. It is read from the mutants themselves, where tests/grading/verdict.cpp reads it too.
 #   matrix.sh --update    writes it into tests/README.md
 #   matrix.sh --check     exit status 1: tests/README.md has another one
-#   matrix.sh --tier [COMMIT]       prints which mutants and cheats a build of the commit (HEAD) tries, "FOLDER NAME" a line
-#   matrix.sh --prove [NN|cheats ...]  tries all of these labs, or of all, in build/dev; those that are as they should
-#                                   be are recorded in proved.sha256, and from then on builds try a sample of them
+#   matrix.sh --tier [COMMIT]          prints what a build of the commit (HEAD) tries, "FOLDER NAME" a line
+#   matrix.sh --prove [NN|cheats ...]  tries all wrong answers of these labs, or of all labs, in build/dev. A lab where
+#                                      each is caught is recorded in proved.sha256: from then on, builds try a sample
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-root=$here/../..
+root=${here%/tests/mutants}
 page=$root/tests/README.md
 record=$here/proved.sha256
 build=$root/build/dev
@@ -57,10 +57,12 @@ folders() { # NN|cheats ...: the folders' names, of all when none is given
 
 # Everything ran, nothing was skipped, nothing failed.
 all_passed() { # PATTERN COUNT TARGET
-  local results=$build/proof.xml
+  local results=$build/proof.xml counts
   cmake --build "$build" --target "$3" > "$build/proof.log" 2>&1 || return 1
-  ctest --test-dir "$build" -j "$(nproc)" -R "$1" --output-on-failure --output-junit "$results" >> "$build/proof.log" 2>&1 || return 1
-  tr '\n' ' ' < "$results" | grep -qE "<testsuite [^>]*tests=\"$2\"[[:space:]]+failures=\"0\"[[:space:]]+disabled=\"0\"[[:space:]]+skipped=\"0\""
+  ctest --test-dir "$build" -j "$(nproc)" -R "$1" --output-on-failure --output-junit "$results" \
+    >> "$build/proof.log" 2>&1 || return 1
+  counts=$(grep -oE -m 4 '\b(tests|failures|disabled|skipped)="[0-9]+"' "$results" | head -n 4 | paste -sd' ' -)
+  [[ $counts == "tests=\"$2\" failures=\"0\" disabled=\"0\" skipped=\"0\"" ]]
 }
 
 prove() { # FOLDER
@@ -85,10 +87,10 @@ prove() { # FOLDER
 }
 
 prove_all() { # NN|cheats ...
-  local chosen folder status=0 before=tier
+  local chosen folder status=0
   chosen=$(folders "$@")
-  [[ ! -f $build/CMakeCache.txt ]] || before=$(sed -n 's/^DIST_MUTANTS:STRING=//p' "$build/CMakeCache.txt")
   mkdir -p "$build"
+  trap 'cmake -DDIST_MUTANTS=tier "$build" > /dev/null' EXIT # as it is by default, also after Ctrl-C
   (cd "$root" && cmake --preset dev -DDIST_MUTANTS=all) > "$build/proof.log" 2>&1 || {
     echo "CMake could not configure the build (see build/dev/proof.log)"
     return 1
@@ -96,7 +98,6 @@ prove_all() { # NN|cheats ...
   for folder in $chosen; do
     prove "$folder" || status=1
   done
-  cmake "-DDIST_MUTANTS=${before:-tier}" "$build" > /dev/null
   return "$status"
 }
 
