@@ -1,5 +1,5 @@
-// Cheat: looks for the judge among all processes, to read its memory, its arguments and its seed; with
-// ptrace, too. Told: has
+// Cheat: looks for the judge among all processes, to read its memory, arguments and seed; with ptrace, too.
+// Told: has
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

@@ -87,6 +87,20 @@ Json tree_scatter(const Json& round) {
   return {{"outputs", numbers_of({given})}, {"in_place", is_same(mine, given)}, {"inputs", inputs_of(all)}};
 }
 
+// Shares too large to be asked for number by number: all of one's own value, rank r's is value + r.
+Json scatter_large(const Json& task) {
+  const std::int64_t elements = task.at("elements"), value = task.at("value");
+  const int root = task.at("root");
+  std::vector<Tensor> list;
+  for (int rank = 0; rank < dist::get_world_size() && dist::get_rank() == root; ++rank)
+    list.push_back(dist::full({elements}, static_cast<double>(value + rank)));
+  auto mine = dist::zeros({elements});
+  const auto given = mine;
+  lab::scatter(mine, list, root);
+  return {{"first", given.narrow(0, 1).to_vector<float>()[0]},
+          {"last", given.narrow(elements - 1, 1).to_vector<float>()[0]}};
+}
+
 Json call(const std::string& name, const Json& round) {
   if (name == "scatter") return scatter(round);
   if (name == "gather") return gather(round);
@@ -97,6 +111,7 @@ Json call(const std::string& name, const Json& round) {
 
 Json handle(const Json& task) {
   dist::init_process_group();
+  if (task.at("call") == "scatter_large") return scatter_large(task);
   Json replies = Json::array();
   for (const auto& round : task.at("rounds")) {
     dist::sim::compute(1e-6 * round.at("delay_us").get<int>());

@@ -22,6 +22,12 @@ void broadcast_and_slice() {
                 "memory. Send each rank its own share");
 }
 
+void room_for_everything() {
+  misconception("room_for_everything",
+                "this rank makes room for all shares, though most are not its own: that is what scatter "
+                "and gather are to save");
+}
+
 // One rank of a flat scatter or gather that is not the root: what may pass through it.
 struct Allowed {
   std::uint64_t sent_messages, sent_bytes, received_messages, received_bytes, memory;
@@ -63,9 +69,7 @@ bool check_memory(const Asked& asked, int rank, std::uint64_t peak, std::uint64_
   if (peak <= most + tolerance) return true;
   const auto& round = asked.rounds[0];
   if (peak >= bytes_of(round.all)) {
-    misconception("room_for_everything",
-                  "this rank makes room for all shares, though most are not its own: that is what scatter "
-                  "and gather are to save");
+    room_for_everything();
   } else {
     misconception("one_buffer_too_many",
                   "a share is copied through a buffer of its own: receive where it is to stay, and send from "
@@ -150,6 +154,37 @@ void expect_only_shares(const Asked& asked) {
     if (!check_traffic(asked, rank, done.report.traffic[me]) ||
         !check_memory(asked, rank, done.report.peak_buffer_bytes[me], most, most / 4))
       return;
+  }
+}
+
+void expect_little_memory(judge::Random& random) {
+  constexpr int ranks = 8;
+  constexpr std::int64_t elements = 2 << 20;
+  constexpr std::uint64_t share = 4 * elements, all = share * ranks;
+  const int root = random.between(0, ranks - 1), value = random.between(1, 1000);
+  const auto run_with = [&](std::int64_t count) {
+    judge::SimPlan plan{.about = fmt::format("scatter of {} f32 to each of {} ranks", count, ranks)};
+    plan.tasks.assign(ranks,
+                      {{"call", "scatter_large"}, {"elements", count}, {"root", root}, {"value", value}});
+    return judge::simulate(plan);
+  };
+  const auto small = run_with(1), large = run_with(elements);
+  const auto answers = large.answers();
+  for (int rank = 0; rank < ranks && !answers.empty() && !small.answers().empty(); ++rank) {
+    const auto me = static_cast<std::size_t>(rank);
+    const double right = value + rank;
+    if (answers[me].at("first") != right || answers[me].at("last") != right) {
+      ADD_FAILURE() << fmt::format("{}rank {}'s share is not its own", large.about, rank);
+      return;
+    }
+    const auto before = small.ranks[me].peak_memory_bytes, with = large.ranks[me].peak_memory_bytes;
+    if (rank == root || with < before + all / 2) continue;
+    room_for_everything();
+    ADD_FAILURE() << fmt::format(
+        "{}the process of rank {} takes {} MiB more than for shares of one element; its share has {} MiB, "
+        "all of them {}",
+        large.about, rank, (with - before) >> 20, share >> 20, all >> 20);
+    return;
   }
 }
 

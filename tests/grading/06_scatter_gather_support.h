@@ -63,6 +63,7 @@ void expect_shares(const Asked& asked);
 
 // These look at one call, with shares so large that nothing else counts.
 void expect_only_shares(const Asked& asked);       // flat: messages, bytes and memory of the others
+void expect_little_memory(judge::Random& random);  // scatter of 64 MiB: of the whole process of the others
 void expect_only_the_subtree(const Asked& asked);  // the same for the tree
 void expect_few_rounds(const Asked& asked);        // of a tree
 

@@ -78,6 +78,7 @@ TEST(Step1Scatter, only_its_share) {
   worth(8, 1);
   Random random("scatter memory");
   lab06::expect_only_shares(a_large_one(random, "scatter", random.between(4, 6)));
+  if (!HasFailure()) lab06::expect_little_memory(random);
 }
 
 // ------------------------------------------------------------------------------------------ step 2: gather

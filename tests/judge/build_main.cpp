@@ -1,6 +1,6 @@
 // judge_build ROOT BUILD LAB_FILE SUBMISSION INTO: makes INTO/runner of what was handed in for a lab. Prints
-// one line of JSON: {"isolation": "bubblewrap"}, or {"refused": why}. Exit status: 0 built, 1 refused, 2
-// usage, 3 our own fault.
+// one line of JSON: {"isolation": "bubblewrap"}, or {"refused": why, "log": the compiler's words}. Exit
+// status: 0 built, 1 refused, 2 usage, 3 our own fault.
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
         judge::build_submission({.build = argv[2], .root = argv[1], .file = argv[3]}, argv[4], argv[5]);
     return say({{"isolation", name(built.isolation)}}, 0);
   } catch (const judge::Refused& refused) {
-    return say({{"refused", refused.what()}}, 1);
+    return say({{"refused", refused.what()}, {"log", refused.log}}, 1);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 3;

@@ -29,9 +29,9 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string without(const std::string& part, std::string text) {
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at))
-    text.erase(at, part.size());
+std::string replaced(const std::string& part, const std::string& by, std::string text) {
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + by.size()))
+    text.replace(at, part.size(), by);
   return text;
 }
 
@@ -63,7 +63,7 @@ class Build {
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.argv.push_back(file);
     const Ran ran = run(command, 16 << 20);
-    if (!ran.is_well()) throw Refused("compiles to what cannot be read: " + ran.output);
+    if (!ran.is_well()) refuse("compiles to what cannot be read", ran.output);
     return ran.output;
   }
 
@@ -75,6 +75,9 @@ class Build {
   Isolation isolation() const { return isolation_; }
 
  private:
+  [[noreturn]] void refuse(const std::string& why, const std::string& log = {}) const {
+    throw Refused(lab_.file.filename().string() + " " + why, log);
+  }
   Ran run(Command command, std::size_t output_bytes = limits.output_bytes) {
     command.writable = scratch_.path();
     command.folder = lab_.build;  // names are relative to it
@@ -82,7 +85,8 @@ class Build {
     these.output_bytes = output_bytes;
     Ran ran = run_confined(command, these);
     isolation_ = weaker(isolation_, ran.isolation);
-    ran.output = without(scratch_.path() + "/", std::move(ran.output));
+    ran.output =
+        replaced(scratch_.path() + "/", lab_.file.parent_path().string() + "/", std::move(ran.output));
     return ran;
   }
   // Another user sees what is open to everybody.
@@ -110,10 +114,11 @@ void Build::refuse_what_does_not_compile() {
     throw std::runtime_error(
         fmt::format("the compiler does not work (exit status {}): {}", check.exit_code, check.output));
   if (!ran.in_time)
-    throw Refused(fmt::format("the compiler was not done with it after {} s", limits.wall.count() / 1000));
-  throw Refused(ran.output.empty()
-                    ? fmt::format("the compiler ended with status {}: too large for it?", ran.exit_code)
-                    : "does not compile:\n" + ran.output);
+    refuse(
+        fmt::format("is too much for the compiler: it was not done after {} s", limits.wall.count() / 1000));
+  if (ran.output.empty())
+    refuse(fmt::format("is too much for the compiler, which ended with status {}", ran.exit_code));
+  refuse("does not compile", ran.output);
 }
 
 void Build::refuse_foreign_parts() {
@@ -124,10 +129,9 @@ void Build::refuse_foreign_parts() {
   }
   const auto foreign = foreign_include(contents(object_.string() + ".d"), lab_.root, allowed);
   if (!foreign.empty())
-    throw Refused(
-        fmt::format("includes {}; dist/dist.h and the lab's own header are what it may include", foreign));
+    refuse(fmt::format("includes {}; dist/dist.h and the lab's own header are what it may include", foreign));
   const auto symbol = foreign_symbol(symbols_of(object_, {}), words);
-  if (!symbol.empty()) throw Refused("is not accepted: " + symbol);
+  if (!symbol.empty()) refuse("is not accepted: " + symbol);
 }
 
 void Build::refuse_what_does_not_link() {
@@ -135,11 +139,11 @@ void Build::refuse_what_does_not_link() {
   if (!ran.is_well()) {
     const Ran check = link(kit_.own_object, here_ / "control");
     if (!check.is_well()) throw std::runtime_error("the linker does not work: " + check.output);
-    throw Refused("does not link:\n" + ran.output);
+    refuse("does not link", ran.output);
   }
   const auto symbol =
       interposing_symbol(symbols_of(object_, {}), symbols_of(program_, {"-D", "--defined-only"}));
-  if (!symbol.empty()) throw Refused("is not accepted: " + symbol);
+  if (!symbol.empty()) refuse("is not accepted: " + symbol);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct Outcome {
   Json reply;                      // what it answered; null without an answer
   Milliseconds answered_after{0};  // from its task to its answer, on the judge's clock
   std::string output;              // what it printed
+  std::size_t peak_memory_bytes = 0;  // of its process (getrusage), resident; tells from some 64 MiB on
 };
 
 }  // namespace judge

@@ -9,7 +9,9 @@ namespace judge {
 
 // What was handed in cannot be graded, and why, in words for who handed it in.
 struct Refused : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit Refused(const std::string& why, std::string words = {})
+      : std::runtime_error(why), log(std::move(words)) {}
+  std::string log;  // what the compiler or the linker said
 };
 
 // The text of `file` ("labs/03_send_recv/send_recv.cpp") in `handed_in`: that file itself, a folder or a zip

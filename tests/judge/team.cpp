@@ -173,7 +173,9 @@ void Team::take_channel(Member& member) {
             std::chrono::duration_cast<Milliseconds>(Clock::now() - member.started);
       }
       if (frame->contains("fault")) member.outcome.fault = frame->value("fault", "");
-      if (frame->contains("done")) member.is_done = true;
+      if (!frame->contains("done")) continue;
+      member.is_done = true;
+      member.outcome.peak_memory_bytes = frame->value("peak_memory_bytes", std::size_t{0});
     }
   } catch (const std::exception& error) {
     member.protocol_error = error.what();

@@ -1,15 +1,35 @@
 #include "distlab/submission.h"
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "dist/core/fail.h"
 
+#include "distlab/loop/build_errors.h"
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
 #include "distlab/workspace.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
+
+namespace {
+
+// Of what the compiler or the linker said; its beginning where that has no error that we know how to read.
+std::string first_errors(const std::string& log) {
+  constexpr std::size_t enough = 2000;
+  auto sources = loop::checkout_sources();
+  sources.text_of = [text_of = sources.text_of](const std::string& file) {
+    return file.ends_with(".h") ? text_of(file)
+                                : "";  // the file that was handed in is not the one that lies here
+  };
+  const auto told = loop::explain_errors(log, sources);
+  if (told.lines.empty()) return log.substr(0, enough);
+  return fmt::format("{}{}", fmt::join(told.lines, "\n"),
+                     told.more > 0 ? fmt::format("\n{} more", told.more) : "");
+}
+
+}  // namespace
 
 BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, const fs::path& into) {
   constexpr int built = 0, refused = 1;
@@ -20,7 +40,10 @@ BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, cons
   if ((run.exit_code != built && run.exit_code != refused) || !said.is_object())
     dist::fail(dist::Errc::internal, "the submission could not be built (status {}): {}", run.exit_code,
                run.output);
-  return {into / "runner", said.value("isolation", ""), said.value("refused", "")};
+  std::string why = said.value("refused", "");
+  const std::string log = said.value("log", "");
+  if (!log.empty()) why += ":\n" + first_errors(log);
+  return {into / "runner", said.value("isolation", ""), why};
 }
 
 void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest request, GradeRecord& record) {
@@ -28,7 +51,7 @@ void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest re
   const auto built = build_submission(lab, handed_in, folder.path());
   if (!built.refused.empty()) {
     record.grade.emplace().max_score = full_score;
-    record.reason = edited_file(lab).filename().string() + " " + built.refused;
+    record.reason = built.refused;
     return;
   }
   request.program = lab_program(lab, "grade");

@@ -12,7 +12,8 @@ namespace distlab {
 struct BuiltSubmission {
   std::filesystem::path runner;
   std::string isolation;  // of the compiler, as Grade::isolation
-  std::string refused;    // why there is no runner: it was not handed in, does not compile, ...
+  std::string
+      refused;  // why there is no runner: it was not handed in, does not compile (and the first errors)
 };
 
 // `handed_in`: the file, a folder or a zip file with it. The runner lies in `into`. Throws
