@@ -2,6 +2,7 @@
 // leave no process behind.
 //   cheat_verdict FILE     of lab 07; a file without "// Whole:" is completed by frame.txt
 // Exit status 77: there is no sandbox here, and a cheat does nothing outside of one.
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "distlab/grading.h"
 #include "distlab/submission.h"
@@ -34,8 +36,20 @@ std::string label(const std::string& text, const std::string& start) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
+// What processes are called that a cheat starts: by every run otherwise, as several may go on at a time.
+std::string process_name() { return fmt::format("cheat-{}", ::getpid()); }
+
+// Cheats call their processes "distlab-cheat".
+std::string with_names(std::string text) {
+  const std::string placeholder = "distlab-cheat";
+  for (std::size_t at = 0; (at = text.find(placeholder, at)) != text.npos;) {
+    text.replace(at, placeholder.size(), process_name());
+  }
+  return text;
+}
+
 distlab::GradeRecord grade(const fs::path& cheat, const fs::path& folder) {
-  const std::string text = contents(cheat);
+  const std::string text = with_names(contents(cheat));
   const auto lab = distlab::find_lab("7");
   distlab::GradeRecord record;
   const auto file = folder / distlab::edited_file(lab).filename();
@@ -45,10 +59,20 @@ distlab::GradeRecord grade(const fs::path& cheat, const fs::path& folder) {
   return record;
 }
 
-// Of those that name themselves as cheats do.
-bool is_left_behind() {
+bool is_there() {
   for (const auto& process : fs::directory_iterator("/proc")) {
-    if (contents(process.path() / "comm") == "distlab-cheat\n") return true;
+    if (contents(process.path() / "comm") == process_name() + "\n") return true;
+  }
+  return false;
+}
+
+// The kernel takes its time to end what was in a sandbox.
+bool is_left_behind() {
+  constexpr auto grace = std::chrono::seconds(3);
+  const auto until = std::chrono::steady_clock::now() + grace;
+  while (is_there()) {
+    if (std::chrono::steady_clock::now() > until) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return false;
 }

@@ -57,7 +57,6 @@ judge::SimRun run(const std::vector<Json>& tasks, const How& how) {
   if (how.timed) plan.topology = topology;
   plan.eager = how.eager;
   plan.trace = true;
-  plan.limits.wall = judge::Milliseconds(10000);
   return judge::simulate(plan);
 }
 

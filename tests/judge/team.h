@@ -28,7 +28,7 @@ class Team {
   // Takes in what arrives for this long.
   void listen(Milliseconds duration);
   bool has_answered(int rank) const;
-  Milliseconds wall() const { return limits_.wall; }  // shorter once several runs had to be stopped
+  Milliseconds wall() const { return limits_.wall; }  // shorter once a run had to be stopped
   bool is_overdue() const;                            // its limit has passed
   void stop();                                        // kills all that have not ended
 

@@ -3,9 +3,15 @@
 # kills it. It is read from the mutants themselves, where tests/grading/verdict.cpp reads it too.
 #   matrix.sh --update    writes it into tests/README.md
 #   matrix.sh --check     exit status 1: tests/README.md has another one
+#   matrix.sh --tier [COMMIT]          prints what a build of the commit (HEAD) tries, "FOLDER NAME" a line
+#   matrix.sh --prove [NN|cheats ...]  tries all wrong answers of these labs, or of all labs, in build/dev. A lab where
+#                                      each is caught is recorded in proved.sha256: from then on, builds try a sample
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-page=$here/../README.md
+root=${here%/tests/mutants}
+page=$root/tests/README.md
+record=$here/proved.sha256
+build=$root/build/dev
 marker='<!-- the kill matrix: tests/mutants/matrix.sh --update -->'
 
 field() { # FILE NAME
@@ -32,6 +38,69 @@ fresh_page() {
   matrix
 }
 
+tier() { # NAME=VALUE
+  cmake -D "$1" -P "$root/tests/grading/tier.cmake" 2>&1
+}
+
+folders() { # NN|cheats ...: the folders' names, of all when none is given
+  local word
+  [[ $# -gt 0 ]] || set -- '[0-9][0-9]' cheats
+  for word in "$@"; do
+    if [[ $word == cheats ]]; then
+      echo cheats
+    elif ! (cd "$here" && compgen -G "${word}_*" | sort); then
+      echo "there is no lab $word: give two digits, or cheats" >&2
+      return 1
+    fi
+  done
+}
+
+# Everything ran, nothing was skipped, nothing failed.
+all_passed() { # PATTERN COUNT TARGET
+  local results=$build/proof.xml counts
+  cmake --build "$build" --target "$3" > "$build/proof.log" 2>&1 || return 1
+  ctest --test-dir "$build" -j "$(nproc)" -R "$1" --output-on-failure --output-junit "$results" \
+    >> "$build/proof.log" 2>&1 || return 1
+  counts=$(grep -oE -m 4 '\b(tests|failures|disabled|skipped)="[0-9]+"' "$results" | head -n 4 | paste -sd' ' -)
+  [[ $counts == "tests=\"$2\" failures=\"0\" disabled=\"0\" skipped=\"0\"" ]]
+}
+
+prove() { # FOLDER
+  local folder=$1 number=${1%%_*} digest start=$SECONDS wrong_answers
+  digest=$(tier "DIGEST=$folder")
+  wrong_answers=$(tier COMMIT= | grep -c "^$folder ")
+  if [[ $folder == cheats ]]; then
+    all_passed '^grading\.cheat\.' "$wrong_answers" cheats
+  else
+    all_passed "^grading\\.$number\\.(solution\$|mutant\\.)" $((wrong_answers + 1)) "lab_${number}_mutants"
+  fi || {
+    echo "not proved: $folder (see build/dev/proof.log)"
+    return 1
+  }
+  [[ $digest == "$(tier "DIGEST=$folder")" ]] || {
+    echo "not proved: $folder was changed while it was tried"
+    return 1
+  }
+  { grep -v "  $folder\$" "$record" || true; echo "$digest  $folder"; } | sort -k 2 > "$record.new"
+  mv "$record.new" "$record"
+  echo "proved: $folder, $wrong_answers wrong answers in $((SECONDS - start)) s"
+}
+
+prove_all() { # NN|cheats ...
+  local chosen folder status=0
+  chosen=$(folders "$@")
+  mkdir -p "$build"
+  trap 'cmake -DDIST_MUTANTS=tier "$build" > /dev/null' EXIT # as it is by default, also after Ctrl-C
+  (cd "$root" && cmake --preset dev -DDIST_MUTANTS=all) > "$build/proof.log" 2>&1 || {
+    echo "CMake could not configure the build (see build/dev/proof.log)"
+    return 1
+  }
+  for folder in $chosen; do
+    prove "$folder" || status=1
+  done
+  return "$status"
+}
+
 grep -qxF "$marker" "$page"
 case ${1:-} in
   --update)
@@ -44,5 +113,7 @@ case ${1:-} in
       exit 1
     }
     ;;
+  --tier) tier "COMMIT=${2:-$(git -C "$root" rev-parse HEAD)}" ;;
+  --prove) prove_all "${@:2}" ;;
   *) matrix ;;
 esac

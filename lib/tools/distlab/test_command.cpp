@@ -1,6 +1,7 @@
 // distlab test: runs the build tree's tests and says how many cases passed.
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,8 +57,15 @@ void print_entry(const TestEntry& entry, bool all) {
   }
 }
 
-void print_summary(const TestReport& report) {
+// How much of the wrong answers this build tries: what tests/grading/tier.cmake chose.
+void print_tier() {
+  std::ifstream file(workspace().build / "tier.txt");
+  for (std::string line; std::getline(file, line);) fmt::print("{}\n", line);
+}
+
+void print_summary(const TestReport& report, bool is_whole) {
   fmt::print("\n");
+  if (is_whole) print_tier();
   for (const auto& [reason, cases] : report.skip_reasons()) fmt::print("skipped {}: {}\n", cases, reason);
   for (const auto& name : report.failures()) fmt::print("{}: {}\n", styled(Style::bad, "failed"), name);
   if (!report.failures().empty()) {
@@ -94,7 +102,7 @@ int run_tests(const TestOptions& options) {
     fmt::print(stderr, "{}distlab: no test ran in {}\n", remarks, workspace().build.string());
     return exit_failed;
   }
-  print_summary(report);
+  print_summary(report, options.filter.empty() && options.label.empty() && !options.rerun_failed);
   // ctest's own verdict counts as well: it may have ended early.
   return report.failed() > 0 || ended.exit_code != 0 ? exit_failed : exit_ok;
 }

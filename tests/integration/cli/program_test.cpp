@@ -191,3 +191,11 @@ TEST_F(TestCommand, NoTestAtAllIsAFailure) {
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_TRUE(contains(run.output, "no test ran")) << run.output;
 }
+
+TEST_F(TestCommand, AllTestsSayHowManyWrongAnswersWereTried) {
+  add("grading.a", "true", "LABELS grading");
+  std::ofstream(tree_ / "tier.txt") << "mutants: 31 of 188 (one in 6)\n";
+  const auto all = distlab_program({"test", "--full"});
+  EXPECT_TRUE(contains(all.output, "mutants: 31 of 188 (one in 6)\n1 passed, 0 failed\n")) << all.output;
+  EXPECT_FALSE(contains(distlab_program({"test", "--filter", "a"}).output, "mutants")) << "not for a part";
+}
