@@ -261,7 +261,7 @@ void JobRun::expect_missing_named() {
                     "needs all of them");
     }
     ADD_FAILURE() << fmt::format("rank {} of {}: the error's text ends with {}; got {}", rank, world_size(),
-                                 shown(wanted), text);
+                                 shown(wanted), shown(text));
     return;
   }
 }

@@ -79,18 +79,35 @@ void diagnose(const Ranks& waits_for, const Ranks& got) {
   }
 }
 
-std::vector<Json> ask(const std::vector<Ranks>& cases) {
+std::string call(const Ranks& waits_for) {
+  return fmt::format("wait_cycle({{{}}})", fmt::join(waits_for, ", "));
+}
+
+judge::Outcome outcome_of(const std::vector<Ranks>& cases) {
   judge::Team team(judge::runner(), 1, {.wall = answered_within});
   team.start(0, {{"call", "wait_cycle"}, {"cases", cases}});
-  const auto outcomes = team.finish();
-  if (outcomes[0].how_it_ended.find("had not finished") != std::string::npos) {
+  return team.finish().at(0);
+}
+
+// A process that crashed or was stopped does not say in which case: the first that ends so alone is told.
+void tell_the_case(const std::vector<Ranks>& cases, const judge::Outcome& of_all) {
+  for (const auto& waits_for : cases) {
+    const auto alone = outcome_of({waits_for});
+    if (!alone.completed) return static_cast<void>(judge::has_completed(alone, call(waits_for)));
+  }
+  judge::has_completed(of_all, "wait_cycle");
+}
+
+std::vector<Json> ask(const std::vector<Ranks>& cases) {
+  const auto outcome = outcome_of(cases);
+  if (outcome.how_it_ended.find("had not finished") != std::string::npos) {
     misconception(
         "walks_for_ever",
         "a path that runs into a cycle from outside never comes back to where it began: stop at the first "
         "rank that was met before");
   }
-  if (!judge::has_completed(outcomes[0], "wait_cycle")) return {};
-  const auto& replies = outcomes[0].reply;
+  if (!outcome.completed) return tell_the_case(cases, outcome), std::vector<Json>{};
+  const auto& replies = outcome.reply;
   if (replies.is_array() && replies.size() == cases.size()) return {replies.begin(), replies.end()};
   ADD_FAILURE() << "the process did not answer every question";
   return {};
@@ -101,7 +118,7 @@ std::vector<Json> ask(const std::vector<Ranks>& cases) {
 void expect_cycles(const std::vector<Ranks>& cases) {
   const auto replies = ask(cases);
   for (std::size_t i = 0; i < replies.size(); ++i) {
-    const auto question = fmt::format("wait_cycle({{{}}})", fmt::join(cases[i], ", "));
+    const auto question = call(cases[i]);
     const auto value = judge::value_of(replies[i], question);
     if (value.is_null()) return;
     if (!value.is_array() || !std::ranges::all_of(value, &Json::is_number_integer)) {

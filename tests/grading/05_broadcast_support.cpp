@@ -23,8 +23,14 @@ void diagnose_finding(const Finding& finding) {
           "is_member()");
     }
     const bool waits_for_itself = std::ranges::find(party.waits_for, party.rank) != party.waits_for.end();
-    if (finding.code == Code::deadlock && waits_for_itself && party.doing.find("send") != std::string::npos)
-      return diagnose_self();
+    if (finding.code != Code::deadlock || !waits_for_itself) continue;
+    if (party.doing.find("send") != std::string::npos) return diagnose_self();
+    if (party.doing.find("recv") != std::string::npos) {
+      return judge::misconception(
+          "minus_one_is_not_given",
+          "(rank - 1) % n is -1 for group rank 0, and .group_src = -1 means that it is not given: then the "
+          "second argument counts. Add n first");
+    }
   }
 }
 

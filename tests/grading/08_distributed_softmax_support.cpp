@@ -83,7 +83,10 @@ judge::SimRun run(const Asked& asked) {
     for (const auto& item : asked.items) task["items"].push_back(task_of(item, rank));
     plan.tasks.push_back(task);
   }
-  if (asked.items.size() == 1) plan.about = asked.text(0);
+  const auto others = asked.items.size() - 1;
+  plan.about = others == 0 ? asked.text(0)
+                           : fmt::format("{}, or one of {} other call{}", asked.text(0), others,
+                                         others == 1 ? "" : "s");
   return judge::simulate(plan);
 }
 

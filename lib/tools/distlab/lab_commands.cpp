@@ -50,7 +50,10 @@ void print_test(const GradedTest& test, std::string& said) {
   fmt::print("  {} {:>2}/{:<2}  {}\n", styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"),
              test.points, test.max_points, title);
   const auto message = test.messages.empty() ? "" : test.messages.front();
-  if (!message.empty() && message != said) print_note(message, Style::dim);
+  if (!message.empty() && message != said) {
+    print_note(message, Style::dim);
+    if (test.messages.size() > 1) print_note(test.messages[1], Style::dim);  // "that was ...": in which call
+  }
   said = message;
   if (!test.explanation.empty()) print_note("Perhaps: " + test.explanation, Style::warn);
 }

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -67,7 +68,12 @@ fs::path backup_of(const fs::path& file) {
   }
 }
 
-std::string first_todo(const fs::path& file) {
+struct Todo {
+  std::string what;   // "lab 01, step 1: ..."
+  std::string where;  // "labs/01_init_process_group/init_process_group.cpp:17"
+};
+
+std::optional<Todo> first_todo(const fs::path& file) {
   std::istringstream lines(contents(file));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -75,10 +81,10 @@ std::string first_todo(const fs::path& file) {
     const auto at = line.find("DIST_TODO(\"");
     if (at == line.npos) continue;
     const auto begin = at + 11;
-    return fmt::format("{}:{}: {}", from_root(file), number,
-                       line.substr(begin, line.find('"', begin) - begin));
+    return Todo{line.substr(begin, line.find('"', begin) - begin),
+                fmt::format("{}:{}", from_root(file), number)};
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -86,10 +92,13 @@ std::string first_todo(const fs::path& file) {
 int start_lab(const LabOptions& options) {
   const auto lab = asked_lab(options.lab);
   if (!lab) return exit_usage;
-  const std::string todo = first_todo(edited_file(*lab));
+  const auto todo = first_todo(edited_file(*lab));
   fmt::print("{}\n\n  read   {}\n  edit   {}\n", styled(Style::bold, lab->title), from_root(handout(*lab)),
              from_root(edited_file(*lab)));
-  fmt::print("  first  {}\n", todo.empty() ? "nothing is left to write; is it right?" : todo);
+  if (todo)
+    fmt::print("  first  {}\n         {}\n", todo->what, todo->where);
+  else
+    fmt::print("  first  nothing is left to write; is it right?\n");
   fmt::print(
       "\n./distlab run {0}     see what your code does\n./distlab grade {0}   is it right, and if not, "
       "why?\n",
@@ -146,8 +155,8 @@ int submit_lab(const SubmitOptions& options) {
   if (made.exit_code != 0) dist::fail(dist::Errc::resource, "cannot write {}: {}", zip.string(), made.output);
   fmt::print("{}: {} ({} bytes), which compiles. Hand in this file.\n", zip.string(), from_root(file),
              fs::file_size(file));
-  const std::string todo = first_todo(file);
-  if (!todo.empty()) fmt::print("Not everything is written yet: {}\n", todo);
+  if (const auto todo = first_todo(file))
+    fmt::print("Not everything is written yet: {}\n  {}\n", todo->where, todo->what);
   return exit_ok;
 }
 

@@ -15,7 +15,7 @@ using LabFiles = SmallCheckout;
 TEST_F(LabFiles, StartNamesWhatToReadAndTheFirstThingToWrite) {
   const auto said = run({"start", "1"});
   EXPECT_TRUE(contains(said, "read   labs/01_first/README.md")) << said;
-  EXPECT_TRUE(contains(said, "labs/01_first/first.cpp:2: lab 01, step 1: f")) << said;
+  EXPECT_TRUE(contains(said, "first  lab 01, step 1: f\n         labs/01_first/first.cpp:2\n")) << said;
   run({"start", "7"}, 2);
 }
 
