@@ -110,9 +110,10 @@ void Build::refuse_what_does_not_compile() {
     throw std::runtime_error(
         fmt::format("the compiler does not work (exit status {}): {}", check.exit_code, check.output));
   if (!ran.in_time)
-    throw Refused(fmt::format("the compiler was not done with it after {} s", limits.wall.count() / 1000));
+    throw Refused(fmt::format("is too much for the compiler: it was not done with it after {} s",
+                              limits.wall.count() / 1000));
   throw Refused(ran.output.empty()
-                    ? fmt::format("the compiler ended with status {}: too large for it?", ran.exit_code)
+                    ? fmt::format("is too much for the compiler, which ended with status {}", ran.exit_code)
                     : "does not compile:\n" + ran.output);
 }
 
@@ -146,9 +147,13 @@ void Build::refuse_what_does_not_link() {
 
 BuiltRunner build_submission(const Lab& lab, const fs::path& handed_in, const fs::path& into) {
   Build build(lab, take_submission(handed_in, lab.file));
-  build.refuse_what_does_not_compile();
-  build.refuse_foreign_parts();
-  build.refuse_what_does_not_link();
+  try {
+    build.refuse_what_does_not_compile();
+    build.refuse_foreign_parts();
+    build.refuse_what_does_not_link();
+  } catch (const Refused& refused) {
+    throw Refused(lab.file.filename().string() + " " + refused.what());
+  }
   const auto program = into / "runner";
   fs::copy_file(build.program(), program, fs::copy_options::overwrite_existing);
   fs::permissions(program, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
