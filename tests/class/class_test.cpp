@@ -76,8 +76,9 @@ class MadeUpClass {
 
   // Ended by Ctrl-C after so many seconds; 0: not at all.
   distlab::ProcessResult grade(int seconds) const {
-    std::vector<std::string> argv{DISTLAB_PROGRAM, "class", "grade", made_ / "class", "--lab", "7",
-                                  "--out", grades_, "--jobs", "2", "--seed", "20261121"};
+    std::vector<std::string> argv{DISTLAB_PROGRAM, "class", "grade",  made_ / "class",
+                                  "--lab",         "7",     "--out",  grades_,
+                                  "--jobs",        "2",     "--seed", "20261121"};
     if (seconds > 0) argv.insert(argv.begin(), {"timeout", "-s", "INT", std::to_string(seconds)});
     return distlab::run_captured(argv);
   }
@@ -96,9 +97,8 @@ class MadeUpClass {
     return wrong;
   }
   bool is_practice() const {
-    return std::ranges::any_of(read_expected(made_ / "expected"), [&](const Expected& each) {
-      return result_of(each.name).is_practice();
-    });
+    return std::ranges::any_of(read_expected(made_ / "expected"),
+                               [&](const Expected& each) { return result_of(each.name).is_practice(); });
   }
 
   void expect_nothing_left_behind(const std::string& mounts_before) const {
