@@ -1,14 +1,18 @@
 #include "distlab/digest.h"
 
 #include <algorithm>
-#include <fstream>
+#include <cerrno>
 #include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/core/handles.h"
 
 #include "distlab/process.h"
-#include "distlab/temporary_folder.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
@@ -40,10 +44,14 @@ std::string digests_of(const std::vector<std::string>& files) {
 }  // namespace
 
 std::string digest_of_text(const std::string& text) {
-  const TemporaryFolder folder("digest");
-  const auto copy = folder.path() / "text";
-  std::ofstream(copy, std::ios::binary) << text;
-  const auto said = run_captured({"sha256sum", copy}).output;
+  const dist::UniqueFd memory(::memfd_create("text", MFD_CLOEXEC));  // no file that could be left behind
+  for (std::size_t written = 0; written < text.size();) {
+    const auto count = ::write(memory.get(), text.data() + written, text.size() - written);
+    if (count <= 0) dist::fail_errno(dist::Errc::resource, errno, "no memory for a digest");
+    written += static_cast<std::size_t>(count);
+  }
+  const auto said =
+      run_captured({"sha256sum", fmt::format("/proc/{}/fd/{}", ::getpid(), memory.get())}).output;
   return said.substr(0, said.find(' '));
 }
 
