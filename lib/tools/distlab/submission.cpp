@@ -20,6 +20,8 @@ BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, cons
   if ((run.exit_code != built && run.exit_code != refused) || !said.is_object())
     dist::fail(dist::Errc::internal, "the submission could not be built (status {}): {}", run.exit_code,
                run.output);
+  // Where there is no bubblewrap the runner runs as another user, who has to get there.
+  fs::permissions(into, fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
   return {into / "runner", said.value("isolation", ""), said.value("refused", "")};
 }
 
