@@ -88,6 +88,7 @@ Argv in_bubblewrap(const Command& command, const Limits& limits, const Walls& wa
                        [](const std::string& path) { return path != "/usr" && !path.starts_with("/usr/"); });
   Argv open_folders = folders_to(fs::path(command.folder) / "here");
   for (const auto& path : paths) std::ranges::copy(folders_to(path), std::back_inserter(open_folders));
+  std::ranges::copy(folders_to(command.writable), std::back_inserter(open_folders));
   for (const auto& folder : open_folders) add({"--perms", "0755", "--dir", folder});
   for (const auto& path : paths) add({"--ro-bind-try", path, path});
   if (!command.writable.empty()) add({"--bind", command.writable, command.writable});

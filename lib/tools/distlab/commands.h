@@ -68,6 +68,28 @@ struct GradescopeOptions {
   std::filesystem::path output;  // empty: autograder_lab_NN.zip here
 };
 
+struct ClassGradeOptions {
+  std::filesystem::path folder;  // of the submissions
+  std::string lab;
+  unsigned jobs = 0;                  // at once; 0: half as many as there are cores
+  std::filesystem::path output;       // a folder; empty: class_lab_NN here
+  std::optional<std::uint64_t> seed;  // empty: that of the last start into the same folder, or a random one
+  bool again = false;                 // also what is graded and unchanged
+};
+
+// One submission of a class, for the command above.
+struct ClassOneOptions {
+  std::string lab;
+  std::filesystem::path submission;
+  std::uint64_t seed = 0;
+  std::filesystem::path folder;  // for result.json and all temporary files
+};
+
+struct HandoutOptions {
+  std::filesystem::path output;  // a folder that is not there yet; empty: distlab_handout here
+  bool check = false;            // builds lab 1 there and grades its starter
+};
+
 struct HintOptions {
   std::string lab;
   int level = 0;  // 1 to 3: all of that page; 0: the next one on what the last grade found
@@ -130,6 +152,9 @@ int reset_lab(const LabOptions& options);
 int show_solution(const SolutionOptions& options);
 int submit_lab(const SubmitOptions& options);
 int build_autograder(const GradescopeOptions& options);
+int grade_class(const ClassGradeOptions& options);
+int grade_one_of_class(const ClassOneOptions& options);
+int make_handout(const HandoutOptions& options);
 int run_simulation(const SimOptions& options);
 // For run_simulation:
 int simulate_program(const SimOptions& options, const std::string& program);

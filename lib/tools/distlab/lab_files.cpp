@@ -1,7 +1,6 @@
 // distlab start, reset, solution, submit: the one file of a lab that its reader edits.
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 
@@ -10,9 +9,11 @@
 #include "dist/core/fail.h"
 
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
 #include "distlab/labs.h"
 #include "distlab/process.h"
 #include "distlab/progress.h"
+#include "distlab/starter.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
@@ -20,44 +21,7 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string from_root(const fs::path& path) { return fs::relative(path, workspace().root).string(); }
-
-// What sha256sum says of a text.
-std::string digest_of(const std::string& text) {
-  const fs::path copy = workspace().build / "starter.tmp";
-  std::ofstream(copy, std::ios::binary) << text;
-  const auto said = run_captured({"sha256sum", copy}).output;
-  fs::remove(copy);
-  return said.substr(0, said.find(' '));
-}
-
-// That of the untouched file, as tests/grading/starters.sha256 lists it.
-std::string digest_of_starter(const std::string& file) {
-  std::istringstream lines(contents(workspace().root / "tests/grading/starters.sha256"));
-  for (std::string digest, path; lines >> digest >> path;) {
-    if (path == file) return digest;
-  }
-  dist::fail(dist::Errc::unsupported, "this checkout does not list the starter of {}", file);
-}
-
-// The untouched file, out of the checkout's history.
-std::string starter_of(const Lab& lab) {
-  const std::string root = workspace().root, file = from_root(edited_file(lab));
-  const std::string wanted = digest_of_starter(file);
-  const auto log = run_captured({"git", "-C", root, "log", "--format=%H", "--", file});
-  std::istringstream commits(log.exit_code == 0 ? log.output : "");
-  for (std::string commit; commits >> commit;) {
-    const auto found = run_captured({"git", "-C", root, "show", commit + ":" + file});
-    if (found.exit_code == 0 && digest_of(found.output) == wanted) return found.output;
-  }
-  dist::fail(dist::Errc::unsupported,
-             "the untouched {} is not in this checkout's history; take it from a fresh clone", file);
-}
 
 // A name beside the file that nothing has yet.
 fs::path backup_of(const fs::path& file) {
@@ -74,7 +38,7 @@ struct Todo {
 };
 
 std::optional<Todo> first_todo(const fs::path& file) {
-  std::istringstream lines(contents(file));
+  std::istringstream lines(text_of_file(file));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
@@ -111,7 +75,7 @@ int reset_lab(const LabOptions& options) {
   if (!lab) return exit_usage;
   const fs::path file = edited_file(*lab);
   const std::string starter = starter_of(*lab);
-  if (fs::exists(file) && contents(file) == starter) {
+  if (fs::exists(file) && text_of_file(file) == starter) {
     fmt::print("{} is untouched already\n", from_root(file));
     return exit_ok;
   }
@@ -138,7 +102,13 @@ int show_solution(const SolutionOptions& options) {
     return exit_failed;
   }
   const fs::path folder = workspace().root / "solutions" / lab->folder;
-  fmt::print("{}\n", contents(folder / edited_file(*lab).filename()));
+  if (!fs::exists(folder)) {
+    fmt::print(stderr,
+               "this checkout has no solutions: it was made for students; whoever teaches the course has "
+               "them\n");
+    return exit_missing;
+  }
+  fmt::print("{}\n", text_of_file(folder / edited_file(*lab).filename()));
   fmt::print("// why it is done that way: {}\n", from_root(folder / "NOTES.md"));
   return exit_ok;
 }

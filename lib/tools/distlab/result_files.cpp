@@ -24,7 +24,8 @@ bool write_text(const fs::path& path, const std::string& text) {
   return false;
 }
 
-// A link or a device (/dev/stdout) stays what it is and is written to.
+}  // namespace
+
 bool replace_file(const fs::path& path, const std::string& text) {
   std::error_code error;
   const auto there = fs::symlink_status(path, error);
@@ -36,6 +37,8 @@ bool replace_file(const fs::path& path, const std::string& text) {
   fmt::print(stderr, "cannot write {}: {}\n", path.string(), error.message());
   return false;
 }
+
+namespace {
 
 bool write_tables(const ResultFiles& files, const std::vector<GradeRecord>& records) {
   constexpr struct {

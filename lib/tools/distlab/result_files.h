@@ -2,19 +2,24 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "distlab/grading.h"
 
 namespace distlab {
 
+// `text` is the whole file whenever somebody looks: it is written beside its place and then moved there. A
+// link or a device (/dev/stdout) stays what it is and is written to. False when that fails; that has been
+// said.
+bool replace_file(const std::filesystem::path& path, const std::string& text);
+
 // Empty paths: not wanted.
 struct ResultFiles {
   std::filesystem::path json, junit, gradescope, markdown, csv;
 };
 
-// Each file is complete whenever somebody looks: it is written beside its place and then moved there. False
-// when one cannot be written; that has been said.
+// Each by replace_file(). False when one cannot be written.
 bool write_results(const ResultFiles& files, const GradeRecord& record);
 bool write_results(const ResultFiles& files, const std::vector<GradeRecord>& records);  // of several labs
 // For those who look while grading goes on: Gradescope shows what is there when it runs out of time.

@@ -48,6 +48,14 @@ BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, cons
   return {into / "runner", said.value("isolation", ""), why};
 }
 
+Grade grade_built(const Lab& lab, const BuiltSubmission& built, GradeRequest request) {
+  request.program = lab_program(lab, "grade");
+  request.runner = built.runner;
+  Grade grade = run_grading(request);
+  grade.is_trusted = built.isolation != "limits" && grade.isolation != "limits";
+  return grade;
+}
+
 void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest request, GradeRecord& record) {
   const TemporaryFolder folder("submission");
   const auto built = build_submission(lab, handed_in, folder.path());
@@ -56,10 +64,7 @@ void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest re
     record.reason = built.refused;
     return;
   }
-  request.program = lab_program(lab, "grade");
-  request.runner = built.runner;
-  record.grade = run_grading(request);
-  record.grade->is_trusted = built.isolation != "limits" && record.grade->isolation != "limits";
+  record.grade = grade_built(lab, built, std::move(request));
 }
 
 }  // namespace distlab

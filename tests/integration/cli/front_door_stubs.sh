@@ -6,7 +6,7 @@ failures=0 checks=0
 fresh() {
   rm -rf "${work:?}"/*
   tree="$work/my checkout" bin=$work/bin calls=$work/calls
-  mkdir -p "$tree/lib/tools" "$tree/labs/01_init" "$tree/labs/02_group" "$bin"
+  mkdir -p "$tree/lib/tools" "$tree/labs/01_init" "$tree/labs/02_group" "$tree/solutions" "$bin"
   cp "$source_root/distlab" "$source_root/CMakePresets.json" "$tree/"
   cp "$source_root/lib/tools/setup.sh" "$tree/lib/tools/"
   : > "$calls"

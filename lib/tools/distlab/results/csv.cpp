@@ -1,4 +1,4 @@
-#include <initializer_list>
+#include "distlab/results/csv.h"
 
 #include "distlab/results/results.h"
 #include "distlab/results/text.h"
@@ -18,14 +18,18 @@ std::string csv_cell(const std::string& bytes) {
   return quoted + '"';
 }
 
+}  // namespace
+
 std::string csv_row(std::initializer_list<std::string> cells) {
   std::string text;
-  for (const auto& each : cells) text += (text.empty() ? "" : ",") + csv_cell(each);
+  for (const auto& each : cells) text += (&each == cells.begin() ? "" : ",") + csv_cell(each);
   return text + "\r\n";
 }
 
-std::string csv_row(const GradeRecord& record, const GradedTest& test, std::string_view result,
-                    const std::string& message) {
+namespace {
+
+std::string test_row(const GradeRecord& record, const GradedTest& test, std::string_view result,
+                     const std::string& message) {
   const Grade nothing;
   const auto& grade = record.grade ? *record.grade : nothing;
   return csv_row({record.lab, record.graded_file, std::string(status(record)), std::to_string(grade.score),
@@ -41,10 +45,10 @@ std::string as_csv(const std::vector<GradeRecord>& records) {
                               "points", "max_points", "misconception", "message", "seed", "isolation"});
   for (const auto& record : records) {
     if (!record.grade || record.grade->tests.empty())
-      text += csv_row(record, {}, "", record.grade ? record.reason : apology(record));
+      text += test_row(record, {}, "", record.grade ? record.reason : apology(record));
     else
       for (const auto& test : record.grade->tests)
-        text += csv_row(record, test, name(test.result), explanation_of(test));
+        text += test_row(record, test, name(test.result), explanation_of(test));
   }
   return text;
 }

@@ -1,0 +1,16 @@
+// The files that belong to this checkout, for whoever packs a copy of it.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace distlab {
+
+// What git tracks and is there, relative to the checkout's root; where git knows nothing of it, all files but
+// those that builds and students make. Links count as files.
+std::vector<std::filesystem::path> checkout_files();
+
+// Copies one of them to its place below `to`; links stay links.
+void copy_checkout_file(const std::filesystem::path& file, const std::filesystem::path& to);
+
+}  // namespace distlab

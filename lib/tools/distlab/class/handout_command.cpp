@@ -1,0 +1,149 @@
+// distlab class handout.
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "dist/core/fail.h"
+
+#include "distlab/checkout_files.h"
+#include "distlab/class/leaks.h"
+#include "distlab/commands.h"
+#include "distlab/file_text.h"
+#include "distlab/labs.h"
+#include "distlab/process.h"
+#include "distlab/starter.h"
+#include "distlab/temporary_folder.h"
+#include "distlab/workspace.h"
+
+namespace distlab {
+namespace fs = std::filesystem;
+namespace {
+
+using dist::Errc, dist::fail;
+
+// Folders of the checkout that students do not get. tests/class makes submissions of them.
+constexpr std::array kept_back{"solutions", "tests/mutants", "tests/cheats", "tests/class"};
+
+bool begins_with(const fs::path& file, const fs::path& folder) {
+  return std::ranges::mismatch(folder, file).in1 == folder.end();
+}
+
+bool is_kept_back(const fs::path& file) {
+  return std::ranges::any_of(kept_back, [&](const fs::path& folder) { return begins_with(file, folder); });
+}
+
+void write_new(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  fs::remove(path);  // it may be a link
+  if (!(std::ofstream(path, std::ios::binary) << text).flush())
+    fail(Errc::resource, "cannot write {}", path.string());
+}
+
+// What is said there of the wrong answers, they are not told.
+void cut_kill_matrix(const fs::path& page) {
+  const std::string text = text_of_file(page), heading = "\n## The kill matrix\n";
+  const auto at = text.find(heading);
+  if (at != text.npos) write_new(page, text.substr(0, at));
+}
+
+void copy_for_students(const fs::path& tree) {
+  for (const auto& file : checkout_files()) {
+    if (!is_kept_back(file)) copy_checkout_file(file, tree);
+  }
+  cut_kill_matrix(tree / "tests/README.md");
+  const auto& root = workspace().root;
+  for (const auto& lab : find_labs()) {
+    const auto starter = starter_of(lab);
+    write_new(tree / fs::relative(edited_file(lab), root), starter);
+    write_new(tree / fs::relative(kept_starter(lab), root), starter);
+  }
+}
+
+std::vector<fs::path> secrets() {
+  std::vector<fs::path> found;
+  for (const fs::path folder : {"solutions", "tests/mutants"}) {
+    if (!fs::exists(workspace().root / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(workspace().root / folder)) {
+      const auto extension = entry.path().extension();
+      if (extension == ".cpp" || extension == ".md") found.push_back(entry.path());
+    }
+  }
+  return found;
+}
+
+void check_files(const fs::path& tree) {
+  const auto& root = workspace().root;
+  for (const auto& folder : kept_back) {
+    if (fs::exists(tree / folder)) fail(Errc::internal, "it has {}", folder);
+  }
+  std::vector<fs::path> starters;
+  for (const auto& lab : find_labs()) starters.push_back(tree / fs::relative(edited_file(lab), root));
+  const auto leaks = find_leaks(tree, secrets(), starters);
+  if (leaks.empty()) return;
+  const auto& leak = leaks.front();
+  fail(Errc::internal, "{} has lines of {} ({} such files):\n{}", leak.file.string(),
+       fs::relative(leak.secret, root).string(), leaks.size(), leak.lines);
+}
+
+void check_that_it_configures(const fs::path& tree) {
+  const TemporaryFolder build("handout");
+  const auto run =
+      run_captured({"cmake", "-E", "chdir", tree, "cmake", "--preset", "dev", "-B", build.path() / "build"});
+  if (run.exit_code != 0) fail(Errc::internal, "it cannot be configured:\n{}", run.output);
+}
+
+// As a student would, for the first time.
+void check_first_lab(const fs::path& tree) {
+  constexpr int graded = 1;  // not all points
+  const TemporaryFolder folder("handout");
+  const auto csv = folder.path() / "grade.csv";
+  const auto run = run_captured({tree / "distlab", "grade", "1", "--csv", csv});
+  const bool has_no_points = text_of_file(csv).find(",graded,0,100,") != std::string::npos;
+  for (const auto* made : {"build", ".distlab"}) fs::remove_all(tree / made);
+  if (run.exit_code != graded || !has_no_points)
+    fail(Errc::internal, "its first lab should get 0 of {} points:\n{}", full_score, run.output);
+}
+
+// Removed unless it is all right.
+class Draft {
+ public:
+  explicit Draft(const fs::path& tree) : tree_(tree.string() + ".unfinished") { fs::remove_all(tree_); }
+  ~Draft() {
+    std::error_code ignored;
+    fs::remove_all(tree_, ignored);
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  const fs::path& tree() const { return tree_; }
+
+ private:
+  fs::path tree_;
+};
+
+}  // namespace
+
+int make_handout(const HandoutOptions& options) {
+  const auto tree = fs::absolute(options.output.empty() ? fs::path("distlab_handout") : options.output);
+  if (fs::exists(fs::symlink_status(tree))) {
+    fmt::print(stderr, "{} is there already; choose another -o, or remove it\n", tree.string());
+    return exit_usage;
+  }
+  const Draft draft(tree);
+  try {
+    copy_for_students(draft.tree());
+    check_files(draft.tree());
+    check_that_it_configures(draft.tree());
+    if (options.check) check_first_lab(draft.tree());
+  } catch (const dist::Error& error) {
+    fmt::print(stderr, "this would be no tree for students: {}\n", error.what());
+    return exit_failed;
+  }
+  fs::rename(draft.tree(), tree);
+  fmt::print("{}: for students, without solutions, wrong answers and history{}\n", tree.string(),
+             options.check ? "; its first lab builds, and its starter gets 0 points" : "");
+  return exit_ok;
+}
+
+}  // namespace distlab

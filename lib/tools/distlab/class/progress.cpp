@@ -1,0 +1,48 @@
+#include "distlab/class/progress.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "distlab/results/text.h"
+
+namespace distlab {
+
+std::string in_a_line(const std::string& bytes) {
+  auto text = clean(bytes);
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return text;
+}
+
+ClassProgress::ClassProgress(std::size_t all, std::size_t to_do) : all_(all), to_do_(to_do) {
+  if (to_do < all) fmt::print("{} of {} are graded already\n", all - to_do, all);
+}
+
+void ClassProgress::add(const ClassResult& result) {
+  ++done_;
+  line_.clear();
+  const auto what = result.status == ClassResult::Status::graded
+                        ? fmt::format("{}{}", result.score(), result.is_flaky() ? ", flaky" : "")
+                        : fmt::format("{}: {}", name(result.status), in_a_line(result.reason).substr(0, 200));
+  fmt::print("{}: {}\n", in_a_line(result.name), clean(what));
+  std::fflush(stdout);
+}
+
+void ClassProgress::show(const std::vector<std::string>& names) {
+  std::vector<std::string> lines;
+  for (const auto& each : names) lines.push_back(in_a_line(each));
+  line_.show(fmt::format("{} of {} graded{}; now: {}", all_ - to_do_ + done_, all_, time_left(),
+                         fmt::join(lines, ", ")));
+}
+
+std::string ClassProgress::time_left() const {
+  if (done_ == 0) return "";
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun_;
+  const double left = passed.count() / static_cast<double>(done_) * static_cast<double>(to_do_ - done_);
+  return left < 90 ? fmt::format(", about {:.0f} s left", left)
+                   : fmt::format(", about {:.0f} min left", left / 60);
+}
+
+}  // namespace distlab

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# make_class.sh OUT COUNT: a class that hands in lab 07, always the same: right answers, starters, all wrong answers of
+# tests/mutants, cheats, and what archives, editors and people make of a file.
+#   OUT/class      one submission an entry
+#   OUT/expected   for each "VERDICT<tab>NAME<zero byte>", where VERDICT is
+#                    N              that many points
+#                    killed:TEST    fewer than all, and TEST fails
+#                    refused:WORDS  nothing to run, for a reason with these words
+# The first dozen and a half are one of each kind; then come the other wrong answers and cheats (some take minutes), and
+# right answers and starters up to COUNT.
+set -euo pipefail
+out=$1 count=$2
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
+lab=07_all_gather_all_reduce
+file=${lab#*_}.cpp
+solution=$root/solutions/$lab/$file starter=$root/tests/grading/starters/$lab.cpp
+[[ -f $starter ]] || starter=$root/labs/$lab/$file
+mutants=$root/tests/mutants/$lab
+class=$out/class
+mkdir -p "$class"
+: > "$out/expected"
+made=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+wanted() { ((made < count)); }
+expect() { # VERDICT NAME
+  printf '%s\t%s\0' "$1" "$2" >> "$out/expected"
+  made=$((made + 1))
+}
+zip() { # ZIP FOLDER FILES...
+  local to=$1 folder=$2
+  shift 2
+  (cd "$folder" && cmake -E tar cf "$to" --format=zip -- "$@")
+}
+
+# As a file, a folder, a zip file with it, a zip file with a folder; in turn.
+hand_in() { # VERDICT NAME FILE
+  wanted || return 0
+  local name=$2 text=$3
+  rm -rf "$work/in" && mkdir -p "$work/in/labs/$lab"
+  cp -- "$text" "$work/in/labs/$lab/$file"
+  case $((made % 4)) in
+    0) cp -- "$text" "$class/$name.cpp" ;;
+    1) cp -r -- "$work/in/labs" "$class/$name" ;;
+    2) zip "$class/$name.zip" "$work/in/labs/$lab" "$file" ;;
+    3) zip "$class/$name.zip" "$work/in" labs ;;
+  esac
+  expect "$1" "$name"
+}
+as_is() { # VERDICT NAME EXTENSION COMMAND...: the command makes the entry, whose path is its last argument
+  wanted || return 0
+  local verdict=$1 name=$2 extension=$3
+  shift 3
+  "$@" "$class/$name$extension"
+  expect "$verdict" "$name"
+}
+
+# A mutant as one file: its frame and the solution take the places of their includes.
+flat() { # MUTANT
+  awk -v frame="$mutants/mutant.h" -v solution="$solution" '
+    function put(path, line) { while ((getline line < path) > 0) if (line !~ /^#(pragma once|define DIST_SOLUTION)/) print line; close(path) }
+    /^#include "mutant.h"/ { put(frame); next }
+    /^#include DIST_SOLUTION/ { put(solution); next }
+    { print }' "$1" > "$work/flat.cpp"
+}
+mutant() { # FILE
+  flat "$1"
+  hand_in "killed:$(sed -n 's|^// Killed by: *||p' "$1")" "wrong $(basename "$1" .cpp)" "$work/flat.cpp"
+}
+cheat() { # FILE
+  cat "$1" > "$work/cheat.cpp"
+  grep -qF '// Whole:' "$1" || cat "$root/tests/cheats/frame.txt" >> "$work/cheat.cpp"
+  hand_in 0 "cheat $(basename "$1" .cpp)" "$work/cheat.cpp"
+}
+
+truncated_zip() { zip "$work/whole.zip" "$(dirname "$solution")" "$file" && head -c 200 "$work/whole.zip" > "$1"; }
+empty_zip() { printf 'PK\005\006\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' > "$1"; }
+climbing_zip() { mkdir -p "$work/up/here" && cp "$solution" "$work/up/$file" && zip "$1" "$work/up/here" "../$file"; }
+zip_of_zeros() { mkdir -p "$work/zeros" && truncate -s 50M "$work/zeros/$file" && zip "$1" "$work/zeros" "$file"; }
+fifty_megabytes() { cp "$solution" "$1" && head -c 50000000 /dev/zero | tr '\0' ' ' >> "$1"; }
+utf16() { iconv -f UTF-8 -t UTF-16 "$solution" > "$1"; }
+latin1() { { cat "$solution" && printf '// \374ber\n'; } > "$1"; }
+windows() { { printf '\357\273\277' && sed 's/$/\r/' "$solution"; } > "$1"; }
+nothing() { : > "$1"; }
+two_of_them() { mkdir -p "$1/old" "$1/new" && cp "$solution" "$1/old/" && cp "$solution" "$1/new/"; }
+link() { ln -s "$solution" "$1"; }
+folder_with_link() { mkdir "$1" && ln -s "$solution" "$1/$file"; }
+report_only() { mkdir "$1" && printf '%%PDF-1.4\n\0\n' > "$1/report.pdf"; }
+starter_file() { cp -- "$starter" "$1"; }
+
+as_is 100 'windows, BOM' .cpp windows
+as_is 0 $'-n "new\nline" $(id) \'<b>=1+1' .cpp starter_file
+mutant "$mutants/passes_its_own_on.cpp"
+cheat "$root/tests/cheats/exits.cpp"
+as_is 'refused:damaged' 'truncated zip' .zip truncated_zip
+as_is "refused:$file is not in" 'empty zip' .zip empty_zip
+as_is 'refused:' 'climbing zip' .zip climbing_zip
+as_is 'refused:larger than' 'zip of zeros' .zip zip_of_zeros
+as_is 'refused:at most' 'fifty megabytes' .cpp fifty_megabytes
+as_is 'refused:UTF-16' 'utf 16' .cpp utf16
+as_is 'refused:does not link' 'nothing in it' .cpp nothing
+as_is 'refused:hand in one' 'two of them' '' two_of_them
+as_is 'refused:is a link' 'a link' '' link
+as_is 'refused:is a link' 'a link in a folder' '' folder_with_link
+as_is 'refused:was not handed in' 'a report' '' report_only
+as_is 100 'Zoë 王芳' .cpp latin1
+for each in "$mutants"/*.cpp; do
+  [[ $each == */passes_its_own_on.cpp ]] || mutant "$each"
+done
+for each in "$root"/tests/cheats/*.cpp; do
+  [[ $each == */exits.cpp || $each == */verdict.cpp ]] || cheat "$each"
+done
+for ((i = 1; made < count; i++)); do
+  if ((i % 3 == 0)); then hand_in 0 "starter $i" "$starter"; else hand_in 100 "right $i" "$solution"; fi
+done

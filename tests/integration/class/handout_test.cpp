@@ -1,0 +1,110 @@
+// `distlab class handout`, of a checkout of our own with one lab, and what can be done in what it makes.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "distlab/class/leaks.h"
+#include "integration/cli/small_checkout.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto solution = R"(#include "first.h"
+int f() {
+  const int theirs = ask_the_neighbour(3);
+  const int mine = what_i_have_myself();
+  return theirs + mine + all_the_others();
+}
+)";
+
+class Handout : public SmallCheckout {
+ protected:
+  void SetUp() override {
+    SmallCheckout::SetUp();
+    write(
+        "CMakePresets.json",
+        R"({"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninja", "binaryDir": "build"}]})");
+    write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\n");
+    write("solutions/01_first/first.cpp", solution);
+    write("solutions/01_first/TEACHING.md", "how to teach it\n");
+    write("tests/mutants/01_first/wrong.cpp", "int f() { return 5; }\n");
+    write("tests/cheats/exits.cpp", "int f() { exit(0); }\n");
+    write("tests/README.md", "# tests\n\nwhat lies where\n\n## The kill matrix\n\n| wrong | killed by |\n");
+    fs::create_directories(root / "out");
+    tree = root / "out/tree";
+    sh("git add -A && git -c user.name=t -c user.email=t@t commit -qm all");
+  }
+  std::string handout(int exit_code = 0) { return run({"class", "handout", "-o", tree}, exit_code); }
+  void go_there() const {
+    setenv("DISTLAB_ROOT", tree.c_str(), 1);
+    setenv("DISTLAB_BUILD", (tree / "build").c_str(), 1);
+  }
+  std::string there(const std::string& path) { return read("out/tree/" + path); }
+
+  fs::path tree;  // what is made
+};
+
+TEST_F(Handout, HasNothingThatStudentsMustNotSee) {
+  handout();
+  for (const auto* absent : {"solutions", "tests/mutants", "tests/cheats", ".git", "build", ".distlab"})
+    EXPECT_FALSE(fs::exists(tree / absent)) << absent;
+  EXPECT_EQ(there("tests/README.md"), "# tests\n\nwhat lies where\n");
+  EXPECT_TRUE(fs::exists(tree / "labs/01_first/README.md"));
+  EXPECT_TRUE(fs::exists(tree / "CMakeLists.txt"));
+  EXPECT_FALSE(fs::exists(root / "out/tree.unfinished"));
+}
+
+TEST_F(Handout, HasTheStarterThoughTheInstructorHasBegun) {
+  const auto starter = read(file);
+  write(file, solution);
+  handout();
+  EXPECT_EQ(there(file), starter);
+}
+
+TEST_F(Handout, ResetsWithoutAHistory) {
+  handout();
+  const auto starter = read(file);
+  write("out/tree/" + file, "int f() { return 5; }\n");
+  go_there();
+  EXPECT_TRUE(contains(run({"reset", "1"}), "as it was at first"));
+  EXPECT_EQ(there(file), starter);
+  const auto said = run({"solution", "1", "--spoil"}, 3);
+  EXPECT_TRUE(contains(said, "this checkout has no solutions")) << said;
+}
+
+TEST_F(Handout, IsNotMadeWhenAFileHasPartOfASolution) {
+  write("labs/01_first/demo.cpp",
+        "void g() {\n    const int  theirs = ask_the_neighbour(3);\n\n\tconst int mine = "
+        "what_i_have_myself();\n"
+        "  // and\n  return theirs + mine + all_the_others();\n}\n");
+  sh("git add -A");
+  const auto said = handout(1);
+  EXPECT_TRUE(contains(said, "labs/01_first/demo.cpp has lines of solutions/01_first/first.cpp")) << said;
+  EXPECT_FALSE(fs::exists(tree));
+  EXPECT_FALSE(fs::exists(root / "out/tree.unfinished"));
+}
+
+TEST_F(Handout, IsNotMadeWhenItCannotBeConfigured) {
+  write("CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\nadd_subdirectory(solutions)\n");
+  EXPECT_TRUE(contains(handout(1), "cannot be configured"));
+  EXPECT_FALSE(fs::exists(tree));
+}
+
+TEST_F(Handout, WritesOverNothing) {
+  write("out/tree/mine.txt", "mine");
+  EXPECT_TRUE(contains(handout(2), "is there already"));
+  EXPECT_EQ(there("mine.txt"), "mine");
+}
+
+TEST_F(Handout, WhatTheStarterHasIsNoSecret) {
+  write("starter.cpp", solution);
+  write("public/copy.cpp", solution);
+  EXPECT_EQ(distlab::find_leaks(root / "public", {root / "solutions/01_first/first.cpp"}, {}).size(), 1U);
+  EXPECT_TRUE(
+      distlab::find_leaks(root / "public", {root / "solutions/01_first/first.cpp"}, {root / "starter.cpp"})
+          .empty());
+}
+
+}  // namespace
