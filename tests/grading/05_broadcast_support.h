@@ -39,7 +39,7 @@ struct Asked {
 inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
 
 // As SimRun::answers() without any collective, and names the misconception that a finding or an error shows.
-std::vector<Json> answers(const judge::SimRun& run);
+std::vector<Json> answers(const judge::SimRun& run, const std::string& call);
 // Whether every tensor is still the caller's; the first that is not is told.
 bool are_in_place(const std::vector<Json>& replies, const std::string& call);
 

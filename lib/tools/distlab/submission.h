@@ -12,7 +12,8 @@ namespace distlab {
 struct BuiltSubmission {
   std::filesystem::path runner;
   std::string isolation;  // of the compiler, as Grade::isolation
-  std::string refused;    // why there is no runner: "a.cpp does not compile:" and the first errors; empty: there is one
+  std::string
+      refused;  // why there is no runner: "a.cpp does not compile:" and the first errors; empty: there is one
 };
 
 // `handed_in`: the file, a folder or a zip file with it. The runner lies in `into`. Throws
