@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "dist/core/fail.h"
 
@@ -133,15 +134,20 @@ bool is_connected_to_itself(int fd) {
   return here.storage.ss_family != AF_UNIX && here == there;
 }
 
-// A second time there is nothing at the descriptor's place any more.
+// Nothing stays at the descriptor's place, so that a second time neither finds the connection nor what took
+// the number.
 Dialled take_given(int given) {
   Dialled result;
-  result.fd = UniqueFd(fcntl(given, F_DUPFD_CLOEXEC, 0));
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (getsockopt(given, SOL_SOCKET, SO_TYPE, &type, &size) == 0)
+    result.fd = UniqueFd(fcntl(given, F_DUPFD_CLOEXEC, 0));
   if (!result.fd) {
     result.problem = "no socket was given to this process there, or it is in use already";
     return result;
   }
-  close(given);
+  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  dup3(nothing.get(), given, O_CLOEXEC);
   fcntl(result.fd.get(), F_SETFL, O_NONBLOCK);
   tune_stream(result.fd.get());
   return result;
