@@ -5,13 +5,13 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "distlab/file_text.h"
 #include "distlab/grading.h"
 #include "distlab/submission.h"
 #include "distlab/temporary_folder.h"
@@ -22,11 +22,6 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr int skipped = 77;
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // The rest of the line that begins with `start`; empty when there is none.
 std::string label(const std::string& text, const std::string& start) {
@@ -49,19 +44,19 @@ std::string with_names(std::string text) {
 }
 
 distlab::GradeRecord grade(const fs::path& cheat, const fs::path& folder) {
-  const std::string text = with_names(contents(cheat));
+  const std::string text = with_names(distlab::text_of_file(cheat));
   const auto lab = distlab::find_lab("7");
   distlab::GradeRecord record;
   const auto file = folder / distlab::edited_file(lab).filename();
   const bool is_whole = text.find("// Whole:") != text.npos;
-  std::ofstream(file) << text << (is_whole ? "" : contents(cheat.parent_path() / "frame.txt"));
+  std::ofstream(file) << text << (is_whole ? "" : distlab::text_of_file(cheat.parent_path() / "frame.txt"));
   distlab::grade_submission(lab, file, {}, record);
   return record;
 }
 
 bool is_there() {
   for (const auto& process : fs::directory_iterator("/proc")) {
-    if (contents(process.path() / "comm") == process_name() + "\n") return true;
+    if (distlab::text_of_file(process.path() / "comm") == process_name() + "\n") return true;
   }
   return false;
 }
@@ -113,7 +108,7 @@ int main(int argc, char** argv) {
       fmt::print("skipped: there is no sandbox here, and the cheat would not run outside of one\n");
       return skipped;
     }
-    expect_caught(record, label(contents(argv[1]), "// Told: "));
+    expect_caught(record, label(distlab::text_of_file(argv[1]), "// Told: "));
     return 0;
   } catch (const std::exception& error) {
     fmt::print("UNEXPECTED: {}\n", error.what());

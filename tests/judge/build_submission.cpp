@@ -100,6 +100,7 @@ class Build {
   const ScratchFolder scratch_;
   const fs::path here_ = scratch_.path(), source_ = here_ / lab_.file.filename(),
                  object_ = here_ / "graded.o", program_ = here_ / "runner";
+  std::string symbols_;  // of the object
   Isolation isolation_ = Isolation::bubblewrap;
 };
 
@@ -130,7 +131,8 @@ void Build::refuse_foreign_parts() {
   const auto foreign = foreign_include(contents(object_.string() + ".d"), lab_.root, allowed);
   if (!foreign.empty())
     refuse(fmt::format("includes {}; dist/dist.h and the lab's own header are what it may include", foreign));
-  const auto symbol = foreign_symbol(symbols_of(object_, {}), words);
+  symbols_ = symbols_of(object_, {});
+  const auto symbol = foreign_symbol(symbols_, words);
   if (!symbol.empty()) refuse("is not accepted: " + symbol);
 }
 
@@ -141,8 +143,7 @@ void Build::refuse_what_does_not_link() {
     if (!check.is_well()) throw std::runtime_error("the linker does not work: " + check.output);
     refuse("does not link", ran.output);
   }
-  const auto symbol =
-      interposing_symbol(symbols_of(object_, {}), symbols_of(program_, {"-D", "--defined-only"}));
+  const auto symbol = interposing_symbol(symbols_, symbols_of(program_, {"-D", "--defined-only"}));
   if (!symbol.empty()) refuse("is not accepted: " + symbol);
 }
 

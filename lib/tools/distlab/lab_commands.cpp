@@ -13,6 +13,7 @@
 #include "distlab/process.h"
 #include "distlab/progress.h"
 #include "distlab/result_files.h"
+#include "distlab/starter.h"
 #include "distlab/submission.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"

@@ -6,7 +6,6 @@
 
 #include "dist/core/fail.h"
 
-#include "distlab/process.h"
 #include "distlab/workspace.h"
 
 namespace distlab {
@@ -76,16 +75,6 @@ fs::path hint_page(const Lab& lab, int level, bool chinese) {
 }
 
 fs::path edited_file(const Lab& lab) { return folder_of(lab) / (name_of(lab) + ".cpp"); }
-
-bool is_begun(const Lab& lab) {
-  const auto file = fs::relative(edited_file(lab), workspace().root).string();
-  std::ifstream starters(workspace().root / "tests/grading/starters.sha256");
-  const auto said = run_captured({"sha256sum", edited_file(lab)}).output;
-  for (std::string digest, path; starters >> digest >> path;) {
-    if (path == file) return !said.starts_with(digest);
-  }
-  return true;
-}
 
 fs::path lab_program(const Lab& lab, const std::string& what) {
   const auto name = fmt::format("lab_{:02}_{}", lab.number, what);

@@ -26,8 +26,6 @@ std::filesystem::path handout(const Lab& lab);
 std::filesystem::path hint_page(const Lab& lab, int level, bool chinese);
 // The one file its reader edits.
 std::filesystem::path edited_file(const Lab& lab);
-// It is not the starter that tests/grading/starters.sha256 lists any more, or is listed nowhere.
-bool is_begun(const Lab& lab);
 // A program of the lab in the build tree: "demo", "runner", "grade", "solution_demo". Throws
 // dist::Error{unsupported} saying how to build it when it is not there.
 std::filesystem::path lab_program(const Lab& lab, const std::string& what);

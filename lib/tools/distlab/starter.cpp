@@ -1,5 +1,6 @@
 #include "distlab/starter.h"
 
+#include <optional>
 #include <sstream>
 
 #include "dist/core/fail.h"
@@ -14,15 +15,22 @@ namespace fs = std::filesystem;
 namespace {
 
 // That of the untouched file, as tests/grading/starters.sha256 lists it.
-std::string digest_of_starter(const std::string& file) {
+std::optional<std::string> digest_of_starter(const std::string& file) {
   std::istringstream lines(text_of_file(workspace().root / "tests/grading/starters.sha256"));
   for (std::string digest, path; lines >> digest >> path;) {
     if (path == file) return digest;
   }
-  dist::fail(dist::Errc::unsupported, "this checkout does not list the starter of {}", file);
+  return std::nullopt;
 }
 
+std::string name_in_checkout(const Lab& lab) { return fs::relative(edited_file(lab), workspace().root); }
+
 }  // namespace
+
+bool is_begun(const Lab& lab) {
+  const auto starter = digest_of_starter(name_in_checkout(lab));
+  return !starter || digest_of_text(text_of_file(edited_file(lab))) != *starter;
+}
 
 fs::path kept_starter(const Lab& lab) {
   return workspace().root / "tests/grading/starters" / (lab.folder + ".cpp");
@@ -30,8 +38,9 @@ fs::path kept_starter(const Lab& lab) {
 
 std::string starter_of(const Lab& lab) {
   const std::string root = workspace().root;
-  const std::string file = fs::relative(edited_file(lab), root).string();
-  const std::string wanted = digest_of_starter(file);
+  const std::string file = name_in_checkout(lab);
+  const auto wanted = digest_of_starter(file);
+  if (!wanted) dist::fail(dist::Errc::unsupported, "this checkout does not list the starter of {}", file);
   for (const auto& place : {edited_file(lab), kept_starter(lab)}) {
     const auto text = text_of_file(place);
     if (digest_of_text(text) == wanted) return text;

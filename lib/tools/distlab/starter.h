@@ -8,6 +8,9 @@
 
 namespace distlab {
 
+// The lab's file is not the starter that tests/grading/starters.sha256 lists any more, or is listed nowhere.
+bool is_begun(const Lab& lab);
+
 // The text that tests/grading/starters.sha256 lists: of the file itself, of its copy in a student's tree
 // (`class handout`), or out of the checkout's history. Throws dist::Error{unsupported} when it is nowhere.
 std::string starter_of(const Lab& lab);

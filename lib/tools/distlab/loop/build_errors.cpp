@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "distlab/file_text.h"
 #include "distlab/labs.h"
 #include "distlab/loop/diagnostics.h"
 #include "distlab/terminal.h"
@@ -194,10 +193,7 @@ Sources checkout_sources() {
   sources.root = workspace().root;
   for (const auto& lab : find_labs())
     sources.edited_files.push_back(fs::relative(edited_file(lab), workspace().root));
-  sources.text_of = [](const std::string& file) {
-    std::ifstream in(workspace().root / file);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
+  sources.text_of = [](const std::string& file) { return text_of_file(workspace().root / file); };
   return sources;
 }
 
@@ -234,8 +230,7 @@ Explanation explain_warnings(std::string_view log, const Sources& sources, int m
 }
 
 Explanation explain_log_file(const std::string& log_file) {
-  std::ifstream file(log_file);
-  const std::string log(std::istreambuf_iterator<char>(file), {});
+  const std::string log = text_of_file(log_file);
   auto told = explain_errors(log, checkout_sources());
   if (!told.lines.empty()) return told;
   constexpr int enough = 40;

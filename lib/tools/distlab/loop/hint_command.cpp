@@ -1,13 +1,12 @@
 // distlab hint: the one that the last grade calls for, or a page of hints.
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
 #include "distlab/labs.h"
 #include "distlab/loop/hint_page.h"
 #include "distlab/progress.h"
@@ -19,8 +18,7 @@ namespace {
 constexpr int levels = 3;
 
 std::string page_of(const Lab& lab, int level, bool chinese) {
-  std::ifstream page(hint_page(lab, level, chinese));
-  return {std::istreambuf_iterator<char>(page), {}};
+  return text_of_file(hint_page(lab, level, chinese));
 }
 
 void print_whole_page(const Lab& lab, int level, bool chinese) {
