@@ -307,6 +307,42 @@ void add_trace_command(CLI::App& app, int& exit_code) {
   command->add_option("--runner", options->runner, "another program to grade")->group("");
 }
 
+constexpr auto bench_notes = R"(
+Examples:
+  ./distlab bench all_reduce --compare mpi              4 B to 64 MiB, beside Open MPI
+  ./distlab bench broadcast -n 4 --all-algorithms --max 1MiB
+  ./distlab bench all_reduce --min 64KiB --json out.json --plot out.svg
+  DIST_TRANSPORT=tcp ./distlab bench send_recv
+
+Collectives: all_reduce, broadcast, reduce, all_gather, reduce_scatter, all_to_all, scatter, gather, barrier,
+send_recv (ping-pong). Figures as in nccl-tests; lib/tools/distlab/bench/README.md says how they are taken.
+)";
+
+void add_bench_command(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_command(app, exit_code, "bench", "How fast is a collective here? In a release build", run_bench);
+  command->add_option("collective", options->what, "all_reduce, broadcast, ..., send_recv")->required();
+  command->add_option("-n,--nproc", options->ranks, "ranks; one a core when left out, two at least");
+  command->add_option("--min", options->min, "smallest size: 4, 4KiB")->transform(CLI::AsSizeValue(false));
+  command->add_option("--max", options->max, "largest size: 64MiB")->transform(CLI::AsSizeValue(false));
+  command->add_option("--factor", options->factor, "from one size to the next: 4");
+  command->add_option("--dtype", options->dtype, "f32; f16, bf16, f64, u8, i8, i32, i64, bool");
+  command->add_option("--op", options->op, "sum; avg, product, min, max, band, bor, bxor");
+  command->add_option("--root", options->root, "rank 0");
+  command->add_option("--backend", options->backend, "auto");
+  command->add_option("-a,--algorithm", options->algorithm,
+                      "this one, as ring; the library's choice if left out");
+  command->add_flag("--all-algorithms", options->all_algorithms, "a row for each");
+  command->add_option("--iters", options->iterations, "calls of a batch; as many as take 10 ms if left out");
+  command->add_option("--repeat", options->repeats, "batches, of which the median is taken: 15");
+  command->add_option("--compare", options->compare, "mpi: the same by Open MPI, in turn, and the ratio");
+  command->add_flag("--foreign", options->foreign, "tensors over malloc'ed memory (Tensor::from_blob)");
+  command->add_flag("--hot", options->hot, "the same buffers in every call: what caches make of it");
+  command->add_option("--json", options->json, "write the rows to this file, - for standard output");
+  command->add_option("--plot", options->plot, "draw the times into this SVG file");
+  command->footer(bench_notes);
+}
+
 // In the order of the help.
 void add_commands(CLI::App& app, int& exit_code) {
   add_command(app, exit_code, "demo", "What it is about, in twenty seconds", play_demo);
@@ -316,6 +352,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_gradescope_command(app, exit_code);
   add_test_command(app, exit_code);
   add_doctor_command(app, exit_code);
+  add_bench_command(app, exit_code);
   add_sim_command(app, exit_code);
   add_trace_command(app, exit_code);
   add_command(app, exit_code, "version", "The version", print_version);

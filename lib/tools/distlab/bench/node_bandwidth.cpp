@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include <unistd.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "dist/core/fail.h"
+
+#include "distlab/bench/measure.h"
+
+namespace distlab::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Bytes = std::unique_ptr<void, void (*)(void*)>;
+
+constexpr std::size_t page_bytes = 4096;
+
+Bytes touched_pages(std::size_t bytes, int value) {
+  Bytes memory(std::aligned_alloc(page_bytes, bytes), std::free);
+  if (!memory) dist::fail(dist::Errc::resource, "{} bytes to measure memory with do not fit", bytes);
+  std::memset(memory.get(), value, bytes);
+  return memory;
+}
+
+void copy_plainly(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
+// Stores that go past the caches: a line that is written need not be read before. Whole lines, aligned.
+void copy_streaming(void* to, const void* from, std::size_t bytes) {
+#ifdef __SSE2__
+  auto* out = static_cast<__m128i*>(to);
+  const auto* in = static_cast<const __m128i*>(from);
+  for (std::size_t i = 0; i < bytes / sizeof(__m128i); i += 4) {
+    const __m128i a = _mm_load_si128(in + i), b = _mm_load_si128(in + i + 1);
+    const __m128i c = _mm_load_si128(in + i + 2), d = _mm_load_si128(in + i + 3);
+    _mm_stream_si128(out + i, a);
+    _mm_stream_si128(out + i + 1, b);
+    _mm_stream_si128(out + i + 2, c);
+    _mm_stream_si128(out + i + 3, d);
+  }
+  _mm_sfence();
+#else
+  copy_plainly(to, from, bytes);
+#endif
+}
+
+// All ranks' buffers together exceed the last cache several times.
+std::size_t bytes_a_rank(int ranks) {
+  constexpr std::size_t least = std::size_t{16} << 20, usual_cache = std::size_t{32} << 20;
+  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  const std::size_t last = cache > 0 ? static_cast<std::size_t>(cache) : usual_cache;
+  return std::max(least, 4 * last / static_cast<std::size_t>(ranks)) / page_bytes * page_bytes;
+}
+
+}  // namespace
+
+double node_bandwidth(int ranks, int rounds) {
+  const std::size_t bytes = bytes_a_rank(ranks);
+  const Bytes from = touched_pages(bytes, 1), to = touched_pages(bytes, 2);
+  std::vector<double> seconds;
+  for (int i = 0; i < rounds; ++i) {
+    for (const auto copy : {copy_plainly, copy_streaming}) {
+      dist::barrier();
+      const auto begin = Clock::now();
+      copy(to.get(), from.get(), bytes);
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    }
+  }
+  const double best = std::ranges::min(largest_of_all(seconds));
+  return 2 * static_cast<double>(bytes) * ranks / best;
+}
+
+}  // namespace distlab::bench

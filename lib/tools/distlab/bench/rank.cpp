@@ -1,0 +1,158 @@
+#include "distlab/bench/rank.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "dist/core/fail.h"
+
+#include "distlab/bench/measure.h"
+#include "distlab/bench/results.h"
+#include "distlab/bench/table.h"
+#include "distlab/commands.h"
+
+namespace distlab::bench {
+namespace {
+
+constexpr std::size_t most_slots = 1024;
+
+class Bench {
+ public:
+  Bench(const BenchOptions& options, Peer* peer)
+      : peer_(peer), prints_(dist::get_rank() == 0), table_(options.json != "-") {
+    run_.options = options;
+    run_.plan = make_plan(options);
+    run_.backend = dist::get_backend();
+    if (peer) run_.peer = options.compare, run_.peer_title = peer->title();
+    constexpr int rounds = 5;
+    run_.bandwidth = node_bandwidth(run_.plan.ranks, rounds);
+    const std::size_t bytes =
+        bytes_to_rotate(static_cast<std::size_t>(run_.plan.sizes.back()), options.hot ? 1 : most_slots);
+    in_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign);
+    out_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign);
+  }
+
+  int measure_all() {
+    show(title(run_));
+    for (const std::int64_t size : run_.plan.sizes) {
+      for (const std::string& algorithm : run_.plan.algorithms) {
+        std::vector<Row> line_rows;
+        for (const Form form : forms(run_.plan.collective)) line_rows.push_back(row(size, form, algorithm));
+        show(line(run_, line_rows));
+        rows_.insert(rows_.end(), line_rows.begin(), line_rows.end());
+      }
+    }
+    show(explanation(run_, rows_));
+    if (prints_) write_files();
+    return verdict();
+  }
+
+ private:
+  Row row(std::int64_t size, Form form, const std::string& algorithm) {
+    const Plan& plan = run_.plan;
+    const Question question{plan.collective, plan.ranks, dist::get_rank(), plan.root,
+                            plan.dtype,      plan.op,    plan.share(size)};
+    std::vector<Slot> slots = make_slots(question, form, *in_, *out_, run_.options.hot ? 1 : most_slots);
+    OurSide ours(question, algorithm, slots);
+    std::unique_ptr<PeerSide> theirs;
+    if (peer_) theirs = std::make_unique<PeerSide>(question, form, *peer_, slots);
+    Row row;
+    row.form = form;
+    row.bytes = size;
+    row.count = question.count;
+    row.wrong = check(question, ours, slots[0]);
+    row.algorithm = algorithm_that_ran(plan.collective);
+    if (theirs && check(question, *theirs, slots[0]) > 0)
+      dist::fail(dist::Errc::internal, "{} gives another result for {} of {} bytes than bench expects",
+                 run_.peer_title, name(plan.collective), size);
+    in_->clear();
+    out_->clear();
+    const Effort effort{run_.options.iterations, run_.options.repeats,
+                        std::max<std::int64_t>(5, static_cast<std::int64_t>(slots.size()))};
+    const Measured measured = measure(ours, theirs.get(), effort);
+    row.iterations = measured.iterations;
+    row.ours = one_way(times_of(measured.ours));
+    if (theirs) row.peer = one_way(times_of(measured.peer));
+    row.limit_s = limit_seconds(run_, form, size);
+    return row;
+  }
+
+  // Asks one question; elements that are wrong, on all ranks together.
+  std::int64_t check(const Question& question, Side& side, Slot& slot) {
+    if (slot.out.is_defined()) fill_garbage(slot.out);
+    if (slot.in.is_defined()) fill_input(question, slot.in);
+    const bool is_within = slot.out.is_defined() && elements(question.collective, 1, 1, true).in == 0;
+    if (is_within && (question.collective != Collective::broadcast || question.is_root()))
+      fill_input(question, slot.out);
+    side.synchronise();
+    const dist::Tensor answer = side.answer();
+    side.synchronise();
+    const bool alone = question.collective == Collective::send_recv && question.partner() < 0;
+    dist::Tensor wrong = dist::zeros({1}, dist::DType::i64);
+    if (answer.is_defined() && !alone) wrong.data<std::int64_t>()[0] = count_wrong(question, answer);
+    dist::all_reduce(wrong);
+    return wrong.item<std::int64_t>();
+  }
+
+  // A ping-pong goes both ways.
+  Times one_way(Times times) const {
+    if (run_.plan.collective != Collective::send_recv) return times;
+    return {times.median / 2, times.least / 2, times.most / 2};
+  }
+
+  void show(const std::string& text) const {
+    if (!prints_ || !table_) return;
+    fmt::print("{}", text);
+    std::fflush(stdout);
+  }
+
+  void write_files() const {
+    const std::string& path = run_.options.json;
+    if (path == "-") fmt::print("{}\n", as_json(run_, rows_));
+    if (!path.empty() && path != "-") {
+      std::ofstream file(path);
+      file << as_json(run_, rows_) << '\n';
+      if (!file.flush()) dist::fail(dist::Errc::resource, "{} cannot be written", path);
+    }
+    if (!run_.options.plot.empty()) write_svg(as_plot(run_, rows_), run_.options.plot);
+  }
+
+  int verdict() const {
+    std::int64_t wrong = 0;
+    for (const Row& each : rows_) wrong += each.wrong;
+    if (wrong == 0) return exit_ok;
+    if (prints_) fmt::print(stderr, "distlab: {} elements are wrong: see the rows above\n", wrong);
+    return exit_failed;
+  }
+
+  Peer* const peer_;
+  const bool prints_, table_;
+  Run run_;
+  std::unique_ptr<Memory> in_, out_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+int run_rank(const BenchOptions& options) {
+  const auto peer = options.compare == "mpi" ? make_mpi_peer() : nullptr;
+  try {
+    dist::init_process_group({.backend = options.backend});
+    int code = exit_ok;
+    {
+      Bench bench(options, peer.get());
+      code = bench.measure_all();
+    }
+    dist::destroy_process_group();
+    return code;
+  } catch (const dist::Error& error) {
+    if (!peer) throw;
+    fmt::print(stderr, "distlab: {}\n", error.what());
+    peer->abort();
+    return exit_failed;
+  }
+}
+
+}  // namespace distlab::bench

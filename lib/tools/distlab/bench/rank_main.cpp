@@ -1,0 +1,25 @@
+// bench_rank: what ./distlab bench starts. Under mpirun it is one rank; otherwise it makes its ranks itself.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dist/core/error.h"
+#include "dist/launch/spawn.h"
+
+#include "distlab/bench/rank.h"
+#include "distlab/commands.h"
+
+int main(int argc, char** argv) try {
+  const auto options = distlab::bench::from_words({argv + 1, argv + argc});
+  if (!options.compare.empty()) return distlab::bench::run_rank(options);
+  dist::spawn(distlab::bench::make_plan(options).ranks, [&](int) {
+    if (distlab::bench::run_rank(options) != distlab::exit_ok)
+      throw dist::Error(dist::Errc::internal, "the results are wrong");
+  });
+  return distlab::exit_ok;
+} catch (const dist::Error& error) {
+  fmt::print(stderr, "distlab: {}\n", error.what());
+  return error.code() == dist::Errc::unsupported ? distlab::exit_missing : distlab::exit_failed;
+}

@@ -1,0 +1,133 @@
+#include "distlab/bench/table.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "distlab/bench/statistics.h"
+#include "distlab/build_info.h"
+
+namespace distlab::bench {
+namespace {
+
+int usable_cores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+std::string readable_size(std::int64_t bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  for (; unit < 3 && bytes % 1024 == 0 && bytes > 0; ++unit) bytes /= 1024;
+  return fmt::format("{} {}", bytes, units[unit]);
+}
+
+// Four digits that matter, at most eight characters.
+std::string number(double value) {
+  if (value <= 0) return "-";
+  if (value < 10) return fmt::format("{:.3f}", value);
+  if (value < 100) return fmt::format("{:.2f}", value);
+  if (value < 1000) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.0f}", value);
+}
+
+std::string short_number(double value) {
+  return value <= 0 ? "-" : value < 100 ? fmt::format("{:.2f}", value) : fmt::format("{:.0f}", value);
+}
+
+std::string peer_column(const Run& run) { return run.peer == "mpi" ? "MPI us" : run.peer + " us"; }
+
+// The columns of one form. One form alone leaves room for the peer's time.
+std::string form_titles(const Run& run, bool alone) {
+  std::string text = fmt::format("{:>9}{:>8}{:>8}", "time us", "algbw", "busbw");
+  if (!run.peer.empty() && alone) text += fmt::format("{:>10}", peer_column(run));
+  if (!run.peer.empty()) text += fmt::format("{:>7}", "ratio");
+  return text + fmt::format("{:>6}", "limit");
+}
+
+std::string form_figures(const Run& run, const Row& row, bool alone) {
+  constexpr double giga = 1e9, micro = 1e6;
+  std::string text = fmt::format("{:>9}{:>8}{:>8}", number(row.ours.median * micro),
+                                 short_number(algbw(row) / giga), short_number(busbw(row, run) / giga));
+  if (row.peer && alone) text += fmt::format("{:>10}", number(row.peer->median * micro));
+  if (!run.peer.empty()) text += fmt::format("{:>7}", short_number(ratio(row)));
+  const double percent = percent_of_limit(row);
+  return text + (percent <= 0  ? fmt::format("{:>6}", "-")
+                 : percent < 1 ? fmt::format("{:>6}", "<1%")
+                               : fmt::format("{:>5.0f}%", percent));
+}
+
+std::string what_is_reduced(const Run& run) {
+  if (!reduces(run.plan.collective)) return has_data(run.plan.collective) ? ' ' + run.options.dtype : "";
+  return fmt::format(" {} {}", run.options.dtype, run.options.op);
+}
+
+std::string peculiarities(const Run& run) {
+  std::string text;
+  if (const char* transport = std::getenv("DIST_TRANSPORT")) text += fmt::format(", {} only", transport);
+  if (run.options.foreign) text += ", foreign memory";
+  if (run.options.hot) text += ", hot buffers";
+  if (has_root(run.plan.collective)) text += fmt::format(", root {}", run.plan.root);
+  return text;
+}
+
+}  // namespace
+
+std::string title(const Run& run) {
+  const auto all_forms = forms(run.plan.collective);
+  const bool alone = all_forms.size() == 1;
+  std::string text = fmt::format("{}{} on {} ranks, {} cores: backend {}{}; build {}\n",
+                                 name(run.plan.collective), what_is_reduced(run), run.plan.ranks,
+                                 usable_cores(), run.backend, peculiarities(run), build_info().type);
+  if (build_info().type != "Release" || !build_info().sanitizer.empty())
+    text += "Not a release build: its figures mislead. ./distlab bench without --preset takes one.\n";
+  if (!run.peer.empty())
+    text += fmt::format("Against {}, in the same processes, a batch of ours, a batch of its, in turn.\n",
+                        run.peer_title);
+  text += fmt::format("Memory: {:.1f} GB/s read and written by {} ranks copying at once.\n\n",
+                      run.bandwidth / 1e9, run.plan.ranks);
+  if (!alone) {
+    text += fmt::format("{:30}", "");
+    for (const Form form : all_forms)
+      text += fmt::format("{:^{}}", name(form), form_titles(run, alone).size());
+    text += '\n';
+  }
+  text += fmt::format("{:>9} {:<20}", "size", "algorithm");
+  if (alone) text += fmt::format("{:>10}", "count");
+  for (std::size_t i = 0; i < all_forms.size(); ++i) text += form_titles(run, alone);
+  return text + fmt::format("{:>6}\n", "wrong");
+}
+
+std::string line(const Run& run, const std::vector<Row>& rows) {
+  const bool alone = rows.size() == 1;
+  std::string text = fmt::format("{:>9} {:<20}", readable_size(rows[0].bytes), rows[0].algorithm);
+  if (alone) text += fmt::format("{:>10}", rows[0].count);
+  std::int64_t wrong = 0;
+  for (const Row& row : rows) {
+    text += form_figures(run, row, alone);
+    wrong += row.wrong;
+  }
+  return text + fmt::format("{:>6}\n", wrong);
+}
+
+std::string explanation(const Run& run, const std::vector<Row>& rows) {
+  std::string text = fmt::format(
+      "\ntime: median of {} batches, of each the slowest rank's. algbw: size / time, busbw: algbw x {:.3g}, "
+      "in "
+      "GB/s.\n",
+      run.options.repeats, bus_factor(run.plan.collective, run.plan.ranks));
+  text += "limit: the time that memory alone would take / our time; caches may be faster than memory.\n";
+  if (run.peer.empty() || rows.empty()) return text;
+  std::vector<double> ratios;
+  for (const Row& row : rows) ratios.push_back(ratio(row));
+  const auto least = static_cast<std::size_t>(std::ranges::min_element(ratios) - ratios.begin());
+  text += fmt::format("ratio: time of {} / our time; above 1 we are faster.\n", run.peer_title);
+  text += fmt::format("ratio to {}: geometric mean {:.2f}, minimum {:.2f} ({}, {}, {})\n", run.peer_title,
+                      geometric_mean(ratios), ratios[least], readable_size(rows[least].bytes),
+                      name(rows[least].form), rows[least].algorithm);
+  return text;
+}
+
+}  // namespace distlab::bench

@@ -1,0 +1,81 @@
+// ./distlab bench: starts the ranks that measure (bench/).
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+
+#include "distlab/build_info.h"
+#include "distlab/commands.h"
+#include "distlab/process.h"
+
+namespace distlab {
+namespace fs = std::filesystem;
+namespace {
+
+// Cores that this process may use, as mpirun counts them: two hardware threads of one core are one.
+int physical_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  std::set<std::string> cores;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &set)) continue;
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+    std::string siblings = std::to_string(cpu);
+    std::getline(file, siblings);
+    cores.insert(siblings);
+  }
+  return std::max(1, static_cast<int>(cores.size()));
+}
+
+fs::path rank_program() {
+  const fs::path path = fs::read_symlink("/proc/self/exe").parent_path() / "bench_rank";
+  if (access(path.c_str(), X_OK) != 0)
+    dist::fail(dist::Errc::unsupported, "{} is not built: ./distlab bench, in a checkout, builds it",
+               path.string());
+  return path;
+}
+
+// How mpirun starts n ranks here, in its own settings as far as it lets us.
+std::vector<std::string> mpirun_words(int ranks) {
+  if (build_info().mpi.empty())
+    dist::fail(dist::Errc::unsupported, "--compare mpi: {}", build_info().why_no_mpi);
+  const std::string mpirun = find_program("mpirun");
+  if (mpirun.empty())
+    dist::fail(
+        dist::Errc::unsupported,
+        "--compare mpi: mpirun is not in PATH: apt-get install openmpi-bin, or add its folder to PATH");
+  std::vector<std::string> words{mpirun, "--stdin", "none", "-n", std::to_string(ranks)};
+  if (ranks > physical_cores()) words.emplace_back("--oversubscribe");
+  if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
+  const char* transport = std::getenv("DIST_TRANSPORT");
+  // Both sides by TCP then; on one host that is its loopback device, which Open MPI leaves out if not told.
+  if (transport && std::string_view(transport) == "tcp")
+    words.insert(words.end(),
+                 {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"});
+  return words;
+}
+
+}  // namespace
+
+int run_bench(const BenchOptions& options) try {
+  const bench::Plan plan = bench::make_plan(options);
+  std::vector<std::string> words;
+  if (options.compare == "mpi") words = mpirun_words(plan.ranks);
+  words.push_back(rank_program());
+  BenchOptions complete = options;
+  complete.ranks = plan.ranks;
+  for (auto& word : bench::to_words(complete)) words.push_back(std::move(word));
+  return run_in_foreground(words);
+} catch (const dist::Error& error) {
+  if (error.code() != dist::Errc::invalid_argument) throw;
+  fmt::print(stderr, "distlab: {}\n", error.what());
+  return exit_usage;
+}
+
+}  // namespace distlab
