@@ -46,7 +46,7 @@ for pair in 'test:all' 'run 1:distlab lab_01' 'grade 01:distlab lab_01' 'grade 2
   'grade 99:distlab' 'grade nonsense:distlab' 'grade --seed 2 1:distlab lab_01' 'grade --csv 2 --markdown 2 --gradescope 2 1:distlab lab_01' 'hint 1:distlab' 'list:distlab' \
   'watch 1:distlab' 'trace 1:distlab lab_01' 'trace --test 1 group:distlab lab_02' 'trace 1.json:distlab' \
   'demo:distlab lab_01 lab_01_solution' 'run 08:distlab' 'class grade x --lab 2 -j 1:distlab lab_02' \
-  'class grade --lab=1 2:distlab lab_01' 'class handout:distlab'; do
+  'class grade --lab=1 2:distlab lab_01' 'class handout:distlab' 'bench all_reduce:distlab bench_rank'; do
   : > "$calls"
   read -r -a words <<< "${pair%%:*}"
   door "${words[@]}"
@@ -110,6 +110,17 @@ sleep 0.01
 touch "$tree/CMakePresets.json"
 door doctor
 expect 'changed presets configure again' called 'cmake --preset'
+
+begin 'speed is measured in a release build'
+door bench all_reduce
+expect 'makes one' called 'cmake --preset release'
+expect 'builds there' called 'ninja -C .*/build/release distlab bench_rank$'
+expect 'says why it takes a while' says 'some minutes (speed is measured in build/release, a build of its own)'
+expect 'runs it' prints 'program bench all_reduce'
+door --preset dev bench all_reduce
+expect 'or another that was asked for' called 'ninja -C .*/build/dev distlab bench_rank$'
+door bench --help
+expect 'help needs no release build' called 'ninja -C .*/build/dev distlab bench_rank$'
 
 begin 'a moved checkout is configured again'
 door doctor

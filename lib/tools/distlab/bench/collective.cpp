@@ -1,5 +1,6 @@
 #include "distlab/bench/collective.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/ranges.h>
@@ -90,7 +91,7 @@ Elements elements(Collective collective, std::int64_t count, int ranks, bool is_
 std::vector<std::int64_t> sizes(const SizeRange& range, std::int64_t unit) {
   if (unit == 0) return {0};
   std::vector<std::int64_t> result;
-  for (std::int64_t size = range.first;; size *= range.factor) {
+  for (std::int64_t size = std::max<std::int64_t>(range.first, 1);; size *= range.factor) {
     const std::int64_t fitting = std::max(unit, size / unit * unit);
     if (result.empty() || result.back() != fitting) result.push_back(fitting);
     if (size > range.last / range.factor) return result;

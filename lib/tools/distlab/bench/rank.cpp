@@ -26,8 +26,8 @@ class Bench {
     run_.plan = make_plan(options);
     run_.backend = dist::get_backend();
     if (peer) run_.peer = options.compare, run_.peer_title = peer->title();
-    constexpr int rounds = 5;
-    run_.bandwidth = node_bandwidth(run_.plan.ranks, rounds);
+    constexpr int enough_rounds = 5;
+    run_.bandwidth = node_bandwidth(run_.plan.ranks, std::min(options.repeats, enough_rounds));
     const std::size_t bytes =
         bytes_to_rotate(static_cast<std::size_t>(run_.plan.sizes.back()), options.hot ? 1 : most_slots);
     in_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign);
@@ -63,7 +63,7 @@ class Bench {
     row.bytes = size;
     row.count = question.count;
     row.wrong = check(question, ours, slots[0]);
-    row.algorithm = algorithm_that_ran(plan.collective);
+    row.algorithm = ours.algorithm();
     if (theirs && check(question, *theirs, slots[0]) > 0)
       dist::fail(dist::Errc::internal, "{} gives another result for {} of {} bytes than bench expects",
                  run_.peer_title, name(plan.collective), size);

@@ -16,6 +16,12 @@ void rotate(Slots& slots, std::size_t& next, std::int64_t calls, Call&& call) {
   }
 }
 
+std::string algorithm_of_last_call() {
+  const auto records = dist::default_group().state()->job->log->recorder.snapshot();
+  const bool is_known = !records.empty() && !records.back().algorithm.empty();
+  return is_known ? std::string(records.back().algorithm) : "-";
+}
+
 }  // namespace
 
 OurSide::OurSide(const Question& question, const std::string& algorithm, std::vector<Slot>& slots)
@@ -58,6 +64,7 @@ void OurSide::ping_pong(Slot& slot) {
 dist::Tensor OurSide::answer() {
   next_ = 0;
   run(1);
+  algorithm_ = algorithm_of_last_call();
   return slots_[0].out;
 }
 
@@ -103,15 +110,6 @@ dist::Tensor PeerSide::answer() {
   // MPI leaves the result of a reduce-scatter in place at the beginning, not at the rank's share.
   const bool at_beginning = question_.collective == Collective::reduce_scatter && form_ == Form::in_place;
   return at_beginning ? slots_[0].in.narrow(0, question_.count) : slots_[0].out;
-}
-
-std::string algorithm_that_ran(Collective collective) {
-  const auto records = dist::default_group().state()->job->log->recorder.snapshot();
-  for (auto record = records.rbegin(); record != records.rend(); ++record) {
-    if (record->operation == dist::name(kind_of(collective)) && !record->algorithm.empty())
-      return std::string(record->algorithm);
-  }
-  return "-";
 }
 
 }  // namespace distlab::bench

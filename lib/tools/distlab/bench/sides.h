@@ -29,11 +29,14 @@ class OurSide final : public Side {
   void synchronise() override { dist::barrier(); }
   void run(std::int64_t calls) override;
   dist::Tensor answer() override;
+  // What ran in answer(), as the flight recorder has it; "-" for messages.
+  const std::string& algorithm() const { return algorithm_; }
 
  private:
   void ping_pong(Slot& slot);
   const Question& question_;
   dist::Options options_;
+  std::string algorithm_ = "-";
   std::vector<Slot>& slots_;
   std::size_t next_ = 0;
 };
@@ -54,8 +57,5 @@ class PeerSide final : public Side {
   std::vector<PeerCall> calls_;
   std::size_t next_ = 0;
 };
-
-// The algorithm of this rank's last call of that kind, as the flight recorder has it; "-" for messages.
-std::string algorithm_that_ran(Collective collective);
 
 }  // namespace distlab::bench

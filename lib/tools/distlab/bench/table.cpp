@@ -17,14 +17,18 @@ int usable_cores() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+// "4 KiB"; where equal shares leave no round number, four digits of it.
 std::string readable_size(std::int64_t bytes) {
-  const char* const units[] = {"B", "KiB", "MiB", "GiB"};
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB"};
+  constexpr std::int64_t most_digits = 9999;
+  if (bytes <= most_digits && bytes % 1024 != 0) return fmt::format("{} B", bytes);
+  auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  for (; unit < 3 && bytes % 1024 == 0 && bytes > 0; ++unit) bytes /= 1024;
-  return fmt::format("{} {}", bytes, units[unit]);
+  for (; unit < 3 && value > 1023.9; ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, units[unit]);
 }
 
-// Four digits that matter, at most eight characters.
+// Four digits that matter, seven characters at most for all that takes less than ten seconds.
 std::string number(double value) {
   if (value <= 0) return "-";
   if (value < 10) return fmt::format("{:.3f}", value);
@@ -41,18 +45,18 @@ std::string peer_column(const Run& run) { return run.peer == "mpi" ? "MPI us" : 
 
 // The columns of one form. One form alone leaves room for the peer's time.
 std::string form_titles(const Run& run, bool alone) {
-  std::string text = fmt::format("{:>9}{:>8}{:>8}", "time us", "algbw", "busbw");
-  if (!run.peer.empty() && alone) text += fmt::format("{:>10}", peer_column(run));
-  if (!run.peer.empty()) text += fmt::format("{:>7}", "ratio");
+  std::string text = fmt::format("{:>8}{:>6}{:>6}", "time us", "algbw", "busbw");
+  if (!run.peer.empty() && alone) text += fmt::format("{:>9}", peer_column(run));
+  if (!run.peer.empty()) text += fmt::format("{:>6}", "ratio");
   return text + fmt::format("{:>6}", "limit");
 }
 
 std::string form_figures(const Run& run, const Row& row, bool alone) {
   constexpr double giga = 1e9, micro = 1e6;
-  std::string text = fmt::format("{:>9}{:>8}{:>8}", number(row.ours.median * micro),
+  std::string text = fmt::format("{:>8}{:>6}{:>6}", number(row.ours.median * micro),
                                  short_number(algbw(row) / giga), short_number(busbw(row, run) / giga));
-  if (row.peer && alone) text += fmt::format("{:>10}", number(row.peer->median * micro));
-  if (!run.peer.empty()) text += fmt::format("{:>7}", short_number(ratio(row)));
+  if (row.peer && alone) text += fmt::format("{:>9}", number(row.peer->median * micro));
+  if (!run.peer.empty()) text += fmt::format("{:>6}", short_number(ratio(row)));
   const double percent = percent_of_limit(row);
   return text + (percent <= 0  ? fmt::format("{:>6}", "-")
                  : percent < 1 ? fmt::format("{:>6}", "<1%")
@@ -89,12 +93,12 @@ std::string title(const Run& run) {
   text += fmt::format("Memory: {:.1f} GB/s read and written by {} ranks copying at once.\n\n",
                       run.bandwidth / 1e9, run.plan.ranks);
   if (!alone) {
-    text += fmt::format("{:30}", "");
+    text += fmt::format("{:27}", "");
     for (const Form form : all_forms)
       text += fmt::format("{:^{}}", name(form), form_titles(run, alone).size());
     text += '\n';
   }
-  text += fmt::format("{:>9} {:<20}", "size", "algorithm");
+  text += fmt::format("{:>8} {:<18}", "size", "algorithm");
   if (alone) text += fmt::format("{:>10}", "count");
   for (std::size_t i = 0; i < all_forms.size(); ++i) text += form_titles(run, alone);
   return text + fmt::format("{:>6}\n", "wrong");
@@ -102,7 +106,7 @@ std::string title(const Run& run) {
 
 std::string line(const Run& run, const std::vector<Row>& rows) {
   const bool alone = rows.size() == 1;
-  std::string text = fmt::format("{:>9} {:<20}", readable_size(rows[0].bytes), rows[0].algorithm);
+  std::string text = fmt::format("{:>8} {:<18}", readable_size(rows[0].bytes), rows[0].algorithm);
   if (alone) text += fmt::format("{:>10}", rows[0].count);
   std::int64_t wrong = 0;
   for (const Row& row : rows) {
@@ -114,19 +118,20 @@ std::string line(const Run& run, const std::vector<Row>& rows) {
 
 std::string explanation(const Run& run, const std::vector<Row>& rows) {
   std::string text = fmt::format(
-      "\ntime: median of {} batches, of each the slowest rank's. algbw: size / time, busbw: algbw x {:.3g}, "
-      "in "
-      "GB/s.\n",
+      "\ntime: median of {} batches, each the slowest rank's. GB/s: algbw = size/time, busbw = {:.3g} "
+      "algbw.\n",
       run.options.repeats, bus_factor(run.plan.collective, run.plan.ranks));
-  text += "limit: the time that memory alone would take / our time; caches may be faster than memory.\n";
+  text += "limit: the time that memory alone would take / our time; caches can be faster than memory.\n";
   if (run.peer.empty() || rows.empty()) return text;
   std::vector<double> ratios;
   for (const Row& row : rows) ratios.push_back(ratio(row));
   const auto least = static_cast<std::size_t>(std::ranges::min_element(ratios) - ratios.begin());
   text += fmt::format("ratio: time of {} / our time; above 1 we are faster.\n", run.peer_title);
-  text += fmt::format("ratio to {}: geometric mean {:.2f}, minimum {:.2f} ({}, {}, {})\n", run.peer_title,
-                      geometric_mean(ratios), ratios[least], readable_size(rows[least].bytes),
-                      name(rows[least].form), rows[least].algorithm);
+  std::string where = readable_size(rows[least].bytes);
+  if (forms(run.plan.collective).size() > 1) where += fmt::format(", {}", name(rows[least].form));
+  if (run.plan.algorithms.size() > 1) where += ", " + rows[least].algorithm;
+  text += fmt::format("ratio to {}: geometric mean {:.2f}, least {:.2f} ({})\n", run.peer_title,
+                      geometric_mean(ratios), ratios[least], where);
   return text;
 }
 
