@@ -1,8 +1,8 @@
 // ./distlab bench: starts the ranks that measure (bench/).
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <thread>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -64,6 +64,8 @@ std::vector<std::string> mpirun_words(int ranks) {
 }  // namespace
 
 int run_bench(const BenchOptions& options) try {
+  if (std::getenv("DIST_SIM"))
+    dist::fail(dist::Errc::invalid_argument, "DIST_SIM is set, and bench measures real ranks: unset it");
   const bench::Plan plan = bench::make_plan(options);
   std::vector<std::string> words;
   if (options.compare == "mpi") words = mpirun_words(plan.ranks);

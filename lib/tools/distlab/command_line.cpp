@@ -321,7 +321,7 @@ send_recv (ping-pong). Figures as in nccl-tests; lib/tools/distlab/bench/README.
 void add_bench_command(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_command(app, exit_code, "bench", "How fast is a collective here? In a release build", run_bench);
-  command->add_option("collective", options->what, "all_reduce, broadcast, ..., send_recv")->required();
+  command->add_option("collective", options->what, "all_reduce, broadcast, ..., send_recv");
   command->add_option("-n,--nproc", options->ranks, "ranks; one a core when left out, two at least");
   command->add_option("--min", options->min, "smallest size: 4, 4KiB")->transform(CLI::AsSizeValue(false));
   command->add_option("--max", options->max, "largest size: 64MiB")->transform(CLI::AsSizeValue(false));

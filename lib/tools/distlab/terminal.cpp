@@ -64,8 +64,7 @@ std::string wrapped(std::string_view text, int width, int indent) {
     const auto word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (column > indent && column + static_cast<int>(word.size()) >= width) {
-      out += '\n';
-      out.append(static_cast<std::size_t>(indent), ' ');
+      out += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
       column = indent;
     } else if (!out.empty()) {
       out += ' ';

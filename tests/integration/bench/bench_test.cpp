@@ -145,6 +145,21 @@ TEST_F(Bench, OtherRootsMemoryAndTransports) {
   if (has_mpi()) expect_right(rows("all_reduce", {"--compare", "mpi"}), "all_reduce", true);
 }
 
+TEST_F(Bench, OpenMpiGivesTheSameForOtherRootsDtypesAndOps) {
+  if (!has_mpi()) GTEST_SKIP() << "built without Open MPI, or no mpirun";
+  const auto right = [&](const std::string& collective, Words more) {
+    more.insert(more.end(), {"--compare", "mpi", "-n", "3", "--max", "256"});
+    for (const auto& row : rows(collective, more)) {
+      EXPECT_EQ(row.at("wrong"), 0) << row;
+      EXPECT_GT(row.at("ratio").get<double>(), 0) << row;
+    }
+  };
+  right("scatter", {"--root", "1", "--dtype", "bool"});
+  right("gather", {"--root", "2", "--dtype", "bf16", "--foreign"});
+  right("reduce", {"--root", "1", "--dtype", "i64", "--op", "product"});
+  right("reduce_scatter", {"--dtype", "u8", "--op", "bxor"});
+}
+
 TEST_F(Bench, DrawsAPlot) {
   rows("all_gather", {"--plot", folder_ / "out.svg"});
   std::ifstream in(folder_ / "out.svg");
@@ -170,7 +185,9 @@ TEST(BenchRefuses, WhatMakesNoSense) {
   expect_refusal({"all_reduce", "--compare", "nccl"}, 3, {"nccl", "needs a GPU"});
   expect_refusal({"all_reduce", "--compare", "mpi", "--op", "avg"}, 3, {"MPI has no avg"});
   EXPECT_EQ(bench({"all_reduce", "--min", "many"}).exit_code, 2);
-  EXPECT_EQ(bench({}).exit_code, 2);
+  expect_refusal({}, 2, {"bench of what?", "./distlab bench all_reduce"});
+  const dist::test::ScopedEnv simulated("DIST_SIM", "ranks=2");
+  expect_refusal({"all_reduce"}, 2, {"DIST_SIM", "real ranks"});
 }
 
 TEST(BenchRefuses, MpiWhereThereIsNone) {

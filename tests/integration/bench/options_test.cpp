@@ -72,6 +72,9 @@ TEST(BenchPlan, AnythingOddIsOneLine) {
   refused(odd, {"--plot needs several sizes"}, [](auto& o) { o.plot = "x.svg", o.what = "barrier"; });
   refused(odd, {"--compare is \"gloo\"", "mpi"}, [](auto& o) { o.compare = "gloo"; });
   refused(unsupported, {"nccl", "needs a GPU"}, [](auto& o) { o.compare = "nccl"; });
+  refused(unsupported, {"MPI counts elements by int"},
+          [](auto& o) { o.compare = "mpi", o.dtype = "u8", o.max = std::uint64_t{4} << 30; });
+  refused(odd, {"bench of what?"}, [](auto& o) { o.what.clear(); });
   refused(unsupported, {"MPI has no avg"}, [](auto& o) { o.compare = "mpi", o.op = "avg"; });
   refused(unsupported, {"cannot reduce bf16"}, [](auto& o) { o.compare = "mpi", o.dtype = "bf16"; });
 }

@@ -121,6 +121,8 @@ void check_comparison(const BenchOptions& options, const Plan& plan) {
          "--compare nccl needs a GPU and tensors on it; bench measures host memory so far");
   if (options.compare != "mpi")
     fail(Errc::invalid_argument, "--compare is \"{}\"; there are mpi and nccl", options.compare);
+  if (options.max / dist::size_of(plan.dtype) > std::numeric_limits<int>::max())
+    fail(Errc::unsupported, "--compare mpi: MPI counts elements by int; --max {} has too many", options.max);
   if (!reduces(plan.collective)) return;
   if (plan.op == dist::ReduceOp::avg)
     fail(Errc::unsupported, "--compare mpi: MPI has no avg; compare with --op sum");
@@ -138,6 +140,8 @@ std::int64_t Plan::share(std::int64_t size) const {
 
 Plan make_plan(const BenchOptions& options) {
   Plan plan;
+  if (options.what.empty())
+    fail(Errc::invalid_argument, "bench of what? ./distlab bench all_reduce; --help lists the collectives");
   plan.collective = collective_named(options.what);
   plan.ranks = options.ranks;
   if (plan.ranks == 0) plan.ranks = std::max(2, static_cast<int>(std::thread::hardware_concurrency()));

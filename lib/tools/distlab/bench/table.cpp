@@ -70,7 +70,8 @@ std::string what_is_reduced(const Run& run) {
 
 std::string peculiarities(const Run& run) {
   std::string text;
-  if (const char* transport = std::getenv("DIST_TRANSPORT")) text += fmt::format(", {} only", transport);
+  for (const char* setting : {"DIST_TRANSPORT", "DIST_ALGO", "DIST_SEND", "DIST_DEBUG", "DIST_TRACE"})
+    if (const char* value = std::getenv(setting)) text += fmt::format(", {}={}", setting, value);
   if (run.options.foreign) text += ", foreign memory";
   if (run.options.hot) text += ", hot buffers";
   if (has_root(run.plan.collective)) text += fmt::format(", root {}", run.plan.root);
