@@ -10,6 +10,7 @@
 
 #include "dist/core/fail.h"
 
+#include "distlab/bench/explain.h"
 #include "distlab/build_info.h"
 #include "distlab/commands.h"
 #include "distlab/process.h"
@@ -61,19 +62,32 @@ std::vector<std::string> mpirun_words(int ranks) {
   return words;
 }
 
+int start(std::vector<std::string> launcher, const BenchOptions& options) {
+  launcher.push_back(rank_program());
+  for (auto& word : bench::to_words(options)) launcher.push_back(std::move(word));
+  return run_in_foreground(launcher);
+}
+
 }  // namespace
 
 int run_bench(const BenchOptions& options) try {
   if (std::getenv("DIST_SIM"))
     dist::fail(dist::Errc::invalid_argument, "DIST_SIM is set, and bench measures real ranks: unset it");
+  if (options.calibrate) {
+    if (!options.what.empty() || options.explain)
+      dist::fail(dist::Errc::invalid_argument, "--calibrate measures the machine, and stands alone");
+    BenchOptions calibrate;
+    calibrate.calibrate = true;
+    return start({}, calibrate);
+  }
   const bench::Plan plan = bench::make_plan(options);
-  std::vector<std::string> words;
-  if (options.compare == "mpi") words = mpirun_words(plan.ranks);
-  words.push_back(rank_program());
+  if (options.explain) {
+    fmt::print("{}", bench::explain(plan, *options.explain, bench::known_costs()));
+    return exit_ok;
+  }
   BenchOptions complete = options;
   complete.ranks = plan.ranks;
-  for (auto& word : bench::to_words(complete)) words.push_back(std::move(word));
-  return run_in_foreground(words);
+  return start(options.compare == "mpi" ? mpirun_words(plan.ranks) : std::vector<std::string>(), complete);
 } catch (const dist::Error& error) {
   if (error.code() != dist::Errc::invalid_argument) throw;
   fmt::print(stderr, "distlab: {}\n", error.what());

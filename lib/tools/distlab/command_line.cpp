@@ -313,6 +313,7 @@ Examples:
   ./distlab bench broadcast -n 4 --all-algorithms --max 1MiB
   ./distlab bench all_reduce --min 64KiB --json out.json --plot out.svg
   DIST_TRANSPORT=tcp ./distlab bench send_recv
+  ./distlab bench --calibrate && ./distlab bench all_reduce --explain 4MiB -n 8
 
 Collectives: all_reduce, broadcast, reduce, all_gather, reduce_scatter, all_to_all, scatter, gather, barrier,
 send_recv (ping-pong). Figures as in nccl-tests; lib/tools/distlab/bench/README.md says how they are taken.
@@ -340,6 +341,12 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_flag("--hot", options->hot, "the same buffers in every call: what caches make of it");
   command->add_option("--json", options->json, "write the rows to this file, - for standard output");
   command->add_option("--plot", options->plot, "draw the times into this SVG file");
+  command
+      ->add_option("--explain", options->explain,
+                   "SIZE: what each algorithm would cost here, and which one wins; measures nothing")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_flag("--calibrate", options->calibrate,
+                    "measure what messages, sums and shared memory cost here, and keep it");
   command->footer(bench_notes);
 }
 

@@ -18,7 +18,7 @@ using dist::fail;
 
 constexpr int most_ranks = 1024;
 
-// Every option by name, once for both directions.
+// Every option that is for the ranks by name, once for both directions.
 template <class Options, class F>
 void each_option(Options& options, F&& f) {
   f("what", options.what);
@@ -39,6 +39,7 @@ void each_option(Options& options, F&& f) {
   f("compare", options.compare);
   f("foreign", options.foreign);
   f("hot", options.hot);
+  f("calibrate", options.calibrate);
 }
 
 std::string text_of(const std::string& value) { return value; }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,17 @@ struct BenchOptions {
   std::string dtype = "f32", op = "sum";
   int root = 0;
   std::string backend = "auto";
-  std::string algorithm;        // empty: as the library chooses
-  bool all_algorithms = false;  // one after the other
-  int iterations = 0;           // calls of a batch; 0: as many as take 10 ms
-  int repeats = 15;             // batches
-  std::string json;             // a file, "-" for standard output; empty: none
-  std::filesystem::path plot;   // an SVG file; empty: none
-  std::string compare;          // "mpi"; empty: with nobody
-  bool foreign = false;         // tensors over memory that peers cannot map
-  bool hot = false;             // the same buffers in every call
+  std::string algorithm;                 // empty: as the library chooses
+  bool all_algorithms = false;           // one after the other
+  int iterations = 0;                    // calls of a batch; 0: as many as take 10 ms
+  int repeats = 15;                      // batches
+  std::string json;                      // a file, "-" for standard output; empty: none
+  std::filesystem::path plot;            // an SVG file; empty: none
+  std::string compare;                   // "mpi"; empty: with nobody
+  bool foreign = false;                  // tensors over memory that peers cannot map
+  bool hot = false;                      // the same buffers in every call
+  std::optional<std::uint64_t> explain;  // bytes: says what each algorithm would cost, instead of measuring
+  bool calibrate = false;                // measures the figures of the machine instead of a collective
 };
 
 namespace bench {

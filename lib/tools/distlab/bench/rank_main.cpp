@@ -8,11 +8,16 @@
 #include "dist/core/error.h"
 #include "dist/launch/spawn.h"
 
+#include "distlab/bench/calibrate.h"
 #include "distlab/bench/rank.h"
 #include "distlab/commands.h"
 
 int main(int argc, char** argv) try {
   const auto options = distlab::bench::from_words({argv + 1, argv + argc});
+  if (options.calibrate) {
+    distlab::bench::calibrate();
+    return distlab::exit_ok;
+  }
   if (!options.compare.empty()) return distlab::bench::run_rank(options);
   dist::spawn(distlab::bench::make_plan(options).ranks, [&](int) {
     if (distlab::bench::run_rank(options) != distlab::exit_ok)

@@ -1,0 +1,63 @@
+#include "distlab/bench/explain.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "dist/collectives/algorithms.h"
+#include "dist/collectives/cost_model_file.h"
+#include "dist/core/fail.h"
+
+#include "distlab/terminal.h"
+
+namespace distlab::bench {
+namespace {
+
+// Ranks of one host map each other's memory, unless they are told to use TCP alone.
+bool peers_are_mapped() {
+  const char* transport = std::getenv("DIST_TRANSPORT");
+  return !transport || std::string_view(transport) != "tcp";
+}
+
+}  // namespace
+
+std::string figures_of(const dist::CostModel& model) {
+  constexpr double micro = 1e6, nano = 1e9;
+  return fmt::format(
+      "a message {:.3g} us + {:.3g} us at its port + {:.3g} ns a byte; a sum {:.3g} ns a byte;\n"
+      "shared memory {:.3g} us a synchronisation + {:.3g} ns a byte copied",
+      model.alpha * micro, model.overhead * micro, model.beta * nano, model.gamma * nano,
+      model.handshake * micro, model.copy * nano);
+}
+
+KnownCosts known_costs() {
+  const auto path = dist::cost_model_path();
+  if (!path.empty()) {
+    if (const auto model = dist::load_cost_model(path))
+      return {*model, fmt::format("Measured by --calibrate ({}):", path.string())};
+  }
+  return {{}, "Round figures; ./distlab bench --calibrate measures those of this machine:"};
+}
+
+std::string explain(const Plan& plan, std::uint64_t bytes, const KnownCosts& costs) {
+  if (plan.collective == Collective::send_recv)
+    dist::fail(dist::Errc::invalid_argument, "--explain: send_recv is a message, and has no algorithms");
+  const dist::Situation at{.ranks = plan.ranks, .nodes = 1, .peers_mapped = peers_are_mapped()};
+  const auto kind = kind_of(plan.collective);
+  const auto choice = dist::choose(kind, bytes, at, costs.model);
+  std::string text =
+      fmt::format("{} of {} bytes on {} ranks of one machine.\n{}\n{}.\n\n", name(plan.collective), bytes,
+                  plan.ranks, costs.source, figures_of(costs.model));
+  text += fmt::format("  {:<19}{:>11}  {}\n", "algorithm", "estimate us", "when, and its cost");
+  for (const auto& [entry, seconds, not_considered] : dist::estimates(kind, bytes, at, costs.model)) {
+    const char mark = entry->name == choice.algorithm ? '*' : ' ';
+    text += fmt::format("{} {:<19}{:>11.4g}  {}\n", mark, entry->name, seconds * 1e6,
+                        not_considered.empty() ? entry->about : not_considered);
+  }
+  constexpr int columns = 100;
+  return text +
+         fmt::format("\n* {}\nEstimates, not measurements: ./distlab bench {} --all-algorithms measures.\n",
+                     wrapped(choice.reason + '.', columns - 2, 2), name(plan.collective));
+}
+
+}  // namespace distlab::bench
