@@ -19,19 +19,25 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// Cores that this process may use, as mpirun counts them: two hardware threads of one core are one.
-int physical_cores() {
+std::vector<int> usable_cpus() {
+  std::vector<int> cpus;
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+// As mpirun counts cores: two hardware threads of one are one.
+int physical_cores() {
   std::set<std::string> cores;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &set)) continue;
+  for (const int cpu : usable_cpus()) {
     std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
     std::string siblings = std::to_string(cpu);
     std::getline(file, siblings);
     cores.insert(siblings);
   }
-  return std::max(1, static_cast<int>(cores.size()));
+  return static_cast<int>(cores.size());
 }
 
 fs::path rank_program() {
@@ -87,6 +93,7 @@ int run_bench(const BenchOptions& options) try {
   }
   BenchOptions complete = options;
   complete.ranks = plan.ranks;
+  complete.cores = static_cast<int>(usable_cpus().size());
   return start(options.compare == "mpi" ? mpirun_words(plan.ranks) : std::vector<std::string>(), complete);
 } catch (const dist::Error& error) {
   if (error.code() != dist::Errc::invalid_argument) throw;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -83,6 +84,8 @@ void expect_right(const Json& rows, const std::string& collective, bool has_peer
     EXPECT_EQ(row.at("collective"), collective);
     EXPECT_EQ(row.at("backend"), "host");
     EXPECT_EQ(row.at("ranks"), 2);
+    EXPECT_EQ(row.at("cores"), std::thread::hardware_concurrency())
+        << "also where mpirun binds each rank to one";
     EXPECT_EQ(row.at("wrong"), 0) << row;
     EXPECT_GT(row.at("time_us").get<double>(), 0) << row;
     if (collective != "barrier") {

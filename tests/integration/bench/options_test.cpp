@@ -83,6 +83,7 @@ TEST(BenchWords, TellTheRanksEverything) {
   BenchOptions options;
   options.what = "gather";
   options.ranks = 3;
+  options.cores = 5;
   options.min = 8;
   options.max = std::uint64_t{5} << 30;
   options.factor = 7;

@@ -23,6 +23,7 @@ template <class Options, class F>
 void each_option(Options& options, F&& f) {
   f("what", options.what);
   f("ranks", options.ranks);
+  f("cores", options.cores);
   f("min", options.min);
   f("max", options.max);
   f("factor", options.factor);

@@ -16,6 +16,7 @@ namespace distlab {
 struct BenchOptions {
   std::string what;                       // a collective
   int ranks = 0;                          // 0: one a core, two at least
+  int cores = 0;                          // that all ranks together may use; mpirun binds each to one of them
   std::uint64_t min = 4, max = 64 << 20;  // bytes
   int factor = 4;
   std::string dtype = "f32", op = "sum";

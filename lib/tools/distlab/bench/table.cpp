@@ -4,18 +4,12 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include "distlab/bench/statistics.h"
 #include "distlab/build_info.h"
 
 namespace distlab::bench {
 namespace {
-
-int usable_cores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 // "4 KiB"; where equal shares leave no round number, four digits of it.
 std::string readable_size(std::int64_t bytes) {
@@ -85,7 +79,7 @@ std::string title(const Run& run) {
   const bool alone = all_forms.size() == 1;
   std::string text = fmt::format("{}{} on {} ranks, {} cores: backend {}{}; build {}\n",
                                  name(run.plan.collective), what_is_reduced(run), run.plan.ranks,
-                                 usable_cores(), run.backend, peculiarities(run), build_info().type);
+                                 run.options.cores, run.backend, peculiarities(run), build_info().type);
   if (build_info().type != "Release" || !build_info().sanitizer.empty())
     text += "Not a release build: its figures mislead. ./distlab bench without --preset takes one.\n";
   if (!run.peer.empty())
