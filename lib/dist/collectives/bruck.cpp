@@ -22,12 +22,12 @@ class Packed {
     const std::int64_t lo = begin(first);
     return memory_.all().slice(lo, begin(last) - lo);
   }
-  // Between place i and its view, for all places.
-  void copy_in() const {
-    for_each([](const TensorView& place, const TensorView& view) { copy(place, view); });
-  }
   void copy_out() const {
-    for_each([](const TensorView& place, const TensorView& view) { copy(view, place); });
+    std::int64_t at = 0;
+    for (int place = 0; place < size(); ++place) {
+      copy(view(place), memory_.all().slice(at, view(place).count));
+      at += view(place).count;
+    }
   }
 
  private:
@@ -40,19 +40,16 @@ class Packed {
     for (int i = 0; i < place; ++i) sum += view(i).count;
     return sum;
   }
-  template <class Visit>
-  void for_each(const Visit& visit) const {
-    std::int64_t at = 0;
-    for (int place = 0; place < size(); ++place) {
-      visit(memory_.all().slice(at, view(place).count), view(place));
-      at += view(place).count;
-    }
-  }
-
   std::span<const TensorView> views_;
   int first_;
   Scratch memory_;
 };
+
+template <class Visit>
+void for_each_place_with(int bit, int n, const Visit& visit) {
+  for (int i = bit; i < n; ++i)
+    if ((i & bit) != 0) visit(i);
+}
 
 void refuse_uneven(const Transport& net, std::span<const TensorView> views, std::int64_t count) {
   for (std::size_t i = 0; i < views.size(); ++i)
@@ -94,27 +91,27 @@ void bruck_all_to_all(Transport& net, std::span<const TensorView> ins, std::span
   const std::int64_t count = ins[0].count;
   refuse_uneven(net, ins, count);
   refuse_uneven(net, outs, count);
-  const Packed places(net, ins, rank);
-  places.copy_in();
+  const Scratch all = net.scratch(ins[0], count * n);
+  const auto place = [&](int i) { return all.all().slice(i * count, count); };
+  for (int i = 0; i < n; ++i) copy(place(i), ins[static_cast<std::size_t>(mod(rank + i, n))]);
   const std::int64_t most = count * (n / 2);
   const Scratch leaving = net.scratch(ins[0], most), arriving = net.scratch(ins[0], most);
   for (int distance = 1; distance < n; distance *= 2) {
-    std::int64_t elements = 0;
-    for (int place = distance; place < n; ++place) {
-      if ((place & distance) == 0) continue;
-      copy(leaving.all().slice(elements, count), places.range(place, place + 1));
-      elements += count;
-    }
-    send_recv(net, leaving.all().slice(0, elements), mod(rank + distance, n),
-              arriving.all().slice(0, elements), mod(rank - distance, n));
-    for (int place = n - 1; place >= distance; --place) {
-      if ((place & distance) == 0) continue;
-      elements -= count;
-      copy(places.range(place, place + 1), arriving.all().slice(elements, count));
-    }
+    std::int64_t moved = 0;
+    for_each_place_with(distance, n, [&](int i) {
+      copy(leaving.all().slice(moved, count), place(i));
+      moved += count;
+    });
+    send_recv(net, leaving.all().slice(0, moved), mod(rank + distance, n), arriving.all().slice(0, moved),
+              mod(rank - distance, n));
+    moved = 0;
+    for_each_place_with(distance, n, [&](int i) {
+      copy(place(i), arriving.all().slice(moved, count));
+      moved += count;
+    });
   }
-  for (int place = 0; place < n; ++place)  // it came from `place` ranks before
-    copy(outs[static_cast<std::size_t>(mod(rank - place, n))], places.range(place, place + 1));
+  for (int i = 0; i < n; ++i)  // it came from i ranks before
+    copy(outs[static_cast<std::size_t>(mod(rank - i, n))], place(i));
 }
 
 }  // namespace dist

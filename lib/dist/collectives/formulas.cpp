@@ -35,7 +35,7 @@ double halving_there_and_back(Model m, int n, double bytes) {
   return 2 * (ceil_log2(p) * m.message(0) + m.beta * moved) + m.sum(moved);
 }
 // A first message of whoever need not wait can take the port before it.
-double fold(Model m, double bytes) { return m.message(bytes) + m.sum(bytes) + m.port(bytes / 2); }
+double fold(Model m, double bytes, double first) { return m.message(bytes) + m.sum(bytes) + m.port(first); }
 
 }  // namespace
 
@@ -60,7 +60,7 @@ double binomial_reduce(Model m, At at, double bytes) {
 }
 
 double rabenseifner_reduce(Model m, At at, double bytes) {
-  const double rest = folds(at.ranks) ? fold(m, bytes) : 0;
+  const double rest = folds(at.ranks) ? fold(m, bytes, bytes / 2) : 0;
   return rest + halving_there_and_back(m, at.ranks, bytes) + m.copy * bytes;
 }
 
@@ -70,7 +70,7 @@ double recursive_doubling_all_reduce(Model m, At at, double bytes) {
 }
 
 double rabenseifner_all_reduce(Model m, At at, double bytes) {
-  const double rest = folds(at.ranks) ? fold(m, bytes) + m.message(bytes) : 0;
+  const double rest = folds(at.ranks) ? fold(m, bytes, bytes / 2) + m.message(bytes) : 0;
   return rest + halving_there_and_back(m, at.ranks, bytes);
 }
 
@@ -146,10 +146,11 @@ double ring_reduce_scatter(Model m, At at, double bytes) {
 
 double halving_reduce_scatter(Model m, At at, double bytes) {
   const int n = at.ranks, p = floor_pow2(n), beyond = n - p;
+  const double largest_half = static_cast<double>(p / 2 + std::min(p / 2, beyond)) / n * bytes;
   double halves = 0;
   for (int distance = 1; distance < p; distance *= 2)
     halves += static_cast<double>(distance + std::min(distance, beyond)) / n * bytes;
-  const double rest = folds(n) ? fold(m, bytes) + m.message(bytes / n) : 0;
+  const double rest = folds(n) ? fold(m, bytes, largest_half) + m.message(bytes / n) : 0;
   return rest + ceil_log2(p) * m.message(0) + m.beta * halves + m.sum(halves) + m.copy * bytes;
 }
 

@@ -29,6 +29,8 @@ Formula formula_for(const AlgorithmEntry& algorithm) {
   if (algorithm.name == "tree" || algorithm.name == "double_binary_tree") {  // "about"
     formula.least = 0.33, formula.most = 1.6, formula.least_of_others = 0.6;
   }
+  if (algorithm.name == "recursive_halving") formula.most = 1.02;  // shares are whole elements
+  if (algorithm.collective == OpKind::all_to_all) formula.quadratic = true;
   const bool by_all_reduce = algorithm.collective != OpKind::all_gather;  // there both are exact for any n
   if (by_all_reduce && is_among(at_most, algorithm.name)) formula.least_of_others = 0;
   return formula;
