@@ -6,7 +6,8 @@
 //   each
 //                                              way, and S each way any other's (o: overhead, README.md)
 // Naive exchange: every rank sends its data to every other one, and each adds up for itself.
-//   (n-1)(alpha + beta S) + (n-1) gamma S      n-1 rounds; every rank sends and receives (n-1) S
+//   (n-1)(alpha + beta S) + (n-1) gamma S      n-1 rounds; every rank sends and receives (n-1) S,
+//                                              and copies 2 c S (c: README.md)
 #pragma once
 
 #include "dist/transport/transport.h"

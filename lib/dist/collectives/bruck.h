@@ -9,7 +9,8 @@
 //                                              h = the bits set in 1 ... n-1, over n: L/2 when n = 2^L
 // and all_gather by recursive doubling, for n = 2^L: ranks at distance 1, 2, 4, ... swap all that they have,
 // the same cost between fixed pairs. For other n it is Bruck's.
-// L rounds, L messages a rank. The result is put together in scratch memory and copied once.
+// L rounds, L messages a rank. The result is put together in scratch memory and copied from there: c S more,
+// and 2 (1 + h) c S in all_to_all (c: README.md).
 #pragma once
 
 #include <span>

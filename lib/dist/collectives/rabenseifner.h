@@ -15,6 +15,7 @@
 // In a phase a rank sends log2 p messages, S - S/p bytes; to hand over data is a message of S bytes. (In a
 // reduce's second phase a rank sends one message, of the blocks it holds.) All ranks end with the same bits:
 // each block's sum is made on one rank, then copied.
+// A reduce first copies the data on ranks that are not the root: c S more (c: README.md).
 #pragma once
 
 #include "dist/transport/transport.h"

@@ -9,9 +9,9 @@
 //   n > p   (log2 p + 2) alpha + (1 + h + 1/n) beta S + (1 + h) gamma S             log2 p + 2 rounds
 //           h: the sum of (d + min(d, e))/n over d = 1, 2, 4, ... p/2; about 1
 // For n > p, where sends are buffered, a rank's first message can take a port before that of a rank beyond p:
-// o + beta S 2/3 more at most (o: overhead, README.md). With counts that differ each round takes as long as its
-// largest message. A rank sends log2 p messages, one more if it has a partner beyond p; a rank beyond p sends
-// one.
+// o + beta S 2/3 more at most (o: overhead, README.md). A rank also copies all of its data, c S. With counts
+// that differ each round takes as long as its largest message. A rank sends log2 p messages, one more if it
+// has a partner beyond p; a rank beyond p sends one.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
-// The formulas of the all-reduce algorithms that are made of others, counted: rounds, messages, bytes and scratch.
+// The formulas of the all-reduce algorithms that are made of others, counted: rounds, messages, bytes and
+// scratch.
 #include <algorithm>
 #include <vector>
 
@@ -44,7 +45,8 @@ TEST(DoubleBinaryTreeCost, BothTreesCarryTheirHalfOnceEachWay) {
 TEST(DoubleBinaryTreeCost, LatencyGrowsWithTheLogarithm) {
   for (int n = 2; n <= 130; ++n) {
     const FiberReport report = run(
-        n, [](Transport& net, TensorView data) { double_binary_tree_all_reduce(net, data, ReduceOp::sum); }, 4);
+        n, [](Transport& net, TensorView data) { double_binary_tree_all_reduce(net, data, ReduceOp::sum); },
+        4);
     EXPECT_LE(report.rounds, 4 * ceil_log2(n) + 4) << "n " << n;
   }
 }
@@ -54,15 +56,16 @@ TEST(DoubleBinaryTreeCost, FourRoundsForEachPairOfSegments) {
   constexpr int m = 200;
   for (int n : {4, 5, 7, 8, 16, 17, 33, 64, 100, 128}) {
     for (SendMode mode : {SendMode::rendezvous, SendMode::eager}) {
-      const FiberReport report = run_fibers(
-          n,
-          [](Transport& net) {
-            Tensor data = ones({2 * m});
-            double_binary_tree_all_reduce(net, data.flat(), ReduceOp::sum, 4);
-          },
-          {.mode = mode});
+      const FiberReport report =
+          run_fibers(n,
+                     [](Transport& net) {
+                       Tensor data = ones({2 * m});
+                       double_binary_tree_all_reduce(net, data.flat(), ReduceOp::sum, 4);
+                     },
+                     {.mode = mode});
       const int each = mode == SendMode::rendezvous ? 4 : 7;  // eager senders get ahead of the phases
-      EXPECT_LE(report.rounds, each * m + 8 * ceil_log2(n)) << "n " << n << (mode == SendMode::eager ? " eager" : "");
+      EXPECT_LE(report.rounds, each * m + 8 * ceil_log2(n))
+          << "n " << n << (mode == SendMode::eager ? " eager" : "");
     }
   }
 }
@@ -90,9 +93,8 @@ TEST(RabenseifnerCost, TheBytesOfTheRingInTheRoundsOfTheTree) {
 TEST(RabenseifnerCost, ReduceGathersAtTheRoot) {
   for (int n : all_n) {
     for (int root : {0, n / 2, n - 1}) {
-      const FiberReport report = run(n, [&](Transport& net, TensorView data) {
-        rabenseifner_reduce(net, data, ReduceOp::sum, root);
-      });
+      const FiberReport report = run(
+          n, [&](Transport& net, TensorView data) { rabenseifner_reduce(net, data, ReduceOp::sum, root); });
       const int p = floor_pow2(n), levels = ceil_log2(p);
       EXPECT_EQ(report.rounds, p == n ? 2 * levels : 2 * levels + 1) << "n " << n << " root " << root;
       EXPECT_EQ(report.ranks[root].messages_sent, levels) << "it only receives in the second phase";
@@ -106,7 +108,8 @@ TEST(RabenseifnerCost, ReduceGathersAtTheRoot) {
 }
 
 TEST(Ring2dCost, RowsThenColumns) {
-  const std::vector<std::pair<int, int>> grids{{1, 1}, {2, 1}, {7, 1}, {4, 2}, {6, 2}, {9, 3}, {12, 3}, {33, 3}};
+  const std::vector<std::pair<int, int>> grids{{1, 1}, {2, 1}, {7, 1},  {4, 2},
+                                               {6, 2}, {9, 3}, {12, 3}, {33, 3}};
   for (const auto& [n, rows] : grids) {
     EXPECT_EQ(rows_of_grid(n), rows) << "n " << n;
     const int columns = n / rows, messages = 2 * (columns - 1) + 2 * (rows - 1);
@@ -144,13 +147,12 @@ TEST(HierarchicalCost, OnlyAShareOfTheDataLeavesTheNode) {
 }
 
 TEST(HierarchicalCost, RanksBeyondTheSmallestNodeHandOverAndGetBack) {
-  const FiberReport report = run_fibers(
-      5,
-      [](Transport& net) {
-        Tensor data = ones({12});
-        hierarchical_all_reduce(net, data.flat(), ReduceOp::sum);
-      },
-      {.nodes = {7, 7, 7, 9, 9}});  // rank 2 is beyond: g = 2
+  const FiberReport report = run_fibers(5,
+                                        [](Transport& net) {
+                                          Tensor data = ones({12});
+                                          hierarchical_all_reduce(net, data.flat(), ReduceOp::sum);
+                                        },
+                                        {.nodes = {7, 7, 7, 9, 9}});  // rank 2 is beyond: g = 2
   EXPECT_EQ(report.ranks[2].messages_sent, 1);
   EXPECT_EQ(report.ranks[2].sent_to, std::set<int>{0});
   EXPECT_EQ(report.ranks[2].bytes_received, 48);
@@ -161,9 +163,8 @@ TEST(HierarchicalCost, RanksBeyondTheSmallestNodeHandOverAndGetBack) {
 
 TEST(RingSegmentedCost, TheRingsBytesInMTimesItsMessages) {
   for (int n : all_n) {
-    const FiberReport report = run(n, [](Transport& net, TensorView data) {
-      ring_segmented_all_reduce(net, data, ReduceOp::sum, 40);
-    });
+    const FiberReport report = run(
+        n, [](Transport& net, TensorView data) { ring_segmented_all_reduce(net, data, ReduceOp::sum, 40); });
     const int m = segments_of_chunk(bytes, n, 40);
     EXPECT_EQ(m, std::max(1, (static_cast<int>(bytes) + n * 40 - 1) / (n * 40)));
     EXPECT_LE(report.rounds, 2 * (n - 1) * m + 2) << "n " << n;
