@@ -14,10 +14,12 @@ namespace {
 
 class FiberNet final : public Transport {
  public:
-  FiberNet(FiberScheduler& scheduler, int rank, int size) : scheduler_(scheduler), rank_(rank), size_(size) {}
+  FiberNet(FiberScheduler& scheduler, int rank, int size, const std::vector<int>& nodes)
+      : scheduler_(scheduler), rank_(rank), size_(size), nodes_(nodes) {}
   using Transport::scratch;
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  int node_of(int rank) const override { return nodes_.empty() ? 0 : nodes_[static_cast<std::size_t>(rank)]; }
   Request isend(TensorView data, int dst) override;
   Request irecv(TensorView data, int src) override;
   Scratch scratch(const TensorView& like, std::int64_t count) override;
@@ -32,6 +34,7 @@ class FiberNet final : public Transport {
 
   FiberScheduler& scheduler_;
   const int rank_, size_;
+  const std::vector<int>& nodes_;
   std::uint64_t next_id_ = 1;
   std::unordered_map<std::uint64_t, Transfer> pending_;
   std::int64_t scratch_bytes_ = 0;
@@ -91,7 +94,7 @@ FiberReport run_fibers(int n, const std::function<void(Transport& net)>& rank_ma
   std::vector<std::unique_ptr<FiberNet>> nets;
   const std::function<void(int)> body = [&](int rank) { rank_main(*nets[static_cast<std::size_t>(rank)]); };
   FiberScheduler scheduler(n, options, body);
-  for (int r = 0; r < n; ++r) nets.push_back(std::make_unique<FiberNet>(scheduler, r, n));
+  for (int r = 0; r < n; ++r) nets.push_back(std::make_unique<FiberNet>(scheduler, r, n, options.nodes));
   scheduler.run();
 
   FiberReport report;

@@ -27,6 +27,7 @@ enum class Touch : std::uint8_t {
 struct FiberOptions {
   SendMode mode = SendMode::rendezvous;
   Touch touch = Touch::early;
+  std::vector<int> nodes = {};           // by rank: Transport::node_of; empty: all on one
   std::size_t stack_bytes = 256 * 1024;  // address space; pages cost memory when touched
 };
 

@@ -83,7 +83,7 @@ const AlgorithmEntry& AlgorithmChooser::pick(const Operation& operation) const {
 }
 
 const AlgorithmEntry& AlgorithmChooser::choose_and_log(OpKind kind, std::size_t bytes) const {
-  const Choice choice = choose(kind, bytes, ranks_);
+  const Choice choice = choose(kind, bytes, {.ranks = ranks_});
   log(LogLevel::info, "{} of {} bytes on {} ranks runs as {}: {}", name(kind), bytes, ranks_,
       choice.algorithm, choice.reason);
   return find_algorithm(kind, choice.algorithm);

@@ -3,13 +3,23 @@
 #include <algorithm>
 #include <array>
 
+#include "dist/collectives/baselines.h"
 #include "dist/collectives/binomial.h"
+#include "dist/collectives/bruck.h"
 #include "dist/collectives/chain.h"
 #include "dist/collectives/dissemination.h"
+#include "dist/collectives/double_binary_tree.h"
 #include "dist/collectives/flat.h"
+#include "dist/collectives/formulas.h"
+#include "dist/collectives/hierarchical.h"
 #include "dist/collectives/pairwise.h"
+#include "dist/collectives/rabenseifner.h"
 #include "dist/collectives/recursive_doubling.h"
+#include "dist/collectives/recursive_halving.h"
 #include "dist/collectives/ring.h"
+#include "dist/collectives/ring_2d.h"
+#include "dist/collectives/ring_segmented.h"
+#include "dist/collectives/scatter_all_gather.h"
 #include "dist/collectives/tree.h"
 #include "dist/core/fail.h"
 
@@ -24,68 +34,118 @@ using Args = const CollectiveArgs&;
 constexpr std::array table{
     AlgorithmEntry{OpKind::broadcast, "flat",
                    [](Transport& net, Args a) { flat_broadcast(net, a.out, a.root); },
-                   "two or three ranks: (n-1)(alpha + beta S)"},
+                   "two or three ranks: (n-1)(alpha + beta S)", formulas::flat_broadcast},
     AlgorithmEntry{OpKind::broadcast, "binomial",
                    [](Transport& net, Args a) { binomial_broadcast(net, a.out, a.root); },
-                   "short data: L (alpha + beta S)"},
+                   "short data: L (alpha + beta S)", formulas::binomial_broadcast},
     AlgorithmEntry{OpKind::broadcast, "chain",
                    [](Transport& net, Args a) { chain_broadcast(net, a.out, a.root); },
-                   "long data, m segments: (n+m-2)(alpha + beta S/m)"},
+                   "long data, m segments: (n+m-2)(alpha + beta S/m)", formulas::chain_broadcast},
+    AlgorithmEntry{OpKind::broadcast, "scatter_all_gather",
+                   [](Transport& net, Args a) { scatter_all_gather_broadcast(net, a.out, a.root); },
+                   "long data: (L + n-1) alpha + 2(n-1)/n beta S", formulas::scatter_all_gather_broadcast},
 
     AlgorithmEntry{OpKind::reduce, "flat",
                    [](Transport& net, Args a) { flat_reduce(net, a.out, a.op, a.root); },
-                   "two or three ranks: (n-1)(alpha + beta S + gamma S)"},
+                   "two or three ranks: (n-1)(alpha + beta S + gamma S)", formulas::flat_reduce},
     AlgorithmEntry{OpKind::reduce, "binomial",
                    [](Transport& net, Args a) { binomial_reduce(net, a.out, a.op, a.root); },
-                   "more ranks: L (alpha + beta S + gamma S)"},
+                   "short data: L (alpha + beta S + gamma S)", formulas::binomial_reduce},
+    AlgorithmEntry{OpKind::reduce, "scatter_gather",
+                   [](Transport& net, Args a) { rabenseifner_reduce(net, a.out, a.op, a.root); },
+                   "long data: 2L alpha + 2(n-1)/n beta S + (n-1)/n gamma S", formulas::rabenseifner_reduce},
 
     AlgorithmEntry{OpKind::all_reduce, "recursive_doubling",
                    [](Transport& net, Args a) { recursive_doubling_all_reduce(net, a.out, a.op); },
-                   "short data: log2 n (alpha + beta S + gamma S)"},
+                   "short data: log2 n (alpha + beta S + gamma S)", formulas::recursive_doubling_all_reduce},
     AlgorithmEntry{OpKind::all_reduce, "ring",
                    [](Transport& net, Args a) { ring_all_reduce(net, a.out, a.op); },
-                   "long data: 2(n-1) alpha + 2(n-1)/n beta S + (n-1)/n gamma S"},
-    AlgorithmEntry{OpKind::all_reduce, "tree",
-                   [](Transport& net, Args a) { tree_all_reduce(net, a.out, a.op); },
-                   "many ranks, middling data: 2L alpha + 3 beta S + 2 gamma S, pipelined"},
+                   "long data: 2(n-1) alpha + 2(n-1)/n beta S + (n-1)/n gamma S", formulas::ring_all_reduce},
+    AlgorithmEntry{OpKind::all_reduce, "ring_segmented",
+                   [](Transport& net, Args a) { ring_segmented_all_reduce(net, a.out, a.op); },
+                   "the ring in segments, longer data: down to 2(n-1)/n beta S",
+                   formulas::ring_segmented_all_reduce},
+    AlgorithmEntry{
+        OpKind::all_reduce, "ring_2d", [](Transport& net, Args a) { ring_2d_all_reduce(net, a.out, a.op); },
+        "rows and columns of rings: 4 sqrt(n) alpha + 2 beta S + gamma S", formulas::ring_2d_all_reduce},
+    AlgorithmEntry{OpKind::all_reduce, "hierarchical",
+                   [](Transport& net, Args a) { hierarchical_all_reduce(net, a.out, a.op); },
+                   "several nodes of g ranks: S/g bytes a rank between the nodes",
+                   formulas::hierarchical_all_reduce},
+    AlgorithmEntry{OpKind::all_reduce, "rabenseifner",
+                   [](Transport& net, Args a) { rabenseifner_all_reduce(net, a.out, a.op); },
+                   "n a power of two: 2 log2 n alpha + 2(n-1)/n beta S + (n-1)/n gamma S",
+                   formulas::rabenseifner_all_reduce},
+    AlgorithmEntry{
+        OpKind::all_reduce, "tree", [](Transport& net, Args a) { tree_all_reduce(net, a.out, a.op); },
+        "many ranks, middling data: 2L alpha + 3 beta S + 2 gamma S, pipelined", formulas::tree_all_reduce},
+    AlgorithmEntry{OpKind::all_reduce, "double_binary_tree",
+                   [](Transport& net, Args a) { double_binary_tree_all_reduce(net, a.out, a.op); },
+                   "many ranks, long data: 2L alpha + 2 beta S + gamma S, pipelined",
+                   formulas::double_binary_tree_all_reduce},
     AlgorithmEntry{OpKind::all_reduce, "reduce_broadcast",
                    [](Transport& net, Args a) { reduce_broadcast_all_reduce(net, a.out, a.op); },
-                   "the baseline: 2L (alpha + beta S) + L gamma S"},
+                   "the baseline: 2L (alpha + beta S) + L gamma S", formulas::reduce_broadcast_all_reduce},
+    AlgorithmEntry{OpKind::all_reduce, "parameter_server",
+                   [](Transport& net, Args a) { parameter_server_all_reduce(net, a.out, a.op); },
+                   "to compare, rank 0 serves: 2(n-1) beta S at its port",
+                   formulas::parameter_server_all_reduce},
+    AlgorithmEntry{OpKind::all_reduce, "naive_exchange",
+                   [](Transport& net, Args a) { naive_exchange_all_reduce(net, a.out, a.op); },
+                   "to compare, all send all: (n-1)(alpha + beta S + gamma S)",
+                   formulas::naive_exchange_all_reduce},
 
     AlgorithmEntry{OpKind::scatter, "flat",
                    [](Transport& net, Args a) { flat_scatter(net, a.ins, a.out, a.root); },
-                   "any counts: (n-1) alpha + (n-1)/n beta S"},
+                   "any counts: (n-1) alpha + (n-1)/n beta S", formulas::flat_scatter},
     AlgorithmEntry{OpKind::scatter, "binomial",
                    [](Transport& net, Args a) { binomial_scatter(net, a.ins, a.out, a.root); },
-                   "short data, equal counts only: L alpha + (n-1)/n beta S"},
+                   "short data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
+                   false, true},
 
     AlgorithmEntry{OpKind::gather, "flat",
                    [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
-                   "any counts: (n-1) alpha + (n-1)/n beta S"},
+                   "any counts: (n-1) alpha + (n-1)/n beta S", formulas::flat_scatter},
     AlgorithmEntry{OpKind::gather, "binomial",
                    [](Transport& net, Args a) { binomial_gather(net, a.in, a.outs, a.root); },
-                   "short data, equal counts only: L alpha + (n-1)/n beta S"},
+                   "short data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
+                   false, true},
 
     AlgorithmEntry{OpKind::all_gather, "ring",
                    [](Transport& net, Args a) { ring_all_gather(net, a.in, a.outs); },
-                   "neighbours only: (n-1) alpha + (n-1)/n beta S"},
+                   "neighbours only: (n-1) alpha + (n-1)/n beta S", formulas::ring_all_gather},
     AlgorithmEntry{OpKind::all_gather, "pairwise",
                    [](Transport& net, Args a) { pairwise_all_gather(net, a.in, a.outs); },
-                   "a link between every pair: (n-1) alpha + (n-1)/n beta S"},
+                   "a link between every pair: (n-1) alpha + (n-1)/n beta S", formulas::ring_all_gather},
+    AlgorithmEntry{OpKind::all_gather, "bruck",
+                   [](Transport& net, Args a) { bruck_all_gather(net, a.in, a.outs); },
+                   "short data: L alpha + (n-1)/n beta S + a copy of S", formulas::bruck_all_gather},
+    AlgorithmEntry{OpKind::all_gather, "recursive_doubling",
+                   [](Transport& net, Args a) { recursive_doubling_all_gather(net, a.in, a.outs); },
+                   "as bruck, between fixed pairs; n a power of two, otherwise bruck",
+                   formulas::bruck_all_gather},
 
     AlgorithmEntry{OpKind::reduce_scatter, "ring",
                    [](Transport& net, Args a) { ring_reduce_scatter(net, a.ins, a.out, a.op); },
-                   "neighbours only: (n-1) alpha + (n-1)/n (beta + gamma) S"},
+                   "neighbours only: (n-1) alpha + (n-1)/n (beta + gamma) S", formulas::ring_reduce_scatter},
     AlgorithmEntry{OpKind::reduce_scatter, "pairwise",
                    [](Transport& net, Args a) { pairwise_reduce_scatter(net, a.ins, a.out, a.op); },
-                   "a link between every pair: (n-1) alpha + (n-1)/n (beta + gamma) S"},
+                   "a link between every pair: (n-1) alpha + (n-1)/n (beta + gamma) S",
+                   formulas::ring_reduce_scatter},
+    AlgorithmEntry{OpKind::reduce_scatter, "recursive_halving",
+                   [](Transport& net, Args a) { halving_reduce_scatter(net, a.ins, a.out, a.op); },
+                   "short data: log2 n alpha + (n-1)/n (beta + gamma) S + a copy of S",
+                   formulas::halving_reduce_scatter},
 
     AlgorithmEntry{OpKind::all_to_all, "pairwise",
                    [](Transport& net, Args a) { pairwise_all_to_all(net, a.ins, a.outs); },
-                   "any counts: (n-1) alpha + (n-1)/n beta S"},
+                   "any counts: (n-1) alpha + (n-1)/n beta S", formulas::ring_all_gather},
+    AlgorithmEntry{
+        OpKind::all_to_all, "bruck", [](Transport& net, Args a) { bruck_all_to_all(net, a.ins, a.outs); },
+        "short data, equal counts only: L alpha + L/2 beta S", formulas::bruck_all_to_all, false, true},
 
     AlgorithmEntry{OpKind::barrier, "dissemination", [](Transport& net, Args) { dissemination_barrier(net); },
-                   "any n: L alpha"},
+                   "any n: L alpha", formulas::dissemination_barrier},
 };
 
 }  // namespace

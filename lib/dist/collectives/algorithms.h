@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dist/collectives/cost_model.h"
 #include "dist/core/op_kind.h"
 #include "dist/core/types.h"
 #include "dist/core/view.h"
@@ -40,20 +41,36 @@ struct AlgorithmEntry {
   std::string_view name;  // "ring"
   AlgorithmFunction run;
   std::string_view about;  // one line: when it is good, and its cost
+  // Its header's formula (formulas.h); for two ranks or more. `bytes`: as of choose().
+  double (*seconds)(const CostModel& model, const Situation& at, double bytes) = nullptr;
+  bool shares_memory = false;       // runs only where each rank can map all others' memory
+  bool needs_equal_counts = false;  // of scatter, gather and all_to_all: refuses counts that differ
 };
 
 std::span<const AlgorithmEntry> algorithms();
 // Error{invalid_argument} lists the names that exist for this collective.
 const AlgorithmEntry& find_algorithm(OpKind collective, std::string_view name);
 
-// What to run, and why (for DIST_LOG=info). A pure function of its arguments, so that all ranks choose alike
-// when they pass the same `bytes`: the data of broadcast, reduce and all_reduce, the sum of all_gather's outs
-// and of reduce_scatter's ins; scatter, gather and all_to_all, whose ranks know only their own shares, do not
-// look at it.
+// What to run, and why (for DIST_LOG=info): of the algorithms that are right for all arguments and possible
+// in this situation, the one of the least cost; of equal ones the first in the table. A pure function of its
+// arguments, so that all ranks choose alike when they pass the same ones. `bytes`: the data of broadcast,
+// reduce and all_reduce, the sum of all_gather's outs and of reduce_scatter's ins; scatter, gather and
+// all_to_all, whose ranks know only their own shares, are chosen whatever it is. Error{internal}: not a
+// collective; Error{invalid_argument}: fewer ranks or nodes than one, or more nodes than ranks.
 struct Choice {
   std::string_view algorithm;
-  std::string reason;
+  std::string reason;  // one sentence with the figures
 };
-Choice choose(OpKind collective, std::size_t bytes, int ranks);
+Choice choose(OpKind collective, std::size_t bytes, const Situation& at, const CostModel& model = {});
+
+// All algorithms of the collective and what each would cost, the least first; those that choose() does not
+// consider come last. 0 seconds on one rank. Errors as of choose().
+struct Estimate {
+  const AlgorithmEntry* algorithm = nullptr;
+  double seconds = 0;
+  std::string_view not_considered;  // why choose() does not; empty: it does
+};
+std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const Situation& at,
+                                const CostModel& model = {});
 
 }  // namespace dist

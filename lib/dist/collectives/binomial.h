@@ -9,6 +9,8 @@
 // when n is a power of two, and at most that for other n: L rounds all the same, with fewer ways (alpha) one
 // after the other.
 //
+// A reduce's inner ranks first copy their data, c S more (c: README.md).
+//
 // S: all of the data (for scatter and gather the root's list). Every rank but the root receives (or, in
 // reduce and gather, sends) exactly one message, so n - 1 messages are sent in all. (Thakur, Rabenseifner,
 // Gropp 2005, section 3.)

@@ -14,9 +14,11 @@ class Chunks {
  public:
   Chunks(const TensorView& all, int n) : all_(all), n_(n), each_(all.count / n), rest_(all.count % n) {}
   int size() const { return n_; }
-  TensorView operator[](int i) const {
-    const std::int64_t lo = begin(i);
-    return all_.slice(lo, begin(i + 1) - lo);
+  TensorView operator[](int i) const { return range(i, i + 1); }
+  // Chunks first ... last - 1, which lie one behind the other.
+  TensorView range(int first, int last) const {
+    const std::int64_t lo = begin(first);
+    return all_.slice(lo, begin(last) - lo);
   }
 
  private:

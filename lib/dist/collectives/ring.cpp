@@ -9,18 +9,35 @@ namespace dist {
 
 namespace {
 
-// In step s a rank passes on chunk rank-s-1, to which it has just added its part, while chunk rank-s-2
-// arrives. Afterwards chunk `rank` is complete on this rank.
-void reduce_scatter_phase(Transport& net, const Chunks& chunks, ReduceOp op) {
+// In step s chunk place-s is passed on, which has just arrived.
+template <class Views>
+void all_gather(Transport& net, const Ring& ring, const Views& chunks) {
+  TensorView out = chunks[ring.place];
+  for (int step = 0; step < ring.size - 1; ++step) {
+    const TensorView in = chunks[mod(ring.place - step - 1, ring.size)];
+    send_recv(net, out, ring.next, in, ring.previous);
+    out = in;
+  }
+}
+
+}  // namespace
+
+Ring ring_of_all(const Transport& net, int first) {
   const int n = net.size(), rank = net.rank();
-  const int previous = mod(rank - 1, n), next = mod(rank + 1, n);
+  return {.size = n, .place = mod(rank - first, n), .previous = mod(rank - 1, n), .next = mod(rank + 1, n)};
+}
+
+// In step s a rank passes on chunk place-s-1, to which it has just added its part, while chunk place-s-2
+// arrives.
+void ring_reduce_scatter_chunks(Transport& net, const Ring& ring, const Chunks& chunks, ReduceOp op) {
+  if (ring.size == 1) return;
   const Scratch inbox = net.scratch(largest(chunks));
-  TensorView out = chunks[previous];
-  for (int step = 0; step < n - 1; ++step) {
-    const TensorView acc = chunks[mod(rank - step - 2, n)];
+  TensorView out = chunks[mod(ring.place - 1, ring.size)];
+  for (int step = 0; step < ring.size - 1; ++step) {
+    const TensorView acc = chunks[mod(ring.place - step - 2, ring.size)];
     const TensorView arriving = inbox.of(acc);
-    Request got = net.irecv(arriving, previous);
-    Request put = net.isend(out, next);
+    Request got = net.irecv(arriving, ring.previous);
+    Request put = net.isend(out, ring.next);
     got.wait();
     reduce(acc, arriving, op);
     put.wait();
@@ -28,27 +45,18 @@ void reduce_scatter_phase(Transport& net, const Chunks& chunks, ReduceOp op) {
   }
 }
 
-// Chunk `rank` is complete on this rank before; all chunks are afterwards. In step s chunk rank-s is passed
-// on, which has just arrived.
-template <class Views>
-void all_gather_phase(Transport& net, const Views& chunks) {
-  const int n = net.size(), rank = net.rank();
-  const int previous = mod(rank - 1, n), next = mod(rank + 1, n);
-  TensorView out = chunks[rank];
-  for (int step = 0; step < n - 1; ++step) {
-    const TensorView in = chunks[mod(rank - step - 1, n)];
-    send_recv(net, out, next, in, previous);
-    out = in;
-  }
+void ring_all_gather_chunks(Transport& net, const Ring& ring, const Chunks& chunks) {
+  all_gather(net, ring, chunks);
 }
 
-}  // namespace
+void ring_all_reduce(Transport& net, const Ring& ring, TensorView data, ReduceOp op) {
+  const Chunks chunks{data, ring.size};
+  ring_reduce_scatter_chunks(net, ring, chunks, op);
+  ring_all_gather_chunks(net, ring, chunks);
+}
 
 void ring_all_reduce(Transport& net, TensorView data, ReduceOp op) {
-  if (net.size() == 1) return;
-  const Chunks chunks{data, net.size()};
-  reduce_scatter_phase(net, chunks, op);
-  all_gather_phase(net, chunks);
+  ring_all_reduce(net, ring_of_all(net), data, op);
 }
 
 // The inputs must stay as they are, so a sum travels in two boxes: one being sent while the other fills. A
@@ -76,7 +84,7 @@ void ring_reduce_scatter(Transport& net, std::span<const TensorView> ins, Tensor
 
 void ring_all_gather(Transport& net, TensorView in, std::span<const TensorView> outs) {
   copy(outs[net.rank()], in);
-  all_gather_phase(net, outs);
+  all_gather(net, ring_of_all(net), outs);
 }
 
 }  // namespace dist

@@ -15,6 +15,7 @@
 
 #include <span>
 
+#include "dist/collectives/chunks.h"
 #include "dist/transport/transport.h"
 
 namespace dist {
@@ -28,5 +29,21 @@ void ring_reduce_scatter(Transport& net, std::span<const TensorView> ins, Tensor
 
 // outs[i]: rank i's `in`; `in` may be outs[rank] itself. All ranks pass the same counts. No scratch.
 void ring_all_gather(Transport& net, TensorView in, std::span<const TensorView> outs);
+
+// This rank's place in a ring of some of the ranks: what algorithms of several rings are made of.
+struct Ring {
+  int size = 1, place = 0;     // 0 to size - 1
+  int previous = 0, next = 0;  // ranks of the transport
+};
+// All ranks, in their order from `first` on.
+Ring ring_of_all(const Transport& net, int first = 0);
+
+// As above, among the ranks of the ring, all in place; chunks: one for each place. No messages in a ring of
+// one.
+void ring_all_reduce(Transport& net, const Ring& ring, TensorView data, ReduceOp op);
+// Afterwards chunk `place` is complete on this rank, and the others hold no result.
+void ring_reduce_scatter_chunks(Transport& net, const Ring& ring, const Chunks& chunks, ReduceOp op);
+// Chunk `place` is complete on this rank before, all chunks are afterwards.
+void ring_all_gather_chunks(Transport& net, const Ring& ring, const Chunks& chunks);
 
 }  // namespace dist

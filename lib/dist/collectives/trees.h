@@ -2,6 +2,7 @@
 // message.
 #pragma once
 
+#include <array>
 #include <vector>
 
 namespace dist {
@@ -52,5 +53,30 @@ struct BinaryNode {
   std::vector<int> children;  // zero, one or two; ascending
 };
 BinaryNode binary_node(int rank, int n);
+
+// One rank's place in the second tree of a pair of which binary_node() is the first: the same shape over
+// other ranks, so that those that are inner (have children) in one tree are leaves in the other, and both
+// trees together load every rank alike. (Sanders, Speck, Traeff 2009; NCCL since 2.4.)
+//
+// n even: the mirror image, rank r in the place of n-1-r, root n-1: every rank is inner in exactly one tree.
+// n odd: shifted by one, rank r in the place of r-1 mod n, root 1: only rank 0 is inner in both, with one
+// child in each.
+//
+//   n = 8:   7 -> 3     3 -> 5, 1     5 -> 6, 4     1 -> 2, 0
+BinaryNode second_binary_node(int rank, int n);
+
+// Such a place with the colours, 0 or 1, of its edges: the edges between a rank and its children have
+// different ones, so that one message a time goes to a child and comes from a child.
+struct ColouredNode {
+  BinaryNode place;
+  int to_parent = 0;             // the edge's colour; at the root without meaning
+  std::vector<int> to_children;  // of the edges to place.children
+};
+// Of binary_node(): lower children 0, higher ones 1.
+ColouredNode coloured_node(int rank, int n);
+// Of binary_node() and second_binary_node(). Here also the edges to a rank's two parents have different
+// colours, and those to its children in both trees: with the two ways of an edge each rank has a message in
+// and a message out for each of four phases. (Sanders, Speck, Traeff 2009, section 4.) Work: O(n).
+std::array<ColouredNode, 2> coloured_pair(int rank, int n);
 
 }  // namespace dist

@@ -54,6 +54,20 @@ std::function<void(SimTransport& net, const CollectiveArgs& args)> function_of(c
   return [&entry](SimTransport& net, const CollectiveArgs& args) { entry.run(net, args); };
 }
 
+int nodes_of(int ranks, const Topology& topology) { return topology.node_of(ranks - 1) + 1; }
+
+// Of the machine's slower links where ranks use them: one figure for all messages is all that choose() knows.
+CostModel costs_of(const Topology& topology, int ranks) {
+  const Cost cost = nodes_of(ranks, topology) > 1 ? topology.cost_between() : topology.cost_inside();
+  CostModel model;
+  model.overhead = to_seconds(cost.overhead);
+  model.alpha = to_seconds(cost.latency);
+  model.beta = cost.ps_per_byte * 1e-12;
+  model.gamma = topology.reduce_seconds_per_byte;
+  model.copy = 0;  // takes no time in simulations
+  return model;
+}
+
 // Their frames are small, also while an error is thrown.
 SchedulerOptions for_algorithms() {
   SchedulerOptions options;
@@ -93,7 +107,10 @@ CollectiveCost simulate_collective(const CollectiveRun& asked, const Topology& t
   check_collective(asked, topology);
   CollectiveRun run = asked;
   if (run.algorithm.empty())
-    run.algorithm = choose(run.collective, static_cast<std::size_t>(run.bytes), run.ranks).algorithm;
+    run.algorithm =
+        choose(run.collective, static_cast<std::size_t>(run.bytes),
+               {.ranks = run.ranks, .nodes = nodes_of(run.ranks, topology)}, costs_of(topology, run.ranks))
+            .algorithm;
   const std::int64_t count = (run.bytes + 3) / 4;
   CollectiveCost cost;
   cost.algorithm = run.algorithm;

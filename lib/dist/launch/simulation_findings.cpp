@@ -2,6 +2,7 @@
 // it.
 #include <algorithm>
 
+#include "dist/core/fail.h"
 #include "dist/launch/simulation.h"
 
 namespace dist::sim {

@@ -55,6 +55,9 @@ class SimTransport final : public Transport, private WaitReason {
 
   int rank() const override { return rank_; }
   int size() const override { return options_.members.size(); }
+  int node_of(int rank) const override {
+    return fabric_.scheduler.network().topology().node_of(options_.members[rank]);
+  }
   Request isend(TensorView data, int dst) override;
   Request irecv(TensorView data, int src) override;
   Scratch scratch(const TensorView& like, std::int64_t count) override;

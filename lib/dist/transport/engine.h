@@ -29,6 +29,7 @@ class Engine final : private LinkEvents {
     int world_size = 1;
     std::shared_ptr<Mailroom> mailroom;  // this rank's
     std::chrono::microseconds spin{0};   // how long to look before sleeping
+    std::vector<int> nodes = {};         // by rank, equal for ranks of one host; empty: all are
   };
   explicit Engine(Config config);
   ~Engine();  // without leave(): the peers take it for dead
@@ -41,6 +42,9 @@ class Engine final : private LinkEvents {
   void check_peers();
 
   int rank() const { return config_.rank; }
+  int node_of(int rank) const {
+    return config_.nodes.empty() ? 0 : config_.nodes[static_cast<std::size_t>(rank)];
+  }
   const Link& link(int peer) const { return *links_[static_cast<std::size_t>(peer)]; }
 
   // Peers are global ranks. Trouble surfaces in wait().

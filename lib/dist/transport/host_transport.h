@@ -17,6 +17,7 @@ class HostTransport final : public Transport {
 
   int rank() const override { return op_.group_rank; }
   int size() const override { return op_.options.members.size(); }
+  int node_of(int rank) const override { return engine_.node_of(op_.options.members[rank]); }
   Request isend(TensorView data, int dst) override;
   Request irecv(TensorView data, int src) override;
   using Transport::scratch;

@@ -166,6 +166,13 @@ int Mesh::local_index(int rank) const {
                                         [this](const Card& card) { return is_local(card); }));
 }
 
+std::vector<int> Mesh::nodes() const {
+  std::map<std::string_view, int> first_of;  // by host
+  std::vector<int> nodes;
+  for (const Card& card : cards_) nodes.push_back(first_of.emplace(card.host, card.rank).first->second);
+  return nodes;
+}
+
 // Spinning pays when every rank of this host has a CPU of its own; otherwise it keeps others from running.
 std::chrono::microseconds Mesh::spin_time() const {
   if (const char* given = std::getenv("DIST_SPIN_US")) return std::chrono::microseconds(std::atoi(given));
@@ -186,7 +193,8 @@ void Mesh::prepare() {
   const auto threads =
       std::count_if(cards_.begin(), cards_.end(), [this](const Card& c) { return way_to(c) == Way::thread; });
   mailroom_ = std::make_shared<Mailroom>(static_cast<int>(local));
-  engine_ = std::make_shared<Engine>(Engine::Config{mine_.rank, mine_.world_size, mailroom_, spin_time()});
+  engine_ =
+      std::make_shared<Engine>(Engine::Config{mine_.rank, mine_.world_size, mailroom_, spin_time(), nodes()});
   link(mine_.rank, std::make_unique<SelfLink>(mine_.rank, engine_->events(), mailroom_));
   MailroomExchange::publish(mine_.mailroom, mailroom_, static_cast<int>(threads));
 }

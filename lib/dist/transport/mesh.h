@@ -47,6 +47,7 @@ class Mesh {
   Way way_to(const Card& peer) const;
   bool is_local(const Card& peer) const;  // reached through mailrooms
   int local_index(int rank) const;        // among the ranks of this host
+  std::vector<int> nodes() const;         // of all ranks: the first rank of the same host
   std::chrono::microseconds spin_time() const;
   std::deque<std::string> addresses_of(const Card& peer) const;
   bool is_linked(int peer) const { return linked_[static_cast<std::size_t>(peer)]; }

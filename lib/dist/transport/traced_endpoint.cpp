@@ -38,6 +38,7 @@ class TracedTransport final : public Transport, private ReductionWatch {
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
+  int node_of(int rank) const override { return inner_->node_of(rank); }
 
   Request isend(TensorView data, int dst) override {
     const std::int64_t begin = tracer_->now();

@@ -65,6 +65,11 @@ class Transport {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  // Which ranks share a node: equal numbers for those that do. All ranks see the same. By default all do.
+  virtual int node_of(int rank) const {
+    (void)rank;
+    return 0;
+  }
 
   virtual Request isend(TensorView data, int dst) = 0;
   virtual Request irecv(TensorView data, int src) = 0;  // src may be any_rank where the operation allows it

@@ -28,7 +28,7 @@ TEST(AlgorithmChooser, TheCallComesFirst) {
   const AlgorithmChooser chooser(4, "all_reduce:tree");
   EXPECT_EQ(chooser.pick(all_reduce_of(10, "ring")).name, "ring");
   EXPECT_EQ(chooser.pick(all_reduce_of(10)).name, "tree");
-  EXPECT_EQ(chooser.pick(broadcast_of(10)).name, choose(OpKind::broadcast, 40, 4).algorithm);
+  EXPECT_EQ(chooser.pick(broadcast_of(10)).name, choose(OpKind::broadcast, 40, {.ranks = 4}).algorithm);
 }
 
 TEST(AlgorithmChooser, EnvironmentSpellings) {
@@ -52,9 +52,9 @@ TEST(AlgorithmChooser, RemembersPerSizeWithoutConfusion) {
   for (int round = 0; round < 2; ++round) {
     for (std::int64_t count = 1; count < (1 << 22); count *= 2) {
       EXPECT_EQ(chooser.pick(all_reduce_of(count)).name,
-                choose(OpKind::all_reduce, static_cast<std::size_t>(count) * 4, 8).algorithm);
+                choose(OpKind::all_reduce, static_cast<std::size_t>(count) * 4, {.ranks = 8}).algorithm);
       EXPECT_EQ(chooser.pick(broadcast_of(count)).name,
-                choose(OpKind::broadcast, static_cast<std::size_t>(count) * 4, 8).algorithm);
+                choose(OpKind::broadcast, static_cast<std::size_t>(count) * 4, {.ranks = 8}).algorithm);
     }
   }
 }

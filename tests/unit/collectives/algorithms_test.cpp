@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/collectives/binomial.h"
+#include "dist/collectives/bruck.h"
 #include "dist/collectives/segments.h"
 #include "dist/core/error.h"
 #include "dist/core/tensor.h"
@@ -47,44 +48,9 @@ TEST(AlgorithmTable, FindsByNameAndListsWhatExists) {
   EXPECT_EQ(find_algorithm(OpKind::all_reduce, "ring").name, "ring");
   EXPECT_EQ(find_algorithm(OpKind::broadcast, "chain").collective, OpKind::broadcast);
   EXPECT_EQ(error_of([] { find_algorithm(OpKind::reduce, "ring"); }),
-            "invalid_argument: reduce has no algorithm \"ring\"; it has: flat, binomial");
+            "invalid_argument: reduce has no algorithm \"ring\"; it has: flat, binomial, scatter_gather");
   EXPECT_EQ(error_of([] { find_algorithm(OpKind::send, "ring"); }),
             "invalid_argument: send has no algorithm \"ring\"; it has: none, it is not a collective");
-}
-
-TEST(Choose, AlwaysNamesAnAlgorithmOfTheTableAndGivesAReason) {
-  for (OpKind kind : collectives) {
-    for (int n : {1, 2, 3, 8, 600, 24576}) {
-      for (std::size_t bytes : {0ul, 1ul, 4096ul, 1ul << 20, 1ul << 32}) {
-        const Choice choice = choose(kind, bytes, n);
-        EXPECT_EQ(find_algorithm(kind, choice.algorithm).name, choice.algorithm);
-        EXPECT_FALSE(choice.reason.empty());
-      }
-    }
-  }
-}
-
-TEST(Choose, ShortDataGoesTheFewRoundsWayAndLongDataTheFewBytesWay) {
-  EXPECT_EQ(choose(OpKind::all_reduce, 8, 8).algorithm, "recursive_doubling");
-  EXPECT_EQ(choose(OpKind::all_reduce, 64 << 20, 8).algorithm, "ring");
-  EXPECT_EQ(choose(OpKind::all_reduce, 1 << 20, 2048).algorithm, "tree");
-  EXPECT_EQ(choose(OpKind::broadcast, 8, 8).algorithm, "binomial");
-  EXPECT_EQ(choose(OpKind::broadcast, 64 << 20, 8).algorithm, "chain");
-}
-
-TEST(Choose, TheReasonComparesTheCandidates) {
-  const std::string reason = choose(OpKind::all_reduce, 1 << 20, 8).reason;
-  for (const char* name : {"recursive_doubling", "ring", "tree", " us"})
-    EXPECT_NE(reason.find(name), std::string::npos) << reason;
-}
-
-TEST(Choose, ScatterGatherAndAllToAllDoNotDependOnBytesThatOnlyOneRankKnows) {
-  for (OpKind kind : {OpKind::scatter, OpKind::gather, OpKind::all_to_all})
-    EXPECT_EQ(choose(kind, 0, 8).algorithm, choose(kind, 1ul << 30, 8).algorithm);
-}
-
-TEST(Choose, PointToPointIsNoCollective) {
-  EXPECT_EQ(error_of([] { choose(OpKind::send, 8, 2); }), "internal: choose: send is not a collective");
 }
 
 TEST(Binomial, RefusesUnevenCountsAtTheRoot) {

@@ -235,8 +235,9 @@ bool reduces(OpKind kind) {
 
 bool takes_uneven_counts(const AlgorithmEntry& algorithm) {
   const OpKind kind = algorithm.collective;
-  if (kind == OpKind::scatter || kind == OpKind::gather) return algorithm.name == "flat";
-  return kind == OpKind::all_gather || kind == OpKind::reduce_scatter || kind == OpKind::all_to_all;
+  const bool shares = kind == OpKind::scatter || kind == OpKind::gather || kind == OpKind::all_gather ||
+                      kind == OpKind::reduce_scatter || kind == OpKind::all_to_all;
+  return shares && !algorithm.needs_equal_counts;
 }
 
 }  // namespace dist::test

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "dist/collectives/chain.h"
+#include "dist/collectives/double_binary_tree.h"
+#include "dist/collectives/ring_segmented.h"
 #include "dist/collectives/tree.h"
 #include "dist/core/fail.h"
 #include "dist/core/tensor.h"
@@ -62,6 +64,23 @@ std::vector<AlgorithmEntry> entries() {
   all.push_back({OpKind::all_reduce, "tree_element_by_element",
                  [](Transport& net, const CollectiveArgs& a) {
                    tree_all_reduce(net, a.out, a.op, a.out.count > 99 ? 64 : 1);
+                 },
+                 ""});
+  all.push_back(
+      {OpKind::all_reduce, "double_binary_tree_in_short_segments",
+       [](Transport& net, const CollectiveArgs& a) { double_binary_tree_all_reduce(net, a.out, a.op, 120); },
+       ""});
+  all.push_back({OpKind::all_reduce, "double_binary_tree_element_by_element",
+                 [](Transport& net, const CollectiveArgs& a) {
+                   double_binary_tree_all_reduce(net, a.out, a.op, a.out.count > 99 ? 64 : 1);
+                 },
+                 ""});
+  all.push_back(
+      {OpKind::all_reduce, "ring_in_short_segments",
+       [](Transport& net, const CollectiveArgs& a) { ring_segmented_all_reduce(net, a.out, a.op, 36); }, ""});
+  all.push_back({OpKind::all_reduce, "ring_element_by_element",
+                 [](Transport& net, const CollectiveArgs& a) {
+                   ring_segmented_all_reduce(net, a.out, a.op, a.out.count > 99 ? 8 : 1);
                  },
                  ""});
   all.push_back({OpKind::broadcast, "chain_in_short_segments",
@@ -149,9 +168,10 @@ TEST_P(EveryAlgorithm, RunsOnSixHundredRanks) {
 // Rank r's result of an f32 all-reduce whose inputs make(r) gives, as bits.
 template <class Make>
 std::vector<std::vector<std::uint32_t>> bits_of_all_reduce(const AlgorithmEntry& algorithm, int n,
-                                                           ReduceOp op, Make make) {
+                                                           ReduceOp op, Make make,
+                                                           const FiberOptions& options = {}) {
   std::vector<std::vector<std::uint32_t>> bits(static_cast<std::size_t>(n));
-  run_fibers(n, [&](Transport& net) {
+  const auto rank_main = [&](Transport& net) {
     std::vector<float> data = make(net.rank());
     Tensor t = Tensor::from_blob(data.data(), {static_cast<std::int64_t>(data.size())});
     CollectiveArgs args;
@@ -161,12 +181,13 @@ std::vector<std::vector<std::uint32_t>> bits_of_all_reduce(const AlgorithmEntry&
     auto& mine = bits[static_cast<std::size_t>(net.rank())];
     mine.resize(data.size());
     std::memcpy(mine.data(), data.data(), data.size() * sizeof(float));
-  });
+  };
+  run_fibers(n, rank_main, options);
   return bits;
 }
 
 TEST(AllReduce, GivesAllRanksTheSameBitsEvenWhereSumsAreRounded) {
-  for (const AlgorithmEntry& algorithm : algorithms()) {
+  for (const AlgorithmEntry& algorithm : entries()) {
     if (algorithm.collective != OpKind::all_reduce) continue;
     for (int n : all_n) {
       const auto bits = bits_of_all_reduce(algorithm, n, ReduceOp::sum, [](int rank) {
@@ -193,6 +214,52 @@ TEST(AllReduce, GivesAllRanksTheSameBitsForNaNAndSignedZeros) {
         for (const auto& mine : bits)
           ASSERT_EQ(mine, bits[0]) << algorithm.name << " " << name(op.kind()) << " on " << n << " ranks";
       }
+    }
+  }
+}
+
+// Nodes in every shape: even, uneven, of one rank, and not neighbours.
+std::vector<std::vector<int>> ways_to_share_nodes(int n) {
+  std::vector<std::vector<int>> ways(5);
+  for (int rank = 0; rank < n; ++rank) {
+    ways[0].push_back(rank / 2);
+    ways[1].push_back(rank % 3 * 7 - 5);       // round robin, any numbers
+    ways[2].push_back(rank == n - 1 ? 1 : 0);  // all but one on the first
+    ways[3].push_back(n - rank);               // each has its own, in reverse order
+    ways[4].push_back(rank * rank % 4 + (rank > n / 2 ? 1 : 0));
+  }
+  return ways;
+}
+
+TEST(Hierarchical, IsRightHoweverRanksShareNodes) {
+  const AlgorithmEntry& algorithm = find_algorithm(OpKind::all_reduce, "hierarchical");
+  for (int n : all_n) {
+    for (const auto& nodes : ways_to_share_nodes(n)) {
+      for (std::int64_t elements : {0, 1, 7, 1000}) {
+        for (FiberOptions options : options_for(n)) {
+          options.nodes = nodes;
+          run({.algorithm = &algorithm, .counts = std::vector(static_cast<std::size_t>(n), elements)},
+              options);
+        }
+      }
+    }
+  }
+}
+
+TEST(Hierarchical, GivesAllRanksTheSameBitsHoweverTheyShareNodes) {
+  const AlgorithmEntry& algorithm = find_algorithm(OpKind::all_reduce, "hierarchical");
+  for (int n : all_n) {
+    for (const auto& nodes : ways_to_share_nodes(n)) {
+      const auto bits =
+          bits_of_all_reduce(algorithm, n, ReduceOp::sum,
+                             [](int rank) {
+                               std::vector<float> data(37);
+                               for (std::size_t i = 0; i < data.size(); ++i)
+                                 data[i] = std::sin(static_cast<float>(rank * 1000) + static_cast<float>(i));
+                               return data;
+                             },
+                             {.nodes = nodes});
+      for (const auto& mine : bits) ASSERT_EQ(mine, bits[0]) << n << " ranks";
     }
   }
 }

@@ -113,6 +113,64 @@ TEST(BinaryTree, OddRanksAreLeavesAndSubtreesAreNeighbours) {
   }
 }
 
+// The pair of trees.
+BinaryNode node_of_tree(int tree, int rank, int n) {
+  return tree == 0 ? binary_node(rank, n) : second_binary_node(rank, n);
+}
+
+int root_of_tree(int tree, int n) {
+  if (tree == 0) return 0;
+  return n % 2 == 0 ? n - 1 : 1 % n;
+}
+
+TEST(TwoBinaryTrees, TheSecondIsATreeOfTheSameShapeWithItsOwnRoot) {
+  for (int n = 1; n <= largest_n; ++n) {
+    std::vector<int> times_a_child(static_cast<std::size_t>(n)), at_depth[2];
+    for (auto& ranks : at_depth) ranks.resize(32);
+    for (int rank = 0; rank < n; ++rank) {
+      const BinaryNode node = second_binary_node(rank, n);
+      ASSERT_LE(node.children.size(), 2u);
+      ASSERT_TRUE(std::ranges::is_sorted(node.children));
+      ASSERT_EQ(node.parent == no_rank, rank == root_of_tree(1, n)) << "n " << n << " rank " << rank;
+      for (int child : node.children) {
+        ++times_a_child[static_cast<std::size_t>(child)];
+        ASSERT_EQ(second_binary_node(child, n).parent, rank) << "n " << n << " child " << child;
+        ASSERT_EQ(second_binary_node(child, n).depth, node.depth + 1);
+      }
+      ASSERT_LE(node.depth, ceil_log2(n));
+      for (int tree : {0, 1}) ++at_depth[tree][static_cast<std::size_t>(node_of_tree(tree, rank, n).depth)];
+    }
+    EXPECT_EQ(at_depth[0], at_depth[1]) << "n " << n;
+    for (int rank = 0; rank < n; ++rank)
+      ASSERT_EQ(times_a_child[static_cast<std::size_t>(rank)], rank == root_of_tree(1, n) ? 0 : 1);
+  }
+}
+
+TEST(TwoBinaryTrees, EveryRankIsInnerInOneAndRankZeroOfAnOddNumberInBoth) {
+  for (int n = 2; n <= largest_n; ++n) {
+    for (int rank = 0; rank < n; ++rank) {
+      std::size_t inner = 0, children = 0;
+      for (int tree : {0, 1}) {
+        const BinaryNode node = node_of_tree(tree, rank, n);
+        inner += node.children.empty() ? 0 : 1;
+        children += node.children.size();
+      }
+      ASSERT_EQ(inner, n % 2 == 1 && rank == 0 ? 2u : 1u) << "n " << n << " rank " << rank;
+      ASSERT_LE(children, 2u) << "together they load every rank alike";
+    }
+  }
+}
+
+TEST(TwoBinaryTrees, TheSecondOfEightAndOfFive) {
+  const auto parents = [](int n) {
+    std::vector<int> all;
+    for (int rank = 0; rank < n; ++rank) all.push_back(second_binary_node(rank, n).parent);
+    return all;
+  };
+  EXPECT_EQ(parents(8), (std::vector{1, 3, 1, 7, 5, 3, 5, -1}));  // the mirror of 0 -> 4 -> {2, 6} -> ...
+  EXPECT_EQ(parents(5), (std::vector{1, -1, 3, 0, 3}));           // 1 -> 0 -> 3 -> {2, 4}
+}
+
 TEST(BinaryTree, TheTreeOfEightAndOfSix) {
   const auto parents = [](int n) {
     std::vector<int> all;

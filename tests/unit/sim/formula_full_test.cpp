@@ -9,14 +9,12 @@ namespace {
 std::vector<Formula> quadratic(const std::string& algorithm = "") {
   std::vector<Formula> some = formulas();
   std::erase_if(some, [&](const Formula& formula) {
-    return !formula.quadratic || (!algorithm.empty() && formula.algorithm != algorithm);
+    return !formula.quadratic || (!algorithm.empty() && formula.algorithm->name != algorithm);
   });
   return some;
 }
 
-std::string test_name(const testing::TestParamInfo<Formula>& instance) {
-  return std::string(name(instance.param.collective)) + "_" + instance.param.algorithm;
-}
+std::string test_name(const testing::TestParamInfo<Formula>& instance) { return instance.param.name(); }
 
 class Quadratic : public testing::TestWithParam<Formula> {};
 class Ring : public testing::TestWithParam<Formula> {};

@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/collectives/double_binary_tree.h"
 #include "dist/collectives/segments.h"
 #include "dist/collectives/trees.h"
-#include "dist/launch/simulate_collective.h"
-#include "dist/sim/topology_file.h"
 
 #include "formulas.h"
+#include "simulate.h"
 
 namespace dist::test {
 namespace {
@@ -27,28 +27,12 @@ TEST_P(EveryFormula, IsTheTimeOnTheClock) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, EveryFormula, testing::ValuesIn(formulas()), [](const auto& instance) {
-  return std::string(name(instance.param.collective)) + "_" + instance.param.algorithm;
-});
-
-TEST(Formulas, AreThereForAllAlgorithmsButTheTreeAndTheSwitches) {
-  for (int i = 0; i <= static_cast<int>(OpKind::barrier); ++i) {
-    const auto kind = static_cast<OpKind>(i);
-    for (const auto& algorithm : sim::simulated_algorithms(kind, sim::load_topology("summit"))) {
-      const bool here = std::ranges::any_of(
-          formulas(), [&](const Formula& c) { return c.collective == kind && c.algorithm == algorithm; });
-      EXPECT_TRUE(here || algorithm == "tree" || algorithm == sim::in_switches)
-          << name(kind) << " " << algorithm;
-    }
-  }
-}
+INSTANTIATE_TEST_SUITE_P(Table, EveryFormula, testing::ValuesIn(formulas()),
+                         [](const auto& instance) { return instance.param.name(); });
 
 TEST(Formulas, RingOnAThousandRanks) {
   if (slow_build) GTEST_SKIP() << "two million messages";
-  const auto ring = std::ranges::find_if(formulas(), [](const Formula& c) {
-    return c.collective == OpKind::all_reduce && c.algorithm == "ring";
-  });
-  expect_time(*ring, 1024, 1 << 20);
+  expect_time(formula_of(OpKind::all_reduce, "ring"), 1024, 1 << 20);
 }
 
 // The in-order binary tree in one segment, without the cost of sums; tree.h has the result for powers of two.
@@ -78,7 +62,8 @@ double one_segment_tree(int n, double s) {
 }
 
 TEST(Formulas, TreeOfOneSegment) {
-  const Formula tree{OpKind::all_reduce, "tree", one_segment_tree};
+  const AlgorithmEntry& tree = find_algorithm(OpKind::all_reduce, "tree");
+  const auto without_sums = sim::Topology::uniform(o, alpha, beta, 0);
   for (const int n : {2, 3, 4, 5, 8, 16, 33, 64, 100, 256, 1000, 1024, 4096}) {
     if (slow_build && n > 64) continue;
     for (const std::int64_t bytes : {8, 10'000, 128 << 10}) {
@@ -86,7 +71,7 @@ TEST(Formulas, TreeOfOneSegment) {
       const auto s = static_cast<double>(bytes);
       const int depth = ceil_log2(n);
       const double expected = one_segment_tree(n, s);
-      EXPECT_NEAR(simulated(tree, n, bytes, 0), expected, 0.01 * expected)
+      EXPECT_NEAR(simulated(tree, n, bytes, without_sums), expected, 0.01 * expected)
           << n << " ranks, " << bytes << " bytes";
       const double sum = (4 * depth - 2) * (o + beta * s) + 2 * depth * alpha;
       EXPECT_LE(expected, 1.0001 * sum) << n << " ranks";
@@ -103,13 +88,49 @@ TEST(Formulas, TreeOfOneSegment) {
 // Once the segments are many: near 2 D alpha + 3 (m o + beta S) + 2 gamma S. Three of each segment pass a
 // port of an inner rank, and its sums hide behind them in part.
 TEST(Formulas, TreeOfManySegments) {
-  const Formula tree{OpKind::all_reduce, "tree", nullptr};
+  const AlgorithmEntry& tree = find_algorithm(OpKind::all_reduce, "tree");
   for (const int n : {4, 16, 100, 1024}) {
     if (n > (slow_build ? 16 : 1024)) continue;
     const double s = 32 << 20, m = s / default_segment_bytes, ports = 3 * (m * o + beta * s);
     const double is = simulated(tree, n, 32 << 20);
     EXPECT_GE(is, ports) << n << " ranks";
     EXPECT_LE(is, 1.25 * (2 * ceil_log2(n) * alpha + ports + 2 * gamma * s)) << n << " ranks";
+  }
+}
+
+// Once the segments are many, each pair of them takes four phases.
+TEST(Formulas, DoubleBinaryTreeOfManySegments) {
+  const Formula& formula = formula_of(OpKind::all_reduce, "double_binary_tree");
+  const auto topology = sim::Topology::uniform(o, alpha, beta, gamma);
+  const TensorView data{nullptr, (64 << 20) / 4, DType::f32, cpu};
+  for (const int n : {4, 5, 6, 7, 16, 33, 100, 256}) {
+    if (n > (slow_build ? 16 : 256)) continue;
+    const double expected = formula.seconds(n, 64 << 20);
+    const auto seconds = [&](SendMode mode) {
+      return simulate(
+          topology, n, [&](Transport& net) { double_binary_tree_all_reduce(net, data, ReduceOp::sum); },
+          mode);
+    };
+    EXPECT_NEAR(seconds(SendMode::rendezvous), expected, 0.2 * expected) << n << " ranks";
+    EXPECT_LE(seconds(SendMode::eager), 1.4 * expected) << n << " ranks";
+    EXPECT_LE(seconds(SendMode::eager), simulated(find_algorithm(OpKind::all_reduce, "tree"), n, 64 << 20))
+        << n << " ranks: the single tree";
+  }
+}
+
+// Nodes of four ranks, all links alike.
+TEST(Formulas, HierarchicalOnSeveralNodes) {
+  const AlgorithmEntry& algorithm = find_algorithm(OpKind::all_reduce, "hierarchical");
+  sim::Topology topology = sim::Topology::uniform(o, alpha, beta, gamma);
+  topology.gpus_per_node = 4;
+  topology.inter = topology.intra;
+  for (const int nodes : {1, 2, 3, 8}) {
+    const int n = 4 * nodes;
+    for (const std::int64_t bytes : {std::int64_t{10'000}, std::int64_t{1} << 20}) {
+      const double expected =
+          algorithm.seconds(machine, {.ranks = n, .nodes = nodes}, static_cast<double>(bytes));
+      EXPECT_NEAR(simulated(algorithm, n, bytes, topology), expected, 0.01 * expected) << nodes << " nodes";
+    }
   }
 }
 

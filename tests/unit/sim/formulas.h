@@ -1,36 +1,42 @@
-// The formulas of the algorithms' headers, as functions of the machine below.
+// The formulas of the algorithms' table (collectives/formulas.h) against the simulator's clock, on the
+// machine below.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "dist/core/op_kind.h"
+#include "dist/collectives/algorithms.h"
 #include "dist/core/sanitizer.h"
+#include "dist/sim/topology.h"
 
 namespace dist::test {
 
-// Seconds; a sum hides behind the next message (gamma < beta).
+// Seconds; a sum hides behind the next message (gamma < beta). Copies take no time on the simulator's clock.
 inline constexpr double o = 1e-6, alpha = 2e-6, beta = 1e-10, gamma = 0.6e-10;
+inline constexpr CostModel machine{
+    .alpha = alpha, .beta = beta, .gamma = gamma, .overhead = o, .handshake = 0, .copy = 0};
 
-// Of one algorithm.
+// Of one algorithm: between which parts of it the time is.
 struct Formula {
-  OpKind collective;
-  std::string algorithm;
-  double (*seconds)(int n, double bytes);
-  bool quadratic = false;    // n^2 messages
-  bool powers_only = false;  // exact for powers of two; for other n at most that
+  const AlgorithmEntry* algorithm = nullptr;
+  bool quadratic = false;  // n^2 messages
+  double least = 0.99, most = 1.01;
+  double least_of_others = 0.99;  // where n is no power of two; 0: the formula is an upper bound then
+
+  std::string name() const;  // "all_reduce_ring"
+  double seconds(int n, std::int64_t bytes) const;
 };
 
+// One for each algorithm of the table that simulations can run.
 const std::vector<Formula>& formulas();
+const Formula& formula_of(OpKind collective, std::string_view algorithm);
 
-// Seconds on the virtual clock. `sums`: seconds a byte.
-double simulated(const Formula& formula, int n, std::int64_t bytes, double sums = gamma);
+// Seconds on the virtual clock.
+double simulated(const AlgorithmEntry& algorithm, int n, std::int64_t bytes,
+                 const sim::Topology& topology = sim::Topology::uniform(o, alpha, beta, gamma));
 
-// The bytes, or a few more so that all shares are equal where they must be.
-std::int64_t whole_shares(const Formula& formula, int n, std::int64_t bytes);
-
-// Expects the virtual time to be the formula's, within 1 %.
+// Expects the virtual time to be the formula's.
 void expect_time(const Formula& formula, int n, std::int64_t bytes);
 
 inline constexpr bool slow_build = built_with_asan || built_with_tsan;

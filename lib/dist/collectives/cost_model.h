@@ -1,0 +1,43 @@
+// CostModel: what messages, sums and copies cost on a machine, as six figures. The algorithms' formulas
+// (formulas.h) are functions of them.
+#pragma once
+
+namespace dist {
+
+// The defaults are those of ranks that are processes of one host and talk through shared memory, in round
+// figures of a server of the 2020s: they are for choosing before anybody has measured (cost_model_file.h,
+// fit.h), and only their ratios matter for that.
+struct CostModel {
+  double alpha = 1.5e-6;     // s: the way of a message, from its sender's port to its receiver
+  double beta = 2e-10;       // s/byte sent: 5 GB/s
+  double gamma = 1e-10;      // s/byte of one operand reduced: 10 GB/s
+  double overhead = 0.5e-6;  // s: o, for which a message holds its ports beside the time of its bytes
+  double handshake = 1e-6;   // s: one synchronisation of ranks that share memory
+  double copy = 1e-10;       // s/byte copied, or read or written through mapped memory: 10 GB/s
+
+  // Seconds that a message holds its ports; until it has arrived; of a sum.
+  double port(double bytes) const { return overhead + beta * bytes; }
+  double message(double bytes) const { return port(bytes) + alpha; }
+  double sum(double bytes) const { return gamma * bytes; }
+
+  friend bool operator==(const CostModel&, const CostModel&) = default;
+};
+
+// Ranks on different machines, TCP over 10 Gb/s Ethernet (the figures of topology 10gbe).
+inline constexpr CostModel tcp_costs() {
+  CostModel model;
+  model.alpha = 25e-6;
+  model.beta = 8e-10;
+  model.overhead = 5e-6;
+  return model;
+}
+
+// What choosing depends on besides the machine: how many ranks, on how many nodes, and whether each can map
+// all others' memory (Transport::peer_view).
+struct Situation {
+  int ranks = 1;
+  int nodes = 1;
+  bool peers_mapped = false;
+};
+
+}  // namespace dist

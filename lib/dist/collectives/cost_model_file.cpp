@@ -1,0 +1,93 @@
+#include "dist/collectives/cost_model_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "dist/core/fail.h"
+
+namespace dist {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Figure {
+  std::string_view key;
+  double CostModel::*value;
+  double unit;  // in seconds
+};
+constexpr std::array figures{
+    Figure{"alpha_us", &CostModel::alpha, 1e-6},          Figure{"beta_ns_per_byte", &CostModel::beta, 1e-9},
+    Figure{"gamma_ns_per_byte", &CostModel::gamma, 1e-9}, Figure{"overhead_us", &CostModel::overhead, 1e-6},
+    Figure{"handshake_us", &CostModel::handshake, 1e-6},  Figure{"copy_ns_per_byte", &CostModel::copy, 1e-9},
+};
+
+[[noreturn]] void refuse(const fs::path& path, std::string_view problem) {
+  fail(Errc::invalid_argument, "the cost model {} {}; correct it, or delete it and calibrate again",
+       path.string(), problem);
+}
+
+nlohmann::json read(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) refuse(path, "cannot be read");
+  auto json = nlohmann::json::parse(text.str(), nullptr, false);
+  if (json.is_discarded()) refuse(path, "is no JSON");
+  if (!json.is_object()) refuse(path, "is no JSON object");
+  return json;
+}
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+fs::path cost_model_path() {
+  if (const auto path = variable("DIST_COST_MODEL"); !path.empty()) return path;
+  const fs::path in_folder = fs::path("distlab") / "cost_model.json";
+  if (const auto folder = variable("XDG_CONFIG_HOME"); !folder.empty()) return folder / in_folder;
+  if (const auto home = variable("HOME"); !home.empty()) return home / (".config" / in_folder);
+  return {};
+}
+
+std::optional<CostModel> load_cost_model(const fs::path& path, const CostModel& defaults) {
+  std::error_code unknown;
+  if (path.empty() || fs::status(path, unknown).type() == fs::file_type::not_found) return std::nullopt;
+  CostModel model = defaults;
+  const nlohmann::json json = read(path);
+  for (const auto& [key, value] : json.items()) {
+    const auto figure = std::ranges::find(figures, key, &Figure::key);
+    if (figure == figures.end()) refuse(path, fmt::format("has an unknown figure \"{}\"", key));
+    if (!value.is_number() || !(value.get<double>() >= 0) || !std::isfinite(value.get<double>()))
+      refuse(path, fmt::format("has {} for \"{}\", which is not a number >= 0", value.dump(), key));
+    model.*figure->value = value.get<double>() * figure->unit;
+  }
+  return model;
+}
+
+void save_cost_model(const CostModel& model, const fs::path& path) {
+  nlohmann::ordered_json json;
+  for (const Figure& figure : figures) json[std::string(figure.key)] = model.*figure.value / figure.unit;
+  std::error_code problem;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
+  std::ofstream file(path);
+  file << json.dump(2) << '\n';
+  file.close();
+  if (!file)
+    fail(Errc::invalid_argument,
+         "the cost model cannot be written to \"{}\"; set DIST_COST_MODEL to a path "
+         "that can",
+         path.string());
+}
+
+}  // namespace dist

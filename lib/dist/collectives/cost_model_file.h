@@ -1,0 +1,25 @@
+// The cost model of this machine as a file of the user's: JSON, written by a calibration, read when a choice
+// is to be made or explained.
+//
+//   {"alpha_us": 1.5, "beta_ns_per_byte": 0.2, ...}     each figure may be left out: it keeps its default
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "dist/collectives/cost_model.h"
+
+namespace dist {
+
+// DIST_COST_MODEL, else $XDG_CONFIG_HOME/distlab/cost_model.json, else ~/.config/distlab/cost_model.json;
+// empty where none of these variables and no HOME is set.
+std::filesystem::path cost_model_path();
+
+// Nothing when there is no such file. Error{invalid_argument}: it cannot be read, is no JSON object, or holds
+// something that is no figure of a cost model (unknown, not a number, negative); the message names it.
+std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});
+
+// Makes the folders of the path. Error{invalid_argument}: the path cannot be written.
+void save_cost_model(const CostModel& model, const std::filesystem::path& path);
+
+}  // namespace dist
