@@ -125,6 +125,31 @@ TEST_P(RealTransport, KeepsManyCollectivesInARowApart) {
   });
 }
 
+// Ranks 0, 2, 4 say that they are on one host, 1 and 3 that they are on another.
+TEST(SeveralHosts, AreNodesThatHierarchicalKnows) {
+  REAL_RANKS_ONLY("the hosts of virtual ranks are those of their topology");
+  run_unjoined(5, [&](int rank, const std::shared_ptr<Store>& store) {
+    set_current_rank_label(rank);
+    EndpointOptions options;
+    options.rank = rank;
+    options.world_size = 5;
+    options.host = rank % 2 == 0 ? "even" : "odd";
+    options.deadline = Deadline::after(std::chrono::seconds(30));
+    const auto endpoint = connect_endpoint(*store, options);
+    {
+      TransportOptions all;
+      all.members = {4, 3, 2, 1, 0};  // group ranks are not global ones
+      all.deadline = options.deadline;
+      const auto net = endpoint->open(std::move(all));
+      for (int r = 0; r < 5; ++r) EXPECT_EQ(net->node_of(r), r % 2 == 0 ? 0 : 1);
+    }
+    CaseRunner(*endpoint).run({.algorithm = &find_algorithm(OpKind::all_reduce, "hierarchical"),
+                               .counts = std::vector<std::int64_t>(5, 1000)},
+                              SendMode::rendezvous);
+    endpoint->close("");
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Over, RealTransport, ::testing::Values("shm", "tcp"),
                          [](const auto& instance) { return std::string(instance.param); });
 
