@@ -22,7 +22,7 @@ std::optional<OpKind> collective_named(std::string_view text) {
   return std::nullopt;
 }
 
-std::size_t total_bytes(const std::vector<Tensor>& tensors) {
+std::size_t total_bytes(const TensorList& tensors) {
   std::size_t sum = 0;
   for (const auto& tensor : tensors) sum += tensor.nbytes();
   return sum;
@@ -47,7 +47,8 @@ std::size_t deciding_bytes(const Operation& operation) {
   __builtin_unreachable();
 }
 
-AlgorithmChooser::AlgorithmChooser(int ranks, std::string_view dist_algo) : ranks_(ranks) {
+AlgorithmChooser::AlgorithmChooser(const Situation& at, const CostModel* costs, std::string_view dist_algo)
+    : at_(at), costs_(costs) {
   while (!dist_algo.empty()) {
     const auto comma = dist_algo.find(',');
     read(dist_algo.substr(0, comma));
@@ -71,20 +72,21 @@ void AlgorithmChooser::read(std::string_view setting) {
   }
 }
 
-const AlgorithmEntry& AlgorithmChooser::pick(const Operation& operation) const {
+const AlgorithmEntry& AlgorithmChooser::pick(const Operation& operation, bool mapped) const {
   if (!operation.algorithm.empty()) return find_algorithm(operation.kind, operation.algorithm);
   if (const auto* entry = from_environment_[static_cast<std::size_t>(operation.kind)]) return *entry;
   const std::size_t bytes = deciding_bytes(operation);
   auto& slot = remembered_[(bytes / 8 + 5 * static_cast<std::size_t>(operation.kind)) % remembered_.size()];
-  if (!slot.entry || slot.kind != operation.kind || slot.bytes != bytes) {
-    slot = {operation.kind, bytes, &choose_and_log(operation.kind, bytes)};
+  if (!slot.entry || slot.kind != operation.kind || slot.bytes != bytes || slot.mapped != mapped) {
+    slot = {operation.kind, bytes, mapped, &choose_and_log(operation.kind, bytes, mapped)};
   }
   return *slot.entry;
 }
 
-const AlgorithmEntry& AlgorithmChooser::choose_and_log(OpKind kind, std::size_t bytes) const {
-  const Choice choice = choose(kind, bytes, {.ranks = ranks_});
-  log(LogLevel::info, "{} of {} bytes on {} ranks runs as {}: {}", name(kind), bytes, ranks_,
+const AlgorithmEntry& AlgorithmChooser::choose_and_log(OpKind kind, std::size_t bytes, bool mapped) const {
+  const Choice choice = choose(kind, bytes, {.ranks = at_.ranks, .nodes = at_.nodes, .peers_mapped = mapped},
+                               costs_ ? *costs_ : CostModel{});
+  log(LogLevel::info, "{} of {} bytes on {} ranks runs as {}: {}", name(kind), bytes, at_.ranks,
       choice.algorithm, choice.reason);
   return find_algorithm(kind, choice.algorithm);
 }

@@ -19,20 +19,24 @@ class AlgorithmChooser {
  public:
   // `dist_algo`: "all_reduce:ring,broadcast:chain" (underscores may be left out), empty for none.
   // Error{invalid_argument} quotes the part that is wrong and lists what exists.
-  AlgorithmChooser(int ranks, std::string_view dist_algo);
+  AlgorithmChooser(const Situation& at, const CostModel* costs, std::string_view dist_algo);
 
-  const AlgorithmEntry& pick(const Operation& operation) const;
+  // The situation's peers_mapped is not looked at, it is learnt later. `mapped`: whether the ranks map each
+  // other's memory.
+  const AlgorithmEntry& pick(const Operation& operation, bool mapped) const;
 
  private:
   struct Remembered {
     OpKind kind = OpKind::barrier;
     std::size_t bytes = 0;
+    bool mapped = false;
     const AlgorithmEntry* entry = nullptr;
   };
   void read(std::string_view setting);
-  const AlgorithmEntry& choose_and_log(OpKind kind, std::size_t bytes) const;
+  const AlgorithmEntry& choose_and_log(OpKind kind, std::size_t bytes, bool mapped) const;
 
-  int ranks_;
+  Situation at_;
+  const CostModel* costs_;  // null: the defaults
   std::array<const AlgorithmEntry*, op_kind_count> from_environment_{};
   mutable std::array<Remembered, 16>
       remembered_{};  // choose() writes down its reason, too slow for every call

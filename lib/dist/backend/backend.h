@@ -10,6 +10,7 @@
 #include "dist/backend/observer.h"
 #include "dist/backend/operation.h"
 #include "dist/backend/work.h"
+#include "dist/collectives/cost_model.h"
 #include "dist/store/store.h"
 #include "dist/transport/endpoint.h"
 
@@ -24,7 +25,11 @@ struct BackendContext {
   std::shared_ptr<Store> store;  // already prefixed for this group
   std::shared_ptr<Endpoint> endpoint;
   SendMode send_mode = SendMode::rendezvous;  // of the user's send/isend (DIST_SEND)
-  OperationObserver* observer = nullptr;      // outlives the backend
+  // What choose() goes by, equal on all members by the first collective; outlives the backend. Null:
+  // defaults.
+  const CostModel* costs = nullptr;
+  int nodes = 1;                          // hosts of the members
+  OperationObserver* observer = nullptr;  // outlives the backend
 };
 
 // One per group and rank. Operations arrive valid (the group layer checked dtype, shape, device and ranks)
@@ -37,7 +42,8 @@ class Backend {
   // waited for: call finish() first, or abort the endpoint.
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  // Whether this backend has `kind` with this op and dtype on this device; the reason when it has not.
+  // Whether this backend has `kind` with this op and dtype on this device; the reason when it has not, for
+  // who wants it (`why` may be null).
   virtual bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
                         std::string* why) const = 0;
   // Runs the operation before it returns; errors are thrown. Returns the source of a receive (group rank),

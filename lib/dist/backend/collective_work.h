@@ -7,21 +7,19 @@
 
 #include "dist/backend/operation.h"
 #include "dist/backend/work.h"
-#include "dist/collectives/algorithms.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
 
 class CollectiveWork final : public WorkState {
  public:
-  CollectiveWork(Operation op, const AlgorithmEntry& entry) : operation(std::move(op)), algorithm(entry) {}
+  explicit CollectiveWork(Operation op) : operation(std::move(op)) {}
 
   void wait(Timeout timeout) override;
   bool is_completed() override;
   void finish(std::exception_ptr error);  // nullptr: well
 
-  Operation operation;
-  const AlgorithmEntry& algorithm;
+  const Operation operation;
 
  private:
   std::mutex mutex_;

@@ -4,6 +4,7 @@
 
 #include "dist/backend/entries.h"
 #include "dist/backend/run_collective.h"
+#include "dist/backend/run_direct.h"
 #include "dist/check/finding.h"
 #include "dist/core/fail.h"
 
@@ -15,16 +16,28 @@ std::string_view dist_algo() {
   return value ? value : "";
 }
 
+// Of the channels of a group: no collective has so high a number.
+constexpr std::uint64_t map_peers_tag = std::uint64_t{1} << 61;
+
+template <class Make>
+class OperationLabel final : public RoundLabel {
+ public:
+  explicit OperationLabel(const Make& make) : make_(make) {}
+  TransportOptions options() const override { return make_(); }
+
+ private:
+  const Make& make_;
+};
+
 }  // namespace
 
 ComposedBackend::ComposedBackend(std::string_view of, const BackendContext& context)
     : name_(of),
       context_(context),
-      chooser_(context.members.size(), dist_algo()),
-      thread_(context.endpoint,
-              {[this] { context_.observer->thread_started(); },
-               [this](const CollectiveWork& work) { run_collective_now(work.operation, work.algorithm); },
-               [this](const CollectiveWork& work) { return abandon(work.operation); }}) {}
+      chooser_({.ranks = context.members.size(), .nodes = context.nodes}, context.costs, dist_algo()),
+      thread_(context.endpoint, {[this] { context_.observer->thread_started(); },
+                                 [this](const CollectiveWork& work) { run_collective_now(work.operation); },
+                                 [this](const CollectiveWork& work) { return abandon(work.operation); }}) {}
 
 ComposedBackend::~ComposedBackend() {
   for (const auto& message : thread_.messages()) message->give_up("its group was destroyed");
@@ -39,22 +52,25 @@ std::exception_ptr ComposedBackend::abandon(const Operation& operation) {
 
 bool ComposedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
                                std::string* why) const {
-  std::string reason;
   const bool reduces = kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
   if (device != DeviceType::cpu) {
-    reason = fmt::format("the {} backend works on CPU tensors; copy it with .to(dist::cpu)", name_);
-  } else if (reduces && !is_defined(op, dtype)) {
-    reason = fmt::format("{} is not defined for {}", dist::name(op), dist::name(dtype));
+    if (why) *why = fmt::format("the {} backend works on CPU tensors; copy it with .to(dist::cpu)", name_);
+    return false;
   }
-  if (why) *why = reason;
-  return reason.empty();
+  if (reduces && !is_defined(op, dtype)) {
+    if (why) *why = fmt::format("{} is not defined for {}", dist::name(op), dist::name(dtype));
+    return false;
+  }
+  if (why) why->clear();
+  return true;
 }
 
 std::string ComposedBackend::algorithm_for(const Operation& operation) const {
-  return is_collective(operation.kind) ? std::string(chooser_.pick(operation).name) : std::string();
+  return is_collective(operation.kind) ? std::string(chooser_.pick(operation, peers_ != nullptr).name)
+                                       : std::string();
 }
 
-std::unique_ptr<Transport> ComposedBackend::open(const Operation& operation, std::string label) {
+TransportOptions ComposedBackend::options_of(const Operation& operation, std::string label) const {
   const bool message = !is_collective(operation.kind);
   TransportOptions options;
   options.members = context_.members;
@@ -64,16 +80,19 @@ std::unique_ptr<Transport> ComposedBackend::open(const Operation& operation, std
   options.label = {std::move(label), operation.sequence, operation.what(), operation.where};
   options.mode = message ? context_.send_mode : SendMode::eager;
   options.deadline = Deadline::after(operation.timeout);
-  return context_.endpoint->open(std::move(options));
+  return options;
+}
+
+std::unique_ptr<Transport> ComposedBackend::open(const Operation& operation, std::string label) const {
+  return context_.endpoint->open(options_of(operation, std::move(label)));
 }
 
 int ComposedBackend::run(const Operation& operation) {
   if (!is_collective(operation.kind)) return run_message(operation);
-  const AlgorithmEntry& algorithm = chooser_.pick(operation);
   if (thread_.is_idle()) {
-    run_collective_now(operation, algorithm);
+    run_collective_now(operation);
   } else {
-    auto work = std::make_shared<CollectiveWork>(operation, algorithm);
+    auto work = std::make_shared<CollectiveWork>(operation);
     thread_.submit(work);
     work->wait(no_timeout);
   }
@@ -93,19 +112,40 @@ int ComposedBackend::run_message(const Operation& operation) {
   return operation.kind == OpKind::recv ? peer : -1;
 }
 
-void ComposedBackend::run_collective_now(const Operation& operation, const AlgorithmEntry& algorithm) {
-  bool started = false;
+// Every rank comes here with the group's first collective, and all get the same answer.
+PeerMemory* ComposedBackend::peers_for(const Operation& operation) {
+  if (!asked_peers_) {
+    TransportOptions options = options_of(operation, std::string(dist::name(operation.kind)));
+    options.channel.tag = map_peers_tag;
+    peers_ = context_.endpoint->map_peers(std::move(options));
+    asked_peers_ = true;
+  }
+  // Contributions are multiplied first, in memory of their own.
+  return operation.op.kind() == ReduceOp::Kind::premul_sum ? nullptr : peers_.get();
+}
+
+void ComposedBackend::run_collective_now(const Operation& operation) {
+  bool may_differ = false;  // the ranks may not be in step any more if this fails
   try {
     if (!broken_by_.empty()) {
       fail(Errc::aborted, "rank {}: {} was given up: an earlier collective of this group failed: {}",
            context_.members[context_.rank], describe(operation), broken_by_);
     }
+    may_differ = !asked_peers_;
+    PeerMemory* const peers = peers_for(operation);
+    const AlgorithmEntry& algorithm = chooser_.pick(operation, peers != nullptr);
+    may_differ = false;
     context_.observer->starting(operation, algorithm.name);
-    started = true;
-    const auto transport = open(operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)));
-    run_collective(*transport, operation, algorithm.run);
+    may_differ = true;
+    const auto label = [&] { return fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)); };
+    if (peers && algorithm.direct) {
+      const auto options = [&] { return options_of(operation, label()); };
+      run_direct(*peers, operation, algorithm.direct, OperationLabel(options));
+    } else {
+      run_collective(*open(operation, label()), operation, algorithm.run);
+    }
   } catch (const std::exception& error) {
-    if (started && broken_by_.empty()) broken_by_ = check::without_finding(error.what());
+    if (may_differ && broken_by_.empty()) broken_by_ = check::without_finding(error.what());
     std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
   }
   context_.observer->completed(operation);
@@ -113,8 +153,7 @@ void ComposedBackend::run_collective_now(const Operation& operation, const Algor
 
 std::shared_ptr<WorkState> ComposedBackend::submit(Operation operation) {
   if (is_collective(operation.kind)) {
-    const AlgorithmEntry& algorithm = chooser_.pick(operation);
-    auto work = std::make_shared<CollectiveWork>(std::move(operation), algorithm);
+    auto work = std::make_shared<CollectiveWork>(std::move(operation));
     thread_.submit(work);
     return work;
   }

@@ -9,6 +9,7 @@
 #include "dist/backend/algorithm_chooser.h"
 #include "dist/backend/backend.h"
 #include "dist/backend/progress_thread.h"
+#include "dist/transport/peer_memory.h"
 
 namespace dist {
 
@@ -27,9 +28,11 @@ class ComposedBackend final : public Backend {
 
  private:
   int run_message(const Operation& operation);
-  void run_collective_now(const Operation& operation, const AlgorithmEntry& algorithm);
+  void run_collective_now(const Operation& operation);
+  PeerMemory* peers_for(const Operation& operation);
   std::exception_ptr abandon(const Operation& operation);
-  std::unique_ptr<Transport> open(const Operation& operation, std::string label);
+  TransportOptions options_of(const Operation& operation, std::string label) const;
+  std::unique_ptr<Transport> open(const Operation& operation, std::string label) const;
 
   const std::string_view name_;
   BackendContext context_;
@@ -37,6 +40,9 @@ class ComposedBackend final : public Backend {
   // The first collective that failed: the ranks are no longer in step then, and later ones end with
   // Error{aborted}. Used by whichever thread runs collectives, one at a time.
   std::string broken_by_;
+  // How this group works without messages; made by its first collective. Null where it does not.
+  std::unique_ptr<PeerMemory> peers_;
+  bool asked_peers_ = false;
   ProgressThread thread_;  // last: its thread uses the rest
 };
 

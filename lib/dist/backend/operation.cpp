@@ -5,7 +5,7 @@
 namespace dist {
 namespace {
 
-std::int64_t total(const std::vector<Tensor>& tensors) {
+std::int64_t total(const TensorList& tensors) {
   std::int64_t sum = 0;
   for (const auto& tensor : tensors) sum += tensor.numel();
   return sum;

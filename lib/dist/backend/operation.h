@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "dist/core/call_site.h"
 #include "dist/core/deadline.h"
 #include "dist/core/op_kind.h"
-#include "dist/core/tensor.h"
+#include "dist/core/tensor_list.h"
 
 namespace dist {
 
@@ -26,11 +25,12 @@ namespace dist {
 //   all_to_all      inputs[i] to rank i, outputs[i] from rank i (counts may differ)
 //   barrier         none
 //
-// Ranks are group ranks. The tensors keep their storage alive until the operation has ended.
+// Ranks are group ranks. Somebody keeps the tensors alive until the operation has ended: the caller where it
+// blocks, the operation itself where it owns them.
 struct Operation {
   OpKind kind = OpKind::barrier;
   std::uint64_t sequence = 0;  // per group: collectives count 0, 1, 2, ...; point-to-point counts apart
-  std::vector<Tensor> inputs, outputs;
+  TensorList inputs, outputs;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
   int peer = 0;
@@ -40,6 +40,10 @@ struct Operation {
   CallSite where;
   std::uint64_t record = 0;  // its entry in the flight recorder
 
+  void own_tensors() {
+    inputs.own();
+    outputs.own();
+  }
   // Elements and dtype of this rank's part: the numbers that messages and reports quote.
   std::int64_t count() const;
   DType dtype() const;  // u8 for a barrier

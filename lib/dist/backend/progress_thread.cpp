@@ -30,6 +30,7 @@ void ProgressThread::submit(std::shared_ptr<CollectiveWork> work) {
   std::lock_guard lock(mutex_);
   start_locked();
   queue_.push_back(std::move(work));
+  idle_now_ = false;
   wake_locked();
 }
 
@@ -44,11 +45,6 @@ void ProgressThread::look_after(std::shared_ptr<MessageWork> work) {
   }
   start_locked();
   if (!running_) wake_locked();  // a running collective moves messages too
-}
-
-bool ProgressThread::is_idle() {
-  std::lock_guard lock(mutex_);
-  return queue_.empty() && !running_;
 }
 
 void ProgressThread::wait_idle() {
@@ -103,6 +99,7 @@ void ProgressThread::run_front(std::unique_lock<std::mutex>& lock) {
   }
   lock.lock();
   running_ = false;
+  idle_now_ = queue_.empty();
   if (queue_.empty()) idle_.notify_all();
   // Last: whoever waits for this work finds the thread idle, and runs its next operation itself.
   work->finish(std::move(error));

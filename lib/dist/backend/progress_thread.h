@@ -3,6 +3,7 @@
 // do.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -30,7 +31,7 @@ class ProgressThread {
 
   void submit(std::shared_ptr<CollectiveWork> work);
   void look_after(std::shared_ptr<MessageWork> work);  // until it has ended, even when its Work is dropped
-  bool is_idle();                                      // no collective is queued or running
+  bool is_idle() const { return idle_now_.load(); }    // no collective is queued or running
   void wait_idle();
   std::vector<std::shared_ptr<MessageWork>> messages();  // those that have not ended
 
@@ -49,8 +50,9 @@ class ProgressThread {
   Condition idle_;
   std::deque<std::shared_ptr<CollectiveWork>> queue_;
   std::vector<std::shared_ptr<MessageWork>> messages_;
-  bool running_ = false;      // a collective
-  bool in_endpoint_ = false;  // moving messages
+  bool running_ = false;              // a collective
+  std::atomic<bool> idle_now_{true};  // written under the mutex
+  bool in_endpoint_ = false;          // moving messages
   bool stopping_ = false;
   std::size_t prune_at_ = 16;  // messages, where nobody needs to move them
   Worker thread_;

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = ReduceOp::Kind;
 
-std::vector<TensorView> views_of(const std::vector<Tensor>& tensors) {
+std::vector<TensorView> views_of(const TensorList& tensors) {
   std::vector<TensorView> views;
   views.reserve(tensors.size());
   for (const auto& tensor : tensors) views.push_back(tensor.flat());

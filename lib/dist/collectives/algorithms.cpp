@@ -44,6 +44,10 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::broadcast, "scatter_all_gather",
                    [](Transport& net, Args a) { scatter_all_gather_broadcast(net, a.out, a.root); },
                    "long data: (L + n-1) alpha + 2(n-1)/n beta S", formulas::scatter_all_gather_broadcast},
+    AlgorithmEntry{OpKind::broadcast, "direct",
+                   [](Transport& net, Args a) { flat_broadcast(net, a.out, a.root); },
+                   "ranks that map each other: each copies a share, 2 h + (n-1)/n c S",
+                   formulas::direct_broadcast, direct_broadcast},
 
     AlgorithmEntry{OpKind::reduce, "flat",
                    [](Transport& net, Args a) { flat_reduce(net, a.out, a.op, a.root); },
@@ -54,6 +58,10 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::reduce, "scatter_gather",
                    [](Transport& net, Args a) { rabenseifner_reduce(net, a.out, a.op, a.root); },
                    "long data: 2L alpha + 2(n-1)/n beta S + (n-1)/n gamma S", formulas::rabenseifner_reduce},
+    AlgorithmEntry{OpKind::reduce, "direct",
+                   [](Transport& net, Args a) { flat_reduce(net, a.out, a.op, a.root); },
+                   "ranks that map each other: each reduces a share, 2 h + (n-1)/n gamma S",
+                   formulas::direct_reduce, direct_reduce},
 
     AlgorithmEntry{OpKind::all_reduce, "recursive_doubling",
                    [](Transport& net, Args a) { recursive_doubling_all_reduce(net, a.out, a.op); },
@@ -94,6 +102,14 @@ constexpr std::array table{
                    [](Transport& net, Args a) { naive_exchange_all_reduce(net, a.out, a.op); },
                    "to compare, all send all: (n-1)(alpha + beta S + gamma S)",
                    formulas::naive_exchange_all_reduce},
+    AlgorithmEntry{OpKind::all_reduce, "one_shot",
+                   [](Transport& net, Args a) { naive_exchange_all_reduce(net, a.out, a.op); },
+                   "ranks that map each other, short data: each reads all, h + (n-1) gamma S",
+                   formulas::one_shot_all_reduce, one_shot_all_reduce},
+    AlgorithmEntry{OpKind::all_reduce, "two_shot",
+                   [](Transport& net, Args a) { pairwise_all_reduce(net, a.out, a.op); },
+                   "ranks that map each other, long data: each reduces a share, 2 h + c S + (n-1)/n gamma S",
+                   formulas::two_shot_all_reduce, two_shot_all_reduce},
 
     AlgorithmEntry{OpKind::scatter, "flat",
                    [](Transport& net, Args a) { flat_scatter(net, a.ins, a.out, a.root); },
@@ -101,7 +117,11 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::scatter, "binomial",
                    [](Transport& net, Args a) { binomial_scatter(net, a.ins, a.out, a.root); },
                    "short data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
-                   false, true},
+                   nullptr, true},
+    AlgorithmEntry{OpKind::scatter, "direct",
+                   [](Transport& net, Args a) { flat_scatter(net, a.ins, a.out, a.root); },
+                   "ranks that map each other: each fetches its own, 2 h + c S/n", formulas::direct_scatter,
+                   direct_scatter},
 
     AlgorithmEntry{OpKind::gather, "flat",
                    [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
@@ -109,7 +129,10 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::gather, "binomial",
                    [](Transport& net, Args a) { binomial_gather(net, a.in, a.outs, a.root); },
                    "short data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
-                   false, true},
+                   nullptr, true},
+    AlgorithmEntry{
+        OpKind::gather, "direct", [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
+        "ranks that map each other: the root fetches all, 2 h + c S", formulas::direct_gather, direct_gather},
 
     AlgorithmEntry{OpKind::all_gather, "ring",
                    [](Transport& net, Args a) { ring_all_gather(net, a.in, a.outs); },
@@ -124,6 +147,10 @@ constexpr std::array table{
                    [](Transport& net, Args a) { recursive_doubling_all_gather(net, a.in, a.outs); },
                    "as bruck, between fixed pairs; n a power of two, otherwise bruck",
                    formulas::bruck_all_gather},
+    AlgorithmEntry{OpKind::all_gather, "direct",
+                   [](Transport& net, Args a) { pairwise_all_gather(net, a.in, a.outs); },
+                   "ranks that map each other: each fetches all, 2 h + c S", formulas::direct_all_gather,
+                   direct_all_gather},
 
     AlgorithmEntry{OpKind::reduce_scatter, "ring",
                    [](Transport& net, Args a) { ring_reduce_scatter(net, a.ins, a.out, a.op); },
@@ -136,16 +163,26 @@ constexpr std::array table{
                    [](Transport& net, Args a) { halving_reduce_scatter(net, a.ins, a.out, a.op); },
                    "short data: log2 n alpha + (n-1)/n (beta + gamma) S + a copy of S",
                    formulas::halving_reduce_scatter},
+    AlgorithmEntry{OpKind::reduce_scatter, "direct",
+                   [](Transport& net, Args a) { pairwise_reduce_scatter(net, a.ins, a.out, a.op); },
+                   "ranks that map each other: each reduces its own, 2 h + (n-1)/n gamma S",
+                   formulas::direct_reduce_scatter, direct_reduce_scatter},
 
     AlgorithmEntry{OpKind::all_to_all, "pairwise",
                    [](Transport& net, Args a) { pairwise_all_to_all(net, a.ins, a.outs); },
                    "any counts: (n-1) alpha + (n-1)/n beta S", formulas::ring_all_gather},
     AlgorithmEntry{
         OpKind::all_to_all, "bruck", [](Transport& net, Args a) { bruck_all_to_all(net, a.ins, a.outs); },
-        "short data, equal counts only: L alpha + L/2 beta S", formulas::bruck_all_to_all, false, true},
+        "short data, equal counts only: L alpha + L/2 beta S", formulas::bruck_all_to_all, nullptr, true},
+    AlgorithmEntry{OpKind::all_to_all, "direct",
+                   [](Transport& net, Args a) { pairwise_all_to_all(net, a.ins, a.outs); },
+                   "ranks that map each other: each fetches its own, 2 h + c S", formulas::direct_all_gather,
+                   direct_all_to_all},
 
     AlgorithmEntry{OpKind::barrier, "dissemination", [](Transport& net, Args) { dissemination_barrier(net); },
                    "any n: L alpha", formulas::dissemination_barrier},
+    AlgorithmEntry{OpKind::barrier, "direct", [](Transport& net, Args) { dissemination_barrier(net); },
+                   "ranks that map each other: h", formulas::direct_barrier, direct_barrier},
 };
 
 }  // namespace

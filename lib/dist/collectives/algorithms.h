@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "dist/collectives/collective_args.h"
 #include "dist/collectives/cost_model.h"
+#include "dist/collectives/direct.h"
 #include "dist/core/op_kind.h"
 #include "dist/core/types.h"
 #include "dist/core/view.h"
@@ -14,27 +16,8 @@
 
 namespace dist {
 
-// Arguments of one collective, as views. Which of them are used, and their shapes:
-//   broadcast       out: the data, in place; root
-//   reduce          out: contribution, on the root also the result (elsewhere unchanged); op; root
-//   all_reduce      out: in place; op
-//   scatter         root: ins[i] for rank i; every rank: out; root
-//   gather          in; root: outs[i] from rank i; root
-//   all_gather      in; outs[i] from rank i (counts may differ between ranks, all ranks know all counts)
-//   reduce_scatter  ins[i]: contribution to rank i; out; op (counts may differ, all ranks know all counts)
-//   all_to_all      ins[i] to rank i; outs[i] from rank i (counts may differ)
-//   barrier         nothing
-// In place: `in` may be the very memory of outs[rank], `out` that of ins[rank]; otherwise inputs and outputs
-// do not overlap. Inputs are not written. `op` is a base operation: avg and premul_sum have been taken apart
-// before.
-struct CollectiveArgs {
-  TensorView in, out;
-  std::span<const TensorView> ins, outs;
-  ReduceOp op = ReduceOp::sum;
-  int root = 0;  // group rank
-};
-
 using AlgorithmFunction = void (*)(Transport& net, const CollectiveArgs& args);
+using DirectFunction = void (*)(const DirectCall& call, const CollectiveArgs& args);
 
 struct AlgorithmEntry {
   OpKind collective;
@@ -43,7 +26,9 @@ struct AlgorithmEntry {
   std::string_view about;  // one line: when it is good, and its cost
   // Its header's formula (formulas.h); for two ranks or more. `bytes`: as of choose().
   double (*seconds)(const CostModel& model, const Situation& at, double bytes) = nullptr;
-  bool shares_memory = false;       // runs only where each rank can map all others' memory
+  // Works in the memory that the ranks map of each other, where they do: `seconds` are its own then. `run` is
+  // the same division of work by messages, for ranks that do not. Null: messages everywhere.
+  DirectFunction direct = nullptr;
   bool needs_equal_counts = false;  // of scatter, gather and all_to_all: refuses counts that differ
 };
 

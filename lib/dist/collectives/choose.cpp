@@ -22,7 +22,7 @@ bool hides_its_size(OpKind collective) {
 
 std::string_view why_not(const AlgorithmEntry& entry, const Situation& at) {
   if (entry.needs_equal_counts) return "counts may differ, and a rank knows only its own";
-  if (entry.shares_memory && !at.peers_mapped) return "ranks cannot map each other's memory";
+  if (entry.direct && !at.peers_mapped) return "ranks cannot map each other's memory";
   return {};
 }
 
@@ -45,7 +45,8 @@ std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const Situ
   }
   std::ranges::stable_sort(all, [](const Estimate& a, const Estimate& b) {
     if (a.not_considered.empty() != b.not_considered.empty()) return a.not_considered.empty();
-    return a.seconds < b.seconds;
+    if (a.seconds != b.seconds) return a.seconds < b.seconds;
+    return a.algorithm->direct && !b.algorithm->direct;  // one rank: it needs no transport
   });
   return all;
 }

@@ -29,20 +29,17 @@ constexpr std::array figures{
     Figure{"handshake_us", &CostModel::handshake, 1e-6},  Figure{"copy_ns_per_byte", &CostModel::copy, 1e-9},
 };
 
-[[noreturn]] void refuse(const fs::path& path, std::string_view problem) {
-  fail(Errc::invalid_argument, "the cost model {} {}; correct it, or delete it and calibrate again",
-       path.string(), problem);
+[[noreturn]] void refuse(const std::string& source, std::string_view problem) {
+  fail(Errc::invalid_argument, "the cost model {} {}; correct it, or delete it and calibrate again", source,
+       problem);
 }
 
-nlohmann::json read(const fs::path& path) {
+std::string read(const fs::path& path) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file) refuse(path, "cannot be read");
-  auto json = nlohmann::json::parse(text.str(), nullptr, false);
-  if (json.is_discarded()) refuse(path, "is no JSON");
-  if (!json.is_object()) refuse(path, "is no JSON object");
-  return json;
+  if (!file) refuse(path.string(), "cannot be read");
+  return text.str();
 }
 
 std::string_view variable(const char* name) {
@@ -63,25 +60,36 @@ fs::path cost_model_path() {
 std::optional<CostModel> load_cost_model(const fs::path& path, const CostModel& defaults) {
   std::error_code unknown;
   if (path.empty() || fs::status(path, unknown).type() == fs::file_type::not_found) return std::nullopt;
+  return cost_model_from_json(read(path), path.string(), defaults);
+}
+
+CostModel cost_model_from_json(const std::string& text, const std::string& source,
+                               const CostModel& defaults) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded()) refuse(source, "is no JSON");
+  if (!json.is_object()) refuse(source, "is no JSON object");
   CostModel model = defaults;
-  const nlohmann::json json = read(path);
   for (const auto& [key, value] : json.items()) {
     const auto figure = std::ranges::find(figures, key, &Figure::key);
-    if (figure == figures.end()) refuse(path, fmt::format("has an unknown figure \"{}\"", key));
+    if (figure == figures.end()) refuse(source, fmt::format("has an unknown figure \"{}\"", key));
     if (!value.is_number() || !(value.get<double>() >= 0) || !std::isfinite(value.get<double>()))
-      refuse(path, fmt::format("has {} for \"{}\", which is not a number >= 0", value.dump(), key));
+      refuse(source, fmt::format("has {} for \"{}\", which is not a number >= 0", value.dump(), key));
     model.*figure->value = value.get<double>() * figure->unit;
   }
   return model;
 }
 
-void save_cost_model(const CostModel& model, const fs::path& path) {
+std::string to_json(const CostModel& model) {
   nlohmann::ordered_json json;
   for (const Figure& figure : figures) json[std::string(figure.key)] = model.*figure.value / figure.unit;
+  return json.dump(2);
+}
+
+void save_cost_model(const CostModel& model, const fs::path& path) {
   std::error_code problem;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
   std::ofstream file(path);
-  file << json.dump(2) << '\n';
+  file << to_json(model) << '\n';
   file.close();
   if (!file)
     fail(Errc::invalid_argument,

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "dist/collectives/cost_model.h"
 
@@ -18,6 +19,11 @@ std::filesystem::path cost_model_path();
 // Nothing when there is no such file. Error{invalid_argument}: it cannot be read, is no JSON object, or holds
 // something that is no figure of a cost model (unknown, not a number, negative); the message names it.
 std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});
+
+// The same as text: what a file holds. `source` names it in errors.
+std::string to_json(const CostModel& model);
+CostModel cost_model_from_json(const std::string& text, const std::string& source,
+                               const CostModel& defaults = {});
 
 // Makes the folders of the path. Error{invalid_argument}: the path cannot be written.
 void save_cost_model(const CostModel& model, const std::filesystem::path& path);

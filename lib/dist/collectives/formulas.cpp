@@ -8,6 +8,7 @@
 #include "dist/collectives/ring_segmented.h"
 #include "dist/collectives/segments.h"
 #include "dist/collectives/trees.h"
+#include "dist/transport/shared_area.h"
 
 namespace dist::formulas {
 namespace {
@@ -163,5 +164,39 @@ double bruck_all_to_all(Model m, At at, double bytes) {
 }
 
 double dissemination_barrier(Model m, At at, double) { return ceil_log2(at.ranks) * m.message(0); }
+
+namespace {
+
+bool is_shown(double bytes) { return bytes <= static_cast<double>(net::shown_bytes); }
+double others(At at) { return at.ranks - 1; }
+double share(At at) { return others(at) / at.ranks; }
+
+}  // namespace
+
+double direct_broadcast(Model m, At at, double bytes) {
+  return is_shown(bytes) ? m.handshake + 2 * m.copy * bytes : 2 * m.handshake + share(at) * m.copy * bytes;
+}
+
+double direct_reduce(Model m, At at, double bytes) {
+  return is_shown(bytes) ? m.handshake + m.copy * bytes + others(at) * m.sum(bytes)
+                         : 2 * m.handshake + m.copy * bytes / at.ranks + share(at) * m.sum(bytes);
+}
+
+double one_shot_all_reduce(Model m, At at, double bytes) {
+  const double pieces = std::max(1.0, std::ceil(bytes / static_cast<double>(net::shown_bytes)));
+  return pieces * m.handshake + m.copy * bytes + others(at) * m.sum(bytes);
+}
+
+double two_shot_all_reduce(Model m, At at, double bytes) {
+  return 2 * m.handshake + m.copy * bytes + share(at) * m.sum(bytes);
+}
+
+double direct_scatter(Model m, At at, double bytes) { return 2 * m.handshake + m.copy * bytes / at.ranks; }
+double direct_gather(Model m, At, double bytes) { return 2 * m.handshake + m.copy * bytes; }
+double direct_all_gather(Model m, At, double bytes) { return 2 * m.handshake + m.copy * bytes; }
+double direct_reduce_scatter(Model m, At at, double bytes) {
+  return 2 * m.handshake + share(at) * m.sum(bytes);
+}
+double direct_barrier(Model m, At, double) { return m.handshake; }
 
 }  // namespace dist::formulas

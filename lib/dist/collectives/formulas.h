@@ -43,6 +43,17 @@ double ring_reduce_scatter(Model m, At at, double bytes);  // and pairwise
 double halving_reduce_scatter(Model m, At at, double bytes);
 double bruck_all_to_all(Model m, At at, double bytes);
 
+// direct.h: of ranks that map each other's memory.
+double direct_broadcast(Model m, At at, double bytes);
+double direct_reduce(Model m, At at, double bytes);
+double one_shot_all_reduce(Model m, At at, double bytes);
+double two_shot_all_reduce(Model m, At at, double bytes);
+double direct_scatter(Model m, At at, double bytes);
+double direct_gather(Model m, At at, double bytes);
+double direct_all_gather(Model m, At at, double bytes);  // and all_to_all
+double direct_reduce_scatter(Model m, At at, double bytes);
+double direct_barrier(Model m, At at, double bytes);
+
 double dissemination_barrier(Model m, At at, double bytes);
 
 }  // namespace dist::formulas

@@ -1,5 +1,6 @@
 #include "dist/collectives/pairwise.h"
 
+#include "dist/collectives/chunks.h"
 #include "dist/core/kernels.h"
 
 namespace dist {
@@ -31,6 +32,24 @@ void pairwise_all_gather(Transport& net, TensorView in, std::span<const TensorVi
   for (int k = 1; k < n; ++k) {
     const int to = mod(rank + k, n), from = mod(rank - k, n);
     send_recv(net, in, to, outs[from], from);
+  }
+}
+
+// The shares arrive in another order on each rank, but each element is summed by one rank only.
+void pairwise_all_reduce(Transport& net, TensorView data, ReduceOp op) {
+  const int n = net.size(), rank = net.rank();
+  if (n == 1) return;
+  const Chunks chunks{data, n};
+  const TensorView own = chunks[rank];
+  const Scratch inbox = net.scratch(own);
+  for (int k = 1; k < n; ++k) {
+    const int to = mod(rank + k, n), from = mod(rank - k, n);
+    send_recv(net, chunks[to], to, inbox.all(), from);
+    reduce(own, inbox.all(), op);
+  }
+  for (int k = 1; k < n; ++k) {
+    const int to = mod(rank + k, n), from = mod(rank - k, n);
+    send_recv(net, own, to, chunks[from], from);
   }
 }
 

@@ -6,6 +6,7 @@
 //   all_to_all      (n-1) alpha + (n-1)/n beta S                       n-1 rounds
 //   reduce_scatter  (n-1) alpha + (n-1)/n beta S + (n-1)/n gamma S     n-1 rounds
 //   all_gather      (n-1) alpha + (n-1)/n beta S                       n-1 rounds
+//   all_reduce      2(n-1) alpha + 2(n-1)/n beta S + (n-1)/n gamma S   2(n-1) rounds: both of the above
 // The same bytes as the ring, on n-1 links instead of one: better than the ring where every pair has a link
 // of its own, worse where long ways share one. Every rank sends n-1 messages.
 #pragma once
@@ -25,5 +26,8 @@ void pairwise_reduce_scatter(Transport& net, std::span<const TensorView> ins, Te
 
 // outs[i]: rank i's `in`; `in` may be outs[rank]. All ranks pass the same counts. No scratch.
 void pairwise_all_gather(Transport& net, TensorView in, std::span<const TensorView> outs);
+
+// In place. Scratch: one chunk.
+void pairwise_all_reduce(Transport& net, TensorView data, ReduceOp op);
 
 }  // namespace dist

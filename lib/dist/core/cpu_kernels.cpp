@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "dist/core/fail.h"
 #include "dist/core/functors.h"
@@ -112,6 +113,79 @@ void zip_views(TensorView out, TensorView a, TensorView b, Op op, std::string_vi
 
 void reduce(TensorView acc, TensorView in, ReduceOp op) {
   visit_op(op.kind(), [&](auto functor) { zip_views(acc, acc, in, functor, name(op.kind())); });
+}
+
+namespace {
+
+// Elements of a block that is reduced from all inputs and written to all outputs before the next: it and the
+// inputs' parts stay in the first-level cache.
+template <class T>
+constexpr std::int64_t block_of = 8192 / sizeof(ComputeType<T>);
+
+// acc = ins[0][first...] op ins[1][first...] op ...
+template <class T, class Op>
+void accumulate(ComputeType<T>* acc, std::span<const TensorView> ins, std::int64_t first, std::int64_t n,
+                Op op) {
+  if constexpr (is_half<T>) {
+    std::array<float, block_of<T>> next;
+    to_f32(elements<T>(ins[0]) + first, acc, n);
+    for (std::size_t j = 1; j < ins.size(); ++j) {
+      to_f32(elements<T>(ins[j]) + first, next.data(), n);
+      zip(acc, acc, next.data(), n, op);
+    }
+  } else {
+    if (ins.size() == 1) std::copy_n(elements<T>(ins[0]) + first, n, acc);
+    if (ins.size() > 1) zip(acc, elements<T>(ins[0]) + first, elements<T>(ins[1]) + first, n, op);
+    for (std::size_t j = 2; j < ins.size(); ++j) zip(acc, acc, elements<T>(ins[j]) + first, n, op);
+  }
+}
+
+template <class T>
+void divide_each(ComputeType<T>* acc, std::int64_t n, std::int64_t divisor) {
+  using C = ComputeType<T>;
+  if constexpr (is_float<T>)
+    map(acc, acc, n, [by = static_cast<C>(divisor)](C x) { return x / by; });
+  else if constexpr (is_arithmetic<T>)
+    map(acc, acc, n, [divisor](C x) { return static_cast<C>(x / divisor); });
+}
+
+template <class T, class Op>
+void reduce_many_of(std::span<const TensorView> outs, std::span<const TensorView> ins, Op op, bool averages) {
+  using C = ComputeType<T>;
+  constexpr std::int64_t block = block_of<T>;
+  std::array<C, block> own;
+  // The first output may be written while inputs are still being read when it is the first input.
+  const bool in_place = !is_half<T> && outs[0].data == ins[0].data;
+  for (std::int64_t i = 0; i < ins[0].count; i += block) {
+    const std::int64_t n = std::min(block, ins[0].count - i);
+    C* acc = own.data();
+    if constexpr (!is_half<T>)
+      if (in_place) acc = elements<T>(outs[0]) + i;
+    accumulate<T>(acc, ins, i, n, op);
+    if (averages) divide_each<T>(acc, n, static_cast<std::int64_t>(ins.size()));
+    for (std::size_t k = in_place ? 1 : 0; k < outs.size(); ++k) {
+      T* const out = elements<T>(outs[k]) + i;
+      if constexpr (is_half<T>)
+        from_f32(acc, out, n);
+      else
+        std::memcpy(out, acc, static_cast<std::size_t>(n) * sizeof(T));
+    }
+  }
+}
+
+}  // namespace
+
+void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> ins, ReduceOp op) {
+  const bool averages = op.kind() == ReduceOp::Kind::avg;
+  visit_op(averages ? ReduceOp::Kind::sum : op.kind(), [&](auto functor) {
+    visit_dtype(ins[0].dtype, [&]<class T>() {
+      using C = ComputeType<T>;
+      if constexpr (std::is_invocable_v<decltype(functor), C, C>)
+        reduce_many_of<T>(outs, ins, functor, averages);
+      else
+        no_such_kernel(name(op.kind()), ins[0].dtype);
+    });
+  });
 }
 
 void fill(TensorView view, double value) {

@@ -7,6 +7,7 @@
 namespace dist::cpu_kernels {
 
 void reduce(TensorView acc, TensorView in, ReduceOp op);
+void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> ins, ReduceOp op);
 void fill(TensorView view, double value);
 void scale(TensorView view, double factor);
 void divide(TensorView view, std::int64_t divisor);

@@ -1,5 +1,6 @@
 #include "dist/core/kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "dist/core/cpu_kernels.h"
@@ -70,6 +71,18 @@ void reduce(TensorView acc, TensorView in, ReduceOp op) {
   };
   dispatch(acc, on_host,
            [&](DeviceApi& api, StreamHandle stream) { api.reduce(acc.device, stream, acc, in, op); });
+}
+
+// Called for a few elements at a time, so it checks no more than it must.
+void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> ins, ReduceOp op) {
+  const TensorView& first = ins[0];
+  const auto differs = [&](const TensorView& v) { return v.count != first.count || v.dtype != first.dtype; };
+  if (std::ranges::any_of(ins, differs) || std::ranges::any_of(outs, differs) || !on_cpu(first))
+    fail(Errc::internal, "reduce_many: views of one call have one count and dtype, and lie on the CPU");
+  if (!is_defined(op.kind(), first.dtype) || op.kind() == ReduceOp::Kind::premul_sum)
+    fail(Errc::internal, "reduce_many: {} on {}; its caller must refuse it", name(op.kind()),
+         name(first.dtype));
+  if (first.count > 0) cpu_kernels::reduce_many(outs, ins, op);
 }
 
 void copy(TensorView to, TensorView from) {

@@ -72,8 +72,8 @@ bool has_root(OpKind kind) {
          kind == OpKind::gather;
 }
 
-FlightRecord record_of(const GroupState& group, const Operation& operation) {
-  FlightRecord record;
+FlightCall record_of(const GroupState& group, const Operation& operation) {
+  FlightCall record;
   record.family = is_collective(operation.kind) ? CallFamily::collective : CallFamily::message;
   record.operation = name(operation.kind);
   record.group = group.identity.context;
@@ -110,7 +110,7 @@ Call::Call(OpKind kind, std::string_view name_, const Options& options)
   operation.where = options.where;
   operation.timeout = options.timeout.value_or(group.identity.timeout);
   operation.tag = options.tag;
-  operation.algorithm = options.algorithm;
+  if (!options.algorithm.empty()) operation.algorithm = options.algorithm;
   if (group.rank < 0) refuse_non_member();
   if (operation.timeout < Timeout::zero()) refuse("the timeout is negative");
   if (is_collective(kind)) {
@@ -177,9 +177,13 @@ int Call::group_rank(std::string_view argument, int global, int in_group) const 
 void Call::check_supported() const {
   if (const Tensor* tensor = any_tensor(operation)) {
     check_device(*tensor);
-    std::string why;
-    if (!group.backend->supports(operation.kind, operation.op.kind(), tensor->dtype(), tensor->device().type,
-                                 &why)) {
+    const auto supports = [&](std::string* why) {
+      return group.backend->supports(operation.kind, operation.op.kind(), tensor->dtype(),
+                                     tensor->device().type, why);
+    };
+    if (!supports(nullptr)) {
+      std::string why;
+      supports(&why);
       refuse("{}", why);
     }
   }
@@ -194,7 +198,7 @@ void Call::check_supported() const {
 
 void Call::admit() {
   operation.sequence = is_collective(operation.kind) ? group.collectives++ : group.messages++;
-  FlightRecord record = record_of(group, operation);
+  FlightCall record = record_of(group, operation);
   record.blocks = !async;
   operation.record = group.job->log->recorder.issued(record);
   trace_call(group, operation, async);
@@ -204,7 +208,10 @@ std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
   const auto& observer = group.job->observer;
   std::vector<CallNote> calls;
   calls.reserve(operations.size());
-  for (const auto& operation : operations) calls.emplace_back(group, operation);
+  for (auto& operation : operations) {
+    operation.own_tensors();  // it goes on when the caller has got its Work
+    calls.emplace_back(group, operation);
+  }
   if (observer->sees_everything) {
     for (auto& operation : operations) observer->issued(group, operation, true);
   }

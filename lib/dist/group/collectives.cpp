@@ -63,7 +63,7 @@ Work broadcast(Tensor& t, int src, const Options& options) {
   Call call(OpKind::broadcast, "broadcast", options);
   check_defined(call, {"t", t});
   call.set_root("src", src, options.group_src);
-  call.operation.outputs = {t};
+  call.operation.outputs = TensorList::borrow(t);
   return call.issue();
 }
 
@@ -71,7 +71,7 @@ Work reduce(Tensor& t, int dst, ReduceOp op, const Options& options) {
   Call call(OpKind::reduce, "reduce", options);
   check_defined(call, {"t", t});
   call.set_root("dst", dst, options.group_dst);
-  call.operation.outputs = {t};
+  call.operation.outputs = TensorList::borrow(t);
   call.operation.op = op;
   return call.issue();
 }
@@ -79,7 +79,7 @@ Work reduce(Tensor& t, int dst, ReduceOp op, const Options& options) {
 Work all_reduce(Tensor& t, ReduceOp op, const Options& options) {
   Call call(OpKind::all_reduce, "all_reduce", options);
   check_defined(call, {"t", t});
-  call.operation.outputs = {t};
+  call.operation.outputs = TensorList::borrow(t);
   call.operation.op = op;
   return call.issue();
 }
@@ -92,11 +92,11 @@ Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Option
     check_list(call, {"list", list}, {"out", out});
     check_own_share(call, {"list", list}, {"out", out});
     check_apart(call, {"list", list}, {"out", out});
-    call.operation.inputs = list;
+    call.operation.inputs = TensorList::borrow(list);
   } else {
     check_empty(call, {"list", list}, "source", call.group.global_rank_of(call.operation.root));
   }
-  call.operation.outputs = {out};
+  call.operation.outputs = TensorList::borrow(out);
   return call.issue();
 }
 
@@ -109,11 +109,11 @@ Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& 
     check_own_share(call, {"list", list}, {"t", t});
     check_disjoint(call, {"list", list});
     check_apart(call, {"list", list}, {"t", t});
-    call.operation.outputs = list;
+    call.operation.outputs = TensorList::borrow(list);
   } else {
     check_empty(call, {"list", list}, "destination", call.group.global_rank_of(call.operation.root));
   }
-  call.operation.inputs = {t};
+  call.operation.inputs = TensorList::borrow(t);
   return call.issue();
 }
 
@@ -124,8 +124,8 @@ Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& optio
   check_own_share(call, {"list", list}, {"t", t});
   check_disjoint(call, {"list", list});
   check_apart(call, {"list", list}, {"t", t});
-  call.operation.inputs = {t};
-  call.operation.outputs = list;
+  call.operation.inputs = TensorList::borrow(t);
+  call.operation.outputs = TensorList::borrow(list);
   return call.issue();
 }
 
@@ -137,7 +137,7 @@ Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options
   check_n_times(call, {"out", out}, {"t", t});
   call.operation.outputs = equal_parts(out, call.group.size());
   check_apart(call, {"out", call.operation.outputs}, {"t", t});
-  call.operation.inputs = {t};
+  call.operation.inputs = TensorList::borrow(t);
   return call.issue();
 }
 
@@ -147,8 +147,8 @@ Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op, c
   check_list(call, {"list", list}, {"out", out});
   check_own_share(call, {"list", list}, {"out", out});
   check_apart(call, {"list", list}, {"out", out});
-  call.operation.inputs = list;
-  call.operation.outputs = {out};
+  call.operation.inputs = TensorList::borrow(list);
+  call.operation.outputs = TensorList::borrow(out);
   call.operation.op = op;
   return call.issue();
 }
@@ -161,7 +161,7 @@ Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op, const Opti
   check_n_times(call, {"t", t}, {"out", out});
   call.operation.inputs = equal_parts(t, call.group.size());
   check_apart(call, {"t", call.operation.inputs}, {"out", out});
-  call.operation.outputs = {out};
+  call.operation.outputs = TensorList::borrow(out);
   call.operation.op = op;
   return call.issue();
 }
@@ -175,8 +175,8 @@ Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const
   check_own_share(call, {"outs", outs}, {"ins[this rank]", ins[static_cast<std::size_t>(call.group.rank)]});
   check_disjoint(call, {"outs", outs});
   check_apart(call, NamedList{"outs", outs}, NamedList{"ins", ins});
-  call.operation.inputs = ins;
-  call.operation.outputs = outs;
+  call.operation.inputs = TensorList::borrow(ins);
+  call.operation.outputs = TensorList::borrow(outs);
   return call.issue();
 }
 

@@ -173,15 +173,15 @@ std::shared_ptr<const Exchanged> exchange(GroupState& group, const ControlCall& 
 
 ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence)
     : group_(group), where_(call.where) {
-  FlightRecord record;
+  FlightCall record;
   record.family = CallFamily::control;
   record.blocks = true;
   record.operation = call.name;
   record.group = group.identity.context;
   record.sequence = sequence;
   record.where = call.where;
-  record.state = RecordState::running;
   id_ = group.job->log->recorder.issued(record);
+  group.job->log->recorder.started(id_, {});
   if (!group.job->tracer) return;
   trace::Call traced;
   traced.record = id_;

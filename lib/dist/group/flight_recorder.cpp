@@ -1,6 +1,7 @@
 #include "dist/group/flight_recorder.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -28,90 +29,111 @@ std::string FlightRecord::what() const { return fmt::format("{} at {}", doing(),
 FlightRecorder::FlightRecorder(std::size_t capacity) : ring_(capacity) {}
 
 void FlightRecorder::name_group(std::uint32_t group, std::string name, Members members) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(lock_);
   groups_[group] = {std::move(name), std::move(members), {}};
 }
 
 std::string FlightRecorder::group_name(std::uint32_t group) const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(lock_);
   const auto found = groups_.find(group);
   return found == groups_.end() ? "" : found->second.name;
 }
 
 std::map<std::uint32_t, FlightRecorder::Group> FlightRecorder::groups() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(lock_);
   return groups_;
 }
 
 bool FlightRecorder::knows_all_open() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(lock_);
   return lost_ == 0;
 }
 
-std::uint64_t FlightRecorder::issued(const FlightRecord& record) {
-  const auto now = Clock::now();
-  std::lock_guard lock(mutex_);
-  FlightRecord& slot = ring_[next_id_ % ring_.size()];
-  if (slot.id != 0 && !slot.is_over()) ++lost_;
-  if (!last_group_.second || last_group_.first != record.group)
-    last_group_ = {record.group, &groups_[record.group]};
-  auto& begun = last_group_.second->begun[static_cast<std::size_t>(record.family)];
-  begun = std::max(begun, record.sequence + 1);
-  slot = record;
-  slot.id = next_id_++;
-  slot.issued = now;
-  return slot.id;
+std::uint64_t FlightRecorder::issued(const FlightCall& call) {
+  const std::uint64_t now = clock_.now();
+  std::lock_guard lock(lock_);
+  Entry& entry = last_ == nullptr || last_ == &ring_.back() ? ring_.front() : last_[1];
+  if (entry.id != 0 && !entry.is_over()) ++lost_;
+  if (!last_group_.second || last_group_.first != call.group)
+    last_group_ = {call.group, &groups_[call.group]};
+  auto& begun = last_group_.second->begun[static_cast<std::size_t>(call.family)];
+  begun = std::max(begun, call.sequence + 1);
+  entry.call = call;
+  entry.id = next_id_++;
+  entry.state = RecordState::issued;
+  entry.issued = now;
+  entry.started = entry.ended = 0;
+  last_ = &entry;
+  return entry.id;
 }
 
-FlightRecord* FlightRecorder::find_locked(std::uint64_t id) {
-  FlightRecord& slot = ring_[id % ring_.size()];
-  return slot.id == id ? &slot : nullptr;
+FlightRecorder::Entry* FlightRecorder::find_locked(std::uint64_t id) {
+  if (last_ && last_->id == id) return last_;
+  Entry& entry = ring_[(id - 1) % ring_.size()];
+  return entry.id == id ? &entry : nullptr;
 }
 
 void FlightRecorder::started(std::uint64_t id, std::string_view algorithm) {
-  const auto now = Clock::now();
-  std::lock_guard lock(mutex_);
-  if (FlightRecord* record = find_locked(id)) {
-    record->state = RecordState::running;
-    record->algorithm = algorithm;
-    record->started = now;
-  }
+  std::lock_guard lock(lock_);
+  Entry* const entry = find_locked(id);
+  if (!entry) return;
+  entry->state = RecordState::running;
+  entry->call.algorithm = algorithm;
+  // The rank stands in the call: no time has passed that is worth asking for.
+  entry->started = entry->call.blocks && entry == last_ ? entry->issued : clock_.now();
 }
 
 void FlightRecorder::completed(std::uint64_t id) {
-  const auto now = Clock::now();
-  std::lock_guard lock(mutex_);
-  if (FlightRecord* record = end_locked(id, RecordState::completed)) record->ended = now;
+  const std::uint64_t now = clock_.now();
+  std::lock_guard lock(lock_);
+  if (Entry* const entry = end_locked(id, RecordState::completed)) entry->ended = now;
 }
 
 void FlightRecorder::failed(std::uint64_t id, std::string_view error) {
-  const auto now = Clock::now();
-  std::lock_guard lock(mutex_);
-  FlightRecord* const record = end_locked(id, RecordState::failed);
-  if (!record) return;
-  record->ended = now;
-  record->error = error;
+  const std::uint64_t now = clock_.now();
+  std::lock_guard lock(lock_);
+  Entry* const entry = end_locked(id, RecordState::failed);
+  if (!entry) return;
+  entry->ended = now;
+  entry->error = error;
 }
 
-FlightRecord* FlightRecorder::end_locked(std::uint64_t id, RecordState state) {
-  FlightRecord* const record = find_locked(id);
-  if (record)
-    record->state = state;
+FlightRecorder::Entry* FlightRecorder::end_locked(std::uint64_t id, RecordState state) {
+  Entry* const entry = find_locked(id);
+  if (entry)
+    entry->state = state;
   else if (lost_ > 0)
     --lost_;
-  return record;
+  return entry;
 }
 
 void FlightRecorder::waiting(std::uint64_t id, bool yes) {
-  std::lock_guard lock(mutex_);
-  if (FlightRecord* record = find_locked(id)) record->blocks = yes;
+  std::lock_guard lock(lock_);
+  if (Entry* const entry = find_locked(id)) entry->call.blocks = yes;
+}
+
+FlightRecord FlightRecorder::record_of(const Entry& entry, const TickClock::Reading& now) const {
+  const auto time_of = [&](std::uint64_t ticks) {
+    return ticks == 0 ? FlightRecord::Time{} : clock_.time_of(ticks, now);
+  };
+  FlightRecord record;
+  static_cast<FlightCall&>(record) = entry.call;
+  record.id = entry.id;
+  record.state = entry.state;
+  if (entry.state == RecordState::failed) record.error = entry.error;
+  record.issued = time_of(entry.issued);
+  record.started = time_of(entry.started);
+  record.ended = time_of(entry.ended);
+  return record;
 }
 
 std::vector<FlightRecord> FlightRecorder::snapshot() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(lock_);
   std::vector<FlightRecord> records;
+  const TickClock::Reading now = clock_.read();
   const std::uint64_t oldest = next_id_ > ring_.size() ? next_id_ - ring_.size() : 1;
-  for (std::uint64_t id = oldest; id < next_id_; ++id) records.push_back(ring_[id % ring_.size()]);
+  for (std::uint64_t id = oldest; id < next_id_; ++id)
+    records.push_back(record_of(ring_[(id - 1) % ring_.size()], now));
   return records;
 }
 

@@ -1,19 +1,20 @@
 // Flight recorder: the last operations of one rank, kept in a ring so that after a failure somebody can see
-// what it was doing. Every operation is written down, so an entry must cost little: about 100 ns, and no
-// allocation.
+// what it was doing. Every operation is written down, so an entry must cost little: some tens of nanoseconds,
+// and no allocation.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "dist/core/call_site.h"
+#include "dist/core/spin_lock.h"
+#include "dist/core/ticks.h"
 #include "dist/core/types.h"
 #include "dist/transport/members.h"
 
@@ -27,9 +28,8 @@ std::string_view name(RecordState state);  // "issued", ...
 enum class CallFamily : std::uint8_t { collective, message, control };
 inline constexpr std::size_t call_families = 3;
 
-struct FlightRecord {
-  using Time = std::chrono::steady_clock::time_point;
-
+// A call as its rank writes it down.
+struct FlightCall {
   CallFamily family = CallFamily::collective;
   bool blocks = false;         // the rank stands still until it has ended
   std::string_view operation;  // "all_reduce"; static storage
@@ -42,7 +42,12 @@ struct FlightRecord {
   int peer = -1;
   std::uint64_t tag = 0;  // of a message
   CallSite where;
-  // Below: filled in by the recorder.
+};
+
+// What became of it: filled in by the recorder.
+struct FlightRecord : FlightCall {
+  using Time = std::chrono::steady_clock::time_point;
+
   std::uint64_t id = 0;
   RecordState state = RecordState::issued;
   Time issued, started, ended;
@@ -66,7 +71,7 @@ class FlightRecorder {
 
   void name_group(std::uint32_t group, std::string name, Members members = {});
   // Returns the entry's id, for the calls below. They do nothing when the entry has been overwritten since.
-  std::uint64_t issued(const FlightRecord& record);
+  std::uint64_t issued(const FlightCall& call);
   void started(std::uint64_t id, std::string_view algorithm);
   void completed(std::uint64_t id);
   void failed(std::uint64_t id, std::string_view error);
@@ -84,11 +89,23 @@ class FlightRecorder {
   Activity activity() const;
 
  private:
-  FlightRecord* find_locked(std::uint64_t id);
-  FlightRecord* end_locked(std::uint64_t id, RecordState state);  // null: overwritten
+  struct Entry {
+    FlightCall call;
+    std::uint64_t id = 0;
+    RecordState state = RecordState::issued;
+    std::uint64_t issued = 0, started = 0, ended = 0;  // ticks
+    std::string error;
 
-  mutable std::mutex mutex_;  // of all below
-  std::vector<FlightRecord> ring_;
+    bool is_over() const { return state == RecordState::completed || state == RecordState::failed; }
+  };
+  FlightRecord record_of(const Entry& entry, const TickClock::Reading& now) const;
+  Entry* find_locked(std::uint64_t id);
+  Entry* end_locked(std::uint64_t id, RecordState state);  // null: overwritten
+
+  const TickClock clock_;
+  mutable SpinLock lock_;  // of all below
+  std::vector<Entry> ring_;
+  Entry* last_ = nullptr;  // the newest
   std::uint64_t next_id_ = 1;
   std::map<std::uint32_t, Group> groups_;
   std::pair<std::uint32_t, Group*> last_group_{0, nullptr};  // of the operation before

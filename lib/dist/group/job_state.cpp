@@ -1,9 +1,11 @@
 #include "dist/group/job_state.h"
 
 #include <algorithm>
+#include <set>
 
 #include <unistd.h>
 
+#include "dist/collectives/cost_model_file.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
@@ -110,8 +112,11 @@ void JobState::connect() {
 
 void JobState::agree_with_others(const InitOptions& options, const std::string& backend) {
   const ControlCall call{"init_process_group", options.where, job.timeout};
+  const bool is_virtual = context.virtual_world != nullptr;
+  const auto measured = is_virtual ? std::nullopt : load_cost_model(cost_model_path());
   const ControlMessage mine{fmt::format("init_process_group(backend {})", backend), options.where.str(),
-                            fmt::format("{} {}", static_cast<int>(settings.debug), Moment::now().str()),
+                            fmt::format("{} {}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
+                                        measured ? to_json(*measured) : ""),
                             options.where};
   // The mismatch check needs all ranks: one that asks for it is enough.
   const auto exchanged = exchange(*groups[0], call, mine);
@@ -122,7 +127,9 @@ void JobState::agree_with_others(const InitOptions& options, const std::string& 
     return highest;
   });
   const std::string& rank_0 = exchanged->messages[0].data;
-  if (tracer) start_trace(*tracer, job, Moment::parse(rank_0.substr(rank_0.find(' ') + 1)));
+  const auto space = rank_0.find(' '), line_end = rank_0.find('\n');
+  if (tracer) start_trace(*tracer, job, Moment::parse(rank_0.substr(space + 1, line_end - space - 1)));
+  if (line_end + 1 < rank_0.size()) costs = cost_model_from_json(rank_0.substr(line_end + 1), "of rank 0");
 }
 
 std::shared_ptr<JobState> JobState::of(RankContext& context) {
@@ -238,6 +245,15 @@ std::string JobState::tell(check::Finding finding) {
   return observer && observer->found(std::move(finding)) ? "" : line;
 }
 
+// One where hosts are not kept: among virtual ranks.
+int JobState::nodes_of(const Members& members) const {
+  std::set<int> hosts;
+  for (const int member : members.list())
+    if (static_cast<std::size_t>(member) < job.hosts.size())
+      hosts.insert(job.hosts[static_cast<std::size_t>(member)]);
+  return std::max(1, static_cast<int>(hosts.size()));
+}
+
 std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity) {
   auto group = std::make_shared<GroupState>(std::move(identity), job.rank);
   group->job = this;
@@ -251,6 +267,8 @@ std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity) {
     if (job.store) backend.store = std::make_shared<PrefixStore>("group/" + group->identity.name, job.store);
     backend.endpoint = endpoint;
     backend.send_mode = settings.send_mode;
+    backend.costs = &costs;
+    backend.nodes = nodes_of(backend.members);
     group->observer = make_group_observer(*this, *group);
     backend.observer = group->observer.get();
     group->backend = find_backend(group->identity.backend).make(backend);

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "dist/collectives/cost_model.h"
 #include "dist/core/error.h"
 #include "dist/group/call_observer.h"
 #include "dist/group/flight_dump.h"
@@ -70,6 +71,7 @@ class JobState {
   RankContext& context;
   std::shared_ptr<CallObserver> observer;
   std::shared_ptr<trace::RankTracer> tracer;  // null: no trace is kept, or the simulator keeps it
+  CostModel costs;                            // rank 0's, so that all choose alike
   std::vector<std::shared_ptr<GroupState>> groups;
   std::uint32_t next_context = 1;  // see agree_on_context()
 
@@ -77,6 +79,7 @@ class JobState {
   void join(const InitOptions& options);  // with processes and threads
   void join_virtually(const InitOptions& options);
   void connect();
+  int nodes_of(const Members& members) const;
   void agree_with_others(const InitOptions& options, const std::string& backend);
   std::string ask_others(std::uint64_t record, const Error& error);
   void leave_store(Deadline deadline) noexcept;

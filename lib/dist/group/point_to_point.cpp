@@ -10,25 +10,25 @@ Call send_call(std::string_view name, const Tensor& t, int dst, const Options& o
   Call call(OpKind::send, name, options);
   check_defined(call, {"t", t});
   call.operation.peer = call.group_rank("dst", dst, options.group_dst);
-  call.operation.inputs = {t};
+  call.operation.inputs = TensorList::borrow(t);
   return call;
 }
 
-Call recv_call(std::string_view name, Tensor& t, int src, const Options& options) {
+Call recv_call(std::string_view name, const Tensor& t, int src, const Options& options) {
   Call call(OpKind::recv, name, options);
   check_defined(call, {"t", t});
   call.operation.peer = call.group_rank("src", src, options.group_src);
-  call.operation.outputs = {t};
+  call.operation.outputs = TensorList::borrow(t);
   return call;
 }
 
 // `.group_src` still names one.
-Call recv_from_any(std::string_view name, Tensor& t, const Options& options) {
+Call recv_from_any(std::string_view name, const Tensor& t, const Options& options) {
   if (options.group_src != -1) return recv_call(name, t, any_rank, options);
   Call call(OpKind::recv, name, options);
   check_defined(call, {"t", t});
   call.operation.peer = any_rank;
-  call.operation.outputs = {t};
+  call.operation.outputs = TensorList::borrow(t);
   return call;
 }
 
@@ -71,9 +71,8 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
     Options of_each = options;
     if (each.group) of_each.group = each.group;
     of_each.tag = each.tag;
-    Tensor tensor = each.tensor;  // shares the storage
-    calls.push_back(each.kind == P2P::isend ? send_call(name, tensor, each.peer, of_each)
-                                            : recv_call(name, tensor, each.peer, of_each));
+    calls.push_back(each.kind == P2P::isend ? send_call(name, each.tensor, each.peer, of_each)
+                                            : recv_call(name, each.tensor, each.peer, of_each));
   }
   // All of them are right before the first is numbered; each group's operations go to its backend together.
   for (const auto& call : calls) call.check_supported();

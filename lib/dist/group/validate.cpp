@@ -22,7 +22,7 @@ Extent extent_of(const Tensor& tensor) {
 
 // Everything between the first and the last byte of a list: lists are mostly whole, so this settles most
 // questions.
-Extent hull_of(const std::vector<Tensor>& tensors) {
+Extent hull_of(std::span<const Tensor> tensors) {
   Extent hull{nullptr, nullptr};
   for (const auto& tensor : tensors) {
     const Extent extent = extent_of(tensor);

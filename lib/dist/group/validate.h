@@ -1,6 +1,7 @@
 // Checks of a call's tensors. Each refuses the call with what is wrong and what would be right.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct Named {
 };
 struct NamedList {
   std::string_view name;
-  const std::vector<Tensor>& tensors;
+  std::span<const Tensor> tensors;
 };
 
 void check_defined(const Call& call, const Named& argument);

@@ -30,7 +30,7 @@ class UncountedMemory {
 // Inputs are read; outputs are written (and read, where the operation works in place).
 std::vector<SimObserver::Range> SimObserver::ranges_of(const Operation& operation) {
   std::vector<Range> ranges;
-  const auto add = [&](const std::vector<Tensor>& tensors, bool written) {
+  const auto add = [&](const TensorList& tensors, bool written) {
     for (const Tensor& tensor : tensors) {
       const TensorView view = tensor.flat();
       if (view.count > 0) ranges.push_back({view.data, view.data + view.bytes(), written});
@@ -96,10 +96,10 @@ bool SimObserver::overlaps_those_in_flight(const InFlight& fresh) {
 
 SimObserver::Loan SimObserver::lend(Operation& operation) {
   Loan loan;
-  const auto copies = [](std::vector<Tensor>& tensors) {
-    std::vector<Tensor> users = tensors;
+  const auto copies = [](TensorList& tensors) {
+    std::vector<Tensor> users(tensors.begin(), tensors.end());
     const UncountedMemory uncounted;
-    for (Tensor& tensor : tensors) tensor = tensor.clone();
+    for (std::size_t i = 0; i < users.size(); ++i) tensors.replace(i, users[i].clone());
     return users;
   };
   const auto inputs = copies(operation.inputs), outputs = copies(operation.outputs);

@@ -3,6 +3,7 @@
 #include "dist/transport/engine.h"
 #include "dist/transport/host_transport.h"
 #include "dist/transport/mesh.h"
+#include "dist/transport/peer_memory.h"
 
 namespace dist {
 namespace {
@@ -17,6 +18,10 @@ class HostEndpoint final : public Endpoint {
   std::unique_ptr<Transport> open(TransportOptions options) override {
     return std::make_unique<net::HostTransport>(*engine_, scratch_, world_size_, std::move(options));
   }
+  std::unique_ptr<PeerMemory> map_peers(TransportOptions options) override {
+    net::HostTransport transport(*engine_, scratch_, world_size_, options);
+    return net::map_peers(*engine_, transport, options);
+  }
   void progress(Timeout patience) override { engine_->progress(patience); }
   void interrupt() override { engine_->interrupt(); }
   void abort(const std::string& reason) override { engine_->abort(reason); }
@@ -30,6 +35,10 @@ class HostEndpoint final : public Endpoint {
 };
 
 }  // namespace
+
+Endpoint::~Endpoint() = default;
+
+std::unique_ptr<PeerMemory> Endpoint::map_peers(TransportOptions) { return nullptr; }
 
 std::shared_ptr<Endpoint> connect_endpoint(Store& store, const EndpointOptions& options) {
   return std::make_shared<HostEndpoint>(net::Mesh(store, options).connect(), options.world_size);

@@ -48,7 +48,10 @@ struct TransportOptions {
   OpLabel label;
   SendMode mode = SendMode::eager;
   Deadline deadline = Deadline::never();
+  std::uint64_t bytes = 0;  // of this rank's part; what errors say where no message is under way
 };
+
+class PeerMemory;
 
 struct EndpointOptions {
   int rank = 0;
@@ -68,10 +71,15 @@ struct EndpointOptions {
 // fails only what still needs it, and its reason is quoted.
 class Endpoint {
  public:
-  virtual ~Endpoint() = default;
+  virtual ~Endpoint();
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
   virtual std::unique_ptr<Transport> open(TransportOptions options) = 0;
+  // This rank's part in working without messages (peer_memory.h), for a group whose ranks all map each
+  // other's memory; nullptr on every rank where one does not. Every member calls it, with a channel of its
+  // own for the messages in which they agree. Errors as an operation's. The result must not outlive the
+  // endpoint.
+  virtual std::unique_ptr<PeerMemory> map_peers(TransportOptions options);
   // Moves whatever can be moved for operations that nobody waits for right now (async point-to-point);
   // returns after `patience` or as soon as something completed or interrupt() was called.
   virtual void progress(Timeout patience) = 0;

@@ -32,6 +32,7 @@ Engine::Engine(Config config)
     : config_(std::move(config)),
       poller_(config_.mailroom->doorbell_fd()),
       claims_(*config_.mailroom),
+      areas_(config_.mailroom),
       links_(static_cast<std::size_t>(config_.world_size)),
       peers_(static_cast<std::size_t>(config_.world_size)),
       spin_(config_.spin),

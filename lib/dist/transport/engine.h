@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "dist/core/view.h"
+#include "dist/transport/area_pool.h"
 #include "dist/transport/baton.h"
 #include "dist/transport/link.h"
 #include "dist/transport/mailroom.h"
@@ -56,6 +58,22 @@ class Engine final : private LinkEvents {
   bool test(std::uint64_t id);
   void cancel(std::uint64_t id) noexcept;
 
+  // Work without messages (engine_memory.cpp): what PeerMemory needs. Blocks until arrived(), which looks at
+  // memory that `peer` writes before it rings; Error as wait() throws.
+  void await_memory(TransportOptions options, int peer, const std::function<bool()>& arrived);
+  // The same without an error: until it is released, or the peer is gone or seems stopped.
+  void await_release(int peer, const std::function<bool()>& released) noexcept;
+  [[noreturn]] void fail_terms(TransportOptions options, int peer, std::uint32_t their_opcode);
+  [[noreturn]] void fail_size(TransportOptions options, int peer, std::uint64_t mine, std::uint64_t theirs);
+  [[noreturn]] void fail_withdrawn(TransportOptions options, int peer);
+  bool has_cores() const { return config_.spin.count() > 0; }  // every rank of this host
+  // Runs act(AreaPool&) under the lock.
+  template <class Act>
+  auto with_areas(const Act& act) {
+    Lock lock = baton_.enter();
+    return act(areas_);
+  }
+
   void progress(Timeout patience);
   void interrupt();
   void abort(const std::string& reason);
@@ -98,6 +116,7 @@ class Engine final : private LinkEvents {
   // Waiting (engine_wait.cpp).
   template <class Done>
   bool await(Lock& lock, const Done& done, Deadline deadline);
+  bool await_change(Lock& lock, const std::function<bool()>& done, Deadline deadline);
   template <class Done>
   bool lead(Lock& lock, const Done& done, Deadline deadline);
   bool advance(Lock& lock);
@@ -105,6 +124,7 @@ class Engine final : private LinkEvents {
   bool flush_backlog();
   void sleep(Lock& lock, Deadline deadline);
   bool look_before_sleep();
+  bool look_at_memory();
   void look_around(Lock& lock);
   bool handle(std::span<const Poller::Event> events);
   void wake_sleeper();
@@ -113,6 +133,7 @@ class Engine final : private LinkEvents {
   Config config_;
   Poller poller_;
   Claims claims_;
+  AreaPool areas_;
   std::vector<std::unique_ptr<Link>> links_;  // by rank
   std::vector<Link*> rings_;                  // those that must be polled
   std::vector<Link*> backlog_;                // those with something to flush
@@ -122,6 +143,7 @@ class Engine final : private LinkEvents {
   TransferPool transfers_;
   Matching matching_;
   IntrusiveList<Op> ops_;
+  std::vector<const std::function<bool()>*> watched_;  // memory that threads of this rank wait for
   std::deque<std::uint64_t> copies_;  // receives whose data is to be copied from the sender's memory
 
   std::vector<PeerState> peers_;  // by rank

@@ -1,4 +1,6 @@
 // Waiting: a short look around, then sleep until a bell rings or a connection has something.
+#include <algorithm>
+
 #include "dist/transport/engine.h"
 
 namespace dist::net {
@@ -6,14 +8,6 @@ namespace {
 
 // With rings to look at, sockets get every so many-th look: asking the kernel is expensive.
 constexpr std::uint32_t looks_per_kernel_call = 16;
-
-void relax_cpu() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace
 
@@ -47,7 +41,13 @@ bool Engine::advance(Lock& lock) {
     run_copies(lock);
     moved = true;
   }
+  if (look_at_memory()) note_activity();
   return moved;
+}
+
+// Whether something that a thread of this rank waits for has come without a message.
+bool Engine::look_at_memory() {
+  return std::ranges::any_of(watched_, [](const auto* arrived) { return (*arrived)(); });
 }
 
 bool Engine::poll_links() {
@@ -110,7 +110,7 @@ void Engine::sleep(Lock& lock, Deadline deadline) {
 }
 
 bool Engine::look_before_sleep() {
-  bool stay_awake = !copies_.empty() || flush_backlog();
+  bool stay_awake = !copies_.empty() || look_at_memory() || flush_backlog();
   std::vector<Link*> departed;
   for (Link* link : rings_) {
     stay_awake |= link->look_before_sleep();
@@ -137,6 +137,10 @@ void Engine::note_activity() {
   ++activity_;
   baton_.wake_all();
   wake_sleeper();
+}
+
+bool Engine::await_change(Lock& lock, const std::function<bool()>& done, Deadline deadline) {
+  return await(lock, done, deadline);
 }
 
 int Engine::wait(std::uint64_t id) {

@@ -37,4 +37,7 @@ class HostTransport final : public Transport {
   Op op_;
 };
 
+// See Endpoint::map_peers.
+std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options);
+
 }  // namespace dist::net

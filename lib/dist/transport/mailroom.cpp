@@ -16,8 +16,13 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr std::size_t header_bytes = (sizeof(MailroomHeader) + page - 1) / page * page;
 
+std::size_t areas_begin(int rings, const RingShape& shape) {
+  const std::size_t end = header_bytes + static_cast<std::size_t>(rings) * shape.bytes();
+  return (end + page - 1) / page * page;
+}
+
 std::size_t mailroom_size(int rings, const RingShape& shape) {
-  return header_bytes + static_cast<std::size_t>(rings) * shape.bytes();
+  return areas_begin(rings, shape) + area_count * sizeof(SharedArea);
 }
 
 UniqueFd make_memory(std::size_t bytes) {
@@ -68,6 +73,11 @@ void Mailroom::check_size() const {
 
 std::byte* Mailroom::ring(int index) const {
   return mapping_.data() + header_bytes + static_cast<std::size_t>(index) * shape_.bytes();
+}
+
+SharedArea& Mailroom::area(int index) const {
+  std::byte* const first = mapping_.data() + areas_begin(rings_, shape_);
+  return reinterpret_cast<SharedArea*>(first)[index];
 }
 
 void Mailroom::ring_bell() noexcept {

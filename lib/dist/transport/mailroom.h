@@ -1,6 +1,6 @@
 // A rank's mailroom: the memory that its peers on the same host map. It holds one inbound ring a peer, the
-// flag that says this rank sleeps, and the claims on its large messages. A memfd and an eventfd: nothing has
-// a name, so nothing is left behind.
+// flag that says this rank sleeps, the claims on its large messages, and areas for work without messages. A
+// memfd and an eventfd: nothing has a name, so nothing is left behind.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include "dist/core/deadline.h"
 #include "dist/core/handles.h"
 #include "dist/transport/ring.h"
+#include "dist/transport/shared_area.h"
 #include "dist/transport/tuning.h"
 
 namespace dist::net {
@@ -31,6 +32,7 @@ class Mailroom {
 
   MailroomHeader& header() const { return *reinterpret_cast<MailroomHeader*>(mapping_.data()); }
   std::byte* ring(int index) const;
+  SharedArea& area(int index) const;  // 0 to area_count - 1
   RingShape shape() const { return shape_; }
   int rings() const { return rings_; }
   int memory_fd() const { return memory_.get(); }

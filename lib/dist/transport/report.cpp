@@ -86,6 +86,13 @@ Trouble cancelled_trouble(int rank, const Transfer& t) {
                       t.peer, t.is_send ? "receive" : "send", t.bytes)};
 }
 
+Trouble terms_trouble(int rank, const Op& op, int peer) {
+  return {Errc::mismatch,
+          fmt::format("{}: rank {} calls it with another root or reduction; all ranks must pass the same "
+                      "(DIST_DEBUG=detail shows what each passes)",
+                      headline(rank, op), peer)};
+}
+
 Trouble aborted_trouble(int rank, const Op& op, const std::string& reason) {
   return {Errc::aborted, fmt::format("{}: {}", headline(rank, op), reason)};
 }

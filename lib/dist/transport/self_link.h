@@ -21,6 +21,7 @@ class SelfLink final : public Link {
     return reinterpret_cast<const std::byte*>(address);
   }
   Mailroom* mailroom() const override { return mailroom_.get(); }
+  std::optional<std::ptrdiff_t> shift() const override { return 0; }
   std::byte* translate(std::byte* data, std::size_t) const override { return data; }
 
  private:

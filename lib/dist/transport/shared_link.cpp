@@ -68,6 +68,10 @@ std::optional<std::uint64_t> ProcessLink::address_of(const std::byte* data, std:
   return Arena::local().offset_of(data, bytes);
 }
 
+std::optional<std::ptrdiff_t> ProcessLink::shift() const {
+  return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(arena_.mapping.data()) - arena_.base);
+}
+
 std::byte* ProcessLink::translate(std::byte* data, std::size_t bytes) const {
   const auto pointer = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t capacity = arena_.mapping.size();

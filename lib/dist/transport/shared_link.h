@@ -46,6 +46,7 @@ class ThreadLink final : public RingLink {
   const std::byte* resolve(std::uint64_t address) const override {
     return reinterpret_cast<const std::byte*>(address);
   }
+  std::optional<std::ptrdiff_t> shift() const override { return 0; }
   std::byte* translate(std::byte* data, std::size_t) const override { return data; }
 };
 
@@ -65,6 +66,7 @@ class ProcessLink final : public RingLink {
   void on_ready() override;
   std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t bytes) const override;
   const std::byte* resolve(std::uint64_t address) const override { return arena_.mapping.data() + address; }
+  std::optional<std::ptrdiff_t> shift() const override;
   std::byte* translate(std::byte* data, std::size_t bytes) const override;
 
  private:

@@ -10,6 +10,14 @@
 
 namespace dist::net {
 
+inline void relax_cpu() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 class Spin {
  public:
   using Clock = std::chrono::steady_clock;

@@ -6,6 +6,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/reduction_watch.h"
+#include "dist/transport/peer_memory.h"
 
 namespace dist {
 namespace {
@@ -191,6 +192,9 @@ class TracedEndpoint final : public Endpoint {
   std::unique_ptr<Transport> open(TransportOptions options) override {
     if (!tracer_->is_running()) return inner_->open(std::move(options));
     return std::make_unique<TracedTransport>(*inner_, tracer_, std::move(options));
+  }
+  std::unique_ptr<PeerMemory> map_peers(TransportOptions options) override {
+    return inner_->map_peers(std::move(options));
   }
   void progress(Timeout patience) override { inner_->progress(patience); }
   void interrupt() override { inner_->interrupt(); }

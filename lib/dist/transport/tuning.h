@@ -22,6 +22,10 @@ inline constexpr std::size_t largest_ring_bytes = 256 * 1024;
 // Large messages that one rank has on offer to peers that read its memory; further ones are sent in pieces.
 inline constexpr std::size_t claim_count = 1024;
 
+// Groups of one rank that may work without messages at a time; further ones send messages. Memory is taken
+// when it is used.
+inline constexpr int area_count = 512;
+
 // How long a waiting rank looks before it sleeps, when every rank of the host has a core. DIST_SPIN_US
 // replaces it.
 inline constexpr std::chrono::microseconds spin_time{50};

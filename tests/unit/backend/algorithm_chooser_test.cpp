@@ -25,35 +25,37 @@ Operation broadcast_of(std::int64_t count) {
 }
 
 TEST(AlgorithmChooser, TheCallComesFirst) {
-  const AlgorithmChooser chooser(4, "all_reduce:tree");
-  EXPECT_EQ(chooser.pick(all_reduce_of(10, "ring")).name, "ring");
-  EXPECT_EQ(chooser.pick(all_reduce_of(10)).name, "tree");
-  EXPECT_EQ(chooser.pick(broadcast_of(10)).name, choose(OpKind::broadcast, 40, {.ranks = 4}).algorithm);
+  const AlgorithmChooser chooser({.ranks = 4}, nullptr, "all_reduce:tree");
+  EXPECT_EQ(chooser.pick(all_reduce_of(10, "ring"), false).name, "ring");
+  EXPECT_EQ(chooser.pick(all_reduce_of(10), false).name, "tree");
+  EXPECT_EQ(chooser.pick(broadcast_of(10), false).name,
+            choose(OpKind::broadcast, 40, {.ranks = 4}).algorithm);
 }
 
 TEST(AlgorithmChooser, EnvironmentSpellings) {
   for (const char* text : {"allreduce:ring,broadcast:chain", "all_reduce:ring,broadcast:chain"}) {
-    const AlgorithmChooser chooser(4, text);
-    EXPECT_EQ(chooser.pick(all_reduce_of(1)).name, "ring");
-    EXPECT_EQ(chooser.pick(broadcast_of(1)).name, "chain");
+    const AlgorithmChooser chooser({.ranks = 4}, nullptr, text);
+    EXPECT_EQ(chooser.pick(all_reduce_of(1), false).name, "ring");
+    EXPECT_EQ(chooser.pick(broadcast_of(1), false).name, "chain");
   }
 }
 
 TEST(AlgorithmChooser, WrongSettingsAreQuoted) {
   for (const char* text : {"ring", "all_reduce", "sort:ring", "send:ring", ":ring", "all_reduce:ring,,"}) {
-    expect_error(Errc::invalid_argument, {"DIST_ALGO"}, [&] { AlgorithmChooser(4, text); });
+    expect_error(Errc::invalid_argument, {"DIST_ALGO"},
+                 [&] { AlgorithmChooser({.ranks = 4}, nullptr, text); });
   }
   expect_error(Errc::invalid_argument, {"DIST_ALGO", "all_reduce:magic", "recursive_doubling"},
-               [] { AlgorithmChooser(4, "broadcast:chain,all_reduce:magic"); });
+               [] { AlgorithmChooser({.ranks = 4}, nullptr, "broadcast:chain,all_reduce:magic"); });
 }
 
 TEST(AlgorithmChooser, RemembersPerSizeWithoutConfusion) {
-  const AlgorithmChooser chooser(8, "");
+  const AlgorithmChooser chooser({.ranks = 8}, nullptr, "");
   for (int round = 0; round < 2; ++round) {
     for (std::int64_t count = 1; count < (1 << 22); count *= 2) {
-      EXPECT_EQ(chooser.pick(all_reduce_of(count)).name,
+      EXPECT_EQ(chooser.pick(all_reduce_of(count), false).name,
                 choose(OpKind::all_reduce, static_cast<std::size_t>(count) * 4, {.ranks = 8}).algorithm);
-      EXPECT_EQ(chooser.pick(broadcast_of(count)).name,
+      EXPECT_EQ(chooser.pick(broadcast_of(count), false).name,
                 choose(OpKind::broadcast, static_cast<std::size_t>(count) * 4, {.ranks = 8}).algorithm);
     }
   }

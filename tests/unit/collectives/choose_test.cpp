@@ -33,7 +33,7 @@ TEST(Choose, NamesTheCheapestOfTheAlgorithmsThatAreRightForAllArguments) {
   for_each_situation([](OpKind kind, std::size_t bytes, const Situation& at, const CostModel& model) {
     const Choice choice = choose(kind, bytes, at, model);
     const AlgorithmEntry& chosen = find_algorithm(kind, choice.algorithm);
-    EXPECT_FALSE(chosen.shares_memory);
+    EXPECT_EQ(chosen.direct, nullptr);
     EXPECT_FALSE(chosen.needs_equal_counts);
     EXPECT_NE(choice.reason.find(choice.algorithm), std::string::npos) << choice.reason;
     if (at.ranks == 1) return;
@@ -41,7 +41,7 @@ TEST(Choose, NamesTheCheapestOfTheAlgorithmsThatAreRightForAllArguments) {
       return e.seconds(model, at, static_cast<double>(bytes));
     };
     for (const AlgorithmEntry& other : algorithms()) {
-      if (other.collective != kind || other.needs_equal_counts || other.shares_memory) continue;
+      if (other.collective != kind || other.needs_equal_counts || other.direct) continue;
       EXPECT_LE(cost(chosen), cost(other))
           << chosen.name << " and not " << other.name << ": " << choice.reason;
     }

@@ -65,7 +65,8 @@ double combine(Kind op, bool is_bool, double a, double b) {
 // Everything about one rank's run.
 class RankRun {
  public:
-  RankRun(Transport& net, const CollectiveCase& c) : net_(net), c_(c), n_(net.size()), rank_(net.rank()) {}
+  RankRun(int rank, const CollectiveCase& c, const RunAlgorithm& run)
+      : run_(run), c_(c), n_(c.ranks()), rank_(rank) {}
 
   void broadcast() {
     args_.root = c_.root;
@@ -185,10 +186,10 @@ class RankRun {
     args_.ins = ins;
     args_.outs = outs;
     args_.op = c_.op;
-    c_.algorithm->run(net_, args_);
+    run_(args_);
   }
 
-  Transport& net_;
+  const RunAlgorithm& run_;
   const CollectiveCase& c_;
   const int n_, rank_;
   CollectiveArgs args_;
@@ -207,7 +208,11 @@ std::string CollectiveCase::str() const {
 }
 
 void run_case(Transport& net, const CollectiveCase& c) {
-  RankRun run(net, c);
+  run_case(net.rank(), c, [&](const CollectiveArgs& args) { c.algorithm->run(net, args); });
+}
+
+void run_case(int rank, const CollectiveCase& c, const RunAlgorithm& how) {
+  RankRun run(rank, c, how);
   switch (c.algorithm->collective) {
     case OpKind::broadcast: return run.broadcast();
     case OpKind::reduce: return run.reduce();

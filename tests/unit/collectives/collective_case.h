@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct CollectiveCase {
 // One rank's part: makes its inputs, runs the algorithm and compares. Throws Error{internal} naming the first
 // element that is wrong: in a result, in an input (they must not change), or just outside of one of them.
 void run_case(Transport& net, const CollectiveCase& c);
+// The same with another way to run the algorithm.
+using RunAlgorithm = std::function<void(const CollectiveArgs& args)>;
+void run_case(int rank, const CollectiveCase& c, const RunAlgorithm& how);
 
 bool has_root(OpKind kind);
 bool reduces(OpKind kind);

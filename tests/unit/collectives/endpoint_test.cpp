@@ -2,8 +2,6 @@
 // on the virtual ranks of the tests runs here unchanged.
 #include "dist/transport/endpoint.h"
 
-#include <exception>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,39 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/fail.h"
-#include "dist/core/rank_label.h"
-#include "dist/group/virtual_world.h"
 
 #include "collective_case.h"
-#include "support/ranks.h"
+#include "endpoints.h"
 
 namespace dist::test {
 namespace {
-
-std::shared_ptr<Endpoint> connect(int rank, int n, const std::string& transport, Store& store) {
-  if (const auto& world = rank_context().virtual_world) return world->endpoint(rank);
-  EndpointOptions options;
-  options.rank = rank;
-  options.world_size = n;
-  options.transport = transport;
-  options.deadline = Deadline::after(std::chrono::seconds(30));
-  return connect_endpoint(store, options);
-}
-
-// Calls fn on n connected endpoints, and rethrows the first error in time.
-void run_endpoints(int n, const std::string& transport, const std::function<void(Endpoint&)>& fn) {
-  run_unjoined(n, [&](int rank, const std::shared_ptr<Store>& store) {
-    set_current_rank_label(rank);
-    const auto endpoint = connect(rank, n, transport, *store);
-    try {
-      fn(*endpoint);
-    } catch (const std::exception& error) {
-      endpoint->close(error.what());
-      throw;
-    }
-    endpoint->close("");
-  });
-}
 
 // Runs cases one after the other on an endpoint, as a group would: each has its own sequence number.
 class CaseRunner {

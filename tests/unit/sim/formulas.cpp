@@ -39,7 +39,7 @@ Formula formula_for(const AlgorithmEntry& algorithm) {
 std::vector<Formula> of_the_table() {
   std::vector<Formula> all;
   for (const AlgorithmEntry& algorithm : algorithms())
-    if (!algorithm.shares_memory) all.push_back(formula_for(algorithm));
+    if (!algorithm.direct) all.push_back(formula_for(algorithm));
   return all;
 }
 

@@ -1,0 +1,14 @@
+// Runs a collective on ranks that map each other's memory.
+#pragma once
+
+#include "dist/backend/operation.h"
+#include "dist/collectives/algorithms.h"
+
+namespace dist {
+
+// Tensors over memory that the peers do not map are worked on in a copy. Not for premul_sum. Errors as the
+// transport's.
+void run_direct(PeerMemory& peers, const Operation& operation, DirectFunction algorithm,
+                const RoundLabel& label);
+
+}  // namespace dist

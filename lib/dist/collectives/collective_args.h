@@ -1,0 +1,31 @@
+// The arguments of a collective as algorithms take them.
+#pragma once
+
+#include <span>
+
+#include "dist/core/types.h"
+#include "dist/core/view.h"
+
+namespace dist {
+
+// Arguments of one collective, as views. Which of them are used, and their shapes:
+//   broadcast       out: the data, in place; root
+//   reduce          out: contribution, on the root also the result (elsewhere unchanged); op; root
+//   all_reduce      out: in place; op
+//   scatter         root: ins[i] for rank i; every rank: out; root
+//   gather          in; root: outs[i] from rank i; root
+//   all_gather      in; outs[i] from rank i (counts may differ between ranks, all ranks know all counts)
+//   reduce_scatter  ins[i]: contribution to rank i; out; op (counts may differ, all ranks know all counts)
+//   all_to_all      ins[i] to rank i; outs[i] from rank i (counts may differ)
+//   barrier         nothing
+// In place: `in` may be the very memory of outs[rank], `out` that of ins[rank]; otherwise inputs and outputs
+// do not overlap. Inputs are not written. `op` is a base operation: avg and premul_sum have been taken apart
+// before.
+struct CollectiveArgs {
+  TensorView in, out;
+  std::span<const TensorView> ins, outs;
+  ReduceOp op = ReduceOp::sum;
+  int root = 0;  // group rank
+};
+
+}  // namespace dist

@@ -1,0 +1,48 @@
+// Collectives of ranks that map each other's memory (transport/peer_memory.h): nothing is sent, each rank
+// reads and writes where the data lies.
+//
+// Small data is shown as a copy and read by whoever needs it: one synchronisation, and nobody waits for
+// readers. Large data stays where it is. Ranks share the work: each takes one n-th of the elements, or its
+// own result, reads it from every rank and writes it to every rank that wants it, between two
+// synchronisations.
+//
+// S bytes, n ranks; h: one synchronisation; c: seconds a byte copied; gamma: a byte reduced. "Short" fits a
+// notice (shown_bytes).
+//   all_reduce one_shot     h + c S + (n-1) gamma S             S at most what fits a notice, else piece by
+//   piece all_reduce two_shot     2 h + c S + (n-1)/n gamma S         each rank reads S/n of n ranks, and
+//   writes it to n broadcast               2 h + (n-1)/n c S                   each rank copies S/n to n-1
+//   ranks; short: h + 2 c S reduce                  2 h + c S/n + (n-1)/n gamma S       short: h + c S +
+//   (n-1) gamma S scatter                 2 h + c S/n                         S: the root's list gather 2 h +
+//   c S                           the root fetches all_gather, all_to_all  2 h + c S each rank fetches what
+//   is its own reduce_scatter          2 h + (n-1)/n gamma S barrier                 h
+// Where the ranks do not map each other, the same work is done by messages (algorithms.cpp).
+// All ranks end with the same bits: an element is reduced once, in the order of the ranks, or (one_shot) by
+// every rank in that order.
+#pragma once
+
+#include "dist/collectives/collective_args.h"
+#include "dist/transport/peer_memory.h"
+
+namespace dist {
+
+// One call: the ranks that work on it, and what they must agree on.
+struct DirectCall {
+  PeerMemory& peers;
+  RoundTerms terms;
+  const RoundLabel& label;
+};
+
+// As the tables of algorithms.h; op may be avg too, and not premul_sum. Memory that is written or read in
+// place must be mapped by all (PeerMemory::maps).
+void one_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args);
+void two_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args);
+void direct_broadcast(const DirectCall& call, const CollectiveArgs& args);
+void direct_reduce(const DirectCall& call, const CollectiveArgs& args);
+void direct_scatter(const DirectCall& call, const CollectiveArgs& args);
+void direct_gather(const DirectCall& call, const CollectiveArgs& args);
+void direct_all_gather(const DirectCall& call, const CollectiveArgs& args);
+void direct_reduce_scatter(const DirectCall& call, const CollectiveArgs& args);
+void direct_all_to_all(const DirectCall& call, const CollectiveArgs& args);
+void direct_barrier(const DirectCall& call, const CollectiveArgs& args);
+
+}  // namespace dist

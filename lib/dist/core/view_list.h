@@ -1,0 +1,36 @@
+// ViewList: a view a rank, or a view a tensor. Few need no allocation, and nothing is written before it is
+// set.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "dist/core/view.h"
+
+namespace dist {
+
+class ViewList {
+ public:
+  explicit ViewList(std::size_t size) : size_(size) {
+    if (size > few) many_ = std::make_unique<TensorView[]>(size);
+    data_ = size > few ? many_.get() : reinterpret_cast<TensorView*>(room_);
+  }
+  ViewList(const ViewList&) = delete;
+  ViewList& operator=(const ViewList&) = delete;
+
+  std::size_t size() const { return size_; }
+  // Each is set before it is read.
+  void set(std::size_t i, const TensorView& view) { std::construct_at(data_ + i, view); }
+  const TensorView& operator[](std::size_t i) const { return data_[i]; }
+  operator std::span<const TensorView>() const { return {data_, size_}; }
+
+ private:
+  static constexpr std::size_t few = 8;
+  alignas(TensorView) std::byte room_[few * sizeof(TensorView)];
+  std::unique_ptr<TensorView[]> many_;
+  TensorView* data_;
+  std::size_t size_;
+};
+
+}  // namespace dist

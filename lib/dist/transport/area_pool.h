@@ -1,0 +1,35 @@
+// Which areas of a rank's mailroom its groups use. An area is used again only when every member has left the
+// group it was for. Not synchronised: the engine locks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dist/transport/mailroom.h"
+
+namespace dist::net {
+
+// One that this rank needs no longer.
+struct RetiredArea {
+  int index = 0;
+  std::uint64_t group = 0;           // RoundFlags::group
+  std::vector<SharedArea*> members;  // the areas of all ranks of the group, as they are mapped here
+};
+
+class AreaPool {
+ public:
+  explicit AreaPool(std::shared_ptr<Mailroom> own);
+  std::optional<int> take();                             // its index, nothing when none is left
+  void give_back(int index) { free_.push_back(index); }  // nobody was told of it
+  void retire(RetiredArea area) { retired_.push_back(std::move(area)); }
+
+ private:
+  void reclaim();
+  std::shared_ptr<Mailroom> own_;
+  std::vector<int> free_;
+  std::vector<RetiredArea> retired_;
+};
+
+}  // namespace dist::net

@@ -1,0 +1,86 @@
+// Waiting for what peers write into shared memory instead of sending it (peer_memory.h).
+#include <thread>
+
+#include "dist/transport/engine.h"
+
+namespace dist::net {
+namespace {
+
+// A peer that was stopped while it works on this rank's memory cannot be waited for for ever.
+constexpr std::chrono::seconds stopped_peer_patience{2};
+constexpr std::chrono::milliseconds release_interval{1};
+
+[[noreturn]] void raise(const Trouble& trouble) { throw Error(trouble.code, trouble.text); }
+
+// A receive from `peer` in the eyes of report.h.
+Transfer wanted_from(Op& op, int peer, std::uint64_t bytes) {
+  Transfer wanted;
+  wanted.op = &op;
+  wanted.peer = peer;
+  wanted.bytes = bytes;
+  return wanted;
+}
+
+}  // namespace
+
+void Engine::await_memory(TransportOptions options, int peer, const std::function<bool()>& arrived) {
+  Op op;
+  op.options = std::move(options);
+  open(op);
+  Trouble trouble;
+  {
+    Lock lock = baton_.enter();
+    const auto kind_of_peer = [&] { return peers_[static_cast<std::size_t>(peer)].kind; };
+    watched_.push_back(&arrived);
+    const auto is_over = [&] {
+      return arrived() || op.trouble || kind_of_peer() != PeerState::Kind::present;
+    };
+    await_change(lock, is_over, op.options.deadline);
+    std::erase(watched_, &arrived);
+    if (!arrived()) {
+      const Transfer wanted = wanted_from(op, peer, op.options.bytes);
+      if (op.trouble)
+        trouble = op.trouble;
+      else
+        trouble = kind_of_peer() == PeerState::Kind::present ? timeout_trouble(rank(), wanted)
+                                                             : left_trouble(rank(), wanted);
+    }
+  }
+  close(op);
+  if (trouble) raise(trouble);
+}
+
+void Engine::await_release(int peer, const std::function<bool()>& released) noexcept {
+  const Deadline patience = Deadline::after(stopped_peer_patience);
+  Lock lock = baton_.enter();
+  while (!released() && !patience.passed()) {
+    if (links_[static_cast<std::size_t>(peer)]->is_shut()) return;
+    advance(lock);
+    lock.unlock();
+    std::this_thread::sleep_for(release_interval);
+    lock.lock();
+  }
+}
+
+void Engine::fail_terms(TransportOptions options, int peer, std::uint32_t their_opcode) {
+  Op op;
+  op.options = std::move(options);
+  if (their_opcode == op.channel().opcode) raise(terms_trouble(rank(), op, peer));
+  raise(misfit_at_receiver(rank(), wanted_from(op, peer, 0),
+                           {.kind = FrameKind::offer, .opcode = their_opcode}, peer));
+}
+
+void Engine::fail_size(TransportOptions options, int peer, std::uint64_t mine, std::uint64_t theirs) {
+  Op op;
+  op.options = std::move(options);
+  raise(misfit_at_receiver(rank(), wanted_from(op, peer, mine),
+                           {.kind = FrameKind::offer, .opcode = op.channel().opcode, .bytes = theirs}, peer));
+}
+
+void Engine::fail_withdrawn(TransportOptions options, int peer) {
+  Op op;
+  op.options = std::move(options);
+  raise(cancelled_trouble(rank(), wanted_from(op, peer, op.options.bytes)));
+}
+
+}  // namespace dist::net

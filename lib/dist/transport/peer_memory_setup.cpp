@@ -1,0 +1,65 @@
+// How the ranks of a group agree to work without messages.
+#include "dist/transport/host_transport.h"
+#include "dist/transport/peer_memory.h"
+
+namespace dist::net {
+namespace {
+
+// What each rank tells every other. The group goes without messages when all offer an area.
+struct Offer {
+  std::int64_t area = -1;  // of its mailroom
+};
+
+TensorView view_of(Offer& offer) {
+  return {reinterpret_cast<std::byte*>(&offer), sizeof offer, DType::u8, cpu};
+}
+
+std::vector<Offer> exchange(Transport& net, Offer mine) {
+  std::vector<Offer> offers(static_cast<std::size_t>(net.size()));
+  std::vector<Request> requests;
+  for (int r = 0; r < net.size(); ++r)
+    if (r != net.rank()) requests.push_back(net.irecv(view_of(offers[static_cast<std::size_t>(r)]), r));
+  for (int r = 0; r < net.size(); ++r)
+    if (r != net.rank()) requests.push_back(net.isend(view_of(mine), r));
+  for (Request& request : requests) request.wait();
+  offers[static_cast<std::size_t>(net.rank())] = mine;
+  return offers;
+}
+
+// Rounds of groups with other numbers are never taken for this one's: there is room for 2^44 of each.
+std::uint64_t group_number(std::uint32_t context) { return (std::uint64_t{context} + 1) << 44; }
+
+bool maps(const Link& link) { return link.shift() && link.mailroom(); }
+
+}  // namespace
+
+std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options) {
+  const Members& members = options.members;
+  PeerMemory::Setup setup{
+      engine, -1, net.rank(), {}, group_number(options.channel.context), true, engine.has_cores()};
+  bool all_mapped = true;
+  for (const int member : members.list()) all_mapped &= maps(engine.link(member));
+  Offer mine;
+  if (all_mapped) {
+    setup.area = engine.with_areas([](AreaPool& areas) { return areas.take(); }).value_or(-1);
+    mine.area = setup.area;
+  }
+  if (mine.area >= 0) engine.link(engine.rank()).mailroom()->area(setup.area).flags.group.store(setup.group);
+
+  const std::vector<Offer> offers = exchange(net, mine);
+  const bool all_offer = std::ranges::all_of(offers, [](const Offer& offer) { return offer.area >= 0; });
+  if (!all_offer) {
+    if (mine.area >= 0) engine.with_areas([&](AreaPool& areas) { areas.give_back(setup.area); });
+    return nullptr;
+  }
+  for (int r = 0; r < net.size(); ++r) {
+    const Link& link = engine.link(members[r]);
+    SharedArea& area = link.mailroom()->area(static_cast<int>(offers[static_cast<std::size_t>(r)].area));
+    Mailroom& mailroom = *link.mailroom();
+    setup.peers.push_back({members[r], &area, &mailroom, &mailroom.header().sleeping, *link.shift()});
+    setup.within_process &= link.kind() != "shm";
+  }
+  return std::make_unique<PeerMemory>(std::move(setup));
+}
+
+}  // namespace dist::net

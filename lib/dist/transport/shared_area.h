@@ -1,0 +1,58 @@
+// What one rank of a group shows the others without messages (peer_memory.h): a ring of notices, flags, and
+// room for small data. It lies in the owner's mailroom, which the peers map for as long as they are
+// connected. Only the owner writes; each writer has cache lines of its own.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace dist::net {
+
+inline constexpr std::size_t notice_depth = 16;   // a rank may be so many rounds ahead of the slowest reader
+inline constexpr std::size_t shown_bytes = 8192;  // room for one round's data
+inline constexpr std::size_t in_line_bytes = 32;
+
+enum class Showing : std::uint32_t {
+  nothing,
+  in_line,  // the data is in the notice itself
+  copy,     // in the room that belongs to it
+  memory,   // where the owner has it, for reading and writing until the round has ended
+};
+
+// Of one round. `round` is stored last: whoever reads it sees the rest.
+struct alignas(64) Notice {
+  std::atomic<std::uint64_t> round;
+  std::uint32_t opcode, detail;  // must be equal on all ranks
+  std::uint64_t bytes;           // of the data, in line or copied
+  Showing showing;
+  std::uint32_t parts;  // several: a table of them begins the room
+  std::byte data[in_line_bytes];
+};
+static_assert(sizeof(Notice) == 64);
+
+// A part's place: the owner's address, or an offset in the room.
+struct PartPlace {
+  std::uint64_t at, bytes;
+};
+
+// Numbers of rounds; they grow.
+struct alignas(64) RoundFlags {
+  std::atomic<std::uint64_t> working;    // touches the memory of others in this round
+  std::atomic<std::uint64_t> done;       // does so no longer, in all rounds up to this one
+  std::atomic<std::uint64_t> withdrawn;  // has given this round up: nobody may begin to touch its memory
+  std::atomic<std::uint64_t> group;      // the number before its first round; 0: of no group
+  std::atomic<std::uint64_t> left;       // the same, of a group that the owner has left
+};
+
+struct SharedArea {
+  Notice notices[notice_depth];
+  RoundFlags flags;
+  alignas(64) std::byte rooms[notice_depth][shown_bytes];
+
+  Notice& notice(std::uint64_t round) { return notices[round % notice_depth]; }
+  std::byte* room(std::uint64_t round) { return rooms[round % notice_depth]; }
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace dist::net

@@ -1,0 +1,308 @@
+// The algorithms of ranks that map each other's memory, ranks as threads. (tests/integration has the same
+// through the whole library, ranks as processes.)
+#include "dist/collectives/direct.h"
+
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dist/core/fail.h"
+#include "dist/core/tensor.h"
+#include "dist/transport/opcode.h"
+
+#include "collective_case.h"
+#include "endpoints.h"
+
+namespace dist::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t setup_tag = std::uint64_t{1} << 61;
+
+// One rank's part in a group that works without messages.
+class DirectRank final : RoundLabel {
+ public:
+  explicit DirectRank(Endpoint& endpoint, std::uint32_t context = 1)
+      : endpoint_(endpoint), context_(context) {
+    TransportOptions agree = options();
+    agree.channel.tag = setup_tag;
+    peers_ = endpoint.map_peers(std::move(agree));
+    if (!peers_) fail(Errc::internal, "the ranks do not map each other's memory");
+  }
+  int rank() const { return peers_->rank(); }
+  int size() const { return peers_->size(); }
+  PeerMemory& peers() { return *peers_; }
+  void set_timeout(Timeout timeout) { timeout_ = timeout; }
+
+  DirectCall call(OpKind kind, DType dtype, std::uint32_t detail = 0) {
+    ++sequence_;
+    running_ = kind;
+    return {*peers_, {opcode_of(kind, dtype), detail}, *this};
+  }
+  void run(const CollectiveCase& c) {
+    const DirectCall now = call(c.algorithm->collective, c.dtype, static_cast<std::uint32_t>(c.root));
+    run_case(rank(), c, [&](const CollectiveArgs& args) { c.algorithm->direct(now, args); });
+  }
+  void all_reduce(Tensor& data, DirectFunction algorithm) {
+    CollectiveArgs args;
+    args.out = data.flat();
+    algorithm(call(OpKind::all_reduce, data.dtype()), args);
+  }
+  void barrier() { direct_barrier(call(OpKind::barrier, DType::u8), {}); }
+
+ private:
+  TransportOptions options() const override {
+    TransportOptions options;
+    options.members = Members::everybody(endpoint_.world_size());
+    options.channel = {context_, sequence_, opcode_of(running_, DType::f32), false};
+    options.label = {"direct_" + std::string(name(running_)), sequence_, "4 f32", {}};
+    options.deadline = Deadline::after(timeout_);
+    options.bytes = 16;
+    return options;
+  }
+
+  Endpoint& endpoint_;
+  std::uint32_t context_;
+  std::uint64_t sequence_ = 0;
+  OpKind running_ = OpKind::barrier;
+  Timeout timeout_ = 20s;
+  std::unique_ptr<PeerMemory> peers_;
+};
+
+void run_direct_ranks(int n, const std::function<void(DirectRank&)>& fn) {
+  run_endpoints(n, "shm", [&](Endpoint& endpoint) {
+    DirectRank rank(endpoint);
+    fn(rank);
+  });
+}
+
+std::vector<AlgorithmEntry> direct_entries() {
+  std::vector<AlgorithmEntry> found;
+  for (const AlgorithmEntry& entry : algorithms())
+    if (entry.direct) found.push_back(entry);
+  return found;
+}
+
+std::vector<std::int64_t> counts_for(const AlgorithmEntry& algorithm, int n, std::int64_t elements) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(n), elements);
+  const bool uneven = algorithm.collective == OpKind::scatter || algorithm.collective == OpKind::gather ||
+                      algorithm.collective == OpKind::all_gather ||
+                      algorithm.collective == OpKind::reduce_scatter ||
+                      algorithm.collective == OpKind::all_to_all;
+  if (uneven)
+    for (int r = 0; r < n; ++r) counts[static_cast<std::size_t>(r)] = elements * (r % 3) / 2;
+  return counts;
+}
+
+void run_everywhere(DirectRank& rank, const AlgorithmEntry& algorithm, std::int64_t elements, DType dtype,
+                    ReduceOp op) {
+  const int n = rank.size();
+  const auto roots = has_root(algorithm.collective) ? std::set<int>{0, n / 2, n - 1} : std::set<int>{0};
+  for (const int root : roots)
+    for (const bool in_place : {false, true})
+      rank.run({.algorithm = &algorithm,
+                .counts = counts_for(algorithm, n, elements),
+                .dtype = dtype,
+                .op = op,
+                .root = root,
+                .in_place = in_place});
+}
+
+TEST(Direct, EveryCollectiveOnEveryNumberOfRanks) {
+  for (const int n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17})
+    run_direct_ranks(n, [](DirectRank& rank) {
+      for (const std::int64_t elements : {0, 1, 7, 9, 500, 2049, 5000})
+        for (const AlgorithmEntry& algorithm : direct_entries())
+          if (rank.size() <= 9 || elements <= 500)
+            run_everywhere(rank, algorithm, elements, DType::f32, ReduceOp::sum);
+    });
+}
+
+TEST(Direct, EveryDtypeAndOperation) {
+  run_direct_ranks(3, [](DirectRank& rank) {
+    for (const AlgorithmEntry& algorithm : direct_entries())
+      for (const DType dtype : {DType::u8, DType::i8, DType::i32, DType::i64, DType::f16, DType::bf16,
+                                DType::f32, DType::f64, DType::boolean})
+        for (const ReduceOp op : {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max,
+                                  ReduceOp::band, ReduceOp::bor, ReduceOp::bxor}) {
+          if (reduces(algorithm.collective) ? !is_defined(op.kind(), dtype) : op != ReduceOp::sum) continue;
+          for (const std::int64_t elements : {5, 3001}) run_everywhere(rank, algorithm, elements, dtype, op);
+        }
+  });
+}
+
+TEST(Direct, AveragesInOneGo) {
+  run_direct_ranks(4, [](DirectRank& rank) {
+    for (const DirectFunction algorithm : {one_shot_all_reduce, two_shot_all_reduce})
+      for (const DType dtype : {DType::f32, DType::bf16, DType::i64}) {
+        Tensor data = full({5000}, rank.rank() * 4, dtype);
+        CollectiveArgs args;
+        args.out = data.flat();
+        args.op = ReduceOp::avg;
+        algorithm(rank.call(OpKind::all_reduce, dtype), args);
+        ASSERT_TRUE(equal(data, full({5000}, 6, dtype))) << data;
+      }
+  });
+}
+
+TEST(Direct, AllRanksGetTheSameBitsEveryTime) {
+  for (const int n : {2, 3, 8})
+    run_direct_ranks(n, [](DirectRank& rank) {
+      for (const std::int64_t count : {1, 33, 4097})
+        for (const DirectFunction algorithm : {one_shot_all_reduce, two_shot_all_reduce}) {
+          std::mt19937 random(static_cast<unsigned>(rank.rank() * 77 + 1));
+          std::uniform_real_distribution<float> uniform(-1e4f, 1e4f);
+          Tensor given = empty({count});
+          for (float& value : given.data<float>()) value = uniform(random);
+          Tensor first = given.clone(), again = given.clone();
+          rank.all_reduce(first, algorithm);
+          rank.all_reduce(again, algorithm);
+          ASSERT_EQ(std::memcmp(first.raw(), again.raw(), first.nbytes()), 0) << "another run";
+          std::vector<Tensor> all(static_cast<std::size_t>(rank.size()));
+          std::vector<TensorView> outs;
+          for (Tensor& t : all) outs.push_back((t = empty({count})).flat());
+          CollectiveArgs args;
+          args.in = first.flat();
+          args.outs = outs;
+          direct_all_gather(rank.call(OpKind::all_gather, DType::f32), args);
+          for (const Tensor& theirs : all)
+            ASSERT_EQ(std::memcmp(first.raw(), theirs.raw(), first.nbytes()), 0) << "another rank";
+        }
+    });
+}
+
+// A root that is far ahead must not overwrite what others have not read yet.
+TEST(Direct, AFastRootWaitsForSlowReaders) {
+  run_direct_ranks(3, [](DirectRank& rank) {
+    for (int i = 0; i < 200; ++i) {
+      Tensor data = full({300}, rank.rank() == 0 ? i : -1);
+      CollectiveArgs args;
+      args.out = data.flat();
+      if (rank.rank() == 2 && i % 16 == 0) std::this_thread::sleep_for(1ms);
+      direct_broadcast(rank.call(OpKind::broadcast, DType::f32), args);
+      ASSERT_TRUE(equal(data, full({300}, i))) << i << ": " << data;
+      data.fill_(-2);  // the root's is its own again
+    }
+  });
+}
+
+Error error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return Error(Errc::internal, "none");
+}
+
+TEST(Direct, AnotherCollectiveIsNamedOnBothSides) {
+  run_direct_ranks(2, [](DirectRank& rank) {
+    Tensor data = ones({4});
+    CollectiveArgs args;
+    args.out = data.flat();
+    const Error error = error_of([&] {
+      if (rank.rank() == 0)
+        rank.all_reduce(data, one_shot_all_reduce);
+      else
+        direct_reduce(rank.call(OpKind::reduce, DType::f32), (args.root = 1, args));
+    });
+    EXPECT_EQ(error.code(), Errc::mismatch);
+    const std::string text = error.what();
+    EXPECT_NE(text.find("all_reduce f32"), std::string::npos) << text;
+    EXPECT_NE(text.find("reduce f32"), std::string::npos) << text;
+  });
+}
+
+TEST(Direct, AnotherSizeIsNamedOnBothSides) {
+  for (const bool large : {false, true})
+    run_direct_ranks(2, [&](DirectRank& rank) {
+      Tensor data = ones({(large ? 50'000 : 4) + rank.rank()});
+      const Error error =
+          error_of([&] { rank.all_reduce(data, large ? two_shot_all_reduce : one_shot_all_reduce); });
+      EXPECT_EQ(error.code(), Errc::mismatch) << error.what();
+      EXPECT_NE(std::string(error.what()).find("sizes"), std::string::npos) << error.what();
+    });
+}
+
+TEST(Direct, ARankThatDoesNotComeIsNamed) {
+  run_direct_ranks(3, [](DirectRank& rank) {
+    if (rank.rank() != 1) {
+      rank.set_timeout(200ms);
+      Tensor data = ones({50'000});
+      const Error error = error_of([&] { rank.all_reduce(data, two_shot_all_reduce); });
+      EXPECT_EQ(error.code(), Errc::timeout);
+      EXPECT_NE(std::string(error.what()).find("rank 1"), std::string::npos) << error.what();
+    } else {
+      std::this_thread::sleep_for(600ms);
+    }
+  });
+}
+
+// The late rank finds the memory of the others withdrawn: they may have freed it.
+TEST(Direct, NobodyTouchesMemoryThatWasGivenUp) {
+  run_direct_ranks(2, [](DirectRank& rank) {
+    Tensor data = full({50'000}, rank.rank() + 1);
+    if (rank.rank() == 0) {
+      rank.set_timeout(100ms);
+      EXPECT_EQ(error_of([&] { rank.all_reduce(data, two_shot_all_reduce); }).code(), Errc::timeout);
+      std::this_thread::sleep_for(400ms);
+      EXPECT_TRUE(equal(data, ones({50'000}))) << "written after it was given up";
+    } else {
+      std::this_thread::sleep_for(300ms);
+      const Error error = error_of([&] { rank.all_reduce(data, two_shot_all_reduce); });
+      EXPECT_EQ(error.code(), Errc::peer_failed);
+      EXPECT_NE(std::string(error.what()).find("gave up"), std::string::npos) << error.what();
+    }
+  });
+}
+
+TEST(Direct, ADeathEndsTheOthersWait) {
+  const auto began = std::chrono::steady_clock::now();
+  run_unjoined(3, [](int rank, const std::shared_ptr<Store>& store) {
+    auto endpoint = connect(rank, 3, "shm", *store);
+    {
+      DirectRank me(*endpoint);
+      me.barrier();
+      if (rank != 2) {
+        Tensor data = ones({50'000});
+        const Error error = error_of([&] { me.all_reduce(data, two_shot_all_reduce); });
+        EXPECT_EQ(error.code(), Errc::peer_failed);
+        EXPECT_NE(std::string(error.what()).find("rank 2"), std::string::npos) << error.what();
+      }
+    }
+    if (rank == 2)
+      endpoint.reset();  // without a goodbye
+    else
+      endpoint->close("");
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+}
+
+TEST(Direct, ManyGroupsOneAfterTheOtherFindRoom) {
+  run_endpoints(2, "shm", [](Endpoint& endpoint) {
+    for (std::uint32_t context = 1; context <= 1200; ++context) {
+      DirectRank rank(endpoint, context);
+      rank.barrier();
+    }
+  });
+}
+
+TEST(Direct, RanksThatAreFarApartAreRefused) {
+  run_endpoints(2, "tcp", [](Endpoint& endpoint) {
+    TransportOptions options;
+    options.members = Members::everybody(2);
+    options.channel = {1, setup_tag, 0, false};
+    options.deadline = Deadline::after(20s);
+    EXPECT_EQ(endpoint.map_peers(std::move(options)), nullptr);
+  });
+}
+
+}  // namespace
+}  // namespace dist::test
