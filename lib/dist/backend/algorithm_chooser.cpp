@@ -24,7 +24,7 @@ std::optional<OpKind> collective_named(std::string_view text) {
 
 std::size_t total_bytes(const TensorList& tensors) {
   std::size_t sum = 0;
-  for (const auto& tensor : tensors) sum += tensor.nbytes();
+  for (std::size_t i = 0; i < tensors.size(); ++i) sum += tensors[i].bytes();
   return sum;
 }
 
@@ -34,7 +34,7 @@ std::size_t deciding_bytes(const Operation& operation) {
   switch (operation.kind) {
     case OpKind::broadcast:
     case OpKind::reduce:
-    case OpKind::all_reduce: return operation.outputs[0].nbytes();
+    case OpKind::all_reduce: return operation.outputs[0].bytes();
     case OpKind::all_gather: return total_bytes(operation.outputs);
     case OpKind::reduce_scatter: return total_bytes(operation.inputs);
     case OpKind::send:

@@ -117,6 +117,7 @@ PeerMemory* ComposedBackend::peers_for(const Operation& operation) {
   if (!asked_peers_) {
     TransportOptions options = options_of(operation, std::string(dist::name(operation.kind)));
     options.channel.tag = map_peers_tag;
+    options.channel.opcode = 0;  // ranks that call different collectives learn it from the collectives
     peers_ = context_.endpoint->map_peers(std::move(options));
     asked_peers_ = true;
   }

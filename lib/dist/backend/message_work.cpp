@@ -9,8 +9,8 @@
 namespace dist {
 
 Request start_transfer(Transport& transport, const Operation& operation) {
-  if (operation.kind == OpKind::send) return transport.isend(operation.inputs[0].flat(), operation.peer);
-  return transport.irecv(operation.outputs[0].flat(), operation.peer);
+  if (operation.kind == OpKind::send) return transport.isend(operation.inputs[0], operation.peer);
+  return transport.irecv(operation.outputs[0], operation.peer);
 }
 
 MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport,

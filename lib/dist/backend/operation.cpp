@@ -7,7 +7,7 @@ namespace {
 
 std::int64_t total(const TensorList& tensors) {
   std::int64_t sum = 0;
-  for (const auto& tensor : tensors) sum += tensor.numel();
+  for (std::size_t i = 0; i < tensors.size(); ++i) sum += tensors[i].count;
   return sum;
 }
 
@@ -17,12 +17,12 @@ std::int64_t Operation::count() const {
   switch (kind) {
     case OpKind::send:
     case OpKind::gather:
-    case OpKind::all_gather: return inputs[0].numel();
+    case OpKind::all_gather: return inputs[0].count;
     case OpKind::recv:
     case OpKind::broadcast:
     case OpKind::reduce:
     case OpKind::all_reduce:
-    case OpKind::scatter: return outputs[0].numel();
+    case OpKind::scatter: return outputs[0].count;
     case OpKind::reduce_scatter:
     case OpKind::all_to_all: return total(inputs);
     case OpKind::barrier: return 0;
@@ -31,8 +31,13 @@ std::int64_t Operation::count() const {
 }
 
 DType Operation::dtype() const {
-  if (!outputs.empty()) return outputs[0].dtype();
-  return inputs.empty() ? DType::u8 : inputs[0].dtype();
+  if (!outputs.empty()) return outputs[0].dtype;
+  return inputs.empty() ? DType::u8 : inputs[0].dtype;
+}
+
+Device Operation::device() const {
+  if (!outputs.empty()) return outputs[0].device;
+  return inputs.empty() ? cpu : inputs[0].device;
 }
 
 std::string Operation::what() const {

@@ -13,7 +13,7 @@ using Kind = ReduceOp::Kind;
 std::vector<TensorView> views_of(const TensorList& tensors) {
   std::vector<TensorView> views;
   views.reserve(tensors.size());
-  for (const auto& tensor : tensors) views.push_back(tensor.flat());
+  for (std::size_t i = 0; i < tensors.size(); ++i) views.push_back(tensors[i]);
   return views;
 }
 
@@ -23,7 +23,7 @@ ReduceOp base_of(ReduceOp op) {
 
 void all_reduce(Transport& net, const Operation& operation, AlgorithmFunction algorithm) {
   CollectiveArgs args;
-  args.out = operation.outputs[0].flat();
+  args.out = operation.outputs[0];
   args.op = base_of(operation.op);
   if (operation.op.kind() == Kind::premul_sum) scale(args.out, operation.op.factor());
   algorithm(net, args);
@@ -32,7 +32,7 @@ void all_reduce(Transport& net, const Operation& operation, AlgorithmFunction al
 
 void reduce_to_root(Transport& net, const Operation& operation, AlgorithmFunction algorithm) {
   CollectiveArgs args;
-  args.out = operation.outputs[0].flat();
+  args.out = operation.outputs[0];
   args.op = base_of(operation.op);
   args.root = operation.root;
   const bool is_root = net.rank() == operation.root;
@@ -51,7 +51,7 @@ void reduce_to_root(Transport& net, const Operation& operation, AlgorithmFunctio
 
 void reduce_scatter(Transport& net, const Operation& operation, AlgorithmFunction algorithm) {
   std::vector<TensorView> ins = views_of(operation.inputs);
-  const TensorView out = operation.outputs[0].flat();
+  const TensorView out = operation.outputs[0];
   Scratch scaled, apart;
   if (operation.op.kind() == Kind::premul_sum) {
     scaled = net.scratch(out, operation.count());

@@ -19,10 +19,10 @@ struct Lent {
 // mapped are replaced by a copy.
 class Views {
  public:
-  Views(const PeerMemory& peers, std::span<const Tensor> tensors, bool shared) : views_(tensors.size()) {
+  Views(const PeerMemory& peers, const TensorList& tensors, bool shared) : views_(tensors.size()) {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      views_.set(i, tensors[i].flat());
+      views_.set(i, tensors[i]);
       bytes += views_[i].bytes();
     }
     if (!shared || peers.size() == 1 || Round::fits(bytes, tensors.size())) return;

@@ -30,6 +30,7 @@ struct AlgorithmEntry {
   // the same division of work by messages, for ranks that do not. Null: messages everywhere.
   DirectFunction direct = nullptr;
   bool needs_equal_counts = false;  // of scatter, gather and all_to_all: refuses counts that differ
+  bool is_baseline = false;         // there to be compared with: never chosen
 };
 
 std::span<const AlgorithmEntry> algorithms();

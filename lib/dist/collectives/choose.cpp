@@ -21,6 +21,7 @@ bool hides_its_size(OpKind collective) {
 }
 
 std::string_view why_not(const AlgorithmEntry& entry, const Situation& at) {
+  if (entry.is_baseline) return "a baseline, to compare with";
   if (entry.needs_equal_counts) return "counts may differ, and a rank knows only its own";
   if (entry.direct && !at.peers_mapped) return "ranks cannot map each other's memory";
   return {};

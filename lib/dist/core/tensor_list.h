@@ -1,5 +1,5 @@
-// TensorList: the tensors of one call. While the call blocks they are the caller's own, borrowed; what goes
-// on after the call has returned owns copies (which share the storage).
+// TensorList: the tensors of one call, or the equal parts of one, as views. While the call blocks they are
+// the caller's own, borrowed; what goes on after the call has returned owns copies (which share the storage).
 #pragma once
 
 #include <initializer_list>
@@ -23,25 +23,34 @@ class TensorList {
     return list;
   }
   static TensorList borrow(const Tensor& tensor) { return borrow({&tensor, 1}); }
-
-  // Owns from now on what it had borrowed.
-  void own() {
-    if (!borrowed_.empty()) owned_.assign(borrowed_.begin(), borrowed_.end());
-    borrowed_ = {};
+  // The n equal parts of a tensor that the caller keeps; n divides its number of elements.
+  static TensorList split(const Tensor& whole, int n) {
+    TensorList list = borrow(whole);
+    list.parts_ = static_cast<std::size_t>(n);
+    return list;
   }
 
-  std::span<const Tensor> all() const { return owned_.empty() ? borrowed_ : std::span<const Tensor>(owned_); }
-  operator std::span<const Tensor>() const { return all(); }
-  auto begin() const { return all().begin(); }
-  auto end() const { return all().end(); }
-  std::size_t size() const { return all().size(); }
-  bool empty() const { return size() == 0; }
-  const Tensor& operator[](std::size_t i) const { return all()[i]; }
+  // Owns from now on what it had borrowed.
+  void own();
+  std::span<const Tensor> owned() const { return owned_; }
   void replace(std::size_t i, Tensor by) { owned_[i] = std::move(by); }  // in a list that owns
+
+  std::size_t size() const {
+    if (parts_ > 0) return parts_;
+    return owned_.empty() ? borrowed_.size() : owned_.size();
+  }
+  bool empty() const { return size() == 0; }
+  TensorView operator[](std::size_t i) const {
+    if (parts_ == 0) return (owned_.empty() ? borrowed_[i] : owned_[i]).flat();
+    const TensorView whole = borrowed_[0].flat();
+    const std::int64_t each = whole.count / static_cast<std::int64_t>(parts_);
+    return whole.slice(static_cast<std::int64_t>(i) * each, each);
+  }
 
  private:
   std::vector<Tensor> owned_;
   std::span<const Tensor> borrowed_;  // when nothing is owned
+  std::size_t parts_ = 0;             // of the borrowed one; 0: it is not split
 };
 
 }  // namespace dist

@@ -62,9 +62,8 @@ class ObservedWork final : public WorkState {
   std::atomic<bool> ended_{false}, told_{false};
 };
 
-const Tensor* any_tensor(const Operation& operation) {
-  if (!operation.outputs.empty()) return &operation.outputs[0];
-  return operation.inputs.empty() ? nullptr : &operation.inputs[0];
+bool has_tensors(const Operation& operation) {
+  return !operation.outputs.empty() || !operation.inputs.empty();
 }
 
 bool has_root(OpKind kind) {
@@ -136,16 +135,14 @@ void Call::refuse_non_member() const {
 }
 
 // In a simulation the backend that the program asked for runs as "sim", but takes its own tensors only.
-void Call::check_device(const Tensor& tensor) const {
+void Call::check_device(Device device) const {
   if (group.identity.asked.empty() || !group.job->observer->sees_everything) return;
   const BackendEntry& asked = backend_named(group.identity.asked);
-  const DeviceType device = tensor.device().type;
-  if (device == asked.device) return;
+  if (device.type == asked.device) return;
   const auto* const kind = asked.device == DeviceType::cpu ? "CPU" : "CUDA";
   check::Finding finding{
       check::Code::wrong_device,
-      fmt::format("the {} backend takes {} tensors, and this one is on {}", asked.name, kind,
-                  tensor.device().str()),
+      fmt::format("the {} backend takes {} tensors, and this one is on {}", asked.name, kind, device.str()),
       {{group.global_rank, fmt::format("{} ({})", name, operation.what()), operation.where, {}}}};
   const std::string told = finding.what;
   refuse("{}{}", told, group.job->tell(std::move(finding)));
@@ -175,11 +172,11 @@ int Call::group_rank(std::string_view argument, int global, int in_group) const 
 }
 
 void Call::check_supported() const {
-  if (const Tensor* tensor = any_tensor(operation)) {
-    check_device(*tensor);
+  if (has_tensors(operation)) {
+    check_device(operation.device());
     const auto supports = [&](std::string* why) {
-      return group.backend->supports(operation.kind, operation.op.kind(), tensor->dtype(),
-                                     tensor->device().type, why);
+      return group.backend->supports(operation.kind, operation.op.kind(), operation.dtype(),
+                                     operation.device().type, why);
     };
     if (!supports(nullptr)) {
       std::string why;

@@ -5,16 +5,6 @@
 namespace dist {
 namespace {
 
-// The n equal parts of `whole`, one a rank, as flat tensors over its memory.
-std::vector<Tensor> equal_parts(const Tensor& whole, int n) {
-  const std::int64_t length = whole.numel() / n;
-  const Tensor flat = whole.view({whole.numel()});
-  std::vector<Tensor> parts;
-  parts.reserve(static_cast<std::size_t>(n));
-  for (int i = 0; i < n; ++i) parts.push_back(flat.narrow(i * length, length));
-  return parts;
-}
-
 void check_n_times(const Call& call, const Named& whole, const Named& part) {
   const std::int64_t expected = part.tensor.numel() * call.group.size();
   if (whole.tensor.numel() != expected) {
@@ -135,8 +125,8 @@ Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options
   check_defined(call, {"t", t});
   check_same_kind(call, {"out", out}, {"t", t});
   check_n_times(call, {"out", out}, {"t", t});
-  call.operation.outputs = equal_parts(out, call.group.size());
-  check_apart(call, {"out", call.operation.outputs}, {"t", t});
+  call.operation.outputs = TensorList::split(out, call.group.size());
+  check_apart_from_parts(call, {"out", out}, {"t", t});
   call.operation.inputs = TensorList::borrow(t);
   return call.issue();
 }
@@ -159,8 +149,8 @@ Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op, const Opti
   check_defined(call, {"t", t});
   check_same_kind(call, {"out", out}, {"t", t});
   check_n_times(call, {"t", t}, {"out", out});
-  call.operation.inputs = equal_parts(t, call.group.size());
-  check_apart(call, {"t", call.operation.inputs}, {"out", out});
+  call.operation.inputs = TensorList::split(t, call.group.size());
+  check_apart_from_parts(call, {"t", t}, {"out", out});
   call.operation.outputs = TensorList::borrow(out);
   call.operation.op = op;
   return call.issue();
@@ -186,11 +176,12 @@ Work all_to_all_single(Tensor& out, const Tensor& in, const std::vector<std::int
   check_defined(call, {"out", out});
   check_defined(call, {"in", in});
   check_same_kind(call, {"out", out}, {"in", in});
-  call.operation.outputs = split_rows(call, {"out", out}, "out_splits", out_splits);
-  call.operation.inputs = split_rows(call, {"in", in}, "in_splits", in_splits);
-  const auto rank = static_cast<std::size_t>(call.group.rank);
-  check_own_share(call, {"out", call.operation.outputs}, {"in", call.operation.inputs[rank]});
-  check_apart(call, NamedList{"out", call.operation.outputs}, NamedList{"in", call.operation.inputs});
+  std::vector<Tensor> outs = split_rows(call, {"out", out}, "out_splits", out_splits);
+  std::vector<Tensor> ins = split_rows(call, {"in", in}, "in_splits", in_splits);
+  check_own_share(call, {"out", outs}, {"in", ins[static_cast<std::size_t>(call.group.rank)]});
+  check_apart(call, NamedList{"out", outs}, NamedList{"in", ins});
+  call.operation.outputs = std::move(outs);
+  call.operation.inputs = std::move(ins);
   return call.issue();
 }
 

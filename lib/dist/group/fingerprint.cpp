@@ -21,10 +21,10 @@ Traffic traffic_of(const GroupState& group, const Operation& operation) {
   Traffic traffic{std::vector<std::int64_t>(n), std::vector<std::int64_t>(n)};
   auto& [sends, expects] = traffic;
   switch (operation.kind) {
-    case OpKind::scatter: expects[root] = operation.outputs[0].numel(); break;
-    case OpKind::gather: sends[root] = operation.inputs[0].numel(); break;
-    case OpKind::all_gather: sends.assign(n, operation.inputs[0].numel()); break;
-    case OpKind::reduce_scatter: expects.assign(n, operation.outputs[0].numel()); break;
+    case OpKind::scatter: expects[root] = operation.outputs[0].count; break;
+    case OpKind::gather: sends[root] = operation.inputs[0].count; break;
+    case OpKind::all_gather: sends.assign(n, operation.inputs[0].count); break;
+    case OpKind::reduce_scatter: expects.assign(n, operation.outputs[0].count); break;
     case OpKind::send:
     case OpKind::recv:
     case OpKind::broadcast:
@@ -35,12 +35,12 @@ Traffic traffic_of(const GroupState& group, const Operation& operation) {
   }
   if (operation.inputs.size() == n && operation.kind != OpKind::gather &&
       operation.kind != OpKind::all_gather) {
-    for (std::size_t i = 0; i < n; ++i) sends[i] = operation.inputs[i].numel();
+    for (std::size_t i = 0; i < n; ++i) sends[i] = operation.inputs[i].count;
   }
   const bool lists_outputs = operation.kind == OpKind::gather || operation.kind == OpKind::all_gather ||
                              operation.kind == OpKind::all_to_all;
   if (operation.outputs.size() == n && lists_outputs) {
-    for (std::size_t i = 0; i < n; ++i) expects[i] = operation.outputs[i].numel();
+    for (std::size_t i = 0; i < n; ++i) expects[i] = operation.outputs[i].count;
   }
   return traffic;
 }

@@ -98,8 +98,8 @@ trace::Call call_of(const GroupState& group, const Operation& operation, bool as
   call.event.where = operation.where;
   if (operation.kind != OpKind::barrier)
     call.event.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
-  for (const Tensor& tensor : operation.inputs) call.inputs.push_back(tensor.flat());
-  for (const Tensor& tensor : operation.outputs) call.outputs.push_back(tensor.flat());
+  for (std::size_t i = 0; i < operation.inputs.size(); ++i) call.inputs.push_back(operation.inputs[i]);
+  for (std::size_t i = 0; i < operation.outputs.size(); ++i) call.outputs.push_back(operation.outputs[i]);
   return call;
 }
 

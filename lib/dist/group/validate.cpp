@@ -100,18 +100,31 @@ void check_disjoint(const Call& call, const NamedList& list) {
   }
 }
 
-void check_apart(const Call& call, const NamedList& list, const Named& one) {
+namespace {
+
+void check_apart_from_part(const Call& call, std::string_view list, int part, const Extent& theirs,
+                           const Named& one) {
   const Extent extent = extent_of(one.tensor);
-  if (!hull_of(list.tensors).overlaps(extent)) return;
-  for (std::size_t i = 0; i < list.tensors.size(); ++i) {
-    const Extent other = extent_of(list.tensors[i]);
-    const bool in_place =
-        static_cast<int>(i) == call.group.rank && other.begin == extent.begin && other.end == extent.end;
-    if (other.overlaps(extent) && !in_place) {
-      call.refuse("{} and {}[{}] share memory; only {}[{}] as a whole may be {} itself", one.name, list.name,
-                  i, list.name, call.group.rank, one.name);
-    }
-  }
+  const bool in_place = part == call.group.rank && theirs.begin == extent.begin && theirs.end == extent.end;
+  if (!theirs.overlaps(extent) || in_place) return;
+  call.refuse("{} and {}[{}] share memory; only {}[{}] as a whole may be {} itself", one.name, list, part,
+              list, call.group.rank, one.name);
+}
+
+}  // namespace
+
+void check_apart(const Call& call, const NamedList& list, const Named& one) {
+  if (!hull_of(list.tensors).overlaps(extent_of(one.tensor))) return;
+  for (std::size_t i = 0; i < list.tensors.size(); ++i)
+    check_apart_from_part(call, list.name, static_cast<int>(i), extent_of(list.tensors[i]), one);
+}
+
+void check_apart_from_parts(const Call& call, const Named& whole, const Named& one) {
+  const Extent all = extent_of(whole.tensor);
+  if (!all.overlaps(extent_of(one.tensor))) return;
+  const std::ptrdiff_t each = (all.end - all.begin) / call.group.size();
+  for (int i = 0; i < call.group.size(); ++i)
+    check_apart_from_part(call, whole.name, i, {all.begin + i * each, all.begin + (i + 1) * each}, one);
 }
 
 void check_apart(const Call& call, const NamedList& a, const NamedList& b) {

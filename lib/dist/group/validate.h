@@ -33,5 +33,7 @@ void check_disjoint(const Call& call, const NamedList& list);
 // `one` shares no memory with the list, except that it may be list[this rank] itself.
 void check_apart(const Call& call, const NamedList& list, const Named& one);
 void check_apart(const Call& call, const NamedList& a, const NamedList& b);
+// The same for the equal parts of `whole`, one a rank, in place of a list.
+void check_apart_from_parts(const Call& call, const Named& whole, const Named& one);
 
 }  // namespace dist

@@ -31,8 +31,8 @@ class UncountedMemory {
 std::vector<SimObserver::Range> SimObserver::ranges_of(const Operation& operation) {
   std::vector<Range> ranges;
   const auto add = [&](const TensorList& tensors, bool written) {
-    for (const Tensor& tensor : tensors) {
-      const TensorView view = tensor.flat();
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const TensorView view = tensors[i];
       if (view.count > 0) ranges.push_back({view.data, view.data + view.bytes(), written});
     }
   };
@@ -44,8 +44,8 @@ std::vector<SimObserver::Range> SimObserver::ranges_of(const Operation& operatio
 // Of what is sent (FNV-1a).
 std::uint64_t SimObserver::digest_of(const Operation& operation) {
   std::uint64_t digest = 0xcbf29ce484222325u;
-  for (const Tensor& tensor : operation.inputs) {
-    const TensorView view = tensor.flat();
+  for (std::size_t k = 0; k < operation.inputs.size(); ++k) {
+    const TensorView view = operation.inputs[k];
     for (std::size_t i = 0; i < view.bytes(); ++i)
       digest = (digest ^ static_cast<std::uint64_t>(view.data[i])) * 0x100000001b3u;
   }
@@ -97,7 +97,7 @@ bool SimObserver::overlaps_those_in_flight(const InFlight& fresh) {
 SimObserver::Loan SimObserver::lend(Operation& operation) {
   Loan loan;
   const auto copies = [](TensorList& tensors) {
-    std::vector<Tensor> users(tensors.begin(), tensors.end());
+    std::vector<Tensor> users(tensors.owned().begin(), tensors.owned().end());
     const UncountedMemory uncounted;
     for (std::size_t i = 0; i < users.size(); ++i) tensors.replace(i, users[i].clone());
     return users;
@@ -112,7 +112,7 @@ SimObserver::Loan SimObserver::lend(Operation& operation) {
   close(inputs, true, loan.closed_inputs);
   close(outputs, false, loan.closed_outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    loan.results.emplace_back(outputs[i], operation.outputs[i]);
+    loan.results.emplace_back(outputs[i], operation.outputs.owned()[i]);
   return loan;
 }
 

@@ -54,7 +54,7 @@ void Engine::await_release(int peer, const std::function<bool()>& released) noex
   const Deadline patience = Deadline::after(stopped_peer_patience);
   Lock lock = baton_.enter();
   while (!released() && !patience.passed()) {
-    if (links_[static_cast<std::size_t>(peer)]->is_shut()) return;
+    if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
     advance(lock);
     lock.unlock();
     std::this_thread::sleep_for(release_interval);

@@ -185,6 +185,7 @@ TensorView Round::of(int rank, std::int64_t count, int part) {
   if (view.bytes() != place.bytes)
     peers_.setup_.engine.fail_size(label_.options(), peers_.peer(rank).global_rank, view.bytes(),
                                    place.bytes);
+  if (notice.showing == net::Showing::memory) begin_work(rank);
   return view;
 }
 
@@ -202,7 +203,6 @@ net::PartPlace Round::place_of(int rank, Notice& notice, int part) {
       return {in_room(place.at), place.bytes};
     }
     case net::Showing::memory: {
-      begin_work(rank);
       const net::PartPlace place = has_table ? table_in(room)[part] : *table_in(notice.data);
       return {place.at + static_cast<std::uint64_t>(peers_.peer(rank).shift), place.bytes};
     }

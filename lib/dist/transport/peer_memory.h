@@ -1,10 +1,10 @@
 // PeerMemory: how the ranks of a group that map each other's memory work together without messages.
 //
-// An operation is a Round. Every rank posts a notice (one cache line: the round's number, what it calls, and
-// its data or where that lies), waits for the notices it needs, and works on what they show: small data is a
-// copy that may be read at any time, large data is the owner's own memory, read and written in place until
-// all have finished. Whoever waits looks for a moment, then sleeps in the engine, as for messages; so a
-// death, an abort and a timeout end it with the same errors.
+// An operation is a Round. Every rank posts a notice (a pair of cache lines: the round's number, what it
+// calls, and its data or where that lies), waits for the notices it needs, and works on what they show: small
+// data is a copy that may be read at any time, large data is the owner's own memory, read and written in
+// place until all have finished. Whoever waits looks for a moment, then sleeps in the engine, as for
+// messages; so a death, an abort and a timeout end it with the same errors.
 #pragma once
 
 #include <atomic>

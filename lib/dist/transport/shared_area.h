@@ -11,7 +11,7 @@ namespace dist::net {
 
 inline constexpr std::size_t notice_depth = 16;   // a rank may be so many rounds ahead of the slowest reader
 inline constexpr std::size_t shown_bytes = 8192;  // room for one round's data
-inline constexpr std::size_t in_line_bytes = 32;
+inline constexpr std::size_t in_line_bytes = 96;
 
 enum class Showing : std::uint32_t {
   nothing,
@@ -20,8 +20,9 @@ enum class Showing : std::uint32_t {
   memory,   // where the owner has it, for reading and writing until the round has ended
 };
 
-// Of one round. `round` is stored last: whoever reads it sees the rest.
-struct alignas(64) Notice {
+// Of one round. `round` is stored last: whoever reads it sees the rest. Two cache lines, which processors
+// fetch as a pair.
+struct alignas(128) Notice {
   std::atomic<std::uint64_t> round;
   std::uint32_t opcode, detail;  // must be equal on all ranks
   std::uint64_t bytes;           // of the data, in line or copied
@@ -29,7 +30,7 @@ struct alignas(64) Notice {
   std::uint32_t parts;  // several: a table of them begins the room
   std::byte data[in_line_bytes];
 };
-static_assert(sizeof(Notice) == 64);
+static_assert(sizeof(Notice) == 128);
 
 // A part's place: the owner's address, or an offset in the room.
 struct PartPlace {

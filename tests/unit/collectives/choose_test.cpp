@@ -34,6 +34,7 @@ TEST(Choose, NamesTheCheapestOfTheAlgorithmsThatAreRightForAllArguments) {
     const Choice choice = choose(kind, bytes, at, model);
     const AlgorithmEntry& chosen = find_algorithm(kind, choice.algorithm);
     EXPECT_EQ(chosen.direct, nullptr);
+    EXPECT_FALSE(chosen.is_baseline);
     EXPECT_FALSE(chosen.needs_equal_counts);
     EXPECT_NE(choice.reason.find(choice.algorithm), std::string::npos) << choice.reason;
     if (at.ranks == 1) return;
@@ -41,11 +42,23 @@ TEST(Choose, NamesTheCheapestOfTheAlgorithmsThatAreRightForAllArguments) {
       return e.seconds(model, at, static_cast<double>(bytes));
     };
     for (const AlgorithmEntry& other : algorithms()) {
-      if (other.collective != kind || other.needs_equal_counts || other.direct) continue;
+      if (other.collective != kind || other.needs_equal_counts || other.direct || other.is_baseline) continue;
       EXPECT_LE(cost(chosen), cost(other))
           << chosen.name << " and not " << other.name << ": " << choice.reason;
     }
   });
+}
+
+// With the default figures nothing that is sent is as fast as memory that is read where it lies.
+TEST(Choose, PrefersMappedMemoryWhereThereIsSome) {
+  for (const OpKind kind : collectives)
+    for (const int n : {1, 2, 3, 8, 64})
+      for (const std::size_t bytes : {0ul, 4ul, 4096ul, 1ul << 16, 1ul << 26}) {
+        const Choice choice = choose(kind, bytes, {.ranks = n, .peers_mapped = true});
+        EXPECT_NE(find_algorithm(kind, choice.algorithm).direct, nullptr) << choice.reason;
+      }
+  EXPECT_EQ(choose(OpKind::all_reduce, 64, {.ranks = 4, .peers_mapped = true}).algorithm, "one_shot");
+  EXPECT_EQ(choose(OpKind::all_reduce, 1 << 20, {.ranks = 4, .peers_mapped = true}).algorithm, "two_shot");
 }
 
 TEST(Estimates, HoldEveryAlgorithmOnceInOrder) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/collectives/algorithms.h"
+#include "dist/group/job_state.h"
+
 #include "support/ranks.h"
 
 namespace dist {
@@ -96,11 +99,51 @@ TEST_P(Collectives, AllReduceEveryOp) {
 
 TEST_P(Collectives, AllReduceEveryAlgorithm) {
   run_ranks(n, [&](int rank) {
-    for (const char* algorithm : {"ring", "recursive_doubling", "tree", "reduce_broadcast"}) {
+    for (const AlgorithmEntry& algorithm : algorithms()) {
+      if (algorithm.collective != OpKind::all_reduce) continue;
       Tensor t = contribution(rank, 1000, DType::f32);
-      all_reduce(t, ReduceOp::sum, {.algorithm = algorithm});
-      EXPECT_EQ(t.to_vector<std::int64_t>(), sum_of_parts(n, 1000)) << algorithm;
+      all_reduce(t, ReduceOp::sum, {.algorithm = std::string(algorithm.name)});
+      EXPECT_EQ(t.to_vector<std::int64_t>(), sum_of_parts(n, 1000)) << algorithm.name;
     }
+  });
+}
+
+// What the flight recorder says of this rank's last call.
+std::string last_algorithm() {
+  return std::string(JobState::of(rank_context())->log->recorder.snapshot().back().algorithm);
+}
+
+TEST_P(Collectives, RanksOfOneHostWorkInTheirSharedMemory) {
+  REAL_RANKS_ONLY("virtual ranks send messages");
+  run_ranks(n, [&](int rank) {
+    Tensor small = contribution(rank, 4, DType::f32), large = contribution(rank, 100'000, DType::f32);
+    all_reduce(small);
+    EXPECT_EQ(last_algorithm(), "one_shot");
+    all_reduce(large);
+    EXPECT_EQ(last_algorithm(), n == 1 ? "one_shot" : "two_shot");
+    EXPECT_EQ(large.to_vector<std::int64_t>(), sum_of_parts(n, 100'000));
+    broadcast(large, 0);
+    EXPECT_EQ(last_algorithm(), "direct");
+    barrier();
+    EXPECT_EQ(last_algorithm(), "direct");
+    all_reduce(small, ReduceOp::premul_sum(0.5));
+    EXPECT_NE(last_algorithm(), "one_shot") << "multiplied in memory of its own, by messages";
+  });
+}
+
+TEST_P(Collectives, MemoryThatNobodyMapsIsLentACopy) {
+  run_ranks(n, [&](int rank) {
+    constexpr std::int64_t count = 50'000;
+    std::vector<float> mine(count, static_cast<float>(rank + 1)), all(static_cast<std::size_t>(n) * count);
+    Tensor foreign = Tensor::from_blob(mine.data(), {count});
+    all_reduce(foreign);
+    const auto sum = static_cast<float>(n * (n + 1) / 2);
+    EXPECT_EQ(mine, std::vector<float>(count, sum));
+    Tensor everything = Tensor::from_blob(all.data(), {n * count});
+    all_gather_into_tensor(everything, foreign);
+    EXPECT_EQ(all, std::vector<float>(all.size(), sum));
+    reduce(foreign, n - 1);
+    EXPECT_EQ(mine, std::vector<float>(count, rank == n - 1 ? sum * static_cast<float>(n) : sum));
   });
 }
 
