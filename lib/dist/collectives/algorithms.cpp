@@ -131,9 +131,10 @@ constexpr std::array table{
                    [](Transport& net, Args a) { binomial_gather(net, a.in, a.outs, a.root); },
                    "short data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
                    nullptr, true},
-    AlgorithmEntry{
-        OpKind::gather, "direct", [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
-        "ranks that map each other: the root fetches all, 2 h + c S", formulas::direct_gather, direct_gather},
+    AlgorithmEntry{OpKind::gather, "direct",
+                   [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
+                   "ranks that map each other: the root fetches all, 2 h + (n-1)/n c S",
+                   formulas::direct_gather, direct_gather},
 
     AlgorithmEntry{OpKind::all_gather, "ring",
                    [](Transport& net, Args a) { ring_all_gather(net, a.in, a.outs); },
@@ -150,8 +151,8 @@ constexpr std::array table{
                    formulas::bruck_all_gather},
     AlgorithmEntry{OpKind::all_gather, "direct",
                    [](Transport& net, Args a) { pairwise_all_gather(net, a.in, a.outs); },
-                   "ranks that map each other: each fetches all, 2 h + c S", formulas::direct_all_gather,
-                   direct_all_gather},
+                   "ranks that map each other: each fetches all, 2 h + (n-1)/n c S",
+                   formulas::direct_all_gather, direct_all_gather},
 
     AlgorithmEntry{OpKind::reduce_scatter, "ring",
                    [](Transport& net, Args a) { ring_reduce_scatter(net, a.ins, a.out, a.op); },
@@ -177,8 +178,8 @@ constexpr std::array table{
         "short data, equal counts only: L alpha + L/2 beta S", formulas::bruck_all_to_all, nullptr, true},
     AlgorithmEntry{OpKind::all_to_all, "direct",
                    [](Transport& net, Args a) { pairwise_all_to_all(net, a.ins, a.outs); },
-                   "ranks that map each other: each fetches its own, 2 h + c S", formulas::direct_all_gather,
-                   direct_all_to_all},
+                   "ranks that map each other: each fetches its own, 2 h + (n-1)/n c S",
+                   formulas::direct_all_gather, direct_all_to_all},
 
     AlgorithmEntry{OpKind::barrier, "dissemination", [](Transport& net, Args) { dissemination_barrier(net); },
                    "any n: L alpha", formulas::dissemination_barrier},

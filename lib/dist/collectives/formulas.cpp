@@ -192,8 +192,10 @@ double two_shot_all_reduce(Model m, At at, double bytes) {
 }
 
 double direct_scatter(Model m, At at, double bytes) { return 2 * m.handshake + m.copy * bytes / at.ranks; }
-double direct_gather(Model m, At, double bytes) { return 2 * m.handshake + m.copy * bytes; }
-double direct_all_gather(Model m, At, double bytes) { return 2 * m.handshake + m.copy * bytes; }
+double direct_gather(Model m, At at, double bytes) { return 2 * m.handshake + share(at) * m.copy * bytes; }
+double direct_all_gather(Model m, At at, double bytes) {
+  return 2 * m.handshake + share(at) * m.copy * bytes;
+}
 double direct_reduce_scatter(Model m, At at, double bytes) {
   return 2 * m.handshake + share(at) * m.sum(bytes);
 }

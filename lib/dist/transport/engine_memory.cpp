@@ -77,10 +77,18 @@ void Engine::fail_size(TransportOptions options, int peer, std::uint64_t mine, s
                            {.kind = FrameKind::offer, .opcode = op.channel().opcode, .bytes = theirs}, peer));
 }
 
+// Whoever gives up because of another rank has passed the news of it on before: it is there to be read.
 void Engine::fail_withdrawn(TransportOptions options, int peer) {
   Op op;
   op.options = std::move(options);
-  raise(cancelled_trouble(rank(), wanted_from(op, peer, op.options.bytes)));
+  open(op);
+  {
+    Lock lock = baton_.enter();
+    while (!op.trouble && advance(lock)) {
+    }
+  }
+  close(op);
+  raise(op.trouble ? op.trouble : cancelled_trouble(rank(), wanted_from(op, peer, op.options.bytes)));
 }
 
 }  // namespace dist::net
