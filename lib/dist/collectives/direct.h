@@ -8,13 +8,15 @@
 //
 // S bytes, n ranks; h: one synchronisation; c: seconds a byte copied; gamma: a byte reduced. "Short" fits a
 // notice (shown_bytes).
-//   all_reduce one_shot     h + c S + (n-1) gamma S             S at most what fits a notice, else piece by
-//   piece all_reduce two_shot     2 h + c S + (n-1)/n gamma S         each rank reads S/n of n ranks, and
-//   writes it to n broadcast               2 h + (n-1)/n c S                   each rank copies S/n to n-1
-//   ranks; short: h + 2 c S reduce                  2 h + c S/n + (n-1)/n gamma S       short: h + c S +
-//   (n-1) gamma S scatter                 2 h + c S/n                         S: the root's list gather 2 h +
-//   c S                           the root fetches all_gather, all_to_all  2 h + c S each rank fetches what
-//   is its own reduce_scatter          2 h + (n-1)/n gamma S barrier                 h
+//   all_reduce one_shot     h + c S + (n-1) gamma S         longer data goes piece by piece
+//   all_reduce two_shot     2 h + c S + (n-1)/n gamma S     each rank reads S/n of n ranks, writes it to n
+//   broadcast               2 h + (n-1)/n c S               each rank copies S/n; short: h + 2 c S
+//   reduce                  2 h + c S/n + (n-1)/n gamma S   short: h + c S + (n-1) gamma S
+//   scatter                 2 h + c S/n                     S: the root's list
+//   gather                  2 h + (n-1)/n c S               the root fetches
+//   all_gather, all_to_all  2 h + (n-1)/n c S               each rank fetches what is its own
+//   reduce_scatter          2 h + (n-1)/n gamma S
+//   barrier                 h
 // Where the ranks do not map each other, the same work is done by messages (algorithms.cpp).
 // All ranks end with the same bits: an element is reduced once, in the order of the ranks, or (one_shot) by
 // every rank in that order.

@@ -1,6 +1,4 @@
 // Waiting for what peers write into shared memory instead of sending it (peer_memory.h).
-#include <thread>
-
 #include "dist/transport/engine.h"
 
 namespace dist::net {
@@ -8,7 +6,6 @@ namespace {
 
 // A peer that was stopped while it works on this rank's memory cannot be waited for for ever.
 constexpr std::chrono::seconds stopped_peer_patience{2};
-constexpr std::chrono::milliseconds release_interval{1};
 
 [[noreturn]] void raise(const Trouble& trouble) { throw Error(trouble.code, trouble.text); }
 
@@ -56,9 +53,8 @@ void Engine::await_release(int peer, const std::function<bool()>& released) noex
   while (!released() && !patience.passed()) {
     if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
     advance(lock);
-    lock.unlock();
-    std::this_thread::sleep_for(release_interval);
-    lock.lock();
+    Poller::Events events;
+    handle(poller_.wait(events, 1));  // a process that has ended closes its connection
   }
 }
 
