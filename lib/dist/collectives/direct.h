@@ -8,7 +8,7 @@
 //
 // S bytes, n ranks; h: one synchronisation; c: seconds a byte copied; gamma: a byte reduced. "Short" fits a
 // notice (shown_bytes).
-//   all_reduce one_shot     h + c S + (n-1) gamma S         longer data goes piece by piece
+//   all_reduce one_shot     h + 2n c S + (n-1) gamma S      cache lines change owners; longer data in pieces
 //   all_reduce two_shot     2 h + c S + (n-1)/n gamma S     each rank reads S/n of n ranks, writes it to n
 //   broadcast               2 h + (n-1)/n c S               each rank copies S/n; short: h + 2 c S
 //   reduce                  2 h + c S/n + (n-1)/n gamma S   short: h + c S + (n-1) gamma S
