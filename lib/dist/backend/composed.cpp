@@ -80,6 +80,7 @@ TransportOptions ComposedBackend::options_of(const Operation& operation, std::st
   options.label = {std::move(label), operation.sequence, operation.what(), operation.where};
   options.mode = message ? context_.send_mode : SendMode::eager;
   options.deadline = Deadline::after(operation.timeout);
+  options.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
   return options;
 }
 

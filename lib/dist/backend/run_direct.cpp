@@ -20,12 +20,8 @@ struct Lent {
 class Views {
  public:
   Views(const PeerMemory& peers, const TensorList& tensors, bool shared) : views_(tensors.size()) {
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      views_.set(i, tensors[i]);
-      bytes += views_[i].bytes();
-    }
-    if (!shared || peers.size() == 1 || Round::fits(bytes, tensors.size())) return;
+    for (std::size_t i = 0; i < tensors.size(); ++i) views_.set(i, tensors[i]);
+    if (!shared || peers.size() == 1 || Round::fits(total_bytes(views_), tensors.size())) return;
     for (std::size_t i = 0; i < tensors.size(); ++i)
       if (!peers.maps(views_[i])) lend(i);
   }

@@ -1,7 +1,6 @@
 #include "dist/collectives/direct.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "dist/core/kernels.h"
 #include "dist/core/view_list.h"
@@ -22,11 +21,6 @@ TensorView share_of(const TensorView& all, int rank, int n) {
 TensorView same_part(const TensorView& theirs, const TensorView& whole, const TensorView& share) {
   const std::int64_t first = (share.data - whole.data) / static_cast<std::ptrdiff_t>(size_of(whole.dtype));
   return theirs.slice(first, share.count);
-}
-
-std::size_t total_bytes(std::span<const TensorView> views) {
-  return std::accumulate(views.begin(), views.end(), std::size_t{0},
-                         [](std::size_t sum, const TensorView& view) { return sum + view.bytes(); });
 }
 
 // As a copy when it fits, otherwise in place.

@@ -33,4 +33,10 @@ class ViewList {
   std::size_t size_;
 };
 
+inline std::size_t total_bytes(std::span<const TensorView> views) {
+  std::size_t bytes = 0;
+  for (const TensorView& view : views) bytes += view.bytes();
+  return bytes;
+}
+
 }  // namespace dist

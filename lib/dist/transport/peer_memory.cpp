@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "dist/core/arena.h"
+#include "dist/core/view_list.h"
 #include "dist/transport/engine.h"
 #include "dist/transport/spin.h"
 
@@ -99,12 +100,6 @@ namespace {
 std::size_t table_bytes(std::size_t parts) {
   constexpr std::size_t line = 64;
   return parts == 1 ? 0 : (parts * sizeof(net::PartPlace) + line - 1) / line * line;
-}
-
-std::size_t total_bytes(std::span<const TensorView> parts) {
-  std::size_t bytes = 0;
-  for (const TensorView& part : parts) bytes += part.bytes();
-  return bytes;
 }
 
 net::PartPlace* table_in(std::byte* room) { return reinterpret_cast<net::PartPlace*>(room); }

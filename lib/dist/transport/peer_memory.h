@@ -70,7 +70,6 @@ class PeerMemory {
   int size() const { return static_cast<int>(setup_.peers.size()); }
   // Whether the others can reach this memory: tensors' own, and all memory when the ranks are threads.
   bool maps(const TensorView& memory) const;
-  std::uint64_t rounds() const { return round_ - setup_.group; }  // so far
 
  private:
   friend class Round;
