@@ -77,7 +77,7 @@ TransportOptions ComposedBackend::options_of(const Operation& operation, std::st
   // A receive meets a send, so both carry the same code; its dtype must fit.
   options.channel = {context_.context, message ? operation.tag : operation.sequence,
                      opcode_of(message ? OpKind::send : operation.kind, operation.dtype()), message};
-  options.label = {std::move(label), operation.sequence, operation.what(), operation.where};
+  options.label = {std::move(label), operation.sequence, operation.amount(), operation.where};
   options.mode = message ? context_.send_mode : SendMode::eager;
   options.deadline = Deadline::after(operation.timeout);
   options.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
@@ -104,8 +104,8 @@ int ComposedBackend::run_message(const Operation& operation) {
   context_.observer->starting(operation, {});
   int peer = -1;
   try {
-    const auto transport = open(operation, std::string(dist::name(operation.kind)));
-    peer = start_transfer(*transport, operation).wait();
+    peer = context_.endpoint->carry(options_of(operation, std::string(dist::name(operation.kind))),
+                                    message_of(operation));
   } catch (...) {
     std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
   }

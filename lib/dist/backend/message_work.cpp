@@ -8,9 +8,9 @@
 
 namespace dist {
 
-Request start_transfer(Transport& transport, const Operation& operation) {
-  if (operation.kind == OpKind::send) return transport.isend(operation.inputs[0], operation.peer);
-  return transport.irecv(operation.outputs[0], operation.peer);
+Message message_of(const Operation& operation) {
+  const bool is_send = operation.kind == OpKind::send;
+  return {is_send, is_send ? operation.inputs[0] : operation.outputs[0], operation.peer, operation.timeout};
 }
 
 MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport,
@@ -21,7 +21,7 @@ MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport,
       observer_(observer),
       members_(std::move(members)) {
   try {
-    request_ = start_transfer(*transport_, operation);
+    request_ = start(*transport_, message_of(operation));
   } catch (...) {
     end(observer_->failed(operation, std::current_exception()));
   }

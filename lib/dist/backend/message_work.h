@@ -56,7 +56,7 @@ class MessageWork final : public WorkState {
   Request request_;  // after transport_: goes first
 };
 
-// Posts the operation's transfer.
-Request start_transfer(Transport& transport, const Operation& operation);
+// The operation's message.
+Message message_of(const Operation& operation);
 
 }  // namespace dist

@@ -40,11 +40,8 @@ Device Operation::device() const {
   return inputs.empty() ? cpu : inputs[0].device;
 }
 
-std::string Operation::what() const {
-  if (kind == OpKind::barrier) return {};
-  return fmt::format("{} {}", count(), name(dtype()));
-}
+Amount Operation::amount() const { return kind == OpKind::barrier ? Amount{} : Amount{count(), dtype()}; }
 
-std::string Operation::doing() const { return describe_call(name(kind), sequence, what()); }
+std::string Operation::doing() const { return describe_call(name(kind), sequence, amount().str()); }
 
 }  // namespace dist

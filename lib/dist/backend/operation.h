@@ -46,10 +46,9 @@ struct Operation {
   }
   // Elements and dtype of this rank's part: the numbers that messages and reports quote.
   std::int64_t count() const;
-  DType dtype() const;    // u8 for a barrier
-  Device device() const;  // the CPU for a barrier
-  // "16384 f32", the size and dtype that messages and reports quote.
-  std::string what() const;
+  DType dtype() const;        // u8 for a barrier
+  Device device() const;      // the CPU for a barrier
+  Amount amount() const;      // that messages and reports quote; nothing for a barrier
   std::string doing() const;  // "all_reduce #7 (16384 f32)"
 };
 

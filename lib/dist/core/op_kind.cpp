@@ -21,6 +21,8 @@ std::string_view name(OpKind kind) {
   __builtin_unreachable();
 }
 
+std::string Amount::str() const { return count < 0 ? "" : fmt::format("{} {}", count, name(dtype)); }
+
 std::string describe_call(std::string_view name, std::uint64_t sequence, std::string_view what) {
   return what.empty() ? fmt::format("{} #{}", name, sequence)
                       : fmt::format("{} #{} ({})", name, sequence, what);

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "dist/core/types.h"
+
 namespace dist {
 
 enum class OpKind : std::uint8_t {
@@ -23,6 +25,14 @@ enum class OpKind : std::uint8_t {
 
 std::string_view name(OpKind kind);  // "all_reduce"
 constexpr bool is_collective(OpKind kind) { return kind != OpKind::send && kind != OpKind::recv; }
+
+// What one rank moves in a call. Made for every call, written only when somebody reads it.
+struct Amount {
+  std::int64_t count = -1;  // elements; -1: not of this kind of call
+  DType dtype = DType::u8;
+
+  std::string str() const;  // "16384 f32", or nothing
+};
 
 // "all_reduce #7 (4 f32)": a call as messages and reports quote it; `what` may be empty.
 std::string describe_call(std::string_view name, std::uint64_t sequence, std::string_view what);

@@ -143,7 +143,7 @@ void Call::check_device(Device device) const {
   check::Finding finding{
       check::Code::wrong_device,
       fmt::format("the {} backend takes {} tensors, and this one is on {}", asked.name, kind, device.str()),
-      {{group.global_rank, fmt::format("{} ({})", name, operation.what()), operation.where, {}}}};
+      {{group.global_rank, fmt::format("{} ({})", name, operation.amount().str()), operation.where, {}}}};
   const std::string told = finding.what;
   refuse("{}{}", told, group.job->tell(std::move(finding)));
 }

@@ -98,7 +98,7 @@ std::shared_ptr<const Exchanged> exchange_by_transport(GroupState& group, const 
   TransportOptions options;
   options.members = group.identity.ranks;
   options.channel = {group.identity.context, tag, 0, false};
-  options.label = {std::string(call.name), tag & (fingerprint_tags - 1), "", call.where};
+  options.label = {std::string(call.name), tag & (fingerprint_tags - 1), {}, call.where};
   options.deadline = deadline;
   const auto net = group.job->endpoint->open(std::move(options));
 

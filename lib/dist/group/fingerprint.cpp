@@ -119,7 +119,7 @@ Fingerprint::Fingerprint(const GroupState& group, const Operation& operation)
 
 std::string Fingerprint::str() const {
   if (kind == OpKind::barrier) return describe_call(name(kind), sequence, {});
-  std::string what = count < 0 ? std::string(name(dtype)) : fmt::format("{} {}", count, name(dtype));
+  std::string what = count < 0 ? std::string(name(dtype)) : Amount{count, dtype}.str();
   if (op != ReduceOp::Kind::sum) what += fmt::format(", {}", name(op));
   if (root >= 0) what += fmt::format(", root {}", root);
   return describe_call(name(kind), sequence, what);

@@ -21,7 +21,7 @@ std::string_view name(RecordState state) {
 }
 
 std::string FlightRecord::doing() const {
-  return describe_call(operation, sequence, count < 0 ? "" : fmt::format("{} {}", count, name(dtype)));
+  return describe_call(operation, sequence, Amount{count, dtype}.str());
 }
 
 std::string FlightRecord::what() const { return fmt::format("{} at {}", doing(), where.str()); }

@@ -58,7 +58,7 @@ class MonitoredBarrier {
     TransportOptions options;
     options.members = group_.identity.ranks;
     options.channel = {group_.identity.context, control_tags | number_, 0, false};
-    options.label = {"monitored_barrier", number_, "", where_};
+    options.label = {"monitored_barrier", number_, {}, where_};
     options.mode = SendMode::rendezvous;
     options.deadline = deadline;
     return group_.job->endpoint->open(std::move(options));

@@ -17,8 +17,8 @@ CallNote::CallNote(const GroupState& group, const Operation& operation)
       where(operation.where) {}
 
 std::string CallNote::doing() const {
-  return describe_call(name(kind), sequence,
-                       kind == OpKind::barrier ? "" : fmt::format("{} {}", count, name(dtype)));
+  const Amount amount = kind == OpKind::barrier ? Amount{} : Amount{count, dtype};
+  return describe_call(name(kind), sequence, amount.str());
 }
 
 void WorkWatch::waiting(const CallNote& call, bool yes) { log_->recorder.waiting(call.record, yes); }

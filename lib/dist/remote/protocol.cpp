@@ -108,7 +108,8 @@ void put(wire::Writer& to, const TransportOptions& options) {
   to.put(options.channel.context).put(options.channel.tag).put(options.channel.opcode);
   to.put(static_cast<std::uint8_t>(options.channel.point_to_point));
   to.put(std::string_view(options.label.name)).put(options.label.sequence);
-  to.put(std::string_view(options.label.what));
+  to.put(options.label.what.count);
+  put_enum(to, options.label.what.dtype);
   put(to, options.label.where);
   put_enum(to, options.mode);
   put(to, options.deadline);
@@ -123,7 +124,8 @@ TransportOptions get_transport_options(wire::Reader& from, int rank, int world_s
   options.channel.point_to_point = from.get<std::uint8_t>() != 0;
   options.label.name = from.text();
   options.label.sequence = from.get<std::uint64_t>();
-  options.label.what = from.text();
+  options.label.what.count = from.get<std::int64_t>();
+  options.label.what.dtype = get_enum(from, DType::boolean);
   options.label.where = get_place(from);
   options.mode = get_enum(from, SendMode::rendezvous);
   options.deadline = get_deadline(from);

@@ -18,6 +18,9 @@ class HostEndpoint final : public Endpoint {
   std::unique_ptr<Transport> open(TransportOptions options) override {
     return std::make_unique<net::HostTransport>(*engine_, scratch_, world_size_, std::move(options));
   }
+  int carry(TransportOptions options, const Message& message) override {
+    return net::carry(*engine_, world_size_, std::move(options), message);
+  }
   std::unique_ptr<PeerMemory> map_peers(TransportOptions options) override {
     net::HostTransport transport(*engine_, scratch_, world_size_, options);
     return net::map_peers(*engine_, transport, options);
@@ -38,12 +41,23 @@ class HostEndpoint final : public Endpoint {
 
 Endpoint::~Endpoint() = default;
 
+int Endpoint::carry(TransportOptions options, const Message& message) {
+  options.deadline = Deadline::after(message.timeout);
+  const auto transport = open(std::move(options));
+  return start(*transport, message).wait();
+}
+
 std::unique_ptr<PeerMemory> Endpoint::map_peers(TransportOptions) { return nullptr; }
 
 std::shared_ptr<Endpoint> connect_endpoint(Store& store, const EndpointOptions& options) {
   return std::make_shared<HostEndpoint>(net::Mesh(store, options).connect(), options.world_size);
 }
 
-std::string str(const OpLabel& label) { return describe_call(label.name, label.sequence, label.what); }
+Request start(Transport& transport, const Message& message) {
+  return message.is_send ? transport.isend(message.data, message.peer)
+                         : transport.irecv(message.data, message.peer);
+}
+
+std::string str(const OpLabel& label) { return describe_call(label.name, label.sequence, label.what.str()); }
 
 }  // namespace dist

@@ -10,6 +10,7 @@
 
 #include "dist/core/call_site.h"
 #include "dist/core/deadline.h"
+#include "dist/core/op_kind.h"
 #include "dist/store/store.h"
 #include "dist/transport/members.h"
 #include "dist/transport/opcode.h"
@@ -31,7 +32,7 @@ struct Channel {
 struct OpLabel {
   std::string name;  // "ring_all_reduce", "send"
   std::uint64_t sequence = 0;
-  std::string what;  // "16384 f32"
+  Amount what;
   CallSite where;
 };
 
@@ -50,6 +51,16 @@ struct TransportOptions {
   Deadline deadline = Deadline::never();
   std::uint64_t bytes = 0;  // of this rank's part; what errors say where no message is under way
 };
+
+// One message of a rank that waits until it has ended.
+struct Message {
+  bool is_send = false;
+  TensorView data;
+  int peer = 0;  // group rank; of a receive also any_rank
+  Timeout timeout = no_timeout;
+};
+
+Request start(Transport& transport, const Message& message);
 
 class PeerMemory;
 
@@ -75,6 +86,9 @@ class Endpoint {
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
   virtual std::unique_ptr<Transport> open(TransportOptions options) = 0;
+  // A message from its start to its end, as open(), isend() or irecv() and wait() carry it, perhaps in fewer
+  // steps. `options.deadline` is not looked at. Returns the other rank, of the group.
+  virtual int carry(TransportOptions options, const Message& message);
   // This rank's part in working without messages (peer_memory.h), for a group whose ranks all map each
   // other's memory; nullptr on every rank where one does not. Every member calls it, with a channel of its
   // own for the messages in which they agree. Errors as an operation's. The result must not outlive the

@@ -38,12 +38,22 @@ Engine::Engine(Config config)
       spin_(config_.spin),
       serial_(next_serial()) {}
 
-void Engine::open(Op& op) {
+void Engine::admit(Op& op) {
   const Channel& channel = op.channel();
-  Lock lock = baton_.enter();
   op.box = &matching_.open({channel.context, channel.point_to_point, channel.tag});
   if (!failures_.empty() || !aborted_.empty()) op.trouble = trouble_of(op);
   ops_.push_back(op);
+}
+
+void Engine::dismiss(Op& op) noexcept {
+  ops_.remove(op);
+  matching_.close(*op.box);
+}
+
+void Engine::open(Op& op) {
+  op.since = std::chrono::steady_clock::now();
+  Lock lock = baton_.enter();
+  admit(op);
 }
 
 void Engine::close(Op& op) noexcept {
@@ -51,12 +61,37 @@ void Engine::close(Op& op) noexcept {
   transfers_.for_each([&](Transfer& t) {
     if (t.op == &op) retire(lock, t);
   });
-  ops_.remove(op);
-  matching_.close(*op.box);
+  dismiss(op);
+}
+
+// Under one lock, and the clock is asked only by who must wait.
+int Engine::carry(Op& op, bool is_send, const TensorView& data, int peer, Timeout timeout) {
+  Lock lock = baton_.enter();
+  admit(op);
+  Transfer& t = is_send ? begin_send(op, data, peer) : begin_receive(op, data, peer);
+  if (!t.is_settled()) {
+    op.since = std::chrono::steady_clock::now();
+    op.options.deadline = Deadline::after(timeout);
+  }
+  const Trouble trouble = end(lock, t);
+  const int other = t.peer;
+  dismiss(op);
+  lock.unlock();
+  if (trouble) throw Error(trouble.code, trouble.text);
+  return other;
 }
 
 std::uint64_t Engine::send(Op& op, const TensorView& data, int peer) {
   Lock lock = baton_.enter();
+  return begin_send(op, data, peer).id;
+}
+
+std::uint64_t Engine::receive(Op& op, const TensorView& data, int peer) {
+  Lock lock = baton_.enter();
+  return begin_receive(op, data, peer).id;
+}
+
+Transfer& Engine::begin_send(Op& op, const TensorView& data, int peer) {
   Transfer& t = transfers_.make(op, true, peer, data.data, data.bytes());
   if (op.trouble)
     settle(t, op.trouble);
@@ -64,7 +99,7 @@ std::uint64_t Engine::send(Op& op, const TensorView& data, int peer) {
     settle(t, left_trouble(rank(), t));
   else
     transmit(t);
-  return t.id;
+  return t;
 }
 
 void Engine::transmit(Transfer& t) {
@@ -92,8 +127,7 @@ void Engine::transmit(Transfer& t) {
   link.send(frame, nullptr, t.id);
 }
 
-std::uint64_t Engine::receive(Op& op, const TensorView& data, int peer) {
-  Lock lock = baton_.enter();
+Transfer& Engine::begin_receive(Op& op, const TensorView& data, int peer) {
   Transfer& t = transfers_.make(op, false, peer, data.data, data.bytes());
   if (op.trouble) {
     settle(t, op.trouble);
@@ -106,7 +140,7 @@ std::uint64_t Engine::receive(Op& op, const TensorView& data, int peer) {
     t.stage = Transfer::Stage::posted;
     op.box->posted.push_back(t);
   }
-  return t.id;
+  return t;
 }
 
 bool Engine::may_come(const Op& op, int source) const {

@@ -52,6 +52,8 @@ class Engine final : private LinkEvents {
   // Peers are global ranks. Trouble surfaces in wait().
   void open(Op& op);
   void close(Op& op) noexcept;
+  // One transfer from start to end, by an op that is not open: the peer.
+  int carry(Op& op, bool is_send, const TensorView& data, int peer, Timeout timeout);
   std::uint64_t send(Op& op, const TensorView& data, int peer);
   std::uint64_t receive(Op& op, const TensorView& data, int peer);  // or any_rank
   int wait(std::uint64_t id);                                       // the peer; throws the transfer's trouble
@@ -81,6 +83,11 @@ class Engine final : private LinkEvents {
 
  private:
   // Transfers (engine.cpp).
+  void admit(Op& op);
+  void dismiss(Op& op) noexcept;
+  Transfer& begin_send(Op& op, const TensorView& data, int peer);
+  Transfer& begin_receive(Op& op, const TensorView& data, int peer);
+  Trouble end(Lock& lock, Transfer& t);
   void transmit(Transfer& t);
   void meet(Transfer& t, const Frame& message, int source, const std::byte* payload);
   void refuse(Transfer& t, const Frame& message, Trouble trouble);

@@ -143,23 +143,27 @@ bool Engine::await_change(Lock& lock, const std::function<bool()>& done, Deadlin
   return await(lock, done, deadline);
 }
 
-int Engine::wait(std::uint64_t id) {
-  Lock lock = baton_.enter();
-  Transfer& t = *transfers_.find(id);
+// Waits for it, and retires it.
+Trouble Engine::end(Lock& lock, Transfer& t) {
+  const auto settled = [&t] { return t.is_settled(); };
   if (!t.is_settled()) {
-    await(
-        lock, [&t] { return t.is_settled(); }, t.op->options.deadline);
-    if (t.being_copied)
-      await(
-          lock, [&t] { return t.is_settled(); }, Deadline::never());
+    await(lock, settled, t.op->options.deadline);
+    if (t.being_copied) await(lock, settled, Deadline::never());
   }
   Trouble trouble;
   if (t.stage != Transfer::Stage::done)
     trouble = timeout_trouble(rank(), t);
   else if (t.trouble)
     trouble = t.trouble;
-  const int peer = t.peer;
   retire(lock, t);
+  return trouble;
+}
+
+int Engine::wait(std::uint64_t id) {
+  Lock lock = baton_.enter();
+  Transfer& t = *transfers_.find(id);
+  const Trouble trouble = end(lock, t);
+  const int peer = t.peer;
   lock.unlock();
   if (trouble) throw Error(trouble.code, trouble.text);
   return peer;

@@ -30,12 +30,13 @@ class HostTransport final : public Transport {
   void cancel(std::uint64_t id) noexcept override { engine_.cancel(id); }
   void free_scratch(TensorView view) noexcept override { cache_.give(view.data, view.bytes()); }
 
-  int global_rank(int group_rank, const TensorView& data, std::string_view deed) const;
-
   Engine& engine_;
   ScratchCache& cache_;
   Op op_;
 };
+
+// See Endpoint::carry.
+int carry(Engine& engine, int world_size, TransportOptions options, const Message& message);
 
 // See Endpoint::map_peers.
 std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options);

@@ -15,8 +15,8 @@ struct Op {
   TransportOptions options;
   int group_rank = 0;
   Mailbox* box = nullptr;
-  Trouble trouble;  // of every transfer from now on
-  std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+  Trouble trouble;                                // of every transfer from now on
+  std::chrono::steady_clock::time_point since{};  // when it began, or began to wait
   Op *next = nullptr, *prev = nullptr;
 
   const Channel& channel() const { return options.channel; }

@@ -18,7 +18,7 @@ std::string talk_for_ever(Rank& me) {
     in.emplace_back(sizes[i % 4], Memory::arena);
   }
   for (std::uint64_t step = 0;; ++step) {
-    auto net = me.open({.tag = step, .name = "ring_all_reduce", .what = "16384 f32"});
+    auto net = me.open({.tag = step, .name = "ring_all_reduce", .what = {16384, DType::f32}});
     const std::size_t i = step % 8;
     send_recv(*net, out[i].view(), next, in[i].view(), previous);
   }

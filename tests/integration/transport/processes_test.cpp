@@ -85,7 +85,7 @@ TEST_P(BetweenProcesses, mismatches_timeouts_and_cancelled_sends) {
 
 TEST_P(BetweenProcesses, a_rank_that_exits_without_a_goodbye_is_dead) {
   Processes ranks(GetParam(), [](Rank& me) -> std::string {
-    auto net = me.open({.tag = 17, .name = "ring_all_reduce", .what = "16384 f32"});
+    auto net = me.open({.tag = 17, .name = "ring_all_reduce", .what = {16384, DType::f32}});
     auto pair = me.open({.tag = 1});
     Message message(8, Memory::arena);
     if (me.rank() == 1) {

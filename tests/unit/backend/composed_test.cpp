@@ -204,12 +204,12 @@ TEST(HostBackend, TwoThreadsExchangeMessagesOnOneGroup) {
 
 TEST(Operation, WhatItSays) {
   Operation operation = all_reduce(zeros({2, 8}), 3);
-  EXPECT_EQ(operation.what(), "16 f32");
-  EXPECT_EQ(Operation{}.what(), "");
+  EXPECT_EQ(operation.amount().str(), "16 f32");
+  EXPECT_EQ(Operation{}.amount().str(), "");
   operation.kind = OpKind::all_to_all;
   operation.inputs = {zeros({3}, DType::i32), zeros({4}, DType::i32)};
   operation.outputs = {zeros({1}, DType::i32), zeros({1}, DType::i32)};
-  EXPECT_EQ(operation.what(), "7 i32");
+  EXPECT_EQ(operation.amount().str(), "7 i32");
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class DirectRank final : RoundLabel {
     TransportOptions options;
     options.members = Members::everybody(endpoint_.world_size());
     options.channel = {context_, sequence_, opcode_of(running_, DType::f32), false};
-    options.label = {"direct_" + std::string(name(running_)), sequence_, "4 f32", {}};
+    options.label = {"direct_" + std::string(name(running_)), sequence_, {4, DType::f32}, {}};
     options.deadline = Deadline::after(timeout_);
     options.bytes = 16;
     return options;

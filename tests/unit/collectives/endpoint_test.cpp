@@ -25,7 +25,7 @@ class CaseRunner {
     TransportOptions options;
     options.members = Members::everybody(endpoint_.world_size());
     options.channel.tag = sequence_;
-    options.label = {c.str(), sequence_++, "", CallSite::current()};
+    options.label = {c.str(), sequence_++, {}, CallSite::current()};
     options.mode = mode;
     options.deadline = Deadline::after(std::chrono::seconds(60));
     const auto net = endpoint_.open(std::move(options));

@@ -66,7 +66,7 @@ void sweep_endpoint(Store& store, int rank, int n, const std::string& transport,
       TransportOptions operation;
       operation.members = Members::everybody(n);
       operation.channel.tag = sequence;
-      operation.label = {"ring_all_reduce", sequence++, "", CallSite::current()};
+      operation.label = {"ring_all_reduce", sequence++, {}, CallSite::current()};
       operation.deadline = Deadline::after(std::chrono::seconds(60));
       check(*endpoint->open(std::move(operation)));
     });

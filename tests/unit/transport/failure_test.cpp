@@ -35,7 +35,7 @@ TEST_P(Failure, different_collectives_are_named_on_both_sides) {
                           .opcode = opcode_of(kind, DType::f32),
                           .mode = SendMode::rendezvous,
                           .name = broadcasts ? "chain_broadcast" : "ring_all_reduce",
-                          .what = "16 f32"});
+                          .what = {16, DType::f32}});
       Message message(bytes, Memory::arena);
       auto request = me.rank() == 0 ? net->irecv(message.view(), 1) : net->isend(message.view(), 0);
       const Error error = error_of([&] { request.wait(); });
@@ -77,7 +77,8 @@ TEST_P(Failure, a_timeout_says_who_what_and_how_far) {
       return;
     }
     Message message(65536, Memory::arena);
-    auto net = me.open({.tag = 17, .timeout = 50ms, .name = "ring_reduce_scatter", .what = "16384 f32"});
+    auto net =
+        me.open({.tag = 17, .timeout = 50ms, .name = "ring_reduce_scatter", .what = {16384, DType::f32}});
     auto got = net->irecv(message.view(), 1);
     expect_error(error_of([&] { got.wait(); }), Errc::timeout,
                  {"rank 0: ring_reduce_scatter #17 (16384 f32) got 0 of 65536 bytes from rank 1 in ",

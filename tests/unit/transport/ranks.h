@@ -45,7 +45,8 @@ struct OpOptions {
   std::uint32_t context = 1, opcode = 0;
   SendMode mode = SendMode::eager;
   Timeout timeout = 20s;
-  std::string name = "exchange", what = "";
+  std::string name = "exchange";
+  Amount what = {};
   bool point_to_point = false;
   std::vector<int> members = {};  // all
 };

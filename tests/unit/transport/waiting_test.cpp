@@ -104,7 +104,7 @@ TEST_P(Waiting, a_cancelled_send_fails_its_receive) {
   for (std::size_t bytes : {5000u, 200000u}) {
     for (Memory memory : {Memory::arena, Memory::foreign}) {
       run_world(GetParam(), [&](Rank& me) {
-        auto net = me.open({.tag = 17, .name = "exchange", .what = "5000 u8"});
+        auto net = me.open({.tag = 17, .name = "exchange", .what = {5000, DType::u8}});
         auto control = me.open({.context = 2});
         Message second(64, Memory::arena), go(0, Memory::arena);
         if (me.rank() == 0) {
