@@ -23,9 +23,6 @@ Frame frame_for(FrameKind kind, const Channel& channel) {
   return frame;
 }
 
-// A peer that was stopped in the middle of a copy cannot be waited for for ever.
-constexpr std::chrono::seconds stopped_copy_patience{2};
-
 }  // namespace
 
 Engine::Engine(Config config)
@@ -194,47 +191,6 @@ void Engine::settle(Transfer& t, Trouble trouble) {
   t.stage = Transfer::Stage::done;
   t.trouble = std::move(trouble);
   note_activity();
-}
-
-void Engine::run_copies(Lock& lock) {
-  while (!copies_.empty()) {
-    Transfer* t = transfers_.find(copies_.front());
-    copies_.pop_front();
-    if (t && t->stage == Transfer::Stage::copying && !t->being_copied) copy(lock, *t);
-  }
-}
-
-void Engine::copy(Lock& lock, Transfer& t) {
-  Link& link = *links_[static_cast<std::size_t>(t.peer)];
-  if (!begin_copy(*link.mailroom(), t.claim)) {
-    t.claim = {};  // taken back: the sender's `withdraw` comes, behind the reason if it sent one
-    if (peers_[static_cast<std::size_t>(t.peer)].kind != PeerState::Kind::present)
-      settle(t, cancelled_trouble(rank(), t));
-    return;
-  }
-  t.being_copied = true;  // and so stays, whatever happens to it meanwhile
-  const bool unlocks = t.bytes >= unlocked_copy_bytes;
-  if (unlocks) lock.unlock();
-  std::memcpy(t.data, t.source, t.bytes);
-  end_copy(*link.mailroom(), t.claim);
-  if (unlocks) lock.lock();
-  t.being_copied = false;
-  link.send({.kind = FrameKind::ack, .id = t.theirs});
-  if (t.stage == Transfer::Stage::done) return note_activity();  // it failed meanwhile
-  t.moved = t.bytes;
-  settle(t);
-}
-
-// Takes the buffer back. A peer that copies from it right now is waited for, unless it is gone, or seems
-// stopped.
-bool Engine::withdraw(ClaimRef claim, Link& peer) {
-  const Deadline patience = Deadline::after(stopped_copy_patience);
-  while (!claims_.withdraw(claim)) {
-    if (peer.is_shut() || patience.passed()) return false;
-    Poller::Events events;
-    handle(poller_.wait(events, 1));
-  }
-  return true;
 }
 
 // The end of a transfer, whatever its stage: afterwards nobody touches its buffer.

@@ -92,12 +92,16 @@ class Engine final : private LinkEvents {
   void meet(Transfer& t, const Frame& message, int source, const std::byte* payload);
   void refuse(Transfer& t, const Frame& message, Trouble trouble);
   void settle(Transfer& t, Trouble trouble = {});
-  void run_copies(Lock& lock);
-  void copy(Lock& lock, Transfer& t);
-  bool withdraw(ClaimRef claim, Link& peer);
   void retire(Lock& lock, Transfer& t) noexcept;
   bool may_come(const Op& op, int source) const;
   Transfer* find(std::uint64_t id, bool is_send);
+
+  // Copies out of the sender's memory (engine_copies.cpp).
+  void run_copies(Lock& lock);
+  void copy(Lock& lock, Transfer& t);
+  void copy_together(Lock& lock, Transfer& t, std::uint64_t target);
+  void assist(Lock& lock, Transfer& t);
+  bool withdraw(ClaimRef claim, Link& peer);
 
   // What the links say (engine_frames.cpp).
   void on_frame(int peer, const Frame& frame, const std::byte* payload) override;
@@ -106,6 +110,7 @@ class Engine final : private LinkEvents {
   void on_data(std::uint64_t id, std::uint64_t bytes) override;
   void on_backlog(Link& link) override;
   void on_accept(int peer, const Frame& frame);
+  void on_share(int peer, const Frame& frame);
   void on_ack(const Frame& frame);
   void on_refuse(int peer, const Frame& frame);
   void on_given_up(Transfer* t);
@@ -151,7 +156,7 @@ class Engine final : private LinkEvents {
   Matching matching_;
   IntrusiveList<Op> ops_;
   std::vector<const std::function<bool()>*> watched_;  // memory that threads of this rank wait for
-  std::deque<std::uint64_t> copies_;  // receives whose data is to be copied from the sender's memory
+  std::deque<std::uint64_t> copies_;  // transfers whose data is to be copied from the sender's memory
 
   std::vector<PeerState> peers_;  // by rank
   std::vector<int> failures_;     // in the order they were noticed

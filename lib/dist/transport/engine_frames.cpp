@@ -16,6 +16,7 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
       return;
     case FrameKind::accept: return on_accept(peer, frame);
     case FrameKind::data: return;  // links deliver it by data_target()
+    case FrameKind::share: return on_share(peer, frame);
     case FrameKind::ack: return on_ack(frame);
     case FrameKind::refuse: return on_refuse(peer, frame);
     case FrameKind::cancel: return on_given_up(find(frame.other(), false));
@@ -65,7 +66,7 @@ void Engine::on_accept(int peer, const Frame& frame) {
 void Engine::on_ack(const Frame& frame) {
   Transfer* t = find(frame.id, true);
   if (!t) return;
-  if (t->claim.value != 0) claims_.release(std::exchange(t->claim, {}));
+  if (t->claim.value != 0 && !t->being_copied) claims_.release(std::exchange(t->claim, {}));
   t->moved = t->bytes;
   settle(*t);
 }

@@ -15,6 +15,7 @@ enum class FrameKind : std::uint8_t {
   refuse,  // the message `id` met a receive of `bytes` bytes and `opcode` that does not fit
   cancel,  // the sender of the message for the receive `other` gave up
   drop,    // the receiver of the message `id` gave up
+  share,   // the message `id` is being read: its sender, who waits, may copy some of it to `address`
   withdraw,  // the sender of the offer `id` took its buffer back; what made it do so was sent before
   goodbye,   // this rank leaves; the payload is the reason, empty when all is well
   obituary,  // the rank `id` died; the payload says how it was noticed

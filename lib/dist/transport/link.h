@@ -68,8 +68,8 @@ class Link {
   virtual std::optional<std::uint64_t> address_of(const std::byte*, std::size_t) const {
     return std::nullopt;
   }
-  virtual const std::byte* resolve(std::uint64_t) const { return nullptr; }  // the peer's address, here
-  virtual Mailroom* mailroom() const { return nullptr; }                     // the peer's
+  virtual std::byte* resolve(std::uint64_t) const { return nullptr; }  // the peer's address, here
+  virtual Mailroom* mailroom() const { return nullptr; }               // the peer's
   // What to add to the peer's addresses of arena memory to find it here; nothing: it is not mapped.
   virtual std::optional<std::ptrdiff_t> shift() const { return std::nullopt; }
   // The peer's pointer, as the peer says it, here.

@@ -101,13 +101,16 @@ std::optional<ClaimRef> Claims::offer() {
   const std::uint32_t index = free_.back();
   free_.pop_back();
   const ClaimRef claim{++generation_[index] << 16 | index};
-  header_.claims[index].store(word(claim, offered));
+  Claim& guard = header_.claims[index];
+  guard.taken.store(0);
+  guard.copied.store(0);
+  guard.word.store(word(claim, offered));
   return claim;
 }
 
 bool Claims::withdraw(ClaimRef claim) {
   std::uint64_t expected = word(claim, offered);
-  return header_.claims[claim.index()].compare_exchange_strong(expected, word(claim, finished)) ||
+  return header_.claims[claim.index()].word.compare_exchange_strong(expected, word(claim, finished)) ||
          expected == word(claim, finished);
 }
 
@@ -115,12 +118,10 @@ void Claims::release(ClaimRef claim) { free_.push_back(claim.index()); }
 
 bool begin_copy(Mailroom& sender, ClaimRef claim) {
   std::uint64_t expected = word(claim, offered);
-  return sender.header().claims[claim.index()].compare_exchange_strong(expected, word(claim, copying));
+  return sender.claim(claim).word.compare_exchange_strong(expected, word(claim, copying));
 }
 
-void end_copy(Mailroom& sender, ClaimRef claim) {
-  sender.header().claims[claim.index()].store(word(claim, finished));
-}
+void end_copy(Mailroom& sender, ClaimRef claim) { sender.claim(claim).word.store(word(claim, finished)); }
 
 namespace {
 

@@ -19,10 +19,25 @@
 
 namespace dist::net {
 
+// A claim has a word, (generation << 2 | state), that says who may touch the buffer of a large message: the
+// reader takes it before it copies, the sender takes it back when it gives up. So a buffer is never freed
+// under a copy, and a copy is never made of a freed buffer.
+struct ClaimRef {
+  std::uint64_t value = 0;  // generation << 16 | index; 0: none
+  std::uint32_t index() const { return static_cast<std::uint32_t>(value & 0xffff); }
+  std::uint64_t generation() const { return value >> 16; }
+};
+
+// The guard of a large message's buffer (below), and how far it is copied where both sides copy it.
+struct Claim {
+  std::atomic<std::uint64_t> word;
+  std::atomic<std::uint32_t> taken, copied;  // blocks
+};
+
 struct MailroomHeader {
   alignas(64) std::atomic<std::uint32_t> sleeping;  // the owner waits for its doorbell
   alignas(64) std::atomic<std::uint32_t> departed;  // the owner's endpoint is gone (ranks that are threads)
-  alignas(64) std::atomic<std::uint64_t> claims[claim_count];
+  alignas(64) Claim claims[claim_count];
 };
 
 class Mailroom {
@@ -32,6 +47,7 @@ class Mailroom {
 
   MailroomHeader& header() const { return *reinterpret_cast<MailroomHeader*>(mapping_.data()); }
   std::byte* ring(int index) const;
+  Claim& claim(ClaimRef ref) const { return header().claims[ref.index()]; }
   SharedArea& area(int index) const;  // 0 to area_count - 1
   RingShape shape() const { return shape_; }
   int rings() const { return rings_; }
@@ -52,15 +68,6 @@ class Mailroom {
   RingShape shape_;
   UniqueFd memory_, doorbell_;
   Mapping mapping_;
-};
-
-// A claim is one word, (generation << 2 | state), that says who may touch the buffer of a large message: the
-// reader takes it before it copies, the sender takes it back when it gives up. So a buffer is never freed
-// under a copy, and a copy is never made of a freed buffer.
-struct ClaimRef {
-  std::uint64_t value = 0;  // generation << 16 | index; 0: none
-  std::uint32_t index() const { return static_cast<std::uint32_t>(value & 0xffff); }
-  std::uint64_t generation() const { return value >> 16; }
 };
 
 // The sender's side. Not synchronised.

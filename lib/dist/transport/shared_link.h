@@ -43,9 +43,7 @@ class ThreadLink final : public RingLink {
   std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t) const override {
     return reinterpret_cast<std::uint64_t>(data);
   }
-  const std::byte* resolve(std::uint64_t address) const override {
-    return reinterpret_cast<const std::byte*>(address);
-  }
+  std::byte* resolve(std::uint64_t address) const override { return reinterpret_cast<std::byte*>(address); }
   std::optional<std::ptrdiff_t> shift() const override { return 0; }
   std::byte* translate(std::byte* data, std::size_t) const override { return data; }
 };
@@ -65,7 +63,7 @@ class ProcessLink final : public RingLink {
   int fd() const override { return socket_.get(); }
   void on_ready() override;
   std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t bytes) const override;
-  const std::byte* resolve(std::uint64_t address) const override { return arena_.mapping.data() + address; }
+  std::byte* resolve(std::uint64_t address) const override { return arena_.mapping.data() + address; }
   std::optional<std::ptrdiff_t> shift() const override;
   std::byte* translate(std::byte* data, std::size_t bytes) const override;
 

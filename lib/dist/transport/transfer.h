@@ -43,7 +43,8 @@ struct Transfer {
   std::uint64_t bytes = 0, moved = 0;
   ClaimRef claim;                     // send: its own; receive that copies: the sender's
   std::uint64_t theirs = 0;           // the other side's transfer
-  const std::byte* source = nullptr;  // of the copy
+  const std::byte* source = nullptr;  // receive: the sender's buffer, here
+  std::byte* target = nullptr;        // send: the receiver's buffer, here, where the sender may help to copy
   Trouble trouble;
   Transfer *next = nullptr, *prev = nullptr;  // among the posted receives of its mailbox
 
@@ -66,6 +67,7 @@ class TransferPool {
     t.bytes = bytes;
     t.moved = 0;
     t.claim = {};
+    t.target = nullptr;
     return t;
   }
 

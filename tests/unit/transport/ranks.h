@@ -61,16 +61,28 @@ class Rank {
   bool is_alive() const { return endpoint_ != nullptr; }
 
   std::unique_ptr<Transport> open(const OpOptions& op = {}) {
+    TransportOptions options = options_of(op);
+    options.deadline = Deadline::after(op.timeout);
+    return endpoint_->open(std::move(options));
+  }
+
+  int carry_send(const TensorView& data, int dst, const OpOptions& op = {}) {
+    return endpoint_->carry(options_of(op), {true, data, dst, op.timeout});
+  }
+  int carry_recv(const TensorView& data, int src, const OpOptions& op = {}) {
+    return endpoint_->carry(options_of(op), {false, data, src, op.timeout});
+  }
+
+ private:
+  TransportOptions options_of(const OpOptions& op) const {
     TransportOptions options;
     options.members = op.members.empty() ? Members::everybody(size_) : Members(op.members);
     options.channel = {op.context, op.tag, op.opcode, op.point_to_point};
     options.label = {op.name, op.tag, op.what, {}};
     options.mode = op.mode;
-    options.deadline = Deadline::after(op.timeout);
-    return endpoint_->open(std::move(options));
+    return options;
   }
 
- private:
   int rank_, size_;
   std::shared_ptr<Endpoint> endpoint_;
 };
