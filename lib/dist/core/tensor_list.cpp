@@ -11,6 +11,7 @@ void TensorList::own() {
     for (std::size_t i = 0; i < parts_; ++i)
       owned_.push_back(flat.narrow(static_cast<std::int64_t>(i) * each, each));
   }
+  is_one_ = is_one_ && parts_ == 0;
   borrowed_ = {};
   parts_ = 0;
 }

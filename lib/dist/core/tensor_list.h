@@ -22,7 +22,12 @@ class TensorList {
     list.borrowed_ = tensors;
     return list;
   }
-  static TensorList borrow(const Tensor& tensor) { return borrow({&tensor, 1}); }
+  static TensorList borrow(const Tensor& tensor) {
+    TensorList list = borrow({&tensor, 1});
+    list.is_one_ = true;
+    list.one_ = tensor.flat();
+    return list;
+  }
   // The n equal parts of a tensor that the caller keeps; n divides its number of elements.
   static TensorList split(const Tensor& whole, int n) {
     TensorList list = borrow(whole);
@@ -33,7 +38,10 @@ class TensorList {
   // Owns from now on what it had borrowed.
   void own();
   std::span<const Tensor> owned() const { return owned_; }
-  void replace(std::size_t i, Tensor by) { owned_[i] = std::move(by); }  // in a list that owns
+  void replace(std::size_t i, Tensor by) {  // in a list that owns
+    owned_[i] = std::move(by);
+    is_one_ = false;
+  }
 
   std::size_t size() const {
     if (parts_ > 0) return parts_;
@@ -41,16 +49,17 @@ class TensorList {
   }
   bool empty() const { return size() == 0; }
   TensorView operator[](std::size_t i) const {
-    if (parts_ == 0) return (owned_.empty() ? borrowed_[i] : owned_[i]).flat();
-    const TensorView whole = borrowed_[0].flat();
-    const std::int64_t each = whole.count / static_cast<std::int64_t>(parts_);
-    return whole.slice(static_cast<std::int64_t>(i) * each, each);
+    if (parts_ == 0) return is_one_ ? one_ : (owned_.empty() ? borrowed_[i] : owned_[i]).flat();
+    const std::int64_t each = one_.count / static_cast<std::int64_t>(parts_);
+    return one_.slice(static_cast<std::int64_t>(i) * each, each);
   }
 
  private:
   std::vector<Tensor> owned_;
   std::span<const Tensor> borrowed_;  // when nothing is owned
   std::size_t parts_ = 0;             // of the borrowed one; 0: it is not split
+  bool is_one_ = false;               // a single tensor, borrowed or owned, and its view
+  TensorView one_;
 };
 
 }  // namespace dist

@@ -2,10 +2,6 @@
 
 namespace dist {
 
-std::size_t size_of(DType dtype) {
-  return visit_dtype(dtype, []<class T>() { return sizeof(T); });
-}
-
 std::string_view name(DType dtype) {
   switch (dtype) {
     case DType::u8: return "u8";

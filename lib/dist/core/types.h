@@ -16,7 +16,11 @@ enum class DType : std::uint8_t { u8, i8, i32, i64, f16, bf16, f32, f64, boolean
 inline constexpr std::array all_dtypes{DType::u8,   DType::i8,  DType::i32, DType::i64,    DType::f16,
                                        DType::bf16, DType::f32, DType::f64, DType::boolean};
 
-std::size_t size_of(DType dtype);     // bytes of one element
+// Bytes of one element.
+constexpr std::size_t size_of(DType dtype) {
+  constexpr std::array<std::uint8_t, all_dtypes.size()> sizes{1, 1, 4, 8, 2, 2, 4, 8, 1};
+  return sizes[static_cast<std::size_t>(dtype)];
+}
 std::string_view name(DType dtype);   // "f32", "bool", ...
 bool is_floating_point(DType dtype);  // f16, bf16, f32, f64
 

@@ -45,6 +45,8 @@ class Baton {
     return true;
   }
 
+  bool is_taken() const { return is_taken_; }
+
   // Sleeps until the next wake_all(). False: the deadline passed.
   bool wait_for_event(Lock& lock, Deadline deadline = Deadline::never()) {
     const std::uint64_t before = event_;

@@ -18,7 +18,7 @@ class HostEndpoint final : public Endpoint {
   std::unique_ptr<Transport> open(TransportOptions options) override {
     return std::make_unique<net::HostTransport>(*engine_, scratch_, world_size_, std::move(options));
   }
-  int carry(TransportOptions options, const Message& message) override {
+  int carry(TransportOptions&& options, const Message& message) override {
     return net::carry(*engine_, world_size_, std::move(options), message);
   }
   std::unique_ptr<PeerMemory> map_peers(TransportOptions options) override {
@@ -41,7 +41,7 @@ class HostEndpoint final : public Endpoint {
 
 Endpoint::~Endpoint() = default;
 
-int Endpoint::carry(TransportOptions options, const Message& message) {
+int Endpoint::carry(TransportOptions&& options, const Message& message) {
   options.deadline = Deadline::after(message.timeout);
   const auto transport = open(std::move(options));
   return start(*transport, message).wait();

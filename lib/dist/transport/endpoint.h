@@ -88,7 +88,7 @@ class Endpoint {
   virtual std::unique_ptr<Transport> open(TransportOptions options) = 0;
   // A message from its start to its end, as open(), isend() or irecv() and wait() carry it, perhaps in fewer
   // steps. `options.deadline` is not looked at. Returns the other rank, of the group.
-  virtual int carry(TransportOptions options, const Message& message);
+  virtual int carry(TransportOptions&& options, const Message& message);
   // This rank's part in working without messages (peer_memory.h), for a group whose ranks all map each
   // other's memory; nullptr on every rank where one does not. Every member calls it, with a channel of its
   // own for the messages in which they agree. Errors as an operation's. The result must not outlive the

@@ -66,7 +66,7 @@ int Engine::carry(Op& op, bool is_send, const TensorView& data, int peer, Timeou
   Lock lock = baton_.enter();
   admit(op);
   Transfer& t = is_send ? begin_send(op, data, peer) : begin_receive(op, data, peer);
-  if (!t.is_settled()) {
+  if (!t.is_settled() && !look_for(lock, t)) {
     op.since = std::chrono::steady_clock::now();
     op.options.deadline = Deadline::after(timeout);
   }

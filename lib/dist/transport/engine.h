@@ -128,6 +128,7 @@ class Engine final : private LinkEvents {
   // Waiting (engine_wait.cpp).
   template <class Done>
   bool await(Lock& lock, const Done& done, Deadline deadline);
+  bool look_for(Lock& lock, const Transfer& t);
   bool await_change(Lock& lock, const std::function<bool()>& done, Deadline deadline);
   template <class Done>
   bool lead(Lock& lock, const Done& done, Deadline deadline);

@@ -7,7 +7,7 @@ namespace dist::net {
 namespace {
 
 // What `options` are for this rank.
-Op op_for(const Engine& engine, int world_size, TransportOptions options) {
+Op op_for(const Engine& engine, int world_size, TransportOptions&& options) {
   Op op;
   op.options = std::move(options);
   op.group_rank = op.options.members.group_rank_of(engine.rank());
@@ -40,7 +40,7 @@ int global_rank(const Engine& engine, const Op& op, const Message& message) {
 
 }  // namespace
 
-int carry(Engine& engine, int world_size, TransportOptions options, const Message& message) {
+int carry(Engine& engine, int world_size, TransportOptions&& options, const Message& message) {
   Op op = op_for(engine, world_size, std::move(options));
   const int peer = global_rank(engine, op, message);
   return op.options.members.group_rank_of(

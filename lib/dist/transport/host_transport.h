@@ -36,7 +36,7 @@ class HostTransport final : public Transport {
 };
 
 // See Endpoint::carry.
-int carry(Engine& engine, int world_size, TransportOptions options, const Message& message);
+int carry(Engine& engine, int world_size, TransportOptions&& options, const Message& message);
 
 // See Endpoint::map_peers.
 std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options);
