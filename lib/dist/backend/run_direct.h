@@ -6,8 +6,7 @@
 
 namespace dist {
 
-// Tensors over memory that the peers do not map are worked on in a copy. Not for premul_sum. Errors as the
-// transport's.
+// Not for premul_sum. Errors as the transport's.
 void run_direct(PeerMemory& peers, const Operation& operation, DirectFunction algorithm,
                 const RoundLabel& label);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dist/collectives/windows.h"
 #include "dist/core/kernels.h"
 #include "dist/core/view_list.h"
 
@@ -9,26 +10,12 @@ namespace dist {
 
 namespace {
 
-// Rank `rank`'s share of the work on `all`: whole cache lines, so that no two ranks write to one.
-TensorView share_of(const TensorView& all, int rank, int n) {
-  const auto per_line = static_cast<std::int64_t>(64 / size_of(all.dtype));
-  const std::int64_t lines = (all.count + per_line - 1) / per_line;
-  const auto begin = [&](int r) { return std::min(all.count, chunk_begin(lines, r, n) * per_line); };
-  return all.slice(begin(rank), begin(rank + 1) - begin(rank));
-}
-
-// The part of every rank's data that corresponds to `share` of `whole`.
-TensorView same_part(const TensorView& theirs, const TensorView& whole, const TensorView& share) {
-  const std::int64_t first = (share.data - whole.data) / static_cast<std::ptrdiff_t>(size_of(whole.dtype));
-  return theirs.slice(first, share.count);
-}
-
 // As a copy when it fits, otherwise in place.
-void show_or_expose(Round& round, std::span<const TensorView> parts) {
+void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Round::everybody) {
   if (Round::fits(total_bytes(parts), parts.size()))
     round.show(parts);
   else
-    round.expose(parts);
+    round.expose(parts, to);
 }
 
 std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
@@ -38,10 +25,31 @@ void get_contributions(Round& round, const TensorView& own, ViewList& ins) {
   for (int r = 0; r < round.size(); ++r) ins.set(index(r), r == round.rank() ? own : round.of(r, own.count));
 }
 
-// Each rank's part of the work on data of equal size that all ranks expose.
-void get_shares(Round& round, const TensorView& data, ViewList& views) {
-  const TensorView share = share_of(data, round.rank(), round.size());
-  for (int r = 0; r < round.size(); ++r) views.set(index(r), same_part(round.of(r, data.count), data, share));
+// Calls work(views) on every rank's data that corresponds to this rank's share, in steps if need be. All have
+// exposed data of equal size.
+template <class Work>
+void in_shares(Round& round, const TensorView& data, bool written, const Work& work) {
+  Windows windows(round, {.mine = {&data, 1},
+                          .longest = data.count,
+                          .in_steps = round.any_in_windows(),
+                          .by_shares = true,
+                          .written = written});
+  ViewList views(index(round.size()));
+  while (windows.next()) {
+    const TensorView mine = windows.slice(data), share = share_of(mine, round.rank(), round.size());
+    for (int r = 0; r < round.size(); ++r) {
+      const TensorView whole = r == round.rank() ? mine : windows.of(r, data.count);
+      views.set(index(r), whole.slice(elements_between(mine, share), share.count));
+    }
+    work(views);
+  }
+  round.finish();
+}
+
+std::int64_t longest(std::span<const TensorView> views) {
+  std::int64_t most = 0;
+  for (const TensorView& view : views) most = std::max(most, view.count);
+  return most;
 }
 
 }  // namespace
@@ -63,10 +71,7 @@ void one_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args) {
 void two_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args) {
   Round round(call.peers, call.terms, call.label);
   round.expose(args.out);
-  ViewList views(index(round.size()));
-  get_shares(round, args.out, views);
-  reduce_many(views, views, args.op);
-  round.finish();
+  in_shares(round, args.out, true, [&](const ViewList& views) { reduce_many(views, views, args.op); });
 }
 
 void direct_broadcast(const DirectCall& call, const CollectiveArgs& args) {
@@ -78,10 +83,17 @@ void direct_broadcast(const DirectCall& call, const CollectiveArgs& args) {
     return copy(args.out, round.of(args.root, args.out.count));
   }
   round.expose(args.out);
-  ViewList views(index(round.size()));
-  get_shares(round, args.out, views);
-  for (int r = 0; r < round.size(); ++r)
-    if (r != args.root) copy(views[index(r)], views[index(args.root)]);
+  if (!round.any_in_windows())
+    return in_shares(round, args.out, false, [&](const ViewList& views) {
+      for (int r = 0; r < round.size(); ++r)
+        if (r != args.root) copy(views[index(r)], views[index(args.root)]);
+    });
+  // A share copied to a window would be copied twice: each rank fetches all.
+  Windows windows(round, {.mine = {&args.out, is_root ? 1u : 0u},
+                          .longest = args.out.count,
+                          .in_steps = round.in_windows(args.root)});
+  while (windows.next())
+    if (!is_root) copy(windows.slice(args.out), windows.of(args.root, args.out.count));
   round.finish();
 }
 
@@ -96,66 +108,92 @@ void direct_reduce(const DirectCall& call, const CollectiveArgs& args) {
     return reduce_many({&args.out, 1}, ins, args.op);
   }
   round.expose(args.out);
-  ViewList views(index(round.size()));
-  get_shares(round, args.out, views);
-  reduce_many({&views[index(args.root)], 1}, views, args.op);
-  round.finish();
+  in_shares(round, args.out, is_root, [&](const ViewList& views) {
+    reduce_many({&views[index(args.root)], 1}, views, args.op);
+  });
 }
 
 void direct_scatter(const DirectCall& call, const CollectiveArgs& args) {
   Round round(call.peers, call.terms, call.label);
-  if (round.rank() == args.root) {
+  const bool is_root = round.rank() == args.root;
+  if (is_root)
     show_or_expose(round, args.ins);
-    copy(args.out, args.ins[index(args.root)]);
-  } else {
+  else
     round.attend();
-    copy(args.out, round.of(args.root, args.out.count, round.rank()));
-  }
+  Windows windows(round, {.mine = args.ins,
+                          .parts = round.size(),
+                          .longest = std::max(longest(args.ins), args.out.count),
+                          .in_steps = round.in_windows(args.root)});
+  while (windows.next())
+    copy(windows.slice(args.out), is_root ? windows.slice(args.ins[index(args.root)])
+                                          : windows.of(args.root, args.out.count, round.rank()));
   round.finish();
 }
 
 void direct_gather(const DirectCall& call, const CollectiveArgs& args) {
   Round round(call.peers, call.terms, call.label);
-  if (round.rank() != args.root) {
-    show_or_expose(round, {&args.in, 1});
-    return round.finish(args.root);
-  }
-  round.attend();
-  for (int r = 0; r < round.size(); ++r) {
-    const TensorView& out = args.outs[index(r)];
-    copy(out, r == args.root ? args.in : round.of(r, out.count));
-  }
+  const bool is_root = round.rank() == args.root;
+  if (is_root)
+    round.attend();
+  else
+    show_or_expose(round, {&args.in, 1}, args.root);
+  Windows windows(round, {.mine = {&args.in, is_root ? 0u : 1u},
+                          .longest = is_root ? longest(args.outs) : args.in.count,
+                          .in_steps = is_root ? round.any_in_windows() : round.in_windows(round.rank())});
+  while (windows.next())
+    for (int r = 0; is_root && r < round.size(); ++r) {
+      const TensorView& out = args.outs[index(r)];
+      copy(windows.slice(out), r == args.root ? windows.slice(args.in) : windows.of(r, out.count));
+    }
+  round.finish();
 }
 
 void direct_all_gather(const DirectCall& call, const CollectiveArgs& args) {
   Round round(call.peers, call.terms, call.label);
   show_or_expose(round, {&args.in, 1});
-  for (int i = 0; i < round.size(); ++i) {  // not all from the same rank at the same time
-    const int r = mod(round.rank() + i, round.size());
-    const TensorView& out = args.outs[index(r)];
-    copy(out, r == round.rank() ? args.in : round.of(r, out.count));
-  }
+  Windows windows(round,
+                  {.mine = {&args.in, 1}, .longest = longest(args.outs), .in_steps = round.any_in_windows()});
+  while (windows.next())
+    for (int i = 0; i < round.size(); ++i) {  // not all from the same rank at the same time
+      const int r = mod(round.rank() + i, round.size());
+      const TensorView& out = args.outs[index(r)];
+      copy(windows.slice(out), r == round.rank() ? windows.slice(args.in) : windows.of(r, out.count));
+    }
   round.finish();
 }
 
 void direct_reduce_scatter(const DirectCall& call, const CollectiveArgs& args) {
   Round round(call.peers, call.terms, call.label);
   show_or_expose(round, args.ins);
+  Windows windows(round, {.mine = args.ins,
+                          .parts = round.size(),
+                          .longest = longest(args.ins),
+                          .in_steps = round.any_in_windows()});
   ViewList ins(index(round.size()));
-  for (int r = 0; r < round.size(); ++r)
-    ins.set(index(r), r == round.rank() ? args.ins[index(r)] : round.of(r, args.out.count, round.rank()));
-  reduce_many({&args.out, 1}, ins, args.op);
+  while (windows.next()) {
+    for (int r = 0; r < round.size(); ++r)
+      ins.set(index(r), r == round.rank() ? windows.slice(args.ins[index(r)])
+                                          : windows.of(r, args.out.count, round.rank()));
+    const TensorView out = windows.slice(args.out);
+    reduce_many({&out, 1}, ins, args.op);
+  }
   round.finish();
 }
 
 void direct_all_to_all(const DirectCall& call, const CollectiveArgs& args) {
   Round round(call.peers, call.terms, call.label);
   show_or_expose(round, args.ins);
-  for (int i = 0; i < round.size(); ++i) {
-    const int r = mod(round.rank() + i, round.size());
-    const TensorView& out = args.outs[index(r)];
-    copy(out, r == round.rank() ? args.ins[index(r)] : round.of(r, out.count, round.rank()));
-  }
+  Windows windows(round, {.mine = args.ins,
+                          .parts = round.size(),
+                          .longest = std::max(longest(args.ins), longest(args.outs)),
+                          .in_steps = round.any_in_windows()});
+  while (windows.next())
+    for (int i = 0; i < round.size(); ++i) {
+      const int r = mod(round.rank() + i, round.size());
+      const TensorView& out = args.outs[index(r)];
+      copy(windows.slice(out),
+           r == round.rank() ? windows.slice(args.ins[index(r)]) : windows.of(r, out.count, round.rank()));
+    }
   round.finish();
 }
 

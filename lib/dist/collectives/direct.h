@@ -10,20 +10,25 @@
 // notice (shown_bytes).
 //   all_reduce one_shot     h + 2n c S + (n-1) gamma S      cache lines change owners; longer data in pieces
 //   all_reduce two_shot     2 h + c S + (n-1)/n gamma S     each rank reads S/n of n ranks, writes it to n
-//   broadcast               2 h + (n-1)/n c S               each rank copies S/n; short: h + 2 c S
+//   broadcast               2 h + (n-1)/n c S               each rank copies S/n, in windows fetches S;
+//   short:
+//                                                           h + 2 c S
 //   reduce                  2 h + c S/n + (n-1)/n gamma S   short: h + c S + (n-1) gamma S
 //   scatter                 2 h + c S/n                     S: the root's list
 //   gather                  2 h + (n-1)/n c S               the root fetches
 //   all_gather, all_to_all  2 h + (n-1)/n c S               each rank fetches what is its own
 //   reduce_scatter          2 h + (n-1)/n gamma S
 //   barrier                 h
-// Where the ranks do not map each other, the same work is done by messages (algorithms.cpp).
-// All ranks end with the same bits: an element is reduced once, in the order of the ranks, or (one_shot) by
-// every rank in that order.
+// Memory that the others do not map (Tensor::from_blob) passes through windows (windows.h), in any mixture of
+// ranks and tensors: its owner copies what others read of it, and what they wrote, once more within the
+// cache, (n-1)/n c S each way for an all_reduce, and the ranks meet for every window_bytes
+// (transport/tuning.h). Where the ranks do not map each other at all, the same work is done by messages
+// (algorithms.cpp). All ranks end with the same bits: an element is reduced once, in the order of the ranks,
+// or (one_shot) by every rank in that order.
 #pragma once
 
 #include "dist/collectives/collective_args.h"
-#include "dist/transport/peer_memory.h"
+#include "dist/transport/round.h"
 
 namespace dist {
 
@@ -34,8 +39,7 @@ struct DirectCall {
   const RoundLabel& label;
 };
 
-// As the tables of algorithms.h; op may be avg too, and not premul_sum. Memory that is written or read in
-// place must be mapped by all (PeerMemory::maps).
+// As the tables of algorithms.h; op may be avg too, and not premul_sum.
 void one_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args);
 void two_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args);
 void direct_broadcast(const DirectCall& call, const CollectiveArgs& args);

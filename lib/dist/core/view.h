@@ -24,6 +24,11 @@ struct TensorView {
   }
 };
 
+// How many elements `part` begins after `whole`, of which it is a slice.
+inline std::int64_t elements_between(const TensorView& whole, const TensorView& part) {
+  return (part.data - whole.data) / static_cast<std::ptrdiff_t>(size_of(whole.dtype));
+}
+
 // Where chunk i of n begins among `count` elements; chunk n begins at the end. Cannot overflow: i <= n, and
 // the division is done before the multiplication.
 constexpr std::int64_t chunk_begin(std::int64_t count, std::int64_t i, std::int64_t n) {

@@ -1,20 +1,19 @@
 // PeerMemory: how the ranks of a group that map each other's memory work together without messages.
 //
-// An operation is a Round. Every rank posts a notice (a pair of cache lines: the round's number, what it
-// calls, and its data or where that lies), waits for the notices it needs, and works on what they show: small
-// data is a copy that may be read at any time, large data is the owner's own memory, read and written in
-// place until all have finished. Whoever waits looks for a moment, then sleeps in the engine, as for
-// messages; so a death, an abort and a timeout end it with the same errors.
+// An operation is a Round (round.h). Every rank posts a notice (a pair of cache lines: the round's number,
+// what it calls, and its data or where that lies), waits for the notices it needs, and works on what they
+// show: small data is a copy that may be read at any time, large data is the owner's own memory, read and
+// written in place until all have finished. Memory that the others do not map passes through a window, which
+// they do: its owner copies it in and out (collectives/windows.h).
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <span>
+#include <optional>
 #include <vector>
 
+#include "dist/core/storage.h"
 #include "dist/core/view.h"
 #include "dist/transport/endpoint.h"
 #include "dist/transport/shared_area.h"
@@ -70,74 +69,21 @@ class PeerMemory {
   int size() const { return static_cast<int>(setup_.peers.size()); }
   // Whether the others can reach this memory: tensors' own, and all memory when the ranks are threads.
   bool maps(const TensorView& memory) const;
+  // For tests: ranks that are threads then work with foreign memory as processes must.
+  void act_as_process() { setup_.within_process = false; }
 
  private:
   friend class Round;
   Peer& peer(int rank) { return setup_.peers[static_cast<std::size_t>(rank)]; }
   net::SharedArea& mine() { return *peer(setup_.rank).area; }
 
-  template <class Done>
-  void wait_until(const Done& done, int peer, const RoundLabel& label);
-  void wait_long(const std::function<bool()>& done, int peer, const RoundLabel& label);
-  void make_room(const RoundLabel& label);
+  std::byte* windows();  // this rank's
   void wake_peers();
 
   Setup setup_;
   std::uint64_t round_;              // the last one that was begun
   std::vector<std::uint64_t> seen_;  // by rank: the latest round it was seen in
-};
-
-// One operation. First one of show(), expose() and attend(), then of() as needed, then finish() if memory was
-// exposed by anybody. A Round that ends by an error gives its part up: the others get an error too.
-class Round {
- public:
-  // `label` outlives it.
-  Round(PeerMemory& peers, const RoundTerms& terms, const RoundLabel& label);
-  ~Round();
-  Round(const Round&) = delete;
-  Round& operator=(const Round&) = delete;
-
-  int rank() const { return peers_.rank(); }
-  int size() const { return peers_.size(); }
-
-  // Whether `bytes` in so many parts can be shown as a copy.
-  static bool fits(std::size_t bytes, std::size_t parts = 1);
-
-  // Lets the others read a copy: afterwards the memory is the caller's again. It must fit.
-  void show(const TensorView& data) { show({&data, 1}); }
-  void show(std::span<const TensorView> parts);
-  // Lets the others read and write the memory itself, until finish(). It must be mapped.
-  void expose(const TensorView& data) { expose({&data, 1}); }
-  void expose(std::span<const TensorView> parts);
-  void attend();  // shows nothing
-
-  void meet(int rank) { notice_of(rank); }  // waits for that rank's notice
-
-  // What that rank shows, `count` elements: waits for its notice. Error{mismatch} where it shows another
-  // number. A view of exposed memory is good until finish().
-  TensorView of(int rank, std::int64_t count, int part = 0);
-  // This rank touches the others' memory no longer; waits until nobody touches this rank's: by default no
-  // rank, else only `reader`.
-  void finish();
-  void finish(int reader);
-
- private:
-  net::Notice& begin_notice(net::Showing showing, std::size_t parts);
-  void post(net::Notice& notice);
-  net::Notice& notice_of(int rank);
-  void check_terms(int rank, const net::Notice& theirs);
-  net::PartPlace place_of(int rank, net::Notice& notice, int part);
-  void begin_work(int rank);
-  void tell_done();
-  void await_done(int rank);
-  void give_up() noexcept;
-
-  PeerMemory& peers_;
-  const RoundTerms terms_;
-  const DType dtype_;
-  const RoundLabel& label_;
-  bool exposes_ = false;  // others may touch this rank's memory
-  bool works_ = false;    // this rank may touch that of others
+  std::optional<Storage> windows_;   // made when they are first needed, and kept
 };
 
 }  // namespace dist

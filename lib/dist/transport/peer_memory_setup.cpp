@@ -37,7 +37,7 @@ std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const Tran
   const Members& members = options.members;
   PeerMemory::Setup setup{
       engine, -1, net.rank(), {}, group_number(options.channel.context), true, engine.has_cores()};
-  bool all_mapped = true;
+  bool all_mapped = net.size() <= most_parts;
   for (const int member : members.list()) all_mapped &= maps(engine.link(member));
   Offer mine;
   if (all_mapped) {

@@ -18,6 +18,7 @@ enum class Showing : std::uint32_t {
   in_line,  // the data is in the notice itself
   copy,     // in the room that belongs to it
   memory,   // where the owner has it, for reading and writing until the round has ended
+  windows,  // the owner's windows: its memory passes through them
 };
 
 // Of one round. `round` is stored last: whoever reads it sees the rest. Two cache lines, which processors
@@ -32,18 +33,21 @@ struct alignas(128) Notice {
 };
 static_assert(sizeof(Notice) == 128);
 
-// A part's place: the owner's address, or an offset in the room.
+// A part's place: the owner's address (of its windows: of the first), or an offset in the room.
 struct PartPlace {
   std::uint64_t at, bytes;
 };
 
-// Numbers of rounds; they grow.
+// Numbers of rounds, which grow, and of windows in a round.
 struct alignas(64) RoundFlags {
   std::atomic<std::uint64_t> working;    // touches the memory of others in this round
   std::atomic<std::uint64_t> done;       // does so no longer, in all rounds up to this one
   std::atomic<std::uint64_t> withdrawn;  // has given this round up: nobody may begin to touch its memory
   std::atomic<std::uint64_t> group;      // the number before its first round; 0: of no group
   std::atomic<std::uint64_t> left;       // the same, of a group that the owner has left
+  // How many windows of the round for which the owner has posted its notice
+  std::atomic<std::uint64_t> filled;  // hold the owner's data, or have
+  std::atomic<std::uint64_t> worked;  // the owner touches no longer, on any rank
 };
 
 struct SharedArea {
@@ -54,6 +58,10 @@ struct SharedArea {
   Notice& notice(std::uint64_t round) { return notices[round % notice_depth]; }
   std::byte* room(std::uint64_t round) { return rooms[round % notice_depth]; }
 };
+static_assert(sizeof(RoundFlags) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+inline constexpr int most_parts =
+    static_cast<int>(shown_bytes / sizeof(PartPlace));  // that a notice can list
 
 }  // namespace dist::net

@@ -26,6 +26,11 @@ inline constexpr std::size_t claim_count = 1024;
 // when it is used.
 inline constexpr int area_count = 512;
 
+// Memory that the peers do not map passes through windows, so small that they stay in the cache; while the
+// peers work on one, the next is filled. They are memory of each rank, for each group that needs them.
+inline constexpr std::size_t window_bytes = std::size_t{256} << 10;
+inline constexpr std::size_t window_count = 2;
+
 // How long a waiting rank looks before it sleeps, when every rank of the host has a core. DIST_SPIN_US
 // replaces it.
 inline constexpr std::chrono::microseconds spin_time{50};

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -35,6 +36,8 @@ std::string work_until_it_fails(int rank, const std::function<void()>& ready) {
     init_process_group({.timeout = std::chrono::seconds(20)});
     ready();
     const int n = get_world_size(), right = (rank + 1) % n, left = (rank + n - 1) % n;
+    std::vector<float> blob(400'000);
+    Tensor foreign = Tensor::from_blob(blob.data(), {400'000});
     for (int round = 0;; ++round) {
       Tensor small = ones({1 + round % 50}), large = ones({300'000}), in = zeros({100'000}),
              out = ones({100'000});
@@ -45,6 +48,7 @@ std::string work_until_it_fails(int rank, const std::function<void()>& ready) {
       pending.wait();
       if (round % 7 == 0) new_group({0, n - 1});
       broadcast(small, round % n);
+      all_reduce(foreign, ReduceOp::min);
       barrier();
     }
   } catch (const Error& error) {

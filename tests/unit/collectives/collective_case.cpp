@@ -1,6 +1,7 @@
 #include "collective_case.h"
 
 #include <algorithm>
+#include <memory>
 #include <ostream>
 
 #include "dist/core/fail.h"
@@ -22,11 +23,15 @@ using Kind = ReduceOp::Kind;
 // Elements with a guard on either side, so that writing too far shows.
 struct Guarded {
   Guarded() = default;
-  Guarded(const Values& values, DType dtype) {
+  Guarded(const Values& values, DType dtype, bool is_foreign) {
     Values padded = values;
     padded.insert(padded.begin(), guard);
     padded.push_back(guard);
     storage = tensor(std::span<const double>(padded)).to(dtype);
+    if (is_foreign) {
+      foreign = std::make_shared<std::vector<std::byte>>(storage.nbytes());
+      storage = Tensor::from_blob(foreign->data(), storage.shape(), dtype).copy_(storage);
+    }
     view = storage.flat().slice(1, static_cast<std::int64_t>(values.size()));
   }
   void expect(const std::string& who, const Values& expected) const {
@@ -42,6 +47,7 @@ struct Guarded {
   }
 
   static constexpr double guard = 99;
+  std::shared_ptr<std::vector<std::byte>> foreign;
   Tensor storage;
   TensorView view;
 };
@@ -70,18 +76,18 @@ class RankRun {
 
   void broadcast() {
     args_.root = c_.root;
-    Guarded data(rank_ == c_.root ? input(c_.root, 0) : garbage(c_.counts[0]), c_.dtype);
+    Guarded data = make(rank_ == c_.root ? input(c_.root, 0) : garbage(c_.counts[0]));
     run_on(data);
     data.expect("data", input(c_.root, 0));
   }
   void reduce() {
     args_.root = c_.root;
-    Guarded data(input(rank_, 0), c_.dtype);
+    Guarded data = make(input(rank_, 0));
     run_on(data);
     data.expect("data", rank_ == c_.root ? reduced(0) : input(rank_, 0));
   }
   void all_reduce() {
-    Guarded data(input(rank_, 0), c_.dtype);
+    Guarded data = make(input(rank_, 0));
     run_on(data);
     data.expect("data", reduced(0));
   }
@@ -89,7 +95,7 @@ class RankRun {
     args_.root = c_.root;
     if (rank_ == c_.root) fill_ins();
     const bool in_place = c_.in_place && rank_ == c_.root;
-    Guarded out(garbage(c_.counts[rank_]), c_.dtype);
+    Guarded out = make(garbage(c_.counts[rank_]));
     if (in_place) out = ins_[rank_];
     run_on(out);
     out.expect("out", input(c_.root, rank_));
@@ -97,7 +103,7 @@ class RankRun {
   }
   void reduce_scatter() {
     fill_ins();
-    Guarded out(garbage(c_.counts[rank_]), c_.dtype);
+    Guarded out = make(garbage(c_.counts[rank_]));
     if (c_.in_place) out = ins_[rank_];
     run_on(out);
     out.expect("out", reduced(rank_));
@@ -106,9 +112,9 @@ class RankRun {
   void gather(bool to_all) {
     args_.root = c_.root;
     const bool receives = to_all || rank_ == c_.root;
-    Guarded in(input(rank_, 0), c_.dtype);
+    Guarded in = make(input(rank_, 0));
     if (receives)
-      for (int i = 0; i < n_; ++i) outs_.emplace_back(garbage(c_.counts[i]), c_.dtype);
+      for (int i = 0; i < n_; ++i) outs_.push_back(make(garbage(c_.counts[i])));
     if (c_.in_place && receives) outs_[rank_] = in;
     args_.in = in.view;
     run();
@@ -118,7 +124,7 @@ class RankRun {
   }
   void all_to_all() {
     fill_ins();
-    for (int i = 0; i < n_; ++i) outs_.emplace_back(garbage(share(i, rank_)), c_.dtype);
+    for (int i = 0; i < n_; ++i) outs_.push_back(make(garbage(share(i, rank_))));
     run();
     for (int i = 0; i < n_; ++i) outs_[i].expect(fmt::format("outs[{}]", i), input(i, rank_));
     check_ins();
@@ -168,8 +174,11 @@ class RankRun {
     return result;
   }
 
+  Guarded make(const Values& values) {
+    return {values, c_.dtype, c_.is_foreign && c_.is_foreign(rank_, made_++)};
+  }
   void fill_ins() {
-    for (int i = 0; i < n_; ++i) ins_.emplace_back(input(rank_, i), c_.dtype);
+    for (int i = 0; i < n_; ++i) ins_.push_back(make(input(rank_, i)));
   }
   void check_ins(int except = -1) const {
     for (int i = 0; i < static_cast<int>(ins_.size()); ++i)
@@ -194,6 +203,7 @@ class RankRun {
   const int n_, rank_;
   CollectiveArgs args_;
   std::vector<Guarded> ins_, outs_;
+  int made_ = 0;  // tensors
 };
 
 }  // namespace

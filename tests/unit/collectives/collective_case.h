@@ -25,6 +25,9 @@ struct CollectiveCase {
   int root = 0;
   bool in_place =
       false;  // where the collective has an `in` or `out` that may be the memory of outs[rank], ins[rank]
+  // Whether the rank's so-many-th tensor, counted from 0, lies in memory that is not the library's. Empty:
+  // none.
+  std::function<bool(int rank, int tensor)> is_foreign = {};
 
   int ranks() const { return static_cast<int>(counts.size()); }
   std::string str() const;

@@ -131,7 +131,7 @@ TEST_P(Collectives, RanksOfOneHostWorkInTheirSharedMemory) {
   });
 }
 
-TEST_P(Collectives, MemoryThatNobodyMapsIsLentACopy) {
+TEST_P(Collectives, MemoryOfTheCallersOwn) {
   run_ranks(n, [&](int rank) {
     constexpr std::int64_t count = 50'000;
     std::vector<float> mine(count, static_cast<float>(rank + 1)), all(static_cast<std::size_t>(n) * count);

@@ -1,0 +1,187 @@
+#include "dist/transport/round.h"
+
+#include <chrono>
+#include <thread>
+
+#include "dist/transport/engine.h"
+#include "dist/transport/spin.h"
+
+namespace dist {
+
+using net::Notice;
+
+namespace {
+
+// How a rank looks before it sleeps. With a core for every rank: without a pause while an answer is a matter
+// of nanoseconds, then with pauses. Otherwise it lets others run, who may be the ones it waits for.
+constexpr int quick_looks = 200;
+constexpr int looks_a_burst = 64;  // between two questions to the clock
+constexpr int yields = 50;
+
+}  // namespace
+
+template <class Done>
+void Round::wait_until(const Done& done, int rank) {
+  if (peers_.setup_.has_cores) {
+    for (int i = 0; i < quick_looks; ++i)
+      if (done()) return;
+    const auto since = std::chrono::steady_clock::now();
+    do {
+      for (int i = 0; i < looks_a_burst; ++i) {
+        if (done()) return;
+        net::relax_cpu();
+      }
+    } while (std::chrono::steady_clock::now() - since < net::spin_time);
+  } else {
+    for (int i = 0; i < yields; ++i) {
+      if (done()) return;
+      std::this_thread::yield();
+    }
+  }
+  wait_long(done, rank);
+}
+
+void Round::wait_long(const std::function<bool()>& done, int rank) {
+  peers_.setup_.engine.await_memory(label_.options(), peers_.peer(rank).global_rank, done);
+}
+
+Round::Round(PeerMemory& peers, const RoundTerms& terms, const RoundLabel& label)
+    : peers_(peers), terms_(terms), dtype_(static_cast<DType>(terms.opcode & 0xff)), label_(label) {
+  ++peers_.round_;
+  make_room();
+}
+
+// Before a notice and its room are used again, every rank must have read what was in them: it has when it is
+// in a later round.
+void Round::make_room() {
+  const std::uint64_t round = peers_.round_;
+  if (round - peers_.setup_.group < net::notice_depth) return;
+  const std::uint64_t needed = round - net::notice_depth + 1;
+  for (int r = 0; r < size(); ++r) {
+    auto& seen = peers_.seen_[static_cast<std::size_t>(r)];
+    if (seen >= needed || r == rank()) continue;
+    const auto& at = peers_.peer(r).area->notice(needed).round;
+    wait_until([&] { return at.load(std::memory_order_acquire) >= needed; }, r);
+    seen = needed;
+  }
+}
+
+// Done is told before the wait: the others may be waiting for this rank to give up, too. And only after they
+// can see that it has: they would take the round for finished.
+Round::~Round() {
+  const std::uint64_t round = peers_.round_;
+  if (exposes_) peers_.mine().flags.withdrawn.store(round);
+  if (works_) tell_done();
+  if (!exposes_) return;
+  peers_.wake_peers();
+  for (const PeerMemory::Peer& peer : peers_.setup_.peers) {
+    if (peer.global_rank == peers_.setup_.engine.rank()) continue;
+    const net::RoundFlags& theirs = peer.area->flags;
+    peers_.setup_.engine.await_release(
+        peer.global_rank, [&] { return theirs.working.load() < round || theirs.done.load() >= round; });
+  }
+}
+
+Notice& Round::notice_of(int rank) {
+  const std::uint64_t round = peers_.round_;
+  Notice& notice = peers_.peer(rank).area->notice(round);
+  auto& seen = peers_.seen_[static_cast<std::size_t>(rank)];
+  if (seen != round) {
+    wait_until([&] { return notice.round.load(std::memory_order_acquire) == round; }, rank);
+    seen = round;
+    check_terms(rank, notice);
+  }
+  return notice;
+}
+
+void Round::check_terms(int rank, const Notice& theirs) {
+  if (theirs.opcode == terms_.opcode && theirs.detail == terms_.detail) return;
+  peers_.setup_.engine.fail_terms(label_.options(), peers_.peer(rank).global_rank, theirs.opcode);
+}
+
+bool Round::in_windows(int rank) { return notice_of(rank).showing == net::Showing::windows; }
+
+bool Round::any_in_windows() {
+  bool any = false;
+  for (int r = 0; r < size(); ++r) any |= in_windows(r);
+  return any;
+}
+
+TensorView Round::of(int rank, std::int64_t count, int part) {
+  Notice& notice = notice_of(rank);
+  const net::PartPlace place = place_of(rank, notice, part);
+  const auto at = reinterpret_cast<std::byte*>(place.at);
+  const TensorView view{at, count, dtype_, cpu};
+  if (view.bytes() != place.bytes)
+    peers_.setup_.engine.fail_size(label_.options(), peers_.peer(rank).global_rank, view.bytes(),
+                                   place.bytes);
+  if (notice.showing == net::Showing::memory || notice.showing == net::Showing::windows) begin_work(rank);
+  return view;
+}
+
+// The owner withdraws its memory first and looks then who works on it; so one of the two sees the other.
+void Round::begin_work(int rank) {
+  const std::uint64_t round = peers_.round_;
+  if (!works_) peers_.mine().flags.working.store(round);
+  works_ = true;
+  if (peers_.peer(rank).area->flags.withdrawn.load() >= round)
+    peers_.setup_.engine.fail_withdrawn(label_.options(), peers_.peer(rank).global_rank);
+}
+
+void Round::tell_done() {
+  works_ = false;
+  peers_.mine().flags.done.store(peers_.round_);
+  peers_.wake_peers();
+}
+
+// Until that rank has come so far in this round.
+template <class Reached>
+void Round::await_progress(int rank, const Reached& reached) {
+  const net::RoundFlags& theirs = peers_.peer(rank).area->flags;
+  const auto gave_up = [&] { return theirs.withdrawn.load(std::memory_order_acquire) == peers_.round_; };
+  wait_until([&] { return reached(theirs) || gave_up(); }, rank);
+  if (gave_up()) peers_.setup_.engine.fail_withdrawn(label_.options(), peers_.peer(rank).global_rank);
+}
+
+bool Round::is_done(const net::RoundFlags& theirs) const {
+  return theirs.done.load(std::memory_order_acquire) >= peers_.round_;
+}
+
+void Round::finish() {
+  tell_done();
+  if (!exposes_) return;
+  for_each_user([&](int r) { await_progress(r, [&](const auto& theirs) { return is_done(theirs); }); });
+  exposes_ = false;
+}
+
+template <class Await>
+void Round::for_each_user(const Await& await) {
+  for (int r = 0; r < size(); ++r)
+    if (r != rank() && (exposed_to_ == everybody || exposed_to_ == r)) await(r);
+}
+
+void Round::tell_filled(std::uint64_t count) {
+  peers_.mine().flags.filled.store(count);
+  peers_.wake_peers();
+}
+
+void Round::tell_worked(std::uint64_t count) {
+  peers_.mine().flags.worked.store(count);
+  peers_.wake_peers();
+}
+
+void Round::await_filled(int rank, std::uint64_t count) {
+  await_progress(rank,
+                 [&](const auto& theirs) { return theirs.filled.load(std::memory_order_acquire) >= count; });
+}
+
+void Round::await_worked(std::uint64_t count) {
+  for_each_user([&](int r) {
+    notice_of(r);  // before it, the figure is of another round
+    await_progress(r, [&](const auto& theirs) {
+      return theirs.worked.load(std::memory_order_acquire) >= count || is_done(theirs);
+    });
+  });
+}
+
+}  // namespace dist

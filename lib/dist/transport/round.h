@@ -1,0 +1,92 @@
+// Round: one operation of ranks that map each other's memory (peer_memory.h).
+//
+// Whoever waits looks for a moment, then sleeps in the engine, as for messages; so a death, an abort and a
+// timeout end it with the same errors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "dist/core/view.h"
+#include "dist/transport/peer_memory.h"
+
+namespace dist {
+
+// First one of show(), expose() and attend(), then of() as needed, then finish() if memory was exposed by
+// anybody. A Round that ends by an error gives its part up: the others get an error too.
+class Round {
+ public:
+  static constexpr int everybody = -1;
+
+  // `label` outlives it.
+  Round(PeerMemory& peers, const RoundTerms& terms, const RoundLabel& label);
+  ~Round();
+  Round(const Round&) = delete;
+  Round& operator=(const Round&) = delete;
+
+  int rank() const { return peers_.rank(); }
+  int size() const { return peers_.size(); }
+  DType dtype() const { return dtype_; }
+
+  // Whether `bytes` in so many parts can be shown as a copy.
+  static bool fits(std::size_t bytes, std::size_t parts = 1);
+
+  // Lets the others read a copy: afterwards the memory is the caller's again. It must fit.
+  void show(const TensorView& data) { show({&data, 1}); }
+  void show(std::span<const TensorView> parts);
+  // Lets the others (all, or only that one) read and write the memory itself, until finish(). What they do
+  // not map is not touched: they get windows.
+  void expose(const TensorView& data, int to = everybody) { expose({&data, 1}, to); }
+  void expose(std::span<const TensorView> parts, int to = everybody);
+  void attend();  // shows nothing
+
+  void meet(int rank) { notice_of(rank); }  // waits for that rank's notice
+  bool in_windows(int rank);                // whether that rank gave windows; waits for its notice
+  bool any_in_windows();                    // of all ranks
+
+  // What that rank shows, `count` elements: waits for its notice. Error{mismatch} where it shows another
+  // number. A view of exposed memory is good until finish(). Of a rank that gave windows it begins where they
+  // do, and tells nothing else.
+  TensorView of(int rank, std::int64_t count, int part = 0);
+  // This rank touches the others' memory no longer; waits until nobody touches this rank's.
+  // Error{peer_failed} where one of them gave up: its work is missing.
+  void finish();
+
+  // Windows are filled, worked on and filled again in turns; `count` of them in all. Only where memory is in
+  // windows.
+  std::byte* windows() { return peers_.windows(); }  // this rank's
+  void tell_filled(std::uint64_t count);
+  void tell_worked(std::uint64_t count);
+  void await_filled(int rank, std::uint64_t count);
+  void await_worked(std::uint64_t count);  // by all to whom this rank exposed them; errors as finish()
+
+ private:
+  template <class Done>
+  void wait_until(const Done& done, int rank);
+  void wait_long(const std::function<bool()>& done, int rank);
+  void make_room();
+  net::Notice& begin_notice(net::Showing showing, std::size_t parts);
+  void post(net::Notice& notice);
+  net::Notice& notice_of(int rank);
+  void check_terms(int rank, const net::Notice& theirs);
+  net::PartPlace place_of(int rank, net::Notice& notice, int part);
+  void begin_work(int rank);
+  void tell_done();
+  bool is_done(const net::RoundFlags& theirs) const;
+  template <class Reached>
+  void await_progress(int rank, const Reached& reached);
+  template <class Await>
+  void for_each_user(const Await& await);
+
+  PeerMemory& peers_;
+  const RoundTerms terms_;
+  const DType dtype_;
+  const RoundLabel& label_;
+  bool exposes_ = false;  // others may touch this rank's memory
+  bool works_ = false;    // this rank may touch that of others
+  int exposed_to_ = everybody;
+};
+
+}  // namespace dist
