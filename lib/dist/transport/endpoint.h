@@ -70,7 +70,7 @@ class Mover {
  public:
   virtual ~Mover() = default;
   // Moves whatever can be moved for operations that nobody waits for right now (async point-to-point);
-  // returns after `patience` or as soon as something completed or interrupt() was called.
+  // returns after `patience`, or before that: when something completed, or interrupt() was called.
   virtual void progress(Timeout patience) = 0;
   virtual void interrupt() = 0;  // wakes a progress() or wait of this rank to look again
   // Messages move without anybody who calls progress().

@@ -35,8 +35,7 @@ std::string MpiBackend::algorithm_for(const Operation& operation) const {
   if (!operation.algorithm.empty() && operation.algorithm != "mpi")
     fail(Errc::invalid_argument,
          "the mpi backend leaves the algorithm to MPI, so \"{}\" cannot be chosen; leave .algorithm empty, "
-         "or use "
-         "backend \"host\"",
+         "or use backend \"host\"",
          operation.algorithm);
   return is_collective(operation.kind) ? "mpi" : "";
 }

@@ -1,6 +1,7 @@
 // Flight: one operation that MPI works on, with everything that must stay in place until it has ended.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <vector>
 

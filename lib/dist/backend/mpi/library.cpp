@@ -1,5 +1,6 @@
 #include "dist/backend/mpi/library.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string>
@@ -30,11 +31,22 @@ Library& library() {
   return the_one;
 }
 
+std::string version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return text.substr(0, std::min(text.find(','), static_cast<std::size_t>(length)));
+}
+
 // MPI_Finalize waits for all ranks. One that ends with an error does not: mpirun sees it go, and ends the
 // others. A forked child has its parent's MPI, and leaves it alone.
 void finalize(int exit_status, void*) {
   const Library& lib = library();
-  if (lib.begun_by_us_in != getpid() || exit_status != 0 || !lib.kept.empty() || !is_running()) return;
+  if (lib.begun_by_us_in != getpid() || exit_status != 0 || !is_running()) return;
+  if (!lib.kept.empty())
+    return log(LogLevel::warn,
+               "backend mpi: what was given up is still under way, so this process ends without "
+               "MPI_Finalize, and mpirun ends the job");
   MPI_Finalize();
 }
 
@@ -63,9 +75,8 @@ void begin() {
     check(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
   lib.takes_turns = level < MPI_THREAD_MULTIPLE;
-  if (lib.takes_turns)
-    log(LogLevel::info, "backend mpi: MPI gives thread level {} of {}, so threads take turns", level,
-        MPI_THREAD_MULTIPLE);
+  log(LogLevel::info, "backend mpi: {}, thread level {} of {}{}", version(), level, MPI_THREAD_MULTIPLE,
+      lib.takes_turns ? ": threads take turns" : "");
   lib.begun = true;
 }
 
@@ -93,13 +104,16 @@ void check(int code, std::string_view call) {
 }
 
 int highest_tag() {
-  void* value = nullptr;
-  int found = 0;
-  const auto lock = turn();
-  check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&value), &found),
-        "MPI_Comm_get_attr");
-  constexpr int least = 32767;  // that the standard promises
-  return found ? *static_cast<int*>(value) : least;
+  static const int highest = [] {
+    void* value = nullptr;
+    int found = 0;
+    const auto lock = turn();
+    check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&value), &found),
+          "MPI_Comm_get_attr");
+    constexpr int least = 32767;  // that the standard promises
+    return found ? *static_cast<int*>(value) : least;
+  }();
+  return highest;
 }
 
 void keep(std::shared_ptr<const void> what) {
