@@ -7,43 +7,31 @@
 #include <string>
 
 #include "dist/backend/algorithm_chooser.h"
-#include "dist/backend/backend.h"
-#include "dist/backend/progress_thread.h"
+#include "dist/backend/ordered.h"
 #include "dist/transport/peer_memory.h"
 
 namespace dist {
 
-class ComposedBackend final : public Backend {
+class ComposedBackend final : public OrderedBackend {
  public:
   ComposedBackend(std::string_view name, const BackendContext& context);  // `name`: static storage
   ~ComposedBackend() override;
 
-  std::string_view name() const override { return name_; }
-  bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
-                std::string* why) const override;
-  int run(const Operation& operation) override;
-  std::shared_ptr<WorkState> submit(Operation operation) override;
-  std::vector<std::string> finish() override;
   std::string algorithm_for(const Operation& operation) const override;
 
  private:
-  int run_message(const Operation& operation);
-  void run_collective_now(const Operation& operation);
-  PeerMemory* peers_for(const Operation& operation);
-  std::exception_ptr abandon(const Operation& operation);
-  TransportOptions options_of(const Operation& operation, std::string label) const;
-  std::unique_ptr<Transport> open(const Operation& operation, std::string label) const;
+  std::unique_ptr<Transport> open_message(const Operation& operation) override;
+  int carry(const Operation& operation) override;
+  void prepare(const Operation& operation) override;
+  std::string_view choose(const Operation& operation) override;
+  void execute(const Operation& operation) override;
 
-  const std::string_view name_;
-  BackendContext context_;
   AlgorithmChooser chooser_;
-  // The first collective that failed: the ranks are no longer in step then, and later ones end with
-  // Error{aborted}. Used by whichever thread runs collectives, one at a time.
-  std::string broken_by_;
   // How this group works without messages; made by its first collective. Null where it does not.
   std::unique_ptr<PeerMemory> peers_;
-  bool asked_peers_ = false;
-  ProgressThread thread_;  // last: its thread uses the rest
+  // Of the collective that runs.
+  const AlgorithmEntry* running_ = nullptr;
+  bool is_direct_ = false;
 };
 
 }  // namespace dist

@@ -13,11 +13,11 @@ Message message_of(const Operation& operation) {
   return {is_send, is_send ? operation.inputs[0] : operation.outputs[0], operation.peer, operation.timeout};
 }
 
-MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport,
-                         std::shared_ptr<Endpoint> endpoint, OperationObserver* observer, Members members)
+MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport, std::shared_ptr<Mover> mover,
+                         OperationObserver* observer, Members members)
     : operation(std::move(op)),
       transport_(std::move(transport)),
-      endpoint_(std::move(endpoint)),
+      mover_(std::move(mover)),
       observer_(observer),
       members_(std::move(members)) {
   try {
@@ -91,7 +91,7 @@ void MessageWork::wait_in_slices(Deadline deadline, Timeout timeout) {
   constexpr Timeout slice = std::chrono::milliseconds(5);  // another thread may have moved our data already
   while (!is_ready()) {
     if (deadline.passed()) fail_wait(operation, timeout);
-    endpoint_->progress(std::min(slice, deadline.left()));
+    mover_->progress(std::min(slice, deadline.left()));
   }
   end_transfer();
 }

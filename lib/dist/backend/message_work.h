@@ -18,7 +18,7 @@ namespace dist {
 class MessageWork final : public WorkState {
  public:
   // Starts the transfer on `transport`, which was opened for it alone. Errors are kept for wait().
-  MessageWork(Operation op, std::unique_ptr<Transport> transport, std::shared_ptr<Endpoint> endpoint,
+  MessageWork(Operation op, std::unique_ptr<Transport> transport, std::shared_ptr<Mover> mover,
               OperationObserver* observer, Members members);
   // One that failed before it could start.
   MessageWork(Operation op, std::exception_ptr error);
@@ -43,7 +43,7 @@ class MessageWork final : public WorkState {
   void wait_in_slices(Deadline deadline, Timeout timeout);
 
   std::unique_ptr<Transport> transport_;
-  std::shared_ptr<Endpoint> endpoint_;
+  std::shared_ptr<Mover> mover_;
   OperationObserver* observer_ = nullptr;
   Members members_;
 

@@ -3,9 +3,10 @@
 
 namespace dist::mpi {
 namespace {
+// DIST_MPI_WHY: what CMake found out (lib/cmake/DistMpi.cmake).
 constexpr const char* reason =
-    "the mpi backend is not part of this version yet; use backend \"host\", which also runs under mpirun";
-}
+    "this build has no mpi backend: " DIST_MPI_WHY "; or use backend \"host\", which also runs under mpirun";
+}  // namespace
 
 bool available(std::string* why) {
   if (why) *why = reason;

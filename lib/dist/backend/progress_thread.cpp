@@ -8,11 +8,11 @@
 
 namespace dist {
 
-// How long the thread stays in the endpoint before it looks again at which messages are left.
+// How long the thread stays with the mover before it looks again at which messages are left.
 constexpr Timeout patience = std::chrono::milliseconds(20);
 
-ProgressThread::ProgressThread(std::shared_ptr<Endpoint> endpoint, Callbacks callbacks)
-    : endpoint_(std::move(endpoint)), callbacks_(std::move(callbacks)) {}
+ProgressThread::ProgressThread(std::shared_ptr<Mover> mover, Callbacks callbacks)
+    : mover_(std::move(mover)), callbacks_(std::move(callbacks)) {}
 
 ProgressThread::~ProgressThread() {
   std::deque<std::shared_ptr<CollectiveWork>> never_run;
@@ -37,7 +37,7 @@ void ProgressThread::submit(std::shared_ptr<CollectiveWork> work) {
 void ProgressThread::look_after(std::shared_ptr<MessageWork> work) {
   std::unique_lock lock(mutex_);
   messages_.push_back(std::move(work));
-  if (endpoint_->moves_alone()) {
+  if (mover_->moves_alone()) {
     if (messages_.size() < prune_at_) return;
     drop_ended(lock);
     prune_at_ = std::max<std::size_t>(16, 2 * messages_.size());
@@ -69,7 +69,7 @@ void ProgressThread::start_locked() {
 
 void ProgressThread::wake_locked() {
   changed_.notify_all();
-  if (in_endpoint_) endpoint_->interrupt();
+  if (moving_) mover_->interrupt();
 }
 
 void ProgressThread::loop() {
@@ -78,7 +78,7 @@ void ProgressThread::loop() {
   while (!stopping_) {
     if (!queue_.empty()) {
       run_front(lock);
-    } else if (!messages_.empty() && !endpoint_->moves_alone()) {
+    } else if (!messages_.empty() && !mover_->moves_alone()) {
       move_messages(lock);
     } else {
       changed_.wait(lock);
@@ -106,17 +106,17 @@ void ProgressThread::run_front(std::unique_lock<std::mutex>& lock) {
 }
 
 void ProgressThread::move_messages(std::unique_lock<std::mutex>& lock) {
-  in_endpoint_ = true;
+  moving_ = true;
   lock.unlock();
-  bool endpoint_failed = false;
+  bool mover_failed = false;
   try {
-    endpoint_->progress(patience);
+    mover_->progress(patience);
   } catch (...) {
-    endpoint_failed = true;  // each message gets its own error when it is looked at
+    mover_failed = true;  // each message gets its own error when it is looked at
   }
   lock.lock();
-  in_endpoint_ = false;
-  if (endpoint_failed) changed_.wait_until(lock, Deadline::after(patience));
+  moving_ = false;
+  if (mover_failed) changed_.wait_until(lock, Deadline::after(patience));
   drop_ended(lock);
 }
 

@@ -26,7 +26,7 @@ class ProgressThread {
     // One that will not run: returns the error that its wait() throws.
     std::function<std::exception_ptr(const CollectiveWork&)> abandon;
   };
-  ProgressThread(std::shared_ptr<Endpoint> endpoint, Callbacks callbacks);
+  ProgressThread(std::shared_ptr<Mover> mover, Callbacks callbacks);
   ~ProgressThread();  // queued collectives end with Error{aborted}; a running one is waited for
 
   void submit(std::shared_ptr<CollectiveWork> work);
@@ -43,7 +43,7 @@ class ProgressThread {
   void drop_ended(std::unique_lock<std::mutex>& lock);
   void wake_locked();
 
-  std::shared_ptr<Endpoint> endpoint_;
+  std::shared_ptr<Mover> mover_;
   Callbacks callbacks_;
   std::mutex mutex_;  // of all below
   Condition changed_;
@@ -52,7 +52,7 @@ class ProgressThread {
   std::vector<std::shared_ptr<MessageWork>> messages_;
   bool running_ = false;              // a collective
   std::atomic<bool> idle_now_{true};  // written under the mutex
-  bool in_endpoint_ = false;          // moving messages
+  bool moving_ = false;               // moving messages
   bool stopping_ = false;
   std::size_t prune_at_ = 16;  // messages, where nobody needs to move them
   Worker thread_;

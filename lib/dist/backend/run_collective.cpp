@@ -21,16 +21,16 @@ ReduceOp base_of(ReduceOp op) {
   return op.kind() == Kind::avg || op.kind() == Kind::premul_sum ? ReduceOp::sum : op;
 }
 
-void all_reduce(Transport& net, const Operation& operation, AlgorithmFunction algorithm) {
+void all_reduce(Transport& net, const Operation& operation, const CollectiveFunction& run) {
   CollectiveArgs args;
   args.out = operation.outputs[0];
   args.op = base_of(operation.op);
   if (operation.op.kind() == Kind::premul_sum) scale(args.out, operation.op.factor());
-  algorithm(net, args);
+  run(args);
   if (operation.op.kind() == Kind::avg) divide(args.out, net.size());
 }
 
-void reduce_to_root(Transport& net, const Operation& operation, AlgorithmFunction algorithm) {
+void reduce_to_root(Transport& net, const Operation& operation, const CollectiveFunction& run) {
   CollectiveArgs args;
   args.out = operation.outputs[0];
   args.op = base_of(operation.op);
@@ -45,11 +45,11 @@ void reduce_to_root(Transport& net, const Operation& operation, AlgorithmFunctio
     }
     scale(args.out, operation.op.factor());
   }
-  algorithm(net, args);
+  run(args);
   if (is_root && operation.op.kind() == Kind::avg) divide(args.out, net.size());
 }
 
-void reduce_scatter(Transport& net, const Operation& operation, AlgorithmFunction algorithm) {
+void reduce_scatter(Transport& net, const Operation& operation, const CollectiveFunction& run) {
   std::vector<TensorView> ins = views_of(operation.inputs);
   const TensorView out = operation.outputs[0];
   Scratch scaled, apart;
@@ -73,13 +73,13 @@ void reduce_scatter(Transport& net, const Operation& operation, AlgorithmFunctio
     apart = net.scratch(out);
     args.out = apart.all();
   }
-  algorithm(net, args);
+  run(args);
   if (operation.op.kind() == Kind::avg) divide(args.out, net.size());
   if (in_place) copy(out, args.out);
 }
 
 // The collectives that only move data.
-void move(Transport& net, const Operation& operation, AlgorithmFunction algorithm) {
+void move(const Operation& operation, const CollectiveFunction& run) {
   const std::vector<TensorView> ins = views_of(operation.inputs), outs = views_of(operation.outputs);
   CollectiveArgs args;
   args.root = operation.root;
@@ -89,22 +89,22 @@ void move(Transport& net, const Operation& operation, AlgorithmFunction algorith
   const bool gives_one = operation.kind == OpKind::broadcast || operation.kind == OpKind::scatter;
   if (takes_one) args.in = ins[0];
   if (gives_one) args.out = outs[0];
-  algorithm(net, args);
+  run(args);
 }
 
 }  // namespace
 
-void run_collective(Transport& net, const Operation& operation, AlgorithmFunction algorithm) {
+void run_collective(Transport& net, const Operation& operation, const CollectiveFunction& run) {
   switch (operation.kind) {
-    case OpKind::all_reduce: return all_reduce(net, operation, algorithm);
-    case OpKind::reduce: return reduce_to_root(net, operation, algorithm);
-    case OpKind::reduce_scatter: return reduce_scatter(net, operation, algorithm);
+    case OpKind::all_reduce: return all_reduce(net, operation, run);
+    case OpKind::reduce: return reduce_to_root(net, operation, run);
+    case OpKind::reduce_scatter: return reduce_scatter(net, operation, run);
     case OpKind::broadcast:
     case OpKind::scatter:
     case OpKind::gather:
     case OpKind::all_gather:
     case OpKind::all_to_all:
-    case OpKind::barrier: return move(net, operation, algorithm);
+    case OpKind::barrier: return move(operation, run);
     case OpKind::send:
     case OpKind::recv: break;
   }

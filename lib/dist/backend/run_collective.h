@@ -1,13 +1,18 @@
-// One collective Operation, run by an algorithm on a Transport.
+// One collective Operation, on a Transport.
 #pragma once
 
+#include <functional>
+
 #include "dist/backend/operation.h"
-#include "dist/collectives/algorithms.h"
+#include "dist/collectives/collective_args.h"
 #include "dist/transport/transport.h"
 
 namespace dist {
 
-// Blocks until this rank's part is done. Takes avg and premul_sum apart: algorithms know sums only.
-void run_collective(Transport& net, const Operation& operation, AlgorithmFunction algorithm);
+// Who carries it out: an algorithm, or a library that has its own.
+using CollectiveFunction = std::function<void(const CollectiveArgs& args)>;
+
+// Blocks until this rank's part is done. Takes avg and premul_sum apart: `run` gets sums only.
+void run_collective(Transport& net, const Operation& operation, const CollectiveFunction& run);
 
 }  // namespace dist

@@ -56,8 +56,9 @@ JobState::JobState(const InitOptions& options, RankContext& of)
     context.virtual_world ? void(endpoint = context.virtual_world->endpoint(job.rank)) : connect();
     GroupState::Identity world{"the default group", 0, Members::everybody(job.world_size), backend, asked,
                                job.timeout};
-    add_group(std::move(world));
-    agree_with_others(options, backend);
+    // Before a backend begins to talk: ranks that named different ones are told so.
+    agree_with_others(*make_group(std::move(world)), options);
+    give_backend(*groups[0]);
   } catch (const std::exception& error) {
     close(error.what());
     throw;
@@ -110,16 +111,17 @@ void JobState::connect() {
   watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
 }
 
-void JobState::agree_with_others(const InitOptions& options, const std::string& backend) {
+void JobState::agree_with_others(GroupState& world, const InitOptions& options) {
   const ControlCall call{"init_process_group", options.where, job.timeout};
   const bool is_virtual = context.virtual_world != nullptr;
   const auto measured = is_virtual ? std::nullopt : load_cost_model(cost_model_path());
-  const ControlMessage mine{fmt::format("init_process_group(backend {})", backend), options.where.str(),
+  const ControlMessage mine{fmt::format("init_process_group(backend {})", world.identity.backend),
+                            options.where.str(),
                             fmt::format("{} {}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
                                         measured ? to_json(*measured) : ""),
                             options.where};
   // The mismatch check needs all ranks: one that asks for it is enough.
-  const auto exchanged = exchange(*groups[0], call, mine);
+  const auto exchanged = exchange(world, call, mine);
   settings.debug = exchanged->once([](const auto& messages) {
     DebugLevel highest = DebugLevel::off;
     for (const auto& message : messages)
@@ -255,26 +257,34 @@ int JobState::nodes_of(const Members& members) const {
 }
 
 std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity) {
+  auto group = make_group(std::move(identity));
+  give_backend(*group);
+  return group;
+}
+
+std::shared_ptr<GroupState> JobState::make_group(GroupState::Identity identity) {
   auto group = std::make_shared<GroupState>(std::move(identity), job.rank);
   group->job = this;
   log->recorder.name_group(group->identity.context, group->identity.name, group->identity.ranks);
-  if (group->rank >= 0) {
-    BackendContext backend;
-    backend.group_name = group->identity.name;
-    backend.context = group->identity.context;
-    backend.rank = group->rank;
-    backend.members = group->identity.ranks;
-    if (job.store) backend.store = std::make_shared<PrefixStore>("group/" + group->identity.name, job.store);
-    backend.endpoint = endpoint;
-    backend.send_mode = settings.send_mode;
-    backend.costs = &costs;
-    backend.nodes = nodes_of(backend.members);
-    group->observer = make_group_observer(*this, *group);
-    backend.observer = group->observer.get();
-    group->backend = find_backend(group->identity.backend).make(backend);
-  }
   groups.push_back(group);
   return group;
+}
+
+void JobState::give_backend(GroupState& group) {
+  if (group.rank < 0) return;
+  BackendContext backend;
+  backend.group_name = group.identity.name;
+  backend.context = group.identity.context;
+  backend.rank = group.rank;
+  backend.members = group.identity.ranks;
+  if (job.store) backend.store = std::make_shared<PrefixStore>("group/" + group.identity.name, job.store);
+  backend.endpoint = endpoint;
+  backend.send_mode = settings.send_mode;
+  backend.costs = &costs;
+  backend.nodes = nodes_of(backend.members);
+  group.observer = make_group_observer(*this, group);
+  backend.observer = group.observer.get();
+  group.backend = find_backend(group.identity.backend).make(backend);
 }
 
 void JobState::remove_group(GroupState& group) {

@@ -80,7 +80,9 @@ class JobState {
   void join_virtually(const InitOptions& options);
   void connect();
   int nodes_of(const Members& members) const;
-  void agree_with_others(const InitOptions& options, const std::string& backend);
+  void agree_with_others(GroupState& world, const InitOptions& options);
+  std::shared_ptr<GroupState> make_group(GroupState::Identity identity);  // without its backend
+  void give_backend(GroupState& group);
   std::string ask_others(std::uint64_t record, const Error& error);
   void leave_store(Deadline deadline) noexcept;
   void leave_with(const std::string& reason, Deadline deadline) noexcept;

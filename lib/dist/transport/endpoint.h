@@ -76,13 +76,25 @@ struct EndpointOptions {
   std::function<bool(int rank)> is_gone = {};
 };
 
+// Who moves messages that nobody waits for. Thread-safe.
+class Mover {
+ public:
+  virtual ~Mover() = default;
+  // Moves whatever can be moved for operations that nobody waits for right now (async point-to-point);
+  // returns after `patience`, or before that: when something completed, or interrupt() was called.
+  virtual void progress(Timeout patience) = 0;
+  virtual void interrupt() = 0;  // wakes a progress() or wait of this rank to look again
+  // Messages move without anybody who calls progress().
+  virtual bool moves_alone() const { return false; }
+};
+
 // Thread-safe: several operations may run at once, each by its own thread; waiting threads share the polling.
 // When a rank dies (its connection closes without a goodbye) every pending and later operation of a group
 // that contains it ends with Error{peer_failed} naming it. A rank that says goodbye (destroy, normal exit)
 // fails only what still needs it, and its reason is quoted.
-class Endpoint {
+class Endpoint : public Mover {
  public:
-  virtual ~Endpoint();
+  ~Endpoint() override;
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
   virtual std::unique_ptr<Transport> open(TransportOptions options) = 0;
@@ -94,16 +106,10 @@ class Endpoint {
   // own for the messages in which they agree. Errors as an operation's. The result must not outlive the
   // endpoint.
   virtual std::unique_ptr<PeerMemory> map_peers(TransportOptions options);
-  // Moves whatever can be moved for operations that nobody waits for right now (async point-to-point);
-  // returns after `patience` or as soon as something completed or interrupt() was called.
-  virtual void progress(Timeout patience) = 0;
-  virtual void interrupt() = 0;  // wakes a progress() or wait of this rank to look again
   // Every pending and later operation fails with Error{code} and this text. For watchdogs and shutdown.
   virtual void abort(const std::string& reason) = 0;
   // Tells the others that this rank leaves; `reason` empty when all is well. Then nothing else may be called.
   virtual void close(const std::string& reason) noexcept = 0;
-  // Messages move without anybody who calls progress().
-  virtual bool moves_alone() const { return false; }
   virtual std::string link_kind(int peer) const = 0;  // "self", "thread", "shm", "tcp"
 };
 

@@ -48,15 +48,15 @@ fs::path rank_program() {
   return path;
 }
 
-// How mpirun starts n ranks here, in its own settings as far as it lets us.
-std::vector<std::string> mpirun_words(int ranks) {
+// How mpirun starts n ranks here, in its own settings as far as it lets us. `option` asks for it.
+std::vector<std::string> mpirun_words(std::string_view option, int ranks) {
   if (build_info().mpi.empty())
-    dist::fail(dist::Errc::unsupported, "--compare mpi: {}", build_info().why_no_mpi);
+    dist::fail(dist::Errc::unsupported, "{} mpi: {}", option, build_info().why_no_mpi);
   const std::string mpirun = find_program("mpirun");
   if (mpirun.empty())
-    dist::fail(
-        dist::Errc::unsupported,
-        "--compare mpi: mpirun is not in PATH: apt-get install openmpi-bin, or add its folder to PATH");
+    dist::fail(dist::Errc::unsupported,
+               "{} mpi: mpirun is not in PATH: apt-get install openmpi-bin, or add its folder to PATH",
+               option);
   std::vector<std::string> words{mpirun, "--stdin", "none", "-n", std::to_string(ranks)};
   if (ranks > physical_cores()) words.emplace_back("--oversubscribe");
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
@@ -66,6 +66,13 @@ std::vector<std::string> mpirun_words(int ranks) {
     words.insert(words.end(),
                  {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"});
   return words;
+}
+
+// Nothing where the ranks start by themselves.
+std::vector<std::string> launcher_words(const BenchOptions& options, int ranks) {
+  if (options.compare == "mpi") return mpirun_words("--compare", ranks);
+  if (options.backend == "mpi") return mpirun_words("--backend", ranks);
+  return {};
 }
 
 int start(std::vector<std::string> launcher, const BenchOptions& options) {
@@ -94,7 +101,7 @@ int run_bench(const BenchOptions& options) try {
   BenchOptions complete = options;
   complete.ranks = plan.ranks;
   complete.cores = static_cast<int>(usable_cpus().size());
-  return start(options.compare == "mpi" ? mpirun_words(plan.ranks) : std::vector<std::string>(), complete);
+  return start(launcher_words(options, plan.ranks), complete);
 } catch (const dist::Error& error) {
   if (error.code() != dist::Errc::invalid_argument) throw;
   fmt::print(stderr, "distlab: {}\n", error.what());

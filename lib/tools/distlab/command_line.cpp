@@ -330,7 +330,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_option("--dtype", options->dtype, "f32; f16, bf16, f64, u8, i8, i32, i64, bool");
   command->add_option("--op", options->op, "sum; avg, product, min, max, band, bor, bxor");
   command->add_option("--root", options->root, "rank 0");
-  command->add_option("--backend", options->backend, "auto");
+  command->add_option("--backend", options->backend, "auto; host, mpi");
   command->add_option("-a,--algorithm", options->algorithm,
                       "this one, as ring; the library's choice if left out");
   command->add_flag("--all-algorithms", options->all_algorithms, "a row for each");

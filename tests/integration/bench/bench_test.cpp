@@ -163,6 +163,21 @@ TEST_F(Bench, OpenMpiGivesTheSameForOtherRootsDtypesAndOps) {
   right("reduce_scatter", {"--dtype", "u8", "--op", "bxor"});
 }
 
+TEST_F(Bench, MpiAsTheBackend) {
+  if (!has_mpi()) GTEST_SKIP() << "built without Open MPI, or no mpirun";
+  for (const auto& row : rows("all_reduce", {"--backend", "mpi", "--hot"})) {
+    EXPECT_EQ(row.at("backend"), "mpi");
+    EXPECT_EQ(row.at("algorithm"), "mpi");
+    EXPECT_EQ(row.at("wrong"), 0) << row;
+  }
+  // Here MPI is begun, and ended, by the other side, whose threads must take turns.
+  for (const auto& row : rows("send_recv", {"--backend", "mpi", "--compare", "mpi", "--hot"})) {
+    EXPECT_EQ(row.at("backend"), "mpi");
+    EXPECT_EQ(row.at("peer"), "mpi");
+    EXPECT_EQ(row.at("wrong"), 0) << row;
+  }
+}
+
 TEST_F(Bench, DrawsAPlot) {
   rows("all_gather", {"--plot", folder_ / "out.svg"});
   std::ifstream in(folder_ / "out.svg");
@@ -197,6 +212,9 @@ TEST(BenchRefuses, MpiWhereThereIsNone) {
   const std::string nowhere = "/no/such/folder";
   const dist::test::ScopedEnv path("PATH", nowhere);
   expect_refusal({"all_reduce", "--compare", "mpi"}, 3, {"--compare mpi: ", "apt-get install"});
+  if (distlab::build_info().mpi.empty())
+    return expect_refusal({"all_reduce", "--backend", "mpi"}, 3, {"no mpi backend"});
+  expect_refusal({"all_reduce", "--backend", "mpi"}, 3, {"--backend mpi: ", "apt-get install"});
 }
 
 TEST(BenchHelp, HasExamples) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/backend/backend.h"
+
 #include "support/expect_error.h"
 
 namespace {
@@ -68,6 +70,9 @@ TEST(BenchPlan, AnythingOddIsOneLine) {
   refused(odd, {"send_recv", "no algorithm"}, [](auto& o) { o.what = "send_recv", o.algorithm = "ring"; });
   refused(odd, {"send_recv needs two ranks"}, [](auto& o) { o.what = "send_recv", o.ranks = 1; });
   refused(odd, {"\"hst\" does not exist", "host"}, [](auto& o) { o.backend = "hst"; });
+  if (dist::backend_named("mpi").available(nullptr))
+    refused(odd, {"--backend mpi", "none to choose"},
+            [](auto& o) { o.backend = "mpi", o.algorithm = "ring"; });
   refused(odd, {"--plot needs several sizes"}, [](auto& o) { o.plot = "x.svg", o.min = o.max = 4; });
   refused(odd, {"--plot needs several sizes"}, [](auto& o) { o.plot = "x.svg", o.what = "barrier"; });
   refused(odd, {"--compare is \"gloo\"", "mpi"}, [](auto& o) { o.compare = "gloo"; });

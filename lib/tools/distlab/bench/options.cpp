@@ -87,6 +87,8 @@ std::vector<std::string> algorithms_of(const BenchOptions& options, Collective c
   const bool is_message = collective == Collective::send_recv;
   if (is_message && (options.all_algorithms || !options.algorithm.empty()))
     fail(Errc::invalid_argument, "send_recv is a message, and has no algorithm to choose");
+  if (options.backend == "mpi" && (options.all_algorithms || !options.algorithm.empty()))
+    fail(Errc::invalid_argument, "--backend mpi leaves the algorithm to MPI: there is none to choose");
   if (!options.all_algorithms) {
     if (!options.algorithm.empty()) dist::find_algorithm(kind_of(collective), options.algorithm);
     return {options.algorithm};

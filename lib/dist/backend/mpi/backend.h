@@ -1,0 +1,28 @@
+// The "mpi" backend: every operation by MPI's own call, on ranks that mpirun started.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dist/backend/mpi/communicator.h"
+#include "dist/backend/ordered.h"
+
+namespace dist::mpi {
+
+class MpiBackend final : public OrderedBackend {
+ public:
+  explicit MpiBackend(const BackendContext& context);  // errors as Communicator's
+  ~MpiBackend() override;
+
+  // "mpi", and nothing else can be asked for.
+  std::string algorithm_for(const Operation& operation) const override;
+
+ private:
+  std::unique_ptr<Transport> open_message(const Operation& operation) override;
+  std::string_view choose(const Operation& operation) override;
+  void execute(const Operation& operation) override;
+
+  const std::shared_ptr<const Communicator> communicator_;
+};
+
+}  // namespace dist::mpi

@@ -1,0 +1,13 @@
+// The collectives, each by the call that MPI has for it.
+#pragma once
+
+#include "dist/backend/mpi/flight.h"
+#include "dist/collectives/collective_args.h"
+#include "dist/core/op_kind.h"
+
+namespace dist::mpi {
+
+// Blocks until this rank's part is done. Errors as Flight's.
+void run(Flight& flight, OpKind kind, const CollectiveArgs& args);
+
+}  // namespace dist::mpi

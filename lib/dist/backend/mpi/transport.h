@@ -1,0 +1,46 @@
+// The Transport of one operation: it carries a message, and has the scratch memory of a collective.
+#pragma once
+
+#include <utility>
+
+#include "dist/backend/mpi/flight.h"
+#include "dist/transport/transport.h"
+
+namespace dist::mpi {
+
+class FlightTransport final : public Transport {
+ public:
+  // `operation` is looked at now; a message's tensors are kept as long as MPI may touch them.
+  FlightTransport(std::shared_ptr<const Communicator> communicator, std::shared_ptr<Endpoint> endpoint,
+                  TransportOptions options, const Operation& operation);
+
+  int rank() const override { return flight_.communicator().rank(); }
+  int size() const override { return flight_.communicator().size(); }
+  Request isend(TensorView data, int dst) override;
+  Request irecv(TensorView data, int src) override;
+  using Transport::scratch;
+  Scratch scratch(const TensorView& like, std::int64_t count) override {
+    return {this, flight_.scratch(like.dtype, count)};
+  }
+
+  Flight& flight() { return flight_; }
+
+ private:
+  int wait(std::uint64_t id) override;
+  bool test(std::uint64_t id) override;
+  void cancel(std::uint64_t) noexcept override {}     // the Flight's end does it
+  void free_scratch(TensorView) noexcept override {}  // it goes with the Flight
+  void check_size();
+  [[noreturn]] void refuse_size(int source, std::string_view sent) const;
+
+  const TransportOptions options_;
+  const int tag_;
+  int peer_ = -1;
+  bool receives_ = false;
+  Flight flight_;
+};
+
+// A number of elements as MPI takes it. Error{unsupported} when int cannot hold it.
+int count_of(std::int64_t elements);
+
+}  // namespace dist::mpi
