@@ -12,12 +12,6 @@ namespace {
 
 using Result = GradedTest::Result;
 
-std::string title_of(const GradedTest& test) {
-  auto title = test.name.substr(test.name.find('.') + 1);
-  std::ranges::replace(title, '_', ' ');
-  return title;
-}
-
 std::string indented(std::string_view text, Style style, int width) {
   constexpr int indent = 2;
   std::string lines;
@@ -40,7 +34,7 @@ std::string step_line(int step, const std::vector<const GradedTest*>& tests, int
                                                        : test->result == Result::todo ? "·"
                                                                                       : "✗");
     ++marks_width;
-    if (!passed) names += (names.empty() ? "" : ", ") + title_of(*test);
+    if (!passed) names += (names.empty() ? "" : ", ") + title_of(test->name);
   }
   const int room = width - 10 - marks_width;
   if (static_cast<int>(names.size()) > room)
@@ -59,7 +53,7 @@ std::string grade_page(const std::string& title, const Grade& grade, int width) 
       std::ranges::find_if(grade.tests, [](const GradedTest& test) { return test.result != Result::passed; });
   if (first != grade.tests.end()) {
     page += fmt::format("\n{} {}\n", styled(Style::bad, "✗"),
-                        styled(Style::bold, fmt::format("step {}: {}", first->step, title_of(*first))));
+                        styled(Style::bold, fmt::format("step {}: {}", first->step, title_of(first->name))));
     if (!first->messages.empty()) page += indented(first->messages.front(), Style::dim, width);
     if (!first->explanation.empty()) page += indented("Perhaps: " + first->explanation, Style::warn, width);
   }
