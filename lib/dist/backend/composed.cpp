@@ -137,10 +137,11 @@ void ComposedBackend::run_collective_now(const Operation& operation) {
     PeerMemory* const peers = peers_for(operation);
     const AlgorithmEntry& algorithm = chooser_.pick(operation, peers != nullptr);
     may_differ = false;
-    context_.observer->starting(operation, algorithm.name);
+    const bool is_direct = peers != nullptr && algorithm.direct != nullptr;
+    context_.observer->starting(operation, {algorithm.name, is_direct});
     may_differ = true;
     const auto label = [&] { return fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)); };
-    if (peers && algorithm.direct) {
+    if (is_direct) {
       const auto options = [&] { return options_of(operation, label()); };
       run_direct(*peers, operation, algorithm.direct, OperationLabel(options));
     } else {
