@@ -15,19 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Indented, every line of it.
 void print_note(std::string_view text, Style style) {
   constexpr int indent = 10;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = wrapped(text.substr(begin, end - begin), terminal_width() - indent, indent);
-    fmt::print("{:{}}{}\n", "", indent, styled(style, line));
-    begin = end + 1;
-  }
+  fmt::print("{}", indented(text, style, indent, terminal_width()));
 }
 
 // The tests of a grade, one after the other. What fails several of them in the same words is said once: what
-// is not written yet, for one.
+// is not written yet, for one. So is a diagnosis, with all that led to it.
 class TestPrinter {
  public:
   void print(const GradedTest& test) {
@@ -51,8 +45,16 @@ class TestPrinter {
     return told_.try_emplace({message, test.explanation}, test.name).first->second;
   }
 
-  static void print_notes(const GradedTest& test) {
+  void print_notes(const GradedTest& test) {
     const auto& messages = test.messages;
+    const auto diagnosed = test.explanation.empty()
+                               ? test.name
+                               : diagnosed_.try_emplace(test.explanation, test.name).first->second;
+    if (diagnosed != test.name) {
+      if (!messages.empty()) print_note(messages[0].substr(0, messages[0].find('\n')), Style::dim);
+      return print_note(fmt::format("Perhaps for the same reason as \"{}\" above", title_of(diagnosed)),
+                        Style::warn);
+    }
     if (!messages.empty()) print_note(messages[0], Style::dim);
     if (messages.size() > 1 && messages[1] != messages[0])  // "that was ...": in which call
       print_note(messages[1], Style::dim);
@@ -60,6 +62,7 @@ class TestPrinter {
   }
 
   std::map<std::pair<std::string, std::string>, std::string> told_;  // by message and diagnosis: the test
+  std::map<std::string, std::string> diagnosed_;                     // by diagnosis: the test
   std::string before_;  // what first_to_say() gave for the test before, or its own name
 };
 

@@ -110,6 +110,27 @@ exit 1)");
   EXPECT_EQ(said.find("one sent 3"), said.rfind("one sent 3")) << said;
 }
 
+TEST_F(GradeFiles, ADiagnosisIsToldOnce) {
+  const auto fails_with = [](const std::string& name, const std::string& message) {
+    return "line '{\"suite\":\"S\",\"name\":\"" + name +
+           "\",\"step\":2,\"points\":35,\"result\":\"failed\",\"seconds\":0,\"messages\":[\"" + message +
+           "\"],\"misconception\":{\"name\":\"m\",\"text\":\"nobody receives\"}}'\n";
+  };
+  judge(1, "\n" + fails_with("two_ranks", "a deadlock of 2:\\n  rank 0 waits\\n  rank 1 waits") +
+               fails_with("three_ranks", "a deadlock of 3:\\n  rank 0 hangs\\n  rank 1 hangs") +
+               "line '{\"done\":true,\"tests\":3}'\nexit 1");
+  const auto said = run({"1"}, 1);
+  EXPECT_TRUE(contains(said,
+                       "          a deadlock of 2:\n            rank 0 waits\n            rank 1 waits\n"
+                       "          Perhaps: nobody receives\n"))
+      << said;
+  EXPECT_TRUE(contains(said,
+                       "          a deadlock of 3:\n"
+                       "          Perhaps for the same reason as \"two ranks\" above\n"))
+      << said;
+  EXPECT_FALSE(contains(said, "hangs")) << said;
+}
+
 TEST_F(GradeFiles, AJudgeThatComesToGriefLeavesUngradedEverywhere) {
   judge(1, "exit 0");
   EXPECT_TRUE(contains(run({"1"}, 3, all_formats), "distlab's fault, not that of your code"));

@@ -61,10 +61,10 @@ void print_verdict(const GradedTest& test, const std::string& seed, std::FILE* o
   fmt::print(out, "{} {}  (step {}, seed {})\n",
              styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"), styled(Style::bold, test.name),
              test.step, seed);
-  if (!test.messages.empty()) fmt::print(out, "{}\n", test.messages.front());
+  const int width = terminal_width();
+  if (!test.messages.empty()) fmt::print(out, "{}", indented(test.messages.front(), Style::plain, 0, width));
   if (!test.explanation.empty())
-    fmt::print(out, "{}\n",
-               styled(Style::warn, wrapped("Perhaps: " + test.explanation, terminal_width(), 0)));
+    fmt::print(out, "{}", indented("Perhaps: " + test.explanation, Style::warn, 0, width));
   fmt::print(out, "\n");
 }
 
@@ -104,7 +104,9 @@ int show_picture(const TraceOptions& options, const GradedTest& test, const fs::
   const bool has_run = fs::exists(file);
   const auto events = has_run ? dist::trace::read_file(file).events : std::vector<Event>();
   if (events.empty()) {
-    fmt::print("This test sends no messages, so there is no picture: {}.\n", why_no_picture(test, has_run));
+    const auto told = fmt::format("This test sends no messages, so there is no picture: {}.",
+                                  why_no_picture(test, has_run));
+    fmt::print("{}\n", wrapped(told, terminal_width(), 0));
     return exit_ok;
   }
   const int shown = show_run(options, file);
