@@ -1,4 +1,5 @@
-// Lab 01: write these functions. README.md tells the story, init_process_group.h is the contract.
+// Lab 01: write these functions. README.md tells the story,
+// init_process_group.h is the contract.
 //
 //   ./distlab run 1      see what your code does
 //   ./distlab grade 1    is it right, and if not, why?
@@ -13,7 +14,8 @@ namespace lab {
 
 Place place_of(const std::vector<int>& processes_per_node, int node, int local_rank) {
   // TODO: refuse what does not exist: fail(Errc::invalid_argument, ...).
-  // TODO: count the processes on the nodes before this one, and those on all nodes.
+  // TODO: count the processes on the nodes before this one, and those on all
+  // nodes.
   DIST_TODO("lab 01, step 1: rank and world size from the node and the local rank");
 }
 
@@ -22,12 +24,14 @@ std::vector<std::string> rendezvous(const std::shared_ptr<dist::Store>& store, c
   // TODO: publish: set this rank's key.
   // TODO: wait for the keys of all ranks, until one deadline.
   // TODO: collect: get every rank's entry, in the order of the ranks.
-  // TODO: when the deadline passed: find out which ranks are missing and say so.
+  // TODO: when the deadline passed: find out which ranks are missing and say
+  // so.
   DIST_TODO("lab 01, step 2: publish this rank's entry, wait for all ranks, collect their entries");
 }
 
 std::string describe(const Process& process) {
-  // TODO: which GPU of its host does this process take? Which of its two ranks decides?
+  // TODO: which GPU of its host does this process take? Which of its two ranks
+  // decides?
   DIST_TODO("lab 01, step 3: a line about this process");
 }
 
@@ -43,7 +47,8 @@ std::string unpack(const dist::Tensor& packed) {
 }
 
 std::vector<std::string> exchange(const std::string& text, std::int64_t size) {
-  // TODO: a tensor of its own for every rank's text, one all_gather, and back to texts.
+  // TODO: a tensor of its own for every rank's text, one all_gather, and back
+  // to texts.
   DIST_TODO("lab 01, step 5: every rank's text on every rank");
 }
 

@@ -1,4 +1,5 @@
-// Lab 02: write these functions. README.md tells the story, new_group.h is the contract.
+// Lab 02: write these functions. README.md tells the story, new_group.h is the
+// contract.
 //
 //   ./distlab run 2      see what your code does
 //   ./distlab grade 2    is it right, and if not, why?
@@ -11,7 +12,8 @@
 namespace lab {
 
 Halves make_halves() {
-  // TODO: the ranks of the lower half, and those of the upper; mind odd world sizes.
+  // TODO: the ranks of the lower half, and those of the upper; mind odd world
+  // sizes.
   // TODO: a new_group for each. Who calls which?
   DIST_TODO("lab 02, step 1: both halves, on every rank");
 }
@@ -23,13 +25,15 @@ double half_sum(const Halves& halves, double mine) {
 }
 
 std::array<double, 2> both_sums(const Halves& halves, double mine) {
-  // TODO: my half's sum in one of two places. What stands in the other, so that MAX never takes it?
+  // TODO: my half's sum in one of two places. What stands in the other, so that
+  // MAX never takes it?
   // TODO: one all_reduce over the world.
   DIST_TODO("lab 02, step 3: both sums on every rank");
 }
 
 Mesh make_mesh(int rows, int columns) {
-  // TODO: refuse what is no mesh of this world: fail(Errc::invalid_argument, ...).
+  // TODO: refuse what is no mesh of this world: fail(Errc::invalid_argument,
+  // ...).
   // TODO: every row's group, then every column's; keep the two that are mine.
   DIST_TODO("lab 02, step 4: rows and columns");
 }

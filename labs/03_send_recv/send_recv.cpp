@@ -1,4 +1,5 @@
-// Lab 03: write these functions. README.md tells the story, send_recv.h is the contract.
+// Lab 03: write these functions. README.md tells the story, send_recv.h is the
+// contract.
 //
 //   ./distlab run 3      see what your code does
 //   ./distlab grade 3    is it right, and if not, why?
@@ -18,19 +19,22 @@ void relay(dist::Tensor& t) {
 
 void exchange(const dist::Tensor& mine, dist::Tensor& theirs, int partner) {
   // TODO: this rank is its own partner: copy.
-  // TODO: one of the two sends first, the other receives first. Both must come to the same decision.
+  // TODO: one of the two sends first, the other receives first. Both must come
+  // to the same decision.
   DIST_TODO("lab 03, step 2: send to the partner and receive from it, in an order that cannot deadlock");
 }
 
 void ring_shift(const dist::Tensor& out, dist::Tensor& in) {
   // TODO: a ring of one rank: copy.
   // TODO: the next rank and the previous one, also at the two ends.
-  // TODO: who sends first? If it is decided well, most ranks work at the same time.
+  // TODO: who sends first? If it is decided well, most ranks work at the same
+  // time.
   DIST_TODO("lab 03, step 3: give to the next rank of the ring, take from the previous one");
 }
 
 std::vector<int> wait_cycle(const std::vector<int>& waits_for) {
-  // TODO: follow the waits from a rank on. When does the path end, and when does it meet itself?
+  // TODO: follow the waits from a rank on. When does the path end, and when
+  // does it meet itself?
   // TODO: which ranks of the path are the cycle? Begin with the smallest.
   DIST_TODO("lab 03, step 4: the ranks that wait for each other in a cycle");
 }

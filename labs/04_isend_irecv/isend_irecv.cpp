@@ -1,4 +1,5 @@
-// Lab 04: write these functions. README.md tells the story, isend_irecv.h is the contract.
+// Lab 04: write these functions. README.md tells the story, isend_irecv.h is
+// the contract.
 //
 //   ./distlab run 4      see what your code does
 //   ./distlab grade 4    is it right, and if not, why?
@@ -20,7 +21,8 @@ void overlap(const dist::Tensor& out, dist::Tensor& in, int partner, const std::
 }
 
 void exchange_ghosts(dist::Tensor& field) {
-  // TODO: a list of dist::P2P: who is above, who is below? At the ends of the world somebody is missing.
+  // TODO: a list of dist::P2P: who is above, who is below? At the ends of the
+  // world somebody is missing.
   // TODO: field[i] is row i and shares its memory with field.
   DIST_TODO("lab 04, step 3: the neighbours' rows");
 }
@@ -40,7 +42,8 @@ void stream_to(int consumer, Buffers& buffers, int blocks,
 
 void stream_from(int producer, Buffers& buffers, int blocks,
                  const std::function<void(int i, const dist::Tensor& block)>& consume) {
-  // TODO: two receives under way before the first block has come. When is a buffer free for the next?
+  // TODO: two receives under way before the first block has come. When is a
+  // buffer free for the next?
   DIST_TODO("lab 04, step 5: the receiving side of the stream");
 }
 

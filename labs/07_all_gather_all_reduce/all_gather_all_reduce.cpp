@@ -1,4 +1,5 @@
-// Lab 07: write these functions. README.md tells the story, all_gather_all_reduce.h is the contract.
+// Lab 07: write these functions. README.md tells the story,
+// all_gather_all_reduce.h is the contract.
 //
 //   ./distlab run 7      see what your code does
 //   ./distlab grade 7    is it right, and if not, why?
@@ -15,20 +16,25 @@ using dist::Tensor;
 // Useful in all steps: dist::get_rank(), dist::get_world_size().
 
 void all_gather(Tensor& all, const Tensor& mine) {
-  // TODO: my own part goes to its place in `all` (all.narrow(start, length) shares the memory).
-  // TODO: n - 1 steps: which part do I send to the next rank, which one comes from the rank before?
-  // TODO: everybody sends at the same time, and a send may wait for its receiver.
+  // TODO: my own part goes to its place in `all` (all.narrow(start, length)
+  // shares the memory).
+  // TODO: n - 1 steps: which part do I send to the next rank, which one comes
+  // from the rank before?
+  // TODO: everybody sends at the same time, and a send may wait for its
+  // receiver.
   DIST_TODO("lab 07, step 1: pass the parts around the ring");
 }
 
 void all_reduce_sum(Tensor& data) {
-  // TODO: up the tree: from whom do I get partial sums, and to whom do I send mine? Receive them into what?
+  // TODO: up the tree: from whom do I get partial sums, and to whom do I send
+  // mine? Receive them into what?
   // TODO: down the tree: rank 0's sum to everybody.
   DIST_TODO("lab 07, step 2: reduce to rank 0, then broadcast from it");
 }
 
 void all_reduce_avg(Tensor& data) {
-  // TODO: refuse what has no mean (dist::is_floating_point; dist::fail), before anything moves.
+  // TODO: refuse what has no mean (dist::is_floating_point; dist::fail), before
+  // anything moves.
   // TODO: the sum, divided. How often, and where?
   DIST_TODO("lab 07, step 3: the mean over all ranks");
 }

@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 
 #include <fmt/format.h>
@@ -48,7 +49,10 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
   options.seed = plan.schedule;
   options.trace = plan.trace || !traces().empty();
   dist::sim::ProcessOptions processes;
-  processes.patience = team.wall();
+  // Only the team's clock decides who is late: of two clocks with one limit either may be first.
+  std::stop_source stopped;
+  processes.patience = dist::no_timeout;
+  processes.stopped = stopped.get_token();
   processes.opened = [&](int rank, const dist::TransportOptions& collective) {
     const std::string name = collective_of(collective.label.name), where = collective.label.where.str();
     const auto is_it = [&](const BuiltIn& other) { return other.name == name && other.where == where; };
@@ -66,7 +70,8 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
     ended = true;
   });
   while (!ended && !team.is_overdue()) team.listen(Milliseconds(2));
-  if (!ended) team.stop();  // the simulation then hears that they are gone
+  if (!ended) team.stop();
+  stopped.request_stop();  // also where something that a process left behind keeps its line open
   simulation.join();
   if (fault) std::rethrow_exception(fault);
   return report;

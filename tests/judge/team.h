@@ -28,9 +28,8 @@ class Team {
   // Takes in what arrives for this long.
   void listen(Milliseconds duration);
   bool has_answered(int rank) const;
-  Milliseconds wall() const { return limits_.wall; }  // shorter once a run had to be stopped
-  bool is_overdue() const;                            // its limit has passed
-  void stop();                                        // kills all that have not ended
+  bool is_overdue() const;  // its limit has passed; a shorter one once a run had to be stopped
+  void stop();              // kills all that have not ended
 
   // Waits until every started rank has ended, or the limit has passed; kills what is left, ranks that were
   // never started included.

@@ -58,12 +58,12 @@ void ComposedBackend::prepare(const Operation& operation) {
   peers_ = context_.endpoint->map_peers(std::move(options));
 }
 
-std::string_view ComposedBackend::choose(const Operation& operation) {
+Way ComposedBackend::choose(const Operation& operation) {
   // Contributions to premul_sum are multiplied first, in memory of their own.
   const bool mapped = peers_ && operation.op.kind() != ReduceOp::Kind::premul_sum;
   running_ = &chooser_.pick(operation, mapped);
   is_direct_ = mapped && running_->direct;
-  return running_->name;
+  return {running_->name, is_direct_};
 }
 
 void ComposedBackend::execute(const Operation& operation) {

@@ -23,7 +23,7 @@ class ComposedBackend final : public OrderedBackend {
   std::unique_ptr<Transport> open_message(const Operation& operation) override;
   int carry(const Operation& operation) override;
   void prepare(const Operation& operation) override;
-  std::string_view choose(const Operation& operation) override;
+  Way choose(const Operation& operation) override;
   void execute(const Operation& operation) override;
 
   AlgorithmChooser chooser_;

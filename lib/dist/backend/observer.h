@@ -9,15 +9,21 @@
 
 namespace dist {
 
+// How an operation runs.
+struct Way {
+  std::string_view algorithm = {};  // empty for point-to-point
+  bool in_shared_memory = false;    // the ranks read and write each other's memory: nothing is sent
+};
+
 // Called on the thread that runs the operation; from several threads at once for different operations.
 class OperationObserver {
  public:
   virtual ~OperationObserver() = default;
   // A thread of the backend has started: it takes on the rank's identity.
   virtual void thread_started() = 0;
-  // The operation is about to run, with this algorithm (empty for point-to-point). Collectives of one group
-  // come in their order. An Error thrown here becomes the operation's own; then nothing of it moves.
-  virtual void starting(const Operation& operation, std::string_view algorithm) = 0;
+  // The operation is about to run, in this way. Collectives of one group come in their order. An Error thrown
+  // here becomes the operation's own; then nothing of it moves.
+  virtual void starting(const Operation& operation, Way way) = 0;
   virtual void completed(const Operation& operation) noexcept = 0;
   // Returns the error that the user gets: this one, or it with what is known about the other ranks added.
   virtual std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept = 0;

@@ -35,8 +35,8 @@ class OrderedBackend : public Backend {
   virtual int carry(const Operation& operation);
   // The next three are called for one collective at a time, by whichever thread runs it.
   virtual void prepare(const Operation&) {}  // before the group's first; may talk to the other ranks
-  // The algorithm that will run: an error here is every rank's.
-  virtual std::string_view choose(const Operation& operation) = 0;
+  // How it will run: an error here is every rank's.
+  virtual Way choose(const Operation& operation) = 0;
   virtual void execute(const Operation& operation) = 0;  // what was chosen last
 
   TransportOptions options_of(const Operation& operation, std::string label) const;

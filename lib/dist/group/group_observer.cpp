@@ -19,8 +19,10 @@ class GroupObserver final : public OperationObserver {
     set_current_rank_label(job_.job.rank);
   }
 
-  void starting(const Operation& operation, std::string_view algorithm) override {
-    job_.log->recorder.started(operation.record, algorithm);
+  void starting(const Operation& operation, Way way) override {
+    job_.log->recorder.started(operation.record, way.algorithm);
+    if (job_.tracer && is_collective(operation.kind))
+      job_.tracer->call_runs(operation.record, way.algorithm, way.in_shared_memory);
     if (job_.settings.debug == DebugLevel::detail && is_collective(operation.kind)) {
       compare_fingerprints(group_, operation);
     }

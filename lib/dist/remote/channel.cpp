@@ -40,6 +40,9 @@ UniqueFd detach(msghdr& header) {
   return {};
 }
 
+// How often whoever waits asks whether that is to end.
+constexpr Timeout look_up = std::chrono::milliseconds(50);
+
 // Of one system call.
 void limit_waiting(int fd, Timeout patience) {
   const auto us = std::chrono::ceil<std::chrono::microseconds>(patience).count();
@@ -50,16 +53,19 @@ void limit_waiting(int fd, Timeout patience) {
 
 }  // namespace
 
-Channel::Channel(UniqueFd socket, std::string_view other, Timeout patience)
-    : socket_(std::move(socket)), other_(other), patience_(patience) {
-  if (patience_ != no_timeout) limit_waiting(socket_.get(), patience_);
+Channel::Channel(UniqueFd socket, std::string_view other, Timeout patience, std::stop_token stopped)
+    : socket_(std::move(socket)), other_(other), patience_(patience), stopped_(std::move(stopped)) {
+  if (patience_ != no_timeout || stopped_.stop_possible())
+    limit_waiting(socket_.get(), std::min(patience_, look_up));
 }
 
-void Channel::fail_transfer() const {
-  if (errno == EAGAIN)
+void Channel::go_on_or_fail(Clock::time_point since) const {
+  if (errno == EINTR) return;
+  if (errno != EAGAIN) fail(Errc::connection, "{} is gone ({})", other_, std::strerror(errno));
+  if (stopped_.stop_requested()) fail(Errc::connection, "{} is gone (stopped)", other_);
+  if (Clock::now() - since >= patience_)
     fail(Errc::connection, "{} has done nothing for {} s", other_,
          std::chrono::duration<double>(patience_).count());
-  fail(Errc::connection, "{} is gone ({})", other_, std::strerror(errno));
 }
 
 void Channel::send(wire::Writer& message, ConstBytes bytes, int passed) {
@@ -71,10 +77,14 @@ void Channel::send(wire::Writer& message, ConstBytes bytes, int passed) {
   if (passed >= 0) attach(header, passing, passed);
   header.msg_iov = parts.data();
   header.msg_iovlen = parts.size();
+  auto since = Clock::now();
   while (parts[0].iov_len + parts[1].iov_len > 0) {
     const ssize_t sent = sendmsg(socket_.get(), &header, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) fail_transfer();
+    if (sent < 0) {
+      go_on_or_fail(since);
+      continue;
+    }
+    since = Clock::now();
     header.msg_control = nullptr;
     header.msg_controllen = 0;
     auto left = static_cast<std::size_t>(sent);
@@ -88,6 +98,7 @@ void Channel::send(wire::Writer& message, ConstBytes bytes, int passed) {
 }
 
 void Channel::read(std::span<std::byte> bytes) {
+  auto since = Clock::now();
   while (!bytes.empty()) {
     iovec part{bytes.data(), bytes.size()};
     Passing passing;
@@ -97,9 +108,12 @@ void Channel::read(std::span<std::byte> bytes) {
     header.msg_control = passing.room.data();
     header.msg_controllen = passing.room.size();
     const ssize_t got = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
-    if (got < 0 && errno == EINTR) continue;
     if (got == 0) fail(Errc::connection, "{} is gone", other_);
-    if (got < 0) fail_transfer();
+    if (got < 0) {
+      go_on_or_fail(since);
+      continue;
+    }
+    since = Clock::now();
     if (UniqueFd came = detach(header)) passed_ = std::move(came);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }

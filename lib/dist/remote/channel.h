@@ -2,8 +2,10 @@
 // is said takes turns: the task asks, the fiber answers.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -16,8 +18,9 @@ namespace dist::sim {
 class Channel {
  public:
   // `other`: who that is, for errors. Waits at most `patience` (of real time, however far the virtual clock
-  // is) for the other side to say more, or to hear.
-  Channel(UniqueFd socket, std::string_view other, Timeout patience = no_timeout);
+  // is) for the other side to say more, or to hear; not at all once it is `stopped`.
+  Channel(UniqueFd socket, std::string_view other, Timeout patience = no_timeout,
+          std::stop_token stopped = {});
 
   // A message, and bytes behind it whose number the message says. `passed`: a descriptor that goes with it.
   // Here and below, Error{connection}: the other side is gone, or silent for too long.
@@ -31,13 +34,16 @@ class Channel {
   static constexpr std::size_t longest = std::size_t{4} << 20;  // message, bytes
 
  private:
-  void read(std::span<std::byte> bytes);
+  using Clock = std::chrono::steady_clock;
 
-  [[noreturn]] void fail_transfer() const;
+  void read(std::span<std::byte> bytes);
+  // After a system call that moved nothing since then: returns when it is to be tried again.
+  void go_on_or_fail(Clock::time_point since) const;
 
   UniqueFd socket_, passed_;
   const std::string_view other_;
-  Timeout patience_;
+  const Timeout patience_;
+  const std::stop_token stopped_;
 };
 
 // Two connected ends, closed on exec. Error{resource}.

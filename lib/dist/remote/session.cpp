@@ -22,7 +22,7 @@ void send_error(Channel& channel, const Error& error) {
 }  // namespace
 
 void Session::serve(UniqueFd socket) {
-  Channel channel(std::move(socket), "its process", options.patience);
+  Channel channel(std::move(socket), "its process", options.patience, options.stopped);
   try {
     serve_task(channel);
   } catch (const Error& error) {
@@ -73,7 +73,7 @@ void Session::start_task(UniqueFd socket) {
     fail(Errc::resource, "rank {} has {} tasks; a rank may have no more", rank, tasks);
   ++tasks;
   Tasking::current()->start([self = shared_from_this(), fd = socket.release()] {
-    Channel channel(UniqueFd(fd), "its process", self->options.patience);
+    Channel channel(UniqueFd(fd), "its process", self->options.patience, self->options.stopped);
     try {
       self->serve_task(channel);
     } catch (const Error& error) {

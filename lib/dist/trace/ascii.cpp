@@ -166,6 +166,7 @@ class Drawing {
       case MarkKind::departure: return glyphs_.departure;
       case MarkKind::lost: return glyphs_.lost;
       case MarkKind::reduced: return glyphs_.reduced;
+      case MarkKind::shared: return glyphs_.shared;
       case MarkKind::arrival:
       case MarkKind::arrow: return glyphs_.arrival;
     }

@@ -103,6 +103,7 @@ Event event_of(const Fields& in, int ranks) {
   event.where = {interned(in.text("file")), in.integer<int>("line")};
   event.contributors = in.integer<std::uint64_t>("contributors");
   event.offset = in.integer<std::int64_t>("offset");
+  event.in_shared_memory = in.boolean("in_shared_memory");
   return event;
 }
 

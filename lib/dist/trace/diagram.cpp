@@ -66,6 +66,7 @@ class DiagramMaker {
     switch (event.kind) {
       case Kind::call:
         mark(MarkKind::call_begin, event, event.begin);
+        if (event.in_shared_memory) mark(MarkKind::shared, event, event.begin);
         mark(MarkKind::call_end, event, event.end);
         break;
       case Kind::reduce: mark(MarkKind::reduced, event, event.end); break;

@@ -15,6 +15,7 @@ enum class MarkKind : std::uint8_t {
   reduced,     // an arriving part had been added
   call_end,    //
   call_begin,  //
+  shared,      // which works in shared memory: there will be no message
   departure,   // a message left `rank` for `peer`
   lost,        // the same, but nobody received it
 };

@@ -33,6 +33,7 @@ struct Event {
   CallSite where;                   // of the user's call; `file` outlives the event
   std::uint64_t contributors = 0;   // bit r: rank r's part is in these bytes (64 ranks at most, else 0)
   std::int64_t offset = -1;         // bytes from the start of the operation's tensor; -1: elsewhere
+  bool in_shared_memory = false;  // of a call: its ranks read and write each other's memory, nothing is sent
 };
 
 struct Trace {

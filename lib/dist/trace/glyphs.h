@@ -9,7 +9,7 @@ struct Glyphs {
   // A rank's line through time: outside any call, in a call, blocked, at its own work.
   std::string_view idle, busy, waits, computes;
   std::string_view call_begin, call_inside, call_end;  // inside: another call is under way
-  std::string_view departure, arrival, reduced, lost;
+  std::string_view departure, arrival, reduced, lost, shared;
   std::string_view dash, to_right, to_left;
   // Where an arrow crosses a rank's line or leaves it, idle or busy.
   std::string_view cross_idle, cross_busy, right_idle, right_busy, left_idle, left_busy;
@@ -17,8 +17,8 @@ struct Glyphs {
 };
 
 inline constexpr Glyphs unicode_glyphs{"│", "┃", "┊", "▒", "┏", "┣", "┗", "○", "◀", "⊕", "✗",
-                                       "─", "▶", "◀", "┼", "╂", "├", "┠", "┤", "┨", "…"};
+                                       "≡", "─", "▶", "◀", "┼", "╂", "├", "┠", "┤", "┨", "…"};
 inline constexpr Glyphs ascii_glyphs{"|", "#", ":", "%", "#", "#", "#", "o", "<", "+", "x",
-                                     "-", ">", "<", "+", "+", "*", "*", "*", "*", "~"};
+                                     "=", "-", ">", "<", "+", "+", "*", "*", "*", "*", "~"};
 
 }  // namespace dist::trace

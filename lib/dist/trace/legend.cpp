@@ -13,6 +13,7 @@ void Legend::add(const Mark& mark) {
     case MarkKind::reduced: reductions_ = true; break;
     case MarkKind::call_begin:
     case MarkKind::call_end: calls_ = true; return;
+    case MarkKind::shared: shared_ = true; return;
     case MarkKind::departure: departures_ = true; return;
     case MarkKind::lost: losses_ = true; return;
   }
@@ -33,6 +34,7 @@ std::string Legend::str(int width) const {
   };
   const Glyphs& g = glyphs_;
   entry(calls_, fmt::format("{} in a call", g.busy));
+  entry(shared_, fmt::format("{} works in shared memory: nothing is sent", g.shared));
   entry(departures_, fmt::format("{} a message leaves", g.departure));
   entry(arrows_, fmt::format("{}{} it arrives", g.dash, g.to_right));
   entry(arrivals_, fmt::format("{} from a rank not drawn, or itself", g.arrival));

@@ -21,7 +21,7 @@ class Legend {
   const Glyphs& glyphs_;
   const bool fractions_;  // large sets of ranks are shown as 4/8
   bool calls_ = false, departures_ = false, arrows_ = false, arrivals_ = false, reductions_ = false;
-  bool contributors_ = false, waits_ = false, computes_ = false, losses_ = false;
+  bool contributors_ = false, waits_ = false, computes_ = false, losses_ = false, shared_ = false;
 };
 
 }  // namespace dist::trace

@@ -50,6 +50,7 @@ Texts texts_of(const Mark& mark, int ranks) {
     case MarkKind::arrival: return arrival_texts(mark, ranks);
     case MarkKind::call_end: return {mark.count > 1 ? fmt::format("{} done", mark.count) : "done"};
     case MarkKind::call_begin: return begin_texts(mark);
+    case MarkKind::shared: return {"shared memory", "shared"};
     case MarkKind::departure:
     case MarkKind::lost: return peer_texts(mark, "to");
   }

@@ -17,9 +17,10 @@ std::string list_of_ranks(std::uint64_t contributors) {
 
 std::string player_call(const Event& event) {
   const std::string where = event.where.line > 0 ? event.where.str() : "";
-  return fmt::format(R"("rank":{},"begin":{},"end":{},"name":{},"algorithm":{},"where":{},"bytes":{})",
-                     event.rank, event.begin, event.end, json_quoted(event.name),
-                     json_quoted(event.algorithm), json_quoted(where), event.bytes);
+  return fmt::format(
+      R"("rank":{},"begin":{},"end":{},"name":{},"algorithm":{},"where":{},"bytes":{},"in_shared_memory":{})",
+      event.rank, event.begin, event.end, json_quoted(event.name), json_quoted(event.algorithm),
+      json_quoted(where), event.bytes, event.in_shared_memory);
 }
 
 std::string player_message(const Message& message) {

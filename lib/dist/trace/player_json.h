@@ -2,13 +2,15 @@
 //
 //   {"format": "distlab player 1", "title": "...", "ranks": 4, "virtual_time": true,
 //    "unit": "ps", "duration": 4200000,           of all times; the end of the last event
-//    "calls":      [{"rank", "begin", "end", "name", "algorithm", "where", "bytes"}],
+//    "calls":      [{"rank", "begin", "end", "name", "algorithm", "where", "bytes", "in_shared_memory"}],
 //    "messages":   [{"id", "src", "dst", "begin", "arrive", "bytes", "contributors", "offset"}],
 //    "reductions": [{"rank", "at", "bytes", "contributors", "offset"}],
 //    "waits":      [{"rank", "begin", "end"}],
 //    "computes":   [{"rank", "begin", "end", "name"}]}
 //
-// - `where` is "train.cpp:41", empty when it is not known.
+// - `where` is "train.cpp:41", empty when it is not known. A call `in_shared_memory` has no messages: its
+// ranks
+//   read and write each other's memory.
 // - A message flies from `begin`, when its send took the port, until `arrive`, when the receive ended; null
 //   when it never did. `id` is Event::message (0: it had none).
 // - `contributors` lists the ranks whose parts are in the bytes, [] when that is not known; `offset` is

@@ -39,6 +39,17 @@ void RankTracer::call_begins(Call call) {
   open_[call.record] = {call.number, call.point_to_point, std::move(shared)};
 }
 
+void RankTracer::call_runs(std::uint64_t record, std::string_view algorithm, bool in_shared_memory) {
+  if (!is_running()) return;
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(record);
+  if (found == open_.end()) return;
+  auto call = std::make_shared<CallNow>(*found->second.call);
+  call->event.algorithm = algorithm;
+  call->event.in_shared_memory = in_shared_memory;
+  found->second.call = std::move(call);
+}
+
 void RankTracer::call_ends(std::uint64_t record) {
   if (!is_running()) return;
   const std::int64_t end = now();

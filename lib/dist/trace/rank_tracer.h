@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "dist/trace/call.h"
 #include "dist/trace/event.h"
@@ -42,6 +43,8 @@ class RankTracer {
   std::int64_t now() const { return at(Clock::now()); }
 
   void call_begins(Call call);
+  // By which algorithm it runs, before any transfer of it; nothing for one that is not open.
+  void call_runs(std::uint64_t record, std::string_view algorithm, bool in_shared_memory);
   void call_ends(std::uint64_t record);  // nothing for one that is not open
   std::shared_ptr<const CallNow> find_call(std::uint32_t context, bool point_to_point, std::uint64_t number);
 

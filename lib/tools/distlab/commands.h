@@ -1,5 +1,5 @@
-// The commands of the program `distlab`, one source file (or more) each. command_line.cpp reads their
-// options and says in the help what they mean.
+// The commands of the program `distlab`, one source file (or more) each. command_line/ reads their options
+// and says in the help what they mean.
 #pragma once
 
 #include <cstdint>

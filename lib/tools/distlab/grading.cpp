@@ -1,5 +1,6 @@
 #include "distlab/grading.h"
 
+#include <algorithm>
 #include <exception>
 
 #include <fmt/format.h>
@@ -61,6 +62,12 @@ Grade run_grading(const GradeRequest& request) {
     fail(Errc::internal, "the judge asked for {} points, not {}", grade.max_score, full_score);
   if (grade.is_full() != (exit_code == passed)) fail(Errc::internal, "score {}, but {}", grade.score, said);
   return grade;
+}
+
+std::string title_of(std::string_view test) {
+  std::string title(test.substr(test.find('.') + 1));
+  std::ranges::replace(title, '_', ' ');
+  return title;
 }
 
 std::string_view name(GradedTest::Result result) {

@@ -27,6 +27,9 @@ struct GradedTest {
   std::string explanation;            // ... and a sentence
 };
 
+// A test's name for people: "even nodes" of "Step1Place.even_nodes".
+std::string title_of(std::string_view test);
+
 struct Grade {
   int score = 0, max_score = 0;
   std::string seed;         // brings the same questions back

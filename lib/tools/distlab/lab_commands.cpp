@@ -1,13 +1,13 @@
 // distlab list, run, grade.
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "dist/core/error.h"
 
 #include "distlab/commands.h"
+#include "distlab/grade_text.h"
 #include "distlab/grading.h"
 #include "distlab/labs.h"
 #include "distlab/process.h"
@@ -30,66 +30,6 @@ std::optional<fs::path> built_program(const Lab& lab, const std::string& what) {
     fmt::print(stderr, "{}\n", error.what());
     return std::nullopt;
   }
-}
-
-// Indented, every line of it.
-void print_note(std::string_view text, Style style) {
-  constexpr int indent = 10;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = wrapped(text.substr(begin, end - begin), terminal_width() - indent, indent);
-    fmt::print("{:{}}{}\n", "", indent, styled(style, line));
-    begin = end + 1;
-  }
-}
-
-// `said` is the message above: what is not written yet fails several tests with one.
-void print_test(const GradedTest& test, std::string& said) {
-  const bool passed = test.result == GradedTest::Result::passed;
-  auto title = test.name.substr(test.name.find('.') + 1);
-  std::ranges::replace(title, '_', ' ');
-  fmt::print("  {} {:>2}/{:<2}  {}\n", styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"),
-             test.points, test.max_points, title);
-  const auto message = test.messages.empty() ? "" : test.messages.front();
-  if (!message.empty() && message != said) {
-    print_note(message, Style::dim);
-    if (test.messages.size() > 1) print_note(test.messages[1], Style::dim);  // "that was ...": in which call
-  }
-  said = message;
-  if (!test.explanation.empty()) print_note("Perhaps: " + test.explanation, Style::warn);
-}
-
-// The first step that is not complete, and where to read on about it.
-void print_next(const Lab& lab, const Grade& grade) {
-  for (const auto& test : grade.tests) {
-    if (test.result == GradedTest::Result::passed) continue;
-    fmt::print("Next: step {} in {}\n", test.step, fs::relative(edited_file(lab), workspace().root).string());
-    fmt::print(
-        "      a hint for it: ./distlab hint {0}; its messages as a picture: ./distlab trace {0}\n"
-        "      the same questions again: ./distlab grade {0} --seed {1}\n",
-        lab.number, grade.seed);
-    return;
-  }
-}
-
-void print_grade(const Lab& lab, const GradeRecord& record) {
-  const Grade& grade = *record.grade;
-  fmt::print("{}\n", styled(Style::bold, lab.title));
-  if (!record.reason.empty()) fmt::print("{}\n", record.reason);
-  int step = 0;
-  std::string said;
-  for (const auto& test : grade.tests) {
-    if (test.step != step) fmt::print("step {}\n", test.step);
-    step = test.step;
-    print_test(test, said);
-  }
-  fmt::print("\n{}\n", styled(grade.is_full() ? Style::good : Style::bold,
-                              fmt::format("Score {} of {}", grade.score, grade.max_score)));
-  if (grade.isolation == "limits" ||
-      (record.graded_file == "submission" && !grade.tests.empty() && !grade.is_trusted))
-    fmt::print(
-        "Practice, not a trusted grade: your code ran without a sandbox (apt-get install bubblewrap).\n");
-  print_next(lab, grade);
 }
 
 int exit_code_of(const GradeRecord& record) {

@@ -7,7 +7,7 @@
 
 #include "dist/core/error.h"
 
-#include "distlab/command_line.h"
+#include "distlab/command_line/command_line.h"
 #include "distlab/commands.h"
 
 int main(int argc, char** argv) {

@@ -13,6 +13,7 @@ namespace {
 
 std::string_view escape(Style style) {
   switch (style) {
+    case Style::plain: return "";
     case Style::bold: return "\033[1m";
     case Style::dim: return "\033[2m";
     case Style::good: return "\033[32m";
@@ -44,7 +45,7 @@ bool stdout_is_terminal() {
 
 std::string styled(Style style, std::string_view text) {
   static const bool on = colours_on();
-  return on ? fmt::format("{}{}\033[0m", escape(style), text) : std::string(text);
+  return on && style != Style::plain ? fmt::format("{}{}\033[0m", escape(style), text) : std::string(text);
 }
 
 int terminal_columns() {
@@ -74,6 +75,24 @@ std::string wrapped(std::string_view text, int width, int indent) {
     column += static_cast<int>(word.size());
   }
   return out;
+}
+
+std::string indented(std::string_view text, Style style, int indent, int width) {
+  std::string lines;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = text.substr(begin, end - begin);
+    const auto own = std::min(line.find_first_not_of(' '), line.size());
+    const int left = indent + static_cast<int>(own);
+    const auto broken = wrapped(line.substr(own), width - left, 0);
+    for (std::size_t at = 0; at <= broken.size();) {
+      const auto stop = std::min(broken.find('\n', at), broken.size());
+      lines += fmt::format("{:{}}{}\n", "", left, styled(style, broken.substr(at, stop - at)));
+      at = stop + 1;
+    }
+    begin = end + 1;
+  }
+  return lines;
 }
 
 void ProgressLine::show(std::string_view text) {

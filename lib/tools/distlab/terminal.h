@@ -6,7 +6,7 @@
 
 namespace distlab {
 
-enum class Style { bold, dim, good, bad, warn };
+enum class Style { plain, bold, dim, good, bad, warn };
 
 bool stdout_is_terminal();
 // A terminal that may be coloured, or CLICOLOR_FORCE; NO_COLOR is stronger.
@@ -19,6 +19,10 @@ int terminal_width();
 int terminal_columns();
 // Breaks at spaces to `width` columns; continuation lines start with `indent` spaces.
 std::string wrapped(std::string_view text, int width, int indent);
+
+// Each line of `text` in that style, `indent` spaces further to the right and broken to `width` columns; what
+// is broken off stands below its line's own beginning. Ends with a newline.
+std::string indented(std::string_view text, Style style, int indent, int width);
 
 // One line that is rewritten in place on a terminal and never appears elsewhere.
 class ProgressLine {

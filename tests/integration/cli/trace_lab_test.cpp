@@ -66,7 +66,9 @@ TEST(TraceLab, OtherFormatsAreAllOfStandardOutput) {
 
 TEST(TraceLab, TestsWithoutMessagesAndWithoutFailuresSaySo) {
   EXPECT_TRUE(contains(trace_3({SOLUTION}).output, "No test of lab 3 failed"));
-  EXPECT_TRUE(contains(trace_3({SOLUTION, "--test", "there_is_none"}).output, "no messages to show"));
+  const auto returns = trace_3({SOLUTION, "--test", "there_is_none"}).output;
+  EXPECT_TRUE(contains(returns, "sends no messages, so there is no picture: it calls your code")) << returns;
+  EXPECT_FALSE(contains(returns, "stands above")) << "of a test that passes nothing does: " << returns;
   const auto none = trace_3({SOLUTION, "--test", "nothing like this"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_TRUE(contains(none.output, "has no test \"nothing like this\"")) << none.output;

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "dist/trace/recorder.h"
+
 #include "distlab/process.h"
 #include "pseudo_terminal.h"
 #include "small_checkout.h"
@@ -34,7 +36,11 @@ echo "@@ 1/1 Linking"
 constexpr auto judge = R"(#!/bin/sh
 echo "$@" > "$DISTLAB_ROOT/asked"
 previous=
-for argument; do [ "$previous" = --report ] && report=$argument; previous=$argument; done
+for argument; do
+  [ "$previous" = --report ] && report=$argument
+  [ "$previous" = --traces ] && cp "$DISTLAB_ROOT/run.json" "$argument/Step1A.one.json" 2> /dev/null
+  previous=$argument
+done
 result='"failed", "messages": ["expected 4, got 5"], "misconception": {"name": "by_one", "text": "counts from one"}'
 status=1
 if grep -q 'return 4' "$DISTLAB_ROOT/labs/01_first/first.cpp"; then result='"passed", "messages": []' status=0; fi
@@ -261,13 +267,30 @@ TEST_F(Watch, ATestWithoutMessagesHasNoPicture) {
   const auto said = run({"trace", "1"});
   EXPECT_TRUE(contains(said, "Step1A.one")) << said;
   EXPECT_TRUE(contains(said, "expected 4, got 5")) << said;
-  EXPECT_TRUE(contains(said, "no messages to show")) << said;
+  EXPECT_TRUE(contains(said, "This test sends no messages, so there is no picture: it calls your code"))
+      << said;
+  EXPECT_TRUE(contains(said, "stands above")) << said;
   const auto asked = read("asked");
   for (const char* part : {"--seed 17", "--gtest_filter=Step1A.one", "--traces /"})
     EXPECT_TRUE(contains(asked, part)) << "the failing test with the questions of the grade: " << asked;
   save("int f() { return 4; }\n");
   run({"grade", "1"});
   EXPECT_TRUE(contains(run({"trace", "1"}), "--test NAME"));
+}
+
+TEST_F(Watch, ARunWithoutMessagesShowsItsCallsIfThereAreAny) {
+  dist::trace::Trace trace{"2 ranks", 2, true, {}};
+  dist::trace::write_file(trace, root / "run.json");
+  EXPECT_TRUE(contains(run({"trace", "1"}), "no picture: its ranks ran, and none of them sent"));
+  dist::trace::Event call;
+  call.name = "barrier";
+  call.end = 1000;
+  trace.events.push_back(call);
+  dist::trace::write_file(trace, root / "run.json");
+  const auto drawn = run({"trace", "1"});
+  EXPECT_TRUE(contains(drawn, "┏ barrier")) << drawn;
+  EXPECT_TRUE(contains(drawn, "This run sends no messages: what is drawn are its calls.")) << drawn;
+  EXPECT_TRUE(run({"trace", "1", "--format", "player"}).ends_with("}\n")) << "nothing but the trace";
 }
 
 }  // namespace

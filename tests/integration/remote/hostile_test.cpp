@@ -2,6 +2,8 @@
 #include <chrono>
 #include <csignal>
 #include <random>
+#include <stop_token>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -72,6 +74,23 @@ TEST(Hostile, ItDoesNothing) {
                   limits),
       "its process has done nothing for 0.3 s");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
+// Whoever ends the processes decides who is late, also where a line stays open: rank 0's does for a while.
+TEST(Hostile, ItIsStopped) {
+  std::stop_source stopped;
+  const sim::ProcessOptions limits{.patience = no_timeout, .stopped = stopped.get_token()};
+  const auto begin = std::chrono::steady_clock::now();
+  std::thread stops([&] {
+    std::this_thread::sleep_for(300ms);
+    stopped.request_stop();
+  });
+  expect_blamed(
+      with_rank_0([](int, UniqueFd socket) { join_and([] { ::usleep(1'500'000); }, std::move(socket)); },
+                  limits),
+      "its process is gone (stopped)");
+  stops.join();
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 300ms);
 }
 
 TEST(Hostile, ItHasTooMuchUnderWay) {

@@ -94,6 +94,43 @@ TEST_F(GradeFiles, OneLabIntoAllFormats) {
   EXPECT_TRUE(contains(read("csv"), "S.second_one,failed,0,70,,rank 1 sent 3,17,bubblewrap\r\n"));
 }
 
+TEST_F(GradeFiles, WhatFailsInTheSameWordsIsSaidOnceAndReferredTo) {
+  judge(1, R"(
+line '{"suite":"S","name":"second_one","step":2,"points":20,"result":"failed","seconds":0,"messages":["one sent 3"]}'
+line '{"suite":"S","name":"third_one","step":2,"points":10,"result":"failed","seconds":0,"messages":["two sent 3"]}'
+line '{"suite":"T","name":"fourth_one","step":3,"points":30,"result":"failed","seconds":0,"messages":["one sent 3"]}'
+line '{"suite":"U","name":"second_one","step":4,"points":10,"result":"failed","seconds":0,"messages":["one sent 3"]}'
+line '{"done":true,"tests":5}'
+exit 1)");
+  const auto said = run({"1"}, 1);
+  EXPECT_TRUE(contains(said, "second one\n          one sent 3\n")) << said;
+  EXPECT_TRUE(contains(said, "third one\n          two sent 3\n")) << said;
+  EXPECT_TRUE(contains(said, "fourth one\n          as \"second one\" above\n")) << said;
+  EXPECT_TRUE(contains(said, "step 4\n  ✗  0/10  second one: the same\n")) << said;
+  EXPECT_EQ(said.find("one sent 3"), said.rfind("one sent 3")) << said;
+}
+
+TEST_F(GradeFiles, ADiagnosisIsToldOnce) {
+  const auto fails_with = [](const std::string& name, const std::string& message) {
+    return "line '{\"suite\":\"S\",\"name\":\"" + name +
+           "\",\"step\":2,\"points\":35,\"result\":\"failed\",\"seconds\":0,\"messages\":[\"" + message +
+           "\"],\"misconception\":{\"name\":\"m\",\"text\":\"nobody receives\"}}'\n";
+  };
+  judge(1, "\n" + fails_with("two_ranks", "a deadlock of 2:\\n  rank 0 waits\\n  rank 1 waits") +
+               fails_with("three_ranks", "a deadlock of 3:\\n  rank 0 hangs\\n  rank 1 hangs") +
+               "line '{\"done\":true,\"tests\":3}'\nexit 1");
+  const auto said = run({"1"}, 1);
+  EXPECT_TRUE(contains(said,
+                       "          a deadlock of 2:\n            rank 0 waits\n            rank 1 waits\n"
+                       "          Perhaps: nobody receives\n"))
+      << said;
+  EXPECT_TRUE(contains(said,
+                       "          a deadlock of 3:\n"
+                       "          Perhaps for the same reason as \"two ranks\" above\n"))
+      << said;
+  EXPECT_FALSE(contains(said, "hangs")) << said;
+}
+
 TEST_F(GradeFiles, AJudgeThatComesToGriefLeavesUngradedEverywhere) {
   judge(1, "exit 0");
   EXPECT_TRUE(contains(run({"1"}, 3, all_formats), "distlab's fault, not that of your code"));

@@ -21,9 +21,9 @@ using namespace std::chrono_literals;
 class Notes final : public OperationObserver {
  public:
   void thread_started() override { ++threads; }
-  void starting(const Operation& operation, std::string_view algorithm) override {
+  void starting(const Operation& operation, Way way) override {
     note("start", operation);
-    if (!algorithm.empty()) last_algorithm = algorithm;
+    if (!way.algorithm.empty()) last_algorithm = way.algorithm;
     if (static_cast<std::int64_t>(operation.sequence) == refuse) fail(Errc::mismatch, "refused by the test");
   }
   void completed(const Operation& operation) noexcept override { note("end", operation); }

@@ -86,6 +86,21 @@ void expect_nested_slices(const Trace& trace) {
   }
 }
 
+TEST(RunTrace, ACallInSharedMemoryIsMarkedAndHasNoMessages) {
+  const Trace trace = traced(3, [](int) {
+    Tensor t = ones({64});
+    all_reduce(t);  // the first collective: only when it starts is it known that the ranks map each other
+    broadcast(t, 0);
+    all_reduce(t, ReduceOp::sum, {.algorithm = "ring"});
+  });
+  std::vector<std::string> calls;
+  for (const Event& call : of_kind(trace, Kind::call)) {
+    if (call.rank == 0) calls.push_back(call.algorithm + (call.in_shared_memory ? ", shared" : ""));
+  }
+  EXPECT_EQ(calls, (std::vector<std::string>{"one_shot, shared", "direct, shared", "ring"}));
+  for (const Event& send : of_kind(trace, Kind::send)) EXPECT_EQ(send.algorithm, "ring");
+}
+
 TEST(RunTrace, OfARingHasItsMessagesAndReductions) {
   constexpr int n = 4;
   const Trace trace = traced(n, [](int) {

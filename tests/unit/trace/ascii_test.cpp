@@ -63,6 +63,22 @@ total 3 us of virtual time
 )");
 }
 
+TEST(Ascii, ACallInSharedMemorySaysThatNothingIsSent) {
+  EXPECT_EQ(to_ascii(shared_sum(), {.width = 60}), R"(shared sum, 2 ranks
+
+            rank 0                  rank 1
+      0 us  ┏ all_reduce two_shot   ┏ all_reduce two_shot
+            ≡ shared memory         ≡ shared memory
+            ┃                       ┃
+      3 us  ┗ done                  ┗ done
+
+total 3 us of real time
+┃ in a call   ≡ works in shared memory: nothing is sent
+)");
+  EXPECT_NE(to_ascii(shared_sum(), {.unicode = false}).find("= works in shared memory: nothing is sent"),
+            std::string::npos);
+}
+
 // Ranks pass a message on: 0 to 1 to ...
 Trace relay(int ranks) {
   Trace trace{"relay", ranks, true, {}};

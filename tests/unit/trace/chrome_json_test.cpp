@@ -54,9 +54,18 @@ TEST(ChromeJson, KeepsExtremeNumbersAndOddNames) {
     event.algorithm = "\r\n";
     event.where = {"C:\\odd \"folder\"/früh.cpp", std::numeric_limits<int>::max()};
     event.offset = std::numeric_limits<std::int64_t>::min();
+    event.in_shared_memory = kind == Kind::call;
     odd.events.push_back(event);
   }
   expect_same(parse_chrome_json(to_chrome_json(odd), "here"), odd);
+}
+
+TEST(ChromeJson, ACallInSharedMemorySaysSoInItsName) {
+  Trace trace = shared_sum();
+  EXPECT_NE(to_chrome_json(trace).find("\"name\":\"all_reduce two_shot in shared memory\""),
+            std::string::npos);
+  trace.events.front().in_shared_memory = false;
+  EXPECT_NE(to_chrome_json(trace).find("\"name\":\"all_reduce two_shot\""), std::string::npos);
 }
 
 TEST(ChromeJson, BytesThatAreNoUtf8AreReplaced) {

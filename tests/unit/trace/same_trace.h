@@ -30,6 +30,7 @@ inline void expect_same(const trace::Trace& got, const trace::Trace& wanted) {
     EXPECT_EQ(a.where.line, b.where.line);
     EXPECT_EQ(a.contributors, b.contributors);
     EXPECT_EQ(a.offset, b.offset);
+    EXPECT_EQ(a.in_shared_memory, b.in_shared_memory);
   }
 }
 

@@ -60,4 +60,16 @@ inline trace::Trace exchange() {
   return trace;
 }
 
+// Both ranks sum in each other's memory, which takes 3 us.
+inline trace::Trace shared_sum() {
+  trace::Trace trace{"shared sum, 2 ranks", 2, false, {}};
+  for (int rank = 0; rank < 2; ++rank) {
+    auto all = call(rank, "all_reduce", 0, 3 * microsecond);
+    all.algorithm = "two_shot";
+    all.in_shared_memory = true;
+    trace.events.push_back(std::move(all));
+  }
+  return trace;
+}
+
 }  // namespace dist::test

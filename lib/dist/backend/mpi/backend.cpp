@@ -46,7 +46,7 @@ std::unique_ptr<Transport> MpiBackend::open_message(const Operation& operation) 
                                            operation);
 }
 
-std::string_view MpiBackend::choose(const Operation&) { return "mpi"; }
+Way MpiBackend::choose(const Operation&) { return {.algorithm = "mpi"}; }
 
 void MpiBackend::execute(const Operation& operation) {
   FlightTransport net(communicator_, context_.endpoint,

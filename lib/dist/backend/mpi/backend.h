@@ -19,7 +19,7 @@ class MpiBackend final : public OrderedBackend {
 
  private:
   std::unique_ptr<Transport> open_message(const Operation& operation) override;
-  std::string_view choose(const Operation& operation) override;
+  Way choose(const Operation& operation) override;
   void execute(const Operation& operation) override;
 
   const std::shared_ptr<const Communicator> communicator_;

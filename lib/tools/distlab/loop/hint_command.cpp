@@ -1,5 +1,4 @@
 // distlab hint: the one that the last grade calls for, or a page of hints.
-#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -7,6 +6,7 @@
 
 #include "distlab/commands.h"
 #include "distlab/file_text.h"
+#include "distlab/grading.h"
 #include "distlab/labs.h"
 #include "distlab/loop/hint_page.h"
 #include "distlab/progress.h"
@@ -28,10 +28,8 @@ void print_whole_page(const Lab& lab, int level, bool chinese) {
 
 // Its section on the step that fails, below what the grade has diagnosed.
 void print_section(const Lab& lab, const LabProgress& mine, int level, bool chinese) {
-  auto title = mine.failing.substr(mine.failing.find('.') + 1);
-  std::ranges::replace(title, '_', ' ');
   fmt::print("{}\n\n", styled(Style::bold, fmt::format("Lab {}, step {}, \"{}\": hint {} of {}", lab.number,
-                                                       mine.step, title, level, levels)));
+                                                       mine.step, title_of(mine.failing), level, levels)));
   if (!mine.explanation.empty()) {
     const auto text = "Your last grade suggests: " + mine.explanation;
     fmt::print("{}\n\n", styled(Style::warn, wrapped(text, terminal_width(), 0)));

@@ -12,23 +12,7 @@ namespace {
 
 using Result = GradedTest::Result;
 
-std::string title_of(const GradedTest& test) {
-  auto title = test.name.substr(test.name.find('.') + 1);
-  std::ranges::replace(title, '_', ' ');
-  return title;
-}
-
-std::string indented(std::string_view text, Style style, int width) {
-  constexpr int indent = 2;
-  std::string lines;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = wrapped(text.substr(begin, end - begin), width - indent, indent);
-    lines += fmt::format("{:{}}{}\n", "", indent, styled(style, line));
-    begin = end + 1;
-  }
-  return lines;
-}
+constexpr int indent = 2;
 
 // "step 2  ✗✗✓✗  two ranks swap, whoever the partners are, blocks for two rounds"
 std::string step_line(int step, const std::vector<const GradedTest*>& tests, int width) {
@@ -40,7 +24,7 @@ std::string step_line(int step, const std::vector<const GradedTest*>& tests, int
                                                        : test->result == Result::todo ? "·"
                                                                                       : "✗");
     ++marks_width;
-    if (!passed) names += (names.empty() ? "" : ", ") + title_of(*test);
+    if (!passed) names += (names.empty() ? "" : ", ") + title_of(test->name);
   }
   const int room = width - 10 - marks_width;
   if (static_cast<int>(names.size()) > room)
@@ -59,9 +43,10 @@ std::string grade_page(const std::string& title, const Grade& grade, int width) 
       std::ranges::find_if(grade.tests, [](const GradedTest& test) { return test.result != Result::passed; });
   if (first != grade.tests.end()) {
     page += fmt::format("\n{} {}\n", styled(Style::bad, "✗"),
-                        styled(Style::bold, fmt::format("step {}: {}", first->step, title_of(*first))));
-    if (!first->messages.empty()) page += indented(first->messages.front(), Style::dim, width);
-    if (!first->explanation.empty()) page += indented("Perhaps: " + first->explanation, Style::warn, width);
+                        styled(Style::bold, fmt::format("step {}: {}", first->step, title_of(first->name))));
+    if (!first->messages.empty()) page += indented(first->messages.front(), Style::dim, indent, width);
+    if (!first->explanation.empty())
+      page += indented("Perhaps: " + first->explanation, Style::warn, indent, width);
   }
   std::map<int, std::vector<const GradedTest*>> steps;
   for (const auto& test : grade.tests) steps[test.step].push_back(&test);

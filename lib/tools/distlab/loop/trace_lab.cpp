@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -60,10 +61,10 @@ void print_verdict(const GradedTest& test, const std::string& seed, std::FILE* o
   fmt::print(out, "{} {}  (step {}, seed {})\n",
              styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"), styled(Style::bold, test.name),
              test.step, seed);
-  if (!test.messages.empty()) fmt::print(out, "{}\n", test.messages.front());
+  const int width = terminal_width();
+  if (!test.messages.empty()) fmt::print(out, "{}", indented(test.messages.front(), Style::plain, 0, width));
   if (!test.explanation.empty())
-    fmt::print(out, "{}\n",
-               styled(Style::warn, wrapped("Perhaps: " + test.explanation, terminal_width(), 0)));
+    fmt::print(out, "{}", indented("Perhaps: " + test.explanation, Style::warn, 0, width));
   fmt::print(out, "\n");
 }
 
@@ -88,18 +89,34 @@ int show_run(const TraceOptions& options, const fs::path& trace) {
   return exit_ok;
 }
 
+// In one line, so that nobody looks for a picture that cannot be.
+std::string why_no_picture(const GradedTest& test, bool has_run) {
+  if (test.result == GradedTest::Result::todo) return "what it asks for is not written yet";
+  const auto* const why = has_run ? "its ranks ran, and none of them sent or received anything"
+                                  : "it calls your code and looks at what that returns";
+  const bool passed = test.result == GradedTest::Result::passed;
+  return fmt::format("{}{}", why, passed ? "" : " (what was asked and what came stands above)");
+}
+
 // After the verdict.
-int show_picture(const TraceOptions& options, const GradedTest& test, const fs::path& trace) {
-  if (fs::exists(trace) && !dist::trace::read_file(trace).events.empty()) {
-    const int shown = show_run(options, trace);
-    if (is_deadlock(test) && options.format == "ascii")
-      fmt::print("Whoever waits at the end waited until the timeout of its call: nobody came.\n");
-    return shown;
+int show_picture(const TraceOptions& options, const GradedTest& test, const fs::path& file) {
+  using dist::trace::Event, dist::trace::Kind;
+  const bool has_run = fs::exists(file);
+  const auto events = has_run ? dist::trace::read_file(file).events : std::vector<Event>();
+  if (events.empty()) {
+    const auto told = fmt::format("This test sends no messages, so there is no picture: {}.",
+                                  why_no_picture(test, has_run));
+    fmt::print("{}\n", wrapped(told, terminal_width(), 0));
+    return exit_ok;
   }
-  const bool is_todo = test.result == GradedTest::Result::todo;
-  fmt::print("This test has no messages to show: {}\n",
-             is_todo ? "what it asks for is not written yet." : "it simulates no run of ranks.");
-  return exit_ok;
+  const int shown = show_run(options, file);
+  if (options.format != "ascii") return shown;
+  const auto is_message = [](Kind kind) { return kind == Kind::send || kind == Kind::receive; };
+  if (is_deadlock(test))
+    fmt::print("Whoever waits at the end waited until the timeout of its call: nobody came.\n");
+  else if (std::ranges::none_of(events, is_message, &Event::kind))
+    fmt::print("This run sends no messages: what is drawn are its calls.\n");
+  return shown;
 }
 
 }  // namespace

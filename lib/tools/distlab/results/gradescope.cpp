@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -12,13 +11,6 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// "Step1Place.even_nodes" -> "even nodes"
-std::string title_of(const GradedTest& test) {
-  auto title = test.name.substr(test.name.find('.') + 1);
-  std::ranges::replace(title, '_', ' ');
-  return clean(title);
-}
-
 // Numbered "2.3": the third test of step 2.
 OrderedJson tests_of(const Grade& grade) {
   OrderedJson tests = OrderedJson::array();
@@ -27,7 +19,7 @@ OrderedJson tests_of(const Grade& grade) {
     index = test.step == step ? index + 1 : 1;
     step = test.step;
     tests.push_back({{"number", fmt::format("{}.{}", step, index)},
-                     {"name", title_of(test)},
+                     {"name", clean(title_of(test.name))},
                      {"name_format", "text"},
                      {"score", test.points},
                      {"max_score", test.max_points},

@@ -1,0 +1,45 @@
+// What the sources of the command line share. Only they include this, and with it CLI11.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "distlab/commands.h"
+
+namespace distlab {
+
+// A command with options of its own. CLI11 fills them in and runs the command at the end of parsing; what it
+// returns goes to `exit_code`, which has to live as long as the app.
+template <class Options>
+struct Command {
+  CLI::App* app;
+  std::shared_ptr<Options> options;
+};
+
+template <class Options>
+Command<Options> add_command(CLI::App& app, int& exit_code, const std::string& name, const std::string& help,
+                             int (*run)(const Options&)) {
+  Command<Options> command{app.add_subcommand(name, help), std::make_shared<Options>()};
+  command.app->callback([&exit_code, run, options = command.options] { exit_code = run(*options); });
+  return command;
+}
+
+inline void add_command(CLI::App& app, int& exit_code, const std::string& name, const std::string& help,
+                        int (*run)()) {
+  app.add_subcommand(name, help)->callback([&exit_code, run] { exit_code = run(); });
+}
+
+inline constexpr auto which_lab = "its number (1) or the beginning of its name";
+
+// The commands of one family each, with their options and help.
+void add_lab_commands(CLI::App& app, int& exit_code);       // list, start, run, grade, hint, watch
+void add_file_commands(CLI::App& app, int& exit_code);      // solution, submit, reset
+void add_class_commands(CLI::App& app, int& exit_code);     // class, gradescope
+void add_checkout_commands(CLI::App& app, int& exit_code);  // test, doctor
+void add_bench_command(CLI::App& app, int& exit_code);
+void add_sim_command(CLI::App& app, int& exit_code);
+void add_trace_command(CLI::App& app, int& exit_code);
+
+}  // namespace distlab

@@ -1,0 +1,52 @@
+// distlab bench.
+#include "distlab/command_line/add_command.h"
+
+namespace distlab {
+namespace {
+
+constexpr auto bench_notes = R"(
+Examples:
+  ./distlab bench all_reduce --compare mpi              4 B to 64 MiB, beside Open MPI
+  ./distlab bench broadcast -n 4 --all-algorithms --max 1MiB
+  ./distlab bench all_reduce --min 64KiB --json out.json --plot out.svg
+  DIST_TRANSPORT=tcp ./distlab bench send_recv
+  ./distlab bench --calibrate && ./distlab bench all_reduce --explain 4MiB -n 8
+
+Collectives: all_reduce, broadcast, reduce, all_gather, reduce_scatter, all_to_all, scatter, gather, barrier,
+send_recv (ping-pong). Figures as in nccl-tests; lib/tools/distlab/bench/README.md says how they are taken.
+)";
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_command(app, exit_code, "bench", "How fast is a collective here? In a release build", run_bench);
+  command->add_option("collective", options->what, "all_reduce, broadcast, ..., send_recv");
+  command->add_option("-n,--nproc", options->ranks, "ranks; one a core when left out, two at least");
+  command->add_option("--min", options->min, "smallest size: 4, 4KiB")->transform(CLI::AsSizeValue(false));
+  command->add_option("--max", options->max, "largest size: 64MiB")->transform(CLI::AsSizeValue(false));
+  command->add_option("--factor", options->factor, "from one size to the next: 4");
+  command->add_option("--dtype", options->dtype, "f32; f16, bf16, f64, u8, i8, i32, i64, bool");
+  command->add_option("--op", options->op, "sum; avg, product, min, max, band, bor, bxor");
+  command->add_option("--root", options->root, "rank 0");
+  command->add_option("--backend", options->backend, "auto; host, mpi");
+  command->add_option("-a,--algorithm", options->algorithm,
+                      "this one, as ring; the library's choice if left out");
+  command->add_flag("--all-algorithms", options->all_algorithms, "a row for each");
+  command->add_option("--iters", options->iterations, "calls of a batch; as many as take 10 ms if left out");
+  command->add_option("--repeat", options->repeats, "batches, of which the median is taken: 15");
+  command->add_option("--compare", options->compare, "mpi: the same by Open MPI, in turn, and the ratio");
+  command->add_flag("--foreign", options->foreign, "tensors over malloc'ed memory (Tensor::from_blob)");
+  command->add_flag("--hot", options->hot, "the same buffers in every call: what caches make of it");
+  command->add_option("--json", options->json, "write the rows to this file, - for standard output");
+  command->add_option("--plot", options->plot, "draw the times into this SVG file");
+  command
+      ->add_option("--explain", options->explain,
+                   "SIZE: what each algorithm would cost here, and which one wins; measures nothing")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_flag("--calibrate", options->calibrate,
+                    "measure what messages, sums and shared memory cost here, and keep it");
+  command->footer(bench_notes);
+}
+
+}  // namespace distlab

@@ -1,0 +1,98 @@
+// The command line as a whole: what all commands have in common, and what is no command.
+#include "distlab/command_line/command_line.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "distlab/build_info.h"
+#include "distlab/command_line/add_command.h"
+#include "distlab/suggest.h"
+
+namespace distlab {
+namespace {
+
+constexpr auto examples = R"(
+A first hour:
+  ./distlab demo         what it is about, in twenty seconds
+  ./distlab list         the labs; start with the first one's README.md
+  ./distlab run 1        see what your code does
+  ./distlab grade 1      is it right, and if not, why?
+  ./distlab hint 1       a nudge, when you are stuck
+  ./distlab trace 1      the messages of the test that fails, as a picture
+  ./distlab watch 1      does all of these by a key, and grades whenever you save
+
+Something odd?  ./distlab doctor says what this machine has, ./distlab test whether everything works.
+
+Exit codes: 0 fine, 1 failed (a test, a grade, a compilation), 2 wrong usage, 3 something needed is missing.
+)";
+
+int print_version() {
+  fmt::print("distlab {}\n", build_info().version);
+  return exit_ok;
+}
+
+// In the order of the help.
+void add_commands(CLI::App& app, int& exit_code) {
+  add_command(app, exit_code, "demo", "What it is about, in twenty seconds", play_demo);
+  add_lab_commands(app, exit_code);
+  add_file_commands(app, exit_code);
+  add_class_commands(app, exit_code);
+  add_checkout_commands(app, exit_code);
+  add_bench_command(app, exit_code);
+  add_sim_command(app, exit_code);
+  add_trace_command(app, exit_code);
+  add_command(app, exit_code, "version", "The version", print_version);
+}
+
+std::vector<std::string> command_names(const CLI::App& app, bool hidden) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_group().empty() == hidden) names.push_back(command->get_name());
+  }
+  return names;
+}
+
+// An unknown command gets one line with the one that was probably meant, not the whole help.
+bool refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return false;
+  const std::string word = argv[1];
+  const auto names = command_names(app, false), hidden = command_names(app, true);
+  const auto is_word = [&](const std::string& name) { return name == word; };
+  if (std::ranges::any_of(names, is_word) || std::ranges::any_of(hidden, is_word)) return false;
+  const std::string meant = closest(word, names);
+  fmt::print(stderr, "distlab: there is no command \"{}\"; {}\n", word,
+             meant.empty() ? "./distlab --help lists them" : fmt::format("did you mean \"{}\"?", meant));
+  return true;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  int exit_code = exit_ok;
+  CLI::App app{"distlab: a teaching lab for distributed training", "./distlab"};
+  app.set_version_flag("--version", fmt::format("distlab {}", build_info().version));
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(18);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return fmt::format("distlab: {}\nTry {} --help.\n", error.what(), failed->get_name());
+  });
+  add_commands(app, exit_code);
+  app.footer(examples);  // last: subcommands made after it would repeat it
+  if (argc < 2) {
+    fmt::print("{}", app.help());
+    return exit_ok;
+  }
+  if (refuse_unknown_command(app, argc, argv)) return exit_usage;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  }
+  return exit_code;
+}
+
+}  // namespace distlab

@@ -1,0 +1,106 @@
+#include "distlab/grade_text.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "distlab/terminal.h"
+#include "distlab/workspace.h"
+
+namespace distlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+void print_note(std::string_view text, Style style) {
+  constexpr int indent = 10;
+  fmt::print("{}", indented(text, style, indent, terminal_width()));
+}
+
+// The tests of a grade, one after the other. What fails several of them in the same words is said once: what
+// is not written yet, for one. So is a diagnosis, with all that led to it.
+class TestPrinter {
+ public:
+  void print(const GradedTest& test) {
+    const bool passed = test.result == GradedTest::Result::passed;
+    const auto first = passed ? test.name : first_to_say(test);
+    const bool is_first = first == test.name, is_as_before = !is_first && first == before_;
+    before_ = first;
+    fmt::print("  {} {:>2}/{:<2}  {}{}\n", styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"),
+               test.points, test.max_points, title_of(test.name),
+               is_as_before ? styled(Style::dim, ": the same") : "");
+    if (is_first)
+      print_notes(test);
+    else if (!is_as_before)
+      print_note(fmt::format("as \"{}\" above", title_of(first)), Style::dim);
+  }
+
+ private:
+  // The first test that failed with this message and diagnosis.
+  std::string first_to_say(const GradedTest& test) {
+    const auto message = test.messages.empty() ? "" : test.messages.front();
+    return told_.try_emplace({message, test.explanation}, test.name).first->second;
+  }
+
+  void print_notes(const GradedTest& test) {
+    const auto& messages = test.messages;
+    const auto diagnosed = test.explanation.empty()
+                               ? test.name
+                               : diagnosed_.try_emplace(test.explanation, test.name).first->second;
+    if (diagnosed != test.name) {
+      if (!messages.empty()) print_note(messages[0].substr(0, messages[0].find('\n')), Style::dim);
+      return print_note(fmt::format("Perhaps for the same reason as \"{}\" above", title_of(diagnosed)),
+                        Style::warn);
+    }
+    if (!messages.empty()) print_note(messages[0], Style::dim);
+    if (messages.size() > 1 && messages[1] != messages[0])  // "that was ...": in which call
+      print_note(messages[1], Style::dim);
+    if (!test.explanation.empty()) print_note("Perhaps: " + test.explanation, Style::warn);
+  }
+
+  std::map<std::pair<std::string, std::string>, std::string> told_;  // by message and diagnosis: the test
+  std::map<std::string, std::string> diagnosed_;                     // by diagnosis: the test
+  std::string before_;  // what first_to_say() gave for the test before, or its own name
+};
+
+// The first step that is not complete, and where to read on about it.
+void print_next(const Lab& lab, const Grade& grade) {
+  for (const auto& test : grade.tests) {
+    if (test.result == GradedTest::Result::passed) continue;
+    fmt::print("Next: step {} in {}\n", test.step, fs::relative(edited_file(lab), workspace().root).string());
+    fmt::print(
+        "      a hint for it: ./distlab hint {0}\n"
+        "      its messages as a picture: ./distlab trace {0}\n"
+        "      the same questions again: ./distlab grade {0} --seed {1}\n",
+        lab.number, grade.seed);
+    return;
+  }
+}
+
+}  // namespace
+
+void print_grade(const Lab& lab, const GradeRecord& record) {
+  const Grade& grade = *record.grade;
+  fmt::print("{}\n", styled(Style::bold, lab.title));
+  if (!record.reason.empty()) fmt::print("{}\n", record.reason);
+  int step = 0;
+  TestPrinter tests;
+  for (const auto& test : grade.tests) {
+    if (test.step != step) fmt::print("step {}\n", test.step);
+    step = test.step;
+    tests.print(test);
+  }
+  fmt::print("\n{}\n", styled(grade.is_full() ? Style::good : Style::bold,
+                              fmt::format("Score {} of {}", grade.score, grade.max_score)));
+  if (grade.isolation == "limits" ||
+      (record.graded_file == "submission" && !grade.tests.empty() && !grade.is_trusted))
+    fmt::print(
+        "Practice, not a trusted grade: your code ran without a sandbox\n"
+        "(apt-get install bubblewrap).\n");
+  print_next(lab, grade);
+}
+
+}  // namespace distlab
