@@ -29,6 +29,7 @@ namespace dist {
 
 // One call: the ranks that work on it, and what they must agree on.
 struct DirectCall {
+  using Round = dist::Round;
   PeerMemory& peers;
   RoundTerms terms;
   const RoundLabel& label;
