@@ -86,7 +86,7 @@ FakeHandle FakeMemory::export_block(const void* pointer) const {
   const auto block = offset ? allocated_.find(*offset) : allocated_.end();
   if (block == allocated_.end())
     fail(Errc::invalid_argument, "{} is not the start of a block of the fake device", pointer);
-  return {::getpid(), fd_.get(), segment_.bytes.size(), block->first, block->second.bytes};
+  return {::getpid(), fd_.get(), segment_.bytes.size(), block->first, block->second.bytes, {}};
 }
 
 void* FakeMemory::import_block(const FakeHandle& handle) {

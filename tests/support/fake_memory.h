@@ -44,6 +44,7 @@ struct FakeHandle {
   pid_t pid = 0;
   int fd = -1;
   std::size_t segment_bytes = 0, offset = 0, size = 0;
+  std::byte unused[32] = {};  // as long as a GPU's
 };
 
 class FakeMemory {

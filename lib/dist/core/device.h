@@ -46,8 +46,8 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual Allocation allocation_of(Device, const void*) = 0;
   // Whether kernels of the first device may touch memory of the second.
   virtual bool reaches(Device, Device) = 0;
-  // A handle for an allocation's base, of at most 64 bytes, that another process (or thread) of this host
-  // turns into a pointer with import_memory.
+  // A handle of 64 bytes for an allocation's base, which another process (or thread) of this host turns into
+  // a pointer with import_memory.
   virtual std::vector<std::byte> export_memory(Device, const void* base) = 0;
   virtual void* import_memory(Device, const std::vector<std::byte>& handle) = 0;
   virtual void release_import(Device, void*) noexcept = 0;
