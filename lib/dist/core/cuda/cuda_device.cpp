@@ -1,6 +1,6 @@
 #include "dist/core/cuda/cuda_device.h"
 
-#include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "dist/core/cuda/check.h"
@@ -14,6 +14,9 @@ using cuda_detail::stream_of;
 using cuda_detail::UseDevice;
 
 std::shared_ptr<DeviceApi> make_cuda_device_api() {
+  // Before CUDA starts. Loading a kernel at its first launch may wait for all streams: for ever, when one of
+  // them waits for another rank.
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess || count == 0)
