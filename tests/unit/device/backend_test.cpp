@@ -34,6 +34,9 @@ struct Case {
   std::string label, sync;
   int ranks = 1;
   FakeDeviceOptions fake = {};
+  friend void PrintTo(const Case& c, std::ostream* out) {
+    *out << c.label << " " << c.sync << " " << c.ranks;
+  }
 };
 
 class DeviceBackendSweep : public testing::TestWithParam<Case> {};
@@ -172,6 +175,33 @@ TEST(DeviceBackend, AGroupWorksOnOneDeviceARank) {
         EXPECT_DIST_ERROR(all_reduce(elsewhere), Errc::invalid_argument, "one device a rank");
       },
       on_cuda());
+}
+
+// The root runs ahead of a rank whose stream stands still: what it shows may not be overwritten before it was
+// read.
+TEST(DeviceBackend, ARoomIsUsedAgainOnlyWhenItWasRead) {
+  for (const char* sync_by : {"events", "flags"}) {
+    const ScopedEnv sync("DIST_CUDA_SYNC", sync_by);
+    const FakeDeviceGuard fake;
+    run_ranks(
+        2,
+        [&](int rank) {
+          const Device gpu = cuda(0);
+          const Stream own(gpu);
+          const StreamGuard guard(gpu, own.handle());
+          std::vector<Tensor> tensors;
+          for (int i = 0; i < 40; ++i) tensors.push_back(full({10}, rank == 0 ? i : -1, DType::f32, gpu));
+          broadcast(tensors[0], 0);
+          own.synchronize();
+          if (rank == 1) fake->hold(gpu, own.handle(), true);
+          for (Tensor& t : tensors) broadcast(t, 0);
+          dist::sleep(std::chrono::milliseconds(50));
+          fake->hold(gpu, own.handle(), false);
+          for (int i = 0; i < 40; ++i)
+            EXPECT_EQ(sum(tensors[static_cast<std::size_t>(i)]), 10 * i) << sync_by;
+        },
+        on_cuda());
+  }
 }
 
 // A stream that never comes to its part of an operation: the call's timeout ends it, on all ranks.
