@@ -1,16 +1,26 @@
 #include "support/fake_device.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "dist/core/cpu_kernels.h"
 #include "dist/core/fail.h"
 
 namespace dist::test {
 
+namespace {
+constexpr std::size_t page_bytes = 4096;
+}
+
 FakeDevice::FakeDevice(const FakeDeviceOptions& options) : options_(options) {
   for (int i = 0; i < options.count; ++i) {
     devices_.push_back(std::make_unique<PerDevice>(options.bytes));
-    devices_.back()->streams[nullptr] = new_stream();
+    if (options.caches)
+      devices_.back()->cache = std::make_unique<CachingAllocator>(
+          *this, cuda(i),
+          CachingAllocator::Source{.take = [this, i](std::size_t bytes) { return take(cuda(i), bytes); },
+                                   .give_back = [this, i](void* base) { free_unused(cuda(i), base); }});
   }
 }
 
@@ -19,6 +29,7 @@ FakeDevice::~FakeDevice() {
   hold_all(false);
   for (const auto& device : devices_)
     for (const auto& [handle, stream] : device->streams) stream->mark()->wait();
+  for (const auto& device : devices_) device->cache.reset();
 }
 
 FakeDevice::PerDevice& FakeDevice::at(Device device) {
@@ -29,15 +40,24 @@ FakeDevice::PerDevice& FakeDevice::at(Device device) {
 
 FakeStream& FakeDevice::stream(Device device, StreamHandle handle) {
   const auto& streams = at(device).streams;
-  const auto found = streams.find(handle);
+  const auto found = streams.find(resolve(device, handle));
   if (found == streams.end()) fail(Errc::internal, "{} is no stream of {}", handle, device.str());
   return *found->second;
 }
 
-std::unique_ptr<FakeStream> FakeDevice::new_stream() {
+StreamHandle FakeDevice::resolve(Device device, StreamHandle handle) {
+  if (handle) return handle;
+  StreamHandle& own = at(device).defaults[std::this_thread::get_id()];
+  if (!own) own = new_stream(device);
+  return own;
+}
+
+StreamHandle FakeDevice::new_stream(Device device) {
   auto made = std::make_unique<FakeStream>(options_.longest_rest, options_.seed * 1000 + streams_made_++);
   made->hold(held_);
-  return made;
+  StreamHandle handle = made.get();
+  at(device).streams.emplace(handle, std::move(made));
+  return handle;
 }
 
 // Freed blocks whose last use is over become free in fact.
@@ -50,19 +70,51 @@ void FakeDevice::collect(PerDevice& device) {
   });
 }
 
+// The cache uses the device itself, so it is called without the lock.
 void* FakeDevice::allocate(Device device, std::size_t bytes) {
+  CachingAllocator* const cache = at(device).cache.get();
+  if (!cache) return take(device, bytes);
+  std::unique_lock lock(mutex_);
+  StreamHandle stream = resolve(device, current_stream(device));
+  lock.unlock();
+  return cache->allocate(bytes, stream);
+}
+
+void FakeDevice::deallocate(Device device, void* pointer) noexcept {
+  CachingAllocator* const cache = at(device).cache.get();
+  if (!cache) return give_back(device, pointer);
+  std::vector<StreamHandle> streams;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [handle, stream] : at(device).streams) streams.push_back(handle);
+  }
+  cache->deallocate(pointer, streams);
+}
+
+void* FakeDevice::take(Device device, std::size_t bytes) {
   const std::scoped_lock lock(mutex_);
   collect(at(device));
   return at(device).memory.allocate(bytes);
 }
 
-void FakeDevice::deallocate(Device device, void* pointer) noexcept {
+void FakeDevice::give_back(Device device, void* pointer) noexcept {
   const std::scoped_lock lock(mutex_);
   Marks marks;
   for (const auto& each : devices_)
     for (const auto& [handle, stream] : each->streams) marks.push_back(stream->mark());
   at(device).leaving.emplace_back(pointer, std::move(marks));
   collect(at(device));
+}
+
+void FakeDevice::free_unused(Device device, void* pointer) {
+  const std::scoped_lock lock(mutex_);
+  at(device).memory.deallocate(pointer);
+}
+
+Allocation FakeDevice::allocation_of(Device device, const void* pointer) {
+  if (CachingAllocator* const cache = at(device).cache.get()) return cache->allocation_of(pointer);
+  const std::scoped_lock lock(mutex_);
+  return at(device).memory.block_of(pointer);
 }
 
 std::vector<std::byte> FakeDevice::export_memory(Device device, const void* pointer) {
@@ -89,10 +141,7 @@ void FakeDevice::release_import(Device device, void* pointer) noexcept {
 
 StreamHandle FakeDevice::make_stream(Device device) {
   const std::scoped_lock lock(mutex_);
-  auto made = new_stream();
-  StreamHandle handle = made.get();
-  at(device).streams.emplace(handle, std::move(made));
-  return handle;
+  return new_stream(device);
 }
 
 // The thread ends outside the lock: its last work may need it no more, but others do meanwhile.
@@ -101,7 +150,7 @@ void FakeDevice::free_stream(Device device, StreamHandle handle) noexcept {
   const std::scoped_lock lock(mutex_);
   auto& streams = at(device).streams;
   const auto found = streams.find(handle);
-  if (handle == nullptr || found == streams.end()) return;
+  if (found == streams.end()) return;
   ending = std::move(found->second);
   streams.erase(found);
 }
@@ -150,6 +199,50 @@ void FakeDevice::synchronize(Device device, StreamHandle handle) {
   mark->wait();
 }
 
+void FakeDevice::synchronize_event(Device, EventHandle event) {
+  if (const auto mark = last_of(event)) mark->wait();
+}
+
+void FakeDevice::register_host(void* pages, std::size_t bytes) {
+  if (reinterpret_cast<std::uintptr_t>(pages) % page_bytes != 0 || bytes % page_bytes != 0)
+    fail(Errc::internal, "{} bytes at {} are not whole pages of host memory", bytes, pages);
+  const std::scoped_lock lock(mutex_);
+  HostPages& known = host_pages_[static_cast<const std::byte*>(pages)];
+  known.bytes = std::max(known.bytes, bytes);
+  ++known.times;
+}
+
+void FakeDevice::unregister_host(void* pages) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto found = host_pages_.find(static_cast<const std::byte*>(pages));
+  if (found != host_pages_.end() && --found->second.times == 0) host_pages_.erase(found);
+}
+
+bool FakeDevice::is_registered(const void* flag) const {
+  const auto* const byte = static_cast<const std::byte*>(flag);
+  const auto after = host_pages_.upper_bound(byte);
+  return after != host_pages_.begin() && byte < std::prev(after)->first + std::prev(after)->second.bytes;
+}
+
+void FakeDevice::check_registered(const void* flag) {
+  if (!options_.has_flags) fail(Errc::internal, "this device has no stream flags");
+  if (!is_registered(flag)) fail(Errc::internal, "the flag at {} is in no registered host memory", flag);
+}
+
+void FakeDevice::write_flag(Device device, StreamHandle handle, StreamFlag* flag, std::uint64_t value) {
+  const std::scoped_lock lock(mutex_);
+  check_registered(flag);
+  stream(device, handle).enqueue([=] { flag->store(value); });
+}
+
+void FakeDevice::wait_flag(Device device, StreamHandle handle, StreamFlag* flag, std::uint64_t value) {
+  const std::scoped_lock lock(mutex_);
+  check_registered(flag);
+  stream(device, handle).enqueue([=] {
+    while (flag->load() < value) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  });
+}
+
 void FakeDevice::hold_all(bool held) {
   const std::scoped_lock lock(mutex_);
   held_ = held;
@@ -176,10 +269,15 @@ std::size_t FakeDevice::in_use(Device device) {
   return at(device).memory.in_use();
 }
 
+std::size_t FakeDevice::host_pages_registered() {
+  const std::scoped_lock lock(mutex_);
+  return host_pages_.size();
+}
+
 std::size_t FakeDevice::handles_alive() {
   const std::scoped_lock lock(mutex_);
   std::size_t total = events_.size();
-  for (const auto& device : devices_) total += device->streams.size() - 1;
+  for (const auto& device : devices_) total += device->streams.size() - device->defaults.size();
   return total;
 }
 

@@ -5,13 +5,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "dist/core/caching_allocator.h"
 #include "dist/core/device.h"
 
 #include "support/fake_memory.h"
@@ -24,6 +27,9 @@ struct FakeDeviceOptions {
   std::size_t bytes = std::size_t{256} << 20;  // of memory, each
   std::chrono::microseconds longest_rest{0};   // before each kernel and copy: another schedule each time
   std::uint64_t seed = 1;
+  bool has_flags = true;
+  bool caches =
+      false;  // freed memory, as a GPU's is (CachingAllocator); bounds are checked less strictly then
 };
 
 // Thread-safe.
@@ -35,6 +41,8 @@ class FakeDevice final : public DeviceApi {
   int count() const override { return static_cast<int>(devices_.size()); }
   void* allocate(Device device, std::size_t bytes) override;
   void deallocate(Device device, void* pointer) noexcept override;
+  Allocation allocation_of(Device device, const void* pointer) override;
+  bool reaches(Device, Device) override { return true; }
   std::vector<std::byte> export_memory(Device device, const void* pointer) override;
   void* import_memory(Device device, const std::vector<std::byte>& handle) override;
   void release_import(Device device, void* pointer) noexcept override;
@@ -47,12 +55,21 @@ class FakeDevice final : public DeviceApi {
   void stream_wait(Device device, StreamHandle stream, EventHandle event) override;
   bool is_done(Device device, EventHandle event) override;
   void synchronize(Device device, StreamHandle stream) override;
+  void synchronize_event(Device device, EventHandle event) override;
+
+  void register_host(void* pages, std::size_t bytes) override;
+  void unregister_host(void* pages) noexcept override;
+  bool has_flags(Device) override { return options_.has_flags; }
+  void write_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
+  void wait_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
 
   void copy(Device device, StreamHandle stream, void* to, const void* from, std::size_t bytes) override;
   void fill(Device device, StreamHandle stream, TensorView view, double value) override;
   void scale(Device device, StreamHandle stream, TensorView view, double factor) override;
   void divide(Device device, StreamHandle stream, TensorView view, std::int64_t divisor) override;
   void reduce(Device device, StreamHandle stream, TensorView acc, TensorView in, ReduceOp op) override;
+  void reduce_many(Device device, StreamHandle stream, std::span<const TensorView> outs,
+                   std::span<const TensorView> ins, ReduceOp op) override;
   void convert(Device device, StreamHandle stream, TensorView to, TensorView from) override;
   void unary(Device device, StreamHandle stream, TensorView out, TensorView in, UnaryOp op) override;
   void binary(Device device, StreamHandle stream, TensorView out, TensorView a, TensorView b,
@@ -65,6 +82,7 @@ class FakeDevice final : public DeviceApi {
   std::size_t backlog();              // pieces of work not finished, on all streams
   std::size_t in_use(Device device);  // bytes allocated and not yet freed
   std::size_t handles_alive();        // streams and events that nobody has freed
+  std::size_t host_pages_registered();
 
  private:
   using Marks = std::vector<std::shared_ptr<FakeMark>>;
@@ -74,14 +92,22 @@ class FakeDevice final : public DeviceApi {
   };
   struct PerDevice {
     explicit PerDevice(std::size_t bytes) : memory(bytes) {}
+    std::unique_ptr<CachingAllocator> cache;  // null: none
     FakeMemory memory;
-    std::unordered_map<StreamHandle, std::unique_ptr<FakeStream>> streams;  // null: the default stream
-    std::vector<std::pair<void*, Marks>> leaving;  // freed, when these marks are reached
+    std::unordered_map<StreamHandle, std::unique_ptr<FakeStream>> streams;
+    std::unordered_map<std::thread::id, StreamHandle> defaults;  // of threads, among the streams
+    std::vector<std::pair<void*, Marks>> leaving;                // freed, when these marks are reached
   };
+  void* take(Device device, std::size_t bytes);
+  void give_back(Device device, void* pointer) noexcept;
+  void free_unused(Device device, void* pointer);  // no stream has work with it
   // All of these with mutex_ held.
   PerDevice& at(Device device);
   FakeStream& stream(Device device, StreamHandle handle);
-  std::unique_ptr<FakeStream> new_stream();
+  StreamHandle resolve(Device device, StreamHandle handle);  // null: this thread's
+  StreamHandle new_stream(Device device);
+  void check_registered(const void* flag);
+  bool is_registered(const void* flag) const;
   void collect(PerDevice& device);
   std::byte* locate(const void* pointer, std::size_t bytes);
   TensorView locate(Device device, const TensorView& view);
@@ -93,6 +119,11 @@ class FakeDevice final : public DeviceApi {
   std::mutex mutex_;
   std::vector<std::unique_ptr<PerDevice>> devices_;
   std::set<EventHandle> events_;
+  struct HostPages {
+    std::size_t bytes = 0;
+    int times = 0;
+  };
+  std::map<const std::byte*, HostPages> host_pages_;
   std::uint64_t streams_made_ = 0;
   bool held_ = false;
 };

@@ -64,6 +64,17 @@ void FakeDevice::reduce(Device device, StreamHandle handle, TensorView acc, Tens
          [a = locate(device, acc), i = locate(device, in), op] { cpu_kernels::reduce(a, i, op); });
 }
 
+void FakeDevice::reduce_many(Device device, StreamHandle handle, std::span<const TensorView> outs,
+                             std::span<const TensorView> ins, ReduceOp op) {
+  const std::scoped_lock lock(mutex_);
+  const auto located = [&](std::span<const TensorView> views) {
+    std::vector<TensorView> here;
+    for (const TensorView& view : views) here.push_back(locate(device, view));
+    return here;
+  };
+  launch(device, handle, [o = located(outs), i = located(ins), op] { cpu_kernels::reduce_many(o, i, op); });
+}
+
 void FakeDevice::convert(Device device, StreamHandle handle, TensorView to, TensorView from) {
   const std::scoped_lock lock(mutex_);
   launch(device, handle, [t = locate(device, to), f = locate(device, from)] { cpu_kernels::convert(t, f); });

@@ -53,7 +53,7 @@ void* FakeMemory::allocate(std::size_t bytes) {
   const auto block = blocks_.allocate(bytes);
   if (!block)
     fail(Errc::resource, "the fake device has no room for {} bytes; {} are in use", bytes, blocks_.in_use());
-  sizes_[block->offset] = bytes;
+  allocated_[block->offset] = {bytes, next_allocation_id()};
   std::memset(segment_.bytes.data() + block->offset, garbage, block->size);
   return segment_.addresses.at(block->offset);
 }
@@ -62,16 +62,31 @@ void FakeMemory::deallocate(void* pointer) {
   const auto offset = segment_.addresses.offset_of(pointer);
   const auto block = offset ? blocks_.deallocate(*offset) : std::nullopt;
   if (!block) fail(Errc::internal, "{} was not allocated on the fake device, or was freed twice", pointer);
-  sizes_.erase(block->offset);
+  allocated_.erase(block->offset);
   std::memset(segment_.bytes.data() + block->offset, garbage, block->size);
+}
+
+FakeMemory::Blocks::const_iterator FakeMemory::block_around(const void* pointer) const {
+  const auto at = segment_.addresses.offset_of(pointer);
+  const auto after = at ? allocated_.upper_bound(*at) : allocated_.begin();
+  if (after == allocated_.begin()) return allocated_.end();
+  const auto block = std::prev(after);
+  return *at <= block->first + block->second.bytes ? block : allocated_.end();
+}
+
+Allocation FakeMemory::block_of(const void* pointer) const {
+  const auto block = block_around(pointer);
+  if (block == allocated_.end())
+    fail(Errc::invalid_argument, "{} does not lie in any block of the fake device", pointer);
+  return {segment_.addresses.at(block->first), block->second.bytes, block->second.id};
 }
 
 FakeHandle FakeMemory::export_block(const void* pointer) const {
   const auto offset = segment_.addresses.offset_of(pointer);
-  const auto block = offset ? sizes_.find(*offset) : sizes_.end();
-  if (block == sizes_.end())
+  const auto block = offset ? allocated_.find(*offset) : allocated_.end();
+  if (block == allocated_.end())
     fail(Errc::invalid_argument, "{} is not the start of a block of the fake device", pointer);
-  return {::getpid(), fd_.get(), segment_.bytes.size(), block->first, block->second};
+  return {::getpid(), fd_.get(), segment_.bytes.size(), block->first, block->second.bytes, {}};
 }
 
 void* FakeMemory::import_block(const FakeHandle& handle) {
@@ -94,10 +109,9 @@ std::byte* FakeMemory::locate(const void* pointer, std::size_t bytes) const {
     return at >= start && at - start <= size && bytes <= size - (at - start);
   };
   if (const auto at = segment_.addresses.offset_of(pointer)) {
-    const auto after = sizes_.upper_bound(*at);
-    if (after == sizes_.begin()) return nullptr;
-    const auto block = std::prev(after);
-    return inside(*at, block->first, block->second) ? segment_.bytes.data() + *at : nullptr;
+    const auto block = block_around(pointer);
+    if (block == allocated_.end()) return nullptr;
+    return inside(*at, block->first, block->second.bytes) ? segment_.bytes.data() + *at : nullptr;
   }
   for (const Import& import : imports_)
     if (const auto at = import.segment.addresses.offset_of(pointer))

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "dist/core/block_map.h"
+#include "dist/core/device.h"
 #include "dist/core/handles.h"
 
 namespace dist::test {
@@ -43,6 +44,7 @@ struct FakeHandle {
   pid_t pid = 0;
   int fd = -1;
   std::size_t segment_bytes = 0, offset = 0, size = 0;
+  std::byte unused[32] = {};  // as long as a GPU's
 };
 
 class FakeMemory {
@@ -51,6 +53,7 @@ class FakeMemory {
 
   void* allocate(std::size_t bytes);  // filled with garbage; Error{resource} when full
   void deallocate(void* pointer);     // filled with garbage again
+  Allocation block_of(const void* pointer) const;
   FakeHandle export_block(const void* pointer) const;
   void* import_block(const FakeHandle& handle);
   void release_import(void* pointer);
@@ -65,10 +68,17 @@ class FakeMemory {
     FakeSegment segment;
     std::size_t offset = 0, size = 0;
   };
+  struct Block {
+    std::size_t bytes = 0;  // as requested
+    std::uint64_t id = 0;
+  };
+  using Blocks = std::map<std::size_t, Block>;  // by offset
+  Blocks::const_iterator block_around(const void* pointer) const;
+
   UniqueFd fd_;
   FakeSegment segment_;
   BlockMap blocks_;
-  std::map<std::size_t, std::size_t> sizes_;  // offset to requested bytes of every block
+  Blocks allocated_;
   std::list<Import> imports_;
 };
 

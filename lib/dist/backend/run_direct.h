@@ -1,13 +1,71 @@
-// Runs a collective on ranks that map each other's memory.
+// Runs a collective on ranks that reach each other's memory: the host's, or their devices'.
 #pragma once
 
+#include <vector>
+
 #include "dist/backend/operation.h"
-#include "dist/collectives/algorithms.h"
+#include "dist/collectives/collective_args.h"
+#include "dist/core/kernels.h"
+#include "dist/core/view_list.h"
+#include "dist/transport/opcode.h"
+#include "dist/transport/peer_memory.h"
 
 namespace dist {
 
-// Not for premul_sum. Errors as the transport's.
-void run_direct(PeerMemory& peers, const Operation& operation, DirectFunction algorithm,
-                const RoundLabel& label);
+// The views of a list of tensors. Where the others are to read or write them in place (`shared`) and rounds
+// have no windows, those that are not mapped are replaced by a copy.
+template <class Call, class Peers>
+class DirectViews {
+ public:
+  DirectViews(const Peers& peers, const TensorList& tensors, bool shared) : views_(tensors.size()) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) views_.set(i, tensors[i]);
+    if constexpr (!Call::has_windows) {
+      if (!shared || peers.size() == 1 || Call::Round::fits(total_bytes(views_), tensors.size())) return;
+      for (std::size_t i = 0; i < tensors.size(); ++i)
+        if (!peers.maps(views_[i])) lend(i);
+    }
+  }
+  operator std::span<const TensorView>() const { return views_; }
+  TensorView first() const { return views_.size() == 0 ? TensorView{} : views_[0]; }
+  void copy_back() {
+    for (const Lent& place : lent_) copy(place.users, place.copy.flat());
+  }
+
+ private:
+  // A copy of memory that others do not map, for the time of one operation.
+  struct Lent {
+    TensorView users;
+    Tensor copy;
+  };
+  void lend(std::size_t i) {
+    const TensorView users = views_[i];
+    Lent& place = lent_.emplace_back(Lent{users, empty({users.count}, users.dtype, users.device)});
+    views_.set(i, place.copy.flat());
+    copy(views_[i], users);
+  }
+  ViewList views_;
+  std::vector<Lent> lent_;
+};
+
+// Not for premul_sum. `Call`: as DirectCall (collectives/direct.h). Errors as the transport's.
+template <class Peers, class Call>
+void run_direct(Peers& peers, const Operation& operation,
+                void (*algorithm)(const Call& call, const CollectiveArgs& args), const RoundLabel& label) {
+  using Views = DirectViews<Call, Peers>;
+  const bool changes_one = operation.kind == OpKind::all_reduce || operation.kind == OpKind::broadcast ||
+                           operation.kind == OpKind::reduce;
+  const auto root = static_cast<std::uint32_t>(operation.root + 1);
+  const RoundTerms terms{opcode_of(operation.kind, operation.dtype()),
+                         root << 8 | static_cast<std::uint32_t>(operation.op.kind())};
+  const Views ins(peers, operation.inputs, true);
+  Views outs(peers, operation.outputs, changes_one);
+  algorithm({peers, terms, label}, {.in = ins.first(),
+                                    .out = outs.first(),
+                                    .ins = ins,
+                                    .outs = outs,
+                                    .op = operation.op,
+                                    .root = operation.root});
+  outs.copy_back();
+}
 
 }  // namespace dist

@@ -40,7 +40,7 @@ const BackendEntry& backend_named(std::string_view name) {
 BackendChoice choose_backend() {
   std::string why_not_nccl, why_not_cuda;
   nccl::available(&why_not_nccl);
-  cuda_backend::available(&why_not_cuda);
+  if (cuda_backend::available(&why_not_cuda)) why_not_cuda = "cuda is there for who asks for it by name";
   return {"host", fmt::format("{}; {}", why_not_nccl, why_not_cuda)};
 }
 

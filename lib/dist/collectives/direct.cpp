@@ -1,206 +1,47 @@
 #include "dist/collectives/direct.h"
 
-#include <algorithm>
-
-#include "dist/collectives/windows.h"
-#include "dist/core/kernels.h"
-#include "dist/core/view_list.h"
+#include "dist/collectives/direct_on_rounds.h"
 
 namespace dist {
 
-namespace {
-
-// As a copy when it fits, otherwise in place.
-void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Round::everybody) {
-  if (Round::fits(total_bytes(parts), parts.size()))
-    round.show(parts);
-  else
-    round.expose(parts, to);
-}
-
-std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
-
-// Every rank's contribution as it is shown; this rank's own where it lies.
-void get_contributions(Round& round, const TensorView& own, ViewList& ins) {
-  for (int r = 0; r < round.size(); ++r) ins.set(index(r), r == round.rank() ? own : round.of(r, own.count));
-}
-
-// Calls work(views) on every rank's data that corresponds to this rank's share, in steps if need be. All have
-// exposed data of equal size.
-template <class Work>
-void in_shares(Round& round, const TensorView& data, bool written, const Work& work) {
-  Windows windows(round, {.mine = {&data, 1},
-                          .longest = data.count,
-                          .in_steps = round.any_in_windows(),
-                          .by_shares = true,
-                          .written = written});
-  ViewList views(index(round.size()));
-  while (windows.next()) {
-    const TensorView mine = windows.slice(data), share = share_of(mine, round.rank(), round.size());
-    for (int r = 0; r < round.size(); ++r) {
-      const TensorView whole = r == round.rank() ? mine : windows.of(r, data.count);
-      views.set(index(r), whole.slice(elements_between(mine, share), share.count));
-    }
-    work(views);
-  }
-  round.finish();
-}
-
-std::int64_t longest(std::span<const TensorView> views) {
-  std::int64_t most = 0;
-  for (const TensorView& view : views) most = std::max(most, view.count);
-  return most;
-}
-
-}  // namespace
-
 void one_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args) {
-  constexpr std::int64_t most = net::shown_bytes / sizeof(std::int64_t);  // elements of the largest dtype
-  std::int64_t first = 0;
-  do {  // once even for no elements: the ranks wait for each other
-    const TensorView piece = args.out.slice(first, std::min(most, args.out.count - first));
-    Round round(call.peers, call.terms, call.label);
-    round.show(piece);
-    ViewList ins(index(round.size()));
-    get_contributions(round, piece, ins);
-    reduce_many({&piece, 1}, ins, args.op);
-    first += most;
-  } while (first < args.out.count);
+  on_rounds::one_shot_all_reduce(call, args);
 }
 
 void two_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args) {
-  Round round(call.peers, call.terms, call.label);
-  round.expose(args.out);
-  in_shares(round, args.out, true, [&](const ViewList& views) { reduce_many(views, views, args.op); });
+  on_rounds::two_shot_all_reduce(call, args);
 }
 
 void direct_broadcast(const DirectCall& call, const CollectiveArgs& args) {
-  Round round(call.peers, call.terms, call.label);
-  const bool is_root = round.rank() == args.root;
-  if (Round::fits(args.out.bytes())) {
-    if (is_root) return round.show(args.out);
-    round.attend();
-    return copy(args.out, round.of(args.root, args.out.count));
-  }
-  round.expose(args.out);
-  if (!round.any_in_windows())
-    return in_shares(round, args.out, false, [&](const ViewList& views) {
-      for (int r = 0; r < round.size(); ++r)
-        if (r != args.root) copy(views[index(r)], views[index(args.root)]);
-    });
-  // A share copied to a window would be copied twice: each rank fetches all.
-  Windows windows(round, {.mine = {&args.out, is_root ? 1u : 0u},
-                          .longest = args.out.count,
-                          .in_steps = round.in_windows(args.root)});
-  while (windows.next())
-    if (!is_root) copy(windows.slice(args.out), windows.of(args.root, args.out.count));
-  round.finish();
+  on_rounds::direct_broadcast(call, args);
 }
 
 void direct_reduce(const DirectCall& call, const CollectiveArgs& args) {
-  Round round(call.peers, call.terms, call.label);
-  const bool is_root = round.rank() == args.root;
-  if (Round::fits(args.out.bytes())) {
-    if (!is_root) return round.show(args.out);
-    round.attend();
-    ViewList ins(index(round.size()));
-    get_contributions(round, args.out, ins);
-    return reduce_many({&args.out, 1}, ins, args.op);
-  }
-  round.expose(args.out);
-  in_shares(round, args.out, is_root, [&](const ViewList& views) {
-    reduce_many({&views[index(args.root)], 1}, views, args.op);
-  });
+  on_rounds::direct_reduce(call, args);
 }
 
 void direct_scatter(const DirectCall& call, const CollectiveArgs& args) {
-  Round round(call.peers, call.terms, call.label);
-  const bool is_root = round.rank() == args.root;
-  if (is_root)
-    show_or_expose(round, args.ins);
-  else
-    round.attend();
-  Windows windows(round, {.mine = args.ins,
-                          .parts = round.size(),
-                          .longest = std::max(longest(args.ins), args.out.count),
-                          .in_steps = round.in_windows(args.root)});
-  while (windows.next())
-    copy(windows.slice(args.out), is_root ? windows.slice(args.ins[index(args.root)])
-                                          : windows.of(args.root, args.out.count, round.rank()));
-  round.finish();
+  on_rounds::direct_scatter(call, args);
 }
 
 void direct_gather(const DirectCall& call, const CollectiveArgs& args) {
-  Round round(call.peers, call.terms, call.label);
-  const bool is_root = round.rank() == args.root;
-  if (is_root)
-    round.attend();
-  else
-    show_or_expose(round, {&args.in, 1}, args.root);
-  Windows windows(round, {.mine = {&args.in, is_root ? 0u : 1u},
-                          .longest = is_root ? longest(args.outs) : args.in.count,
-                          .in_steps = is_root ? round.any_in_windows() : round.in_windows(round.rank())});
-  while (windows.next())
-    for (int r = 0; is_root && r < round.size(); ++r) {
-      const TensorView& out = args.outs[index(r)];
-      copy(windows.slice(out), r == args.root ? windows.slice(args.in) : windows.of(r, out.count));
-    }
-  round.finish();
+  on_rounds::direct_gather(call, args);
 }
 
 void direct_all_gather(const DirectCall& call, const CollectiveArgs& args) {
-  Round round(call.peers, call.terms, call.label);
-  show_or_expose(round, {&args.in, 1});
-  Windows windows(round,
-                  {.mine = {&args.in, 1}, .longest = longest(args.outs), .in_steps = round.any_in_windows()});
-  while (windows.next())
-    for (int i = 0; i < round.size(); ++i) {  // not all from the same rank at the same time
-      const int r = mod(round.rank() + i, round.size());
-      const TensorView& out = args.outs[index(r)];
-      copy(windows.slice(out), r == round.rank() ? windows.slice(args.in) : windows.of(r, out.count));
-    }
-  round.finish();
+  on_rounds::direct_all_gather(call, args);
 }
 
 void direct_reduce_scatter(const DirectCall& call, const CollectiveArgs& args) {
-  Round round(call.peers, call.terms, call.label);
-  show_or_expose(round, args.ins);
-  Windows windows(round, {.mine = args.ins,
-                          .parts = round.size(),
-                          .longest = longest(args.ins),
-                          .in_steps = round.any_in_windows()});
-  ViewList ins(index(round.size()));
-  while (windows.next()) {
-    for (int r = 0; r < round.size(); ++r)
-      ins.set(index(r), r == round.rank() ? windows.slice(args.ins[index(r)])
-                                          : windows.of(r, args.out.count, round.rank()));
-    const TensorView out = windows.slice(args.out);
-    reduce_many({&out, 1}, ins, args.op);
-  }
-  round.finish();
+  on_rounds::direct_reduce_scatter(call, args);
 }
 
 void direct_all_to_all(const DirectCall& call, const CollectiveArgs& args) {
-  Round round(call.peers, call.terms, call.label);
-  show_or_expose(round, args.ins);
-  Windows windows(round, {.mine = args.ins,
-                          .parts = round.size(),
-                          .longest = std::max(longest(args.ins), longest(args.outs)),
-                          .in_steps = round.any_in_windows()});
-  while (windows.next())
-    for (int i = 0; i < round.size(); ++i) {
-      const int r = mod(round.rank() + i, round.size());
-      const TensorView& out = args.outs[index(r)];
-      copy(windows.slice(out),
-           r == round.rank() ? windows.slice(args.ins[index(r)]) : windows.of(r, out.count, round.rank()));
-    }
-  round.finish();
+  on_rounds::direct_all_to_all(call, args);
 }
 
-void direct_barrier(const DirectCall& call, const CollectiveArgs&) {
-  Round round(call.peers, call.terms, call.label);
-  round.attend();
-  for (int r = 0; r < round.size(); ++r) round.meet(r);
+void direct_barrier(const DirectCall& call, const CollectiveArgs& args) {
+  on_rounds::direct_barrier(call, args);
 }
 
 }  // namespace dist

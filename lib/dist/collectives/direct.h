@@ -28,12 +28,16 @@
 #pragma once
 
 #include "dist/collectives/collective_args.h"
+#include "dist/collectives/windows.h"
 #include "dist/transport/round.h"
 
 namespace dist {
 
 // One call: the ranks that work on it, and what they must agree on.
 struct DirectCall {
+  using Round = dist::Round;
+  using Windows = dist::Windows;
+  static constexpr bool has_windows = true;  // for memory that others do not map
   PeerMemory& peers;
   RoundTerms terms;
   const RoundLabel& label;

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "dist/core/cuda/make.h"
 #include "dist/core/fail.h"
 
 namespace dist {
@@ -35,16 +36,17 @@ StreamHandle& stream_slot(Device device) {
 
 }  // namespace
 
+std::uint64_t next_allocation_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 DeviceApi& device_api(DeviceType type) {
   if (type == DeviceType::cpu) fail(Errc::internal, "the CPU has no device api; its kernels run directly");
   auto& all = registry();
   const std::scoped_lock lock(all.mutex);
-  const auto& api = all.apis[slot(type)];
-  if (!api)
-    fail(Errc::unsupported,
-         "no cuda devices in this build; configure with -DDIST_CUDA=ON on a machine with the CUDA toolkit "
-         "and a GPU, "
-         "or keep tensors on the cpu");
+  auto& api = all.apis[slot(type)];
+  if (!api) api = make_cuda_device_api();
   return *api;
 }
 
@@ -91,6 +93,7 @@ void Event::make_wait(Device device, StreamHandle stream) const {
   api_->stream_wait(device, stream, handle_);
 }
 bool Event::is_done() const { return api_->is_done(device_, handle_); }
+void Event::synchronize() const { api_->synchronize_event(device_, handle_); }
 
 StreamGuard::StreamGuard(Device device, StreamHandle stream)
     : device_(device), before_(std::exchange(stream_slot(device), stream)) {}

@@ -3,9 +3,11 @@
 // without a GPU.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "dist/core/kernels.h"
@@ -18,16 +20,35 @@ namespace dist {
 using StreamHandle = void*;
 using EventHandle = void*;
 
+// What peers map as a whole: one piece of device memory, in which tensors lie. No two of a process have had
+// the same id, not even at the same address.
+struct Allocation {
+  std::byte* base = nullptr;
+  std::size_t bytes = 0;
+  std::uint64_t id = 0;
+};
+
+std::uint64_t next_allocation_id();
+
+// A word in host memory that streams of several ranks write and wait for.
+using StreamFlag = std::atomic<std::uint64_t>;
+
+// Thread-safe.
 class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
  public:
   virtual ~DeviceApi() = default;
   virtual int count() const = 0;  // devices of this type
 
-  virtual void* allocate(Device, std::size_t bytes) = 0;  // peers can map it through export_memory
+  virtual void* allocate(Device, std::size_t bytes) = 0;
   virtual void deallocate(Device,
                           void*) noexcept = 0;  // takes effect after the work enqueued so far, on any stream
-  // A handle that another process (or thread) of this host turns into a pointer with import_memory.
-  virtual std::vector<std::byte> export_memory(Device, const void*) = 0;
+  // What the memory lies in; Error{invalid_argument} for memory that allocate() did not give.
+  virtual Allocation allocation_of(Device, const void*) = 0;
+  // Whether kernels of the first device may touch memory of the second.
+  virtual bool reaches(Device, Device) = 0;
+  // A handle of 64 bytes for an allocation's base, which another process (or thread) of this host turns into
+  // a pointer with import_memory.
+  virtual std::vector<std::byte> export_memory(Device, const void* base) = 0;
   virtual void* import_memory(Device, const std::vector<std::byte>& handle) = 0;
   virtual void release_import(Device, void*) noexcept = 0;
 
@@ -40,6 +61,17 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual void stream_wait(Device, StreamHandle, EventHandle) = 0;
   virtual bool is_done(Device, EventHandle) = 0;
   virtual void synchronize(Device, StreamHandle) = 0;  // blocks the host
+  virtual void synchronize_event(Device, EventHandle) = 0;
+
+  // Whole pages of host memory that streams are to reach: copies from and to it need no detour, and flags in
+  // it are for the calls below. To be undone as often as it was done.
+  virtual void register_host(void* pages, std::size_t bytes) = 0;
+  virtual void unregister_host(void* pages) noexcept = 0;
+  // Whether the next two exist. Enqueued: stores the value after all work before; work issued later waits
+  // until the flag is at least `value`, whoever wrote it: a stream of any process, or a host.
+  virtual bool has_flags(Device) = 0;
+  virtual void write_flag(Device, StreamHandle, StreamFlag* flag, std::uint64_t value) = 0;
+  virtual void wait_flag(Device, StreamHandle, StreamFlag* flag, std::uint64_t value) = 0;
 
   // Enqueued on the stream; at least one side of a copy is on the device.
   virtual void copy(Device, StreamHandle, void* to, const void* from, std::size_t bytes) = 0;
@@ -47,20 +79,23 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual void scale(Device, StreamHandle, TensorView, double factor) = 0;
   virtual void divide(Device, StreamHandle, TensorView, std::int64_t divisor) = 0;
   virtual void reduce(Device, StreamHandle, TensorView acc, TensorView in, ReduceOp) = 0;
+  virtual void reduce_many(Device, StreamHandle, std::span<const TensorView> outs,
+                           std::span<const TensorView> ins, ReduceOp) = 0;
   virtual void convert(Device, StreamHandle, TensorView to, TensorView from) = 0;
   virtual void unary(Device, StreamHandle, TensorView out, TensorView in, UnaryOp) = 0;
   virtual void binary(Device, StreamHandle, TensorView out, TensorView a, TensorView b, BinaryOp) = 0;
   virtual void add_scaled(Device, StreamHandle, TensorView acc, TensorView in, double alpha) = 0;
 };
 
-// The implementation for cuda devices; Error{unsupported} saying how to get one when this build has none.
+// The implementation for cuda devices; Error{unsupported} saying how to get one when this build or this
+// machine has none.
 DeviceApi& device_api(DeviceType type);
-// Replaces it (tests, and the CUDA build at load time). nullptr removes it. Tensors keep the one they came
-// from.
+// Puts another in its place (tests); nullptr: the build's own. Tensors keep the one they came from.
 void set_device_api(DeviceType type, std::shared_ptr<DeviceApi> api);
 
-// The stream that kernels and copies of this thread go to, one per device and thread; null is the default
-// stream of the device.
+// The stream that kernels and copies of this thread go to, one per device and thread; null is the thread's
+// default stream of the device (each thread has its own, so that ranks that are threads never wait for each
+// other by accident).
 StreamHandle current_stream(Device device);
 
 // A stream of its own. Move-only, like Event; both keep the api they came from.
@@ -90,7 +125,8 @@ class Event {
   void record(StreamHandle stream);  // of the same device: marks the work enqueued so far
   // Work enqueued from now on to `stream` of `device`, the same or another, runs after what was marked.
   void make_wait(Device device, StreamHandle stream) const;
-  bool is_done() const;  // an event never recorded is done
+  bool is_done() const;      // an event never recorded is done
+  void synchronize() const;  // blocks the host until it is
 
  private:
   std::shared_ptr<DeviceApi> api_;

@@ -76,13 +76,17 @@ void reduce(TensorView acc, TensorView in, ReduceOp op) {
 // Called for a few elements at a time, so it checks no more than it must.
 void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> ins, ReduceOp op) {
   const TensorView& first = ins[0];
-  const auto differs = [&](const TensorView& v) { return v.count != first.count || v.dtype != first.dtype; };
-  if (std::ranges::any_of(ins, differs) || std::ranges::any_of(outs, differs) || !on_cpu(first))
-    fail(Errc::internal, "reduce_many: views of one call have one count and dtype, and lie on the CPU");
+  const auto differs = [&](const TensorView& v) {
+    return v.count != first.count || v.dtype != first.dtype || v.device != first.device;
+  };
+  if (std::ranges::any_of(ins, differs) || std::ranges::any_of(outs, differs))
+    fail(Errc::internal, "reduce_many: views of one call have one count, one dtype and one device");
   if (!is_defined(op.kind(), first.dtype) || op.kind() == ReduceOp::Kind::premul_sum)
     fail(Errc::internal, "reduce_many: {} on {}; its caller must refuse it", name(op.kind()),
          name(first.dtype));
-  if (first.count > 0) cpu_kernels::reduce_many(outs, ins, op);
+  dispatch(
+      first, [&] { cpu_kernels::reduce_many(outs, ins, op); },
+      [&](DeviceApi& api, StreamHandle stream) { api.reduce_many(first.device, stream, outs, ins, op); });
 }
 
 void copy(TensorView to, TensorView from) {

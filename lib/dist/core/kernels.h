@@ -15,12 +15,12 @@ namespace dist {
 // scale() before or divide() after a sum, and are refused here.
 void reduce(TensorView acc, TensorView in, ReduceOp op);
 
-// to[i] = from[i]. The two may be on different devices.
 // Every outs[k][i] = op(ins[0][i], ins[1][i], ...), in that order; f16 and bf16 are accumulated in f32 and
 // rounded once. Here avg is an operation too: the sum divided by the number of inputs. An output may be an
 // input.
 void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> ins, ReduceOp op);
 
+// to[i] = from[i]. The two may be on different devices.
 void copy(TensorView to, TensorView from);
 
 void fill(TensorView view, double value);

@@ -30,6 +30,7 @@ class Round {
   int size() const { return peers_.size(); }
   DType dtype() const { return dtype_; }
 
+  static constexpr std::size_t shown_bytes = net::shown_bytes;  // at most, as a copy
   // Whether `bytes` in so many parts can be shown as a copy.
   static bool fits(std::size_t bytes, std::size_t parts = 1);
 

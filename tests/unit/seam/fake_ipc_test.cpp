@@ -83,7 +83,7 @@ TEST(FakeIpc, WhatIsNoBlockCannotBeExportedAndGarbageNotImported) {
                     "start of a block");
   EXPECT_DIST_ERROR(device->import_memory(cuda(0), std::vector<std::byte>(3)), Errc::invalid_argument,
                     "3 bytes");
-  FakeHandle nobody{1 << 30, 3, 4096, 0, 64};
+  FakeHandle nobody{1 << 30, 3, 4096, 0, 64, {}};
   std::vector<std::byte> handle(sizeof nobody);
   std::memcpy(handle.data(), &nobody, sizeof nobody);
   EXPECT_DIST_ERROR(device->import_memory(cuda(0), handle), Errc::connection, "No such file");

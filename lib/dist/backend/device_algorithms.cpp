@@ -1,0 +1,40 @@
+#include "dist/backend/device_algorithms.h"
+
+#include <algorithm>
+#include <array>
+
+#include "dist/collectives/direct_on_rounds.h"
+
+namespace dist {
+
+namespace {
+
+constexpr std::array table{
+    DeviceAlgorithm{OpKind::all_reduce, "one_shot", on_rounds::one_shot_all_reduce},
+    DeviceAlgorithm{OpKind::all_reduce, "two_shot", on_rounds::two_shot_all_reduce},
+    DeviceAlgorithm{OpKind::broadcast, "direct", on_rounds::direct_broadcast},
+    DeviceAlgorithm{OpKind::reduce, "direct", on_rounds::direct_reduce},
+    DeviceAlgorithm{OpKind::scatter, "direct", on_rounds::direct_scatter},
+    DeviceAlgorithm{OpKind::gather, "direct", on_rounds::direct_gather},
+    DeviceAlgorithm{OpKind::all_gather, "direct", on_rounds::direct_all_gather},
+    DeviceAlgorithm{OpKind::reduce_scatter, "direct", on_rounds::direct_reduce_scatter},
+    DeviceAlgorithm{OpKind::all_to_all, "direct", on_rounds::direct_all_to_all},
+};
+
+// One shot is one synchronisation less; beyond a room's size it would be several rounds.
+std::string_view default_name(const Operation& operation) {
+  if (operation.kind != OpKind::all_reduce) return "direct";
+  return DeviceRound::fits(operation.outputs[0].bytes()) ? "one_shot" : "two_shot";
+}
+
+}  // namespace
+
+const DeviceAlgorithm* device_algorithm(const Operation& operation) {
+  if (operation.op.kind() == ReduceOp::Kind::premul_sum) return nullptr;
+  const std::string_view name = operation.algorithm.empty() ? default_name(operation) : operation.algorithm;
+  const auto found = std::ranges::find_if(
+      table, [&](const DeviceAlgorithm& a) { return a.collective == operation.kind && a.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace dist

@@ -1,0 +1,49 @@
+// The direct algorithms (collectives/direct.h) on device memory, as a table.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "dist/backend/operation.h"
+#include "dist/collectives/collective_args.h"
+#include "dist/collectives/windows.h"
+#include "dist/transport/device_round.h"
+
+namespace dist {
+
+// As Windows, where memory that others do not reach was replaced before.
+class OneStep {
+ public:
+  OneStep(DeviceRound& round, const WindowPlan&) : round_(round) {}
+  bool next() { return std::exchange(is_first_, false); }
+  TensorView slice(const TensorView& part) const { return part; }
+  TensorView of(int rank, std::int64_t count, int part = 0) { return round_.of(rank, count, part); }
+
+ private:
+  DeviceRound& round_;
+  bool is_first_ = true;
+};
+
+// As DirectCall.
+struct DeviceCall {
+  using Round = DeviceRound;
+  using Windows = OneStep;
+  static constexpr bool has_windows = false;
+  DevicePeers& peers;
+  RoundTerms terms;
+  const RoundLabel& label;
+};
+
+using DeviceFunction = void (*)(const DeviceCall& call, const CollectiveArgs& args);
+
+struct DeviceAlgorithm {
+  OpKind collective;
+  std::string_view name;  // as the one on the host that shares its code
+  DeviceFunction run;
+};
+
+// What runs this operation, or null when it must go through the host: point-to-point, premul_sum, or an
+// algorithm that was asked for by name and is not here.
+const DeviceAlgorithm* device_algorithm(const Operation& operation);
+
+}  // namespace dist

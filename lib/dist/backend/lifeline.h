@@ -1,0 +1,28 @@
+// Lifeline: tells whether all members of a group are still there, while this rank waits for a device and so
+// not for messages. It is a receive from each of them of something that they never send.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "dist/transport/endpoint.h"
+
+namespace dist {
+
+// Used by one thread at a time.
+class Lifeline {
+ public:
+  // On a channel of its own.
+  Lifeline(Endpoint& endpoint, TransportOptions options);
+  // Throws the error of a member that has gone, or of a group that was given up.
+  void check();
+
+ private:
+  std::unique_ptr<Transport> net_;
+  std::array<std::byte, 1> nothing_{};
+  std::vector<Request> requests_;  // after net_: cancelled first
+};
+
+}  // namespace dist

@@ -1,0 +1,234 @@
+// The bodies of direct.h: written on rounds, wherever the memory is that the ranks show each other.
+// direct.cpp makes them for the host's, backend/device_algorithms.cpp for a device's. `Call`: as DirectCall;
+// its Round and Windows: as transport/round.h and windows.h.
+#pragma once
+
+#include <algorithm>
+
+#include "dist/collectives/collective_args.h"
+#include "dist/collectives/windows.h"
+#include "dist/core/kernels.h"
+#include "dist/core/view_list.h"
+
+namespace dist::on_rounds {
+
+namespace detail {
+
+// As a copy when it fits, otherwise in place.
+template <class Round>
+void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Round::everybody) {
+  if (Round::fits(total_bytes(parts), parts.size()))
+    round.show(parts);
+  else
+    round.expose(parts, to);
+}
+
+inline std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+
+// Every rank's contribution as it is shown; this rank's own where it lies.
+template <class Round>
+void get_contributions(Round& round, const TensorView& own, ViewList& ins) {
+  for (int r = 0; r < round.size(); ++r) ins.set(index(r), r == round.rank() ? own : round.of(r, own.count));
+}
+
+// Calls work(views) on every rank's data that corresponds to this rank's share, in steps if need be. All have
+// exposed data of equal size.
+template <class Call, class Work>
+void in_shares(typename Call::Round& round, const TensorView& data, bool written, const Work& work) {
+  typename Call::Windows windows(round, {.mine = {&data, 1},
+                                         .longest = data.count,
+                                         .in_steps = round.any_in_windows(),
+                                         .by_shares = true,
+                                         .written = written});
+  ViewList views(index(round.size()));
+  while (windows.next()) {
+    const TensorView mine = windows.slice(data), share = share_of(mine, round.rank(), round.size());
+    for (int r = 0; r < round.size(); ++r) {
+      const TensorView whole = r == round.rank() ? mine : windows.of(r, data.count);
+      views.set(index(r), whole.slice(elements_between(mine, share), share.count));
+    }
+    work(views);
+  }
+  round.finish();
+}
+
+inline std::int64_t longest(std::span<const TensorView> views) {
+  std::int64_t most = 0;
+  for (const TensorView& view : views) most = std::max(most, view.count);
+  return most;
+}
+
+}  // namespace detail
+
+template <class Call>
+void one_shot_all_reduce(const Call& call, const CollectiveArgs& args) {
+  using namespace detail;
+  constexpr std::int64_t most =
+      Call::Round::shown_bytes / sizeof(std::int64_t);  // elements of the largest dtype
+  std::int64_t first = 0;
+  do {  // once even for no elements: the ranks wait for each other
+    const TensorView piece = args.out.slice(first, std::min(most, args.out.count - first));
+    typename Call::Round round(call.peers, call.terms, call.label);
+    round.show(piece);
+    ViewList ins(index(round.size()));
+    get_contributions(round, piece, ins);
+    reduce_many({&piece, 1}, ins, args.op);
+    first += most;
+  } while (first < args.out.count);
+}
+
+template <class Call>
+void two_shot_all_reduce(const Call& call, const CollectiveArgs& args) {
+  using namespace detail;
+  typename Call::Round round(call.peers, call.terms, call.label);
+  round.expose(args.out);
+  in_shares<Call>(round, args.out, true, [&](const ViewList& views) { reduce_many(views, views, args.op); });
+}
+
+template <class Call>
+void direct_broadcast(const Call& call, const CollectiveArgs& args) {
+  using namespace detail;
+  typename Call::Round round(call.peers, call.terms, call.label);
+  const bool is_root = round.rank() == args.root;
+  if (Call::Round::fits(args.out.bytes())) {
+    if (is_root) return round.show(args.out);
+    round.attend();
+    return copy(args.out, round.of(args.root, args.out.count));
+  }
+  round.expose(args.out);
+  if (!round.any_in_windows())
+    return in_shares<Call>(round, args.out, false, [&](const ViewList& views) {
+      for (int r = 0; r < round.size(); ++r)
+        if (r != args.root) copy(views[index(r)], views[index(args.root)]);
+    });
+  // A share copied to a window would be copied twice: each rank fetches all.
+  typename Call::Windows windows(round, {.mine = {&args.out, is_root ? 1u : 0u},
+                                         .longest = args.out.count,
+                                         .in_steps = round.in_windows(args.root)});
+  while (windows.next())
+    if (!is_root) copy(windows.slice(args.out), windows.of(args.root, args.out.count));
+  round.finish();
+}
+
+template <class Call>
+void direct_reduce(const Call& call, const CollectiveArgs& args) {
+  using namespace detail;
+  typename Call::Round round(call.peers, call.terms, call.label);
+  const bool is_root = round.rank() == args.root;
+  if (Call::Round::fits(args.out.bytes())) {
+    if (!is_root) return round.show(args.out);
+    round.attend();
+    ViewList ins(index(round.size()));
+    get_contributions(round, args.out, ins);
+    return reduce_many({&args.out, 1}, ins, args.op);
+  }
+  round.expose(args.out);
+  in_shares<Call>(round, args.out, is_root, [&](const ViewList& views) {
+    reduce_many({&views[index(args.root)], 1}, views, args.op);
+  });
+}
+
+template <class Call>
+void direct_scatter(const Call& call, const CollectiveArgs& args) {
+  using namespace detail;
+  typename Call::Round round(call.peers, call.terms, call.label);
+  const bool is_root = round.rank() == args.root;
+  if (is_root)
+    show_or_expose(round, args.ins);
+  else
+    round.attend();
+  typename Call::Windows windows(round, {.mine = args.ins,
+                                         .parts = round.size(),
+                                         .longest = std::max(longest(args.ins), args.out.count),
+                                         .in_steps = round.in_windows(args.root)});
+  while (windows.next())
+    copy(windows.slice(args.out), is_root ? windows.slice(args.ins[index(args.root)])
+                                          : windows.of(args.root, args.out.count, round.rank()));
+  round.finish();
+}
+
+template <class Call>
+void direct_gather(const Call& call, const CollectiveArgs& args) {
+  using namespace detail;
+  typename Call::Round round(call.peers, call.terms, call.label);
+  const bool is_root = round.rank() == args.root;
+  if (is_root)
+    round.attend();
+  else
+    show_or_expose(round, {&args.in, 1}, args.root);
+  typename Call::Windows windows(
+      round, {.mine = {&args.in, is_root ? 0u : 1u},
+              .longest = is_root ? longest(args.outs) : args.in.count,
+              .in_steps = is_root ? round.any_in_windows() : round.in_windows(round.rank())});
+  while (windows.next())
+    for (int r = 0; is_root && r < round.size(); ++r) {
+      const TensorView& out = args.outs[index(r)];
+      copy(windows.slice(out), r == args.root ? windows.slice(args.in) : windows.of(r, out.count));
+    }
+  round.finish();
+}
+
+template <class Call>
+void direct_all_gather(const Call& call, const CollectiveArgs& args) {
+  using namespace detail;
+  typename Call::Round round(call.peers, call.terms, call.label);
+  show_or_expose(round, {&args.in, 1});
+  typename Call::Windows windows(
+      round, {.mine = {&args.in, 1}, .longest = longest(args.outs), .in_steps = round.any_in_windows()});
+  while (windows.next())
+    for (int i = 0; i < round.size(); ++i) {  // not all from the same rank at the same time
+      const int r = mod(round.rank() + i, round.size());
+      const TensorView& out = args.outs[index(r)];
+      copy(windows.slice(out), r == round.rank() ? windows.slice(args.in) : windows.of(r, out.count));
+    }
+  round.finish();
+}
+
+template <class Call>
+void direct_reduce_scatter(const Call& call, const CollectiveArgs& args) {
+  using namespace detail;
+  typename Call::Round round(call.peers, call.terms, call.label);
+  show_or_expose(round, args.ins);
+  typename Call::Windows windows(round, {.mine = args.ins,
+                                         .parts = round.size(),
+                                         .longest = longest(args.ins),
+                                         .in_steps = round.any_in_windows()});
+  ViewList ins(index(round.size()));
+  while (windows.next()) {
+    for (int r = 0; r < round.size(); ++r)
+      ins.set(index(r), r == round.rank() ? windows.slice(args.ins[index(r)])
+                                          : windows.of(r, args.out.count, round.rank()));
+    const TensorView out = windows.slice(args.out);
+    reduce_many({&out, 1}, ins, args.op);
+  }
+  round.finish();
+}
+
+template <class Call>
+void direct_all_to_all(const Call& call, const CollectiveArgs& args) {
+  using namespace detail;
+  typename Call::Round round(call.peers, call.terms, call.label);
+  show_or_expose(round, args.ins);
+  typename Call::Windows windows(round, {.mine = args.ins,
+                                         .parts = round.size(),
+                                         .longest = std::max(longest(args.ins), longest(args.outs)),
+                                         .in_steps = round.any_in_windows()});
+  while (windows.next())
+    for (int i = 0; i < round.size(); ++i) {
+      const int r = mod(round.rank() + i, round.size());
+      const TensorView& out = args.outs[index(r)];
+      copy(windows.slice(out),
+           r == round.rank() ? windows.slice(args.ins[index(r)]) : windows.of(r, out.count, round.rank()));
+    }
+  round.finish();
+}
+
+template <class Call>
+void direct_barrier(const Call& call, const CollectiveArgs&) {
+  using namespace detail;
+  typename Call::Round round(call.peers, call.terms, call.label);
+  round.attend();
+  for (int r = 0; r < round.size(); ++r) round.meet(r);
+}
+
+}  // namespace dist::on_rounds

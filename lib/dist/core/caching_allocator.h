@@ -1,0 +1,87 @@
+// CachingAllocator: device memory that was freed serves the next tensor, as asking the driver for memory
+// takes as long as many kernels and makes all streams wait. Tensors lie in large pieces, which peers map
+// whole and once. Written on DeviceApi alone, so the fake device proves it.
+//
+// A freed block may still be in use by work that was enqueued before. It is handed out again when events that
+// were recorded on the device's streams then have been reached; or at once, if the only stream with such work
+// is the one that it is handed out for.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "dist/core/block_map.h"
+#include "dist/core/device.h"
+
+namespace dist {
+
+// Of one device. Thread-safe.
+class CachingAllocator {
+ public:
+  static constexpr std::size_t piece_bytes = std::size_t{32} << 20;  // for many tensors
+  static constexpr std::size_t own_piece = piece_bytes / 2;  // tensors from here on have one of their own
+
+  // Where pieces come from. take throws Error{resource}; what is given back is used by no stream any more.
+  struct Source {
+    std::function<void*(std::size_t bytes)> take;
+    std::function<void(void* base)> give_back;
+  };
+  // `api` (for its events) outlives this.
+  CachingAllocator(DeviceApi& api, Device device, Source source);
+  ~CachingAllocator();  // gives all pieces back, once their last use is over
+  CachingAllocator(const CachingAllocator&) = delete;
+  CachingAllocator& operator=(const CachingAllocator&) = delete;
+
+  // Memory for work on `stream`. When the source has no more, waits for freed blocks and gives free pieces
+  // back first; Error{resource} after that, with what is in use.
+  void* allocate(std::size_t bytes, StreamHandle stream);
+  // Free after the work enqueued so far on these streams.
+  void deallocate(void* pointer, std::span<const StreamHandle> streams) noexcept;
+  // Error{invalid_argument} for memory that is not from here.
+  Allocation allocation_of(const void* pointer) const;
+
+  std::size_t in_use() const;    // bytes of blocks that nobody has freed
+  std::size_t reserved() const;  // bytes of all pieces
+
+ private:
+  struct Piece {
+    Allocation all;
+    BlockMap blocks;
+    bool contains(const void* pointer) const {
+      const auto* byte = static_cast<const std::byte*>(pointer);
+      return byte >= all.base && byte < all.base + all.bytes;
+    }
+  };
+  // A block that was freed, and what must be reached before it is free.
+  struct Leaving {
+    Piece* piece;
+    BlockMap::Block block;
+    std::vector<std::pair<StreamHandle, EventHandle>> uses;
+  };
+  // All with mutex_ held.
+  Piece* piece_of(const void* pointer);
+  void* find_free(std::size_t bytes);
+  void* find_leaving(std::size_t bytes, StreamHandle stream);
+  void* in_new_piece(std::size_t bytes);
+  void drop_reached(Leaving& block);
+  void collect();
+  void wait_for_leaving();
+  void give_back_free_pieces();
+  EventHandle take_event();
+
+  DeviceApi& api_;
+  const Device device_;
+  const Source source_;
+  mutable std::mutex mutex_;
+  std::list<Piece> pieces_;
+  std::list<Leaving> leaving_;
+  std::vector<EventHandle> spare_events_;
+  std::size_t leaving_bytes_ = 0;
+};
+
+}  // namespace dist

@@ -1,0 +1,26 @@
+// Conversions between dtypes: element by element, as the two sides differ in width.
+#include "dist/core/cuda/kernels.h"
+#include "dist/core/cuda/packs.cuh"
+
+namespace dist::cuda_kernels {
+
+namespace {
+
+template <class To, class From>
+__global__ void convert_kernel(To* to, const From* from, std::int64_t count) {
+  for (std::int64_t i = first_index(); i < count; i += grid_stride()) to[i] = convert_element<To>(from[i]);
+}
+
+}  // namespace
+
+void convert(cudaStream_t stream, TensorView to, TensorView from) {
+  visit_dtype(to.dtype, [&]<class To>() {
+    visit_dtype(from.dtype, [&]<class From>() {
+      convert_kernel<<<blocks_for(to.count), threads_per_block, 0, stream>>>(elements<To>(to),
+                                                                             elements<From>(from), to.count);
+    });
+  });
+  check_launch("convert", to);
+}
+
+}  // namespace dist::cuda_kernels

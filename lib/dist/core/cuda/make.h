@@ -1,0 +1,14 @@
+// The one way into this folder: everything else of it is reached through DeviceApi.
+#pragma once
+
+#include <memory>
+
+#include "dist/core/device.h"
+
+namespace dist {
+
+// The GPUs of this machine. Error{unsupported} with one line that says how to get them, when this build
+// (no_cuda.cpp) or this machine has none.
+std::shared_ptr<DeviceApi> make_cuda_device_api();
+
+}  // namespace dist

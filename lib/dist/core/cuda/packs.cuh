@@ -1,0 +1,56 @@
+// What the kernels are made of: packs of 16 bytes, which are one memory access, and grids that stay on the
+// GPU and stride over the elements.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "dist/core/cuda/launch.h"
+#include "dist/core/functors.h"
+#include "dist/core/view.h"
+
+namespace dist::cuda_kernels {
+
+// Elements that are loaded and stored by one instruction.
+template <class T>
+struct alignas(16) Pack {
+  static constexpr int size = 16 / sizeof(T);
+  T at[size];
+};
+
+template <class T>
+__host__ __device__ T* elements(const TensorView& view) {
+  return reinterpret_cast<T*>(view.data);
+}
+
+// How many packs a kernel may access that way, when all these addresses begin one: else none, and it goes by
+// elements.
+template <class... Views>
+std::int64_t packs_of(const TensorView& first, const Views&... others) {
+  const auto begins_a_pack = [](const TensorView& v) {
+    return reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0;
+  };
+  const bool all = begins_a_pack(first) && (begins_a_pack(others) && ...);
+  return all ? static_cast<std::int64_t>(first.bytes() / 16) : 0;
+}
+
+// A thread of the grid begins here, and goes on by this.
+__device__ inline std::int64_t first_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline std::int64_t grid_stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
+
+inline constexpr int threads_per_block = 256;
+
+// As many blocks as the work needs, at most as many as run at once.
+inline int blocks_for(std::int64_t threads) {
+  int device = 0, processors = 1;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  const std::int64_t wanted = (threads + threads_per_block - 1) / threads_per_block;
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::int64_t{8} * processors));
+}
+
+}  // namespace dist::cuda_kernels

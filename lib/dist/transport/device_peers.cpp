@@ -1,0 +1,235 @@
+#include "dist/transport/device_peers.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <random>
+#include <string>
+
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+#include "dist/transport/device_round.h"
+#include "dist/transport/opcode.h"
+
+namespace dist {
+
+namespace {
+
+// A number that no other process has: containers may have equal pids, and a forked child inherits what is
+// static.
+std::uint64_t process_number() {
+  static const std::uint64_t job = [] {
+    std::random_device random;
+    return std::uint64_t{random()} << 32 | random();
+  }();
+  return job ^ static_cast<std::uint64_t>(::getpid());
+}
+
+const RoundTerms setup_terms{opcode_of(OpKind::barrier, DType::u8), 0};
+
+// What each rank shows the others of a plain struct, by rank.
+template <class T>
+std::vector<T> exchange(PeerMemory& hosts, T mine, const RoundLabel& label) {
+  Round round(hosts, setup_terms, label);
+  const auto bytes = static_cast<std::int64_t>(sizeof(T));
+  round.show({reinterpret_cast<std::byte*>(&mine), bytes, DType::u8, cpu});
+  std::vector<T> all(rank_index(hosts.size()));
+  for (int r = 0; r < hosts.size(); ++r)
+    if (r != hosts.rank()) std::memcpy(&all[rank_index(r)], round.of(r, bytes).data, sizeof(T));
+  all[rank_index(hosts.rank())] = mine;
+  return all;
+}
+
+// DIST_CUDA_SYNC: 0 when it is not set, else the mode's number plus one.
+std::uint64_t wanted_sync() {
+  const char* const value = std::getenv("DIST_CUDA_SYNC");
+  if (!value || *value == '\0') return 0;
+  for (const SyncMode mode : {SyncMode::events, SyncMode::flags, SyncMode::host})
+    if (name(mode) == value) return static_cast<std::uint64_t>(mode) + 1;
+  fail(Errc::invalid_argument, "DIST_CUDA_SYNC is \"{}\"; there are events, flags and host", value);
+}
+
+void keep_for_ever(Tensor flags, Tensor rooms, std::unique_ptr<EventBoard> events) {
+  struct Kept {
+    std::mutex mutex;
+    std::vector<Tensor> tensors;
+    std::vector<std::unique_ptr<EventBoard>> events;
+  };
+  static auto* const kept = new Kept;
+  const std::scoped_lock lock(kept->mutex);
+  kept->tensors.push_back(std::move(flags));
+  kept->tensors.push_back(std::move(rooms));
+  kept->events.push_back(std::move(events));
+}
+
+}  // namespace
+
+struct DevicePeers::Hello {
+  std::uint64_t process;
+  std::int64_t device;  // index
+  std::uint64_t has_flags;
+  std::uint64_t wanted_sync;
+  EventBoard* events;
+  DevicePlace room;
+};
+
+std::unique_ptr<DevicePeers> DevicePeers::connect(PeerMemory& hosts, Device device, const RoundLabel& label) {
+  std::unique_ptr<DevicePeers> peers(new DevicePeers(hosts, device));
+  const std::vector<Hello> hellos = peers->greet(label);
+  if (!peers->agree(peers->try_rooms(hellos), label)) return nullptr;
+  peers->choose_signals(hellos, label);
+  return peers;
+}
+
+DevicePeers::DevicePeers(PeerMemory& hosts, Device device)
+    : hosts_(hosts),
+      api_(device_api(device.type).shared_from_this()),
+      device_(device),
+      events_(std::make_unique<EventBoard>(device)),
+      flags_(empty({2 * FlagPage::bytes}, DType::u8)),
+      rooms_(empty({static_cast<std::int64_t>(StreamSignals::depth * room_bytes)}, DType::u8, device)) {}
+
+DevicePeers::~DevicePeers() {
+  const bool others_may_look = signals_ != nullptr && !left_;
+  if (others_may_look) signals_->release();  // this rank's own streams wait no longer
+  signals_.reset();
+  for (const auto& [key, base] : mapped_) api_->release_import(device_, base);
+  if (others_may_look) keep_for_ever(std::move(flags_), std::move(rooms_), std::move(events_));
+}
+
+// First the streams meet: then nobody's work of earlier rounds is left. Then the hosts do: nobody's stream
+// looks at the signals any more.
+void DevicePeers::leave(const RoundLabel& label) {
+  {
+    DeviceRound last(*this, setup_terms, label);
+    last.attend();
+    for (int r = 0; r < size(); ++r) last.meet(r);
+  }
+  api_->synchronize(device_, current_stream(device_));
+  Round farewell(hosts_, setup_terms, label);
+  farewell.attend();
+  for (int r = 0; r < size(); ++r) farewell.meet(r);
+  left_ = true;
+}
+
+std::vector<DevicePeers::Hello> DevicePeers::greet(const RoundLabel& label) {
+  const Hello mine{process_number(), device_.index, api_->has_flags(device_) ? 1U : 0U,
+                   wanted_sync(),    events_.get(), place_of(rooms_.flat())};
+  std::vector<Hello> hellos = exchange(hosts_, mine, label);
+  for (int r = 0; r < size(); ++r) {
+    const Hello& theirs = hellos[rank_index(r)];
+    same_process_.push_back(theirs.process == mine.process);
+    if (theirs.wanted_sync != mine.wanted_sync)
+      fail(Errc::mismatch,
+           "rank {}: DIST_CUDA_SYNC differs between this rank and group rank {}; set it for all",
+           label.options().members[rank()], r);
+  }
+  return hellos;
+}
+
+bool DevicePeers::agree(bool mine, const RoundLabel& label) {
+  const auto all = exchange(hosts_, std::uint64_t{mine}, label);
+  return std::ranges::all_of(all, [](std::uint64_t yes) { return yes == 1; });
+}
+
+// Whether this rank reaches everybody's memory: their rooms are asked for as any tensor will be.
+bool DevicePeers::try_rooms(const std::vector<Hello>& hellos) {
+  try {
+    for (int r = 0; r < size(); ++r) {
+      const Device theirs = cuda(static_cast<int>(hellos[rank_index(r)].device));
+      if (same_process_[rank_index(r)] && !api_->reaches(device_, theirs))
+        fail(Errc::unsupported, "{} cannot access {}", device_.str(), theirs.str());
+      (void)address_of(r, hellos[rank_index(r)].room);
+    }
+    return true;
+  } catch (const Error& error) {
+    log(LogLevel::info, "device memory of this group's ranks goes through the host: {}", error.what());
+    return false;
+  }
+}
+
+void DevicePeers::choose_signals(const std::vector<Hello>& hellos, const RoundLabel& label) {
+  const bool one_process = std::ranges::all_of(same_process_, [](bool same) { return same; });
+  const bool all_have_flags =
+      std::ranges::all_of(hellos, [](const Hello& hello) { return hello.has_flags == 1; });
+  const std::uint64_t wanted = hellos[rank_index(rank())].wanted_sync;
+  sync_ = one_process ? SyncMode::events : all_have_flags ? SyncMode::flags : SyncMode::host;
+  if (wanted > 0) sync_ = static_cast<SyncMode>(wanted - 1);
+  if (sync_ == SyncMode::events && !one_process)
+    fail(Errc::unsupported, "DIST_CUDA_SYNC=events is for ranks that are threads; use flags or host");
+  if (sync_ == SyncMode::flags && !all_have_flags)
+    fail(Errc::unsupported,
+         "DIST_CUDA_SYNC=flags: {} or another rank's device has no 64-bit stream memory operations; "
+         "use host",
+         device_.str());
+  std::vector<EventBoard*> boards;
+  for (const Hello& hello : hellos) boards.push_back(hello.events);
+  if (sync_ == SyncMode::flags && !use_flags(label)) sync_ = SyncMode::host;
+  if (sync_ == SyncMode::events) signals_ = make_event_signals(device_, rank(), std::move(boards));
+  if (sync_ == SyncMode::host) signals_ = make_host_signals(device_);
+  log(LogLevel::info, "ranks share device memory; their streams meet by {}", name(sync_));
+}
+
+// Every rank maps every rank's page; false on all where one could not register them with its device.
+bool DevicePeers::use_flags(const RoundLabel& label) {
+  auto* const memory = static_cast<std::byte*>(flags_.raw());
+  const auto page =
+      (reinterpret_cast<std::uintptr_t>(memory) + FlagPage::bytes - 1) / FlagPage::bytes * FlagPage::bytes;
+  const TensorView view{reinterpret_cast<std::byte*>(page), FlagPage::bytes, DType::u8, cpu};
+  new (view.data) FlagPage{};
+  std::vector<FlagPage*> pages;
+  Round round(hosts_, setup_terms, label);
+  round.expose(view);
+  for (int r = 0; r < size(); ++r) pages.push_back(reinterpret_cast<FlagPage*>(round.of(r, view.count).data));
+  round.finish();
+  try {
+    signals_ = make_flag_signals(device_, rank(), std::move(pages));
+  } catch (const Error& error) {
+    log(LogLevel::info, "streams cannot meet by flags: {}", error.what());
+  }
+  if (agree(signals_ != nullptr, label)) return true;
+  signals_.reset();
+  return false;
+}
+
+bool DevicePeers::maps(const TensorView& memory) const {
+  try {
+    return memory.count == 0 || api_->allocation_of(device_, memory.data).bytes > 0;
+  } catch (const Error&) {
+    return false;  // foreign memory
+  }
+}
+
+DevicePlace DevicePeers::place_of(const TensorView& part) {
+  DevicePlace place{};
+  place.bytes = part.bytes();
+  if (part.count == 0) return place;
+  const Allocation whole = api_->allocation_of(device_, part.data);
+  place.allocation = whole.id;
+  place.address = reinterpret_cast<std::uint64_t>(part.data);
+  place.offset = static_cast<std::uint64_t>(part.data - whole.base);
+  auto& handle = exported_[whole.id];
+  if (handle.empty()) handle = api_->export_memory(device_, whole.base);
+  if (handle.size() != sizeof place.handle)
+    fail(Errc::internal, "a memory handle has {} bytes", handle.size());
+  std::memcpy(place.handle, handle.data(), handle.size());
+  return place;
+}
+
+std::byte* DevicePeers::address_of(int rank, const DevicePlace& place) {
+  if (same_process_[rank_index(rank)]) return reinterpret_cast<std::byte*>(place.address);
+  auto& base = mapped_[{rank, place.allocation}];
+  if (!base) base = api_->import_memory(device_, {std::begin(place.handle), std::end(place.handle)});
+  return static_cast<std::byte*>(base) + place.offset;
+}
+
+TensorView DevicePeers::room(std::uint64_t round) const {
+  return rooms_.flat().slice(static_cast<std::int64_t>(round % StreamSignals::depth * room_bytes),
+                             static_cast<std::int64_t>(room_bytes));
+}
+
+}  // namespace dist

@@ -1,0 +1,87 @@
+// DevicePeers: how the ranks of a group reach each other's device memory.
+//
+// A rank tells where its data lies by a notice on the host (peer_memory.h): which allocation, by a handle
+// that other processes can map, and the offset in it. Each allocation is mapped at first use and stays
+// mapped; in one process the address serves as it is. When the data is ready, and when nobody uses it any
+// more, is said on the streams (stream_signals.h), so the host waits for the others' calls, never for data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "dist/core/device.h"
+#include "dist/core/tensor.h"
+#include "dist/transport/round.h"
+#include "dist/transport/stream_signals.h"
+
+namespace dist {
+
+// Where a part of a rank's data lies, for the others. Fits a notice's own room.
+struct DevicePlace {
+  std::uint64_t allocation;  // its id in that process
+  std::uint64_t address;     // for ranks of the same process
+  std::uint64_t offset;      // in the allocation, for others
+  std::uint64_t bytes;
+  std::byte handle[64];  // of the allocation
+};
+
+// Of one rank in one group. One round at a time; all ranks hold the same rounds in the same order. Must not
+// outlive `hosts`.
+class DevicePeers {
+ public:
+  static constexpr std::size_t room_bytes = std::size_t{64} << 10;  // what a round can show
+  // Every member calls it, with the device of its tensors. nullptr on every rank where one cannot reach the
+  // memory of another; the reason is logged (info). Errors as an operation's.
+  static std::unique_ptr<DevicePeers> connect(PeerMemory& hosts, Device device, const RoundLabel& label);
+  ~DevicePeers();
+  DevicePeers(const DevicePeers&) = delete;
+  DevicePeers& operator=(const DevicePeers&) = delete;
+
+  int rank() const { return hosts_.rank(); }
+  int size() const { return hosts_.size(); }
+  Device device() const { return device_; }
+  SyncMode sync() const { return sync_; }
+  std::size_t mapped() const { return mapped_.size(); }  // allocations of other processes
+  // Whether the others can reach this memory.
+  bool maps(const TensorView& memory) const;
+  // Lets every stream of this rank go that waits for another rank: something has failed, nothing is right any
+  // more. From any thread.
+  void release() noexcept { signals_->release(); }
+  // The last thing all ranks do, on the stream of their work: nobody needs this rank's rooms and flags any
+  // more. Without it they stay for ever.
+  void leave(const RoundLabel& label);
+
+ private:
+  friend class DeviceRound;
+  struct Hello;
+  DevicePeers(PeerMemory& hosts, Device device);
+  std::vector<Hello> greet(const RoundLabel& label);
+  bool agree(bool mine, const RoundLabel& label);
+  bool try_rooms(const std::vector<Hello>& hellos);
+  void choose_signals(const std::vector<Hello>& hellos, const RoundLabel& label);
+  bool use_flags(const RoundLabel& label);
+
+  DevicePlace place_of(const TensorView& part);
+  std::byte* address_of(int rank, const DevicePlace& place);
+  TensorView room(std::uint64_t round) const;
+
+  PeerMemory& hosts_;
+  const std::shared_ptr<DeviceApi> api_;
+  const Device device_;
+  SyncMode sync_ = SyncMode::host;
+  std::unique_ptr<EventBoard> events_;
+  Tensor flags_;  // memory of the arena, with a FlagPage in it
+  Tensor rooms_;  // where data is shown, a room a round
+  std::unique_ptr<StreamSignals> signals_;
+  std::vector<bool> same_process_;                            // by rank
+  std::map<std::pair<int, std::uint64_t>, void*> mapped_;     // by rank and allocation
+  std::map<std::uint64_t, std::vector<std::byte>> exported_;  // handles, by allocation
+  std::uint64_t round_ = 0;                                   // the last one that was begun
+  bool left_ = false;
+};
+
+}  // namespace dist

@@ -1,0 +1,62 @@
+// DeviceRound: one operation on the ranks' device memory. As Round (round.h), but for the current
+// stream: what it returns may be used by work enqueued there from then on, what it waits for holds up that
+// stream alone.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dist/transport/device_peers.h"
+
+namespace dist {
+
+class DeviceRound {
+ public:
+  static constexpr int everybody = Round::everybody;
+  static constexpr std::size_t shown_bytes = DevicePeers::room_bytes;
+
+  DeviceRound(DevicePeers& peers, const RoundTerms& terms, const RoundLabel& label);
+  ~DeviceRound();  // signals done
+  DeviceRound(const DeviceRound&) = delete;
+  DeviceRound& operator=(const DeviceRound&) = delete;
+
+  int rank() const { return peers_.rank(); }
+  int size() const { return peers_.size(); }
+
+  static bool fits(std::size_t bytes, std::size_t parts = 1);
+
+  // Lets the others read a copy: afterwards work on the stream may change the memory. It must fit.
+  void show(const TensorView& data) { show({&data, 1}); }
+  void show(std::span<const TensorView> parts);
+  // Lets the others (all, or only that one) read and write the memory itself, until finish(). It must be
+  // mapped.
+  void expose(const TensorView& data, int to = everybody) { expose({&data, 1}, to); }
+  void expose(std::span<const TensorView> parts, int to = everybody);
+  void attend();
+
+  void meet(int rank);
+  static bool in_windows(int) { return false; }
+  static bool any_in_windows() { return false; }
+  TensorView of(int rank, std::int64_t count, int part = 0);
+  void finish();
+
+ private:
+  void post(std::span<const TensorView> parts);
+  void make_room();
+  void await_ready(int rank);
+  void close();
+
+  DevicePeers& peers_;
+  const RoundTerms terms_;
+  const RoundLabel& label_;
+  const DType dtype_;
+  const StreamHandle stream_;
+  std::optional<Round> notices_;  // the host's part
+  std::vector<bool> is_ready_;    // by rank: the stream waits for it already
+  bool exposes_ = false;          // others may touch this rank's memory
+  int exposed_to_ = everybody;
+  bool closed_ = false;  // done was signalled
+};
+
+}  // namespace dist

@@ -1,0 +1,102 @@
+#include "dist/transport/stream_signals.h"
+
+#include <limits>
+
+namespace dist {
+
+namespace {
+
+class EventSignals final : public StreamSignals {
+ public:
+  EventSignals(Device device, int rank, std::vector<EventBoard*> boards)
+      : device_(device), rank_(rank), boards_(std::move(boards)) {}
+
+  void signal(Point point, std::uint64_t round, StreamHandle stream) override {
+    boards_[rank_index(rank_)]->at(point, round).record(stream);
+  }
+  void await(int rank, Point point, std::uint64_t round, StreamHandle stream) override {
+    boards_[rank_index(rank)]->at(point, round).make_wait(device_, stream);
+  }
+  bool needs_meeting() const override { return true; }
+
+ private:
+  const Device device_;
+  const int rank_;
+  const std::vector<EventBoard*> boards_;
+};
+
+class FlagSignals final : public StreamSignals {
+ public:
+  FlagSignals(Device device, int rank, std::vector<FlagPage*> pages)
+      : api_(device_api(device.type).shared_from_this()),
+        device_(device),
+        rank_(rank),
+        pages_(std::move(pages)) {
+    for (FlagPage* const page : pages_) api_->register_host(page, FlagPage::bytes);
+  }
+  ~FlagSignals() override {
+    for (FlagPage* const page : pages_) api_->unregister_host(page);
+  }
+
+  void signal(Point point, std::uint64_t round, StreamHandle stream) override {
+    api_->write_flag(device_, stream, &pages_[rank_index(rank_)]->at(point), round);
+  }
+  void await(int rank, Point point, std::uint64_t round, StreamHandle stream) override {
+    api_->wait_flag(device_, stream, &pages_[rank_index(rank)]->at(point), round);
+  }
+  bool needs_meeting() const override { return false; }
+  void release() noexcept override {
+    for (FlagPage* const page : pages_)
+      for (const Point point : {Point::ready, Point::done})
+        page->at(point).store(std::numeric_limits<std::uint64_t>::max());
+  }
+
+ private:
+  const std::shared_ptr<DeviceApi> api_;
+  const Device device_;
+  const int rank_;
+  const std::vector<FlagPage*> pages_;
+};
+
+class HostSignals final : public StreamSignals {
+ public:
+  explicit HostSignals(Device device) : api_(device_api(device.type).shared_from_this()), device_(device) {}
+
+  void signal(Point, std::uint64_t, StreamHandle stream) override { api_->synchronize(device_, stream); }
+  void await(int, Point, std::uint64_t, StreamHandle) override {}
+  bool needs_meeting() const override { return true; }
+
+ private:
+  const std::shared_ptr<DeviceApi> api_;
+  const Device device_;
+};
+
+}  // namespace
+
+std::string_view name(SyncMode mode) {
+  switch (mode) {
+    case SyncMode::events: return "events";
+    case SyncMode::flags: return "flags";
+    case SyncMode::host: return "host";
+  }
+  __builtin_unreachable();
+}
+
+EventBoard::EventBoard(Device device) {
+  for (auto& of_point : events_)
+    for (std::uint64_t i = 0; i < StreamSignals::depth; ++i) of_point.emplace_back(device);
+}
+
+std::unique_ptr<StreamSignals> make_event_signals(Device device, int rank, std::vector<EventBoard*> boards) {
+  return std::make_unique<EventSignals>(device, rank, std::move(boards));
+}
+
+std::unique_ptr<StreamSignals> make_flag_signals(Device device, int rank, std::vector<FlagPage*> pages) {
+  return std::make_unique<FlagSignals>(device, rank, std::move(pages));
+}
+
+std::unique_ptr<StreamSignals> make_host_signals(Device device) {
+  return std::make_unique<HostSignals>(device);
+}
+
+}  // namespace dist

@@ -1,0 +1,134 @@
+// The real GPU does what the CPU does: kernels, memory, streams, flags, and the cuda backend with ranks as
+// threads. gpu/processes_test.cpp runs them as processes.
+#include "dist/core/device.h"
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "dist/core/kernels.h"
+#include "dist/dist.h"
+
+#include "support/expect_error.h"
+#include "support/ranks.h"
+#include "unit/device/device_sweep.h"
+
+namespace dist::test {
+namespace {
+
+class Gpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      (void)device_api(DeviceType::cuda);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+  const Device gpu = cuda(0);
+};
+
+// Awkward sizes; and views that begin one element later, which no 16-byte access may cross.
+constexpr std::array<std::int64_t, 6> counts{0, 1, 7, 1000, 65'537, 1'000'003};
+
+Tensor numbers(std::int64_t count, int salt, DType dtype) { return contribution(salt, count, dtype, cpu); }
+
+TEST_F(Gpu, ReduceManyIsExact) {
+  for (const DType dtype : all_dtypes)
+    for (const auto kind :
+         {ReduceOp::Kind::sum, ReduceOp::Kind::avg, ReduceOp::Kind::product, ReduceOp::Kind::min,
+          ReduceOp::Kind::max, ReduceOp::Kind::band, ReduceOp::Kind::bor, ReduceOp::Kind::bxor})
+      for (const std::int64_t count : counts)
+        for (const std::int64_t shift : {0, 1}) {
+          if (!is_defined(kind, dtype)) continue;
+          std::array<Tensor, 5> here, there;
+          std::array<TensorView, 5> here_views, there_views;
+          for (std::size_t i = 0; i < here.size(); ++i) {
+            here[i] = numbers(count + shift, static_cast<int>(i), dtype);
+            there[i] = here[i].to(gpu);
+            here_views[i] = here[i].flat().slice(shift, count);
+            there_views[i] = there[i].flat().slice(shift, count);
+          }
+          reduce_many(here_views, here_views, ReduceOp(kind));
+          reduce_many(there_views, there_views, ReduceOp(kind));
+          for (std::size_t i = 0; i < here.size(); ++i)
+            ASSERT_TRUE(equal(there[i], here[i])) << name(kind) << " of " << count << " " << name(dtype)
+                                                  << ", shifted by " << shift << ", output " << i;
+        }
+}
+
+TEST_F(Gpu, ArithmeticIsExact) {
+  for (const DType dtype : all_dtypes)
+    for (const std::int64_t count : counts) {
+      const Tensor a = numbers(count, 1, dtype), b = numbers(count, 2, dtype), x = a.to(gpu), y = b.to(gpu);
+      ASSERT_TRUE(equal(x, a)) << name(dtype) << " " << count;
+      ASSERT_TRUE(equal(full({count}, 3, dtype, gpu), full({count}, 3, dtype)));
+      for (const DType other : all_dtypes) ASSERT_TRUE(equal(x.to(other), a.to(other))) << name(other);
+      if (dtype == DType::boolean) continue;
+      ASSERT_TRUE(equal(x + y, a + b));
+      ASSERT_TRUE(equal(x - y, a - b));
+      ASSERT_TRUE(equal(x * y, a * b));
+      ASSERT_TRUE(equal(x.clone().add_(y, 3), a.clone().add_(b, 3)));
+      Tensor quotient = x.clone(), cpu_quotient = a.clone();
+      divide(quotient.flat(), 3);
+      divide(cpu_quotient.flat(), 3);
+      ASSERT_TRUE(equal(quotient, cpu_quotient));
+      if (!is_floating_point(dtype)) continue;
+      ASSERT_TRUE(equal(x / y, a / b)) << name(dtype) << " " << count;
+      ASSERT_TRUE(equal(x * 0.3, a * 0.3));
+      ASSERT_TRUE(equal(sqrt(x), sqrt(a)));
+    }
+}
+
+TEST_F(Gpu, StreamsMeetByFlags) {
+  DeviceApi& api = device_api(DeviceType::cuda);
+  if (!api.has_flags(gpu)) GTEST_SKIP() << "this device has no 64-bit stream memory operations";
+  const std::unique_ptr<void, decltype(&std::free)> page(std::aligned_alloc(4096, 4096), &std::free);
+  auto* const flag = new (page.get()) StreamFlag(0);
+  api.register_host(page.get(), 4096);
+  const Stream a(gpu), b(gpu);
+  const Tensor data = zeros({1000}, DType::f32, gpu), seen = zeros({1000}, DType::f32, gpu);
+  api.synchronize(gpu, nullptr);
+  {
+    const StreamGuard guard(gpu, b.handle());
+    api.wait_flag(gpu, b.handle(), flag, 7);
+    copy(seen.flat(), data.flat());
+  }
+  Event passed(gpu);
+  passed.record(b.handle());
+  EXPECT_FALSE(passed.is_done());
+  {
+    const StreamGuard guard(gpu, a.handle());
+    fill(data.flat(), 3);
+    api.write_flag(gpu, a.handle(), flag, 7);
+  }
+  passed.synchronize();
+  EXPECT_EQ(sum(seen), 3000);
+  api.unregister_host(page.get());
+}
+
+TEST_F(Gpu, MemoryThatIsMissingIsNamed) {
+  EXPECT_DIST_ERROR(empty({std::int64_t{1} << 50}, DType::u8, gpu), Errc::resource, "cudaMalloc");
+}
+
+TEST_F(Gpu, CollectivesOfThreadRanksAreExact) {
+  RankOptions options;
+  options.init.backend = "cuda";
+  for (const int n : {1, 2, 4, 8})
+    run_ranks(
+        n,
+        [](int rank) {
+          const Device mine = cuda(rank % device_api(DeviceType::cuda).count());
+          for (const DType dtype : {DType::f32, DType::bf16, DType::i64})
+            for (const std::int64_t count : counts) sweep_collectives(mine, count, dtype);
+          sweep_collectives(mine, 1000, DType::f32, {.async_op = true});
+        },
+        options);
+}
+
+}  // namespace
+}  // namespace dist::test

@@ -1,0 +1,96 @@
+// The cuda backend between processes, which map each other's device memory: on the fake device, whose memory
+// is a file.
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "dist/core/sanitizer.h"
+#include "dist/dist.h"
+
+#include "support/expect_error.h"
+#include "support/fake_device.h"
+#include "support/process_ranks.h"
+#include "unit/device/device_sweep.h"
+
+namespace dist::test {
+namespace {
+
+constexpr auto patience = std::chrono::seconds(100);
+
+// Each process has a device of its own making, which ends with the process.
+void make_device(const FakeDeviceOptions& options = {}) { new FakeDeviceGuard(options); }
+
+class DeviceProcesses : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (built_with_tsan) GTEST_SKIP() << "ThreadSanitizer does not support threads in a forked child";
+  }
+  const ScopedEnv sync{"DIST_CUDA_SYNC", GetParam()};
+};
+
+TEST_P(DeviceProcesses, GiveWhatTheHostGives) {
+  for (const int n : {2, 3}) {
+    ProcessRanks ranks(n, [](int, const auto&) {
+      make_device({.caches = true});
+      init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
+      for (const DType dtype : {DType::f32, DType::f16, DType::i64})
+        for (const std::int64_t count : {0, 7, 20'000}) sweep_collectives(cuda(0), count, dtype);
+      sweep_collectives(cuda(0), 1000, DType::f32, {.async_op = true});
+      destroy_process_group();
+      return std::string("exact");
+    });
+    for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact") << n << " ranks";
+  }
+}
+
+// Each tensor lies elsewhere; what was mapped once is found again.
+TEST_P(DeviceProcesses, MapNewMemoryAsItComes) {
+  ProcessRanks ranks(2, [](int rank, const auto&) {
+    make_device();
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
+    std::vector<Tensor> kept;
+    for (int i = 0; i < 20; ++i) {
+      kept.push_back(full({30'000}, rank + i, DType::f32, cuda(0)));
+      all_reduce(kept.back());
+      if (const double got = sum(kept.back()); got != 30'000.0 * (1 + 2 * i))
+        return fmt::format("{}: {}", i, got);
+    }
+    destroy_process_group();
+    return std::string("exact");
+  });
+  for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
+}
+
+TEST_P(DeviceProcesses, AKilledRankEndsTheOthersSoon) {
+  ProcessRanks ranks(3, [](int, const auto& ready) -> std::string {
+    make_device();
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
+    Tensor t = ones({30'000}, DType::f32, cuda(0));
+    try {
+      for (int i = 0;; ++i) {
+        all_reduce(t, ReduceOp::avg);
+        if (i == 5) ready();
+        (void)sum(t);  // the host waits for the device
+      }
+    } catch (const Error& error) {
+      return error.what();
+    }
+  });
+  ASSERT_TRUE(ranks.wait_ready(std::chrono::seconds(30)));
+  ranks.kill(1);
+  const auto killed = ProcessRanks::Clock::now();
+  const auto reports = ranks.join(std::chrono::seconds(20));
+  for (const int rank : {0, 2}) {
+    const auto& report = reports[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(report.signal, 0) << rank;
+    EXPECT_NE(report.text.find("rank 1"), std::string::npos) << report.text;
+    EXPECT_LE(report.ended - killed, std::chrono::seconds(2)) << report.text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Device, DeviceProcesses, testing::Values("flags", "host"),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace dist::test

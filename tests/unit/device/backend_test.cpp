@@ -1,0 +1,233 @@
+// The cuda backend on the fake device: everything but CUDA itself. Ranks are threads;
+// backend_processes_test.cpp runs them as processes.
+#include <array>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "dist/core/device.h"
+#include "dist/dist.h"
+
+#include "support/expect_error.h"
+#include "support/fake_device.h"
+#include "support/ranks.h"
+#include "unit/device/device_sweep.h"
+
+namespace dist::test {
+namespace {
+
+RankOptions on_cuda() {
+  RankOptions options;
+  options.init.backend = "cuda";
+  return options;
+}
+
+Device device_of(int rank) { return cuda(rank % device_api(DeviceType::cuda).count()); }
+
+constexpr std::array dtypes{DType::f32, DType::i64, DType::bf16, DType::u8};
+// The last one is larger than a room for f32.
+constexpr std::array<std::int64_t, 4> counts{0, 1, 1000, 20'000};
+
+struct Case {
+  std::string label, sync;
+  int ranks = 1;
+  FakeDeviceOptions fake = {};
+  friend void PrintTo(const Case& c, std::ostream* out) {
+    *out << c.label << " " << c.sync << " " << c.ranks;
+  }
+};
+
+class DeviceBackendSweep : public testing::TestWithParam<Case> {};
+
+TEST_P(DeviceBackendSweep, GivesWhatTheHostGives) {
+  const ScopedEnv sync("DIST_CUDA_SYNC", GetParam().sync);
+  const FakeDeviceGuard fake(GetParam().fake);
+  run_ranks(
+      GetParam().ranks,
+      [&](int rank) {
+        for (const DType dtype : dtypes)
+          for (const std::int64_t count : counts) sweep_collectives(device_of(rank), count, dtype);
+        sweep_collectives(device_of(rank), 1000, DType::f32, {.async_op = true});
+      },
+      on_cuda());
+  EXPECT_EQ(fake->host_pages_registered(), 0U);
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const char* sync : {"events", "flags", "host"})
+    for (const int ranks : {1, 2, 3, 5}) all.push_back({"one_device", sync, ranks});
+  for (const char* sync : {"events", "flags"}) {
+    all.push_back({"two_devices", sync, 3, {.count = 2}});
+    all.push_back({"caching", sync, 4, {.caches = true}});
+    all.push_back({"restless", sync, 2, {.longest_rest = std::chrono::microseconds(20)}});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Device, DeviceBackendSweep, testing::ValuesIn(cases()), [](const auto& test) {
+  return fmt::format("{}_{}_{}", test.param.label, test.param.sync, test.param.ranks);
+});
+
+class DeviceBackendTest : public testing::TestWithParam<std::string> {
+ protected:
+  const ScopedEnv sync{"DIST_CUDA_SYNC", GetParam()};
+  FakeDeviceGuard fake;
+  const Device gpu = cuda(0);
+};
+
+TEST_P(DeviceBackendTest, WorkBeforeAndAfterACallIsOrderedByTheStream) {
+  const FakeDeviceGuard slow(FakeDeviceOptions{.longest_rest = std::chrono::milliseconds(2)});
+  run_ranks(
+      3,
+      [&](int rank) {
+        const Tensor factor = full({100}, 10, DType::f32, gpu);
+        Tensor t = zeros({100}, DType::f32, gpu);
+        for (int i = 0; i < 5; ++i) {
+          t.fill_(rank + i);
+          all_reduce(t);
+          t.mul_(factor);
+          EXPECT_EQ(sum(t), 100 * 10 * (3 + 3 * i));
+        }
+      },
+      on_cuda());
+}
+
+// As everywhere: an asynchronous call must not wait for the others to call.
+TEST_P(DeviceBackendTest, AnAsynchronousCallReturnsBeforeTheOthersCall) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor data = full({1000}, rank + 1, DType::f32, gpu), word = zeros({1});
+        Work work;
+        if (rank == 0) work = all_reduce(data, ReduceOp::sum, {.async_op = true});
+        if (rank == 0) send(word, 1);
+        if (rank == 1) recv(word, 0);
+        if (rank == 1) work = all_reduce(data, ReduceOp::sum, {.async_op = true});
+        work.wait();
+        EXPECT_EQ(sum(data), 3000);
+      },
+      on_cuda());
+}
+
+TEST_P(DeviceBackendTest, ManyOperationsAreUnderWayAtOnce) {
+  run_ranks(
+      3,
+      [&](int rank) {
+        std::vector<Tensor> tensors;
+        std::vector<Work> works;
+        for (int i = 0; i < 40; ++i) {
+          tensors.push_back(full({i * 100}, rank + i, DType::i32, gpu));
+          works.push_back(all_reduce(tensors.back(), ReduceOp::sum, {.async_op = true}));
+        }
+        for (int i = 39; i >= 0; --i) {
+          works[static_cast<std::size_t>(i)].wait();
+          EXPECT_EQ(sum(tensors[static_cast<std::size_t>(i)]), i * 100 * (3 + 3 * i));
+        }
+      },
+      on_cuda());
+}
+
+TEST_P(DeviceBackendTest, MessagesBarriersAndCpuTensorsGoThroughTheHost) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        const Tensor mine = full({10}, rank + 1, DType::f32, gpu);
+        Tensor theirs = zeros({10}, DType::f32, gpu), here = ones({3});
+        Work got = irecv(theirs, 1 - rank);
+        isend(mine, 1 - rank).wait();
+        got.wait();
+        EXPECT_EQ(sum(theirs), 10 * (2 - rank));
+        if (rank == 0) send(mine, 1);
+        if (rank == 1) {
+          EXPECT_EQ(recv(theirs).source_rank(), 0);
+        }
+        barrier();
+        all_reduce(here);
+        EXPECT_EQ(sum(here), 6);
+      },
+      on_cuda());
+}
+
+TEST_P(DeviceBackendTest, RanksThatDifferLearnIt) {
+  EXPECT_DIST_ERROR(run_ranks(
+                        2,
+                        [&](int rank) {
+                          Tensor t = zeros({rank == 0 ? 100 : 101}, DType::f32, gpu);
+                          all_reduce(t);
+                        },
+                        on_cuda()),
+                    Errc::mismatch, "bytes");
+}
+
+INSTANTIATE_TEST_SUITE_P(Device, DeviceBackendTest, testing::Values("events", "flags", "host"),
+                         [](const auto& test) { return test.param; });
+
+TEST(DeviceBackend, AGroupWorksOnOneDeviceARank) {
+  const FakeDeviceGuard fake(FakeDeviceOptions{.count = 2});
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = zeros({3}, DType::f32, cuda(rank)), elsewhere = zeros({3}, DType::f32, cuda(1 - rank));
+        all_reduce(t);
+        EXPECT_DIST_ERROR(all_reduce(elsewhere), Errc::invalid_argument, "one device a rank");
+      },
+      on_cuda());
+}
+
+// The root runs ahead of a rank whose stream stands still: what it shows may not be overwritten before it was
+// read.
+TEST(DeviceBackend, ARoomIsUsedAgainOnlyWhenItWasRead) {
+  for (const char* sync_by : {"events", "flags"}) {
+    const ScopedEnv sync("DIST_CUDA_SYNC", sync_by);
+    const FakeDeviceGuard fake;
+    run_ranks(
+        2,
+        [&](int rank) {
+          const Device gpu = cuda(0);
+          const Stream own(gpu);
+          const StreamGuard guard(gpu, own.handle());
+          std::vector<Tensor> tensors;
+          for (int i = 0; i < 40; ++i) tensors.push_back(full({10}, rank == 0 ? i : -1, DType::f32, gpu));
+          broadcast(tensors[0], 0);
+          own.synchronize();
+          if (rank == 1) fake->hold(gpu, own.handle(), true);
+          for (Tensor& t : tensors) broadcast(t, 0);
+          dist::sleep(std::chrono::milliseconds(50));
+          fake->hold(gpu, own.handle(), false);
+          for (int i = 0; i < 40; ++i)
+            EXPECT_EQ(sum(tensors[static_cast<std::size_t>(i)]), 10 * i) << sync_by;
+        },
+        on_cuda());
+  }
+}
+
+// A stream that never comes to its part of an operation: the call's timeout ends it, on all ranks.
+TEST(DeviceBackend, AStuckStreamIsLetGoAndTheNextCallSaysWhy) {
+  const ScopedEnv sync("DIST_CUDA_SYNC", "flags");
+  const FakeDeviceGuard fake;
+  run_ranks(
+      2,
+      [&](int rank) {
+        const Device gpu = cuda(0);
+        const Stream own(gpu);
+        const StreamGuard guard(gpu, own.handle());
+        Tensor t = ones({100}, DType::f32, gpu);
+        all_reduce(t);
+        own.synchronize();
+        barrier();
+        if (rank == 1) fake->hold(gpu, own.handle(), true);
+        all_reduce(t, ReduceOp::sum, {.timeout = std::chrono::milliseconds(1000)});
+        dist::sleep(std::chrono::milliseconds(2000));
+        expect_error(Errc::aborted, {"earlier collective", "has not ended on cuda:0 in 1000 ms"},
+                     [&] { all_reduce(t); });
+        fake->hold(gpu, own.handle(), false);
+        own.synchronize();  // nothing waits any more
+      },
+      on_cuda());
+}
+
+}  // namespace
+}  // namespace dist::test

@@ -1,0 +1,153 @@
+// Freed device memory is used again as early as it may be, and never earlier.
+#include "dist/core/caching_allocator.h"
+
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dist/core/tensor.h"
+
+#include "support/expect_error.h"
+#include "support/fake_device.h"
+
+namespace dist::test {
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+class CachingAllocatorTest : public testing::Test {
+ protected:
+  CachingAllocatorTest()
+      : cache(*fake.operator->(), gpu,
+              {.take =
+                   [this](std::size_t bytes) {
+                     ++taken;
+                     return fake->allocate(gpu, bytes);
+                   },
+               .give_back =
+                   [this](void* base) {
+                     ++given_back;
+                     fake->deallocate(gpu, base);
+                     for (const StreamHandle stream : {StreamHandle{}, a.handle(), b.handle()})
+                       fake->synchronize(gpu, stream);
+                     (void)fake->in_use(gpu);  // now it is free
+                   }}) {}
+
+  void free_after(void* pointer, std::vector<StreamHandle> streams) { cache.deallocate(pointer, streams); }
+
+  int taken = 0, given_back = 0;
+  const Device gpu = cuda(0);
+  FakeDeviceGuard fake{FakeDeviceOptions{.bytes = 96 * mib}};
+  const Stream a{gpu}, b{gpu};
+  CachingAllocator cache;
+};
+
+TEST_F(CachingAllocatorTest, SmallTensorsShareAPieceAndLargeOnesHaveTheirOwn) {
+  auto* const first = static_cast<std::byte*>(cache.allocate(1000, a.handle()));
+  auto* const second = static_cast<std::byte*>(cache.allocate(0, a.handle()));
+  EXPECT_EQ(taken, 1);
+  EXPECT_NE(first, second);
+  const Allocation piece = cache.allocation_of(first + 999);
+  EXPECT_EQ(piece.base, cache.allocation_of(second).base);
+  EXPECT_EQ(piece.bytes, CachingAllocator::piece_bytes);
+  auto* const large = static_cast<std::byte*>(cache.allocate(CachingAllocator::own_piece + 1, a.handle()));
+  EXPECT_EQ(taken, 2);
+  EXPECT_NE(cache.allocation_of(large).id, piece.id);
+  EXPECT_EQ(cache.allocation_of(large).bytes, 18 * mib) << "whole units of the driver";
+  EXPECT_GE(cache.in_use(), CachingAllocator::own_piece + 1001);
+  EXPECT_EQ(cache.reserved(), 50 * mib);
+  EXPECT_DIST_ERROR((void)cache.allocation_of(&taken), Errc::invalid_argument,
+                    "no memory of a tensor on cuda:0");
+}
+
+TEST_F(CachingAllocatorTest, TheSameStreamGetsItsBlockBackAtOnce) {
+  void* const block = cache.allocate(1000, a.handle());
+  fake->hold_all(true);  // the work that uses it is not done
+  free_after(block, {a.handle()});
+  EXPECT_EQ(cache.allocate(900, a.handle()), block);
+  EXPECT_EQ(fake->backlog(), 1U);
+  fake->hold_all(false);
+}
+
+TEST_F(CachingAllocatorTest, AnotherStreamWaitsForTheWorkThatUsedIt) {
+  void* const block = cache.allocate(1000, a.handle());
+  fake->hold_all(true);
+  free_after(block, {a.handle(), b.handle()});
+  void* const other = cache.allocate(1000, a.handle());
+  EXPECT_NE(other, block) << "stream b may still use it";
+  fake->hold_all(false);
+  a.synchronize();
+  b.synchronize();
+  EXPECT_EQ(cache.allocate(1000, b.handle()), block);
+}
+
+TEST_F(CachingAllocatorTest, ABlockIsNotWastedOnAMuchSmallerTensor) {
+  void* const block = cache.allocate(100'000, a.handle());
+  fake->hold_all(true);
+  free_after(block, {a.handle()});
+  EXPECT_NE(cache.allocate(1000, a.handle()), block);
+  EXPECT_EQ(cache.allocate(60'000, a.handle()), block);
+  fake->hold_all(false);
+}
+
+TEST_F(CachingAllocatorTest, AFullDeviceWaitsForWhatIsBeingFreed) {
+  void* const block = cache.allocate(90 * mib, a.handle());
+  fake->hold_all(true);
+  free_after(block, {b.handle()});
+  std::thread releases([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    fake->hold_all(false);
+  });
+  EXPECT_EQ(cache.allocate(90 * mib, a.handle()), block);
+  releases.join();
+  EXPECT_EQ(taken, 2) << "once in vain";
+}
+
+TEST_F(CachingAllocatorTest, AFullDeviceGetsPiecesBackAndSaysWhatIsMissing) {
+  free_after(cache.allocate(1000, a.handle()), {a.handle()});
+  void* const large = cache.allocate(80 * mib, a.handle());  // does not fit beside the piece for small ones
+  EXPECT_EQ(given_back, 1);
+  EXPECT_DIST_ERROR(cache.allocate(1000, a.handle()), Errc::resource, "no room");
+  free_after(large, {a.handle()});
+  EXPECT_NE(cache.allocate(1000, b.handle()), nullptr);
+}
+
+TEST_F(CachingAllocatorTest, FreeingTwiceIsNotedAndHarmless) {
+  void* const block = cache.allocate(1000, a.handle());
+  free_after(block, {a.handle()});
+  a.synchronize();
+  void* const again = cache.allocate(1000, a.handle());
+  EXPECT_EQ(again, block);
+  free_after(static_cast<std::byte*>(again) + 64, {a.handle()});  // no block begins there
+  EXPECT_GE(cache.in_use(), 1000U);
+}
+
+TEST_F(CachingAllocatorTest, EventsAreUsedAgain) {
+  for (int i = 0; i < 100; ++i) {
+    free_after(cache.allocate(1000, a.handle()), {a.handle(), b.handle()});
+    a.synchronize();
+    b.synchronize();
+  }
+  EXPECT_LE(fake->handles_alive(), 4U) << "two streams, two events";
+}
+
+// Tensors on it, from several threads with a stream each: every element as it must be.
+TEST(CachedDevice, TensorsOfManyThreadsDoNotMeet) {
+  const FakeDeviceGuard fake(
+      FakeDeviceOptions{.longest_rest = std::chrono::microseconds(50), .caches = true});
+  std::vector<std::thread> threads;
+  for (int id = 0; id < 4; ++id)
+    threads.emplace_back([id] {
+      const Stream stream(cuda(0));
+      const StreamGuard guard(cuda(0), stream.handle());
+      Tensor t = full({500}, id, DType::f32, cuda(0));
+      for (int i = 0; i < 30; ++i) t = t + ones({500}, DType::f32, cuda(0));
+      EXPECT_EQ(sum(t), 500 * (id + 30));
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(fake->in_use(cuda(0)), CachingAllocator::piece_bytes) << "one piece serves all";
+}
+
+}  // namespace
+}  // namespace dist::test
