@@ -33,8 +33,6 @@ class DeviceBackend final : public Backend {
   std::string algorithm_for(const Operation& operation) const override;
 
  private:
-  class StreamWork;
-
   void run_now(const Operation& operation);
   void run_on_stream(const Operation& operation);
   void run_direct_on_stream(const Operation& operation, const std::shared_ptr<StreamPoints>& points);
