@@ -91,10 +91,10 @@ TEST(ReduceMany, RefusesWhatItCannotDo) {
   const Tensor a = zeros({4}), longer = zeros({5}), bits = zeros({4}, DType::boolean);
   const TensorView out = a.flat();
   const std::vector<TensorView> uneven{a.flat(), longer.flat()}, mixed{a.flat(), bits.flat()}, same{a.flat()};
-  expect_error(Errc::internal, {"one count and dtype"}, [&] {
+  expect_error(Errc::internal, {"one count, one dtype and one device"}, [&] {
     reduce_many({&out, 1}, uneven, ReduceOp::sum);
   });
-  expect_error(Errc::internal, {"one count and dtype"}, [&] {
+  expect_error(Errc::internal, {"one count, one dtype and one device"}, [&] {
     reduce_many({&out, 1}, mixed, ReduceOp::sum);
   });
   expect_error(Errc::internal, {"band on f32"}, [&] { reduce_many({&out, 1}, same, ReduceOp::band); });

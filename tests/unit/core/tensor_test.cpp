@@ -163,8 +163,6 @@ TEST(Tensor, WrongArgumentsAreNamed) {
   EXPECT_DIST_ERROR(zeros({3}).item<float>(), Errc::invalid_argument, "3 elements, not one");
   EXPECT_DIST_ERROR(Tensor::from_blob(nullptr, {3}), Errc::invalid_argument, "null memory");
   EXPECT_DIST_ERROR(zeros({3}).copy_(zeros({4})), Errc::invalid_argument, "shapes [3] and [4] differ");
-  EXPECT_DIST_ERROR(zeros({3}, DType::f32, cuda(0)), Errc::unsupported, "DIST_CUDA=ON");
-  EXPECT_DIST_ERROR(zeros({3}).to(cuda(0)), Errc::unsupported, "DIST_CUDA=ON");
 }
 
 TEST(Tensor, CopyConvertsAndToIsTheSameTensorWhereNothingChanges) {

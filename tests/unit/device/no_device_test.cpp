@@ -20,6 +20,7 @@ bool has_gpu() {
 TEST(NoDevice, EveryWayToAskForOneSaysTheSame) {
   if (has_gpu()) GTEST_SKIP() << "this machine has a GPU";
   const Tensor here = zeros({3});
+  EXPECT_DIST_ERROR(device_api(DeviceType::cuda), Errc::unsupported, "keep tensors on the cpu");
   EXPECT_DIST_ERROR(here.to(cuda(0)), Errc::unsupported, "keep tensors on the cpu");
   EXPECT_DIST_ERROR(zeros({3}, DType::f32, cuda(1)), Errc::unsupported, "keep tensors on the cpu");
   EXPECT_DIST_ERROR(tensor({1, 2}, cuda(0)), Errc::unsupported, "keep tensors on the cpu");
