@@ -94,7 +94,6 @@ trace::Call call_of(const GroupState& group, const Operation& operation, bool as
   call.event.group = group.identity.context;
   call.event.sequence = operation.sequence;
   call.event.name = name(operation.kind);
-  call.event.algorithm = group.backend->algorithm_for(operation);
   call.event.where = operation.where;
   if (operation.kind != OpKind::barrier)
     call.event.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());

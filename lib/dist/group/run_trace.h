@@ -38,7 +38,7 @@ std::chrono::steady_clock::time_point origin_of(const Moment& rank_0, bool one_h
 std::shared_ptr<trace::RankTracer> make_tracer(const Settings& settings, const Job& job);
 void start_trace(trace::RankTracer& tracer, const Job& job, const Moment& rank_0);
 
-// An admitted call, for whoever traces it.
+// An admitted call, for whoever traces it; by which algorithm it will run is not known yet.
 trace::Call call_of(const GroupState& group, const Operation& operation, bool async);
 
 // An admitted call begins; nothing when no trace is kept. It ends by RankTracer::call_ends().

@@ -59,7 +59,11 @@ check::Party SimObserver::party_of(const Operation& operation) const {
 void SimObserver::issued(const GroupState& group, Operation& operation, bool async) {
   if (!inspector_) return;
   if (inspector_->checks()) check(group, operation, async);
-  if (inspector_->traces()) inspector_->call_begins(rank_, call_of(group, operation, async));
+  if (inspector_->traces()) {
+    trace::Call call = call_of(group, operation, async);
+    call.event.algorithm = group.backend->algorithm_for(operation);
+    inspector_->call_begins(rank_, std::move(call));
+  }
 }
 
 void SimObserver::check(const GroupState& group, Operation& operation, bool async) {

@@ -42,7 +42,10 @@ void Engine::admit(Op& op) {
   ops_.push_back(op);
 }
 
-void Engine::dismiss(Op& op) noexcept {
+void Engine::dismiss(Lock& lock, Op& op) noexcept {
+  transfers_.for_each([&](Transfer& t) {
+    if (t.op == &op) retire(lock, t);
+  });
   ops_.remove(op);
   matching_.close(*op.box);
 }
@@ -55,27 +58,27 @@ void Engine::open(Op& op) {
 
 void Engine::close(Op& op) noexcept {
   Lock lock = baton_.enter();
-  transfers_.for_each([&](Transfer& t) {
-    if (t.op == &op) retire(lock, t);
-  });
-  dismiss(op);
+  dismiss(lock, op);
 }
 
 // Under one lock, and the clock is asked only by who must wait.
 int Engine::carry(Op& op, bool is_send, const TensorView& data, int peer, Timeout timeout) {
   Lock lock = baton_.enter();
   admit(op);
-  Transfer& t = is_send ? begin_send(op, data, peer) : begin_receive(op, data, peer);
-  if (!t.is_settled() && !look_for(lock, t)) {
-    op.since = std::chrono::steady_clock::now();
-    op.options.deadline = Deadline::after(timeout);
+  try {
+    Transfer& t = is_send ? begin_send(op, data, peer) : begin_receive(op, data, peer);
+    if (!t.is_settled() && !look_for(lock, t)) {
+      op.since = std::chrono::steady_clock::now();
+      op.options.deadline = Deadline::after(timeout);
+    }
+    if (const Trouble trouble = end(lock, t)) throw Error(trouble.code, trouble.text);
+    const int other = t.peer;
+    dismiss(lock, op);
+    return other;
+  } catch (...) {
+    dismiss(lock, op);
+    throw;
   }
-  const Trouble trouble = end(lock, t);
-  const int other = t.peer;
-  dismiss(op);
-  lock.unlock();
-  if (trouble) throw Error(trouble.code, trouble.text);
-  return other;
 }
 
 std::uint64_t Engine::send(Op& op, const TensorView& data, int peer) {

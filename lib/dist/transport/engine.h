@@ -84,7 +84,7 @@ class Engine final : private LinkEvents {
  private:
   // Transfers (engine.cpp).
   void admit(Op& op);
-  void dismiss(Op& op) noexcept;
+  void dismiss(Lock& lock, Op& op) noexcept;
   Transfer& begin_send(Op& op, const TensorView& data, int peer);
   Transfer& begin_receive(Op& op, const TensorView& data, int peer);
   Trouble end(Lock& lock, Transfer& t);

@@ -1,6 +1,7 @@
 // Large messages: the receiver copies them out of the sender's memory, and a sender that waits helps.
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "dist/transport/engine.h"
 #include "dist/transport/shared_copy.h"
@@ -10,6 +11,8 @@ namespace {
 
 // A peer that was stopped in the middle of a copy cannot be waited for for ever.
 constexpr std::chrono::seconds stopped_copy_patience{2};
+
+constexpr std::chrono::microseconds look_again{200};  // whether the other side has copied its block
 
 }  // namespace
 
@@ -59,14 +62,18 @@ void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
   const bool is_done = work.await_others();
   lock.lock();
   if (is_done) return;
-  const Deadline patience = Deadline::after(stopped_copy_patience);
+  // However long it takes: a sender that is stopped in the middle of a block writes to the buffer when it
+  // goes on.
   while (!work.is_done()) {
-    if (link.is_shut() || patience.passed()) {
-      std::memcpy(t.data, t.source, t.bytes);  // who took the missing block is gone, or seems stopped
+    if (link.is_shut()) {
+      std::memcpy(t.data, t.source, t.bytes);  // who took the missing block is gone
       return;
     }
+    lock.unlock();
+    std::this_thread::sleep_for(look_again);
+    lock.lock();
     Poller::Events events;
-    handle(poller_.wait(events, 1));
+    handle(poller_.wait(events, 0));
   }
 }
 

@@ -159,7 +159,9 @@ Trouble Engine::end(Lock& lock, Transfer& t) {
   const auto settled = [&t] { return t.is_settled(); };
   if (!t.is_settled()) {
     await(lock, settled, t.op->options.deadline);
-    if (t.being_copied) await(lock, settled, Deadline::never());
+    if (t.being_copied)
+      await(
+          lock, [&t] { return !t.being_copied; }, Deadline::never());
   }
   Trouble trouble;
   if (t.stage != Transfer::Stage::done)

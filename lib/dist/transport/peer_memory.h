@@ -75,6 +75,7 @@ class PeerMemory {
  private:
   friend class Round;
   Peer& peer(int rank) { return setup_.peers[static_cast<std::size_t>(rank)]; }
+  const Peer& peer(int rank) const { return setup_.peers[static_cast<std::size_t>(rank)]; }
   net::SharedArea& mine() { return *peer(setup_.rank).area; }
 
   std::byte* windows();  // this rank's

@@ -1,6 +1,7 @@
 #include "dist/transport/round.h"
 
 #include <chrono>
+#include <exception>
 #include <thread>
 
 #include "dist/transport/engine.h"
@@ -70,8 +71,9 @@ void Round::make_room() {
 // can see that it has: they would take the round for finished.
 Round::~Round() {
   const std::uint64_t round = peers_.round_;
-  if (exposes_) peers_.mine().flags.withdrawn.store(round);
-  if (works_) tell_done();
+  const bool failed = std::uncaught_exceptions() > exceptions_before_;
+  if (exposes_ || failed) peers_.mine().flags.withdrawn.store(round);
+  if (works_ || failed) tell_done();
   if (!exposes_) return;
   peers_.wake_peers();
   for (const PeerMemory::Peer& peer : peers_.setup_.peers) {
@@ -134,13 +136,24 @@ void Round::tell_done() {
   peers_.wake_peers();
 }
 
+// Whether that rank, or anyone whose memory this rank works on, has given this round up; -1: nobody.
+int Round::who_gave_up(int rank) const {
+  const auto gave_up = [&](int r) {
+    return peers_.peer(r).area->flags.withdrawn.load(std::memory_order_acquire) == peers_.round_;
+  };
+  if (gave_up(rank)) return rank;
+  for (int r = 0; works_ && r < size(); ++r)
+    if (gave_up(r)) return r;
+  return -1;
+}
+
 // Until that rank has come so far in this round.
 template <class Reached>
 void Round::await_progress(int rank, const Reached& reached) {
   const net::RoundFlags& theirs = peers_.peer(rank).area->flags;
-  const auto gave_up = [&] { return theirs.withdrawn.load(std::memory_order_acquire) == peers_.round_; };
-  wait_until([&] { return reached(theirs) || gave_up(); }, rank);
-  if (gave_up()) peers_.setup_.engine.fail_withdrawn(label_.options(), peers_.peer(rank).global_rank);
+  wait_until([&] { return reached(theirs) || who_gave_up(rank) >= 0; }, rank);
+  if (const int other = who_gave_up(rank); other >= 0)
+    peers_.setup_.engine.fail_withdrawn(label_.options(), peers_.peer(other).global_rank);
 }
 
 bool Round::is_done(const net::RoundFlags& theirs) const {

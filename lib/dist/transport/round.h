@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <span>
 
@@ -76,6 +77,7 @@ class Round {
   void begin_work(int rank);
   void tell_done();
   bool is_done(const net::RoundFlags& theirs) const;
+  int who_gave_up(int rank) const;
   template <class Reached>
   void await_progress(int rank, const Reached& reached);
   template <class Await>
@@ -88,6 +90,7 @@ class Round {
   bool exposes_ = false;  // others may touch this rank's memory
   bool works_ = false;    // this rank may touch that of others
   int exposed_to_ = everybody;
+  const int exceptions_before_ = std::uncaught_exceptions();
 };
 
 }  // namespace dist

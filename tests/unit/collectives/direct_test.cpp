@@ -163,6 +163,28 @@ TEST(Direct, NobodyTouchesMemoryThatWasGivenUp) {
   });
 }
 
+// The root has shown nothing and touched nothing yet, and still the rank that exposed its part must learn of
+// it.
+TEST(Direct, WhoGivesUpBeforeItBeganTellsThoseWhoWaitForIt) {
+  run_direct_ranks(3, [](DirectRank& rank) {
+    if (rank.rank() == 2) return std::this_thread::sleep_for(600ms);
+    Tensor data = ones({50'000}), all = zeros({150'000});
+    const std::vector<TensorView> outs{all.flat().slice(0, 50'000), all.flat().slice(50'000, 50'000),
+                                       all.flat().slice(100'000, 50'000)};
+    CollectiveArgs args;
+    args.in = data.flat();
+    if (rank.rank() == 0) {
+      args.outs = outs;
+      rank.set_timeout(200ms);
+      expect_error(Errc::timeout, {"rank 2"},
+                   [&] { direct_gather(rank.call(OpKind::gather, DType::f32), args); });
+    } else {
+      expect_error(Errc::peer_failed, {"rank 0", "gave up"},
+                   [&] { direct_gather(rank.call(OpKind::gather, DType::f32), args); });
+    }
+  });
+}
+
 TEST(Direct, ADeathEndsTheOthersWait) {
   const auto began = std::chrono::steady_clock::now();
   run_unjoined(3, [](int rank, const std::shared_ptr<Store>& store) {
