@@ -239,7 +239,7 @@ void FakeDevice::wait_flag(Device device, StreamHandle handle, StreamFlag* flag,
   const std::scoped_lock lock(mutex_);
   check_registered(flag);
   stream(device, handle).enqueue([=] {
-    while (flag->load() < value) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    while (!flag_has_reached(flag->load(), value)) std::this_thread::sleep_for(std::chrono::microseconds(20));
   });
 }
 

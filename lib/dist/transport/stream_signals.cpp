@@ -1,7 +1,5 @@
 #include "dist/transport/stream_signals.h"
 
-#include <limits>
-
 namespace dist {
 
 namespace {
@@ -47,8 +45,7 @@ class FlagSignals final : public StreamSignals {
   bool needs_meeting() const override { return false; }
   void release() noexcept override {
     for (FlagPage* const page : pages_)
-      for (const Point point : {Point::ready, Point::done})
-        page->at(point).store(std::numeric_limits<std::uint64_t>::max());
+      for (const Point point : {Point::ready, Point::done}) page->at(point).store(released_flag);
   }
 
  private:

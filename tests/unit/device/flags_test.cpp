@@ -1,5 +1,6 @@
 // Flags in host memory: what streams of several ranks meet by.
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 #include <thread>
@@ -58,6 +59,21 @@ TEST_F(FlagsTest, ALargerValueEndsTheWaitToo) {
   flag->store(9);  // by the host: how a watchdog releases a stream
   passed.synchronize();
   EXPECT_TRUE(passed.is_done());
+}
+
+// As a GPU compares: half of all words are before any other.
+TEST_F(FlagsTest, TheLargestWordEndsNoWaitButTheReleasedOneEndsAll) {
+  fake->wait_flag(gpu, a.handle(), flag, 3);
+  Event passed(gpu);
+  passed.record(a.handle());
+  flag->store(std::numeric_limits<std::uint64_t>::max());
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(passed.is_done());
+  flag->store(released_flag);
+  passed.synchronize();
+  for (const std::uint64_t round : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 40})
+    fake->wait_flag(gpu, a.handle(), flag, round);
+  a.synchronize();
 }
 
 TEST_F(FlagsTest, MemoryMustBeRegisteredAsOftenAsItIsUnregistered) {
