@@ -118,6 +118,7 @@ Allocation FakeDevice::allocation_of(Device device, const void* pointer) {
 }
 
 std::vector<std::byte> FakeDevice::export_memory(Device device, const void* pointer) {
+  if (CachingAllocator* const cache = at(device).cache.get()) cache->keep(pointer);
   const std::scoped_lock lock(mutex_);
   if (!options_.exports) fail(Errc::unsupported, "other processes cannot map this device's memory");
   const FakeHandle handle = at(device).memory.export_block(pointer);
