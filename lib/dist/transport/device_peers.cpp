@@ -206,7 +206,7 @@ bool DevicePeers::use_flags(const RoundLabel& label) {
   for (int r = 0; r < size(); ++r) pages.push_back(reinterpret_cast<FlagPage*>(round.of(r, view.count).data));
   round.finish();
   try {
-    signals_ = make_flag_signals(device_, rank(), std::move(pages));
+    signals_ = make_flag_signals(device_, rank(), pages);
   } catch (const Error& error) {
     log(LogLevel::info, "streams cannot meet by flags: {}", error.what());
   }

@@ -105,6 +105,30 @@ TEST_P(DeviceProcesses, ARankThatCannotTakePartTellsTheOthers) {
   }
 }
 
+TEST(DeviceProcessesThatDiffer, LearnItAndEveryLaterCallSaysSo) {
+  if (built_with_tsan) GTEST_SKIP() << "ThreadSanitizer does not support threads in a forked child";
+  ProcessRanks ranks(2, [](int rank, const auto&) {
+    make_device();
+    ::setenv("DIST_CUDA_SYNC", rank == 0 ? "host" : "flags", 1);
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
+    Tensor t = ones({10}, DType::f32, cuda(0));
+    std::string told;
+    for (int i = 0; i < 2; ++i) {
+      try {
+        all_reduce(t);
+      } catch (const Error& error) {
+        told += fmt::format("[{}] {}\n", name(error.code()), error.what());
+      }
+    }
+    return told;
+  });
+  for (const auto& report : ranks.join(patience)) {
+    EXPECT_NE(report.text.find("DIST_CUDA_SYNC differs"), std::string::npos) << report.text;
+    EXPECT_NE(report.text.find("an earlier collective of this group failed"), std::string::npos)
+        << report.text;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Device, DeviceProcesses, testing::Values("flags", "host"),
                          [](const auto& test) { return test.param; });
 

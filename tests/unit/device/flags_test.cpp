@@ -4,11 +4,13 @@
 #include <memory>
 #include <new>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "dist/core/kernels.h"
 #include "dist/core/tensor.h"
+#include "dist/transport/stream_signals.h"
 
 #include "support/expect_error.h"
 #include "support/fake_device.h"
@@ -89,6 +91,14 @@ TEST_F(FlagsTest, MemoryMustBeRegisteredAsOftenAsItIsUnregistered) {
   fake->unregister_host(pages.get());
   EXPECT_EQ(fake->host_pages_registered(), 0U);
   EXPECT_DIST_ERROR(fake->wait_flag(gpu, a.handle(), flag, 1), Errc::internal, "no registered host memory");
+}
+
+TEST_F(FlagsTest, PagesOfWhichOneCannotBeRegisteredAreAllLetGo) {
+  const std::unique_ptr<void, decltype(&std::free)> other(std::aligned_alloc(page, page), &std::free);
+  const std::vector<FlagPage*> some_bad{static_cast<FlagPage*>(other.get()),
+                                        reinterpret_cast<FlagPage*>(flag + 1)};
+  EXPECT_DIST_ERROR((void)make_flag_signals(gpu, 0, some_bad), Errc::internal, "not whole pages");
+  EXPECT_EQ(fake->host_pages_registered(), 1U) << "the one of this test";
 }
 
 TEST(NoFlags, ADeviceWithoutThemSaysSo) {
