@@ -118,7 +118,9 @@ Allocation FakeDevice::allocation_of(Device device, const void* pointer) {
 }
 
 std::vector<std::byte> FakeDevice::export_memory(Device device, const void* pointer) {
+  if (CachingAllocator* const cache = at(device).cache.get()) cache->keep(pointer);
   const std::scoped_lock lock(mutex_);
+  if (!options_.exports) fail(Errc::unsupported, "other processes cannot map this device's memory");
   const FakeHandle handle = at(device).memory.export_block(pointer);
   std::vector<std::byte> bytes(sizeof handle);
   std::memcpy(bytes.data(), &handle, sizeof handle);
@@ -239,7 +241,7 @@ void FakeDevice::wait_flag(Device device, StreamHandle handle, StreamFlag* flag,
   const std::scoped_lock lock(mutex_);
   check_registered(flag);
   stream(device, handle).enqueue([=] {
-    while (flag->load() < value) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    while (!flag_has_reached(flag->load(), value)) std::this_thread::sleep_for(std::chrono::microseconds(20));
   });
 }
 

@@ -28,6 +28,7 @@ struct FakeDeviceOptions {
   std::chrono::microseconds longest_rest{0};   // before each kernel and copy: another schedule each time
   std::uint64_t seed = 1;
   bool has_flags = true;
+  bool exports = true;  // other processes can map its memory
   bool caches =
       false;  // freed memory, as a GPU's is (CachingAllocator); bounds are checked less strictly then
 };

@@ -120,6 +120,15 @@ std::string DeviceBackend::broken_by() {
   return broken_by_;
 }
 
+void DeviceBackend::refuse_if_broken(const Operation& operation) {
+  const std::string cause = broken_by();
+  if (cause.empty()) return;
+  Error error(Errc::aborted,
+              fmt::format("rank {}: {} was given up: an earlier collective of this group failed: {}",
+                          context_.members[context_.rank], describe(operation), cause));
+  std::rethrow_exception(context_.observer->failed(operation, std::make_exception_ptr(std::move(error))));
+}
+
 int DeviceBackend::run(const Operation& operation) {
   const bool on_device = operation.device().type != DeviceType::cpu;
   if (!is_collective(operation.kind)) {
@@ -164,6 +173,7 @@ void DeviceBackend::run_now(const Operation& operation) {
 
 void DeviceBackend::run_on_stream(const Operation& operation) {
   const auto points = take_points(operation);
+  refuse_if_broken(operation);
   const StreamGuard guard(*device_, stream_->handle());
   points->ready.make_wait(*device_, stream_->handle());
   connect(operation);
@@ -197,9 +207,6 @@ void DeviceBackend::run_direct_on_stream(const Operation& operation,
                                          const std::shared_ptr<StreamPoints>& points) {
   bool may_differ = false;  // the ranks may not be in step any more if this fails
   try {
-    if (const std::string cause = broken_by(); !cause.empty())
-      fail(Errc::aborted, "rank {}: {} was given up: an earlier collective of this group failed: {}",
-           context_.members[context_.rank], describe(operation), cause);
     const DeviceAlgorithm& algorithm = *device_algorithm(operation);
     context_.observer->starting(operation, {algorithm.name, true});
     may_differ = true;

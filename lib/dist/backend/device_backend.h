@@ -43,6 +43,7 @@ class DeviceBackend final : public Backend {
   std::shared_ptr<StreamPoints> take_points(const Operation& operation);
   void break_by(const std::exception& error);
   std::string broken_by();
+  void refuse_if_broken(const Operation& operation);
   void leave();
 
   BackendContext context_;

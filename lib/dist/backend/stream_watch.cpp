@@ -40,9 +40,10 @@ void StreamWatch::loop() {
   for (;;) {
     changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
     if (stopping_) return;
-    const Watched& front = queue_.front();
+    Watched& front = queue_.front();
     lock.unlock();
     const bool ended = has_ended(front);
+    if (ended) const Watched gone = std::move(front);  // its tensors are freed here, which may take a while
     lock.lock();
     if (!ended) continue;
     queue_.pop_front();

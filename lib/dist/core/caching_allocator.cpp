@@ -22,14 +22,14 @@ CachingAllocator::CachingAllocator(DeviceApi& api, Device device, Source source)
     : api_(api), device_(device), source_(std::move(source)) {}
 
 CachingAllocator::~CachingAllocator() {
-  const std::scoped_lock lock(mutex_);
-  wait_for_leaving();
+  std::unique_lock lock(mutex_);
+  wait_for_leaving(lock);
   for (const EventHandle event : spare_events_) api_.free_event(device_, event);
   for (const Piece& piece : pieces_) source_.give_back(piece.all.base);
 }
 
 void* CachingAllocator::allocate(std::size_t bytes, StreamHandle stream) {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   collect();
   if (void* found = find_leaving(bytes, stream)) return found;
   if (void* found = find_free(bytes)) return found;
@@ -38,7 +38,7 @@ void* CachingAllocator::allocate(std::size_t bytes, StreamHandle stream) {
   } catch (const Error& error) {
     if (error.code() != Errc::resource) throw;
   }
-  wait_for_leaving();
+  wait_for_leaving(lock);
   if (void* found = find_free(bytes)) return found;
   give_back_free_pieces();
   return in_new_piece(bytes);
@@ -95,6 +95,7 @@ void CachingAllocator::deallocate(void* pointer, std::span<const StreamHandle> s
     }
   } catch (const std::exception& error) {  // broken, or at its end: nobody gets it again
     log(LogLevel::info, "{}: memory could not be freed: {}", device_.str(), error.what());
+    leaving_bytes_ -= leaving.block.size;
     leaving_.pop_back();
   }
 }
@@ -124,15 +125,19 @@ void CachingAllocator::collect() {
   });
 }
 
-void CachingAllocator::wait_for_leaving() {
+void CachingAllocator::wait_for_leaving(std::unique_lock<std::mutex>& lock) {
+  std::vector<EventHandle> events;  // which live as long as this
   for (const Leaving& leaving : leaving_)
-    for (const auto& [stream, event] : leaving.uses) api_.synchronize_event(device_, event);
+    for (const auto& [stream, event] : leaving.uses) events.push_back(event);
+  lock.unlock();
+  for (const EventHandle event : events) api_.synchronize_event(device_, event);
+  lock.lock();
   collect();
 }
 
 void CachingAllocator::give_back_free_pieces() {
   std::erase_if(pieces_, [&](const Piece& piece) {
-    if (piece.blocks.in_use() > 0) return false;
+    if (piece.kept || piece.blocks.in_use() > 0) return false;
     source_.give_back(piece.all.base);
     return true;
   });
@@ -142,6 +147,11 @@ CachingAllocator::Piece* CachingAllocator::piece_of(const void* pointer) {
   const auto found =
       std::ranges::find_if(pieces_, [&](const Piece& piece) { return piece.contains(pointer); });
   return found == pieces_.end() ? nullptr : &*found;
+}
+
+void CachingAllocator::keep(const void* pointer) {
+  const std::scoped_lock lock(mutex_);
+  if (Piece* const piece = piece_of(pointer)) piece->kept = true;
 }
 
 Allocation CachingAllocator::allocation_of(const void* pointer) const {

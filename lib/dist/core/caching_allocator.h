@@ -42,6 +42,8 @@ class CachingAllocator {
   void* allocate(std::size_t bytes, StreamHandle stream);
   // Free after the work enqueued so far on these streams.
   void deallocate(void* pointer, std::span<const StreamHandle> streams) noexcept;
+  // What this lies in has been exported. It is never given back, only used again: other processes may map it.
+  void keep(const void* pointer);
   // Error{invalid_argument} for memory that is not from here.
   Allocation allocation_of(const void* pointer) const;
 
@@ -52,6 +54,7 @@ class CachingAllocator {
   struct Piece {
     Allocation all;
     BlockMap blocks;
+    bool kept = false;
     bool contains(const void* pointer) const {
       const auto* byte = static_cast<const std::byte*>(pointer);
       return byte >= all.base && byte < all.base + all.bytes;
@@ -70,9 +73,10 @@ class CachingAllocator {
   void* in_new_piece(std::size_t bytes);
   void drop_reached(Leaving& block);
   void collect();
-  void wait_for_leaving();
   void give_back_free_pieces();
   EventHandle take_event();
+  // Unlocks while it waits: what it waits for may need memory before it can go on.
+  void wait_for_leaving(std::unique_lock<std::mutex>& lock);
 
   DeviceApi& api_;
   const Device device_;

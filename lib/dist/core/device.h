@@ -3,7 +3,6 @@
 // without a GPU.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "dist/core/kernels.h"
+#include "dist/core/stream_flag.h"
 #include "dist/core/view.h"
 
 namespace dist {
@@ -29,9 +29,6 @@ struct Allocation {
 };
 
 std::uint64_t next_allocation_id();
-
-// A word in host memory that streams of several ranks write and wait for.
-using StreamFlag = std::atomic<std::uint64_t>;
 
 // Thread-safe.
 class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
@@ -68,7 +65,7 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual void register_host(void* pages, std::size_t bytes) = 0;
   virtual void unregister_host(void* pages) noexcept = 0;
   // Whether the next two exist. Enqueued: stores the value after all work before; work issued later waits
-  // until the flag is at least `value`, whoever wrote it: a stream of any process, or a host.
+  // until the flag has reached `value` (stream_flag.h), whoever wrote it: a stream of any process, or a host.
   virtual bool has_flags(Device) = 0;
   virtual void write_flag(Device, StreamHandle, StreamFlag* flag, std::uint64_t value) = 0;
   virtual void wait_flag(Device, StreamHandle, StreamFlag* flag, std::uint64_t value) = 0;

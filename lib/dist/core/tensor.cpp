@@ -171,6 +171,8 @@ Tensor& Tensor::copy_(const Tensor& from) {
   if (from.device_ == device_) {
     convert(flat(), from.flat());
   } else {
+    // The copy runs on one device's stream; between two, that knows nothing of the other's.
+    if (device_.type != DeviceType::cpu) synchronize(from.device_);
     copy(flat(), from.flat());
     synchronize(device_);
     synchronize(from.device_);

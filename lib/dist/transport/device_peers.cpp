@@ -53,6 +53,18 @@ std::uint64_t wanted_sync() {
   fail(Errc::invalid_argument, "DIST_CUDA_SYNC is \"{}\"; there are events, flags and host", value);
 }
 
+// Runs what this rank may fail at alone. The others would wait for it, so it goes on and tells them.
+template <class Step>
+bool succeeds(const Step& step) {
+  try {
+    step();
+    return true;
+  } catch (const std::exception& error) {
+    log(LogLevel::info, "device memory of this group's ranks goes through the host: {}", error.what());
+    return false;
+  }
+}
+
 void keep_for_ever(Tensor flags, Tensor rooms, std::unique_ptr<EventBoard> events) {
   struct Kept {
     std::mutex mutex;
@@ -70,28 +82,24 @@ void keep_for_ever(Tensor flags, Tensor rooms, std::unique_ptr<EventBoard> event
 
 struct DevicePeers::Hello {
   std::uint64_t process;
-  std::int64_t device;  // index
+  std::uint64_t usable;  // 0: the rank has failed at what follows
+  std::int64_t device;   // index
   std::uint64_t has_flags;
   std::uint64_t wanted_sync;
   EventBoard* events;
-  DevicePlace room;
 };
 
 std::unique_ptr<DevicePeers> DevicePeers::connect(PeerMemory& hosts, Device device, const RoundLabel& label) {
   std::unique_ptr<DevicePeers> peers(new DevicePeers(hosts, device));
   const std::vector<Hello> hellos = peers->greet(label);
-  if (!peers->agree(peers->try_rooms(hellos), label)) return nullptr;
+  if (!std::ranges::all_of(hellos, [](const Hello& hello) { return hello.usable == 1; })) return nullptr;
+  if (!peers->agree(peers->try_rooms(hellos, label), label)) return nullptr;
   peers->choose_signals(hellos, label);
   return peers;
 }
 
 DevicePeers::DevicePeers(PeerMemory& hosts, Device device)
-    : hosts_(hosts),
-      api_(device_api(device.type).shared_from_this()),
-      device_(device),
-      events_(std::make_unique<EventBoard>(device)),
-      flags_(empty({2 * FlagPage::bytes}, DType::u8)),
-      rooms_(empty({static_cast<std::int64_t>(StreamSignals::depth * room_bytes)}, DType::u8, device)) {}
+    : hosts_(hosts), api_(device_api(device.type).shared_from_this()), device_(device) {}
 
 DevicePeers::~DevicePeers() {
   const bool others_may_look = signals_ != nullptr && !left_;
@@ -117,17 +125,19 @@ void DevicePeers::leave(const RoundLabel& label) {
 }
 
 std::vector<DevicePeers::Hello> DevicePeers::greet(const RoundLabel& label) {
-  const Hello mine{process_number(), device_.index, api_->has_flags(device_) ? 1U : 0U,
-                   wanted_sync(),    events_.get(), place_of(rooms_.flat())};
+  Hello mine{};
+  mine.process = process_number();
+  mine.usable = succeeds([&] {
+    events_ = std::make_unique<EventBoard>(device_);
+    flags_ = empty({2 * FlagPage::bytes}, DType::u8);
+    rooms_ = empty({static_cast<std::int64_t>(StreamSignals::depth * room_bytes)}, DType::u8, device_);
+    mine.device = device_.index;
+    mine.has_flags = api_->has_flags(device_);
+    mine.wanted_sync = wanted_sync();
+    mine.events = events_.get();
+  });
   std::vector<Hello> hellos = exchange(hosts_, mine, label);
-  for (int r = 0; r < size(); ++r) {
-    const Hello& theirs = hellos[rank_index(r)];
-    same_process_.push_back(theirs.process == mine.process);
-    if (theirs.wanted_sync != mine.wanted_sync)
-      fail(Errc::mismatch,
-           "rank {}: DIST_CUDA_SYNC differs between this rank and group rank {}; set it for all",
-           label.options().members[rank()], r);
-  }
+  for (const Hello& theirs : hellos) same_process_.push_back(theirs.process == mine.process);
   return hellos;
 }
 
@@ -136,27 +146,36 @@ bool DevicePeers::agree(bool mine, const RoundLabel& label) {
   return std::ranges::all_of(all, [](std::uint64_t yes) { return yes == 1; });
 }
 
-// Whether this rank reaches everybody's memory: their rooms are asked for as any tensor will be.
-bool DevicePeers::try_rooms(const std::vector<Hello>& hellos) {
-  try {
-    for (int r = 0; r < size(); ++r) {
-      const Device theirs = cuda(static_cast<int>(hellos[rank_index(r)].device));
-      if (same_process_[rank_index(r)] && !api_->reaches(device_, theirs))
-        fail(Errc::unsupported, "{} cannot access {}", device_.str(), theirs.str());
-      (void)address_of(r, hellos[rank_index(r)].room);
-    }
-    return true;
-  } catch (const Error& error) {
-    log(LogLevel::info, "device memory of this group's ranks goes through the host: {}", error.what());
-    return false;
-  }
+// Whether the others may reach this rank's memory, and it theirs: their rooms are asked for as any tensor
+// will be.
+bool DevicePeers::try_rooms(const std::vector<Hello>& hellos, const RoundLabel& label) {
+  DevicePlace mine{};
+  const bool shown = succeeds([&] { mine = place_of(rooms_.flat()); });
+  const std::vector<DevicePlace> rooms = exchange(hosts_, mine, label);
+  return shown && succeeds([&] {
+           for (int r = 0; r < size(); ++r) {
+             const Device theirs = cuda(static_cast<int>(hellos[rank_index(r)].device));
+             if (same_process_[rank_index(r)] && !api_->reaches(device_, theirs))
+               fail(Errc::unsupported, "{} cannot access {}", device_.str(), theirs.str());
+             (void)address_of(r, rooms[rank_index(r)]);
+           }
+         });
+}
+
+bool DevicePeers::in_one_process() const {
+  return std::ranges::all_of(same_process_, [](bool same) { return same; });
 }
 
 void DevicePeers::choose_signals(const std::vector<Hello>& hellos, const RoundLabel& label) {
-  const bool one_process = std::ranges::all_of(same_process_, [](bool same) { return same; });
+  const bool one_process = in_one_process();
   const bool all_have_flags =
       std::ranges::all_of(hellos, [](const Hello& hello) { return hello.has_flags == 1; });
   const std::uint64_t wanted = hellos[rank_index(rank())].wanted_sync;
+  for (int r = 0; r < size(); ++r)
+    if (hellos[rank_index(r)].wanted_sync != wanted)
+      fail(Errc::mismatch,
+           "rank {}: DIST_CUDA_SYNC differs between this rank and group rank {}; set it for all",
+           label.options().members[rank()], r);
   sync_ = one_process ? SyncMode::events : all_have_flags ? SyncMode::flags : SyncMode::host;
   if (wanted > 0) sync_ = static_cast<SyncMode>(wanted - 1);
   if (sync_ == SyncMode::events && !one_process)
@@ -187,7 +206,7 @@ bool DevicePeers::use_flags(const RoundLabel& label) {
   for (int r = 0; r < size(); ++r) pages.push_back(reinterpret_cast<FlagPage*>(round.of(r, view.count).data));
   round.finish();
   try {
-    signals_ = make_flag_signals(device_, rank(), std::move(pages));
+    signals_ = make_flag_signals(device_, rank(), pages);
   } catch (const Error& error) {
     log(LogLevel::info, "streams cannot meet by flags: {}", error.what());
   }
@@ -212,6 +231,7 @@ DevicePlace DevicePeers::place_of(const TensorView& part) {
   place.allocation = whole.id;
   place.address = reinterpret_cast<std::uint64_t>(part.data);
   place.offset = static_cast<std::uint64_t>(part.data - whole.base);
+  if (in_one_process()) return place;  // whose ranks take the address
   auto& handle = exported_[whole.id];
   if (handle.empty()) handle = api_->export_memory(device_, whole.base);
   if (handle.size() != sizeof place.handle)
@@ -222,9 +242,13 @@ DevicePlace DevicePeers::place_of(const TensorView& part) {
 
 std::byte* DevicePeers::address_of(int rank, const DevicePlace& place) {
   if (same_process_[rank_index(rank)]) return reinterpret_cast<std::byte*>(place.address);
-  auto& base = mapped_[{rank, place.allocation}];
-  if (!base) base = api_->import_memory(device_, {std::begin(place.handle), std::end(place.handle)});
-  return static_cast<std::byte*>(base) + place.offset;
+  const std::pair key(rank, place.allocation);
+  auto found = mapped_.find(key);
+  if (found == mapped_.end()) {
+    void* const base = api_->import_memory(device_, {std::begin(place.handle), std::end(place.handle)});
+    found = mapped_.emplace(key, base).first;
+  }
+  return static_cast<std::byte*>(found->second) + place.offset;
 }
 
 TensorView DevicePeers::room(std::uint64_t round) const {

@@ -26,7 +26,7 @@ struct DevicePlace {
   std::uint64_t address;     // for ranks of the same process
   std::uint64_t offset;      // in the allocation, for others
   std::uint64_t bytes;
-  std::byte handle[64];  // of the allocation
+  std::byte handle[64];  // of the allocation; of use where some rank is in another process
 };
 
 // Of one rank in one group. One round at a time; all ranks hold the same rounds in the same order. Must not
@@ -34,8 +34,8 @@ struct DevicePlace {
 class DevicePeers {
  public:
   static constexpr std::size_t room_bytes = std::size_t{64} << 10;  // what a round can show
-  // Every member calls it, with the device of its tensors. nullptr on every rank where one cannot reach the
-  // memory of another; the reason is logged (info). Errors as an operation's.
+  // Every member calls it, with the device of its tensors. nullptr on every rank where one cannot take part,
+  // or not reach the memory of another; that one logs the reason (info). Errors as an operation's.
   static std::unique_ptr<DevicePeers> connect(PeerMemory& hosts, Device device, const RoundLabel& label);
   ~DevicePeers();
   DevicePeers(const DevicePeers&) = delete;
@@ -61,10 +61,11 @@ class DevicePeers {
   DevicePeers(PeerMemory& hosts, Device device);
   std::vector<Hello> greet(const RoundLabel& label);
   bool agree(bool mine, const RoundLabel& label);
-  bool try_rooms(const std::vector<Hello>& hellos);
+  bool try_rooms(const std::vector<Hello>& hellos, const RoundLabel& label);
   void choose_signals(const std::vector<Hello>& hellos, const RoundLabel& label);
   bool use_flags(const RoundLabel& label);
 
+  bool in_one_process() const;
   DevicePlace place_of(const TensorView& part);
   std::byte* address_of(int rank, const DevicePlace& place);
   TensorView room(std::uint64_t round) const;

@@ -1,7 +1,5 @@
 #include "dist/transport/stream_signals.h"
 
-#include <limits>
-
 namespace dist {
 
 namespace {
@@ -27,15 +25,12 @@ class EventSignals final : public StreamSignals {
 
 class FlagSignals final : public StreamSignals {
  public:
-  FlagSignals(Device device, int rank, std::vector<FlagPage*> pages)
-      : api_(device_api(device.type).shared_from_this()),
-        device_(device),
-        rank_(rank),
-        pages_(std::move(pages)) {
-    for (FlagPage* const page : pages_) api_->register_host(page, FlagPage::bytes);
-  }
-  ~FlagSignals() override {
-    for (FlagPage* const page : pages_) api_->unregister_host(page);
+  FlagSignals(Device device, int rank, const std::vector<FlagPage*>& pages)
+      : api_(device_api(device.type).shared_from_this()), device_(device), rank_(rank) {
+    for (FlagPage* const page : pages) {
+      api_->register_host(page, FlagPage::bytes);
+      pages_.emplace_back(page, Unregister{api_});
+    }
   }
 
   void signal(Point point, std::uint64_t round, StreamHandle stream) override {
@@ -46,16 +41,21 @@ class FlagSignals final : public StreamSignals {
   }
   bool needs_meeting() const override { return false; }
   void release() noexcept override {
-    for (FlagPage* const page : pages_)
-      for (const Point point : {Point::ready, Point::done})
-        page->at(point).store(std::numeric_limits<std::uint64_t>::max());
+    for (const RegisteredPage& page : pages_)
+      for (const Point point : {Point::ready, Point::done}) page->at(point).store(released_flag);
   }
 
  private:
+  struct Unregister {
+    std::shared_ptr<DeviceApi> api;
+    void operator()(FlagPage* page) const { api->unregister_host(page); }
+  };
+  using RegisteredPage = std::unique_ptr<FlagPage, Unregister>;
+
   const std::shared_ptr<DeviceApi> api_;
   const Device device_;
   const int rank_;
-  const std::vector<FlagPage*> pages_;
+  std::vector<RegisteredPage> pages_;  // by rank
 };
 
 class HostSignals final : public StreamSignals {
@@ -91,8 +91,9 @@ std::unique_ptr<StreamSignals> make_event_signals(Device device, int rank, std::
   return std::make_unique<EventSignals>(device, rank, std::move(boards));
 }
 
-std::unique_ptr<StreamSignals> make_flag_signals(Device device, int rank, std::vector<FlagPage*> pages) {
-  return std::make_unique<FlagSignals>(device, rank, std::move(pages));
+std::unique_ptr<StreamSignals> make_flag_signals(Device device, int rank,
+                                                 const std::vector<FlagPage*>& pages) {
+  return std::make_unique<FlagSignals>(device, rank, pages);
 }
 
 std::unique_ptr<StreamSignals> make_host_signals(Device device) {

@@ -65,7 +65,8 @@ struct FlagPage {
 
 // `boards`, `pages`: by rank, and alive as long as the signals.
 std::unique_ptr<StreamSignals> make_event_signals(Device device, int rank, std::vector<EventBoard*> boards);
-std::unique_ptr<StreamSignals> make_flag_signals(Device device, int rank, std::vector<FlagPage*> pages);
+std::unique_ptr<StreamSignals> make_flag_signals(Device device, int rank,
+                                                 const std::vector<FlagPage*>& pages);
 std::unique_ptr<StreamSignals> make_host_signals(Device device);
 
 }  // namespace dist

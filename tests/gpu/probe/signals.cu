@@ -1,6 +1,8 @@
 // How can one rank's stream wait for another rank's, without a kernel that spins?
 #include <signal.h>
 
+#include "dist/core/stream_flag.h"
+
 #include "kernels.cuh"
 #include "probes.h"
 
@@ -192,7 +194,7 @@ void killed_waiter(const Report& report) {
         other.synchronize();
         report.value("survivor's kernel after the death", now_us() - start, "us");
         const double release = now_us();
-        flags.host(rank).store(1);
+        flags.host(rank).store(dist::released_flag);
         stream.synchronize();
         report.value("survivor's wait released by its host", now_us() - release, "us");
       },

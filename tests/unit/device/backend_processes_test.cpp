@@ -1,5 +1,6 @@
 // The cuda backend between processes, which map each other's device memory: on the fake device, whose memory
 // is a file.
+#include <cstdlib>
 #include <string>
 
 #include <fmt/format.h>
@@ -86,6 +87,45 @@ TEST_P(DeviceProcesses, AKilledRankEndsTheOthersSoon) {
     EXPECT_EQ(report.signal, 0) << rank;
     EXPECT_NE(report.text.find("rank 1"), std::string::npos) << report.text;
     EXPECT_LE(report.ended - killed, std::chrono::seconds(2)) << report.text;
+  }
+}
+
+// The group goes through the host.
+TEST_P(DeviceProcesses, ARankThatCannotTakePartTellsTheOthers) {
+  for (const std::string reason : {"exports", "sync"}) {
+    ProcessRanks ranks(3, [&](int rank, const auto&) {
+      make_device({.exports = rank != 1 || reason != "exports"});
+      if (rank == 1 && reason == "sync") ::setenv("DIST_CUDA_SYNC", "smoke", 1);
+      init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
+      sweep_collectives(cuda(0), 20'000, DType::f32);
+      destroy_process_group();
+      return std::string("exact");
+    });
+    for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact") << reason;
+  }
+}
+
+TEST(DeviceProcessesThatDiffer, LearnItAndEveryLaterCallSaysSo) {
+  if (built_with_tsan) GTEST_SKIP() << "ThreadSanitizer does not support threads in a forked child";
+  ProcessRanks ranks(2, [](int rank, const auto&) {
+    make_device();
+    ::setenv("DIST_CUDA_SYNC", rank == 0 ? "host" : "flags", 1);
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
+    Tensor t = ones({10}, DType::f32, cuda(0));
+    std::string told;
+    for (int i = 0; i < 2; ++i) {
+      try {
+        all_reduce(t);
+      } catch (const Error& error) {
+        told += fmt::format("[{}] {}\n", name(error.code()), error.what());
+      }
+    }
+    return told;
+  });
+  for (const auto& report : ranks.join(patience)) {
+    EXPECT_NE(report.text.find("DIST_CUDA_SYNC differs"), std::string::npos) << report.text;
+    EXPECT_NE(report.text.find("an earlier collective of this group failed"), std::string::npos)
+        << report.text;
   }
 }
 

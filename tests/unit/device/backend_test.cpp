@@ -60,6 +60,7 @@ std::vector<Case> cases() {
   for (const char* sync : {"events", "flags", "host"})
     for (const int ranks : {1, 2, 3, 5}) all.push_back({"one_device", sync, ranks});
   for (const char* sync : {"events", "flags"}) {
+    all.push_back({"threads_need_no_handles", sync, 2, {.exports = false}});
     all.push_back({"two_devices", sync, 3, {.count = 2}});
     all.push_back({"caching", sync, 4, {.caches = true}});
     all.push_back({"restless", sync, 2, {.longest_rest = std::chrono::microseconds(20)}});
@@ -175,6 +176,23 @@ TEST(DeviceBackend, AGroupWorksOnOneDeviceARank) {
         EXPECT_DIST_ERROR(all_reduce(elsewhere), Errc::invalid_argument, "one device a rank");
       },
       on_cuda());
+}
+
+// The device has room for what one of the ranks brings along, not for two.
+TEST(DeviceBackend, ARankThatCannotTakePartTellsTheOthers) {
+  const FakeDeviceGuard fake(FakeDeviceOptions{.bytes = std::size_t{3} << 19});
+  RankOptions options = on_cuda();
+  options.init.timeout = std::chrono::seconds(30);
+  run_ranks(
+      2,
+      [&](int rank) {
+        for (int i = 0; i < 3; ++i) {
+          Tensor t = full({1000}, rank + i, DType::f32, cuda(0));
+          all_reduce(t);
+          EXPECT_EQ(sum(t), 1000 * (1 + 2 * i));
+        }
+      },
+      options);
 }
 
 // The root runs ahead of a rank whose stream stands still: what it shows may not be overwritten before it was

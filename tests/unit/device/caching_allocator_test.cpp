@@ -113,6 +113,36 @@ TEST_F(CachingAllocatorTest, AFullDeviceGetsPiecesBackAndSaysWhatIsMissing) {
   EXPECT_NE(cache.allocate(1000, b.handle()), nullptr);
 }
 
+// Others still get memory, without which the work that is waited for may not end.
+TEST_F(CachingAllocatorTest, WhoeverWaitsForMemoryKeepsNobodyElseWaiting) {
+  (void)cache.allocate(1000, a.handle());
+  void* const large = cache.allocate(60 * mib, a.handle());
+  fake->hold_all(true);
+  free_after(large, {b.handle()});
+  std::thread waits([&] { EXPECT_EQ(cache.allocate(60 * mib, a.handle()), large); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_NE(cache.allocate(1000, b.handle()), nullptr);
+  fake->hold_all(false);
+  waits.join();
+}
+
+TEST_F(CachingAllocatorTest, APieceThatOthersMayMapIsOnlyUsedAgain) {
+  void* const block = cache.allocate(1000, a.handle());
+  cache.keep(block);
+  free_after(block, {});
+  EXPECT_DIST_ERROR(cache.allocate(80 * mib, a.handle()), Errc::resource, "no room");
+  EXPECT_EQ(given_back, 0);
+  EXPECT_EQ(cache.allocate(1000, b.handle()), block);
+}
+
+TEST_F(CachingAllocatorTest, ABlockWhoseUseCannotBeMarkedStaysInUse) {
+  void* const block = cache.allocate(1000, a.handle());
+  const std::size_t before = cache.in_use();
+  free_after(block, {&taken});  // no stream
+  EXPECT_EQ(cache.in_use(), before);
+  EXPECT_NE(cache.allocate(1000, a.handle()), block);
+}
+
 TEST_F(CachingAllocatorTest, FreeingTwiceIsNotedAndHarmless) {
   void* const block = cache.allocate(1000, a.handle());
   free_after(block, {a.handle()});

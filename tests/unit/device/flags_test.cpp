@@ -1,13 +1,16 @@
 // Flags in host memory: what streams of several ranks meet by.
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "dist/core/kernels.h"
 #include "dist/core/tensor.h"
+#include "dist/transport/stream_signals.h"
 
 #include "support/expect_error.h"
 #include "support/fake_device.h"
@@ -60,6 +63,21 @@ TEST_F(FlagsTest, ALargerValueEndsTheWaitToo) {
   EXPECT_TRUE(passed.is_done());
 }
 
+// As a GPU compares: half of all words are before any other.
+TEST_F(FlagsTest, TheLargestWordEndsNoWaitButTheReleasedOneEndsAll) {
+  fake->wait_flag(gpu, a.handle(), flag, 3);
+  Event passed(gpu);
+  passed.record(a.handle());
+  flag->store(std::numeric_limits<std::uint64_t>::max());
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(passed.is_done());
+  flag->store(released_flag);
+  passed.synchronize();
+  for (const std::uint64_t round : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 40})
+    fake->wait_flag(gpu, a.handle(), flag, round);
+  a.synchronize();
+}
+
 TEST_F(FlagsTest, MemoryMustBeRegisteredAsOftenAsItIsUnregistered) {
   StreamFlag elsewhere{0};
   EXPECT_DIST_ERROR(fake->write_flag(gpu, a.handle(), &elsewhere, 1), Errc::internal,
@@ -73,6 +91,14 @@ TEST_F(FlagsTest, MemoryMustBeRegisteredAsOftenAsItIsUnregistered) {
   fake->unregister_host(pages.get());
   EXPECT_EQ(fake->host_pages_registered(), 0U);
   EXPECT_DIST_ERROR(fake->wait_flag(gpu, a.handle(), flag, 1), Errc::internal, "no registered host memory");
+}
+
+TEST_F(FlagsTest, PagesOfWhichOneCannotBeRegisteredAreAllLetGo) {
+  const std::unique_ptr<void, decltype(&std::free)> other(std::aligned_alloc(page, page), &std::free);
+  const std::vector<FlagPage*> some_bad{static_cast<FlagPage*>(other.get()),
+                                        reinterpret_cast<FlagPage*>(flag + 1)};
+  EXPECT_DIST_ERROR((void)make_flag_signals(gpu, 0, some_bad), Errc::internal, "not whole pages");
+  EXPECT_EQ(fake->host_pages_registered(), 1U) << "the one of this test";
 }
 
 TEST(NoFlags, ADeviceWithoutThemSaysSo) {

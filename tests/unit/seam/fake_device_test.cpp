@@ -142,6 +142,21 @@ TEST_F(FakeDeviceTest, AStreamWaitsForAnEventOfAnotherDevice) {
   EXPECT_EQ(seen.item<int>(), 7);
 }
 
+TEST_F(FakeDeviceTest, ACopyToAnotherDeviceComesAfterTheWorkOnTheFirst) {
+  const Tensor t = zeros({4}, DType::f32, gpu);
+  device->synchronize(gpu, nullptr);
+  const Stream own(gpu);
+  const StreamGuard guard(gpu, own.handle());
+  device->hold(gpu, own.handle(), true);
+  fill(t.flat(), 7);
+  std::thread releases([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    device->hold(gpu, own.handle(), false);
+  });
+  EXPECT_EQ(sum(t.to(cuda(1))), 28);
+  releases.join();
+}
+
 TEST_F(FakeDeviceTest, FreedMemoryStaysUntilTheWorkThatUsesItIsDone) {
   const Tensor out = zeros({1000}, DType::f32, gpu);
   device->synchronize(gpu, nullptr);

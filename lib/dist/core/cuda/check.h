@@ -21,16 +21,22 @@ void ensure(cudaError_t error, Device device, fmt::format_string<Args...> call, 
   if (error != cudaSuccess) fail_call(error, device, fmt::format(call, std::forward<Args>(args)...));
 }
 
+// For a call whose failure changes nothing: the next launch must not be blamed for it.
+inline void forget(cudaError_t error) {
+  if (error != cudaSuccess) cudaGetLastError();
+}
+
 // Makes a device current for this thread while it lives, as most CUDA calls want it.
 class UseDevice {
  public:
-  // If it cannot, the calls that follow say so.
+  // If it cannot, the calls that follow say so; of what failed before, in anybody's code, they say nothing.
   explicit UseDevice(Device device) {
+    cudaGetLastError();
     cudaGetDevice(&before_);
     changed_ = before_ != device.index && cudaSetDevice(device.index) == cudaSuccess;
   }
   ~UseDevice() {
-    if (changed_) cudaSetDevice(before_);
+    if (changed_) forget(cudaSetDevice(before_));
   }
   UseDevice(const UseDevice&) = delete;
   UseDevice& operator=(const UseDevice&) = delete;

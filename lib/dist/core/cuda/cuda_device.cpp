@@ -1,5 +1,6 @@
 #include "dist/core/cuda/cuda_device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -10,6 +11,7 @@ namespace dist {
 
 using cuda_detail::ensure;
 using cuda_detail::event_of;
+using cuda_detail::forget;
 using cuda_detail::stream_of;
 using cuda_detail::UseDevice;
 
@@ -17,8 +19,11 @@ std::shared_ptr<DeviceApi> make_cuda_device_api() {
   // Before CUDA starts. Loading a kernel at its first launch may wait for all streams: for ever, when one of
   // them waits for another rank.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  // Streams that share a connection wait for each other's waits, which CUDA cannot see if they are for flags.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
+  forget(error);
   if (error != cudaSuccess || count == 0)
     fail(Errc::unsupported,
          "no cuda device can be used here ({}); look at nvidia-smi and at CUDA_VISIBLE_DEVICES, or keep "
@@ -82,7 +87,7 @@ bool CudaDevice::reaches(Device from, Device to) {
   const UseDevice use(from);
   const cudaError_t enabled = cudaDeviceEnablePeerAccess(to.index, 0);
   if (enabled == cudaErrorPeerAccessAlreadyEnabled)
-    cudaGetLastError();  // as it should be
+    forget(enabled);  // as it should be
   else
     ensure(enabled, from, "cudaDeviceEnablePeerAccess({})", to.str());
   return true;
@@ -92,6 +97,7 @@ std::vector<std::byte> CudaDevice::export_memory(Device device, const void* base
   const UseDevice use(device);
   cudaIpcMemHandle_t handle;
   ensure(cudaIpcGetMemHandle(&handle, const_cast<void*>(base)), device, "cudaIpcGetMemHandle");
+  at(device).memory->keep(base);
   std::vector<std::byte> bytes(sizeof handle);
   std::memcpy(bytes.data(), &handle, sizeof handle);
   return bytes;
@@ -111,7 +117,7 @@ void* CudaDevice::import_memory(Device device, const std::vector<std::byte>& byt
 
 void CudaDevice::release_import(Device device, void* pointer) noexcept {
   const UseDevice use(device);
-  cudaIpcCloseMemHandle(pointer);
+  forget(cudaIpcCloseMemHandle(pointer));
 }
 
 // Default streams of one thread, by device; they end with it.
@@ -140,6 +146,7 @@ cudaStream_t CudaDevice::resolve(Device device, StreamHandle stream) {
 StreamHandle CudaDevice::new_stream(Device device) {
   PerDevice& of = at(device);
   const UseDevice use(device);
+  if (StreamHandle spare = take_spare(of)) return spare;
   cudaStream_t stream = nullptr;
   ensure(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), device, "cudaStreamCreateWithFlags");
   const std::scoped_lock lock(mutex_);
@@ -147,15 +154,25 @@ StreamHandle CudaDevice::new_stream(Device device) {
   return stream;
 }
 
+// One whose work is done; null: none.
+StreamHandle CudaDevice::take_spare(PerDevice& of) {
+  const std::scoped_lock lock(mutex_);
+  const auto idle = std::ranges::find_if(of.spare, [](StreamHandle spare) {
+    const cudaError_t state = cudaStreamQuery(stream_of(spare));
+    forget(state);
+    return state == cudaSuccess;
+  });
+  if (idle == of.spare.end()) return nullptr;
+  StreamHandle stream = *idle;
+  of.spare.erase(idle);
+  return stream;
+}
+
 StreamHandle CudaDevice::make_stream(Device device) { return new_stream(device); }
 
 void CudaDevice::free_stream(Device device, StreamHandle stream) noexcept {
-  const UseDevice use(device);
-  {
-    const std::scoped_lock lock(mutex_);
-    at(device).streams.erase(stream);
-  }
-  cudaStreamDestroy(stream_of(stream));  // after its work, without waiting for it
+  const std::scoped_lock lock(mutex_);
+  at(device).spare.push_back(stream);
 }
 
 EventHandle CudaDevice::make_event(Device device) {
@@ -167,7 +184,7 @@ EventHandle CudaDevice::make_event(Device device) {
 
 void CudaDevice::free_event(Device device, EventHandle event) noexcept {
   const UseDevice use(device);
-  cudaEventDestroy(event_of(event));
+  forget(cudaEventDestroy(event_of(event)));
 }
 
 void CudaDevice::record(Device device, EventHandle event, StreamHandle stream) {
@@ -182,7 +199,10 @@ void CudaDevice::stream_wait(Device device, StreamHandle stream, EventHandle eve
 
 bool CudaDevice::is_done(Device device, EventHandle event) {
   const cudaError_t state = cudaEventQuery(event_of(event));
-  if (state == cudaErrorNotReady) return false;
+  if (state == cudaErrorNotReady) {
+    forget(state);
+    return false;
+  }
   ensure(state, device, "cudaEventQuery");
   return true;
 }
@@ -198,11 +218,10 @@ void CudaDevice::synchronize_event(Device device, EventHandle event) {
 
 void CudaDevice::register_host(void* pages, std::size_t bytes) {
   const std::scoped_lock lock(mutex_);
-  int& times = host_pages_[pages];
-  if (times == 0)
+  if (!host_pages_.contains(pages))
     ensure(cudaHostRegister(pages, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), cuda(0),
            "cudaHostRegister({})", bytes);
-  ++times;
+  ++host_pages_[pages];
 }
 
 void CudaDevice::unregister_host(void* pages) noexcept {
@@ -210,7 +229,7 @@ void CudaDevice::unregister_host(void* pages) noexcept {
   const auto found = host_pages_.find(pages);
   if (found == host_pages_.end() || --found->second > 0) return;
   host_pages_.erase(found);
-  cudaHostUnregister(pages);
+  forget(cudaHostUnregister(pages));
 }
 
 }  // namespace dist

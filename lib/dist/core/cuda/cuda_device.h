@@ -63,13 +63,15 @@ class CudaDevice final : public DeviceApi {
  private:
   struct PerDevice {
     std::unique_ptr<CachingAllocator> memory;
-    std::set<StreamHandle> streams;  // of which memory may be in use when it is freed
+    std::set<StreamHandle> streams;   // of which memory may be in use when it is freed; never destroyed
+    std::vector<StreamHandle> spare;  // of these: freed, perhaps with work left; used again when idle
   };
   class ThreadStreams;
 
   PerDevice& at(Device device);
   cudaStream_t resolve(Device device, StreamHandle stream);  // null: this thread's
   StreamHandle new_stream(Device device);
+  StreamHandle take_spare(PerDevice& of);
   CUdeviceptr address_of(Device device, StreamFlag* flag);
 
   std::mutex mutex_;  // of what changes: streams, and pages

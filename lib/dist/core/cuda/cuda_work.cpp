@@ -10,6 +10,7 @@
 namespace dist {
 
 using cuda_detail::ensure;
+using cuda_detail::forget;
 using cuda_detail::UseDevice;
 
 namespace {
@@ -21,6 +22,7 @@ Function driver(const char* symbol) {
   cudaDriverEntryPointQueryResult status{};
   const cudaError_t error =
       cudaGetDriverEntryPointByVersion(symbol, &found, 12000, cudaEnableDefault, &status);
+  forget(error);
   return error == cudaSuccess && status == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(found)
                                                                        : nullptr;
 }
@@ -49,7 +51,7 @@ bool CudaDevice::has_flags(Device device) {
   if (!calls.write || !calls.wait || !calls.attribute) return false;
   int can_wait = 0, can_register = 0;
   calls.attribute(&can_wait, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, device.index);
-  cudaDeviceGetAttribute(&can_register, cudaDevAttrHostRegisterSupported, device.index);
+  forget(cudaDeviceGetAttribute(&can_register, cudaDevAttrHostRegisterSupported, device.index));
   return can_wait != 0 && can_register != 0;
 }
 
