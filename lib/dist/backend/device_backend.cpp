@@ -188,10 +188,10 @@ void DeviceBackend::connect(const Operation& operation) {
   if (hosts_asked_) return;
   hosts_asked_ = true;
   try {
-    hosts_ = context_.endpoint->map_peers(options_of(operation, std::string(dist::name(operation.kind))));
+    const TransportOptions options = options_of(operation, std::string(dist::name(operation.kind)));
+    hosts_ = context_.endpoint->map_peers(options);
     if (!hosts_) return;
-    peers_ = DevicePeers::connect(*hosts_, *device_,
-                                  FixedLabel(options_of(operation, std::string(dist::name(operation.kind)))));
+    peers_ = DevicePeers::connect(*hosts_, *device_, FixedLabel(options));
   } catch (const std::exception& error) {
     break_by(error);
     std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));

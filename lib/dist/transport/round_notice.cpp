@@ -26,8 +26,10 @@ bool Round::fits(std::size_t bytes, std::size_t parts) {
 
 Notice& Round::begin_notice(net::Showing showing, std::size_t parts) {
   net::RoundFlags& flags = peers_.mine().flags;
-  flags.filled.store(0, std::memory_order_relaxed);  // read by those who have seen the notice
-  flags.worked.store(0, std::memory_order_relaxed);
+  // Read by those who have seen the notice. Written only where windows were used before: the others look at
+  // this cache line.
+  for (auto* count : {&flags.filled, &flags.worked})
+    if (count->load(std::memory_order_relaxed) != 0) count->store(0, std::memory_order_relaxed);
   Notice& notice = peers_.mine().notice(peers_.round_);
   notice.opcode = terms_.opcode;
   notice.detail = terms_.detail;
