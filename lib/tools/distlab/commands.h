@@ -126,6 +126,11 @@ struct TraceOptions {
   std::filesystem::path runner;              // of the lab; empty: its own
 };
 
+struct ShowOptions {
+  std::string scene;            // empty: they are listed
+  std::filesystem::path trace;  // a file for the events of its run; empty: none
+};
+
 struct WatchOptions {
   std::string lab;  // empty: the first that is not solved
 };
@@ -162,6 +167,7 @@ int run_simulation(const SimOptions& options);
 int simulate_program(const SimOptions& options, const std::string& program);
 // One run, with data, into the file that the options name.
 void trace_collective(const SimOptions& options, dist::OpKind collective, const dist::sim::WhatIf& what_if);
+int show_scene(const ShowOptions& options);
 int show_trace(const TraceOptions& options);
 // For show_trace: the run of a test of the lab, with what the test says.
 int trace_lab(const TraceOptions& options, const std::string& lab);

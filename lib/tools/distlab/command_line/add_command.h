@@ -39,6 +39,7 @@ void add_file_commands(CLI::App& app, int& exit_code);      // solution, submit,
 void add_class_commands(CLI::App& app, int& exit_code);     // class, gradescope
 void add_checkout_commands(CLI::App& app, int& exit_code);  // test, doctor
 void add_bench_command(CLI::App& app, int& exit_code);
+void add_show_command(CLI::App& app, int& exit_code);
 void add_sim_command(CLI::App& app, int& exit_code);
 void add_trace_command(CLI::App& app, int& exit_code);
 

@@ -43,6 +43,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_class_commands(app, exit_code);
   add_checkout_commands(app, exit_code);
   add_bench_command(app, exit_code);
+  add_show_command(app, exit_code);
   add_sim_command(app, exit_code);
   add_trace_command(app, exit_code);
   add_command(app, exit_code, "version", "The version", print_version);

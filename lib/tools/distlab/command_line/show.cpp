@@ -1,0 +1,13 @@
+// distlab show.
+#include "distlab/command_line/add_command.h"
+
+namespace distlab {
+
+void add_show_command(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_command(
+      app, exit_code, "show", "For lectures: a ring, a deadlock, overlap, ... as they run", show_scene);
+  command->add_option("scene", options->scene, "ring, tree, ...; all are listed when left out");
+  command->add_option("--trace", options->trace, "write the events to this file, for ./distlab trace");
+}
+
+}  // namespace distlab

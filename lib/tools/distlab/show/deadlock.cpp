@@ -1,0 +1,34 @@
+// show deadlock: three ranks that all send first, and what is said about it.
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dist/dist.h"
+
+#include "distlab/show/scene.h"
+#include "distlab/terminal.h"
+
+namespace distlab::show {
+
+dist::trace::Trace deadlock() {
+  say("Three ranks in a ring; each runs\n"
+      "    send(mine, (rank + 1) % 3);   recv(theirs, (rank + 2) % 3);\n"
+      "send returns when the receiver receives. Nobody receives.");
+  dist::sim::RunOptions run;
+  run.ranks = 3;
+  run.trace = true;
+  auto report = dist::sim::run(run, [](int rank) {
+    dist::init_process_group({.timeout = std::chrono::seconds(10)});
+    auto mine = dist::full({4}, rank), theirs = dist::empty({4});
+    dist::send(mine, (rank + 1) % 3);
+    dist::recv(theirs, (rank + 2) % 3);
+  });
+  report.trace.title = "all send first, 3 ranks";
+  draw(report.trace);
+  for (const auto& finding : report.findings) fmt::print("{}\n", styled(Style::bad, finding.text()));
+  say("The same program on processes is told the same by the watchdog, instead of a hang. Lab 03 mends it.");
+  return std::move(report.trace);
+}
+
+}  // namespace distlab::show

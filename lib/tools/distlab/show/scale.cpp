@@ -1,0 +1,67 @@
+// show scale: the latency of one small all-reduce as the machine grows.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "dist/launch/simulate_collective.h"
+#include "dist/sim/topology_file.h"
+
+#include "distlab/show/scene.h"
+#include "distlab/terminal.h"
+
+namespace distlab::show {
+namespace {
+
+struct Line {
+  int ranks;
+  double ring_s, tree_s;
+};
+
+double simulated(const std::string& algorithm, int ranks, const dist::sim::Topology& topology) {
+  return dist::sim::simulate_collective({dist::OpKind::all_reduce, algorithm, ranks, 8}, topology)
+      .virtual_time_s;
+}
+
+// On a logarithmic scale from 1 us: six columns a decade.
+std::string bar(double seconds, Style style) {
+  const int columns = std::max(1, static_cast<int>(std::lround(6 * std::log10(seconds / 1e-6))));
+  std::string text;
+  for (int i = 0; i < columns; ++i) text += "█";
+  return styled(style, text);
+}
+
+std::string time_of(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.1f} us", seconds * 1e6) : fmt::format("{:.2f} ms", seconds * 1e3);
+}
+
+}  // namespace
+
+dist::trace::Trace scale() {
+  const auto summit = dist::sim::load_topology("summit");
+  say(fmt::format(
+      "All-reduce of 8 bytes on a machine like Summit, six GPUs a node: every message simulated, by the same "
+      "code that runs on this computer. Bars are logarithmic: {} columns are ten times as long.",
+      6));
+  fmt::print("\n");
+  Line last{};
+  for (const int ranks : {6, 24, 96, 384, 1536}) {
+    last = {ranks, simulated("ring", ranks, summit), simulated("tree", ranks, summit)};
+    fmt::print("  {:>6} ranks   ring {:>10}  {}\n", ranks, time_of(last.ring_s),
+               bar(last.ring_s, Style::warn));
+    fmt::print("  {:>6}         tree {:>10}  {}\n\n", "", time_of(last.tree_s),
+               bar(last.tree_s, Style::good));
+  }
+  // The ring's time is a number of messages one after the other, so it goes on as it went.
+  const double ring_s = last.ring_s * (24'576 - 1) / (last.ranks - 1);
+  say(fmt::format(
+      "A ring takes 2(n-1) messages one after the other, a tree about 2 log2 n. On 24,576 GPUs the ring's "
+      "line "
+      "goes on to {} (from n = {}, in proportion to n - 1); ./distlab sim --headline simulates it all.",
+      time_of(ring_s), last.ranks));
+  return {};
+}
+
+}  // namespace distlab::show

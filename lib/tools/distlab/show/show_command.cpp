@@ -1,0 +1,62 @@
+// ./distlab show: what a lecture needs, one command each; offline, without a GPU, in less than ten seconds.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "dist/core/fail.h"
+#include "dist/trace/recorder.h"
+
+#include "distlab/commands.h"
+#include "distlab/show/scene.h"
+#include "distlab/suggest.h"
+#include "distlab/terminal.h"
+
+namespace distlab {
+namespace {
+
+struct Scene {
+  const char *name, *title;
+  dist::trace::Trace (*play)();
+};
+
+constexpr std::array scenes{
+    Scene{"ring", "All-reduce around a ring", show::ring},
+    Scene{"tree", "All-reduce up and down a tree", show::tree},
+    Scene{"double-tree", "Two trees, each with half of the data", show::double_tree},
+    Scene{"deadlock", "Everybody waits for everybody", show::deadlock},
+    Scene{"overlap", "Communication behind computation", show::overlap},
+    Scene{"scale", "Ring and tree as the machine grows", show::scale},
+};
+
+std::vector<std::string> names_of_scenes() {
+  std::vector<std::string> names;
+  for (const Scene& scene : scenes) names.emplace_back(scene.name);
+  return names;
+}
+
+int list_scenes() {
+  for (const Scene& scene : scenes) fmt::print("./distlab show {:<12} {}\n", scene.name, scene.title);
+  return exit_ok;
+}
+
+}  // namespace
+
+int show_scene(const ShowOptions& options) {
+  if (options.scene.empty()) return list_scenes();
+  const auto scene =
+      std::ranges::find_if(scenes, [&](const Scene& each) { return each.name == options.scene; });
+  if (scene == scenes.end()) {
+    const std::string meant = closest(options.scene, names_of_scenes());
+    dist::fail(dist::Errc::invalid_argument, "there is no scene \"{}\"; {}", options.scene,
+               meant.empty() ? "./distlab show lists them" : fmt::format("did you mean \"{}\"?", meant));
+  }
+  if (!options.trace.empty() && scene->play == show::scale)
+    dist::fail(dist::Errc::invalid_argument, "scene scale has no trace: it is many runs");
+  fmt::print("{}\n\n", styled(Style::bold, scene->title));
+  const auto trace = scene->play();
+  if (!options.trace.empty()) dist::trace::write_file(trace, options.trace);
+  return exit_ok;
+}
+
+}  // namespace distlab
