@@ -15,5 +15,6 @@ dist_find(Boost libboost-context-dev COMPONENTS context)
 if(DIST_BUILD_TESTS)
   dist_find(GTest libgtest-dev)
 endif()
-include(DistCuda)  # CUDA, NCCL, cuDNN: DIST_CUDA, DIST_NCCL
-include(DistMpi)   # Open MPI: DIST_MPI
+include(DistCuda)    # CUDA, NCCL, cuDNN: DIST_CUDA, DIST_NCCL
+include(DistMpi)     # Open MPI: DIST_MPI
+include(DistOneDnn)  # oneDNN: DIST_ONEDNN
