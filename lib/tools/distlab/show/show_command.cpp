@@ -1,10 +1,12 @@
 // ./distlab show: what a lecture needs, one command each; offline, without a GPU, in less than ten seconds.
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "dist/core/fail.h"
 #include "dist/trace/recorder.h"
 
 #include "distlab/commands.h"
@@ -40,6 +42,11 @@ int list_scenes() {
   return exit_ok;
 }
 
+int refuse(const std::string& why) {
+  fmt::print(stderr, "distlab: {}\n", why);
+  return exit_usage;
+}
+
 }  // namespace
 
 int show_scene(const ShowOptions& options) {
@@ -48,11 +55,12 @@ int show_scene(const ShowOptions& options) {
       std::ranges::find_if(scenes, [&](const Scene& each) { return each.name == options.scene; });
   if (scene == scenes.end()) {
     const std::string meant = closest(options.scene, names_of_scenes());
-    dist::fail(dist::Errc::invalid_argument, "there is no scene \"{}\"; {}", options.scene,
-               meant.empty() ? "./distlab show lists them" : fmt::format("did you mean \"{}\"?", meant));
+    return refuse(fmt::format(
+        "there is no scene \"{}\"; {}", options.scene,
+        meant.empty() ? "./distlab show lists them" : fmt::format("did you mean \"{}\"?", meant)));
   }
   if (!options.trace.empty() && scene->play == show::scale)
-    dist::fail(dist::Errc::invalid_argument, "scene scale has no trace: it is many runs");
+    return refuse("scene scale has no trace: it is many runs");
   fmt::print("{}\n\n", styled(Style::bold, scene->title));
   const auto trace = scene->play();
   if (!options.trace.empty()) dist::trace::write_file(trace, options.trace);
