@@ -67,6 +67,12 @@ std::string from_folder(const fs::path& folder, const fs::path& file);
 std::string from_zip(const fs::path& zip, const fs::path& file) {
   const Limits limits{.wall = Milliseconds(20'000), .output_bytes = 1 << 20, .file_bytes = most_bytes + 1};
   const auto packed = fs::canonical(zip).string();
+  // An unpacker that cannot even be started is our fault, not the submission's.
+  if (const auto control =
+          run_confined({.argv = {unpacker, "--version"}, .readable = {unpacker_prefix}}, limits);
+      !control.is_well())
+    throw std::runtime_error(fmt::format("{} does not work (exit status {}): {}", unpacker.string(),
+                                         control.exit_code, control.output));
   const auto list = run_confined(
       {.argv = {unpacker, "-E", "tar", "tf", packed}, .readable = {packed, unpacker_prefix}}, limits);
   if (!list.is_well()) refuse("{} is no zip file, or a damaged one", zip.filename().string());

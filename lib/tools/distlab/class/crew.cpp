@@ -83,9 +83,14 @@ void Crew::fill_places() {
 
 bool Crew::wait_for_news() {
   std::vector<pollfd> watched{{signals_.get(), POLLIN, 0}};
-  for (const auto& place : places_) watched.push_back({place.job->fd(), POLLIN, 0});
+  std::vector<pid_t> jobs;
+  for (const auto& place : places_) {
+    watched.push_back({place.job->fd(), POLLIN, 0});
+    jobs.push_back(place.job->pid());
+  }
   constexpr int patience_ms = 1000;
   ::poll(watched.data(), watched.size(), patience_ms);
+  reap_stray_processes(jobs);
   signalfd_siginfo signal{};
   return ::read(signals_.get(), &signal, sizeof signal) != sizeof signal;
 }

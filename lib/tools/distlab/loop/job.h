@@ -19,6 +19,7 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
+  pid_t pid() const { return group_; }  // 0 when it has been waited for
   // Standard output and error: readable when read_lines() has something to do.
   int fd() const { return output_.get(); }
   // The lines that are complete now. Afterwards has_ended() says whether there will be more.
