@@ -29,7 +29,18 @@ TensorView FakeDevice::locate(Device device, const TensorView& view) {
 }
 
 void FakeDevice::launch(Device device, StreamHandle handle, std::function<void()> work) {
+  if (at(device).fails) fail(Errc::internal, "this kernel does not start");
   stream(device, handle).enqueue(std::move(work));
+}
+
+void FakeDevice::enqueue(Device device, StreamHandle handle, std::function<void()> work) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle, std::move(work));
+}
+
+TensorView FakeDevice::on_host(Device device, const TensorView& view) {
+  const std::scoped_lock lock(mutex_);
+  return locate(device, view);
 }
 
 void FakeDevice::copy(Device device, StreamHandle handle, void* to, const void* from, std::size_t bytes) {
@@ -72,6 +83,7 @@ void FakeDevice::reduce_many(Device device, StreamHandle handle, std::span<const
     for (const TensorView& view : views) here.push_back(locate(device, view));
     return here;
   };
+  ++reductions_;
   launch(device, handle, [o = located(outs), i = located(ins), op] { cpu_kernels::reduce_many(o, i, op); });
 }
 

@@ -23,6 +23,7 @@ class CudaDevice final : public DeviceApi {
   explicit CudaDevice(int count);
 
   int count() const override { return static_cast<int>(devices_.size()); }
+  std::string bus_id(Device device) override;
   void* allocate(Device device, std::size_t bytes) override;
   void deallocate(Device device, void* pointer) noexcept override;
   Allocation allocation_of(Device device, const void* pointer) override;
@@ -41,8 +42,8 @@ class CudaDevice final : public DeviceApi {
   void synchronize(Device device, StreamHandle stream) override;
   void synchronize_event(Device device, EventHandle event) override;
 
-  void register_host(void* pages, std::size_t bytes) override;
-  void unregister_host(void* pages) noexcept override;
+  void register_host(Device device, void* pages, std::size_t bytes) override;
+  void unregister_host(Device device, void* pages) noexcept override;
   bool has_flags(Device device) override;
   void write_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
   void wait_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
