@@ -1,0 +1,173 @@
+// Lab 15, the story: gradients in buckets, on their way while backward goes on, and what that saves.
+//   ./distlab run 15
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dist/dist.h"
+#include "dist/trace/ascii.h"
+
+#include "ddp_buckets.h"
+#include "story.h"
+
+namespace {
+
+using dist::Tensor;
+using story::say;
+
+using Limits = std::vector<std::size_t>;
+
+std::vector<Tensor> zeros_of(const std::vector<std::int64_t>& counts) {
+  std::vector<Tensor> gradients;
+  for (const std::int64_t count : counts) gradients.push_back(dist::zeros({count}));
+  return gradients;
+}
+
+// The parameters of the ConvNet of lab 16, in their order.
+void show_buckets() {
+  const std::vector<std::string> names{"conv1.weight", "conv1.bias", "bn1.weight", "bn1.bias",
+                                       "conv2.weight", "conv2.bias", "bn2.weight", "bn2.bias",
+                                       "fc.weight",    "fc.bias"};
+  auto gradients = zeros_of({400, 16, 16, 16, 12800, 32, 32, 32, 15680, 10});
+  const auto reducer = lab::make_reducer(gradients, {4096, 32768});
+  for (std::size_t i = 0; i < reducer.buckets.size(); ++i) {
+    std::vector<std::string> members;
+    for (const std::size_t member : reducer.buckets[i].members) members.push_back(names[member]);
+    say(fmt::format("   bucket {}, {:>6} bytes: {}", i, reducer.buckets[i].memory.nbytes(),
+                    fmt::join(members, ", ")));
+  }
+}
+
+// Backward of a made-up model: every gradient takes its time and becomes `value`, the last one first; on rank
+// 1 the first one first.
+void backward(lab::Reducer& reducer, std::vector<Tensor>& gradients, double value, double seconds) {
+  const auto n = gradients.size();
+  for (std::size_t step = 0; step < n; ++step) {
+    const std::size_t i = dist::get_rank() == 1 && seconds == 0 ? step : n - 1 - step;
+    gradients[i].add_(dist::full(gradients[i].shape(), value + static_cast<double>(i)));
+    dist::sim::compute(seconds);
+    lab::ready(reducer, i);
+  }
+}
+
+void average(int rank) {
+  dist::init_process_group();
+  auto gradients = zeros_of({2, 2, 2, 2});
+  auto reducer = lab::make_reducer(gradients, {8, 16});
+  lab::start(reducer);
+  backward(reducer, gradients, 10. * rank, 0);
+  lab::finish(reducer);
+  std::string line;
+  for (const Tensor& gradient : gradients) line += fmt::format("  {}", gradient.str());
+  const auto lines = dist::gather_object(line, 0);
+  for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {} {}", i, lines[i]));
+  dist::destroy_process_group();
+}
+
+dist::sim::Report simulate(int ranks, const std::function<void()>& program, bool trace = false) {
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  options.topology = "10gbe";
+  options.trace = trace;
+  return story::well(dist::sim::run(options, [&](int) {
+    dist::init_process_group();
+    program();
+  }));
+}
+
+void picture() {
+  const auto report = simulate(
+      2,
+      [] {
+        auto gradients = zeros_of({20'000, 20'000, 20'000});
+        auto reducer = lab::make_reducer(gradients, {1});
+        lab::start(reducer);
+        backward(reducer, gradients, 1, 150e-6);
+        lab::finish(reducer);
+      },
+      true);
+  say(dist::trace::to_ascii(report.trace));
+}
+
+// Ninety-six gradients of 60 kB, a tenth of a millisecond each, on four machines.
+constexpr int machines = 4, parameters = 96;
+constexpr std::int64_t elements = 15'000;
+constexpr double gradient_seconds = 1e-4;
+
+double step_seconds(const Limits& limits) {
+  return simulate(machines,
+                  [&] {
+                    auto gradients = zeros_of(std::vector<std::int64_t>(parameters, elements));
+                    auto reducer = lab::make_reducer(gradients, limits);
+                    lab::start(reducer);
+                    backward(reducer, gradients, 1, gradient_seconds);
+                    lab::finish(reducer);
+                  })
+      .virtual_time_s;
+}
+
+// Every gradient is averaged as soon as it is there, and backward stands still meanwhile.
+double waiting_seconds() {
+  return simulate(machines,
+                  [] {
+                    auto gradients = zeros_of(std::vector<std::int64_t>(parameters, elements));
+                    for (Tensor& gradient : gradients) {
+                      dist::sim::compute(gradient_seconds);
+                      dist::all_reduce(gradient, dist::ReduceOp::avg);
+                    }
+                  })
+      .virtual_time_s;
+}
+
+void breakdown() {
+  constexpr double computation = parameters * gradient_seconds;
+  const auto row = [](const char* name, double seconds) {
+    const auto cells = [](double of) { return static_cast<std::size_t>(of * 1e3 + 0.5); };
+    std::string bar;
+    for (std::size_t i = 0; i < cells(seconds); ++i) bar += i < cells(computation) ? "█" : "░";
+    say(fmt::format("   {:<28} {:>5.1f} ms  {}", name, 1e3 * seconds, bar));
+  };
+  row("backward alone", computation);
+  row("waits for each gradient", waiting_seconds());
+  row("a bucket for each gradient", step_seconds({1}));
+  row("buckets of 256 KiB", step_seconds({256 << 10}));
+  row("buckets of 1 MiB", step_seconds({1 << 20}));
+  row("buckets of 2 MiB", step_seconds({2 << 20}));
+  row("one bucket of 5.5 MiB", step_seconds({}));
+  say("   █ backward computes   ░ what is not hidden behind it");
+}
+
+void silence() {
+  constexpr int batches = 4;
+  const auto bytes = [](bool every_time) {
+    return story::bytes_sent(simulate(machines, [&] {
+      auto gradients = zeros_of({250'000, 250'000});
+      auto reducer = lab::make_reducer(gradients, {1});
+      const auto one = [&](int) { backward(reducer, gradients, 1, gradient_seconds); };
+      if (!every_time) return lab::accumulate(reducer, batches, one);
+      for (int batch = 0; batch < batches; ++batch) lab::accumulate(reducer, 1, one);
+    }));
+  };
+  say(fmt::format("   all ranks send, averaging after each batch      {}", story::in_bytes(bytes(true))));
+  say(fmt::format("   all ranks send, averaging after the last one    {}", story::in_bytes(bytes(false))));
+}
+
+void story_of_the_lab() {
+  say("1  The buckets of a ConvNet, limits 4096 and then 32768 bytes");
+  show_buckets();
+  say("\n2  Three processes; on rank 1 the first gradient is ready first. Gradients 0 to 3 afterwards:");
+  dist::spawn(3, [](int rank) { average(rank); });
+  say("\n3  Two ranks, three gradients of 80 kB, 150 us each; every gradient is a bucket");
+  picture();
+  say("4  A backward of 96 gradients, 0.1 ms and 60 kB each, on four machines");
+  breakdown();
+  say("\n5  Four batches for one step");
+  silence();
+}
+
+}  // namespace
+
+int main(int argc, char**) { return story::tell(argc, story_of_the_lab); }

@@ -1,0 +1,191 @@
+// Lab 15, step 1: PyTorch's rule, and what others take for it.
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "15_ddp_buckets_support.h"
+
+namespace lab15 {
+namespace {
+
+struct Rule {
+  bool closes_before = false;  // the gradient that would exceed the limit begins the next bucket
+  bool closes_above = false;   // only what is more than the limit closes a bucket
+  bool mixes_dtypes = false;
+  bool first_limit_for_all = false;
+  bool limits_run_out = false;  // beyond the last limit there is none
+  bool counts_all = false;      // the limit's number counts buckets of all dtypes
+  bool by_end = false;          // buckets in the order in which they were closed
+  bool forgets_open = false;
+};
+
+struct FillingIdea {
+  const char *name, *in_words;
+  Rule rule;
+};
+
+const std::vector<FillingIdea>& filling_ideas() {
+  static const std::vector<FillingIdea> known{
+      {"forgets_the_last_partial_bucket",
+       "what is left over at the end reaches no limit, and it is a bucket all the same: its gradients would "
+       "never be averaged",
+       {.forgets_open = true}},
+      {"closes_before_the_limit",
+       "the limit is not a maximum: the gradient that reaches it still goes into the bucket, and then the "
+       "bucket is closed",
+       {.closes_before = true}},
+      {"closes_only_above_the_limit",
+       "a bucket that holds exactly its limit is full",
+       {.closes_above = true}},
+      {"mixes_dtypes",
+       "a bucket is one tensor and has one dtype: gradients of another one have buckets of their own",
+       {.mixes_dtypes = true}},
+      {"first_limit_for_all",
+       "the first limit is for the first bucket only: the next bucket has the next limit",
+       {.first_limit_for_all = true}},
+      {"limits_run_out",
+       "there are more buckets than limits: the last limit is that of all further buckets",
+       {.limits_run_out = true}},
+      {"counts_buckets_of_all_dtypes",
+       "every dtype begins with the first limit: its buckets are counted apart from the others'",
+       {.counts_all = true}},
+      {"in_order_of_closing",
+       "buckets are ordered by their first gradient, not by when they were closed",
+       {.by_end = true}}};
+  return known;
+}
+
+struct Open {
+  std::string dtype;
+  std::vector<std::size_t> members;
+  std::size_t bytes = 0, closed = 0;
+};
+
+Open& open_of(const std::string& dtype, std::vector<Open>& all) {
+  const auto found = std::ranges::find(all, dtype, &Open::dtype);
+  if (found != all.end()) return *found;
+  all.push_back({dtype, {}});
+  return all.back();
+}
+
+class Filler {
+ public:
+  Filler(const Filling& question, const Rule& rule) : question_(question), rule_(rule) {}
+
+  Buckets fill() {
+    for (std::size_t i = 0; i < question_.sizes.size(); ++i) {
+      const Size& size = question_.sizes[i];
+      Open& open = open_of(rule_.mixes_dtypes ? "any" : size.dtype, all_);
+      if (rule_.closes_before && !open.members.empty() && is_full(open, open.bytes + size.bytes - 1))
+        close(open);
+      open.members.push_back(i);
+      open.bytes += size.bytes;
+      if (!rule_.closes_before && is_full(open, open.bytes - (rule_.closes_above ? 1 : 0))) close(open);
+    }
+    for (const Open& open : all_)
+      if (!open.members.empty() && !rule_.forgets_open) buckets_.push_back(open.members);
+    if (!rule_.by_end) std::ranges::sort(buckets_, {}, [](const auto& members) { return members.front(); });
+    return buckets_;
+  }
+
+ private:
+  bool is_full(const Open& open, std::size_t bytes) const {
+    const Limits& limits = question_.limits;
+    const auto number = rule_.counts_all ? buckets_.size() : open.closed;
+    if (limits.empty() || (rule_.limits_run_out && number >= limits.size())) return false;
+    return bytes >= limits[rule_.first_limit_for_all ? 0 : std::min(number, limits.size() - 1)];
+  }
+  void close(Open& open) {
+    buckets_.push_back(open.members);
+    open = {open.dtype, {}, 0, open.closed + 1};
+  }
+
+  const Filling& question_;
+  const Rule rule_;
+  std::vector<Open> all_;
+  Buckets buckets_;
+};
+
+Buckets filled_by(const Rule& rule, const Filling& question) { return Filler(question, rule).fill(); }
+
+std::string question_text(const Filling& question) {
+  constexpr std::size_t most = 12;
+  std::vector<std::string> sizes;
+  for (const Size& size : question.sizes) {
+    if (sizes.size() == most) break;
+    sizes.push_back(fmt::format("{} {}", size.bytes, size.dtype));
+  }
+  return fmt::format("gradients of {{{}{}}} bytes, limits {{{}}}", fmt::join(sizes, ", "),
+                     question.sizes.size() > most ? ", ..." : "", fmt::join(question.limits, ", "));
+}
+
+// The idea that all answers fit.
+void diagnose(const std::vector<Filling>& questions, const std::vector<Buckets>& got) {
+  for (const FillingIdea& idea : filling_ideas()) {
+    bool fits = true;
+    for (std::size_t i = 0; i < got.size(); ++i) fits = fits && got[i] == filled_by(idea.rule, questions[i]);
+    if (fits) return judge::misconception(idea.name, idea.in_words);
+  }
+}
+
+}  // namespace
+
+std::string text(const Buckets& buckets) {
+  std::vector<std::string> each;
+  for (const auto& members : buckets) each.push_back(fmt::format("{{{}}}", fmt::join(members, " ")));
+  return fmt::format("{}", fmt::join(each, " "));
+}
+
+Buckets filled(const Filling& question) { return filled_by({}, question); }
+
+Filling draw_filling(judge::Random& random, int gradients, const std::vector<std::string>& dtypes) {
+  Filling question;
+  for (int i = 0; i < gradients; ++i) {
+    const auto dtype = static_cast<std::size_t>(random.between(0, static_cast<int>(dtypes.size()) - 1));
+    question.sizes.push_back({static_cast<std::size_t>(8 * random.between(1, 100)), dtypes[dtype]});
+  }
+  question.limits = {static_cast<std::size_t>(random.between(300, 600)),
+                     static_cast<std::size_t>(random.between(800, 1600))};
+  return question;
+}
+
+void expect_filled(const std::vector<Filling>& questions) {
+  Json task{{"call", "fill_buckets"}, {"cases", Json::array()}};
+  for (const auto& question : questions) {
+    Json sizes = Json::array();
+    for (const Size& size : question.sizes) sizes.push_back({{"bytes", size.bytes}, {"dtype", size.dtype}});
+    task["cases"].push_back({{"sizes", sizes}, {"limits", question.limits}});
+  }
+  const auto replies = answers(run({task}, false));
+  if (replies.empty()) return;
+  const std::vector<Buckets> got = replies[0];
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const auto right = filled(questions[i]);
+    if (got.at(i) == right) continue;
+    diagnose(questions, got);
+    ADD_FAILURE() << fmt::format("{}: expected the buckets {}; got {}", question_text(questions[i]),
+                                 text(right), text(got[i]));
+    return;
+  }
+}
+
+void expect_golden() {
+  std::ifstream file(LAB15_GOLDEN);
+  if (!file) throw std::runtime_error("cannot read " LAB15_GOLDEN);
+  std::vector<Filling> questions;
+  for (const auto& one : Json::parse(file)) {
+    Filling question{{}, one.at("limits_bytes")};
+    for (const std::size_t count : one.at("numel")) question.sizes.push_back({4 * count});
+    if (filled(question) != one.at("buckets").get<Buckets>())
+      throw std::runtime_error("the judge has other buckets than PyTorch for " + question_text(question));
+    questions.push_back(question);
+  }
+  expect_filled(questions);
+}
+
+}  // namespace lab15
