@@ -119,6 +119,7 @@ struct TraceOptions {
   std::vector<std::filesystem::path> files;  // of one run; or a lab as find_lab() takes it
   std::string format = "ascii";              // or "chrome", "player"
   std::filesystem::path output;              // empty: standard output
+  std::filesystem::path html;                // a page that plays it; empty: none
   int width = 0;                             // of the picture, in columns; 0: as wide as the terminal
   bool ascii = false;                        // no characters beyond ASCII
   std::string test;                          // of the lab; empty: the first that failed
@@ -129,6 +130,13 @@ struct TraceOptions {
 struct ShowOptions {
   std::string scene;            // empty: they are listed
   std::filesystem::path trace;  // a file for the events of its run; empty: none
+};
+
+struct SlidesOptions {
+  bool pdf = false;                // write the decks as PDF
+  bool build = false;              // as pages, and show nothing
+  int port = 8123;                 // where they are shown
+  std::vector<std::string> decks;  // "05" or a folder's name, of pages and PDF; empty: all
 };
 
 struct WatchOptions {
@@ -173,6 +181,7 @@ int show_trace(const TraceOptions& options);
 int trace_lab(const TraceOptions& options, const std::string& lab);
 // The picture of a trace, or the file, that the options ask for.
 int show_trace_files(const TraceOptions& options);
+int show_slides(const SlidesOptions& options);
 int watch_lab(const WatchOptions& options);
 int play_round(const RoundOptions& options);
 int explain_build(const ExplainOptions& options);
