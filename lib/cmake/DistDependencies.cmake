@@ -17,3 +17,4 @@ if(DIST_BUILD_TESTS)
 endif()
 include(DistCuda)  # CUDA, NCCL, cuDNN: DIST_CUDA, DIST_NCCL
 include(DistMpi)   # Open MPI: DIST_MPI
+include(DistZlib)  # zlib: DIST_ZLIB
