@@ -50,6 +50,13 @@ Finding onednn() {
           "training on the CPU (labs 14 to 16) will use plain loops: apt-get install libdnnl-dev"};
 }
 
+Finding zlib() {
+  const auto& build = build_info();
+  if (!build.zlib.empty()) return {"zlib", Health::good, std::string(build.zlib), ""};
+  return {"zlib", Health::absent, "not in this build",
+          fmt::format("MNIST's files have to be uncompressed by gunzip first ({})", build.why_no_zlib)};
+}
+
 }  // namespace
 
 std::vector<Finding> check_toolchain() {
@@ -58,7 +65,8 @@ std::vector<Finding> check_toolchain() {
           program("ninja", "", "nothing can be rebuilt here"),
           program("ccache", "", "builds after `git switch` take longer: apt-get install ccache"),
           open_mpi(),
-          onednn()};
+          onednn(),
+          zlib()};
 }
 
 }  // namespace distlab
