@@ -19,6 +19,16 @@ namespace {
 
 constexpr char ready_mark = '\x01';
 
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+    read_end = UniqueFd(ends[0]);
+    write_end = UniqueFd(ends[1]);
+  }
+  UniqueFd read_end, write_end;
+};
+
 [[noreturn]] void run_child(int rank, int n, const std::string& address, int out,
                             const ProcessRanks::Body& fn) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -42,21 +52,27 @@ constexpr char ready_mark = '\x01';
 
 }  // namespace
 
-ProcessRanks::ProcessRanks(int n, const Body& fn)
-    : server_(std::make_unique<StoreServer>(fmt::format("unix://@distlab-test-{}-{}", getpid(), rand()),
-                                            "process_ranks")) {
+// The children wait at a gate until all are there and the server has begun: a child that is forked while a
+// thread of its parent allocates memory finds the allocator of AddressSanitizer locked, for ever.
+ProcessRanks::ProcessRanks(int n, const Body& fn) {
+  const std::string address = fmt::format("unix://@distlab-test-{}-{}", getpid(), rand());
+  Pipe gate;  // open when nobody holds its write end any more
   for (int rank = 0; rank < n; ++rank) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
-    UniqueFd read_end(ends[0]), write_end(ends[1]);
+    Pipe said;
     const pid_t pid = fork();
     if (pid < 0) throw std::runtime_error("fork failed");
-    if (pid == 0) run_child(rank, n, server_->address(), write_end.get(), fn);
+    if (pid == 0) {
+      gate.write_end.reset();
+      char nothing;
+      (void)!read(gate.read_end.get(), &nothing, 1);
+      run_child(rank, n, address, said.write_end.get(), fn);
+    }
     Child child;
     child.pid = pid;
-    child.pipe = std::move(read_end);
+    child.pipe = std::move(said.read_end);
     children_.push_back(std::move(child));
   }
+  server_ = std::make_unique<StoreServer>(address, "process_ranks");
 }
 
 ProcessRanks::~ProcessRanks() {

@@ -89,12 +89,12 @@ void CachingAllocator::deallocate(void* pointer, std::span<const StreamHandle> s
   leaving_bytes_ += leaving.block.size;
   try {
     for (const StreamHandle stream : streams) {
-      const EventHandle event = take_event();
-      api_.record(device_, event, stream);
-      leaving.uses.emplace_back(stream, event);
+      leaving.uses.emplace_back(stream, take_event());
+      api_.record(device_, leaving.uses.back().second, stream);
     }
   } catch (const std::exception& error) {  // broken, or at its end: nobody gets it again
     log(LogLevel::info, "{}: memory could not be freed: {}", device_.str(), error.what());
+    for (const auto& [stream, event] : leaving.uses) spare_events_.push_back(event);
     leaving_bytes_ -= leaving.block.size;
     leaving_.pop_back();
   }

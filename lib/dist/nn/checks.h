@@ -1,0 +1,39 @@
+// What every layer asks of what it is given, with one wording.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "dist/core/fail.h"
+#include "dist/core/tensor.h"
+
+namespace dist::nn {
+
+// A layer's input: f32 or f64.
+void check_input(const std::string& layer, const Tensor& input);
+// Dtype and device of the layer's weight, too.
+void check_input(const std::string& layer, const Tensor& input, const Tensor& weight);
+// "Linear(8, 16): the input is [4, 7], [batch, 8] is expected".
+[[noreturn]] void fail_shape(const std::string& layer, const Tensor& input, const std::string& expected);
+// Shape, dtype and device of the output.
+void check_grad_output(const std::string& layer, const Tensor& grad_output, const Shape& output,
+                       const Tensor& like);
+
+// What a forward keeps for its backward, which takes it: there is one backward for a forward.
+template <class T>
+class Kept {
+ public:
+  void keep(T value) { value_ = std::move(value); }
+  T take(const std::string& layer) {
+    if (!value_)
+      fail(Errc::invalid_argument, "{}: backward() without a forward() before it; each forward() has one",
+           layer);
+    return *std::exchange(value_, std::nullopt);
+  }
+
+ private:
+  std::optional<T> value_;
+};
+
+}  // namespace dist::nn

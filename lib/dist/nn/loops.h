@@ -1,0 +1,62 @@
+// Loops over elements on the CPU, for the files of plain_ops.h.
+#pragma once
+
+#include <type_traits>
+
+#include "dist/core/simd.h"
+#include "dist/core/tensor.h"
+
+namespace dist::nn {
+
+// Calls f.template operator()<T>() with float or double.
+template <class F>
+void visit_float(DType dtype, const F& f) {
+  if (dtype == DType::f64) return f.template operator()<double>();
+  f.template operator()<float>();
+}
+
+template <class T>
+T* elements(const Tensor& t) {
+  return static_cast<T*>(t.raw());
+}
+
+// f(i) for every i below `count`, as vectors: iterations do not depend on each other.
+template <class F>
+void for_each_element(std::int64_t count, const F& f) {
+  vectorised([&f, count] {
+    const F body = f;  // a copy: stores cannot change what it captured, for all the compiler knows
+    const std::int64_t n = count;
+    DIST_INDEPENDENT_ITERATIONS
+    for (std::int64_t i = 0; i < n; ++i) body(i);
+  });
+}
+
+// In double, by eight sums side by side, which is how vectors add.
+template <class T>
+double sum_of(const T* from, std::int64_t count) {
+  constexpr std::int64_t lanes = 8;
+  double sums[lanes] = {};
+  vectorised([from, count, &sums] {
+    double side_by_side[lanes] = {};
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+      for (std::int64_t j = 0; j < lanes; ++j) side_by_side[j] += from[i + j];
+    for (; i < count; ++i) side_by_side[0] += from[i];
+    for (std::int64_t j = 0; j < lanes; ++j) sums[j] = side_by_side[j];
+  });
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+// Channels of a tensor [n, c, ...]: row r of length `inner` belongs to channel r % c.
+struct Channels {
+  std::int64_t batch, channels, inner;
+
+  explicit Channels(const Tensor& t)
+      : batch(t.size(0)),
+        channels(t.size(1)),
+        inner(batch * channels == 0 ? 0 : t.numel() / (batch * channels)) {}
+};
+
+}  // namespace dist::nn

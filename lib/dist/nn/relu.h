@@ -1,0 +1,22 @@
+// ReLU: max(x, 0), element by element.
+#pragma once
+
+#include <string>
+
+#include "dist/nn/checks.h"
+#include "dist/nn/module.h"
+
+namespace dist::nn {
+
+// Any shape. NaN stays NaN. The gradient at 0 is 0, as in torch.
+class ReLU : public Module {
+ public:
+  Tensor forward(const Tensor& input) override;
+  Tensor backward(const Tensor& grad_output) override;
+  std::string str() const override { return "ReLU()"; }
+
+ private:
+  Kept<Tensor> output_;
+};
+
+}  // namespace dist::nn

@@ -1,0 +1,39 @@
+#include "dist/nn/state_dict.h"
+
+#include <algorithm>
+
+#include "dist/core/fail.h"
+#include "dist/core/shape.h"
+
+namespace dist::nn {
+
+namespace {
+
+std::string described(const Tensor& t) { return fmt::format("{} {}", to_string(t.shape()), name(t.dtype())); }
+
+}  // namespace
+
+const Tensor* find(const StateDict& dict, std::string_view name) {
+  const auto found = std::ranges::find(dict, name, &NamedTensor::name);
+  return found == dict.end() ? nullptr : &found->tensor;
+}
+
+void copy_state(std::string_view who, const StateDict& to, const StateDict& from) {
+  for (const auto& [name, tensor] : from) {
+    if (!find(to, name))
+      fail(Errc::invalid_argument, "{} has no \"{}\", which the state to load has; is it of another model?",
+           who, name);
+  }
+  for (const auto& [name, tensor] : to) {
+    const Tensor* const loaded = find(from, name);
+    if (!loaded)
+      fail(Errc::invalid_argument, "{} has \"{}\", which the state to load lacks; is it of another model?",
+           who, name);
+    if (loaded->shape() != tensor.shape() || loaded->dtype() != tensor.dtype())
+      fail(Errc::invalid_argument, "{}: \"{}\" is {}, the state to load has {}; is it of another model?", who,
+           name, described(tensor), described(*loaded));
+  }
+  for (const auto& [name, tensor] : to) Tensor(tensor).copy_(*find(from, name));
+}
+
+}  // namespace dist::nn

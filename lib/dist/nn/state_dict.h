@@ -1,0 +1,26 @@
+// StateDict: names and tensors, in order. What is saved of a module or an optimizer.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/core/tensor.h"
+
+namespace dist::nn {
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+using StateDict = std::vector<NamedTensor>;
+
+// The tensor of that name, or null.
+const Tensor* find(const StateDict& dict, std::string_view name);
+
+// Copies each tensor of `from` into the one of that name in `to`. Error{invalid_argument}, beginning with
+// `who`, for a name that one of them lacks and for another shape or dtype; then nothing has been copied.
+void copy_state(std::string_view who, const StateDict& to, const StateDict& from);
+
+}  // namespace dist::nn

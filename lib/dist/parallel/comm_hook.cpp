@@ -1,0 +1,30 @@
+#include "dist/parallel/comm_hook.h"
+
+namespace dist {
+namespace {
+
+Work start_average(Tensor& t, const GradBucket& bucket) {
+  return all_reduce(t, ReduceOp::avg, {.group = bucket.group, .async_op = true});
+}
+
+std::function<void()> compressed(const GradBucket& bucket, DType dtype) {
+  Tensor small = bucket.gradients.to(dtype);
+  Work work = start_average(small, bucket);
+  return [work, small, gradients = bucket.gradients]() mutable {
+    work.wait();
+    gradients.copy_(small);
+  };
+}
+
+}  // namespace
+
+std::function<void()> all_reduce_hook(const GradBucket& bucket) {
+  Tensor gradients = bucket.gradients;
+  return [work = start_average(gradients, bucket)]() mutable { work.wait(); };
+}
+
+std::function<void()> fp16_compress_hook(const GradBucket& bucket) { return compressed(bucket, DType::f16); }
+
+std::function<void()> bf16_compress_hook(const GradBucket& bucket) { return compressed(bucket, DType::bf16); }
+
+}  // namespace dist

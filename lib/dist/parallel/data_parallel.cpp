@@ -1,0 +1,112 @@
+#include "dist/parallel/data_parallel.h"
+
+#include <exception>
+#include <thread>
+
+#include "dist/core/fail.h"
+
+namespace dist {
+namespace {
+
+// The parts' rows, one after the other.
+Tensor joined(const std::vector<Tensor>& parts, Device device) {
+  std::int64_t rows = 0;
+  Shape shape;
+  DType dtype = DType::f32;
+  for (const Tensor& part : parts) {
+    if (!part.is_defined()) continue;
+    shape = part.shape();
+    dtype = part.dtype();
+    rows += part.size(0);
+  }
+  if (shape.empty()) return {};  // no part gave anything
+  shape[0] = rows;
+  Tensor whole = empty(shape, dtype, device);
+  std::int64_t at = 0;
+  for (const Tensor& part : parts) {
+    if (!part.is_defined()) continue;
+    whole.narrow(at, part.size(0)).copy_(part);
+    at += part.size(0);
+  }
+  return whole;
+}
+
+void rethrow_first(const std::vector<std::exception_ptr>& errors) {
+  for (const auto& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+DataParallel::DataParallel(const Factory& factory, int replicas, const std::vector<Device>& devices)
+    : devices_(devices) {
+  if (replicas < 1) fail(Errc::invalid_argument, "DataParallel: {} replicas, at least 1 is needed", replicas);
+  if (!devices.empty() && devices.size() != static_cast<std::size_t>(replicas))
+    fail(Errc::invalid_argument, "DataParallel: {} devices for {} replicas", devices.size(), replicas);
+  for (int i = 0; i < replicas; ++i) {
+    replicas_.push_back(factory());
+    if (devices.empty())
+      devices_.push_back(cpu);
+    else
+      replicas_.back()->to(devices[static_cast<std::size_t>(i)]);
+  }
+  register_module("module", *replicas_.front());
+}
+
+Tensor DataParallel::forward(const Tensor& input) {
+  copy_values();
+  return on_parts(input, [](nn::Module& replica, const Tensor& part) { return replica.forward(part); });
+}
+
+Tensor DataParallel::backward(const Tensor& grad_output) {
+  for (std::size_t i = 1; i < replicas_.size(); ++i) replicas_[i]->zero_grad();
+  Tensor grad_input =
+      on_parts(grad_output, [](nn::Module& replica, const Tensor& part) { return replica.backward(part); });
+  sum_gradients();
+  return grad_input;
+}
+
+Tensor DataParallel::on_parts(const Tensor& whole,
+                              const std::function<Tensor(nn::Module&, const Tensor&)>& f) {
+  const auto parts = whole.chunk(static_cast<std::int64_t>(replicas_.size()));
+  std::vector<Tensor> results(parts.size());
+  std::vector<std::exception_ptr> errors(parts.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].size(0) == 0) continue;
+      threads.emplace_back([&, i] {
+        try {
+          results[i] = f(*replicas_[i], parts[i].to(devices_[i]));
+        } catch (...) {
+          errors[i] = std::current_exception();
+        }
+      });
+    }
+  }
+  rethrow_first(errors);
+  return joined(results, devices_.front());
+}
+
+void DataParallel::copy_values() {
+  const nn::StateDict first = replicas_.front()->state_dict();
+  for (std::size_t i = 1; i < replicas_.size(); ++i) {
+    replicas_[i]->train(is_training());
+    replicas_[i]->load_state_dict(first);
+  }
+}
+
+void DataParallel::sum_gradients() {
+  const auto first = replicas_.front()->parameters();
+  for (std::size_t i = 1; i < replicas_.size(); ++i) {
+    const auto others = replicas_[i]->parameters();
+    for (std::size_t p = 0; p < first.size(); ++p)
+      first[p]->grad.add_(others[p]->grad.to(first[p]->grad.device()));
+  }
+}
+
+std::string DataParallel::str() const {
+  return fmt::format("DataParallel({} x {})", replicas_.size(), replicas_.front()->str());
+}
+
+}  // namespace dist

@@ -1,0 +1,130 @@
+#include "dist/parallel/distributed_data_parallel.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/ranges.h>
+
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+#include "dist/parallel/bucket_assignment.h"
+#include "dist/parallel/packed.h"
+#include "dist/parallel/replicas.h"
+
+namespace dist {
+namespace {
+
+using Order = std::vector<std::size_t>;
+
+// Buckets of the parameters taken in this order.
+GradientBuckets::Assignment assign(const std::vector<nn::NamedParameter>& parameters, const Order& order,
+                                   std::span<const std::size_t> limits) {
+  std::vector<GradientSize> sizes;
+  for (const std::size_t i : order) {
+    const Tensor& grad = parameters[i].parameter->grad;
+    sizes.push_back({grad.nbytes(), grad.dtype(), grad.device()});
+  }
+  auto buckets = assign_buckets(sizes, limits);
+  for (auto& bucket : buckets)
+    for (std::size_t& member : bucket) member = order[member];
+  return buckets;
+}
+
+// Before a backward has shown another order, the last parameters are expected to be ready first.
+GradientBuckets::Assignment first_assignment(const std::vector<nn::NamedParameter>& parameters,
+                                             std::span<const std::size_t> limits) {
+  Order order(parameters.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  auto buckets = assign(parameters, order, limits);
+  std::ranges::reverse(buckets);
+  return buckets;
+}
+
+Order agreed(Order order, const ProcessGroup& group) {
+  Tensor indices = empty({static_cast<std::int64_t>(order.size())}, DType::i64);
+  std::ranges::copy(order, indices.data<std::int64_t>().begin());
+  broadcast(indices, group.global_rank(0), {.group = group});
+  std::ranges::copy(indices.data<std::int64_t>(), order.begin());
+  return order;
+}
+
+// The model's buffers, moved together: a tensor for each dtype and device.
+std::vector<Tensor> packed_buffers(nn::Module& model) {
+  std::vector<std::vector<Tensor*>> kinds;
+  for (const auto& [name, buffer] : model.named_buffers()) {
+    const auto alike = [&](const auto& kind) {
+      return kind.front()->dtype() == buffer->value.dtype() &&
+             kind.front()->device() == buffer->value.device();
+    };
+    const auto kind = std::ranges::find_if(kinds, alike);
+    (kind == kinds.end() ? kinds.emplace_back() : *kind).push_back(&buffer->value);
+  }
+  std::vector<Tensor> packed;
+  for (const auto& kind : kinds) packed.push_back(pack(kind));
+  return packed;
+}
+
+}  // namespace
+
+DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOptions& options)
+    : model_(model),
+      options_(options),
+      group_(options.group ? options.group : default_group()),
+      gradients_(model.named_parameters(), group_, options.hook),
+      is_rebuilt_(options.find_unused_parameters) {
+  register_module("module", model);
+  train(model.is_training());
+  check_alike(model, group_);
+  broadcast_state(model, group_);
+  if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
+  // Which parameters are left out is known before the first backward only if somebody says so; then the order
+  // of the gradients may change from step to step, and there is none to learn.
+  const std::array limits{options_.first_bucket_bytes, options_.bucket_bytes};
+  gradients_.arrange(first_assignment(
+      gradients_.parameters(), options_.find_unused_parameters ? limits : std::span<const std::size_t>()));
+}
+
+Tensor DistributedDataParallel::forward(const Tensor& input) {
+  if (syncs_ && is_training()) {
+    rebuild_if_due();
+    for (Tensor& buffer : buffers_) broadcast(buffer, group_.global_rank(0), {.group = group_});
+  }
+  return model_.forward(input);
+}
+
+Tensor DistributedDataParallel::backward(const Tensor& grad_output) {
+  if (!syncs_) return model_.backward(grad_output);
+  gradients_.begin();
+  Tensor grad_input = model_.backward(grad_output);
+  const auto missing = gradients_.missing();
+  if (options_.find_unused_parameters) gradients_.give_up_on(missing);
+  gradients_.finish();
+  if (missing.empty() || options_.find_unused_parameters) return grad_input;
+  std::vector<std::string> names;
+  for (const std::size_t i : missing) names.push_back(gradients_.parameters()[i].name);
+  fail(Errc::invalid_argument,
+       "rank {}: backward is over and {} of {} parameters got no gradient, the other ranks wait for them: "
+       "\"{}\". If this is meant, say .find_unused_parameters = true",
+       get_rank(), missing.size(), gradients_.parameters().size(), fmt::join(names, "\", \""));
+}
+
+// After the first backward: from now on the buckets are as the gradients come.
+void DistributedDataParallel::rebuild_if_due() {
+  if (is_rebuilt_ || gradients_.ready_order().size() < gradients_.parameters().size()) return;
+  const std::array limits{options_.first_bucket_bytes, options_.bucket_bytes};
+  gradients_.arrange(assign(gradients_.parameters(), agreed(gradients_.ready_order(), group_), limits));
+  is_rebuilt_ = true;
+  log(LogLevel::info, "gradients of {} parameters travel in {} buckets", gradients_.parameters().size(),
+      gradients_.assignment().size());
+}
+
+std::vector<std::vector<std::string>> DistributedDataParallel::buckets() const {
+  std::vector<std::vector<std::string>> names;
+  for (const auto& members : gradients_.assignment()) {
+    names.emplace_back();
+    for (const std::size_t i : members) names.back().push_back(gradients_.parameters()[i].name);
+  }
+  return names;
+}
+
+}  // namespace dist

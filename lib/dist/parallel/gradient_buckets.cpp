@@ -1,0 +1,87 @@
+#include "dist/parallel/gradient_buckets.h"
+
+#include <utility>
+
+#include "dist/core/fail.h"
+#include "dist/core/tasking.h"
+#include "dist/parallel/packed.h"
+
+namespace dist {
+
+GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, ProcessGroup group,
+                                 CommHook hook)
+    : parameters_(std::move(parameters)),
+      group_(std::move(group)),
+      hook_(std::move(hook)),
+      bucket_of_(parameters_.size()),
+      is_ready_(parameters_.size()) {
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    parameters_[i].parameter->on_grad_ready = [this, i] { on_ready(i); };
+}
+
+GradientBuckets::~GradientBuckets() {
+  for (const auto& [name, parameter] : parameters_) parameter->on_grad_ready = nullptr;
+}
+
+void GradientBuckets::arrange(Assignment assignment) {
+  assignment_ = std::move(assignment);
+  buckets_.clear();
+  for (const auto& members : assignment_) {
+    std::vector<Tensor*> gradients;
+    for (const std::size_t i : members) {
+      gradients.push_back(&parameters_[i].parameter->grad);
+      bucket_of_[i] = buckets_.size();
+    }
+    buckets_.push_back({.gradients = pack(gradients), .parameters = members.size()});
+  }
+}
+
+void GradientBuckets::begin() {
+  for (Bucket& bucket : buckets_) bucket.pending = bucket.parameters;
+  is_ready_.assign(parameters_.size(), false);
+  ready_order_.clear();
+  started_.clear();
+  is_under_way_ = true;
+}
+
+void GradientBuckets::on_ready(std::size_t parameter) {
+  if (!is_under_way_) return;
+  if (is_ready_[parameter])
+    fail(
+        Errc::invalid_argument,
+        "parameter \"{}\" was ready twice in one backward: does the model use it in two places? Its gradient "
+        "would leave before it is complete",
+        parameters_[parameter].name);
+  is_ready_[parameter] = true;
+  ready_order_.push_back(parameter);
+  count_in(parameter);
+}
+
+void GradientBuckets::count_in(std::size_t parameter) {
+  --buckets_[bucket_of_[parameter]].pending;
+  while (started_.size() < buckets_.size() && buckets_[started_.size()].pending == 0) {
+    const std::size_t next = started_.size();
+    started_.push_back(hook_({next, buckets_.size(), buckets_[next].gradients, group_}));
+  }
+}
+
+std::vector<std::size_t> GradientBuckets::missing() const {
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (!is_ready_[i]) missing.push_back(i);
+  return missing;
+}
+
+void GradientBuckets::give_up_on(const std::vector<std::size_t>& missing) {
+  for (const std::size_t i : missing) count_in(i);
+}
+
+void GradientBuckets::finish() {
+  is_under_way_ = false;
+  const auto began = Clock::now();
+  for (const auto& finish : started_) finish();
+  exposed_ = Clock::now() - began;
+  started_.clear();
+}
+
+}  // namespace dist

@@ -1,0 +1,15 @@
+// Several tensors in one piece of memory, so that one collective serves them all.
+#pragma once
+
+#include <span>
+
+#include "dist/core/tensor.h"
+
+namespace dist {
+
+// Moves the tensors, of one dtype and device, one after the other into new memory: each becomes a view of it
+// with the elements that it had. Returns the whole, one-dimensional. Whoever holds a copy of one of the
+// tensors still holds the old memory.
+Tensor pack(std::span<Tensor* const> tensors);
+
+}  // namespace dist

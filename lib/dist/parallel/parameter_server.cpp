@@ -1,0 +1,67 @@
+#include "dist/parallel/parameter_server.h"
+
+#include <vector>
+
+#include "dist/core/fail.h"
+#include "dist/parallel/packed.h"
+#include "dist/parallel/replicas.h"
+
+namespace dist {
+namespace {
+
+Tensor packed(nn::Module& model, Tensor nn::Parameter::*which) {
+  std::vector<Tensor*> tensors;
+  for (const auto& [name, parameter] : model.named_parameters()) {
+    tensors.push_back(&(parameter->*which));
+    if (tensors.back()->dtype() != tensors.front()->dtype() ||
+        tensors.back()->device() != tensors.front()->device())
+      fail(Errc::invalid_argument,
+           "ParameterServer: \"{}\" has another dtype or device than the parameters before it", name);
+  }
+  if (tensors.empty()) fail(Errc::invalid_argument, "ParameterServer: {} has no parameters", model.str());
+  return pack(tensors);
+}
+
+}  // namespace
+
+ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
+                                 const ParameterServerOptions& options)
+    : optimizer_(optimizer),
+      group_(options.group ? options.group : default_group()),
+      server_(options.server) {
+  (void)group_.global_rank(server_);  // refuses one that is not there
+  check_alike(model, group_);
+  broadcast_state(model, group_);
+  values_ = packed(model, &nn::Parameter::value);
+  gradients_ = packed(model, &nn::Parameter::grad);
+}
+
+void ParameterServer::step() {
+  if (!is_server()) {
+    send(gradients_, -1, {.group = group_, .group_dst = server_});
+    recv(values_, -1, {.group = group_, .group_src = server_});
+    return;
+  }
+  collect_gradients();
+  optimizer_.step();
+  hand_out_values();
+}
+
+// In order of ranks: the sum does not depend on who is fast.
+void ParameterServer::collect_gradients() {
+  Tensor sum = zeros_like(gradients_), theirs = empty_like(gradients_);
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    if (rank != server_) recv(theirs, -1, {.group = group_, .group_src = rank});
+    sum.add_(rank == server_ ? gradients_ : theirs);
+  }
+  gradients_.copy_(sum.div_(group_.size()));
+}
+
+void ParameterServer::hand_out_values() {
+  std::vector<Work> under_way;
+  for (int rank = 0; rank < group_.size(); ++rank)
+    if (rank != server_) under_way.push_back(isend(values_, -1, {.group = group_, .group_dst = rank}));
+  for (Work& work : under_way) work.wait();
+}
+
+}  // namespace dist

@@ -1,0 +1,16 @@
+// What makes copies of a model alike: they hold the same tensors, and then the same values.
+#pragma once
+
+#include "dist/group/process_group.h"
+#include "dist/nn/module.h"
+
+namespace dist {
+
+// Every rank of the group calls it. Error{mismatch} on all ranks if one has other parameters or buffers than
+// group rank 0, by order, name, shape, dtype or device kind; it names the first such rank and tensor.
+void check_alike(nn::Module& model, const ProcessGroup& group);
+
+// Every rank of the group calls it: parameters and buffers become group rank 0's.
+void broadcast_state(nn::Module& model, const ProcessGroup& group);
+
+}  // namespace dist

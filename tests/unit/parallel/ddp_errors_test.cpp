@@ -1,0 +1,72 @@
+// What goes wrong with DistributedDataParallel is said on every rank, and nobody hangs.
+#include <gtest/gtest.h>
+
+#include "dist/parallel/distributed_data_parallel.h"
+
+#include "ddp_support.h"
+#include "support/expect_error.h"
+#include "support/ranks.h"
+
+namespace dist::test {
+namespace {
+
+TEST(DdpErrors, ModelsThatDifferAreRefusedOnAllRanks) {
+  run_ranks(3, [](int rank) {
+    Row other_shape({4, rank == 2 ? 5 : 3});
+    EXPECT_DIST_ERROR(
+        DistributedDataParallel ddp(other_shape), Errc::mismatch,
+        "rank 2's model has parameter \"p1\", f32 5, on a CPU where rank 0's has parameter \"p1\", "
+        "f32 3, on a CPU: every rank must build the same model");
+    Row one_more(rank == 1 ? std::vector<std::int64_t>{4, 3, 1} : std::vector<std::int64_t>{4, 3});
+    EXPECT_DIST_ERROR(DistributedDataParallel ddp(one_more), Errc::mismatch,
+                      "rank 1's model has parameter \"p2\", f32 1, on a CPU where rank 0's has nothing more");
+    Row other_dtype({4}, 0, rank == 0 ? DType::f64 : DType::f32);
+    EXPECT_DIST_ERROR(DistributedDataParallel ddp(other_dtype), Errc::mismatch, "rank 1's model has");
+  });
+}
+
+TEST(DdpErrors, ParametersWithoutAGradientAreNamed) {
+  const std::vector found{check::Code::deadlock};  // for the simulator's checker rank 1 just ends
+  const auto body = [](int rank, const auto& store) {
+    init_process_group({.rank = rank, .world_size = 2, .timeout = std::chrono::seconds(20), .store = store});
+    Row model({4, 4, 4});
+    if (rank == 1) model.left_out = {0, 2};
+    DistributedDataParallel ddp(model);
+    if (rank == 1) {
+      EXPECT_DIST_ERROR(step(ddp, 1), Errc::invalid_argument,
+                        "2 of 3 parameters got no gradient, the other ranks wait for them: \"p0\", \"p2\"");
+    } else {
+      EXPECT_THROW(step(ddp, 1), Error);
+    }
+    destroy_process_group();
+  };
+  run_unjoined(2, body, found);
+}
+
+TEST(DdpErrors, AParameterInTwoPlacesIsNamed) {
+  const auto body = [](int) {
+    class Twice : public Row {
+     public:
+      using Row::Row;
+      Tensor backward(const Tensor& grad) override { return Row::backward(Row::backward(grad)); }
+    } model({4, 4});
+    DistributedDataParallel ddp(model);
+    EXPECT_DIST_ERROR(step(ddp, 1), Errc::invalid_argument, "parameter \"p1\" was ready twice");
+  };
+  run_ranks(1, body, finds({check::Code::read_before_wait}));  // it added to a gradient that was under way
+}
+
+TEST(DdpErrors, AModelThatIsLeftGoesOnAlone) {
+  run_ranks(2, [](int rank) {
+    Row model({4});
+    {
+      DistributedDataParallel ddp(model);
+      step(ddp, rank);
+    }
+    step(model, 1);
+    EXPECT_EQ(only_value(model[0].grad), 1.5);
+  });
+}
+
+}  // namespace
+}  // namespace dist::test

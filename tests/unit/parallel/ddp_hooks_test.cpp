@@ -1,0 +1,56 @@
+// Communication hooks: what may happen to a bucket.
+#include <gtest/gtest.h>
+
+#include "dist/parallel/distributed_data_parallel.h"
+
+#include "ddp_support.h"
+#include "support/ranks.h"
+
+namespace dist::test {
+namespace {
+
+TEST(DdpHooks, HalfOfTheBitsAreEnoughForSmallIntegers) {
+  for (const auto& hook : {CommHook(fp16_compress_hook), CommHook(bf16_compress_hook)}) {
+    run_ranks(3, [&](int rank) {
+      Row model({5, 1000});
+      DistributedDataParallel ddp(model, {.hook = hook});
+      for (int round = 0; round < 2; ++round) {
+        ddp.zero_grad();
+        step(ddp, 3 * rank);
+        EXPECT_EQ(only_value(model[1].grad), 6);
+      }
+    });
+  }
+}
+
+TEST(DdpHooks, CompressionLosesTheBitsItSays) {
+  run_ranks(2, [](int) {
+    Row model({5});
+    DistributedDataParallel half(model, {.hook = fp16_compress_hook});
+    step(half, 1 + 1.0 / 1024 + 1.0 / 4096);
+    EXPECT_EQ(only_value(model[0].grad), 1 + 1.0 / 1024);
+  });
+  run_ranks(2, [](int) {
+    Row model({5});
+    DistributedDataParallel brain(model, {.hook = bf16_compress_hook});
+    step(brain, 1e30 * (1 + 1.0 / 1024));
+    EXPECT_NEAR(only_value(model[0].grad) / 1e30, 1, 1.0 / 128);
+  });
+}
+
+TEST(DdpHooks, ACustomHookIsWhatIsDone) {
+  run_ranks(2, [](int rank) {
+    Row model({5, 6});
+    DistributedDataParallel ddp(model, {.hook = [](const GradBucket& bucket) {
+                                  Tensor gradients = bucket.gradients;
+                                  EXPECT_EQ(gradients.numel(), 11);
+                                  EXPECT_EQ(bucket.count, 1U);
+                                  return [gradients]() mutable { all_reduce(gradients, ReduceOp::max); };
+                                }});
+    step(ddp, rank);
+    EXPECT_EQ(only_value(model[0].grad), 1);
+  });
+}
+
+}  // namespace
+}  // namespace dist::test
