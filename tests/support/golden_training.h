@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct GoldenRun {
   double lr = 0, momentum = 0;
   std::vector<GoldenRank> ranks;
 
-  std::string name() const;       // "convnet_2_ranks_sgd"
+  std::string name() const;  // "convnet_2_ranks_sgd"
+  friend void PrintTo(const GoldenRun& run, std::ostream* out) { *out << run.name(); }
   std::int64_t classes() const;   // 4 or 10
   double loss_tolerance() const;  // relative
   double norm_tolerance() const;  // relative
@@ -35,6 +37,10 @@ std::vector<GoldenRun> golden_runs();
 // With its initial values.
 std::unique_ptr<nn::Module> golden_model(const GoldenRun& run);
 std::unique_ptr<nn::Optimizer> golden_optimizer(const GoldenRun& run, nn::Module& model);
+
+// A bias in front of a batch norm, which takes it off again: its gradient is 0, and what came out of PyTorch
+// is rounding, below 1e-5.
+bool is_taken_off(const std::string& parameter);
 
 struct GoldenBatch {
   Tensor input, targets;

@@ -43,6 +43,7 @@ Tensor Linear::backward(const Tensor& grad_output) {
   }
   ops.matmul(weight_.grad, {grad_output, true}, {input}, true);
   weight_.grad_is_ready();
+  if (!wants_input_grad_) return {};
   Tensor grad_input = empty_like(input);
   ops.matmul(grad_input, {grad_output}, {weight_.value}, false);
   return grad_input;

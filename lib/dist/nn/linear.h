@@ -21,11 +21,13 @@ class Linear : public Module {
 
   Tensor forward(const Tensor& input) override;
   Tensor backward(const Tensor& grad_output) override;
+  void skip_input_grad() override { wants_input_grad_ = false; }
   std::string str() const override;
 
  private:
   std::int64_t in_, out_;
   bool has_bias_;
+  bool wants_input_grad_ = true;
   Parameter weight_, bias_;
   Kept<Tensor> input_;
 };

@@ -31,21 +31,20 @@ void for_each_element(std::int64_t count, const F& f) {
   });
 }
 
-// In double, by eight sums side by side, which is how vectors add.
-template <class T>
-double sum_of(const T* from, std::int64_t count) {
-  constexpr std::int64_t lanes = 8;
-  double sums[lanes] = {};
-  vectorised([from, count, &sums] {
-    double side_by_side[lanes] = {};
+// The sum of all double f(i), as sixteen sums side by side, which is how vectors add.
+template <class F>
+double sum_of(std::int64_t count, const F& f) {
+  constexpr std::int64_t lanes = 16;
+  double total = 0;
+  vectorised([&f, count, &total] {
+    const F body = f;
+    double sums[lanes] = {};
     std::int64_t i = 0;
     for (; i + lanes <= count; i += lanes)
-      for (std::int64_t j = 0; j < lanes; ++j) side_by_side[j] += from[i + j];
-    for (; i < count; ++i) side_by_side[0] += from[i];
-    for (std::int64_t j = 0; j < lanes; ++j) sums[j] = side_by_side[j];
+      for (std::int64_t j = 0; j < lanes; ++j) sums[j] += body(i + j);
+    for (; i < count; ++i) sums[0] += body(i);
+    for (const double sum : sums) total += sum;
   });
-  double total = 0;
-  for (const double sum : sums) total += sum;
   return total;
 }
 

@@ -29,6 +29,10 @@ class Module {
   // output. Error{invalid_argument} without a forward() since the last backward().
   virtual Tensor backward(const Tensor& grad_output) = 0;
 
+  // From now on backward() need not compute the gradient of the input, and may return an undefined tensor:
+  // for a model that is fed with data.
+  virtual void skip_input_grad() {}
+
   // For messages: "Linear(8, 16)".
   virtual std::string str() const { return "Module"; }
 

@@ -4,12 +4,41 @@
 // enqueued on the current stream.
 #pragma once
 
+#include <memory>
+
 #include "dist/core/tensor.h"
+#include "dist/nn/windows.h"
 
 namespace dist::nn {
 
 struct SgdStep {
   double lr, momentum, weight_decay;
+};
+
+struct AdamStep {
+  double lr, beta1, beta2, eps, weight_decay;
+  double correction1, correction2;  // 1 - beta^t, of step t
+};
+
+// What BatchNorm2d computes with; [c] each.
+struct NormTensors {
+  Tensor weight, bias, running_mean, running_var;
+  Tensor mean, invstd;  // of the last forward: what it subtracted and multiplied with
+};
+struct NormOptions {
+  double eps, momentum;
+  bool training;
+};
+
+// The convolution of one layer for inputs of one shape. It keeps of forward() what the others need.
+class Convolution {
+ public:
+  virtual ~Convolution() = default;
+  // bias: [out channels], or undefined.
+  virtual Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias) = 0;
+  // Adds to both; grad_bias may be undefined. Before backward_input(), of the same gradient.
+  virtual void backward_parameters(Tensor grad_weight, Tensor grad_bias, const Tensor& grad_output) = 0;
+  virtual Tensor backward_input(const Tensor& grad_output, const Tensor& weight) = 0;
 };
 
 class Ops {
@@ -33,8 +62,28 @@ class Ops {
   // out = grad where `result` is positive, 0 elsewhere; out may be grad.
   virtual void relu_backward(Tensor out, const Tensor& grad, const Tensor& result) const = 0;
 
+  // windows.h says what the windows are. winners: i32, of the shape of out; where in its channel's plane of
+  // the input each maximum lies. NaN is larger than every number.
+  virtual void max_pool(Tensor out, Tensor winners, const Tensor& in, const Windows& windows) const = 0;
+  virtual void max_pool_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& winners) const = 0;
+
+  // In training: mean and variance are the batch's, and become the running ones by `momentum`; otherwise they
+  // are the running ones. mean and invstd are written.
+  virtual void batch_norm(Tensor out, const Tensor& in, NormTensors norm,
+                          const NormOptions& options) const = 0;
+  // Adds to the gradients of weight and bias.
+  struct NormGrads {
+    Tensor weight, bias, in;
+  };
+  virtual void batch_norm_backward(NormGrads grads, const Tensor& grad_out, const Tensor& in,
+                                   const NormTensors& norm, bool training) const = 0;
+
+  virtual std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape, DType dtype) const = 0;
+
   // The step of sgd.h. velocity: v, of the value's shape, or undefined without momentum.
   virtual void sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const = 0;
+  // The step of adam.h, on its m and v.
+  virtual void adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const = 0;
 };
 
 // Error{unsupported} saying how to get it for a device that this build has no layers for.

@@ -23,8 +23,19 @@ void Optimizer::check_option(bool good, std::string_view option, double value) c
   if (!good) fail(Errc::invalid_argument, "{}: {} = {} is out of range", name_, option, value);
 }
 
+void Optimizer::step() {
+  if (state_.empty()) state_ = initial_state();
+  step_on(state_);
+}
+
 void Optimizer::zero_grad() {
   for (Parameter* const parameter : parameters_) parameter->grad.zero_();
+}
+
+void Optimizer::load_state_dict(const StateDict& dict) {
+  StateDict loaded = dict.empty() ? StateDict() : initial_state();
+  copy_state(name_, loaded, dict);
+  state_ = std::move(loaded);
 }
 
 }  // namespace dist::nn

@@ -9,7 +9,7 @@
 
 namespace dist::nn {
 
-// The parameters are the module's and outlive it. State lies where a parameter lies at the first step().
+// The parameters are their module's and outlive the optimizer.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -17,29 +17,35 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // Changes every parameter by its gradient, in place. Gradients stay: zero_grad() is for that.
-  virtual void step() = 0;
+  void step();
   void zero_grad();
 
   double lr() const { return lr_; }
-  void set_lr(double lr);
+  void set_lr(double lr);  // Error{invalid_argument} below 0
 
-  // What an optimizer remembers from step to step, of parameter 0: "0.momentum_buffer"; empty before the
-  // first step. Tensors share memory with the optimizer. Options, the learning rate too, are not part of it.
-  virtual StateDict state_dict() const = 0;
-  // As that optimizer would go on. Error{invalid_argument} for the state of other parameters; then nothing
-  // has changed.
-  virtual void load_state_dict(const StateDict& dict) = 0;
+  // What is remembered from step to step, of parameter 0: "0.momentum_buffer". Empty before the first step;
+  // the tensors share memory with the optimizer. Options, the learning rate too, are not part of it.
+  const StateDict& state_dict() const { return state_; }
+  // Copies; the next step() goes on from there. Error{invalid_argument} for the state of other parameters or
+  // of another optimizer; then nothing has changed.
+  void load_state_dict(const StateDict& dict);
 
  protected:
-  // Error{invalid_argument} for a null parameter or a learning rate below 0.
+  // Error{invalid_argument} for a null parameter and as set_lr().
   Optimizer(std::string name, std::vector<Parameter*> parameters, double lr);
   void check_option(bool good, std::string_view option, double value) const;
 
-  const std::string name_;
-  const std::vector<Parameter*> parameters_;
+  // The state before the first step, beside the parameters.
+  virtual StateDict initial_state() const = 0;
+  virtual void step_on(StateDict& state) = 0;
+
+  const std::vector<Parameter*>& parameters() const { return parameters_; }
 
  private:
-  double lr_;
+  std::string name_;
+  std::vector<Parameter*> parameters_;
+  double lr_ = 0;
+  StateDict state_;
 };
 
 }  // namespace dist::nn

@@ -29,6 +29,10 @@ Tensor Sequential::backward(const Tensor& grad_output) {
   return flowing;
 }
 
+void Sequential::skip_input_grad() {
+  if (!modules_.empty()) modules_[0]->skip_input_grad();
+}
+
 std::string Sequential::str() const {
   std::string text;
   for (const auto& module : modules_) text += (text.empty() ? "" : ", ") + module->str();

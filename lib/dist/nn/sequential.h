@@ -37,6 +37,7 @@ class Sequential : public Module {
 
   Tensor forward(const Tensor& input) override;
   Tensor backward(const Tensor& grad_output) override;
+  void skip_input_grad() override;   // of the first
   std::string str() const override;  // "Sequential(Linear(8, 16), ReLU())"
 
  private:

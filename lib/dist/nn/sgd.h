@@ -14,18 +14,17 @@ struct SGDOptions {
   double weight_decay = 0;
 };
 
+// Remembers "0.momentum_buffer", ...: v; nothing without momentum.
 class SGD : public Optimizer {
  public:
   // Error{invalid_argument} for options below 0.
-  SGD(std::vector<Parameter*> parameters, SGDOptions options = {});
-
-  void step() override;
-  StateDict state_dict() const override;  // "0.momentum_buffer", ...: v; nothing without momentum
-  void load_state_dict(const StateDict& dict) override;
+  explicit SGD(std::vector<Parameter*> parameters, SGDOptions options = {});
 
  private:
+  StateDict initial_state() const override;
+  void step_on(StateDict& state) override;
+
   SGDOptions options_;
-  std::vector<Tensor> velocities_;  // empty before the first step
 };
 
 }  // namespace dist::nn

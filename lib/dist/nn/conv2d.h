@@ -1,0 +1,51 @@
+// Conv2d: a picture's correlation with learnt kernels, as torch.nn.Conv2d.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dist/nn/checks.h"
+#include "dist/nn/module.h"
+#include "dist/nn/ops.h"
+
+namespace dist::nn {
+
+struct Conv2dOptions {
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;  // zeros at each border
+  bool bias = true;
+};
+
+// Input [batch, in, h, w], output [batch, out, h', w'] with h' = (h + 2 padding - kernel) / stride + 1;
+// weight [out, in, kernel, kernel], bias [out]. Initial values as in torch: uniform within +-1 / sqrt(in
+// kernel^2).
+class Conv2d : public Module {
+ public:
+  // Error{invalid_argument} for sizes below 1 and a padding below 0.
+  Conv2d(std::int64_t in, std::int64_t out, std::int64_t kernel, Conv2dOptions options = {});
+
+  Tensor forward(const Tensor& input) override;
+  Tensor backward(const Tensor& grad_output) override;
+  std::string str() const override;  // "Conv2d(1, 16, kernel 5, stride 1, padding 2)"
+  void skip_input_grad() override { wants_input_grad_ = false; }
+
+ private:
+  std::int64_t in_, out_;
+  Windows windows_;
+  bool has_bias_;
+  bool wants_input_grad_ = true;
+  Parameter weight_, bias_;
+  Kept<Tensor> input_;
+
+  // Of the last shape; batches have one shape but for the last of an epoch.
+  struct Plan {
+    ConvolutionShape shape;
+    DType dtype;
+    Device device;
+    friend bool operator==(const Plan&, const Plan&) = default;
+  };
+  Plan plan_;
+  std::unique_ptr<Convolution> convolution_;
+};
+
+}  // namespace dist::nn

@@ -1,0 +1,29 @@
+// ConvNet: the network of the course notes, and what a module of one's own looks like.
+#pragma once
+
+#include <string>
+
+#include "dist/nn/linear.h"
+#include "dist/nn/module.h"
+#include "dist/nn/sequential.h"
+
+namespace dist::nn {
+
+// Input [batch, 1, 28, 28], output [batch, classes]: logits. Twice convolution 5x5, batch norm, ReLU and
+// pooling
+// ("cnn.0.weight", ...), then one linear layer ("fc.weight", "fc.bias"): 29,034 parameters for 10 classes.
+class ConvNet : public Module {
+ public:
+  explicit ConvNet(std::int64_t classes = 10);
+
+  Tensor forward(const Tensor& input) override;
+  Tensor backward(const Tensor& grad_output) override;
+  void skip_input_grad() override { cnn_.skip_input_grad(); }
+  std::string str() const override { return "ConvNet"; }
+
+ private:
+  Sequential cnn_;
+  Linear fc_;
+};
+
+}  // namespace dist::nn

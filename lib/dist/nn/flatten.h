@@ -1,0 +1,22 @@
+// Flatten: all axes but the first become one.
+#pragma once
+
+#include <string>
+
+#include "dist/nn/checks.h"
+#include "dist/nn/module.h"
+
+namespace dist::nn {
+
+// Input [batch, ...], output [batch, features]; the memory is the input's.
+class Flatten : public Module {
+ public:
+  Tensor forward(const Tensor& input) override;
+  Tensor backward(const Tensor& grad_output) override;
+  std::string str() const override { return "Flatten()"; }
+
+ private:
+  Kept<Tensor> input_;
+};
+
+}  // namespace dist::nn

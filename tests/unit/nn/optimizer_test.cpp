@@ -1,0 +1,115 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "dist/nn/adam.h"
+#include "dist/nn/sgd.h"
+
+#include "support/expect_error.h"
+
+namespace dist::nn {
+namespace {
+
+// One parameter x whose gradient is 2 x; `steps` values of it.
+std::vector<double> descend(Optimizer& optimizer, Parameter& x, int steps) {
+  std::vector<double> values;
+  for (int i = 0; i < steps; ++i) {
+    x.grad.copy_(x.value * 2);
+    optimizer.step();
+    values.push_back(x.value.item<double>());
+  }
+  return values;
+}
+
+void expect_near(const std::vector<double>& got, const std::vector<double>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-12) << "step " << i;
+}
+
+TEST(SGD, FollowsItsFormula) {
+  for (const double momentum : {0.0, 0.9}) {
+    Parameter x;
+    x.initialize(full({1}, 3, DType::f64));
+    SGD sgd({&x}, {.lr = 0.1, .momentum = momentum, .weight_decay = 0.01});
+    std::vector<double> expected;
+    double value = 3, v = 0;
+    for (int i = 0; i < 5; ++i) {
+      v = momentum * v + (2 * value + 0.01 * value);
+      expected.push_back(value -= 0.1 * v);
+    }
+    expect_near(descend(sgd, x, 5), expected);
+  }
+}
+
+TEST(Adam, FollowsItsFormula) {
+  Parameter x;
+  x.initialize(full({1}, 3, DType::f64));
+  Adam adam({&x}, {.lr = 0.1, .betas = {0.8, 0.95}, .eps = 1e-4, .weight_decay = 0.01});
+  std::vector<double> expected;
+  double value = 3, m = 0, v = 0;
+  for (int t = 1; t <= 5; ++t) {
+    const double g = 2 * value + 0.01 * value;
+    m = 0.8 * m + 0.2 * g;
+    v = 0.95 * v + 0.05 * g * g;
+    expected.push_back(value -=
+                       0.1 * (m / (1 - std::pow(0.8, t))) / (std::sqrt(v / (1 - std::pow(0.95, t))) + 1e-4));
+  }
+  expect_near(descend(adam, x, 5), expected);
+}
+
+TEST(Optimizer, GoesOnWhereItsStateWasSaved) {
+  const auto make = [](bool adam, Parameter& x) -> std::unique_ptr<Optimizer> {
+    if (adam) return std::make_unique<Adam>(std::vector{&x}, AdamOptions{.lr = 0.1});
+    return std::make_unique<SGD>(std::vector{&x}, SGDOptions{.lr = 0.1, .momentum = 0.9});
+  };
+  for (const bool adam : {false, true}) {
+    Parameter x, y;
+    x.initialize(full({1}, 3, DType::f64));
+    const auto whole = make(adam, x);
+    descend(*whole, x, 3);
+    y.initialize(x.value.clone());
+    const auto resumed = make(adam, y);
+    resumed->load_state_dict(whole->state_dict());
+    EXPECT_EQ(descend(*resumed, y, 3), descend(*whole, x, 3));
+    EXPECT_EQ(whole->state_dict()[0].name, adam ? "step" : "0.momentum_buffer");
+    resumed->load_state_dict({});
+    EXPECT_TRUE(resumed->state_dict().empty());
+  }
+}
+
+TEST(Optimizer, RefusesTheStateOfOthers) {
+  Parameter x, y;
+  x.initialize(zeros({2}));
+  y.initialize(zeros({3}));
+  SGD sgd({&x}, {.momentum = 0.5}), other({&y}, {.momentum = 0.5}), plain({&x});
+  Adam adam({&x});
+  other.step();
+  adam.step();
+  EXPECT_DIST_ERROR(sgd.load_state_dict(other.state_dict()), Errc::invalid_argument,
+                    "SGD: \"0.momentum_buffer\" is [2] f32, the state to load has [3] f32");
+  EXPECT_DIST_ERROR(sgd.load_state_dict(adam.state_dict()), Errc::invalid_argument, "SGD has no \"step\"");
+  EXPECT_DIST_ERROR(plain.load_state_dict(other.state_dict()), Errc::invalid_argument, "SGD has no");
+  EXPECT_TRUE(sgd.state_dict().empty());
+}
+
+TEST(Optimizer, RefusesOptionsOutOfRange) {
+  Parameter x;
+  x.initialize(zeros({2}));
+  EXPECT_DIST_ERROR(SGD({&x}, {.lr = -1}), Errc::invalid_argument, "SGD: lr = -1 is out of range");
+  EXPECT_DIST_ERROR(SGD({&x}, {.momentum = -1}), Errc::invalid_argument, "momentum = -1");
+  EXPECT_DIST_ERROR(Adam({&x}, {.betas = {0.9, 1}}), Errc::invalid_argument, "Adam: beta = 1");
+  EXPECT_DIST_ERROR(Adam({nullptr}), Errc::invalid_argument, "null");
+  SGD sgd({&x});
+  EXPECT_DIST_ERROR(sgd.set_lr(std::nan("")), Errc::invalid_argument, "lr = nan");
+}
+
+TEST(Optimizer, ZeroesGradientsInPlace) {
+  Parameter x;
+  x.initialize(ones({2}));
+  const Tensor view = x.grad.fill_(3);
+  SGD({&x}).zero_grad();
+  EXPECT_EQ(view.to_vector<int>(), (std::vector<int>{0, 0}));
+}
+
+}  // namespace
+}  // namespace dist::nn
