@@ -15,6 +15,7 @@ dist_find(Boost libboost-context-dev COMPONENTS context)
 if(DIST_BUILD_TESTS)
   dist_find(GTest libgtest-dev)
 endif()
-include(DistCuda)  # CUDA, NCCL, cuDNN: DIST_CUDA, DIST_NCCL
-include(DistMpi)   # Open MPI: DIST_MPI
-include(DistZlib)  # zlib: DIST_ZLIB
+include(DistCuda)    # CUDA, NCCL, cuDNN: DIST_CUDA, DIST_NCCL
+include(DistMpi)     # Open MPI: DIST_MPI
+include(DistOneDnn)  # oneDNN: DIST_ONEDNN
+include(DistZlib)    # zlib: DIST_ZLIB

@@ -1,7 +1,6 @@
 // What distlab is built with: compiler, CMake, libraries, MPI.
 #include <string>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "distlab/build_info.h"
@@ -40,14 +39,10 @@ Finding open_mpi() {
 }
 
 Finding onednn() {
-  for (const char* name : {"libdnnl.so", "libdnnl.so.3", "libdnnl.so.2"}) {
-    if (void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {
-      dlclose(library);
-      return {"oneDNN", Health::good, name, ""};
-    }
-  }
-  return {"oneDNN", Health::absent, "not found",
-          "training on the CPU (labs 14 to 16) will use plain loops: apt-get install libdnnl-dev"};
+  const auto& build = build_info();
+  if (!build.onednn.empty()) return {"oneDNN", Health::good, std::string(build.onednn), ""};
+  return {"oneDNN", Health::absent, "not in this build",
+          fmt::format("training on the CPU (labs 14 to 16) uses plain loops ({})", build.why_no_onednn)};
 }
 
 Finding zlib() {

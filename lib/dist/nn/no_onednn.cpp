@@ -1,0 +1,14 @@
+#include "dist/nn/cpu_ops.h"
+#include "dist/nn/plain_ops.h"
+
+namespace dist::nn {
+
+const Ops& cpu_ops() {
+  static const PlainOps ops;
+  return ops;
+}
+
+// DIST_ONEDNN_WHY: what CMake found out (lib/cmake/DistOneDnn.cmake).
+const char* describe_cpu_ops() { return "plain loops: " DIST_ONEDNN_WHY; }
+
+}  // namespace dist::nn
