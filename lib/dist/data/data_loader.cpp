@@ -88,9 +88,7 @@ DataLoader::DataLoader(const Dataset& dataset, LoaderOptions options)
 DataLoader::DataLoader(const IterableDataset& dataset, Shard rank, LoaderOptions options)
     : open_([&dataset, rank, options] { return open_iterable(dataset, rank, options); }),
       options_(checked(options)) {
-  if (rank.count < 1 || rank.index < 0 || rank.index >= rank.count)
-    fail(Errc::invalid_argument, "DataLoader: shard {} of {}; shards have numbers 0 to count - 1", rank.index,
-         rank.count);
+  rank.check();
 }
 
 std::int64_t DataLoader::size() const {

@@ -31,6 +31,11 @@ Tensor stack(std::span<const Sample> samples, Tensor Sample::*part, const char* 
 
 }  // namespace
 
+void Shard::check() const {
+  if (count < 1 || index < 0 || index >= count)
+    fail(Errc::invalid_argument, "shard {} of {}: shards have numbers 0 to count - 1", index, count);
+}
+
 Batch stack(std::span<const Sample> samples) {
   if (samples.empty()) fail(Errc::invalid_argument, "a batch of no samples has no shape: give one at least");
   return {stack(samples, &Sample::input, "input"), stack(samples, &Sample::target, "target")};

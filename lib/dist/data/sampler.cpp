@@ -1,6 +1,8 @@
 #include "dist/data/sampler.h"
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "dist/core/fail.h"
 #include "dist/data/randperm.h"
@@ -23,6 +25,23 @@ void check_size(std::int64_t dataset_size) {
 SequentialSampler::SequentialSampler(std::int64_t dataset_size) : size_(dataset_size) { check_size(size_); }
 
 std::vector<std::int64_t> SequentialSampler::indices() const { return count_to(size_); }
+
+ShardSampler::ShardSampler(std::int64_t dataset_size, Shard shard)
+    : dataset_size_(dataset_size), shard_(shard) {
+  check_size(dataset_size);
+  shard.check();
+}
+
+std::int64_t ShardSampler::size() const {
+  return std::max<std::int64_t>(0, (dataset_size_ - shard_.index + shard_.count - 1) / shard_.count);
+}
+
+std::vector<std::int64_t> ShardSampler::indices() const {
+  std::vector<std::int64_t> mine(static_cast<std::size_t>(size()));
+  std::int64_t next = shard_.index;
+  for (auto& index : mine) index = std::exchange(next, next + shard_.count);
+  return mine;
+}
 
 DistributedSampler::DistributedSampler(std::int64_t dataset_size, DistributedSamplerOptions options)
     : dataset_size_(dataset_size), options_(options) {

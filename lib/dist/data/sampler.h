@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "dist/data/shard.h"
+
 namespace dist::data {
 
 class Sampler {
@@ -22,6 +24,20 @@ class SequentialSampler : public Sampler {
 
  private:
   std::int64_t size_;
+};
+
+// Numbers index, index + count, ... below n: each sample belongs to one shard. For evaluation, where a sample
+// that counts twice would make the accuracy wrong. Shards differ in size by at most one, so no collective may
+// be called for each batch.
+class ShardSampler : public Sampler {
+ public:
+  ShardSampler(std::int64_t dataset_size, Shard shard);
+  std::vector<std::int64_t> indices() const override;
+  std::int64_t size() const override;
+
+ private:
+  std::int64_t dataset_size_;
+  Shard shard_;
 };
 
 struct DistributedSamplerOptions {

@@ -16,6 +16,8 @@ struct Shard {
   constexpr Shard split(std::int64_t worker, std::int64_t workers) const {
     return {index * workers + worker, count * workers};
   }
+  // Error{invalid_argument} for an index outside of 0 ... count - 1.
+  void check() const;
   constexpr bool contains(std::int64_t sample) const { return sample % count == index; }
 };
 

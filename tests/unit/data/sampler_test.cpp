@@ -109,6 +109,25 @@ TEST(DistributedSampler, RefusesRanksThatAreNone) {
 
 TEST(SequentialSampler, CountsFromZero) { EXPECT_EQ(SequentialSampler(4).indices(), (Indices{0, 1, 2, 3})); }
 
+TEST(ShardSampler, EverySampleBelongsToOneShard) {
+  for (const std::int64_t n : {0, 1, 2, 7, 8, 100}) {
+    for (const std::int64_t shards : {1, 2, 3, 8}) {
+      Indices all;
+      for (std::int64_t i = 0; i < shards; ++i) {
+        const ShardSampler sampler(n, {i, shards});
+        const auto mine = sampler.indices();
+        EXPECT_EQ(sampler.size(), static_cast<std::int64_t>(mine.size()));
+        EXPECT_LE(std::abs(sampler.size() - n / shards), 1);
+        all.insert(all.end(), mine.begin(), mine.end());
+      }
+      std::ranges::sort(all);
+      EXPECT_EQ(all, SequentialSampler(n).indices()) << n << " samples, " << shards << " shards";
+    }
+  }
+  EXPECT_EQ(ShardSampler(10, {1, 4}).indices(), (Indices{1, 5, 9}));
+  EXPECT_DIST_ERROR(ShardSampler(10, {4, 4}), Errc::invalid_argument, "shard 4 of 4");
+}
+
 TEST(Randperm, IsAPermutationOfAnyLength) {
   for (const std::int64_t n : {0, 1, 2, 3, 1000, 100'000}) {
     auto order = randperm(n, 5);
