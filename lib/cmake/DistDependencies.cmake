@@ -18,3 +18,4 @@ endif()
 include(DistCuda)    # CUDA, NCCL, cuDNN: DIST_CUDA, DIST_NCCL
 include(DistMpi)     # Open MPI: DIST_MPI
 include(DistOneDnn)  # oneDNN: DIST_ONEDNN
+include(DistZlib)    # zlib: DIST_ZLIB

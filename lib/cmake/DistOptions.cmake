@@ -1,5 +1,5 @@
 # Options of the build. AUTO uses what is found; ON insists on it; OFF leaves it out.
-foreach(name CUDA NCCL MPI ONEDNN)
+foreach(name CUDA NCCL MPI ONEDNN ZLIB)
   set(DIST_${name} AUTO CACHE STRING "Build with ${name}: AUTO, ON or OFF")
   set_property(CACHE DIST_${name} PROPERTY STRINGS AUTO ON OFF)
 endforeach()

@@ -16,6 +16,7 @@ Boost.Context|hdr:boost/context/fiber.hpp|libboost-context-dev|boost-devel|boost
 '
 optional_parts='
 Open MPI|cmd:@mpi|libopenmpi-dev openmpi-bin|openmpi-devel|openmpi
+zlib|hdr:zlib.h|zlib1g-dev|zlib-devel|zlib
 oneDNN|hdr:dnnl.hpp|libdnnl-dev|onednn-devel|onednn
 ip (two-hosts test)|cmd:ip|iproute2|iproute|iproute2
 ccache|cmd:ccache|ccache|ccache|ccache

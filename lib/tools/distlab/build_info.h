@@ -12,8 +12,8 @@ struct BuildInfo {
   std::string_view type;       // "RelWithDebInfo"
   std::string_view sanitizer;  // "thread", or empty
   // Version that was built in, or empty; then why_no_... says why.
-  std::string_view cuda, nccl, cudnn, mpi, onednn;
-  std::string_view why_no_cuda, why_no_nccl, why_no_cudnn, why_no_mpi, why_no_onednn;
+  std::string_view cuda, nccl, cudnn, mpi, onednn, zlib;
+  std::string_view why_no_cuda, why_no_nccl, why_no_cudnn, why_no_mpi, why_no_onednn, why_no_zlib;
 };
 
 const BuildInfo& build_info();

@@ -149,6 +149,17 @@ struct RoundOptions {
   std::string lab;
 };
 
+struct DigitsOptions {
+  bool show = false;
+  std::filesystem::path sheet;        // a PNG file; empty: none
+  std::optional<std::int64_t> count;  // how many; left out: what fits
+  std::uint64_t seed = 1;
+};
+
+struct MnistOptions {
+  std::filesystem::path folder;  // empty: .distlab/mnist of the checkout
+};
+
 struct ExplainOptions {
   std::string log;  // of a build that failed
 };
@@ -182,6 +193,8 @@ int trace_lab(const TraceOptions& options, const std::string& lab);
 // The picture of a trace, or the file, that the options ask for.
 int show_trace_files(const TraceOptions& options);
 int show_slides(const SlidesOptions& options);
+int show_digits(const DigitsOptions& options);
+int check_mnist(const MnistOptions& options);
 int watch_lab(const WatchOptions& options);
 int play_round(const RoundOptions& options);
 int explain_build(const ExplainOptions& options);

@@ -45,6 +45,13 @@ Finding onednn() {
           fmt::format("training on the CPU (labs 14 to 16) uses plain loops ({})", build.why_no_onednn)};
 }
 
+Finding zlib() {
+  const auto& build = build_info();
+  if (!build.zlib.empty()) return {"zlib", Health::good, std::string(build.zlib), ""};
+  return {"zlib", Health::absent, "not in this build",
+          fmt::format("MNIST's files have to be uncompressed by gunzip first ({})", build.why_no_zlib)};
+}
+
 }  // namespace
 
 std::vector<Finding> check_toolchain() {
@@ -53,7 +60,8 @@ std::vector<Finding> check_toolchain() {
           program("ninja", "", "nothing can be rebuilt here"),
           program("ccache", "", "builds after `git switch` take longer: apt-get install ccache"),
           open_mpi(),
-          onednn()};
+          onednn(),
+          zlib()};
 }
 
 }  // namespace distlab

@@ -27,7 +27,8 @@ fresh() {
   ln -s "$bin/cmake" "$bin/ctest"
   local optional
   for optional in mpicxx mpirun ip ccache bwrap; do stub $optional ':'; done
-  unset CXX CMAKE_PREFIX_PATH DIST_MPI DIST_CUDA DIST_NCCL DIST_ONEDNN DIST_MUTANTS DIST_WERROR DISTLAB_PRESET DISTLAB_NO_INSTALL
+  unset CXX CMAKE_PREFIX_PATH DIST_MPI DIST_CUDA DIST_NCCL DIST_ONEDNN DIST_ZLIB DIST_MUTANTS DIST_WERROR DISTLAB_PRESET \
+    DISTLAB_NO_INSTALL
 }
 
 stub() { # NAME BODY: writes its arguments to $calls, then does BODY

@@ -1,0 +1,101 @@
+#include "dist/data/data_loader.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "dist/core/fail.h"
+
+namespace dist::data {
+namespace {
+
+LoaderOptions checked(LoaderOptions options) {
+  if (options.batch_size < 1)
+    fail(Errc::invalid_argument, "DataLoader: batch_size is {}, at least 1 is needed", options.batch_size);
+  if (options.workers < 0)
+    fail(Errc::invalid_argument, "DataLoader: {} workers; 0 means that the caller loads", options.workers);
+  if (options.prefetch < 1)
+    fail(Errc::invalid_argument, "DataLoader: prefetch is {}, but a worker has 1 batch ready at least",
+         options.prefetch);
+  return options;
+}
+
+std::int64_t count_batches(std::int64_t samples, const LoaderOptions& options) {
+  return (samples + (options.drop_last ? 0 : options.batch_size - 1)) / options.batch_size;
+}
+
+// In threads, or without any by whoever asks.
+template <class T>
+Generator<T> run(std::vector<Generator<T>> parts, const LoaderOptions& options, std::int64_t ahead) {
+  if (options.workers == 0) return std::move(parts.front());
+  return interleave(std::move(parts), static_cast<std::size_t>(ahead));
+}
+
+// Worker w makes batches w, w + workers, ...; read in turn they are all, in order.
+Generator<Batch> open_map(const Dataset& dataset, std::vector<std::int64_t> order,
+                          const LoaderOptions& options) {
+  const auto count = count_batches(static_cast<std::int64_t>(order.size()), options);
+  const auto shared = std::make_shared<const std::vector<std::int64_t>>(std::move(order));
+  const int workers = std::max(1, options.workers);
+  std::vector<Generator<Batch>> parts;
+  for (int worker = 0; worker < workers; ++worker) {
+    parts.push_back([&dataset, shared, count, workers, size = static_cast<std::size_t>(options.batch_size),
+                     batch = std::int64_t{worker}]() mutable -> std::optional<Batch> {
+      if (batch >= count) return std::nullopt;
+      const auto rest = std::span(*shared).subspan(static_cast<std::size_t>(batch) * size);
+      std::vector<Sample> samples;
+      for (const auto index : rest.first(std::min(size, rest.size()))) samples.push_back(dataset.get(index));
+      batch += workers;
+      return stack(samples);
+    });
+  }
+  return run(std::move(parts), options, options.prefetch);
+}
+
+// Each worker reads its shard; sample by sample in turn they are what the rank reads, in the dataset's order.
+Generator<Batch> open_iterable(const IterableDataset& dataset, Shard rank, const LoaderOptions& options) {
+  const int workers = std::max(1, options.workers);
+  std::vector<SampleStream> parts;
+  for (int worker = 0; worker < workers; ++worker) parts.push_back(dataset.open(rank.split(worker, workers)));
+  return [next = run(std::move(parts), options, options.prefetch * options.batch_size),
+          size = static_cast<std::size_t>(options.batch_size),
+          drop_last = options.drop_last]() -> std::optional<Batch> {
+    std::vector<Sample> samples;
+    while (samples.size() < size) {
+      auto sample = next();
+      if (!sample) break;
+      samples.push_back(std::move(*sample));
+    }
+    if (samples.empty() || (drop_last && samples.size() < size)) return std::nullopt;
+    return stack(samples);
+  };
+}
+
+}  // namespace
+
+DataLoader::DataLoader(const Dataset& dataset, const Sampler& sampler, LoaderOptions options)
+    : open_([&dataset, &sampler, options] { return open_map(dataset, sampler.indices(), options); }),
+      count_samples_([&sampler] { return sampler.size(); }),
+      options_(checked(options)) {}
+
+DataLoader::DataLoader(const Dataset& dataset, LoaderOptions options)
+    : open_([&dataset, options] {
+        return open_map(dataset, SequentialSampler(dataset.size()).indices(), options);
+      }),
+      count_samples_([&dataset] { return dataset.size(); }),
+      options_(checked(options)) {}
+
+DataLoader::DataLoader(const IterableDataset& dataset, Shard rank, LoaderOptions options)
+    : open_([&dataset, rank, options] { return open_iterable(dataset, rank, options); }),
+      options_(checked(options)) {
+  rank.check();
+}
+
+std::int64_t DataLoader::size() const {
+  if (!count_samples_)
+    fail(Errc::unsupported,
+         "how many batches an iterable dataset gives is known at its end only: loop until there are no more");
+  return count_batches(count_samples_(), options_);
+}
+
+}  // namespace dist::data

@@ -1,0 +1,53 @@
+#include "dist/data/dataset.h"
+
+#include <utility>
+
+#include "dist/core/fail.h"
+#include "dist/core/shape.h"
+
+namespace dist::data {
+namespace {
+
+std::string described(const Tensor& t) {
+  return fmt::format("{} of shape {}", name(t.dtype()), to_string(t.shape()));
+}
+
+Tensor stack(std::span<const Sample> samples, Tensor Sample::*part, const char* what) {
+  const Tensor& first = samples.front().*part;
+  Shape shape{static_cast<std::int64_t>(samples.size())};
+  shape.insert(shape.end(), first.shape().begin(), first.shape().end());
+  Tensor all = empty(std::move(shape), first.dtype(), first.device());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Tensor& one = samples[i].*part;
+    if (one.shape() != first.shape() || one.dtype() != first.dtype())
+      fail(Errc::invalid_argument,
+           "samples of one batch must be alike, but the {} of sample {} of the batch is {} and that of "
+           "sample 0 is {}",
+           what, i, described(one), described(first));
+    all[static_cast<std::int64_t>(i)].copy_(one);
+  }
+  return all;
+}
+
+}  // namespace
+
+void Shard::check() const {
+  if (count < 1 || index < 0 || index >= count)
+    fail(Errc::invalid_argument, "shard {} of {}: shards have numbers 0 to count - 1", index, count);
+}
+
+Batch stack(std::span<const Sample> samples) {
+  if (samples.empty()) fail(Errc::invalid_argument, "a batch of no samples has no shape: give one at least");
+  return {stack(samples, &Sample::input, "input"), stack(samples, &Sample::target, "target")};
+}
+
+SampleStream keep_shard(SampleStream all, Shard shard) {
+  return [all = std::move(all), shard, next = std::int64_t{0}]() mutable -> std::optional<Sample> {
+    while (auto sample = all()) {
+      if (shard.contains(next++)) return sample;
+    }
+    return std::nullopt;
+  };
+}
+
+}  // namespace dist::data

@@ -1,0 +1,24 @@
+// Who reads which samples of an iterable dataset, when several ranks read it, each by several workers.
+#pragma once
+
+#include <cstdint>
+
+namespace dist::data {
+
+// Sample i belongs to shard i % count.
+struct Shard {
+  std::int64_t index = 0, count = 1;
+
+  // The shard of worker `worker` out of `workers` within this one: Shard{rank, ranks}.split(worker, workers)
+  // is global worker rank * workers + worker out of ranks * workers. One number, and one modulo. Taking the
+  // samples with i % ranks == rank and i % workers == worker looks as good, but when ranks and workers have a
+  // common factor, no i at all fulfils both for some of the workers, and those get nothing.
+  constexpr Shard split(std::int64_t worker, std::int64_t workers) const {
+    return {index * workers + worker, count * workers};
+  }
+  // Error{invalid_argument} for an index outside of 0 ... count - 1.
+  void check() const;
+  constexpr bool contains(std::int64_t sample) const { return sample % count == index; }
+};
+
+}  // namespace dist::data

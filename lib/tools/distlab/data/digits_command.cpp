@@ -1,0 +1,48 @@
+// distlab data digits: a look at the generated digits.
+#include <algorithm>
+#include <fstream>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dist/core/fail.h"
+
+#include "distlab/commands.h"
+#include "distlab/data/pictures.h"
+
+namespace distlab {
+namespace {
+
+std::vector<dist::data::DigitImage> draw(const DigitsOptions& options, std::int64_t count) {
+  std::vector<dist::data::DigitImage> digits;
+  for (std::int64_t i = 0; i < count; ++i) digits.push_back(dist::data::draw_digit(options.seed, i));
+  return digits;
+}
+
+void show(const DigitsOptions& options) {
+  constexpr std::size_t at_once = 5;  // 78 columns
+  const auto digits = draw(options, options.count.value_or(10));
+  for (std::size_t i = 0; i < digits.size(); i += at_once)
+    fmt::print("{}\n", in_terminal(std::span(digits).subspan(i, std::min(at_once, digits.size() - i))));
+}
+
+void write_sheet(const DigitsOptions& options) {
+  constexpr std::size_t columns = 25;
+  const auto digits = draw(options, options.count.value_or(500));
+  std::ofstream file(options.sheet, std::ios::binary);
+  if (!(file << contact_sheet(digits, columns) << std::flush))
+    dist::fail(dist::Errc::resource, "{} cannot be written: is its folder there, and the disk not full?",
+               options.sheet.string());
+  fmt::print("{} digits: {}\n", digits.size(), options.sheet.string());
+}
+
+}  // namespace
+
+int show_digits(const DigitsOptions& options) {
+  if (!options.sheet.empty()) write_sheet(options);
+  if (options.show || options.sheet.empty()) show(options);
+  return exit_ok;
+}
+
+}  // namespace distlab
