@@ -130,6 +130,7 @@ struct TraceOptions {
 struct ShowOptions {
   std::string scene;            // empty: they are listed
   std::filesystem::path trace;  // a file for the events of its run; empty: none
+  std::filesystem::path html;   // a page that plays them; empty: none
 };
 
 struct SlidesOptions {

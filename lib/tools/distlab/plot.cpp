@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "dist/core/fail.h"
+#include "distlab/file_text.h"
+
 
 namespace distlab {
 namespace {
@@ -233,11 +233,6 @@ class Drawing {
 
 std::string to_svg(const Plot& plot) { return Drawing(plot).svg(); }
 
-void write_svg(const Plot& plot, const std::filesystem::path& path) {
-  std::ofstream file(path);
-  if (!(file << to_svg(plot) << std::flush))
-    dist::fail(dist::Errc::resource, "{} cannot be written: is its folder there, and the disk not full?",
-               path.string());
-}
+void write_svg(const Plot& plot, const std::filesystem::path& path) { write_text(to_svg(plot), path); }
 
 }  // namespace distlab

@@ -1,19 +1,18 @@
 // distlab trace: looks at the trace files of a run, or turns them into another format.
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "dist/core/fail.h"
 #include "dist/trace/ascii.h"
 #include "dist/trace/chrome_json.h"
 #include "dist/trace/player_json.h"
 #include "dist/trace/recorder.h"
 
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
 #include "distlab/terminal.h"
 #include "distlab/trace_page.h"
 
@@ -27,13 +26,6 @@ std::string rendered(const dist::trace::Trace& trace, const TraceOptions& option
   ascii.width = options.width > 0 ? options.width : terminal_width();
   ascii.unicode = !options.ascii;
   return dist::trace::to_ascii(trace, ascii);
-}
-
-void write_text(const std::string& text, const std::filesystem::path& path) {
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << text << std::flush))
-    dist::fail(dist::Errc::resource, "{} cannot be written: is its folder there, and the disk not full?",
-               path.string());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "dist/trace/recorder.h"
 
+#include "distlab/file_text.h"
 #include "distlab/process.h"
 
 namespace {
@@ -53,6 +54,14 @@ TEST(Show, WritesItsTrace) {
   const auto result = run_captured({DISTLAB_PROGRAM, "show", "ring", "--trace", file});
   EXPECT_EQ(result.exit_code, 0) << result.output;
   EXPECT_EQ(dist::trace::read_file(file).ranks, 4);
+  std::filesystem::remove(file);
+}
+
+TEST(Show, WritesAPageThatPlaysIt) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "distlab-show.html";
+  const auto result = run_captured({DISTLAB_PROGRAM, "show", "deadlock", "--html", file});
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  expect_said(distlab::text_of_file(file), "<html");
   std::filesystem::remove(file);
 }
 

@@ -7,6 +7,7 @@ void add_show_command(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_command(
       app, exit_code, "show", "For lectures: a ring, a deadlock, overlap, ... as they run", show_scene);
   command->add_option("scene", options->scene, "ring, tree, ...; all are listed when left out");
+  command->add_option("--html", options->html, "write a page that plays it in any browser");
   command->add_option("--trace", options->trace, "write the events to this file, for ./distlab trace");
 }
 

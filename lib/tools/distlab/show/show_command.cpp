@@ -10,9 +10,11 @@
 #include "dist/trace/recorder.h"
 
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
 #include "distlab/show/scene.h"
 #include "distlab/suggest.h"
 #include "distlab/terminal.h"
+#include "distlab/trace_page.h"
 
 namespace distlab {
 namespace {
@@ -59,11 +61,18 @@ int show_scene(const ShowOptions& options) {
         "there is no scene \"{}\"; {}", options.scene,
         meant.empty() ? "./distlab show lists them" : fmt::format("did you mean \"{}\"?", meant)));
   }
-  if (!options.trace.empty() && scene->play == show::scale)
+  if (scene->play == show::scale && !(options.trace.empty() && options.html.empty()))
     return refuse("scene scale has no trace: it is many runs");
   fmt::print("{}\n\n", styled(Style::bold, scene->title));
   const auto trace = scene->play();
   if (!options.trace.empty()) dist::trace::write_file(trace, options.trace);
+  if (!options.html.empty()) {
+    write_text(trace_page(trace), options.html);
+    fmt::print("\n{}: open it in a browser\n", options.html.string());
+  } else if (!trace.events.empty()) {
+    fmt::print("\n{}\n", styled(Style::dim, fmt::format("as an animation: ./distlab show {0} --html {0}.html",
+                                                        scene->name)));
+  }
   return exit_ok;
 }
 
