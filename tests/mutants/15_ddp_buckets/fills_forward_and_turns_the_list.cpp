@@ -1,5 +1,6 @@
 // Misconception: buckets in reverse order are buckets of gradients in reverse order. (The limits are not
-// turned with them: the small first bucket is launched last. PyTorch did so for the first step.)
+// turned with them: the small first bucket is launched last. PyTorch does so where
+// find_unused_parameters is set, as there is no order to learn.)
 //
 // Killed by: Step2Reducer.the_last_gradient_first
 // Diagnosis: fills_forward_and_turns_the_list

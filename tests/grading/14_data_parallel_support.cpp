@@ -1,0 +1,117 @@
+// Lab 14: what all steps share.
+#include "14_data_parallel_support.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace lab14 {
+namespace {
+
+using dist::check::Code, judge::misconception;
+
+Json form_task(const std::string& call, const Form& form, const Numbers& numbers) {
+  return {{"call", call}, {"dtype", form.dtype}, {"shapes", form.shapes}, {"numbers", numbers}};
+}
+
+judge::SimRun simulate(const std::vector<Json>& tasks) {
+  judge::SimPlan plan;
+  plan.tasks = tasks;
+  plan.trace = true;
+  return judge::simulate(plan);
+}
+
+}  // namespace
+
+std::size_t Form::elements() const {
+  std::size_t all = 0;
+  for (const auto& shape : shapes) {
+    std::size_t count = 1;
+    for (const auto size : shape) count *= static_cast<std::size_t>(size);
+    all += count;
+  }
+  return all;
+}
+
+Form draw_form(judge::Random& random, const std::string& dtype) {
+  Form form{{}, dtype};
+  for (int i = random.between(2, 4); i > 0; --i) {
+    form.shapes.push_back({random.between(1, 5), random.between(2, 6)});
+    form.shapes.push_back({random.between(1, 9)});
+  }
+  return form;
+}
+
+OfRanks draw_numbers(judge::Random& random, int ranks, const Form& form) {
+  OfRanks all(static_cast<std::size_t>(ranks));
+  for (auto& numbers : all)
+    for (std::size_t i = 0; i < form.elements(); ++i) numbers.push_back(random.between(1, 999));
+  return all;
+}
+
+judge::SimRun run(const Asked& asked) {
+  std::vector<Json> tasks;
+  for (std::size_t rank = 0; rank < asked.numbers.size(); ++rank) {
+    tasks.push_back(form_task(asked.call, asked.form, asked.numbers[rank]));
+    if (!asked.samples.empty()) tasks.back()["samples"] = asked.samples[rank];
+  }
+  return simulate(tasks);
+}
+
+judge::SimRun run(const Training& training) {
+  std::vector<Json> tasks;
+  for (std::size_t rank = 0; rank < training.first.size(); ++rank) {
+    Json task = form_task(training.call, training.form, training.first[rank]);
+    task.update({{"optimizer", training.optimizer}, {"nan", training.nan}, {"batches", Json::array()}});
+    for (const auto& step : training.batches) {
+      Json batch = Json::array();
+      for (const Sample& sample : step[rank]) batch.push_back({sample.scale, sample.target});
+      task["batches"].push_back(batch);
+    }
+    tasks.push_back(task);
+  }
+  return simulate(tasks);
+}
+
+std::vector<Json> answers(const judge::SimRun& run) {
+  for (const auto& finding : run.report.findings) {
+    if (finding.code == Code::deadlock)
+      misconception("leaves_the_others_waiting",
+                    "a rank left, and the others wait for it: a collective is a call of all ranks, also of "
+                    "those without a sample. They bring zeros");
+  }
+  return run.answers({"all_reduce", "all_gather", "broadcast", "reduce", "gather", "scatter",
+                      "reduce_scatter", "all_to_all", "barrier"});
+}
+
+Numbers numbers_of(const Json& reply) {
+  Numbers numbers;
+  for (const auto& number : reply.at("numbers"))
+    numbers.push_back(number.is_null() ? std::nan("") : number.get<double>());
+  return numbers;
+}
+
+double distance(const Numbers& right, const Numbers& got) {
+  if (right.size() != got.size()) return HUGE_VAL;
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    difference += (right[i] - got[i]) * (right[i] - got[i]);
+    size += right[i] * right[i];
+  }
+  const double relative = std::sqrt(difference / std::max(size, 1e-300));
+  return std::isnan(relative) ? HUGE_VAL : relative;
+}
+
+std::string text(const Numbers& numbers) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(numbers.size(), most); ++i)
+    shown.push_back(std::isnan(numbers[i]) ? "NaN" : fmt::format("{:.9g}", numbers[i]));
+  return fmt::format("{{{}{}}}", fmt::join(shown, ", "), numbers.size() > most ? ", ..." : "");
+}
+
+}  // namespace lab14

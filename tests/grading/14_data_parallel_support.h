@@ -1,0 +1,74 @@
+// What the grading of lab 14 is made of: lists of tensors, batches, and the run of one process that
+// everything is compared with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "14_data_parallel_model.h"
+#include "judge/exam.h"
+#include "judge/sim_run.h"
+
+namespace lab14 {
+
+using judge::Json;
+
+// The form of a list of tensors.
+struct Form {
+  std::vector<std::vector<std::int64_t>> shapes;
+  std::string dtype = "f64";
+  std::size_t elements() const;
+  std::uint64_t bytes() const { return elements() * (dtype == "f32" ? 4 : 8); }
+};
+Form draw_form(judge::Random& random, const std::string& dtype = "f64");
+
+using OfRanks = std::vector<Numbers>;  // [rank], elements of all tensors
+OfRanks draw_numbers(judge::Random& random, int ranks, const Form& form);
+
+// Steps 1 to 3. A call of one function on all ranks; where `samples` are 0, a rank's numbers are NaN.
+struct Asked {
+  std::string call;  // "average_gradients"
+  Form form;
+  OfRanks numbers;
+  std::vector<std::int64_t> samples = {};  // [rank]
+};
+Asked draw_broadcast(judge::Random& random, int ranks, const Form& form);
+Asked draw_average(judge::Random& random, int ranks, const Form& form);
+Asked draw_over_samples(judge::Random& random, const std::vector<std::int64_t>& samples, const Form& form);
+void expect_right(const Asked& asked);
+void expect_in_place(const Asked& asked);
+// Nothing but `collective`, of so many bytes in all, in so many calls.
+void expect_calls(const Asked& asked, const std::string& collective, std::uint64_t bytes, std::size_t calls);
+
+// Steps 4 and 5.
+struct Training {
+  std::string call;  // "train"
+  std::string optimizer;
+  Form form;
+  OfRanks first;                                          // weights at the beginning
+  std::vector<std::vector<std::vector<Sample>>> batches;  // [step][rank]
+  bool nan = false;                                       // gradients of no samples
+  int ranks() const { return static_cast<int>(first.size()); }
+  int steps() const { return static_cast<int>(batches.size()); }
+};
+// `samples`: of each rank, in the last step; in the others all have three.
+Training draw_training(judge::Random& random, const std::string& call, const std::string& optimizer,
+                       int steps, const std::vector<int>& samples);
+// The weights of one process with the whole batches.
+void expect_trained(const Training& training);
+void expect_train_traffic(const Training& training);
+// Who calls optimize(), and who sends what.
+void expect_one_optimizer(const Training& training);
+void expect_server_traffic(const Training& training);
+
+// What they share.
+judge::SimRun run(const Asked& asked);
+judge::SimRun run(const Training& training);
+// As SimRun::answers(), all collectives allowed; names the misconception that a finding shows.
+std::vector<Json> answers(const judge::SimRun& run);
+Numbers numbers_of(const Json& reply);
+double distance(const Numbers& right, const Numbers& got);  // relative, in the L2 norm
+std::string text(const Numbers& numbers);
+
+}  // namespace lab14
