@@ -132,7 +132,7 @@ void Build::refuse_foreign_parts() {
   if (!foreign.empty())
     refuse(fmt::format("includes {}; dist/dist.h and the lab's own header are what it may include", foreign));
   symbols_ = symbols_of(object_, {});
-  const auto symbol = foreign_symbol(symbols_, words);
+  const auto symbol = foreign_symbol(symbols_, words, kept_away(contents(contract_of(lab_))));
   if (!symbol.empty()) refuse("is not accepted: " + symbol);
 }
 

@@ -129,12 +129,16 @@ Words filled(Words words, const std::vector<std::pair<std::string, std::string>>
   return words;
 }
 
+fs::path contract_of(const Lab& lab) {
+  auto header = lab.root / lab.file;
+  return fs::canonical(header.replace_extension(".h"));
+}
+
 std::vector<fs::path> public_headers(const Lab& lab) {
   std::vector<fs::path> found;
   for (const char* header : {"dist/dist.h", "dist/core/fail.h", "dist/core/todo.h", "dist/store/store.h"})
     collect(lab, fs::canonical(lab.root / "lib" / header), found);
-  auto contract = lab.root / lab.file;
-  collect(lab, fs::canonical(contract.replace_extension(".h")), found);
+  collect(lab, contract_of(lab), found);
   return found;
 }
 

@@ -29,6 +29,9 @@ Kit kit_of(const Lab& lab);
 std::vector<std::string> filled(std::vector<std::string> words,
                                 const std::vector<std::pair<std::string, std::string>>& places);
 
+// The header that says what the file has to define, by absolute path.
+std::filesystem::path contract_of(const Lab& lab);
+
 // Headers that the file of a lab may include, by absolute path: its contract, dist/dist.h, and what these
 // include.
 std::vector<std::filesystem::path> public_headers(const Lab& lab);

@@ -11,10 +11,15 @@ namespace judge {
 // Words of the headers that may be used: everything that is a name in them is one.
 std::set<std::string> words_in(const std::string& text);
 
+// Namespaces of the library that a lab's contract keeps away, as they have what it asks for, in lines like
+//   // Not for this lab: dist::data
+std::set<std::string> kept_away(const std::string& contract);
+
 // `symbols`: what `nm -C` prints of the object; `interposed`: `nm -D -C --defined-only` of the linked
 // program, which lists what shared libraries would take from it. Empty when all is well, else what is wrong,
 // in one line.
-std::string foreign_symbol(const std::string& symbols, const std::set<std::string>& words);
+std::string foreign_symbol(const std::string& symbols, const std::set<std::string>& words,
+                           const std::set<std::string>& kept_away = {});
 std::string interposing_symbol(const std::string& symbols, const std::string& interposed);
 
 // `dependencies`: what the compiler's -MF writes. The first file under `root` that is not among `allowed`.

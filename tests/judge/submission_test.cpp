@@ -135,6 +135,21 @@ TEST(ObjectCheck, TheFaceOfTheLibraryIsForEverybody) {
     EXPECT_NE(judge::foreign_symbol(symbols('U', used), words), "") << used;
 }
 
+// Whether the library's code was called or came in with a template or an inline function.
+TEST(ObjectCheck, WhatAContractKeepsAwayIsNotUsed) {
+  const auto words = judge::words_in("Tensor data DistributedSampler size(); namespace data_types Kind name");
+  const auto kept = judge::kept_away("// The contract.\n// Not for this lab: dist::data\n#pragma once\n");
+  EXPECT_EQ(kept, std::set<std::string>{"dist::data"});
+  for (const char* used : {"dist::data::DistributedSampler::size() const",
+                           "std::vector<dist::data::DistributedSampler>::~vector()"}) {
+    for (const char kind : {'U', 'W'})
+      EXPECT_NE(judge::foreign_symbol(symbols(kind, used), words, kept), "") << used;
+    EXPECT_EQ(judge::foreign_symbol(symbols('U', used), words), "") << used << ": other labs may";
+  }
+  for (const char* used : {"dist::Tensor::data()", "dist::data_types::name(dist::data_types::Kind)"})
+    EXPECT_EQ(judge::foreign_symbol(symbols('U', used), words, kept), "") << used;
+}
+
 TEST(ObjectCheck, NamesOfOthersAreNotDefined) {
   for (const char* name :
        {"dist::send(int)", "judge::serve()", "testing::InitGoogleTest()", "std::terminate()"})
