@@ -1,0 +1,73 @@
+// What the grading of lab 13 is made of: the judge's own shuffle, shares and readers, and what is asked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "judge/exam.h"
+#include "judge/sim_run.h"
+
+namespace lab13 {
+
+using judge::Json;
+using Indices = std::vector<std::int64_t>;
+
+std::string text(const Indices& indices);  // "{1, 2, 3}", long ones shortened
+
+// One question to randperm().
+struct Shuffle {
+  std::int64_t n = 0;
+  std::uint64_t seed = 0;
+};
+Indices permutation(std::int64_t n, std::uint64_t seed);  // the right one
+void expect_permutations(const std::vector<Shuffle>& cases);
+
+// Samplers of all ranks, asked in each of these epochs; -1: without set_epoch().
+struct Sampling {
+  std::int64_t samples = 0;
+  int ranks = 1;
+  bool shuffle = true;
+  std::uint64_t seed = 0;
+  bool drop_last = false;
+  std::vector<std::int64_t> epochs = {-1};
+
+  std::string text(std::int64_t epoch) const;
+};
+using Shares = std::vector<Indices>;                       // [rank]
+Shares shares(const Sampling& asked, std::int64_t epoch);  // the right ones
+
+void expect_shares(const std::vector<Sampling>& cases);
+// The same, for what PyTorch gave (tests/golden).
+void expect_golden_shares();
+std::vector<Shuffle> golden_shuffles();
+// Epochs one after the other in which every rank does something else, and the ranks never the same sample.
+void expect_other_orders(const Sampling& asked);
+// Every rank does one all_reduce a sample: nobody waits for ever.
+void expect_epoch_ends(const Sampling& asked);
+
+// A stream that all workers of all ranks read; `samples` -1: it has no end.
+struct Reading {
+  std::int64_t samples = -1;
+  int ranks = 1, workers = 1;
+  std::int64_t first = 0;  // number of the first sample
+
+  std::string text() const;
+};
+// Of a stream that divides: every sample is taken exactly once, and every worker gets its share.
+void expect_every_sample_once(const Reading& asked);
+// Of a stream without end: every reader gets `each` samples and reads no more for them than it must.
+void expect_no_reader_starves(const Reading& asked, int each);
+// All ranks get one sample of each whole round, and an epoch with an all_reduce for each sample ends.
+void expect_ranks_agree(const Reading& asked);
+
+// run_epoch() of ranks with so many batches.
+void expect_stops_together(judge::Random& random, const std::vector<int>& batches);
+void expect_one_small_all_reduce(judge::Random& random, const std::vector<int>& batches);
+
+// Asks one process; one answer for each case, empty after a failure.
+Json ask(const std::string& call, const Json& cases);
+
+}  // namespace lab13
