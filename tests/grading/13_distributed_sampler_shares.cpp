@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "13_distributed_sampler_ideas.h"
+#include "judge/ask.h"
 
 namespace lab13 {
 namespace {
@@ -57,7 +58,7 @@ void expect_permutations(const std::vector<Shuffle>& cases) {
   Json questions = Json::array();
   for (const auto& [n, seed] : cases)
     questions.push_back({{"n", n}, {"seed", seed}, {"text", fmt::format("randperm({}, {})", n, seed)}});
-  const auto replies = ask("randperm", questions);
+  const auto replies = judge::ask("randperm", questions);
   std::vector<Indices> got;
   for (const auto& reply : replies) got.push_back(reply.get<Indices>());
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -73,7 +74,7 @@ void expect_permutations(const std::vector<Shuffle>& cases) {
 void expect_shares(const std::vector<Sampling>& cases) {
   Json questions = Json::array();
   for (const auto& one : cases) questions.push_back(to_json(one));
-  const auto replies = ask("sampler", questions);
+  const auto replies = judge::ask("sampler", questions);
   for (std::size_t i = 0; i < replies.size(); ++i) {
     for (std::size_t epoch = 0; epoch < cases[i].epochs.size(); ++epoch) {
       if (!check_epoch(cases[i], replies[i], epoch)) return;
@@ -82,7 +83,7 @@ void expect_shares(const std::vector<Sampling>& cases) {
 }
 
 void expect_other_orders(const Sampling& asked) {
-  const auto replies = ask("sampler", Json::array({to_json(asked)}));
+  const auto replies = judge::ask("sampler", Json::array({to_json(asked)}));
   if (replies.empty()) return;
   for (std::size_t epoch = 0; epoch < asked.epochs.size(); ++epoch) {
     const auto got = in_epoch(replies[0], epoch);

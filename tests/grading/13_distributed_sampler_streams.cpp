@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "13_distributed_sampler_ideas.h"
+#include "judge/ask.h"
 
 namespace lab13 {
 namespace {
@@ -36,7 +37,7 @@ Json ask_readers(const Reading& asked, std::int64_t at_most) {
                      {"at_most", at_most},
                      {"patience", patience(asked, at_most)}});
   }
-  return ask("reader", cases);
+  return judge::ask("reader", cases);
 }
 
 Shares samples_of(const Json& replies) {

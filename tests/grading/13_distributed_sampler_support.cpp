@@ -1,4 +1,4 @@
-// Lab 13: what the right shares are, and how one process is asked.
+// Lab 13: what the right shares are.
 #include "13_distributed_sampler_support.h"
 
 #include <fstream>
@@ -9,10 +9,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
-
-#include "judge/outcome.h"
-#include "judge/team.h"
 
 namespace lab13 {
 namespace {
@@ -35,25 +31,6 @@ std::string text(const Indices& indices) {
   constexpr std::size_t most = 16;
   const Indices shown(indices.begin(), indices.begin() + std::min<std::ptrdiff_t>(most, std::ssize(indices)));
   return fmt::format("{{{}{}}}", fmt::join(shown, ", "), indices.size() > most ? ", ..." : "");
-}
-
-Json ask(const std::string& call, const Json& cases) {
-  judge::Team team(judge::runner(), 1);
-  team.start(0, {{"call", call}, {"cases", cases}});
-  const auto outcomes = team.finish();
-  if (!judge::all_completed(outcomes)) return Json::array();
-  const auto& answers = outcomes[0].reply;
-  Json values = Json::array();
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!answers.is_array() || answers.size() != cases.size()) {
-      ADD_FAILURE() << "the process did not answer every question";
-      return Json::array();
-    }
-    const auto value = judge::value_of(answers[i], cases[i].value("text", call));
-    if (value.is_null()) return Json::array();
-    values.push_back(value);
-  }
-  return values;
 }
 
 Indices permutation(std::int64_t n, std::uint64_t seed) {

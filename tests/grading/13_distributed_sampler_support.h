@@ -67,7 +67,4 @@ void expect_ranks_agree(const Reading& asked);
 void expect_stops_together(judge::Random& random, const std::vector<int>& batches);
 void expect_one_small_all_reduce(judge::Random& random, const std::vector<int>& batches);
 
-// Asks one process; one answer for each case, empty after a failure.
-Json ask(const std::string& call, const Json& cases);
-
 }  // namespace lab13
