@@ -2,6 +2,7 @@
 #include "dist/sim/end_process.h"
 #include "dist/sim/globals.h"
 #include "dist/sim/scheduler.h"
+#include "dist/sim/tracer.h"
 
 namespace dist::sim {
 
@@ -11,7 +12,9 @@ void Scheduler::memory(std::ptrdiff_t change) {
 
 void* Scheduler::allocate(std::size_t bytes) {
   memory(static_cast<std::ptrdiff_t>(bytes));
-  return guard_.allocate(bytes);
+  void* const fresh = guard_.allocate(bytes);
+  if (tracer_) tracer_->allocated(running_->rank, fresh, bytes);
+  return fresh;
 }
 
 void Scheduler::deallocate(void* memory_, std::size_t bytes) noexcept {

@@ -26,9 +26,15 @@ Tracer::Tracer(std::string title, int ranks) : recorder_(std::move(title), ranks
   for (int rank = 0; rank < ranks; ++rank) ranks_.push_back({{}, trace::Contributors(own_bit(rank, ranks))});
 }
 
+void Tracer::allocated(int rank, const void* memory, std::size_t bytes) {
+  of(rank).contributors.forget(memory, bytes);
+}
+
 void Tracer::call_begins(int rank, trace::Call call, Time at) {
   Rank& its = of(rank);
+  // A collective begins with what each rank brings; a message carries on what is in it already.
   for (const auto* views : {&call.inputs, &call.outputs}) {
+    if (call.point_to_point) break;
     for (const TensorView& view : *views) its.contributors.forget(view.data, view.bytes());
   }
   call.event.kind = trace::Kind::call;

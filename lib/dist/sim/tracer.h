@@ -22,6 +22,8 @@ class Tracer final : public NetworkTracer {
  public:
   Tracer(std::string title, int ranks);
 
+  // New memory: whose parts were there before does not count any more.
+  void allocated(int rank, const void* memory, std::size_t bytes);
   // From when a call is issued until its buffers are the user's again.
   void call_begins(int rank, trace::Call call, Time at);
   void call_ends(int rank, std::uint64_t record, Time at);

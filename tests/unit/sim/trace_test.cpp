@@ -1,6 +1,7 @@
 // Traces of simulated runs.
 #include <gtest/gtest.h>
 
+#include "dist/core/kernels.h"
 #include "dist/dist.h"
 #include "dist/trace/chrome_json.h"
 #include "dist/trace/contributors.h"
@@ -87,6 +88,35 @@ TEST(SimTrace, ARingsLastReductionIsComplete) {
     if (event.contributors == 0b1111) complete.insert(event.offset);
   }
   EXPECT_EQ(complete, (std::set<std::int64_t>{0, 64, 128, 192}));  // each quarter of 256 bytes, somewhere
+}
+
+// As in an algorithm that a reader writes: 0 -> 1 -> 2, and rank 1 adds its own before it sends on.
+TEST(SimTrace, AMessageCarriesOnWhatCame) {
+  const auto report = traced(3, [](int rank) {
+    Tensor data = ones({4}), inbox = zeros({4});
+    if (rank > 0) {
+      recv(inbox, rank - 1);
+      reduce(data.flat(), inbox.flat(), ReduceOp::sum);
+    }
+    if (rank < 2) send(data, rank + 1);
+  });
+  const auto sends = events_of(report.trace, Kind::send);
+  ASSERT_EQ(sends.size(), 2u);
+  EXPECT_EQ(sends[0].contributors, 0b001u);
+  EXPECT_EQ(sends[1].contributors, 0b011u);
+  EXPECT_EQ(events_of(report.trace, Kind::reduce).back().contributors, 0b111u);
+}
+
+TEST(SimTrace, NewMemoryIsOnesOwn) {
+  const auto report = traced(2, [](int rank) {
+    for (int round = 0; round < 2; ++round) {
+      Tensor data = full({4}, rank);  // where the last one was
+      rank == 0 ? void(send(data, 1)) : void(recv(data, 0));
+    }
+    Tensor data = full({4}, rank);
+    rank == 1 ? void(send(data, 0)) : void(recv(data, 1));
+  });
+  EXPECT_EQ(events_of(report.trace, Kind::send).back().contributors, 0b10u);
 }
 
 TEST(SimTrace, TheSameRunGivesTheSameBytes) {
