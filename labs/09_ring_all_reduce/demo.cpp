@@ -1,0 +1,106 @@
+// Lab 09, the story: chunks around a ring, as the messages come; what they cost; and the adding that costs
+// nothing any more.
+//   ./distlab run 9
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dist/core/fail.h"
+#include "dist/dist.h"
+#include "dist/trace/ascii.h"
+
+#include "ring_all_reduce.h"
+#include "story.h"
+
+namespace {
+
+using dist::Tensor;
+using dist::trace::Kind, dist::trace::Trace;
+using story::say;
+
+// On virtual ranks of a laptop; all of them must have the sum in the end.
+dist::sim::Report simulate(int ranks, std::int64_t elements, const std::function<void(Tensor&)>& way,
+                           bool trace = false) {
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  options.trace = trace;
+  return story::well(dist::sim::run(options, [&](int rank) {
+    dist::init_process_group();
+    Tensor data = dist::full({elements}, rank + 1);
+    way(data);
+    if (!dist::equal(data, dist::full({elements}, ranks * (ranks + 1) / 2)))
+      dist::fail(dist::Errc::invalid_argument, "the sum on rank {} is {}; expected {} everywhere", rank,
+                 data.str(), ranks * (ranks + 1) / 2);
+  }));
+}
+
+// Whose numbers are in a chunk: a letter a rank.
+std::string letters(std::uint64_t contributors) {
+  std::string text;
+  for (int rank = 0; rank < 4; ++rank) text += (contributors >> rank & 1) != 0 ? static_cast<char>('a' + rank) : '.';
+  return text;
+}
+
+// The messages of each step, who sends them, and whose numbers are in them.
+void watch(Trace trace) {
+  std::erase_if(trace.events, [](const auto& event) { return event.kind != Kind::send; });
+  std::ranges::stable_sort(trace.events, {}, &dist::trace::Event::begin);
+  say("              0 -> 1   1 -> 2   2 -> 3   3 -> 0");
+  constexpr std::size_t n = 4;
+  for (std::size_t step = 0; (step + 1) * n <= trace.events.size(); ++step) {
+    std::vector<std::string> sent(n);
+    for (std::size_t i = step * n; i < (step + 1) * n; ++i)
+      sent[static_cast<std::size_t>(trace.events[i].rank)] = letters(trace.events[i].contributors);
+    say(fmt::format("   step {:>2}     {}", step + 1, fmt::join(sent, "     ")));
+  }
+}
+
+// Without the calls and the waits: what moves and what is added.
+void draw(Trace trace) {
+  std::erase_if(trace.events, [](const auto& e) { return e.kind == Kind::call || e.kind == Kind::wait; });
+  say(dist::trace::to_ascii(trace, {.width = 100}));
+}
+
+void compare_sizes() {
+  constexpr std::int64_t mib = 256 * 1024;  // f32 elements
+  say("   ranks     a rank sends   2(n-1)/n S         time    8 bytes: time");
+  for (const int n : {2, 4, 8, 16, 64}) {
+    const auto large = simulate(n, 4 * mib, lab::ring_all_reduce), small = simulate(n, 2, lab::ring_all_reduce);
+    say(fmt::format("   {:>5}     {:>8.3f} MiB  {:>7.3f} MiB  {:>8.1f} us      {:>8.1f} us", n,
+                    static_cast<double>(large.max_bytes_sent()) / (1 << 20), 2. * (n - 1) / n * 4,
+                    large.virtual_time_s * 1e6, small.virtual_time_s * 1e6));
+  }
+}
+
+void hide_the_adding() {
+  constexpr std::int64_t elements = 4 * 1024 * 1024;
+  say("   segments a chunk      time     messages of a rank");
+  const auto row = [](int m, const dist::sim::Report& report) {
+    say(fmt::format("   {:>16}  {:>8.1f} us  {:>9}", m, report.virtual_time_s * 1e6,
+                    report.traffic[0].messages_sent));
+  };
+  row(1, simulate(8, elements, lab::ring_all_reduce));
+  for (const int m : {2, 4, 16, 64, 256}) {
+    row(m, simulate(8, elements, [=](Tensor& t) { lab::all_reduce_pipelined(t, elements / 8 / m); }));
+  }
+}
+
+void tell() {
+  say("1  ring_all_reduce among 4 ranks: whose numbers (a: rank 0's, b: rank 1's, ...) are in the chunk that is sent\n");
+  const auto report = simulate(4, 64, lab::ring_all_reduce, true);
+  watch(report.trace);
+  say("\n2  The same in space and time\n");
+  draw(report.trace);
+  say("3  S = 4 MiB, and 8 bytes, on the virtual time of a laptop");
+  compare_sizes();
+  say("\n4  16 MiB on 8 ranks, the chunks in segments");
+  hide_the_adding();
+  say("\n5  As an animation: ./distlab trace 9 --test Step3AllReduce.two_n_minus_1_over_n -o ring.json");
+  say("   and then         ./distlab trace ring.json --format player -o ring.player.json");
+}
+
+}  // namespace
+
+int main(int argc, char**) { return story::tell(argc, tell); }

@@ -1,0 +1,20 @@
+// What the grading of lab 09 is made of: the ring's expected values, and what it may send.
+#pragma once
+
+#include "judge/sums.h"
+
+namespace lab09 {
+
+using judge::Sum, judge::SumsAsked;
+
+// With what is expected of this call, and the wrong ideas about it.
+SumsAsked asked_of(const std::string& call, const std::vector<Sum>& sums);
+
+// These look at one call, on topology "rounds". Neighbours only; as many messages, bytes and steps as the
+// contract says.
+void expect_ring_traffic(const SumsAsked& asked);
+void expect_little_scratch(const SumsAsked& asked);
+// In virtual time, on a laptop.
+void expect_adding_is_hidden(const SumsAsked& asked);
+
+}  // namespace lab09

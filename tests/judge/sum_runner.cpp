@@ -1,0 +1,89 @@
+#include "judge/sum_runner.h"
+
+#include <stdexcept>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dist/dist.h"
+
+namespace judge {
+namespace {
+
+using dist::Tensor;
+
+template <class T>
+Tensor tensor_from(const Json& numbers) {
+  const std::vector<T> values = numbers;
+  return dist::tensor(std::span<const T>(values));
+}
+
+Tensor tensor_of(const std::string& dtype, const Json& numbers) {
+  if (dtype == "i64") return tensor_from<std::int64_t>(numbers);
+  if (dtype == "f64") return tensor_from<double>(numbers);
+  return tensor_from<float>(numbers);
+}
+
+Json numbers_of(const Tensor& t) {
+  if (t.dtype() == dist::DType::i64) return t.to_vector<std::int64_t>();
+  return t.to_vector<double>();
+}
+
+// Of all elements the one number that they are; null when they differ.
+Json constant_of(const Tensor& t) {
+  const double first = t.narrow(0, 1).item<double>();
+  return dist::equal(t, dist::full(t.shape(), first, t.dtype())) ? Json(first) : Json();
+}
+
+Json sum_one(const SumFunction& call, const Json& item) {
+  const std::int64_t large = item.at("large");
+  Tensor data = large > 0 ? dist::full({large}, dist::get_rank() + 1)
+                          : tensor_of(item.at("dtype"), item.at("numbers"));
+  const Tensor mine = data;
+  call(data, item.at("segment"));
+  Json seen{{"same_memory", mine.raw() == data.raw()}};
+  seen[large > 0 ? "constant" : "numbers"] = large > 0 ? constant_of(mine) : numbers_of(mine);
+  return seen;
+}
+
+Json sum_all(const SumFunction& call, const Json& task) {
+  dist::init_process_group();
+  Json replies = Json::array();
+  for (const auto& item : task.at("items")) replies.push_back(sum_one(call, item));
+  return replies;
+}
+
+// Virtual ranks of this process. Rank r begins with (31 r + 17 i + salt) % 101 in element i.
+Json sum_world(const SumFunction& call, const Json& task) {
+  const int ranks = task.at("ranks"), elements = task.at("elements"), salt = task.at("salt");
+  std::vector<Json> numbers(static_cast<std::size_t>(ranks));
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  const auto report = dist::sim::run(options, [&](int rank) {
+    dist::init_process_group();
+    std::vector<float> values;
+    for (int i = 0; i < elements; ++i) values.push_back(static_cast<float>((31 * rank + 17 * i + salt) % 101));
+    Tensor data = dist::tensor(std::span<const float>(values));
+    const Tensor mine = data;
+    call(data, task.at("segment"));
+    numbers[static_cast<std::size_t>(rank)] = numbers_of(mine);
+  });
+  if (!report.ok()) return {{"error", {{"code", "internal"}, {"what", report.text()}, {"todo", false}}}};
+  return {{"value",
+           {{"numbers", numbers}, {"virtual_time_s", report.virtual_time_s}, {"messages", report.messages}}}};
+}
+
+}  // namespace
+
+int serve_sums(const std::map<std::string, SumFunction>& calls,
+               const std::function<Json(const Json& task)>& other) {
+  return serve([&](const Json& task) {
+    const auto call = calls.find(task.at("call"));
+    if (call == calls.end() && !other) throw std::logic_error("no such call: " + task.at("call").dump());
+    if (call == calls.end()) return attempt([&] { return other(task); });
+    if (task.contains("ranks")) return sum_world(call->second, task);
+    return attempt([&] { return sum_all(call->second, task); });
+  });
+}
+
+}  // namespace judge

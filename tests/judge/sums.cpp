@@ -1,0 +1,231 @@
+#include "judge/sums.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "judge/team.h"
+
+namespace judge {
+namespace {
+
+constexpr const char* not_in_place_in_words =
+    "the tensor was made to point to other memory, and whoever else holds the old memory sees nothing of the "
+    "result: receive into the tensor's own memory, or copy_ into it";
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::string number_text(const Json& number) {
+  if (number.is_number_integer()) return fmt::format("{}", number.get<std::int64_t>());
+  return number.is_number() ? fmt::format("{}", number.get<double>()) : "NaN";  // JSON has none
+}
+
+double expected_of(const SumsAsked& asked, const Sum& sum, int rank, int i) {
+  return asked.expected ? asked.expected(sum, rank, i) : sum.total(i);
+}
+
+// Exact: sums of i64 that f64 cannot hold.
+bool is_right(const SumsAsked& asked, const Sum& sum, int rank, int i, const Json& got) {
+  if (sum.dtype != "i64" || asked.expected) {
+    const double right = expected_of(asked, sum, rank, i);
+    return std::isnan(right) || (got.is_number() && got.get<double>() == right);
+  }
+  std::int64_t total = 0;
+  for (const Json& numbers : sum.of) total += numbers.at(at(i)).get<std::int64_t>();
+  return got == Json(total);
+}
+
+SimRun run(const SumsAsked& asked, bool eager, const std::string& topology) {
+  SimPlan plan{.topology = topology, .eager = eager};
+  for (int rank = 0; rank < asked.first().ranks(); ++rank) {
+    Json task{{"call", asked.call}, {"items", Json::array()}};
+    for (const Sum& sum : asked.sums) {
+      const Json numbers = sum.large > 0 ? Json::array() : sum.of[at(rank)];
+      task["items"].push_back(
+          {{"dtype", sum.dtype}, {"numbers", numbers}, {"segment", sum.segment}, {"large", sum.large}});
+    }
+    plan.tasks.push_back(task);
+  }
+  plan.about = asked.text();
+  if (asked.sums.size() > 1) plan.about += " and other lengths";
+  if (eager) plan.about += ", eager sends";
+  return simulate(plan);
+}
+
+std::vector<Json> answers(const SumsAsked& asked, const SimRun& done) {
+  for (const auto& finding : done.report.findings) {
+    if (asked.diagnose) asked.diagnose(finding);
+  }
+  return done.answers();
+}
+
+// The idea that all numbers of all ranks fit, where it says something.
+void diagnose(const SumsAsked& asked, const std::vector<Json>& replies) {
+  const auto fits = [&](const Idea& idea) {
+    bool says_something = false;
+    for (std::size_t index = 0; index < asked.sums.size(); ++index) {
+      const Sum& sum = asked.sums[index];
+      for (int rank = 0; rank < sum.ranks(); ++rank) {
+        const Json& got = replies[at(rank)].at(index).value("numbers", Json::array());
+        for (int i = 0; i < static_cast<int>(got.size()); ++i) {
+          const double said = idea.number(sum, rank, i);
+          if (std::isnan(said)) continue;
+          says_something = true;
+          if (!got[at(i)].is_number() || got[at(i)].get<double>() != said) return false;
+        }
+      }
+    }
+    return says_something;
+  };
+  if (!asked.ideas) return;
+  for (const Idea& idea : *asked.ideas) {
+    if (idea.call == asked.call && fits(idea)) return misconception(idea.name, idea.in_words);
+  }
+}
+
+bool is_in_place(const SumsAsked& asked, std::size_t index, int rank, const Json& seen) {
+  if (seen.at("same_memory")) return true;
+  misconception("not_in_place", not_in_place_in_words);
+  ADD_FAILURE() << fmt::format(
+      "{}: afterwards the tensor of rank {} has other memory than the caller gave; expected the same, written "
+      "in place",
+      asked.text(index), rank);
+  return false;
+}
+
+bool check_large(const SumsAsked& asked, std::size_t index, int rank, const Json& seen) {
+  const int n = asked.sums[index].ranks();
+  if (seen.at("constant") == n * (n + 1) / 2.) return true;
+  ADD_FAILURE() << fmt::format("{}: every element is rank + 1; expected that rank {} has {} everywhere",
+                               asked.text(index), rank, n * (n + 1) / 2);
+  return false;
+}
+
+bool check(const SumsAsked& asked, std::size_t index, int rank, const std::vector<Json>& replies) {
+  const Sum& sum = asked.sums[index];
+  const Json& seen = replies[at(rank)].at(index);
+  if (!is_in_place(asked, index, rank, seen)) return false;
+  if (sum.large > 0) return check_large(asked, index, rank, seen);
+  const Json& got = seen.at("numbers");
+  for (int i = 0; i < sum.elements(); ++i) {
+    const Json number = at(i) < got.size() ? got[at(i)] : Json();
+    if (is_right(asked, sum, rank, i, number)) continue;
+    diagnose(asked, replies);
+    std::vector<std::string> given;
+    for (const Json& numbers : sum.of) given.push_back(number_text(numbers[at(i)]));
+    ADD_FAILURE() << fmt::format("{}: element {} is {} on rank {}; expected {:.17g} (the ranks gave {})",
+                                 asked.text(index), i, number_text(number), rank,
+                                 expected_of(asked, sum, rank, i), fmt::join(given, ", "));
+    return false;
+  }
+  return true;
+}
+
+bool check_all(const SumsAsked& asked, const std::vector<Json>& replies) {
+  for (std::size_t index = 0; index < asked.sums.size() && !replies.empty(); ++index) {
+    for (int rank = 0; rank < asked.first().ranks(); ++rank) {
+      if (!check(asked, index, rank, replies)) return false;
+    }
+  }
+  return !replies.empty();
+}
+
+// As far from the total as a float sum in any order may be.
+bool is_near(const Sum& sum, int i, const Json& got) {
+  double magnitude = 0;
+  for (int rank = 0; rank < sum.ranks(); ++rank) magnitude += std::abs(sum.at(rank, i));
+  return got.is_number() && std::abs(got.get<double>() - sum.total(i)) <= 1e-6 * magnitude;
+}
+
+}  // namespace
+
+double Sum::at(int rank, int i) const { return of[static_cast<std::size_t>(rank)].at(static_cast<std::size_t>(i)); }
+
+double Sum::total(int i) const {
+  double total = 0;
+  for (int rank = 0; rank < ranks(); ++rank) total += at(rank, i);
+  return total;
+}
+
+int Sum::chunk_of(int i) const {
+  int c = 0;
+  while (begin(c + 1) <= i) ++c;
+  return c;
+}
+
+int Sum::segments_of(std::int64_t length) const {
+  return static_cast<int>(std::max<std::int64_t>(1, (length + segment - 1) / segment));
+}
+
+std::string SumsAsked::text(std::size_t index) const {
+  const Sum& sum = sums[index];
+  return fmt::format("{} among {} rank{}, {} {} each{}", call, sum.ranks(), sum.ranks() == 1 ? "" : "s",
+                     sum.elements(), sum.dtype,
+                     sum.segment > 1 ? fmt::format(" in segments of {}", sum.segment) : "");
+}
+
+void expect_sums(const SumsAsked& asked, bool eager_too) {
+  if (!check_all(asked, answers(asked, run(asked, false, "laptop"))) || !eager_too) return;
+  check_all(asked, answers(asked, run(asked, true, "laptop")));
+}
+
+bool run_sums(const SumsAsked& asked, const std::string& topology, SimRun& done) {
+  done = run(asked, false, topology);
+  return check_all(asked, answers(asked, done));
+}
+
+void expect_same_bits(const SumsAsked& asked) {
+  const auto replies = answers(asked, run(asked, false, "laptop"));
+  const Sum& sum = asked.first();
+  for (int rank = 0; rank < sum.ranks() && !replies.empty(); ++rank) {
+    const Json &first = replies[0].at(0).at("numbers"), &got = replies[at(rank)].at(0).at("numbers");
+    if (!is_in_place(asked, 0, rank, replies[at(rank)].at(0))) return;
+    for (int i = 0; i < sum.elements(); ++i) {
+      if (!is_near(sum, i, got[at(i)])) {
+        diagnose(asked, replies);
+        ADD_FAILURE() << fmt::format("{}: element {} is {} on rank {}; expected about {}", asked.text(), i,
+                                     number_text(got[at(i)]), rank, sum.total(i));
+        return;
+      }
+      if (got[at(i)] == first[at(i)]) continue;
+      misconception("each_rank_sums_in_its_own_order",
+                    "float addition depends on the order: ranks that add the same numbers in different orders "
+                    "get different bits, and go apart. One rank's result must be everybody's");
+      ADD_FAILURE() << fmt::format("{}: element {} is {} on rank 0 and {} on rank {}; expected the same bits",
+                                   asked.text(), i, number_text(first[at(i)]), number_text(got[at(i)]), rank);
+      return;
+    }
+  }
+}
+
+WorldReport run_world(Random& random, const World& world) {
+  const int salt = random.between(0, 100);
+  Team team(runner(), 1, {.wall = Milliseconds(60'000), .cpu_seconds = 60});
+  team.start_all({{{"call", world.call},
+                   {"ranks", world.ranks},
+                   {"elements", world.elements},
+                   {"segment", world.segment},
+                   {"salt", salt}}});
+  const auto outcomes = team.finish();
+  const auto who = fmt::format("{} among {} virtual ranks", world.call, world.ranks);
+  if (!has_completed(outcomes[0], who)) return {};
+  const Json value = value_of(outcomes[0].reply, who);
+  if (value.is_null()) return {};
+  for (int i = 0; i < world.elements; ++i) {
+    double total = 0;
+    for (int rank = 0; rank < world.ranks; ++rank) total += (31 * rank + 17 * i + salt) % 101;
+    for (int rank = 0; rank < world.ranks; ++rank) {
+      const Json& got = value.at("numbers").at(at(rank)).at(at(i));
+      if (got == Json(total)) continue;
+      ADD_FAILURE() << fmt::format("{}: element {} of {} is {} on rank {}; expected {}", who, i, world.elements,
+                                   number_text(got), rank, total);
+      return {};
+    }
+  }
+  return {true, value.at("virtual_time_s"), value.at("messages")};
+}
+
+}  // namespace judge

@@ -1,0 +1,84 @@
+// Sums: questions about functions that sum a tensor over all ranks in place, as several labs ask them, and
+// what is wrong with the answers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "judge/exam.h"
+#include "judge/sim_run.h"
+
+namespace judge {
+
+// One call on all ranks.
+struct Sum {
+  std::vector<Json> of = {};  // [rank]: its numbers; none when `large`
+  std::string dtype = "f32";
+  std::int64_t segment = 1;  // elements; for calls that take it
+  std::int64_t large = 0;    // instead of numbers: so many elements, each of them rank + 1
+  int large_ranks = 0;
+
+  int ranks() const { return large > 0 ? large_ranks : static_cast<int>(of.size()); }
+  std::int64_t elements() const { return large > 0 ? large : static_cast<std::int64_t>(of.at(0).size()); }
+  std::int64_t item_bytes() const { return dtype == "f32" ? 4 : 8; }
+  std::int64_t bytes() const { return item_bytes() * elements(); }
+  double at(int rank, int i) const;
+  double total(int i) const;
+  // Chunk c is the elements from begin(c) to begin(c + 1).
+  std::int64_t begin(int c) const { return elements() * c / ranks(); }
+  int chunk_of(int i) const;
+  int segments_of(std::int64_t length) const;  // ceil(length / segment), at least 1
+};
+Sum small_numbers(Random& random, int ranks, int elements, const std::string& dtype = "f32");
+Sum large_integers(Random& random, int ranks, int elements);  // i64, beyond what f64 holds
+Sum order_matters(Random& random, int ranks, int elements);   // f32; another order has another sum
+Sum large_sum(int ranks, std::int64_t elements, std::int64_t segment);
+
+// What element i should be on `rank` afterwards; NaN: it does not matter.
+using Expected = std::function<double(const Sum& sum, int rank, int i)>;
+
+// What it would be, were a wrong idea right.
+struct Idea {
+  std::string call, name, in_words;
+  Expected number;
+};
+
+// Calls of one function, one after the other in the same program.
+struct SumsAsked {
+  std::string call;  // "all_reduce"
+  std::vector<Sum> sums;
+  Expected expected = {};         // empty: the total
+  const std::vector<Idea>* ideas = nullptr;
+  std::function<void(const dist::check::Finding&)> diagnose = {};  // of one that was found
+
+  std::string text(std::size_t index = 0) const;  // "all_reduce among 3 ranks, 2 x i64 each"
+  const Sum& first() const { return sums.at(0); }
+};
+
+// All ranks have what they should, in place: with sends that wait for their receivers, and with eager ones, too.
+void expect_sums(const SumsAsked& asked, bool eager_too = true);
+// The same, once, on this topology. False, and the test has failed, when the numbers are wrong already.
+bool run_sums(const SumsAsked& asked, const std::string& topology, SimRun& done);
+// Of one call with order_matters(): equal on all ranks, and near the total.
+void expect_same_bits(const SumsAsked& asked);
+
+// Many virtual ranks inside of one process, where the judge cannot look: the numbers, and the run's own
+// report. Ask only after isolated ranks have been right.
+struct World {
+  std::string call;
+  int ranks;
+  int elements;
+  std::int64_t segment = 1;
+};
+struct WorldReport {
+  bool is_right = false;  // otherwise the test has failed
+  double virtual_time_s = 0;
+  std::uint64_t messages = 0;
+};
+WorldReport run_world(Random& random, const World& world);
+
+}  // namespace judge
