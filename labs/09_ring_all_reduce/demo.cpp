@@ -39,7 +39,8 @@ dist::sim::Report simulate(int ranks, std::int64_t elements, const std::function
 // Whose numbers are in a chunk: a letter a rank.
 std::string letters(std::uint64_t contributors) {
   std::string text;
-  for (int rank = 0; rank < 4; ++rank) text += (contributors >> rank & 1) != 0 ? static_cast<char>('a' + rank) : '.';
+  for (int rank = 0; rank < 4; ++rank)
+    text += (contributors >> rank & 1) != 0 ? static_cast<char>('a' + rank) : '.';
   return text;
 }
 
@@ -67,7 +68,8 @@ void compare_sizes() {
   constexpr std::int64_t mib = 256 * 1024;  // f32 elements
   say("   ranks     a rank sends   2(n-1)/n S         time    8 bytes: time");
   for (const int n : {2, 4, 8, 16, 64}) {
-    const auto large = simulate(n, 4 * mib, lab::ring_all_reduce), small = simulate(n, 2, lab::ring_all_reduce);
+    const auto large = simulate(n, 4 * mib, lab::ring_all_reduce),
+               small = simulate(n, 2, lab::ring_all_reduce);
     say(fmt::format("   {:>5}     {:>8.3f} MiB  {:>7.3f} MiB  {:>8.1f} us      {:>8.1f} us", n,
                     static_cast<double>(large.max_bytes_sent()) / (1 << 20), 2. * (n - 1) / n * 4,
                     large.virtual_time_s * 1e6, small.virtual_time_s * 1e6));
@@ -88,7 +90,8 @@ void hide_the_adding() {
 }
 
 void tell() {
-  say("1  ring_all_reduce among 4 ranks: whose numbers (a: rank 0's, b: rank 1's, ...) are in the chunk that is sent\n");
+  say("1  ring_all_reduce among 4 ranks: whose numbers (a: rank 0's, b: rank 1's, ...) are in the chunk that "
+      "is sent\n");
   const auto report = simulate(4, 64, lab::ring_all_reduce, true);
   watch(report.trace);
   say("\n2  The same in space and time\n");

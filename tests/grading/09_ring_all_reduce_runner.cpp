@@ -1,7 +1,6 @@
 // The process of one rank in the grading of lab 09: calls the graded functions as the task says.
-#include "ring_all_reduce.h"
-
 #include "judge/sum_runner.h"
+#include "ring_all_reduce.h"
 
 namespace {
 

@@ -112,14 +112,16 @@ TEST(Step3AllReduce, any_dtype) {
 TEST(Step3AllReduce, same_bits_on_all_ranks) {
   worth(4, 3);
   Random random("bits");
-  judge::expect_same_bits(asked_of("ring_all_reduce", {judge::order_matters(random, random.between(4, 9), 24)}));
+  judge::expect_same_bits(
+      asked_of("ring_all_reduce", {judge::order_matters(random, random.between(4, 9), 24)}));
 }
 
 TEST(Step3AllReduce, two_n_minus_1_over_n) {
   worth(8, 3);
   Random random("sum traffic");
   for (const int n : {random.between(5, 9), 2, 4}) {
-    lab09::expect_ring_traffic(asked_of("ring_all_reduce", {one_sum(random, n, 4 * n + random.between(0, n))}));
+    lab09::expect_ring_traffic(
+        asked_of("ring_all_reduce", {one_sum(random, n, 4 * n + random.between(0, n))}));
     if (HasFailure()) return;
   }
   lab09::expect_little_scratch(asked_of("ring_all_reduce", {one_sum(random, 4, 200)}));
@@ -131,7 +133,8 @@ TEST(Step3AllReduce, large_worlds) {
   Random random("large worlds");
   lab09::expect_ring_traffic(asked_of("ring_all_reduce", {one_sum(random, 9, random.between(20, 40))}));
   for (const int n : {16, 33, 256}) {
-    if (HasFailure() || !judge::run_world(random, {"ring_all_reduce", n, n + random.between(1, 40)}).is_right) return;
+    if (HasFailure() || !judge::run_world(random, {"ring_all_reduce", n, n + random.between(1, 40)}).is_right)
+      return;
   }
 }
 
@@ -142,7 +145,10 @@ TEST(Step4Pipelined, any_number_of_ranks) {
   Random random("segments");
   for_sizes(
       random, "all_reduce_pipelined", {1, 2, random.between(3, 4), random.between(5, 9)},
-      [&](int n) { return std::vector{n * random.between(3, 5), 1, 0, 2 * n + 1, 9 * n - 1}; }, 2);
+      [&](int n) {
+        return std::vector{n * random.between(3, 5), 1, 0, 2 * n + 1, 9 * n - 1};
+      },
+      2);
 }
 
 TEST(Step4Pipelined, same_bits_on_all_ranks) {

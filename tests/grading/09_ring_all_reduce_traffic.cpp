@@ -43,10 +43,10 @@ void diagnose_amount(const SumsAsked& asked, const dist::sim::RankTraffic& traff
   const Sum& sum = asked.first();
   const auto n = static_cast<std::uint64_t>(sum.ranks()), all = static_cast<std::uint64_t>(sum.bytes());
   if (has_two_halves(asked) && traffic.bytes_sent >= (n - 1) * all) {
-    misconception(
-        "gathers_everything_to_sum",
-        "every rank gets the numbers of all others and adds them up itself: n/2 times the bytes. A partial sum "
-        "is no longer than one rank's numbers");
+    misconception("gathers_everything_to_sum",
+                  "every rank gets the numbers of all others and adds them up itself: n/2 times the bytes. A "
+                  "partial sum "
+                  "is no longer than one rank's numbers");
   } else if (traffic.bytes_sent > right) {
     misconception("sends_more_than_a_chunk", "in each step one chunk leaves, not more");
   } else if (is_pipelined(asked) && traffic.messages_sent == static_cast<std::uint64_t>(steps(asked))) {
@@ -74,15 +74,17 @@ void expect_ring_traffic(const SumsAsked& asked) {
     const auto right = bytes_of(asked, rank);
     if (traffic.messages_sent == messages && traffic.bytes_sent == right) continue;
     diagnose_amount(asked, traffic, right);
-    ADD_FAILURE() << fmt::format("{}: rank {} sends {} messages, {} bytes in all; expected {}, {} bytes in all",
-                                 asked.text(), rank, traffic.messages_sent, traffic.bytes_sent, messages, right);
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} sends {} messages, {} bytes in all; expected {}, {} bytes in all", asked.text(), rank,
+        traffic.messages_sent, traffic.bytes_sent, messages, right);
     return;
   }
   const int rounds = judge::rounds(done.report);
   if (std::cmp_less_equal(rounds, messages + messages / 10)) return;  // posting takes a little, too
-  misconception("sends_and_receives_in_turns",
-                "a rank's send and its receive use two ports: start the receive (irecv), send, then wait, and "
-                "both take one step");
+  misconception(
+      "sends_and_receives_in_turns",
+      "a rank's send and its receive use two ports: start the receive (irecv), send, then wait, and "
+      "both take one step");
   ADD_FAILURE() << fmt::format("{} took {} steps; expected {}", asked.text(), rounds, messages);
 }
 
@@ -97,9 +99,10 @@ void expect_little_scratch(const SumsAsked& asked) {
     const auto peak = done.report.peak_buffer_bytes[static_cast<std::size_t>(rank)];
     if (peak <= data + scratch + scratch / 2) continue;  // half of it for what is small
     if (peak >= 2 * data) {
-      misconception("scratch_as_long_as_the_data",
-                    "scratch as long as the data: doubled memory is what a ring spares you. One chunk arrives "
-                    "at a time, so one chunk of scratch is enough");
+      misconception(
+          "scratch_as_long_as_the_data",
+          "scratch as long as the data: doubled memory is what a ring spares you. One chunk arrives "
+          "at a time, so one chunk of scratch is enough");
     } else {
       misconception("too_much_scratch", "one inbox, used again in every step, is enough (two in step 4)");
     }
@@ -117,7 +120,8 @@ void expect_adding_is_hidden(const SumsAsked& asked) {
   const Sum& sum = asked.first();
   const int messages = steps(asked) * segments(asked);
   const double bytes = static_cast<double>(longest_chunk(sum) * sum.item_bytes()) * steps(asked);
-  const double port_us = messages * overhead_us + us_a_byte * bytes, took_us = done.report.virtual_time_s * 1e6;
+  const double port_us = messages * overhead_us + us_a_byte * bytes,
+               took_us = done.report.virtual_time_s * 1e6;
   if (took_us <= 1.1 * port_us) return;
   if (done.report.messages == static_cast<std::uint64_t>(sum.ranks() * steps(asked))) {
     misconception("not_in_segments",
@@ -129,7 +133,8 @@ void expect_adding_is_hidden(const SumsAsked& asked) {
         "isend) before you add what has come");
   }
   ADD_FAILURE() << fmt::format(
-      "{} took {:.1f} us of a laptop's virtual time; its messages keep a port busy for {:.1f} us: expected at "
+      "{} took {:.1f} us of a laptop's virtual time; its messages keep a port busy for {:.1f} us: expected "
+      "at "
       "most a tenth more",
       asked.text(), took_us, port_us);
 }

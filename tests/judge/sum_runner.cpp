@@ -37,8 +37,8 @@ Json constant_of(const Tensor& t) {
 
 Json sum_one(const SumFunction& call, const Json& item) {
   const std::int64_t large = item.at("large");
-  Tensor data = large > 0 ? dist::full({large}, dist::get_rank() + 1)
-                          : tensor_of(item.at("dtype"), item.at("numbers"));
+  Tensor data =
+      large > 0 ? dist::full({large}, dist::get_rank() + 1) : tensor_of(item.at("dtype"), item.at("numbers"));
   const Tensor mine = data;
   call(data, item.at("segment"));
   Json seen{{"same_memory", mine.raw() == data.raw()}};
@@ -62,7 +62,8 @@ Json sum_world(const SumFunction& call, const Json& task) {
   const auto report = dist::sim::run(options, [&](int rank) {
     dist::init_process_group();
     std::vector<float> values;
-    for (int i = 0; i < elements; ++i) values.push_back(static_cast<float>((31 * rank + 17 * i + salt) % 101));
+    for (int i = 0; i < elements; ++i)
+      values.push_back(static_cast<float>((31 * rank + 17 * i + salt) % 101));
     Tensor data = dist::tensor(std::span<const float>(values));
     const Tensor mine = data;
     call(data, task.at("segment"));

@@ -90,7 +90,8 @@ bool is_in_place(const SumsAsked& asked, std::size_t index, int rank, const Json
   if (seen.at("same_memory")) return true;
   misconception("not_in_place", not_in_place_in_words);
   ADD_FAILURE() << fmt::format(
-      "{}: afterwards the tensor of rank {} has other memory than the caller gave; expected the same, written "
+      "{}: afterwards the tensor of rank {} has other memory than the caller gave; expected the same, "
+      "written "
       "in place",
       asked.text(index), rank);
   return false;
@@ -142,7 +143,9 @@ bool is_near(const Sum& sum, int i, const Json& got) {
 
 }  // namespace
 
-double Sum::at(int rank, int i) const { return of[static_cast<std::size_t>(rank)].at(static_cast<std::size_t>(i)); }
+double Sum::at(int rank, int i) const {
+  return of[static_cast<std::size_t>(rank)].at(static_cast<std::size_t>(i));
+}
 
 double Sum::total(int i) const {
   double total = 0;
@@ -191,9 +194,10 @@ void expect_same_bits(const SumsAsked& asked) {
         return;
       }
       if (got[at(i)] == first[at(i)]) continue;
-      misconception("each_rank_sums_in_its_own_order",
-                    "float addition depends on the order: ranks that add the same numbers in different orders "
-                    "get different bits, and go apart. One rank's result must be everybody's");
+      misconception(
+          "each_rank_sums_in_its_own_order",
+          "float addition depends on the order: ranks that add the same numbers in different orders "
+          "get different bits, and go apart. One rank's result must be everybody's");
       ADD_FAILURE() << fmt::format("{}: element {} is {} on rank 0 and {} on rank {}; expected the same bits",
                                    asked.text(), i, number_text(first[at(i)]), number_text(got[at(i)]), rank);
       return;
@@ -220,8 +224,8 @@ WorldReport run_world(Random& random, const World& world) {
     for (int rank = 0; rank < world.ranks; ++rank) {
       const Json& got = value.at("numbers").at(at(rank)).at(at(i));
       if (got == Json(total)) continue;
-      ADD_FAILURE() << fmt::format("{}: element {} of {} is {} on rank {}; expected {}", who, i, world.elements,
-                                   number_text(got), rank, total);
+      ADD_FAILURE() << fmt::format("{}: element {} of {} is {} on rank {}; expected {}", who, i,
+                                   world.elements, number_text(got), rank, total);
       return {};
     }
   }

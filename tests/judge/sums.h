@@ -51,7 +51,7 @@ struct Idea {
 struct SumsAsked {
   std::string call;  // "all_reduce"
   std::vector<Sum> sums;
-  Expected expected = {};         // empty: the total
+  Expected expected = {};  // empty: the total
   const std::vector<Idea>* ideas = nullptr;
   std::function<void(const dist::check::Finding&)> diagnose = {};  // of one that was found
 
@@ -59,7 +59,8 @@ struct SumsAsked {
   const Sum& first() const { return sums.at(0); }
 };
 
-// All ranks have what they should, in place: with sends that wait for their receivers, and with eager ones, too.
+// All ranks have what they should, in place: with sends that wait for their receivers, and with eager ones,
+// too.
 void expect_sums(const SumsAsked& asked, bool eager_too = true);
 // The same, once, on this topology. False, and the test has failed, when the numbers are wrong already.
 bool run_sums(const SumsAsked& asked, const std::string& topology, SimRun& done);

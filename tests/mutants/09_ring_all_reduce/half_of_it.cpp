@@ -9,8 +9,6 @@
 
 namespace lab {
 
-void ring_all_reduce(Tensor& data) {
-  reduce_scatter(data);
-}
+void ring_all_reduce(Tensor& data) { reduce_scatter(data); }
 
 }  // namespace lab

@@ -9,8 +9,6 @@
 
 namespace lab {
 
-void all_reduce_pipelined(Tensor& data, std::int64_t) {
-  ring_all_reduce(data);
-}
+void all_reduce_pipelined(Tensor& data, std::int64_t) { ring_all_reduce(data); }
 
 }  // namespace lab

@@ -1,0 +1,97 @@
+// Lab 10, the story: a tree, the sum up and down it, segments in flight, and when that wins.
+//   ./distlab run 10
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dist/core/fail.h"
+#include "dist/dist.h"
+#include "dist/trace/ascii.h"
+
+#include "story.h"
+#include "tree_all_reduce.h"
+
+namespace {
+
+using dist::Tensor;
+using dist::trace::Kind;
+using story::say;
+
+// On virtual ranks of a laptop; all of them must have the sum in the end.
+dist::sim::Report simulate(int ranks, std::int64_t elements, const std::function<void(Tensor&)>& way,
+                           bool trace = false) {
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  options.trace = trace;
+  return story::well(dist::sim::run(options, [&](int rank) {
+    dist::init_process_group();
+    Tensor data = dist::full({elements}, rank + 1);
+    way(data);
+    if (!dist::equal(data, dist::full({elements}, ranks * (ranks + 1) / 2)))
+      dist::fail(dist::Errc::invalid_argument, "the sum on rank {} is {}; expected {} everywhere", rank,
+                 data.str(), ranks * (ranks + 1) / 2);
+  }));
+}
+
+// Level by level.
+void draw_tree(int n) {
+  std::vector<int> level{0};
+  for (int depth = 0; !level.empty() && depth < n; ++depth) {
+    std::vector<std::string> ranks;
+    std::vector<int> below;
+    for (const int rank : level) {
+      const auto place = lab::tree_place(rank, n);
+      ranks.push_back(place.children.empty() ? fmt::format("{}", rank)
+                                             : fmt::format("{} -> {}", rank, fmt::join(place.children, ",")));
+      below.insert(below.end(), place.children.begin(), place.children.end());
+    }
+    say(fmt::format("   {} links up   {}", depth, fmt::join(ranks, "     ")));
+    level = below;
+  }
+}
+
+// Without the calls and the waits: what moves and what is added.
+void draw(dist::trace::Trace trace) {
+  std::erase_if(trace.events, [](const auto& e) { return e.kind == Kind::call || e.kind == Kind::wait; });
+  say(dist::trace::to_ascii(trace, {.width = 100}));
+}
+
+void compare_sizes() {
+  say("   ranks    one message a link    a ring's 2(n-1) messages");
+  for (const int n : {4, 16, 64, 256, 1024}) {
+    const auto tree = simulate(n, 2, lab::tree_all_reduce);
+    say(fmt::format("   {:>5}           {:>8.1f} us                 {:>8.1f} us", n, tree.virtual_time_s * 1e6,
+                    2. * (n - 1)));
+  }
+}
+
+void pipeline() {
+  constexpr std::int64_t elements = 4 * 1024 * 1024;
+  say("   segments        time    rank 1 sends");
+  const auto row = [](int m, const dist::sim::Report& report) {
+    say(fmt::format("   {:>8}  {:>7.1f} us  {:>5} in {:>4} msg", m, report.virtual_time_s * 1e6,
+                    story::in_bytes(report.traffic[1].bytes_sent), report.traffic[1].messages_sent));
+  };
+  row(1, simulate(8, elements, lab::tree_all_reduce));
+  for (const int m : {8, 64, 256, 2048}) {
+    row(m, simulate(8, elements, [=](Tensor& t) { lab::tree_all_reduce_pipelined(t, elements / m); }));
+  }
+}
+
+void tell() {
+  say("1  Ten ranks in a tree: rank -> its children");
+  draw_tree(10);
+  say("\n2  Up and down among 4 ranks, space and time\n");
+  draw(simulate(4, 16, lab::tree_all_reduce, true).trace);
+  say("3  8 bytes, on the virtual time of a laptop (a message: 1 us)");
+  compare_sizes();
+  say("\n4  16 MiB on 8 ranks, in segments");
+  pipeline();
+  say("\n5  As an animation: ./distlab trace 10 --test Step3AllReduce.once_up_once_down -o tree.json");
+  say("   and then         ./distlab trace tree.json --format player -o tree.player.json");
+}
+
+}  // namespace
+
+int main(int argc, char**) { return story::tell(argc, tell); }
