@@ -107,6 +107,19 @@ TEST(SimTrace, AMessageCarriesOnWhatCame) {
   EXPECT_EQ(events_of(report.trace, Kind::reduce).back().contributors, 0b111u);
 }
 
+TEST(SimTrace, AMessageUnderWayCarriesOnWhatCame) {
+  const auto report = traced(3, [](int rank) {
+    Tensor data = ones({4}), inbox = zeros({4});
+    if (rank > 0) {
+      irecv(inbox, rank - 1).wait();
+      reduce(data.flat(), inbox.flat(), ReduceOp::sum);
+    }
+    if (rank < 2) isend(data, rank + 1).wait();
+  });
+  EXPECT_EQ(events_of(report.trace, Kind::send).back().contributors, 0b011u);
+  EXPECT_EQ(events_of(report.trace, Kind::reduce).back().contributors, 0b111u);
+}
+
 TEST(SimTrace, NewMemoryIsOnesOwn) {
   const auto report = traced(2, [](int rank) {
     for (int round = 0; round < 2; ++round) {
