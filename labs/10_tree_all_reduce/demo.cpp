@@ -61,8 +61,8 @@ void compare_sizes() {
   say("   ranks    one message a link    a ring's 2(n-1) messages");
   for (const int n : {4, 16, 64, 256, 1024}) {
     const auto tree = simulate(n, 2, lab::tree_all_reduce);
-    say(fmt::format("   {:>5}           {:>8.1f} us                 {:>8.1f} us", n, tree.virtual_time_s * 1e6,
-                    2. * (n - 1)));
+    say(fmt::format("   {:>5}           {:>8.1f} us                 {:>8.1f} us", n,
+                    tree.virtual_time_s * 1e6, 2. * (n - 1)));
   }
 }
 

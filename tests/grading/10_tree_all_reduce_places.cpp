@@ -5,9 +5,8 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "judge/team.h"
-
 #include "10_tree_all_reduce_support.h"
+#include "judge/team.h"
 
 namespace lab10 {
 namespace {
@@ -32,9 +31,10 @@ std::string wrong_place(const Places& tree, int rank) {
   if (rank == 0 && parent != -1) return "expected that the root, rank 0, has parent -1";
   if (rank > 0 && (parent < 0 || parent >= tree.n)) return "expected a parent that there is";
   if (rank > 0 && std::ranges::count(tree.children(parent), rank) != 1) {
-    misconception("parent_and_children_disagree",
-                  "who is somebody's child must have them as parent: otherwise one waits for a message that the "
-                  "other one never sends");
+    misconception(
+        "parent_and_children_disagree",
+        "who is somebody's child must have them as parent: otherwise one waits for a message that the "
+        "other one never sends");
     return fmt::format("its parent's children are {{{}}}: expected {} once among them",
                        fmt::join(tree.children(parent), ", "), rank);
   }
@@ -44,9 +44,10 @@ std::string wrong_place(const Places& tree, int rank) {
       return fmt::format("expected children from 0 to {}", tree.n - 1);
     }
     if (tree.parent(child) == rank && child != rank) continue;
-    misconception("parent_and_children_disagree",
-                  "who is somebody's child must have them as parent: otherwise one waits for a message that the "
-                  "other one never sends");
+    misconception(
+        "parent_and_children_disagree",
+        "who is somebody's child must have them as parent: otherwise one waits for a message that the "
+        "other one never sends");
     return fmt::format("the parent of {} is {}: expected {}", child, tree.parent(child), rank);
   }
   if (children.size() <= 2) return "";
@@ -76,9 +77,10 @@ bool is_tree(const Places& tree) {
   }
   if (depth <= ceil_log2(tree.n)) return true;
   if (depth == tree.n - 1) {
-    misconception("chain_for_a_tree",
-                  "each rank has one child: that is a chain, and n - 1 links long. With two children each level "
-                  "has twice as many ranks as the one above");
+    misconception(
+        "chain_for_a_tree",
+        "each rank has one child: that is a chain, and n - 1 links long. With two children each level "
+        "has twice as many ranks as the one above");
   } else {
     misconception("tree_too_deep", "some branches are much longer than others: fill level after level");
   }

@@ -1,9 +1,8 @@
 // The process of one rank in the grading of lab 10: calls the graded functions as the task says.
 #include <nlohmann/json.hpp>
 
-#include "tree_all_reduce.h"
-
 #include "judge/sum_runner.h"
+#include "tree_all_reduce.h"
 
 namespace {
 

@@ -48,13 +48,15 @@ TEST(Step1Place, a_thousand_ranks) {
   lab10::expect_trees({1024, random.between(500, 1500)});
 }
 
-// ------------------------------------------------------------------------------------------- step 2: the way up
+// ------------------------------------------------------------------------------------------- step 2: the way
+// up
 
 TEST(Step2Reduce, any_number_of_ranks) {
   worth(8, 2);
   Random random("reduce");
-  for_sizes(random, "reduce_to_root", {2, 3, 1, random.between(4, 6), random.between(7, 9)},
-            [&](int) { return std::vector{random.between(2, 9), 1, 0}; });
+  for_sizes(random, "reduce_to_root", {2, 3, 1, random.between(4, 6), random.between(7, 9)}, [&](int) {
+    return std::vector{random.between(2, 9), 1, 0};
+  });
 }
 
 TEST(Step2Reduce, once_up_each_link) {
@@ -77,8 +79,9 @@ TEST(Step2Reduce, few_rounds) {
 TEST(Step3AllReduce, any_number_of_ranks) {
   worth(8, 3);
   Random random("sum");
-  for_sizes(random, "tree_all_reduce", {1, 2, 3, 4, 5, 6, 7, 8, 9},
-            [&](int) { return std::vector{random.between(2, 9), 0, 1}; });
+  for_sizes(random, "tree_all_reduce", {1, 2, 3, 4, 5, 6, 7, 8, 9}, [&](int) {
+    return std::vector{random.between(2, 9), 0, 1};
+  });
 }
 
 TEST(Step3AllReduce, any_dtype) {
@@ -92,7 +95,8 @@ TEST(Step3AllReduce, any_dtype) {
 TEST(Step3AllReduce, same_bits_on_all_ranks) {
   worth(5, 3);
   Random random("bits");
-  judge::expect_same_bits(asked_of("tree_all_reduce", {judge::order_matters(random, random.between(5, 9), 24)}));
+  judge::expect_same_bits(
+      asked_of("tree_all_reduce", {judge::order_matters(random, random.between(5, 9), 24)}));
 }
 
 TEST(Step3AllReduce, once_up_once_down) {
@@ -123,7 +127,8 @@ TEST(Step3AllReduce, beats_the_ring) {
     constexpr double overhead_us = 0.5, latency_us = 0.5;  // a laptop's
     const double ring_us = 2 * (n - 1) * (overhead_us + latency_us), took_us = world.virtual_time_s * 1e6;
     const double limit_us = 4 * lab10::ceil_log2(n) * (overhead_us + latency_us);
-    EXPECT_LE(took_us, limit_us) << n << " ranks, 8 bytes: us of virtual time; expected at most four messages' "
+    EXPECT_LE(took_us, limit_us) << n
+                                 << " ranks, 8 bytes: us of virtual time; expected at most four messages' "
                                  << "time a level (a ring takes " << ring_us << ")";
   }
 }
@@ -135,7 +140,10 @@ TEST(Step4Pipelined, any_number_of_ranks) {
   Random random("segments");
   for_sizes(
       random, "tree_all_reduce_pipelined", {1, 2, 3, random.between(4, 6), random.between(7, 9)},
-      [&](int) { return std::vector{3 * random.between(2, 5) + 1, 1, 0, 12, 3}; }, 3);
+      [&](int) {
+        return std::vector{3 * random.between(2, 5) + 1, 1, 0, 12, 3};
+      },
+      3);
 }
 
 TEST(Step4Pipelined, same_bits_on_all_ranks) {

@@ -33,12 +33,13 @@ const std::vector<Idea>& ideas() {
                            [](const Sum& s, int rank, int i) { return rank == 0 ? s.at(rank, i) : any; }}};
     // What came from the last child took the place of the own numbers.
     for (const int last : {1, 2}) {
-      all.push_back({"reduce_to_root", "overwrites_its_own",
-                     "what came took the place of this rank's own numbers: receive into memory of its own, and "
-                     "add",
-                     [last](const Sum& s, int rank, int i) {
-                       return rank == 0 && last < s.ranks() && s.ranks() <= 3 ? s.at(last, i) : any;
-                     }});
+      all.push_back(
+          {"reduce_to_root", "overwrites_its_own",
+           "what came took the place of this rank's own numbers: receive into memory of its own, and "
+           "add",
+           [last](const Sum& s, int rank, int i) {
+             return rank == 0 && last < s.ranks() && s.ranks() <= 3 ? s.at(last, i) : any;
+           }});
     }
     for (const char* call : {"tree_all_reduce", "tree_all_reduce_pipelined"}) {
       all.push_back({call, "result_on_rank_0_only", only_root_in_words, on_root});
@@ -57,9 +58,10 @@ const std::vector<Idea>& ideas() {
 void diagnose_finding(const dist::check::Finding& finding) {
   using dist::check::Code;
   if (finding.code == Code::overlap || finding.code == Code::changed_before_wait) {
-    misconception("result_over_what_leaves",
-                  "the result of a segment arrives where its partial sum has not left yet: wait for that send "
-                  "first");
+    misconception(
+        "result_over_what_leaves",
+        "the result of a segment arrives where its partial sum has not left yet: wait for that send "
+        "first");
   } else if (finding.code == Code::read_before_wait) {
     misconception("adds_before_it_came", "what an irecv brings is there after its wait(), not before");
   }
@@ -90,12 +92,14 @@ void diagnose_links(const SumsAsked& asked, const SimRun& done, const Links& lin
   const auto n = static_cast<std::uint64_t>(asked.first().ranks());
   const auto ways = goes_down(asked) ? 2U : 1U, m = static_cast<unsigned>(segments(asked));
   if (is_pipelined(asked) && m > 1 && done.report.messages == ways * (n - 1)) {
-    misconception("not_in_segments",
-                  "all of it in one message: nothing can go on before all of it has come, on every level anew");
+    misconception(
+        "not_in_segments",
+        "all of it in one message: nothing can go on before all of it has come, on every level anew");
   } else if (most_peers(links, asked.first().ranks()) > 3) {
-    misconception("root_serves_everybody",
-                  "one rank sends to all others, or hears from all: its port is the bottleneck. Send along the "
-                  "links of the tree");
+    misconception(
+        "root_serves_everybody",
+        "one rank sends to all others, or hears from all: its port is the bottleneck. Send along the "
+        "links of the tree");
   } else if (done.report.messages > ways * (n - 1) * m) {
     misconception("link_used_twice",
                   "every link is needed once up and once down: the parent has the sum of the whole subtree "
@@ -130,8 +134,8 @@ void expect_tree_traffic(const SumsAsked& asked) {
   }
   for (const auto& link : done.report.links) {
     if (std::cmp_equal(link.bytes, asked.first().bytes())) continue;
-    ADD_FAILURE() << fmt::format("{}: rank {} sends rank {} {} bytes; expected the tensor once, {}", asked.text(),
-                                 link.src, link.dst, link.bytes, asked.first().bytes());
+    ADD_FAILURE() << fmt::format("{}: rank {} sends rank {} {} bytes; expected the tensor once, {}",
+                                 asked.text(), link.src, link.dst, link.bytes, asked.first().bytes());
     return;
   }
 }
@@ -146,8 +150,9 @@ void expect_few_rounds(const SumsAsked& asked) {
   if (!is_pipelined(asked)) {
     misconception("tree_too_deep", "more rounds than the levels of such a tree take");
   } else if (rounds >= m * 2 * (depth - 1) && depth > 3) {
-    misconception("waits_for_each_segment",
-                  "a segment is up and down again before the next one starts: let the next one go up meanwhile");
+    misconception(
+        "waits_for_each_segment",
+        "a segment is up and down again before the next one starts: let the next one go up meanwhile");
   } else {
     misconception("down_waits_for_up",
                   "all segments go up before the first one comes down, so half of each port stands still: a "

@@ -102,8 +102,13 @@ SimObserver::Loan SimObserver::lend(Operation& operation) {
   Loan loan;
   const auto copies = [](TensorList& tensors) {
     std::vector<Tensor> users(tensors.owned().begin(), tensors.owned().end());
-    const UncountedMemory uncounted;
-    for (std::size_t i = 0; i < users.size(); ++i) tensors.replace(i, users[i].clone());
+    for (std::size_t i = 0; i < users.size(); ++i) {
+      {
+        const UncountedMemory uncounted;
+        tensors.replace(i, users[i].clone());
+      }
+      Tasking::current()->copied(tensors.owned()[i].raw(), users[i].raw(), users[i].nbytes());
+    }
     return users;
   };
   const auto inputs = copies(operation.inputs), outputs = copies(operation.outputs);

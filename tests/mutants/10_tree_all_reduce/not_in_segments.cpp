@@ -9,8 +9,6 @@
 
 namespace lab {
 
-void tree_all_reduce_pipelined(Tensor& data, std::int64_t) {
-  tree_all_reduce(data);
-}
+void tree_all_reduce_pipelined(Tensor& data, std::int64_t) { tree_all_reduce(data); }
 
 }  // namespace lab

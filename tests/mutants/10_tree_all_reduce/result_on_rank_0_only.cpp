@@ -9,8 +9,6 @@
 
 namespace lab {
 
-void tree_all_reduce(Tensor& data) {
-  reduce_to_root(data);
-}
+void tree_all_reduce(Tensor& data) { reduce_to_root(data); }
 
 }  // namespace lab

@@ -1,0 +1,100 @@
+// Lab 11, the story: two trees over the same ranks, who works in which, and what that is worth.
+//   ./distlab run 11
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dist/core/fail.h"
+#include "dist/dist.h"
+#include "dist/trace/ascii.h"
+
+#include "double_binary_tree.h"
+#include "story.h"
+
+namespace {
+
+using dist::Tensor;
+using dist::trace::Kind;
+using story::say;
+
+// On virtual ranks of a laptop; all of them must have the sum in the end.
+dist::sim::Report simulate(int ranks, std::int64_t elements, const std::function<void(Tensor&)>& way,
+                           bool trace = false) {
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  options.trace = trace;
+  return story::well(dist::sim::run(options, [&](int rank) {
+    dist::init_process_group();
+    Tensor data = dist::full({elements}, rank + 1);
+    way(data);
+    if (!dist::equal(data, dist::full({elements}, ranks * (ranks + 1) / 2)))
+      dist::fail(dist::Errc::invalid_argument, "the sum on rank {} is {}; expected {} everywhere", rank,
+                 data.str(), ranks * (ranks + 1) / 2);
+  }));
+}
+
+std::string level_by_level(lab::Place (*place_of)(int, int), int n, int root) {
+  std::string text;
+  std::vector<int> level{root};
+  for (int depth = 0; !level.empty() && depth < n; ++depth) {
+    std::vector<int> below;
+    for (const int rank : level) {
+      const auto place = place_of(rank, n);
+      if (!place.children.empty()) text += fmt::format("   {} -> {}", rank, fmt::join(place.children, ","));
+      below.insert(below.end(), place.children.begin(), place.children.end());
+    }
+    level = below;
+  }
+  return text;
+}
+
+void show_trees(int n) {
+  const int second_root = n % 2 == 0 ? n - 1 : 1;
+  say(fmt::format("   {} ranks, first tree: {}", n, level_by_level(lab::first_tree, n, 0)));
+  say(fmt::format("           second tree:{}", level_by_level(lab::second_tree, n, second_root)));
+  std::vector<std::string> children;
+  for (int rank = 0; rank < n; ++rank)
+    children.push_back(fmt::format("{}+{}", lab::first_tree(rank, n).children.size(),
+                                   lab::second_tree(rank, n).children.size()));
+  say(fmt::format("           children of ranks 0, 1, ...:  {}\n", fmt::join(children, "  ")));
+}
+
+// Without the calls and the waits: what moves and what is added.
+void draw(dist::trace::Trace trace) {
+  std::erase_if(trace.events, [](const auto& e) { return e.kind == Kind::call || e.kind == Kind::wait; });
+  say(dist::trace::to_ascii(trace, {.width = 100}));
+}
+
+void compare() {
+  constexpr std::int64_t elements = 4 * 1024 * 1024, segment = 32 * 1024;
+  constexpr int n = 8;
+  const auto library = [&](const std::string& algorithm) {
+    return simulate(n, elements, [&](Tensor& t) { dist::all_reduce(t, dist::ReduceOp::sum, {.algorithm = algorithm}); });
+  };
+  const auto row = [](const char* name, const dist::sim::Report& report) {
+    std::string sent;
+    for (const auto& of_rank : report.traffic) sent += fmt::format("{:>5}", of_rank.bytes_sent >> 20);
+    say(fmt::format("   {:<18} {:>7.1f} us   {}", name, report.virtual_time_s * 1e6, sent));
+  };
+  say("                              time   MiB sent by rank 0, 1, ...");
+  row("ring (library)", library("ring"));
+  row("one tree (library)", library("tree"));
+  row("both trees (yours)", simulate(n, elements, [&](Tensor& t) { lab::double_tree_all_reduce(t, segment); }));
+}
+
+void tell() {
+  say("1  Two trees over the same ranks: rank -> its children");
+  show_trees(8);
+  show_trees(7);
+  say("2  Both at once among 4 ranks, one segment a half: space and time\n");
+  draw(simulate(4, 32, [](Tensor& t) { lab::double_tree_all_reduce(t, 16); }, true).trace);
+  say("3  16 MiB on 8 ranks, on the virtual time of a laptop");
+  compare();
+  say("\n4  As an animation: ./distlab trace 11 --test Step3AllReduce.twice_the_data -o trees.json");
+  say("   and then         ./distlab trace trees.json --format player -o trees.player.json");
+}
+
+}  // namespace
+
+int main(int argc, char**) { return story::tell(argc, tell); }
