@@ -10,7 +10,6 @@
 
 #include "distlab/file_text.h"
 
-
 namespace distlab {
 namespace {
 
