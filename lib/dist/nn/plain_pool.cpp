@@ -1,5 +1,6 @@
-#include <algorithm>
+#include <type_traits>
 
+#include "dist/core/functors.h"
 #include "dist/nn/loops.h"
 #include "dist/nn/plain_ops.h"
 
@@ -7,30 +8,27 @@ namespace dist::nn {
 
 namespace {
 
-template <class T>
-struct Plane {
-  const T* pixels;
-  std::int64_t width;
-};
-
-// One line of windows, of which `top` is the first pixel. All windows are compared with the same pixel of the
-// kernel at once, which is how vectors compare; a stride that is known when compiling makes for better ones.
-template <std::int64_t fixed_stride, class T>
-void pool_line(T* best, std::int32_t* place, std::int64_t count, Plane<T> plane, std::int64_t top,
-               const Windows& windows) {
-  const std::int64_t stride = fixed_stride != 0 ? fixed_stride : windows.stride;
-  for (std::int64_t ky = 0; ky < windows.kernel; ++ky) {
-    for (std::int64_t kx = 0; kx < windows.kernel; ++kx) {
-      const std::int64_t offset = top + ky * plane.width + kx;
-      const T* const from = plane.pixels + offset;
-      const bool first = ky == 0 && kx == 0;
-      for (std::int64_t i = 0; i < count; ++i) {
-        const T pixel = from[i * stride];
-        const bool wins = first | (pixel > best[i]) | (pixel != pixel);
-        best[i] = wins ? pixel : best[i];
-        place[i] = wins ? static_cast<std::int32_t>(offset + i * stride) : place[i];
+// One line of windows in a plane of the input, of which `top` is the first pixel. Kernel and stride are
+// numbers, or constants where they are known when compiling: then the windows of a line are compared as
+// vectors.
+template <class T, class Kernel, class Stride>
+void pool_line(T* best, std::int32_t* winners, std::int64_t windows, const T* plane, std::int64_t width,
+               std::int64_t top, Kernel kernel, Stride stride) {
+  DIST_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < windows; ++i) {
+    const std::int64_t corner = top + i * stride;
+    T largest = plane[corner];
+    std::int64_t place = corner;
+    for (std::int64_t y = 0; y < kernel; ++y) {
+      for (std::int64_t x = 0; x < kernel; ++x) {
+        const std::int64_t at = corner + y * width + x;
+        const bool wins = (plane[at] > largest) | is_nan(plane[at]);
+        largest = wins ? plane[at] : largest;
+        place = wins ? at : place;
       }
     }
+    best[i] = largest;
+    winners[i] = static_cast<std::int32_t>(place);
   }
 }
 
@@ -43,18 +41,18 @@ void PlainOps::max_pool(Tensor out, Tensor winners, const Tensor& in, const Wind
     T* const best = elements<T>(out);
     std::int32_t* const place = elements<std::int32_t>(winners);
     const T* const from = elements<T>(in);
-    vectorised([=] {
-      for (std::int64_t p = 0; p < planes; ++p) {
-        for (std::int64_t y = 0; y < lines; ++y) {
-          const std::int64_t at = (p * lines + y) * count, top = y * windows.stride * width;
-          const Plane<T> plane{from + p * height * width, width};
-          if (windows.stride == 2)
-            pool_line<2>(best + at, place + at, count, plane, top, windows);
-          else
-            pool_line<0>(best + at, place + at, count, plane, top, windows);
-        }
-      }
-    });
+    const auto pool = [=](auto kernel, auto stride) {
+      vectorised([=] {
+        for (std::int64_t line = 0; line < planes * lines; ++line)
+          pool_line(best + line * count, place + line * count, count, from + line / lines * height * width,
+                    width, line % lines * stride * width, kernel, stride);
+      });
+    };
+    constexpr std::integral_constant<std::int64_t, 2> two;
+    if (windows.kernel == 2 && windows.stride == 2)
+      pool(two, two);
+    else
+      pool(windows.kernel, windows.stride);
   });
 }
 
