@@ -1,5 +1,4 @@
-#include <cmath>
-
+#include "dist/nn/functors.h"
 #include "dist/nn/loops.h"
 #include "dist/nn/plain_ops.h"
 
@@ -36,51 +35,33 @@ void PlainOps::add_channel_sums(Tensor of_channels, const Tensor& in) const {
   });
 }
 
-void PlainOps::relu(Tensor out, const Tensor& in) const {
-  visit_float(out.dtype(), [&]<class T>() {
-    // Not `x > 0 ? x : 0`: NaN stays.
-    for_each_element(out.numel(), [to = elements<T>(out), from = elements<T>(in)](std::int64_t i) {
-      to[i] = from[i] <= 0 ? 0 : from[i];
-    });
-  });
-}
+void PlainOps::relu(Tensor out, const Tensor& in) const { relu_backward(out, in, in); }
 
 void PlainOps::relu_backward(Tensor out, const Tensor& grad, const Tensor& result) const {
   visit_float(out.dtype(), [&]<class T>() {
     for_each_element(out.numel(),
-                     [to = elements<T>(out), from = elements<T>(grad),
-                      kept = elements<T>(result)](std::int64_t i) { to[i] = kept[i] <= 0 ? 0 : from[i]; });
+                     [to = elements<T>(out), from = elements<T>(grad), deciding = elements<T>(result)](
+                         std::int64_t i) { to[i] = functors::Relu{}(from[i], deciding[i]); });
   });
 }
 
 void PlainOps::sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const {
   visit_float(value.dtype(), [&]<class T>() {
-    const auto lr = static_cast<T>(step.lr), momentum = static_cast<T>(step.momentum),
-               decay = static_cast<T>(step.weight_decay);
+    const functors::SgdUpdate<T> update(step);
     T* const x = elements<T>(value);
     const T* const g = elements<T>(grad);
     if (!velocity.is_defined())
-      return for_each_element(value.numel(), [=](std::int64_t i) { x[i] -= lr * (g[i] + decay * x[i]); });
-    for_each_element(value.numel(), [=, v = elements<T>(velocity)](std::int64_t i) {
-      v[i] = momentum * v[i] + (g[i] + decay * x[i]);
-      x[i] -= lr * v[i];
-    });
+      return for_each_element(value.numel(), [=](std::int64_t i) { update(x[i], g[i]); });
+    for_each_element(value.numel(),
+                     [=, v = elements<T>(velocity)](std::int64_t i) { update(x[i], g[i], v[i]); });
   });
 }
 
 void PlainOps::adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const {
   visit_float(value.dtype(), [&]<class T>() {
-    const auto beta1 = static_cast<T>(step.beta1), beta2 = static_cast<T>(step.beta2),
-               one = static_cast<T>(1);
-    const auto size = static_cast<T>(step.lr / step.correction1), eps = static_cast<T>(step.eps),
-               root = static_cast<T>(std::sqrt(step.correction2)), decay = static_cast<T>(step.weight_decay);
-    for_each_element(value.numel(), [=, x = elements<T>(value), grads = elements<T>(grad),
-                                     mean = elements<T>(m), square = elements<T>(v)](std::int64_t i) {
-      const T g = grads[i] + decay * x[i];
-      mean[i] = beta1 * mean[i] + (one - beta1) * g;
-      square[i] = beta2 * square[i] + (one - beta2) * g * g;
-      x[i] -= size * mean[i] / (std::sqrt(square[i]) / root + eps);
-    });
+    for_each_element(value.numel(), [update = functors::AdamUpdate<T>(step), x = elements<T>(value),
+                                     g = elements<T>(grad), mean = elements<T>(m), square = elements<T>(v)](
+                                        std::int64_t i) { update(x[i], g[i], mean[i], square[i]); });
   });
 }
 

@@ -8,27 +8,26 @@ namespace dist::nn {
 
 namespace {
 
-// One line of windows in a plane of the input, of which `top` is the first pixel. Kernel and stride are
-// numbers, or constants where they are known when compiling: then the windows of a line are compared as
-// vectors.
+// One line of windows, of which pixel `top` of the plane is the first. Kernel and stride are numbers, or
+// constants where they are known when compiling: then the windows of a line are compared as vectors.
 template <class T, class Kernel, class Stride>
 void pool_line(T* best, std::int32_t* winners, std::int64_t windows, const T* plane, std::int64_t width,
                std::int64_t top, Kernel kernel, Stride stride) {
+  const T* const first = plane + top;
   DIST_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < windows; ++i) {
-    const std::int64_t corner = top + i * stride;
-    T largest = plane[corner];
-    std::int64_t place = corner;
+    T largest = first[i * stride];
+    std::int32_t place = 0;
     for (std::int64_t y = 0; y < kernel; ++y) {
       for (std::int64_t x = 0; x < kernel; ++x) {
-        const std::int64_t at = corner + y * width + x;
-        const bool wins = (plane[at] > largest) | is_nan(plane[at]);
-        largest = wins ? plane[at] : largest;
-        place = wins ? at : place;
+        const T pixel = first[i * stride + y * width + x];
+        const bool keeps = (pixel <= largest) | is_nan(largest);  // against NaN, nothing is <= that
+        largest = keeps ? largest : pixel;
+        place = keeps ? place : static_cast<std::int32_t>(y * width + x);
       }
     }
     best[i] = largest;
-    winners[i] = static_cast<std::int32_t>(place);
+    winners[i] = place + static_cast<std::int32_t>(top + i * stride);
   }
 }
 

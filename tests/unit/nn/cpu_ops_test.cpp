@@ -1,11 +1,12 @@
 // The fast operations of this build give what the plain loops give: on small integers, whose sums are exact.
+#include "dist/nn/cpu_ops.h"
+
 #include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "dist/nn/conv_net.h"
-#include "dist/nn/cpu_ops.h"
 #include "dist/nn/plain_ops.h"
 #include "dist/nn/threads.h"
 
@@ -18,7 +19,8 @@ namespace {
 class CpuOps : public testing::Test {
  protected:
   void SetUp() override {
-    if (std::string(describe_cpu_ops()) != "oneDNN") GTEST_SKIP() << "nothing to compare: " << describe_cpu_ops();
+    if (std::string(describe_cpu_ops()) != "oneDNN")
+      GTEST_SKIP() << "nothing to compare: " << describe_cpu_ops();
   }
   const PlainOps plain_;
 };
@@ -34,18 +36,22 @@ void expect_equal(const Tensor& got, const Tensor& expected, const std::string& 
 
 // Forward, both gradients added to what was there, at an address that is aligned to nothing but elements.
 void compare_convolutions(const Ops& plain, const ConvolutionShape& shape, bool has_bias) {
-  const auto what = fmt::format("{} channels to {}, batch {}, {}x{}, kernel {}, stride {}, padding {}{}", shape.input[1],
-                                shape.out_channels, shape.input[0], shape.input[2], shape.input[3], shape.windows.kernel,
-                                shape.windows.stride, shape.windows.padding, has_bias ? "" : ", no bias");
-  const Tensor input = integers(shape.input, 3), weight = integers(shape.weight(), 1e3), grad = integers(shape.output(), 1e4);
+  const auto what =
+      fmt::format("{} channels to {}, batch {}, {}x{}, kernel {}, stride {}, padding {}{}", shape.input[1],
+                  shape.out_channels, shape.input[0], shape.input[2], shape.input[3], shape.windows.kernel,
+                  shape.windows.stride, shape.windows.padding, has_bias ? "" : ", no bias");
+  const Tensor input = integers(shape.input, 3), weight = integers(shape.weight(), 1e3),
+               grad = integers(shape.output(), 1e4);
   const Tensor bias = has_bias ? integers({shape.out_channels}, 1e5) : Tensor();
   struct Result {
     Tensor out, grad_weight, grad_bias, grad_input;
   };
   const auto run = [&](const Ops& ops) {
     const Tensor bucket = ones({weight.numel() + shape.out_channels + 1});
-    Result r{.out = {}, .grad_weight = bucket.narrow(1, weight.numel()).view(weight.shape()),
-             .grad_bias = has_bias ? bucket.narrow(1 + weight.numel(), shape.out_channels) : Tensor(), .grad_input = {}};
+    Result r{.out = {},
+             .grad_weight = bucket.narrow(1, weight.numel()).view(weight.shape()),
+             .grad_bias = has_bias ? bucket.narrow(1 + weight.numel(), shape.out_channels) : Tensor(),
+             .grad_input = {}};
     const auto convolution = ops.make_convolution(shape, DType::f32);
     for (int again = 0; again < 2; ++again) {
       r.out = convolution->forward(input, weight, bias);
@@ -64,7 +70,8 @@ void compare_convolutions(const Ops& plain, const ConvolutionShape& shape, bool 
 TEST_F(CpuOps, Convolutions) {
   for (const std::int64_t batch : {1, 3, 8}) {
     for (const auto& [in, out] : {std::pair{1, 16}, {16, 32}, {3, 5}, {17, 33}}) {
-      for (const auto& [kernel, stride, padding] : {std::tuple{5, 1, 2}, {3, 1, 0}, {3, 2, 1}, {1, 1, 0}, {2, 2, 0}, {4, 3, 3}}) {
+      for (const auto& [kernel, stride, padding] :
+           {std::tuple{5, 1, 2}, {3, 1, 0}, {3, 2, 1}, {1, 1, 0}, {2, 2, 0}, {4, 3, 3}}) {
         compare_convolutions(plain_, {{batch, in, 9, 14}, out, {kernel, stride, padding}}, true);
       }
     }
@@ -74,7 +81,8 @@ TEST_F(CpuOps, Convolutions) {
 }
 
 TEST_F(CpuOps, MatrixProducts) {
-  for (const auto& [m, n, depth] : {std::tuple{1, 1, 1}, {3, 5, 7}, {64, 10, 1568}, {10, 1568, 64}, {17, 1, 33}}) {
+  for (const auto& [m, n, depth] :
+       {std::tuple{1, 1, 1}, {3, 5, 7}, {64, 10, 1568}, {10, 1568, 64}, {17, 1, 33}}) {
     for (const bool a_transposed : {false, true}) {
       for (const bool b_transposed : {false, true}) {
         for (const bool adds : {false, true}) {
@@ -83,7 +91,9 @@ TEST_F(CpuOps, MatrixProducts) {
           Tensor got = integers({m, n}, 3), expected = integers({m, n}, 3);
           cpu_ops().matmul(got, {a, a_transposed}, {b, b_transposed}, adds);
           plain_.matmul(expected, {a, a_transposed}, {b, b_transposed}, adds);
-          expect_equal(got, expected, fmt::format("{} x {} over {}, transposed {} {}", m, n, depth, a_transposed, b_transposed));
+          expect_equal(
+              got, expected,
+              fmt::format("{} x {} over {}, transposed {} {}", m, n, depth, a_transposed, b_transposed));
         }
       }
     }
@@ -115,7 +125,8 @@ TEST(Threads, GiveTheSameWhicheverAndHoweverMany) {
 
 TEST(Threads, AreAtLeastOne) {
   EXPECT_EQ(num_threads(), 1);
-  EXPECT_DIST_ERROR(set_num_threads(0), Errc::invalid_argument, "set_num_threads(0): at least one thread is needed");
+  EXPECT_DIST_ERROR(set_num_threads(0), Errc::invalid_argument,
+                    "set_num_threads(0): at least one thread is needed");
 }
 
 }  // namespace

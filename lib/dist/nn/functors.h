@@ -1,0 +1,133 @@
+// The arithmetic of single elements, written once: the CPU's loops and the GPU's kernels use the same
+// functors, so testing them on the CPU tests them for both.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "dist/core/host_device.h"
+#include "dist/nn/loops.h"
+#include "dist/nn/ops.h"
+
+namespace dist::nn::functors {
+
+// Not `x > 0 ? x : 0`: NaN stays.
+struct Relu {
+  template <class T>
+  DIST_HD T operator()(T x, T deciding) const {
+    return deciding <= 0 ? T(0) : x;
+  }
+};
+
+// The formula of sgd.h; x: the value, v: its velocity.
+template <class T>
+struct SgdUpdate {
+  T lr, momentum, decay;
+
+  explicit SgdUpdate(const SgdStep& step)
+      : lr(static_cast<T>(step.lr)),
+        momentum(static_cast<T>(step.momentum)),
+        decay(static_cast<T>(step.weight_decay)) {}
+
+  DIST_HD void operator()(T& x, T grad) const { x -= lr * (grad + decay * x); }
+  DIST_HD void operator()(T& x, T grad, T& v) const {
+    v = momentum * v + (grad + decay * x);
+    x -= lr * v;
+  }
+};
+
+// The formula of adam.h.
+template <class T>
+struct AdamUpdate {
+  T beta1, beta2, eps, decay;
+  T size, root;  // lr / (1 - beta1^t), sqrt(1 - beta2^t)
+
+  explicit AdamUpdate(const AdamStep& step)
+      : beta1(static_cast<T>(step.beta1)),
+        beta2(static_cast<T>(step.beta2)),
+        eps(static_cast<T>(step.eps)),
+        decay(static_cast<T>(step.weight_decay)),
+        size(static_cast<T>(step.lr / step.correction1)),
+        root(static_cast<T>(std::sqrt(step.correction2))) {}
+
+  DIST_HD void operator()(T& x, T grad, T& m, T& v) const {
+    const T g = grad + decay * x;
+    m = beta1 * m + (T(1) - beta1) * g;
+    v = beta2 * v + (T(1) - beta2) * g * g;
+    x -= size * m / (std::sqrt(v) / root + eps);
+  }
+};
+
+// What a channel of a batch norm becomes, element by element.
+struct Line {
+  double slope, level;  // y = slope x + level
+};
+struct Plane {
+  double of_grad, of_input, level;  // grad_in = of_grad g + of_input x + level
+};
+
+// The channels of a batch norm in its forward; arrays of one element a channel.
+template <class T>
+struct NormForward {
+  const T *weight, *bias;
+  T *running_mean, *running_var, *mean, *invstd;
+  double eps, momentum;
+  bool training;
+
+  NormForward(const NormTensors& n, const NormOptions& options)
+      : weight(elements<T>(n.weight)),
+        bias(elements<T>(n.bias)),
+        running_mean(elements<T>(n.running_mean)),
+        running_var(elements<T>(n.running_var)),
+        mean(elements<T>(n.mean)),
+        invstd(elements<T>(n.invstd)),
+        eps(options.eps),
+        momentum(options.momentum),
+        training(options.training) {}
+
+  // Channel k, of `count` values with this mean and variance (biased) when it is training; notes what is
+  // noted.
+  DIST_HD Line operator()(std::int64_t k, double batch_mean, double batch_variance, double count) const {
+    if (training) {
+      running_mean[k] = static_cast<T>((1 - momentum) * running_mean[k] + momentum * batch_mean);
+      running_var[k] =
+          static_cast<T>((1 - momentum) * running_var[k] + momentum * batch_variance * count / (count - 1));
+    }
+    const double centre = training ? batch_mean : running_mean[k];
+    const double factor = 1 / std::sqrt((training ? batch_variance : running_var[k]) + eps);
+    mean[k] = static_cast<T>(centre);
+    invstd[k] = static_cast<T>(factor);
+    return {factor * weight[k], bias[k] - centre * factor * weight[k]};
+  }
+};
+
+// The same in its backward. With g the gradient of the output and x^ the normalised input, over the N values
+// of a channel:
+//   grad_bias += sum g;  grad_weight += sum g x^;  grad_in = weight invstd (g - sum g / N - x^ sum(g x^) / N)
+// Constants have no such sums: in evaluation grad_in = weight invstd g.
+template <class T>
+struct NormBackward {
+  const T *weight, *mean, *invstd;
+  T *grad_weight, *grad_bias;
+  bool training;
+
+  NormBackward(const NormTensors& n, const Ops::NormGrads& grads, bool in_training)
+      : weight(elements<T>(n.weight)),
+        mean(elements<T>(n.mean)),
+        invstd(elements<T>(n.invstd)),
+        grad_weight(elements<T>(grads.weight)),
+        grad_bias(elements<T>(grads.bias)),
+        training(in_training) {}
+
+  // of_g: the sum of g; of_g_x: of g (x - mean), over `count` values.
+  DIST_HD Plane operator()(std::int64_t k, double of_g, double of_g_x, double count) const {
+    const double scale = invstd[k], factor = weight[k] * scale;
+    grad_bias[k] += static_cast<T>(of_g);
+    grad_weight[k] += static_cast<T>(of_g_x * scale);
+    if (!training) return {factor, 0, 0};
+    const double slope = -factor * scale * scale * of_g_x / count;
+    return {factor, slope, -factor * of_g / count - slope * mean[k]};
+  }
+};
+
+}  // namespace dist::nn::functors

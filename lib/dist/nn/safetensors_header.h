@@ -1,0 +1,34 @@
+// The header of a safetensors file: what lies where in it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/nn/state_dict.h"
+
+namespace dist::nn {
+
+struct SafetensorsHeader {
+  struct Entry {
+    std::string name;
+    DType dtype;
+    Shape shape;
+    std::uint64_t begin, end;  // bytes, from the end of the header
+  };
+  std::vector<Entry> entries;           // in the order of the file
+  std::optional<std::string> checksum;  // as it is written
+};
+
+// The padded text, with zeros for the checksum. Errors as save_safetensors().
+std::string describe_safetensors(const StateDict& dict);
+// Puts a checksum where the zeros are, or zeros where the checksum is; both have eight digits.
+void replace_checksum(std::string& header, std::string_view before, std::string_view after);
+inline constexpr std::string_view no_checksum = "00000000";
+
+// Of a file with `data_bytes` behind the header. Error{invalid_argument} beginning with `path`.
+SafetensorsHeader parse_safetensors(const std::string& path, std::string_view text, std::uint64_t data_bytes);
+
+}  // namespace dist::nn
