@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "dist/core/host_device.h"
-#include "dist/nn/loops.h"
+#include "dist/nn/elements.h"
 #include "dist/nn/ops.h"
 
 namespace dist::nn::functors {

@@ -1,24 +1,10 @@
 // Loops over elements on the CPU, for the files of plain_ops.h.
 #pragma once
 
-#include <type_traits>
-
 #include "dist/core/simd.h"
-#include "dist/core/tensor.h"
+#include "dist/nn/elements.h"
 
 namespace dist::nn {
-
-// Calls f.template operator()<T>() with float or double.
-template <class F>
-void visit_float(DType dtype, const F& f) {
-  if (dtype == DType::f64) return f.template operator()<double>();
-  f.template operator()<float>();
-}
-
-template <class T>
-T* elements(const Tensor& t) {
-  return static_cast<T*>(t.raw());
-}
 
 // f(i) for every i below `count`, as vectors: iterations do not depend on each other.
 template <class F>
@@ -47,15 +33,5 @@ double sum_of(std::int64_t count, const F& f) {
   });
   return total;
 }
-
-// Channels of a tensor [n, c, ...]: row r of length `inner` belongs to channel r % c.
-struct Channels {
-  std::int64_t batch, channels, inner;
-
-  explicit Channels(const Tensor& t)
-      : batch(t.size(0)),
-        channels(t.size(1)),
-        inner(batch * channels == 0 ? 0 : t.numel() / (batch * channels)) {}
-};
 
 }  // namespace dist::nn

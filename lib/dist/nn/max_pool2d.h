@@ -14,7 +14,7 @@ struct MaxPool2dOptions {
 };
 
 // Input [batch, channels, h, w], output [batch, channels, h', w'] with h' = (h - kernel) / stride + 1: what
-// does not fill a window is left out. Of equal ones the first wins, NaN before all, as in torch.
+// does not fill a window is left out. Of equal ones the first wins, as in torch; NaN makes NaN.
 class MaxPool2d : public Module {
  public:
   // Error{invalid_argument} for a kernel below 1 or a stride below 0.

@@ -1,14 +1,10 @@
 #include "dist/nn/ops.h"
 
-#include "dist/core/fail.h"
 #include "dist/nn/cpu_ops.h"
+#include "dist/nn/cuda/make.h"
 
 namespace dist::nn {
 
-const Ops& ops_for(Device device) {
-  if (device.type != DeviceType::cpu)
-    fail(Errc::unsupported, "layers on {}: this build has none", device.str());
-  return cpu_ops();
-}
+const Ops& ops_for(Device device) { return device.type == DeviceType::cpu ? cpu_ops() : cuda_ops(); }
 
 }  // namespace dist::nn

@@ -63,7 +63,7 @@ class Ops {
   virtual void relu_backward(Tensor out, const Tensor& grad, const Tensor& result) const = 0;
 
   // windows.h says what the windows are. winners: i32, of the shape of out; where in its channel's plane of
-  // the input each maximum lies. NaN is larger than every number.
+  // the input each maximum lies, or in a window with NaN, which has the maximum NaN, one of its pixels.
   virtual void max_pool(Tensor out, Tensor winners, const Tensor& in, const Windows& windows) const = 0;
   virtual void max_pool_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& winners) const = 0;
 

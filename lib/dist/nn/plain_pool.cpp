@@ -1,6 +1,6 @@
+#include <limits>
 #include <type_traits>
 
-#include "dist/core/functors.h"
 #include "dist/nn/loops.h"
 #include "dist/nn/plain_ops.h"
 
@@ -17,16 +17,17 @@ void pool_line(T* best, std::int32_t* winners, std::int64_t windows, const T* pl
   DIST_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < windows; ++i) {
     T largest = first[i * stride];
-    std::int32_t place = 0;
+    std::int32_t place = 0, nans = 0;  // counted apart: comparing twice would end the vectors
     for (std::int64_t y = 0; y < kernel; ++y) {
       for (std::int64_t x = 0; x < kernel; ++x) {
         const T pixel = first[i * stride + y * width + x];
-        const bool keeps = (pixel <= largest) | is_nan(largest);  // against NaN, nothing is <= that
+        const bool keeps = pixel <= largest;
         largest = keeps ? largest : pixel;
         place = keeps ? place : static_cast<std::int32_t>(y * width + x);
+        nans |= pixel != pixel;
       }
     }
-    best[i] = largest;
+    best[i] = nans != 0 ? std::numeric_limits<T>::quiet_NaN() : largest;
     winners[i] = place + static_cast<std::int32_t>(top + i * stride);
   }
 }

@@ -60,6 +60,9 @@ class CudaDevice final : public DeviceApi {
               BinaryOp op) override;
   void add_scaled(Device device, StreamHandle stream, TensorView acc, TensorView in, double alpha) override;
 
+  // What a handle stands for; null: this thread's.
+  cudaStream_t resolve(Device device, StreamHandle stream);
+
  private:
   struct PerDevice {
     std::unique_ptr<CachingAllocator> memory;
@@ -69,7 +72,6 @@ class CudaDevice final : public DeviceApi {
   class ThreadStreams;
 
   PerDevice& at(Device device);
-  cudaStream_t resolve(Device device, StreamHandle stream);  // null: this thread's
   StreamHandle new_stream(Device device);
   StreamHandle take_spare(PerDevice& of);
   CUdeviceptr address_of(Device device, StreamFlag* flag);

@@ -1,0 +1,63 @@
+#include "dist/nn/cuda/handles.h"
+
+#include <map>
+
+#include "dist/core/cuda/cuda_device.h"
+#include "dist/core/device.h"
+
+namespace dist::nn {
+
+namespace {
+
+cudaStream_t stream_on(Device device) {
+  auto* const gpus = dynamic_cast<CudaDevice*>(&device_api(device.type));
+  if (!gpus) fail(Errc::unsupported, "layers on {}: they need a GPU of CUDA's", device.str());
+  return gpus->resolve(device, current_stream(device));
+}
+
+// Never destroyed, as the driver may have gone when a thread ends: threads that train are few.
+template <class Handle>
+Handle& handle_of(Device device) {
+  thread_local std::map<int, Handle> handles;
+  return handles[device.index];
+}
+
+}  // namespace
+
+OnGpu::OnGpu(const Tensor& tensor) : device_(tensor.device()), use_(device_), stream_(stream_on(device_)) {
+  if (tensor.dtype() != DType::f32)
+    fail(Errc::unsupported, "layers on {} compute in f32, this is {}; convert with .to(DType::f32)", device_.str(),
+         name(tensor.dtype()));
+}
+
+cublasHandle_t OnGpu::cublas() const {
+  cublasHandle_t& handle = handle_of<cublasHandle_t>(device_);
+  if (!handle) check(cublasCreate(&handle), "cublasCreate");
+  check(cublasSetStream(handle, stream_), "cublasSetStream");
+  return handle;
+}
+
+cudnnHandle_t OnGpu::cudnn() const {
+  cudnnHandle_t& handle = handle_of<cudnnHandle_t>(device_);
+  if (!handle) check(cudnnCreate(&handle), "cudnnCreate");
+  check(cudnnSetStream(handle, stream_), "cudnnSetStream");
+  return handle;
+}
+
+void OnGpu::check(cudaError_t status, std::string_view call) const {
+  cuda_detail::ensure(status, device_, "{}", call);
+}
+
+void OnGpu::check(cublasStatus_t status, std::string_view call) const {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail(status == CUBLAS_STATUS_ALLOC_FAILED ? Errc::resource : Errc::internal, "{} on {}: {}", call, device_.str(),
+       cublasGetStatusString(status));
+}
+
+void OnGpu::check(cudnnStatus_t status, std::string_view call) const {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  fail(status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ? Errc::resource : Errc::internal,
+       "{} on {}: {}", call, device_.str(), cudnnGetErrorString(status));
+}
+
+}  // namespace dist::nn

@@ -1,0 +1,30 @@
+// What is in a tensor, for the loops and kernels of this folder.
+#pragma once
+
+#include "dist/core/tensor.h"
+
+namespace dist::nn {
+
+// Calls f.template operator()<T>() with float or double.
+template <class F>
+void visit_float(DType dtype, const F& f) {
+  if (dtype == DType::f64) return f.template operator()<double>();
+  f.template operator()<float>();
+}
+
+template <class T>
+T* elements(const Tensor& t) {
+  return static_cast<T*>(t.raw());
+}
+
+// Channels of a tensor [n, c, ...]: row r of length `inner` belongs to channel r % c.
+struct Channels {
+  std::int64_t batch, channels, inner;
+
+  explicit Channels(const Tensor& t)
+      : batch(t.size(0)),
+        channels(t.size(1)),
+        inner(batch * channels == 0 ? 0 : t.numel() / (batch * channels)) {}
+};
+
+}  // namespace dist::nn
