@@ -136,12 +136,12 @@ endif()
 
 if(DIST_HAVE_CUDA)
   dist_find_nvidia_library(cuDNN::cudnn CUDNN cudnn_version.h cudnn libcudnn.so.9)
-  if(TARGET cuDNN::cudnn)
+  if(TARGET cuDNN::cudnn AND TARGET CUDA::cublas)
     set(DIST_HAVE_CUDNN ON)
     dist_header_version(${CUDNN_INCLUDE_DIR}/cudnn_version.h DIST_CUDNN_VERSION CUDNN_MAJOR CUDNN_MINOR
                         CUDNN_PATCHLEVEL)
   else()
-    set(DIST_CUDNN_WHY "cudnn_version.h or libcudnn.so not found: apt-get install libcudnn9-dev-cuda-12 (NVIDIA's repository), or set CUDNN_ROOT")
+    set(DIST_CUDNN_WHY "cudnn_version.h, libcudnn.so or libcublas.so not found: apt-get install libcudnn9-dev-cuda-12 (NVIDIA's repository), or set CUDNN_ROOT")
   endif()
 endif()
 

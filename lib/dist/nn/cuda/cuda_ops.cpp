@@ -39,8 +39,8 @@ class CudaOps final : public Ops {
     const auto width = [](const Matrix& matrix) { return std::max(1, static_cast<int>(matrix.of.size(1))); };
     const auto floats = [](const Tensor& t) { return static_cast<float*>(t.raw()); };
     const float one = 1, beta = adds ? 1 : 0;
-    gpu.check(cublasSgemm(gpu.cublas(), turned(b), turned(a), n, m, depth, &one, floats(b.of), width(b), floats(a.of),
-                          width(a), &beta, floats(out), n),
+    gpu.check(cublas_library().sgemm(gpu.cublas(), turned(b), turned(a), n, m, depth, &one, floats(b.of),
+                                     width(b), floats(a.of), width(a), &beta, floats(out), n),
               "cublasSgemm");
   }
 

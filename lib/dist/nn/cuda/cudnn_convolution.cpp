@@ -24,8 +24,8 @@ void describe(const FilterDescriptor& descriptor, const Shape& s) {
 
 void describe(const ConvolutionDescriptor& descriptor, const Windows& w) {
   const auto padding = static_cast<int>(w.padding), stride = static_cast<int>(w.stride);
-  ensure(cudnnSetConvolution2dDescriptor(descriptor, padding, padding, stride, stride, 1, 1, CUDNN_CROSS_CORRELATION,
-                                         CUDNN_DATA_FLOAT),
+  ensure(cudnnSetConvolution2dDescriptor(descriptor, padding, padding, stride, stride, 1, 1,
+                                         CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
          "cudnnSetConvolution2dDescriptor");
   // f32 is f32: no tensor cores that round to 10 bits, so that losses are those of a CPU.
   ensure(cudnnSetConvolutionMathType(descriptor, CUDNN_FMA_MATH), "cudnnSetConvolutionMathType");
@@ -60,14 +60,14 @@ Tensor CudnnConvolution::forward(const Tensor& input, const Tensor& weight, cons
   const cudnnHandle_t cudnn = gpu.cudnn();
   cudnnConvolutionFwdAlgoPerf_t candidates[most_candidates];
   int count = 0;
-  gpu.check(cudnnGetConvolutionForwardAlgorithm_v7(cudnn, in_, weight_, convolution_, out_, most_candidates, &count,
-                                                   candidates),
+  gpu.check(cudnnGetConvolutionForwardAlgorithm_v7(cudnn, in_, weight_, convolution_, out_, most_candidates,
+                                                   &count, candidates),
             "cudnnGetConvolutionForwardAlgorithm_v7");
   const auto& best = best_of(candidates, count);
   const Tensor work = workspace(best.memory, input.device());
   Tensor out = empty(shape_.output(), DType::f32, input.device());
-  gpu.check(cudnnConvolutionForward(cudnn, &one, in_, input.raw(), weight_, weight.raw(), convolution_, best.algo,
-                                    work.raw(), best.memory, &zero, out_, out.raw()),
+  gpu.check(cudnnConvolutionForward(cudnn, &one, in_, input.raw(), weight_, weight.raw(), convolution_,
+                                    best.algo, work.raw(), best.memory, &zero, out_, out.raw()),
             "cudnnConvolutionForward");
   if (bias.is_defined()) ops_.add_channels(out, bias);
   input_ = input;
@@ -80,17 +80,18 @@ void CudnnConvolution::backward_parameters(Tensor grad_weight, Tensor grad_bias,
   const cudnnHandle_t cudnn = gpu.cudnn();
   cudnnConvolutionBwdFilterAlgoPerf_t candidates[most_candidates];
   int count = 0;
-  gpu.check(cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnn, in_, out_, convolution_, weight_, most_candidates,
-                                                          &count, candidates),
+  gpu.check(cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnn, in_, out_, convolution_, weight_,
+                                                          most_candidates, &count, candidates),
             "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
   const auto& best = best_of(candidates, count);
   const Tensor work = workspace(best.memory, grad_output.device());
   const Tensor input = std::exchange(input_, {});
   // The gradient may lie anywhere in a bucket, and cuDNN wants 16 bytes: written apart, then added.
   const Tensor apart = empty_like(grad_weight);
-  gpu.check(cudnnConvolutionBackwardFilter(cudnn, &one, in_, input.raw(), out_, grad_output.raw(), convolution_,
-                                           best.algo, work.raw(), best.memory, &zero, weight_, apart.raw()),
-            "cudnnConvolutionBackwardFilter");
+  gpu.check(
+      cudnnConvolutionBackwardFilter(cudnn, &one, in_, input.raw(), out_, grad_output.raw(), convolution_,
+                                     best.algo, work.raw(), best.memory, &zero, weight_, apart.raw()),
+      "cudnnConvolutionBackwardFilter");
   grad_weight.add_(apart);
 }
 
@@ -99,15 +100,16 @@ Tensor CudnnConvolution::backward_input(const Tensor& grad_output, const Tensor&
   const cudnnHandle_t cudnn = gpu.cudnn();
   cudnnConvolutionBwdDataAlgoPerf_t candidates[most_candidates];
   int count = 0;
-  gpu.check(cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnn, weight_, out_, convolution_, in_, most_candidates, &count,
-                                                        candidates),
+  gpu.check(cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnn, weight_, out_, convolution_, in_,
+                                                        most_candidates, &count, candidates),
             "cudnnGetConvolutionBackwardDataAlgorithm_v7");
   const auto& best = best_of(candidates, count);
   const Tensor work = workspace(best.memory, grad_output.device());
   Tensor grad_input = empty(shape_.input, DType::f32, grad_output.device());
-  gpu.check(cudnnConvolutionBackwardData(cudnn, &one, weight_, weight.raw(), out_, grad_output.raw(), convolution_,
-                                         best.algo, work.raw(), best.memory, &zero, in_, grad_input.raw()),
-            "cudnnConvolutionBackwardData");
+  gpu.check(
+      cudnnConvolutionBackwardData(cudnn, &one, weight_, weight.raw(), out_, grad_output.raw(), convolution_,
+                                   best.algo, work.raw(), best.memory, &zero, in_, grad_input.raw()),
+      "cudnnConvolutionBackwardData");
   return grad_input;
 }
 

@@ -26,14 +26,14 @@ Handle& handle_of(Device device) {
 
 OnGpu::OnGpu(const Tensor& tensor) : device_(tensor.device()), use_(device_), stream_(stream_on(device_)) {
   if (tensor.dtype() != DType::f32)
-    fail(Errc::unsupported, "layers on {} compute in f32, this is {}; convert with .to(DType::f32)", device_.str(),
-         name(tensor.dtype()));
+    fail(Errc::unsupported, "layers on {} compute in f32, this is {}; convert with .to(DType::f32)",
+         device_.str(), name(tensor.dtype()));
 }
 
 cublasHandle_t OnGpu::cublas() const {
   cublasHandle_t& handle = handle_of<cublasHandle_t>(device_);
-  if (!handle) check(cublasCreate(&handle), "cublasCreate");
-  check(cublasSetStream(handle, stream_), "cublasSetStream");
+  if (!handle) check(cublas_library().create(&handle), "cublasCreate");
+  check(cublas_library().set_stream(handle, stream_), "cublasSetStream");
   return handle;
 }
 
@@ -50,8 +50,8 @@ void OnGpu::check(cudaError_t status, std::string_view call) const {
 
 void OnGpu::check(cublasStatus_t status, std::string_view call) const {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  fail(status == CUBLAS_STATUS_ALLOC_FAILED ? Errc::resource : Errc::internal, "{} on {}: {}", call, device_.str(),
-       cublasGetStatusString(status));
+  fail(status == CUBLAS_STATUS_ALLOC_FAILED ? Errc::resource : Errc::internal, "{} on {}: {}", call,
+       device_.str(), cublas_library().status_string(status));
 }
 
 void OnGpu::check(cudnnStatus_t status, std::string_view call) const {

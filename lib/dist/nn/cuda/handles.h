@@ -1,13 +1,14 @@
-// Where a call of Ops runs on a GPU: the device, the thread's stream, and the handles of cuBLAS and cuDNN for it.
+// Where a call of Ops runs on a GPU: the device, the thread's stream, and the handles of cuBLAS and cuDNN for
+// it.
 #pragma once
 
 #include <string_view>
 
-#include <cublas_v2.h>
 #include <cudnn.h>
 
 #include "dist/core/cuda/check.h"
 #include "dist/core/tensor.h"
+#include "dist/nn/cuda/cublas.h"
 
 namespace dist::nn {
 

@@ -1,6 +1,5 @@
-#include "dist/nn/cuda/kernels.h"
-
 #include "dist/core/cuda/packs.cuh"
+#include "dist/nn/cuda/kernels.h"
 #include "dist/nn/functors.h"
 
 namespace dist::nn::cuda_kernels {
@@ -66,7 +65,8 @@ cudaError_t add_channels(cudaStream_t stream, Tensor out, const Tensor& of_chann
   const Channels c(out);
   float* const to = elements<float>(out);
   const float* const from = elements<float>(of_channels);
-  return each(stream, out.numel(), [=] __device__(std::int64_t i) { to[i] += from[i / c.inner % c.channels]; });
+  return each(stream, out.numel(),
+              [=] __device__(std::int64_t i) { to[i] += from[i / c.inner % c.channels]; });
 }
 
 cudaError_t add_channel_sums(cudaStream_t stream, Tensor of_channels, const Tensor& in) {
@@ -81,16 +81,19 @@ cudaError_t add_channel_sums(cudaStream_t stream, Tensor of_channels, const Tens
 cudaError_t relu(cudaStream_t stream, Tensor out, const Tensor& in, const Tensor& deciding) {
   float* const to = elements<float>(out);
   const float *const from = elements<float>(in), *const by = elements<float>(deciding);
-  return each(stream, out.numel(), [=] __device__(std::int64_t i) { to[i] = functors::Relu{}(from[i], by[i]); });
+  return each(stream, out.numel(),
+              [=] __device__(std::int64_t i) { to[i] = functors::Relu{}(from[i], by[i]); });
 }
 
-cudaError_t max_pool(cudaStream_t stream, Tensor out, Tensor winners, const Tensor& in, const Windows& windows) {
+cudaError_t max_pool(cudaStream_t stream, Tensor out, Tensor winners, const Tensor& in,
+                     const Windows& windows) {
   const std::int64_t height = in.size(2), width = in.size(3), lines = out.size(2), count = out.size(3);
   float* const best = elements<float>(out);
   auto* const places = elements<std::int32_t>(winners);
   const float* const from = elements<float>(in);
   return each(stream, out.numel(), [=] __device__(std::int64_t i) {
-    const std::int64_t plane = i / (lines * count), corner = (i / count % lines * width + i % count) * windows.stride;
+    const std::int64_t plane = i / (lines * count),
+                       corner = (i / count % lines * width + i % count) * windows.stride;
     const float* const pixels = from + plane * height * width;
     std::int64_t place = corner;
     for (std::int64_t y = 0; y < windows.kernel; ++y) {
@@ -105,14 +108,14 @@ cudaError_t max_pool(cudaStream_t stream, Tensor out, Tensor winners, const Tens
 }
 
 // Windows may overlap.
-cudaError_t max_pool_backward(cudaStream_t stream, Tensor grad_in, const Tensor& grad_out, const Tensor& winners) {
+cudaError_t max_pool_backward(cudaStream_t stream, Tensor grad_in, const Tensor& grad_out,
+                              const Tensor& winners) {
   const std::int64_t pixels = grad_in.size(2) * grad_in.size(3), count = grad_out.size(2) * grad_out.size(3);
   float* const to = elements<float>(grad_in);
   const float* const from = elements<float>(grad_out);
   const auto* const places = elements<std::int32_t>(winners);
-  return each(stream, grad_out.numel(), [=] __device__(std::int64_t i) {
-    atomicAdd(to + i / count * pixels + places[i], from[i]);
-  });
+  return each(stream, grad_out.numel(),
+              [=] __device__(std::int64_t i) { atomicAdd(to + i / count * pixels + places[i], from[i]); });
 }
 
 cudaError_t batch_norm(cudaStream_t stream, Tensor out, const Tensor& in, const NormTensors& norm,
@@ -122,15 +125,16 @@ cudaError_t batch_norm(cudaStream_t stream, Tensor out, const Tensor& in, const 
   float* const y = elements<float>(out);
   auto* const line = reinterpret_cast<functors::Line*>(elements<double>(lines));
   const Channels channels(in);
-  const cudaError_t status = each_channel(stream, channels, [=] __device__(const Channels& c, std::int64_t k) {
-    const auto count = static_cast<double>(c.batch * c.inner);
-    double mean = 0, variance = 0;
-    if (of_channel.training) {
-      mean = channel_sum(c, k, [=](std::int64_t i) -> double { return x[i]; }) / count;
-      variance = channel_sum(c, k, [=](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); }) / count;
-    }
-    if (threadIdx.x == 0) line[k] = of_channel(k, mean, variance, count);
-  });
+  const cudaError_t status =
+      each_channel(stream, channels, [=] __device__(const Channels& c, std::int64_t k) {
+        const auto count = static_cast<double>(c.batch * c.inner);
+        double mean = 0, variance = 0;
+        if (of_channel.training) {
+          mean = channel_sum(c, k, [=](std::int64_t i) -> double { return x[i]; }) / count;
+          variance = channel_sum(c, k, [=](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); }) / count;
+        }
+        if (threadIdx.x == 0) line[k] = of_channel(k, mean, variance, count);
+      });
   if (status != cudaSuccess) return status;
   return each(stream, out.numel(), [=] __device__(std::int64_t i) {
     const functors::Line of = line[i / channels.inner % channels.channels];
@@ -145,12 +149,13 @@ cudaError_t batch_norm_backward(cudaStream_t stream, const Ops::NormGrads& grads
   float* const to = elements<float>(grads.in);
   auto* const plane = reinterpret_cast<functors::Plane*>(elements<double>(planes));
   const Channels channels(in);
-  const cudaError_t status = each_channel(stream, channels, [=] __device__(const Channels& c, std::int64_t k) {
-    const double mean = of_channel.mean[k];
-    const double of_g = channel_sum(c, k, [=](std::int64_t i) -> double { return g[i]; });
-    const double of_g_x = channel_sum(c, k, [=](std::int64_t i) { return g[i] * (x[i] - mean); });
-    if (threadIdx.x == 0) plane[k] = of_channel(k, of_g, of_g_x, static_cast<double>(c.batch * c.inner));
-  });
+  const cudaError_t status =
+      each_channel(stream, channels, [=] __device__(const Channels& c, std::int64_t k) {
+        const double mean = of_channel.mean[k];
+        const double of_g = channel_sum(c, k, [=](std::int64_t i) -> double { return g[i]; });
+        const double of_g_x = channel_sum(c, k, [=](std::int64_t i) { return g[i] * (x[i] - mean); });
+        if (threadIdx.x == 0) plane[k] = of_channel(k, of_g, of_g_x, static_cast<double>(c.batch * c.inner));
+      });
   if (status != cudaSuccess) return status;
   return each(stream, in.numel(), [=] __device__(std::int64_t i) {
     const functors::Plane of = plane[i / channels.inner % channels.channels];
@@ -169,9 +174,11 @@ cudaError_t sgd(cudaStream_t stream, Tensor value, const Tensor& grad, Tensor ve
   return each(stream, value.numel(), [=] __device__(std::int64_t i) { update(x[i], g[i], v[i]); });
 }
 
-cudaError_t adam(cudaStream_t stream, Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) {
+cudaError_t adam(cudaStream_t stream, Tensor value, const Tensor& grad, Tensor m, Tensor v,
+                 const AdamStep& step) {
   const functors::AdamUpdate<float> update(step);
-  float *const x = elements<float>(value), *const mean = elements<float>(m), *const square = elements<float>(v);
+  float *const x = elements<float>(value), *const mean = elements<float>(m),
+               *const square = elements<float>(v);
   const float* const g = elements<float>(grad);
   return each(stream, value.numel(),
               [=] __device__(std::int64_t i) { update(x[i], g[i], mean[i], square[i]); });

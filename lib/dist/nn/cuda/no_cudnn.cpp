@@ -5,7 +5,8 @@ namespace dist::nn {
 
 // DIST_CUDNN_WHY: what CMake found out (lib/cmake/DistCuda.cmake).
 const Ops& cuda_ops() {
-  fail(Errc::unsupported, "this build has no layers for a GPU: cuDNN: " DIST_CUDNN_WHY "; train with Device cpu");
+  fail(Errc::unsupported,
+       "this build has no layers for a GPU: cuDNN: " DIST_CUDNN_WHY "; train with Device cpu");
 }
 
 }  // namespace dist::nn

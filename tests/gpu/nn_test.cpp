@@ -1,0 +1,139 @@
+// Layers and optimizers on a GPU against the CPU, which is right (unit.nn).
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "dist/core/device.h"
+#include "dist/nn/adam.h"
+#include "dist/nn/batch_norm2d.h"
+#include "dist/nn/conv2d.h"
+#include "dist/nn/conv_net.h"
+#include "dist/nn/cross_entropy.h"
+#include "dist/nn/max_pool2d.h"
+#include "dist/nn/relu.h"
+#include "dist/nn/sgd.h"
+
+#include "support/expect_error.h"
+#include "unit/nn/gradient_check.h"
+
+namespace dist::nn {
+namespace {
+
+const Device gpu = cuda(0);
+
+class NnOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      (void)device_api(DeviceType::cuda);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+};
+
+Tensor f32(Shape shape, double seed) { return scattered(std::move(shape), seed, DType::f32); }
+
+// By the norm, as a GPU adds in another order.
+void expect_close(const Tensor& got, const Tensor& expected, double relative, const std::string& what) {
+  ASSERT_EQ(got.shape(), expected.shape()) << what;
+  const Tensor here = got.to(cpu).to(DType::f64), size = expected.to(DType::f64), error = here - size;
+  EXPECT_LE(std::sqrt(dot(error, error)), relative * std::sqrt(dot(size, size)) + 1e-7) << what;
+}
+
+// The same layer on both: output, gradients (twice, as they add up) and buffers.
+template <class Make>
+void compare(const Make& make, const Shape& shape, bool training = true) {
+  const auto on_cpu = make(), on_gpu = make();
+  for (std::size_t k = 0; k < on_cpu->parameters().size(); ++k)
+    for (Module* const module : {static_cast<Module*>(on_cpu.get()), static_cast<Module*>(on_gpu.get())})
+      module->parameters()[k]->value.copy_(
+          f32(module->parameters()[k]->value.shape(), 1e3 * static_cast<double>(k)));
+  on_gpu->to(gpu);
+  on_cpu->train(training);
+  on_gpu->train(training);
+  const Tensor input = f32(shape, 5);
+  for (int again = 0; again < 2; ++again) {
+    const Tensor expected = on_cpu->forward(input), got = on_gpu->forward(input.to(gpu));
+    expect_close(got, expected, 1e-5, on_cpu->str() + ": output");
+    const Tensor grad = f32(expected.shape(), 7);
+    expect_close(on_gpu->backward(grad.to(gpu)), on_cpu->backward(grad), 1e-4,
+                 on_cpu->str() + ": gradient of the input");
+  }
+  for (std::size_t k = 0; k < on_cpu->parameters().size(); ++k)
+    expect_close(on_gpu->parameters()[k]->grad, on_cpu->parameters()[k]->grad, 1e-4,
+                 on_cpu->str() + ": gradient of " + on_cpu->named_parameters()[k].name);
+  for (std::size_t k = 0; k < on_cpu->named_buffers().size(); ++k)
+    expect_close(on_gpu->named_buffers()[k].buffer->value, on_cpu->named_buffers()[k].buffer->value, 1e-5,
+                 on_cpu->str() + ": " + on_cpu->named_buffers()[k].name);
+}
+
+TEST_F(NnOnGpu, Linear) {
+  for (const auto& [batch, in, out] : {std::tuple{1, 1, 1}, {5, 3, 7}, {64, 1568, 10}})
+    compare([in = in, out = out] { return std::make_unique<Linear>(in, out); }, {batch, in});
+}
+
+TEST_F(NnOnGpu, Conv2d) {
+  for (const auto& [kernel, stride, padding] : {std::tuple{5, 1, 2}, {3, 2, 1}, {1, 1, 0}, {2, 3, 3}})
+    for (const std::int64_t in : {1, 3, 16})
+      compare(
+          [=, kernel = kernel, stride = stride, padding = padding] {
+            return std::make_unique<Conv2d>(in, 5, kernel,
+                                            Conv2dOptions{.stride = stride, .padding = padding});
+          },
+          {3, in, 9, 14});
+}
+
+TEST_F(NnOnGpu, BatchNormReluAndPooling) {
+  for (const bool training : {true, false})
+    compare([] { return std::make_unique<BatchNorm2d>(3); }, {4, 3, 5, 7}, training);
+  compare([] { return std::make_unique<ReLU>(); }, {5, 7});
+  for (const auto& [kernel, stride] : {std::pair{2, 2}, {3, 1}, {2, 3}})
+    compare(
+        [kernel = kernel, stride = stride] {
+          return std::make_unique<MaxPool2d>(kernel, MaxPool2dOptions{.stride = stride});
+        },
+        {2, 3, 8, 9});
+}
+
+TEST_F(NnOnGpu, TrainsAsTheCpuDoes) {
+  const auto losses_on = [](Device device, bool adam) {
+    ConvNet model;
+    for (const auto& [name, parameter] : model.named_parameters())
+      if (parameter->value.dim() != 1) parameter->value.copy_(f32(parameter->value.shape(), 3)).mul_(0.1);
+    model.to(device);
+    std::unique_ptr<Optimizer> optimizer;
+    if (adam)
+      optimizer = std::make_unique<Adam>(model.parameters());
+    else
+      optimizer = std::make_unique<SGD>(model.parameters(),
+                                        SGDOptions{.lr = 0.01, .momentum = 0.9, .weight_decay = 1e-3});
+    CrossEntropyLoss loss;
+    std::vector<double> losses;
+    for (int step = 0; step < 5; ++step) {
+      model.zero_grad();
+      losses.push_back(
+          loss.forward(model.forward(f32({8, 1, 28, 28}, step).to(device)), arange(8, DType::i64)));
+      model.backward(loss.backward());
+      optimizer->step();
+    }
+    return losses;
+  };
+  for (const bool adam : {false, true}) {
+    const auto expected = losses_on(cpu, adam), got = losses_on(gpu, adam);
+    for (std::size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], expected[i], 1e-3 * expected[i]) << "step " << i;
+  }
+}
+
+TEST_F(NnOnGpu, ComputesInF32Alone) {
+  Linear layer(2, 2);
+  layer.to(DType::f64);
+  layer.to(gpu);
+  EXPECT_DIST_ERROR(layer.forward(zeros({1, 2}, DType::f64, gpu)), Errc::unsupported,
+                    "layers on cuda:0 compute in f32");
+}
+
+}  // namespace
+}  // namespace dist::nn
