@@ -13,6 +13,7 @@
 
 #include "distlab/bench/options.h"
 #include "distlab/result_files.h"
+#include "distlab/train/options.h"
 
 namespace distlab {
 
@@ -194,6 +195,7 @@ int trace_lab(const TraceOptions& options, const std::string& lab);
 // The picture of a trace, or the file, that the options ask for.
 int show_trace_files(const TraceOptions& options);
 int show_slides(const SlidesOptions& options);
+int train(const TrainOptions& options);
 int show_digits(const DigitsOptions& options);
 int check_mnist(const MnistOptions& options);
 int watch_lab(const WatchOptions& options);

@@ -42,6 +42,7 @@ void add_bench_command(CLI::App& app, int& exit_code);
 void add_show_command(CLI::App& app, int& exit_code);
 void add_sim_command(CLI::App& app, int& exit_code);
 void add_trace_command(CLI::App& app, int& exit_code);
+void add_train_command(CLI::App& app, int& exit_code);
 void add_data_command(CLI::App& app, int& exit_code);
 
 }  // namespace distlab

@@ -46,6 +46,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_show_command(app, exit_code);
   add_sim_command(app, exit_code);
   add_trace_command(app, exit_code);
+  add_train_command(app, exit_code);
   add_data_command(app, exit_code);
   add_command(app, exit_code, "version", "The version", print_version);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "dist/core/crc32.h"
+
 namespace distlab {
 namespace {
 
@@ -10,15 +12,6 @@ std::string big_endian(std::uint32_t number) {
   std::string four;
   for (int shift = 24; shift >= 0; shift -= 8) four += static_cast<char>(number >> shift & 0xff);
   return four;
-}
-
-std::uint32_t crc32(std::string_view text) {
-  std::uint32_t sum = ~0U;
-  for (const char c : text) {
-    sum ^= static_cast<unsigned char>(c);
-    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ ((sum & 1) != 0 ? 0xedb88320U : 0U);
-  }
-  return ~sum;
 }
 
 std::uint32_t adler32(std::string_view text) {
@@ -32,7 +25,8 @@ std::uint32_t adler32(std::string_view text) {
 
 std::string chunk(std::string_view type, std::string_view data) {
   const std::string body = std::string(type) + std::string(data);
-  return big_endian(static_cast<std::uint32_t>(data.size())) + body + big_endian(crc32(body));
+  return big_endian(static_cast<std::uint32_t>(data.size())) + body +
+         big_endian(dist::crc32(std::as_bytes(std::span(body))));
 }
 
 // The format of zlib, with blocks that are stored as they are (RFC 1950 and 1951).

@@ -1,0 +1,59 @@
+// distlab train.
+#include <string>
+#include <vector>
+
+#include "distlab/command_line/add_command.h"
+#include "distlab/train/scheme.h"
+
+namespace distlab {
+namespace {
+
+std::vector<std::string> scheme_names() {
+  std::vector<std::string> names;
+  for (const auto& scheme : schemes()) names.emplace_back(scheme.name);
+  return names;
+}
+
+constexpr auto train_notes = R"(
+Examples:
+  ./distlab train                                    two ranks, 12,000 generated digits, two epochs
+  ./distlab train --nproc 4 --epochs 5 --plot out    out/loss.svg, out/step_times.svg
+  ./distlab train --checkpoint run.safetensors --resume          goes on where that file ends, bit for bit
+  DIST_TRACE=trace.json ./distlab train --epochs 1   what overlaps with what: https://ui.perfetto.dev
+Under distrun, torchrun or mpirun, which then say how many ranks there are, each process is one of them.
+)";
+
+}  // namespace
+
+void add_train_command(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_command(app, exit_code, "train", "Train a ConvNet on digits, on several ranks", train);
+  command
+      ->add_option("--nproc", options->ranks,
+                   "ranks; two, or the one that --scheme single has, when left out")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--scheme", options->scheme,
+                   "ddp: DistributedDataParallel (the default); single: one rank")
+      ->check(CLI::IsMember(scheme_names()));
+  command
+      ->add_option("--device", options->device, "cpu (the default) or cuda: a GPU for each rank, or shared")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command->add_option("--backend", options->backend, "auto (the default), host, cuda, nccl, mpi");
+  command->add_option("--epochs", options->epochs, "2 when left out")->check(CLI::NonNegativeNumber);
+  command->add_option("--batch-size", options->batch_size, "of each rank; 64 when left out")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--samples", options->samples, "training images; 12000 when left out")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--test-samples", options->test_samples, "test images; 2000 when left out")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--lr", options->lr, "learning rate; 0.02 when left out")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", options->seed, "of the first weights and of the order");
+  command->add_option("--checkpoint", options->checkpoint, "written after each epoch (safetensors)");
+  command->add_flag("--resume", options->resume, "go on from the checkpoint, if it is there");
+  command->add_option("--plot", options->plot, "a folder for the loss and the step times as SVG");
+  command->footer(train_notes);
+}
+
+}  // namespace distlab

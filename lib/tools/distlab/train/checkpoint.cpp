@@ -1,0 +1,64 @@
+#include "distlab/train/checkpoint.h"
+
+#include <string>
+#include <string_view>
+
+#include "dist/core/fail.h"
+#include "dist/nn/safetensors.h"
+
+namespace distlab {
+namespace {
+
+namespace nn = dist::nn;
+
+constexpr std::string_view model_part = "model.", optimizer_part = "optimizer.", run_part = "run.";
+
+void append(nn::StateDict& all, std::string_view part, const nn::StateDict& state) {
+  for (const auto& [name, tensor] : state) all.push_back({std::string(part) + name, tensor});
+}
+
+nn::StateDict part_of(const nn::StateDict& all, std::string_view part) {
+  nn::StateDict state;
+  for (const auto& [name, tensor] : all) {
+    if (name.starts_with(part)) state.push_back({name.substr(part.size()), tensor});
+  }
+  return state;
+}
+
+std::int64_t setting(const nn::StateDict& all, const std::string& name, const std::filesystem::path& file) {
+  const auto* tensor = nn::find(all, std::string(run_part) + name);
+  if (tensor == nullptr || tensor->numel() != 1)
+    dist::fail(dist::Errc::invalid_argument, "{} is no checkpoint of ./distlab train: it does not say {}",
+               file.string(), name);
+  return tensor->item<std::int64_t>();
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& file, nn::Module& model, const nn::Optimizer& optimizer,
+                     const RunSettings& settings) {
+  nn::StateDict all;
+  append(all, model_part, model.state_dict());
+  append(all, optimizer_part, optimizer.state_dict());
+  for (const auto& [name, value] : settings)
+    all.push_back({std::string(run_part) + name, dist::tensor<std::int64_t>({value})});
+  nn::save_safetensors(file, all);
+}
+
+int load_checkpoint(const std::filesystem::path& file, nn::Module& model, nn::Optimizer& optimizer,
+                    const RunSettings& settings) {
+  const auto all = nn::load_safetensors(file);
+  const auto epochs_done = setting(all, "epochs_done", file);
+  for (const auto& [name, wanted] : settings) {
+    const auto found = setting(all, name, file);
+    if (name != "epochs_done" && found != wanted)
+      dist::fail(dist::Errc::invalid_argument,
+                 "{} is of a run with {} = {}, this one has {}: go on with the same", file.string(), name,
+                 found, wanted);
+  }
+  model.load_state_dict(part_of(all, model_part));
+  optimizer.load_state_dict(part_of(all, optimizer_part));
+  return static_cast<int>(epochs_done);
+}
+
+}  // namespace distlab

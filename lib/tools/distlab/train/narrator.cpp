@@ -1,0 +1,50 @@
+#include "distlab/train/narrator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace distlab {
+
+void Narrator::begin(int epoch) {
+  epoch_ = epoch;
+  began_ = said_ = Clock::now();
+}
+
+void Narrator::step(std::int64_t images, std::int64_t of, double loss) {
+  using namespace std::chrono_literals;
+  const auto now = Clock::now();
+  if (silent_ || now - said_ < (stdout_is_terminal() ? Clock::duration(100ms) : Clock::duration(5s))) return;
+  said_ = now;
+  const double share = static_cast<double>(images) / static_cast<double>(std::max<std::int64_t>(of, 1));
+  const double rate = static_cast<double>(images) / std::chrono::duration<double>(now - began_).count();
+  const auto text = [&](std::string_view bar) {
+    return fmt::format("epoch {} of {} {}{:3.0f} %  {:6.0f} images/s  loss {:.4f}", epoch_, epochs_, bar,
+                       100 * share, rate, loss);
+  };
+  if (stdout_is_terminal()) {
+    constexpr std::size_t width = 24;
+    const auto full = std::min(width, static_cast<std::size_t>(share * width));
+    line_.show(text(fmt::format(" [{}{}] ", std::string(full, '='), std::string(width - full, ' '))));
+  } else {
+    say(text(""));
+  }
+}
+
+void Narrator::end(const EpochResult& result) {
+  say(fmt::format("epoch {} of {}: loss {:.4f}, accuracy {:.2f} % ({} of {}), {:.0f} images/s", epoch_,
+                  epochs_, result.loss,
+                  100. * static_cast<double>(result.right) / static_cast<double>(result.of), result.right,
+                  result.of, static_cast<double>(result.images) / result.seconds));
+}
+
+void Narrator::say(std::string_view line) {
+  if (silent_) return;
+  line_.clear();
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+}  // namespace distlab

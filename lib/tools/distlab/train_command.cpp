@@ -1,0 +1,50 @@
+// distlab train: a ConvNet learns digits, on several ranks.
+#include <algorithm>
+#include <thread>
+
+#include "dist/core/fail.h"
+#include "dist/dist.h"
+#include "dist/group/environment.h"
+
+#include "distlab/commands.h"
+#include "distlab/train/scheme.h"
+#include "distlab/train/trainer.h"
+
+namespace distlab {
+namespace {
+
+// By distrun, torchrun or mpirun: then this process is one of the ranks.
+bool is_launched() {
+  return dist::process_environment("RANK").has_value() ||
+         dist::process_environment("OMPI_COMM_WORLD_RANK").has_value();
+}
+
+int ranks_for(const TrainOptions& options) {
+  const auto& scheme = scheme_named(options.scheme);
+  if (scheme.one_rank && options.ranks > 1)
+    dist::fail(dist::Errc::invalid_argument,
+               "--scheme {} is for one rank, not for {}: --scheme ddp is for several", scheme.name,
+               options.ranks);
+  if (scheme.one_rank) return 1;
+  if (options.ranks > 0) return options.ranks;
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 2U));
+}
+
+void train_on_this_rank(const TrainOptions& options) {
+  dist::init_process_group({.backend = options.backend});
+  Trainer(options).run();
+  dist::destroy_process_group();
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  const int ranks = ranks_for(options);
+  if (is_launched())
+    train_on_this_rank(options);
+  else
+    dist::spawn(ranks, [&](int) { train_on_this_rank(options); });
+  return exit_ok;
+}
+
+}  // namespace distlab
