@@ -16,6 +16,18 @@ std::size_t piece_size(std::size_t bytes) {
   return bytes > SIZE_MAX - piece_unit ? bytes : (bytes + piece_unit - 1) / piece_unit * piece_unit;
 }
 
+// The driver may take long, or wait for work that needs memory itself before it can end.
+template <class Call>
+void unlocked(std::unique_lock<std::mutex>& lock, const Call& call) {
+  struct Relock {
+    std::unique_lock<std::mutex>& lock;
+    ~Relock() { lock.lock(); }
+  };
+  lock.unlock();
+  const Relock relock{lock};
+  call();
+}
+
 }  // namespace
 
 CachingAllocator::CachingAllocator(DeviceApi& api, Device device, Source source)
@@ -40,7 +52,7 @@ void* CachingAllocator::allocate(std::size_t bytes, StreamHandle stream) {
   }
   wait_for_leaving(lock);
   if (void* found = find_free(bytes)) return found;
-  give_back_free_pieces();
+  give_back_free_pieces(lock);
   return in_new_piece(bytes);
 }
 
@@ -129,17 +141,21 @@ void CachingAllocator::wait_for_leaving(std::unique_lock<std::mutex>& lock) {
   std::vector<EventHandle> events;  // which live as long as this
   for (const Leaving& leaving : leaving_)
     for (const auto& [stream, event] : leaving.uses) events.push_back(event);
-  lock.unlock();
-  for (const EventHandle event : events) api_.synchronize_event(device_, event);
-  lock.lock();
+  unlocked(lock, [&] {
+    for (const EventHandle event : events) api_.synchronize_event(device_, event);
+  });
   collect();
 }
 
-void CachingAllocator::give_back_free_pieces() {
+void CachingAllocator::give_back_free_pieces(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::byte*> bases;
   std::erase_if(pieces_, [&](const Piece& piece) {
     if (piece.kept || piece.blocks.in_use() > 0) return false;
-    source_.give_back(piece.all.base);
+    bases.push_back(piece.all.base);
     return true;
+  });
+  unlocked(lock, [&] {
+    for (std::byte* const base : bases) source_.give_back(base);
   });
 }
 

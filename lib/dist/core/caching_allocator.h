@@ -70,12 +70,12 @@ class CachingAllocator {
   Piece* piece_of(const void* pointer);
   void* find_free(std::size_t bytes);
   void* find_leaving(std::size_t bytes, StreamHandle stream);
-  void* in_new_piece(std::size_t bytes);
   void drop_reached(Leaving& block);
   void collect();
-  void give_back_free_pieces();
+  void* in_new_piece(std::size_t bytes);
   EventHandle take_event();
-  // Unlocks while it waits: what it waits for may need memory before it can go on.
+  // These two unlock meanwhile.
+  void give_back_free_pieces(std::unique_lock<std::mutex>& lock);
   void wait_for_leaving(std::unique_lock<std::mutex>& lock);
 
   DeviceApi& api_;

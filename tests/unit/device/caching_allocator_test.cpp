@@ -1,6 +1,8 @@
 // Freed device memory is used again as early as it may be, and never earlier.
 #include "dist/core/caching_allocator.h"
 
+#include <functional>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -28,6 +30,7 @@ class CachingAllocatorTest : public testing::Test {
                .give_back =
                    [this](void* base) {
                      ++given_back;
+                     meanwhile();
                      fake->deallocate(gpu, base);
                      for (const StreamHandle stream : {StreamHandle{}, a.handle(), b.handle()})
                        fake->synchronize(gpu, stream);
@@ -37,6 +40,7 @@ class CachingAllocatorTest : public testing::Test {
   void free_after(void* pointer, std::vector<StreamHandle> streams) { cache.deallocate(pointer, streams); }
 
   int taken = 0, given_back = 0;
+  std::function<void()> meanwhile = [] {};  // while a piece is given back
   const Device gpu = cuda(0);
   FakeDeviceGuard fake{FakeDeviceOptions{.bytes = 96 * mib}};
   const Stream a{gpu}, b{gpu};
@@ -124,6 +128,21 @@ TEST_F(CachingAllocatorTest, WhoeverWaitsForMemoryKeepsNobodyElseWaiting) {
   EXPECT_NE(cache.allocate(1000, b.handle()), nullptr);
   fake->hold_all(false);
   waits.join();
+}
+
+// To give memory back takes long, and waits for all work of the device.
+TEST_F(CachingAllocatorTest, WhoeverGivesMemoryBackKeepsNobodyElseWaiting) {
+  (void)cache.allocate(1000, a.handle());
+  free_after(cache.allocate(20 * mib, a.handle()), {a.handle()});
+  std::future<void*> other;
+  meanwhile = [&] {
+    if (other.valid()) return;
+    other = std::async(std::launch::async, [&] { return cache.allocate(1000, b.handle()); });
+    EXPECT_EQ(other.wait_for(std::chrono::seconds(5)), std::future_status::ready);
+  };
+  EXPECT_NE(cache.allocate(60 * mib, a.handle()), nullptr);
+  EXPECT_EQ(given_back, 1);
+  EXPECT_NE(other.get(), nullptr);
 }
 
 TEST_F(CachingAllocatorTest, APieceThatOthersMayMapIsOnlyUsedAgain) {
