@@ -21,22 +21,29 @@ void ensure(cudaError_t error, Device device, fmt::format_string<Args...> call, 
   if (error != cudaSuccess) fail_call(error, device, fmt::format(call, std::forward<Args>(args)...));
 }
 
-// For a call whose failure changes nothing: the next launch must not be blamed for it.
+// For a call whose failure changes nothing, so that nobody asks CUDA about it later. An error that somebody
+// else has not read yet stays.
 inline void forget(cudaError_t error) {
-  if (error != cudaSuccess) cudaGetLastError();
+  if (error != cudaSuccess && cudaPeekAtLastError() == error) cudaGetLastError();
 }
 
-// Makes a device current for this thread while it lives, as most CUDA calls want it.
+// Whether this process has a context on the device, which takes memory there. Asking makes none.
+bool has_context(int device);
+
+// Makes a device current for this thread while it lives, as most CUDA calls want it. A device that nobody has
+// used stays untouched: to make it current again would give it a context.
 class UseDevice {
  public:
-  // If it cannot, the calls that follow say so; of what failed before, in anybody's code, they say nothing.
+  // If it cannot, the calls that follow say so.
   explicit UseDevice(Device device) {
-    cudaGetLastError();
     cudaGetDevice(&before_);
-    changed_ = before_ != device.index && cudaSetDevice(device.index) == cudaSuccess;
+    if (before_ == device.index) return;
+    const cudaError_t error = cudaSetDevice(device.index);
+    forget(error);
+    changed_ = error == cudaSuccess;
   }
   ~UseDevice() {
-    if (changed_) forget(cudaSetDevice(before_));
+    if (changed_ && has_context(before_)) forget(cudaSetDevice(before_));
   }
   UseDevice(const UseDevice&) = delete;
   UseDevice& operator=(const UseDevice&) = delete;
@@ -45,6 +52,18 @@ class UseDevice {
   int before_ = 0;
   bool changed_ = false;
 };
+
+// A function of the driver, found at run time: the library loads without one. Null when there is none.
+template <class Function>
+Function driver(const char* symbol) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult status{};
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion(symbol, &found, 12000, cudaEnableDefault, &status);
+  forget(error);
+  return error == cudaSuccess && status == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(found)
+                                                                       : nullptr;
+}
 
 inline cudaStream_t stream_of(StreamHandle handle) { return static_cast<cudaStream_t>(handle); }
 inline cudaEvent_t event_of(EventHandle handle) { return static_cast<cudaEvent_t>(handle); }

@@ -16,11 +16,10 @@ __global__ void convert_kernel(To* to, const From* from, std::int64_t count) {
 void convert(cudaStream_t stream, TensorView to, TensorView from) {
   visit_dtype(to.dtype, [&]<class To>() {
     visit_dtype(from.dtype, [&]<class From>() {
-      convert_kernel<<<blocks_for(to.count), threads_per_block, 0, stream>>>(elements<To>(to),
-                                                                             elements<From>(from), to.count);
+      launch("convert", to, blocks_for(to.count), stream, convert_kernel<To, From>, elements<To>(to),
+             elements<From>(from), to.count);
     });
   });
-  check_launch("convert", to);
 }
 
 }  // namespace dist::cuda_kernels

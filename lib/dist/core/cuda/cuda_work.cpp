@@ -9,23 +9,12 @@
 
 namespace dist {
 
+using cuda_detail::driver;
 using cuda_detail::ensure;
 using cuda_detail::forget;
 using cuda_detail::UseDevice;
 
 namespace {
-
-// A function of the driver, found at run time: the library loads without one. Null when there is none.
-template <class Function>
-Function driver(const char* symbol) {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult status{};
-  const cudaError_t error =
-      cudaGetDriverEntryPointByVersion(symbol, &found, 12000, cudaEnableDefault, &status);
-  forget(error);
-  return error == cudaSuccess && status == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(found)
-                                                                       : nullptr;
-}
 
 // The driver's functions on flags.
 struct FlagCalls {

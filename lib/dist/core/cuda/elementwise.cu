@@ -50,10 +50,11 @@ __global__ void zip_kernel(T* out, const T* a, const T* b, std::int64_t packs, s
 }
 
 template <class T, class F>
-void zip(cudaStream_t stream, const TensorView& out, const TensorView& a, const TensorView& b, F f) {
+void zip(const char* name, cudaStream_t stream, const TensorView& out, const TensorView& a,
+         const TensorView& b, F f) {
   const std::int64_t packs = packs_of(out, a, b);
-  zip_kernel<<<blocks_for(packs > 0 ? packs / in_flight + 1 : out.count), threads_per_block, 0, stream>>>(
-      elements<T>(out), elements<T>(a), elements<T>(b), packs, out.count, f);
+  launch(name, out, blocks_for(packs > 0 ? packs / in_flight + 1 : out.count), stream, zip_kernel<T, F>,
+         elements<T>(out), elements<T>(a), elements<T>(b), packs, out.count, f);
 }
 
 // Functions of the first argument alone, for zip(out, in, in): its second load hits the cache.
@@ -91,7 +92,7 @@ void zip_any(cudaStream_t stream, const TensorView& out, const TensorView& a, co
   visit_dtype(out.dtype, [&]<class T>() {
     using C = ComputeType<T>;
     if constexpr (!std::is_same_v<T, bool> && std::is_invocable_v<Op, C, C>)
-      zip<T>(stream, out, a, b, op);
+      zip<T>("binary", stream, out, a, b, op);
     else
       no_such_kernel("binary", out.dtype);
   });
@@ -102,21 +103,19 @@ void zip_any(cudaStream_t stream, const TensorView& out, const TensorView& a, co
 void fill(cudaStream_t stream, TensorView view, double value) {
   const std::int64_t packs = packs_of(view);
   visit_dtype(view.dtype, [&]<class T>() {
-    fill_kernel<<<blocks_for(packs > 0 ? packs : view.count), threads_per_block, 0, stream>>>(
-        elements<T>(view), packs, view.count, convert_element<T>(value));
+    launch("fill", view, blocks_for(packs > 0 ? packs : view.count), stream, fill_kernel<T>,
+           elements<T>(view), packs, view.count, convert_element<T>(value));
   });
-  check_launch("fill", view);
 }
 
 void scale(cudaStream_t stream, TensorView view, double factor) {
   visit_dtype(view.dtype, [&]<class T>() {
     using C = ComputeType<T>;
     if constexpr (is_float<T>)
-      zip<T>(stream, view, view, view, Scale<C>{static_cast<C>(factor)});
+      zip<T>("scale", stream, view, view, view, Scale<C>{static_cast<C>(factor)});
     else
       no_such_kernel("scale", view.dtype);
   });
-  check_launch("scale", view);
 }
 
 void divide(cudaStream_t stream, TensorView view, std::int64_t divisor) {
@@ -124,11 +123,10 @@ void divide(cudaStream_t stream, TensorView view, std::int64_t divisor) {
     using C = ComputeType<T>;
     using By = std::conditional_t<is_float<T>, C, std::int64_t>;
     if constexpr (!std::is_same_v<T, bool>)
-      zip<T>(stream, view, view, view, Divide<C, By>{static_cast<By>(divisor)});
+      zip<T>("divide", stream, view, view, view, Divide<C, By>{static_cast<By>(divisor)});
     else
       no_such_kernel("divide", view.dtype);
   });
-  check_launch("divide", view);
 }
 
 void unary(cudaStream_t stream, TensorView out, TensorView in, UnaryOp op) {
@@ -136,14 +134,13 @@ void unary(cudaStream_t stream, TensorView out, TensorView in, UnaryOp op) {
     using C = ComputeType<T>;
     if constexpr (is_float<T>) {
       switch (op) {
-        case UnaryOp::exp: return zip<T>(stream, out, in, in, Exp<C>{});
-        case UnaryOp::sqrt: return zip<T>(stream, out, in, in, Sqrt<C>{});
+        case UnaryOp::exp: return zip<T>("unary", stream, out, in, in, Exp<C>{});
+        case UnaryOp::sqrt: return zip<T>("unary", stream, out, in, in, Sqrt<C>{});
       }
     } else {
       no_such_kernel("unary", out.dtype);
     }
   });
-  check_launch("unary", out);
 }
 
 void binary(cudaStream_t stream, TensorView out, TensorView a, TensorView b, BinaryOp op) {
@@ -153,20 +150,18 @@ void binary(cudaStream_t stream, TensorView out, TensorView a, TensorView b, Bin
     case BinaryOp::multiply: zip_any(stream, out, a, b, functors::Product{}); break;
     case BinaryOp::divide: zip_any(stream, out, a, b, functors::Quotient{}); break;
   }
-  check_launch("binary", out);
 }
 
 void add_scaled(cudaStream_t stream, TensorView acc, TensorView in, double alpha) {
   visit_dtype(acc.dtype, [&]<class T>() {
     using C = ComputeType<T>;
     if constexpr (!std::is_same_v<T, bool>)
-      zip<T>(stream, acc, acc, in,
+      zip<T>("add_scaled", stream, acc, acc, in,
              AddScaled<C>{
                  static_cast<C>(convert_element<std::conditional_t<is_float<T>, C, std::int64_t>>(alpha))});
     else
       no_such_kernel("add_scaled", acc.dtype);
   });
-  check_launch("add_scaled", acc);
 }
 
 }  // namespace dist::cuda_kernels

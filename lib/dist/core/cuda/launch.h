@@ -1,13 +1,30 @@
-// What the files of kernels need from the others. Defined in check.cpp, as nvcc does not take fmt's format
-// strings.
+// How a kernel is launched. The checks are defined in check.cpp, as nvcc does not take fmt's format strings.
 #pragma once
+
+#include <utility>
+
+#include <cuda_runtime.h>
 
 #include "dist/core/view.h"
 
 namespace dist::cuda_kernels {
 
-// After a launch: what it could do wrong itself, too large an argument or no code for this GPU.
-void check_launch(const char* kernel, const TensorView& view);
+inline constexpr int threads_per_block = 256;
+
+// What a launch can do wrong itself: too large an argument or no code for this GPU.
+void check_launch(cudaError_t error, const char* kernel, const TensorView& view);
 [[noreturn]] void no_such_kernel(const char* kernel, DType dtype);
+
+// `name` and `first`, a view it works on, are for errors. Its error is the launch's own: what failed before,
+// in anybody's code, stays to be read by whom it concerns.
+template <class... Parameters, class... Arguments>
+void launch(const char* name, const TensorView& first, int blocks, cudaStream_t stream,
+            void (*kernel)(Parameters...), Arguments&&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(threads_per_block);
+  config.stream = stream;
+  check_launch(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), name, first);
+}
 
 }  // namespace dist::cuda_kernels

@@ -42,8 +42,6 @@ __device__ inline std::int64_t first_index() {
 }
 __device__ inline std::int64_t grid_stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
 
-inline constexpr int threads_per_block = 256;
-
 // As many blocks as the work needs, at most as many as run at once.
 inline int blocks_for(std::int64_t threads) {
   int device = 0, processors = 1;

@@ -98,13 +98,12 @@ void reduce_many(cudaStream_t stream, std::span<const TensorView> outs, std::spa
     visit_dtype(first.dtype, [&]<class T>() {
       using C = ComputeType<T>;
       if constexpr (std::is_invocable_v<Op, C, C>)
-        reduce_kernel<T, Op>
-            <<<blocks, threads_per_block, 0, stream>>>(at, packs, first.count, functor, divisor);
+        launch("reduce_many", first, blocks, stream, reduce_kernel<T, Op>, at, packs, first.count, functor,
+               divisor);
       else
         no_such_kernel("reduce_many", first.dtype);
     });
   });
-  check_launch("reduce_many", first);
 }
 
 }  // namespace dist::cuda_kernels
