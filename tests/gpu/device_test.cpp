@@ -89,7 +89,7 @@ TEST_F(Gpu, StreamsMeetByFlags) {
   if (!api.has_flags(gpu)) GTEST_SKIP() << "this device has no 64-bit stream memory operations";
   const std::unique_ptr<void, decltype(&std::free)> page(std::aligned_alloc(4096, 4096), &std::free);
   auto* const flag = new (page.get()) StreamFlag(0);
-  api.register_host(page.get(), 4096);
+  api.register_host(gpu, page.get(), 4096);
   const Stream a(gpu), b(gpu);
   const Tensor data = zeros({1000}, DType::f32, gpu), seen = zeros({1000}, DType::f32, gpu);
   api.synchronize(gpu, nullptr);
@@ -108,7 +108,7 @@ TEST_F(Gpu, StreamsMeetByFlags) {
   }
   passed.synchronize();
   EXPECT_EQ(sum(seen), 3000);
-  api.unregister_host(page.get());
+  api.unregister_host(gpu, page.get());
 }
 
 TEST_F(Gpu, MemoryThatIsMissingIsNamed) {

@@ -205,7 +205,7 @@ void FakeDevice::synchronize_event(Device, EventHandle event) {
   if (const auto mark = last_of(event)) mark->wait();
 }
 
-void FakeDevice::register_host(void* pages, std::size_t bytes) {
+void FakeDevice::register_host(Device, void* pages, std::size_t bytes) {
   if (reinterpret_cast<std::uintptr_t>(pages) % page_bytes != 0 || bytes % page_bytes != 0)
     fail(Errc::internal, "{} bytes at {} are not whole pages of host memory", bytes, pages);
   const std::scoped_lock lock(mutex_);
@@ -214,7 +214,7 @@ void FakeDevice::register_host(void* pages, std::size_t bytes) {
   ++known.times;
 }
 
-void FakeDevice::unregister_host(void* pages) noexcept {
+void FakeDevice::unregister_host(Device, void* pages) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto found = host_pages_.find(static_cast<const std::byte*>(pages));
   if (found != host_pages_.end() && --found->second.times == 0) host_pages_.erase(found);
@@ -234,15 +234,30 @@ void FakeDevice::check_registered(const void* flag) {
 void FakeDevice::write_flag(Device device, StreamHandle handle, StreamFlag* flag, std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   check_registered(flag);
-  stream(device, handle).enqueue([=] { flag->store(value); });
+  stream(device, handle).enqueue([this, flag, value] {
+    note_use_of(flag);
+    flag->store(value);
+  });
 }
 
 void FakeDevice::wait_flag(Device device, StreamHandle handle, StreamFlag* flag, std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   check_registered(flag);
-  stream(device, handle).enqueue([=] {
+  stream(device, handle).enqueue([this, flag, value] {
+    note_use_of(flag);
     while (!flag_has_reached(flag->load(), value)) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    note_use_of(flag);
   });
+}
+
+void FakeDevice::note_use_of(const void* flag) {
+  const std::scoped_lock lock(mutex_);
+  if (!is_registered(flag)) ++stray_flags_;
+}
+
+void FakeDevice::fail_kernels(Device device, bool fail) {
+  const std::scoped_lock lock(mutex_);
+  at(device).fails = fail;
 }
 
 void FakeDevice::hold_all(bool held) {

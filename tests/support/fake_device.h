@@ -3,6 +3,7 @@
 // allocated block is an Error; new and freed memory holds garbage.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -58,8 +59,8 @@ class FakeDevice final : public DeviceApi {
   void synchronize(Device device, StreamHandle stream) override;
   void synchronize_event(Device device, EventHandle event) override;
 
-  void register_host(void* pages, std::size_t bytes) override;
-  void unregister_host(void* pages) noexcept override;
+  void register_host(Device device, void* pages, std::size_t bytes) override;
+  void unregister_host(Device device, void* pages) noexcept override;
   bool has_flags(Device) override { return options_.has_flags; }
   void write_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
   void wait_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
@@ -84,6 +85,9 @@ class FakeDevice final : public DeviceApi {
   std::size_t in_use(Device device);  // bytes allocated and not yet freed
   std::size_t handles_alive();        // streams and events that nobody has freed
   std::size_t host_pages_registered();
+  void fail_kernels(Device device, bool fail);              // as a launch that CUDA refuses
+  std::size_t reductions() const { return reductions_; }    // kernels launched
+  std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered
 
  private:
   using Marks = std::vector<std::shared_ptr<FakeMark>>;
@@ -95,6 +99,7 @@ class FakeDevice final : public DeviceApi {
     explicit PerDevice(std::size_t bytes) : memory(bytes) {}
     std::unique_ptr<CachingAllocator> cache;  // null: none
     FakeMemory memory;
+    bool fails = false;  // its kernels
     std::unordered_map<StreamHandle, std::unique_ptr<FakeStream>> streams;
     std::unordered_map<std::thread::id, StreamHandle> defaults;  // of threads, among the streams
     std::vector<std::pair<void*, Marks>> leaving;                // freed, when these marks are reached
@@ -108,6 +113,7 @@ class FakeDevice final : public DeviceApi {
   StreamHandle resolve(Device device, StreamHandle handle);  // null: this thread's
   StreamHandle new_stream(Device device);
   void check_registered(const void* flag);
+  void note_use_of(const void* flag);
   bool is_registered(const void* flag) const;
   void collect(PerDevice& device);
   std::byte* locate(const void* pointer, std::size_t bytes);
@@ -126,6 +132,7 @@ class FakeDevice final : public DeviceApi {
   };
   std::map<const std::byte*, HostPages> host_pages_;
   std::uint64_t streams_made_ = 0;
+  std::atomic<std::size_t> reductions_{0}, stray_flags_{0};
   bool held_ = false;
 };
 

@@ -10,11 +10,12 @@ void CollectiveWork::wait(Timeout timeout) {
   const auto done = [this] { return done_; };
   if (!done_changed_.wait_until(lock, Deadline::after(timeout), done)) fail_wait(operation, timeout);
   if (error_) std::rethrow_exception(error_);
+  if (points) points->done.make_wait(points->device, current_stream(points->device));
 }
 
 bool CollectiveWork::is_completed() {
   std::lock_guard lock(mutex_);
-  return done_;
+  return done_ && (!points || error_ || points->done.is_done());
 }
 
 void CollectiveWork::finish(std::exception_ptr error) {

@@ -7,19 +7,32 @@
 
 #include "dist/backend/operation.h"
 #include "dist/backend/work.h"
+#include "dist/core/device.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
 
+// The points on streams of an operation on a device: from where its tensors may be used, and where it has
+// ended.
+struct StreamPoints {
+  explicit StreamPoints(Device on) : device(on), ready(on), done(on) {}
+  const Device device;
+  Event ready, done;
+};
+
+// Where the operation runs on a stream, wait() waits on the host until all is enqueued, then the current
+// stream waits for the rest.
 class CollectiveWork final : public WorkState {
  public:
-  explicit CollectiveWork(Operation op) : operation(std::move(op)) {}
+  CollectiveWork(Operation op, std::shared_ptr<StreamPoints> on_stream)
+      : operation(std::move(op)), points(std::move(on_stream)) {}
 
   void wait(Timeout timeout) override;
   bool is_completed() override;
   void finish(std::exception_ptr error);  // nullptr: well
 
   const Operation operation;
+  const std::shared_ptr<StreamPoints> points;  // null: it runs on the host
 
  private:
   std::mutex mutex_;

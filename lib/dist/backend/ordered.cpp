@@ -1,18 +1,19 @@
 #include "dist/backend/ordered.h"
 
+#include "dist/backend/operation_options.h"
 #include "dist/check/finding.h"
 #include "dist/core/fail.h"
-#include "dist/transport/opcode.h"
 
 namespace dist {
 
 OrderedBackend::OrderedBackend(std::string_view of, const BackendContext& context,
                                std::shared_ptr<Mover> mover)
     : context_(context), name_(of), mover_(std::move(mover)) {
-  thread_.emplace(mover_, ProgressThread::Callbacks{
-                              [this] { context_.observer->thread_started(); },
-                              [this](const CollectiveWork& work) { run_collective_now(work.operation); },
-                              [this](const CollectiveWork& work) { return abandon(work.operation); }});
+  thread_.emplace(mover_,
+                  ProgressThread::Callbacks{
+                      [this] { context_.observer->thread_started(); },
+                      [this](const CollectiveWork& work) { run_collective_now(work.operation, work.points); },
+                      [this](const CollectiveWork& work) { return abandon(work.operation); }});
 }
 
 void OrderedBackend::stop() {
@@ -42,40 +43,27 @@ bool OrderedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Devic
   return true;
 }
 
-TransportOptions OrderedBackend::options_of(const Operation& operation, std::string label) const {
-  TransportOptions options = without_deadline(operation, std::move(label));
-  options.deadline = Deadline::after(operation.timeout);
-  return options;
-}
-
-TransportOptions OrderedBackend::without_deadline(const Operation& operation, std::string label) const {
-  const bool message = !is_collective(operation.kind);
-  TransportOptions options;
-  options.members = context_.members;
-  // A receive meets a send, so both carry the same code; its dtype must fit.
-  options.channel = {context_.context, message ? operation.tag : operation.sequence,
-                     opcode_of(message ? OpKind::send : operation.kind, operation.dtype()), message};
-  options.label = {std::move(label), operation.sequence, operation.amount(), operation.where};
-  options.mode = message ? context_.send_mode : SendMode::eager;
-  options.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
-  return options;
-}
-
 int OrderedBackend::run(const Operation& operation) {
   if (!is_collective(operation.kind)) return run_message(operation);
-  if (thread_->is_idle()) {
-    run_collective_now(operation);
-  } else {
-    auto work = std::make_shared<CollectiveWork>(operation);
+  const auto points = mark(operation);
+  if (!thread_->is_idle()) {
+    auto work = std::make_shared<CollectiveWork>(operation, points);
     thread_->submit(work);
     work->wait(no_timeout);
+    return -1;
   }
+  run_collective_now(operation, points);
+  if (points) points->done.make_wait(points->device, current_stream(points->device));
   return -1;
 }
 
+std::unique_ptr<Transport> OrderedBackend::open_message(const Operation& operation) {
+  return context_.endpoint->open(options_of(context_, operation, std::string(dist::name(operation.kind))));
+}
+
 int OrderedBackend::carry(const Operation& operation) {
-  const auto transport = open_message(operation);
-  return start(*transport, message_of(operation)).wait();
+  return context_.endpoint->carry(
+      without_deadline(context_, operation, std::string(dist::name(operation.kind))), message_of(operation));
 }
 
 int OrderedBackend::run_message(const Operation& operation) {
@@ -90,35 +78,49 @@ int OrderedBackend::run_message(const Operation& operation) {
   return operation.kind == OpKind::recv ? peer : -1;
 }
 
-void OrderedBackend::run_collective_now(const Operation& operation) {
+void OrderedBackend::break_by(const std::exception& error) {
+  const std::scoped_lock lock(mutex_);
+  if (broken_by_.empty()) broken_by_ = check::without_finding(error.what());
+  broken_ = true;
+}
+
+void OrderedBackend::refuse_if_broken(const Operation& operation) {
+  if (!is_broken()) return;
+  const std::scoped_lock lock(mutex_);
+  fail(Errc::aborted, "rank {}: {} was given up: an earlier collective of this group failed: {}",
+       context_.members[context_.rank], describe(operation), broken_by_);
+}
+
+void OrderedBackend::run_collective_now(const Operation& operation,
+                                        const std::shared_ptr<StreamPoints>& points) {
   bool may_differ = false;  // the ranks may not be in step any more if this fails
   try {
-    if (!broken_by_.empty()) {
-      fail(Errc::aborted, "rank {}: {} was given up: an earlier collective of this group failed: {}",
-           context_.members[context_.rank], describe(operation), broken_by_);
-    }
-    if (!prepared_) {
-      may_differ = true;
-      prepare(operation);
-      prepared_ = true;
-      may_differ = false;
-    }
+    refuse_if_broken(operation);
+    may_differ = true;
+    prepare(operation);
+    may_differ = false;
     context_.observer->starting(operation, choose(operation));
     may_differ = true;
-    execute(operation);
+    points ? enqueue(operation, points) : execute(operation);
   } catch (const std::exception& error) {
-    if (may_differ && broken_by_.empty()) broken_by_ = check::without_finding(error.what());
+    if (may_differ) {
+      break_by(error);
+      let_go();
+    }
     std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
   }
-  context_.observer->completed(operation);
+  if (!points) context_.observer->completed(operation);
 }
 
 std::shared_ptr<WorkState> OrderedBackend::submit(Operation operation) {
-  if (is_collective(operation.kind)) {
-    auto work = std::make_shared<CollectiveWork>(std::move(operation));
-    thread_->submit(work);
-    return work;
-  }
+  if (!is_collective(operation.kind)) return submit_message(std::move(operation));
+  auto points = mark(operation);
+  auto work = std::make_shared<CollectiveWork>(std::move(operation), std::move(points));
+  thread_->submit(work);
+  return work;
+}
+
+std::shared_ptr<WorkState> OrderedBackend::submit_message(Operation operation) {
   context_.observer->starting(operation, {});
   std::unique_ptr<Transport> transport;
   try {
@@ -135,6 +137,7 @@ std::shared_ptr<WorkState> OrderedBackend::submit(Operation operation) {
 
 std::vector<std::string> OrderedBackend::finish() {
   thread_->wait_idle();
+  leave();
   std::vector<std::string> given_up;
   for (const auto& message : thread_->messages()) {
     if (message->operation.kind == OpKind::send) {

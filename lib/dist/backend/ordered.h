@@ -1,9 +1,11 @@
-// What the backends of CPU ranks have in common: collectives run one at a time, in the order they were
-// submitted, on the caller's thread when nothing is pending, else on the group's progress thread; messages
-// are posted at once and progress on their own. How either is carried out is the derived class's.
+// What the backends have in common: collectives run one at a time, in the order they were submitted, on the
+// caller's thread when nothing is pending, else on the group's progress thread; messages are posted at once
+// and progress on their own. How either is carried out is the derived class's.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,33 +30,47 @@ class OrderedBackend : public Backend {
   // First thing in a derived class's destructor: the progress thread uses the rest.
   void stop();
 
-  // A transport for this message alone.
-  virtual std::unique_ptr<Transport> open_message(const Operation& operation) = 0;
+  // A transport for this message alone, by default on the endpoint.
+  virtual std::unique_ptr<Transport> open_message(const Operation& operation);
   // The whole of one, for a rank that waits: the other rank. As open_message() and what follows, perhaps in
   // fewer steps.
   virtual int carry(const Operation& operation);
-  // The next three are called for one collective at a time, by whichever thread runs it.
-  virtual void prepare(const Operation&) {}  // before the group's first; may talk to the other ranks
+  // One that the caller does not wait for.
+  virtual std::shared_ptr<WorkState> submit_message(Operation operation);
+
+  // Called by the thread that issues a collective. Null: it runs on the host, and has ended when execute()
+  // returns.
+  virtual std::shared_ptr<StreamPoints> mark(const Operation&) { return nullptr; }
+  // The next are called for one collective at a time, by whichever thread runs it.
+  virtual void prepare(const Operation&) {}  // may talk to the other ranks
   // How it will run: an error here is every rank's.
   virtual Way choose(const Operation& operation) = 0;
   virtual void execute(const Operation& operation) = 0;  // what was chosen last
+  // The same for one with points: enqueues it. Whoever watches the stream says when it has ended.
+  virtual void enqueue(const Operation&, const std::shared_ptr<StreamPoints>&) {}
+  // A collective has failed: what may wait for it on other threads or streams must not.
+  virtual void let_go() noexcept {}
+  // No collective runs any more, and none will.
+  virtual void leave() {}
 
-  TransportOptions options_of(const Operation& operation, std::string label) const;
-  TransportOptions without_deadline(const Operation& operation, std::string label) const;
+  // A collective has failed, perhaps after execute(): the ranks are no longer in step, and later ones end
+  // with Error{aborted}. The first reason counts. Thread-safe.
+  void break_by(const std::exception& error);
+  void refuse_if_broken(const Operation& operation);
+  bool is_broken() const { return broken_.load(std::memory_order_acquire); }
 
   const BackendContext context_;
 
  private:
   int run_message(const Operation& operation);
-  void run_collective_now(const Operation& operation);
+  void run_collective_now(const Operation& operation, const std::shared_ptr<StreamPoints>& points);
   std::exception_ptr abandon(const Operation& operation);
 
   const std::string_view name_;
   const std::shared_ptr<Mover> mover_;
-  // The first collective that failed: the ranks are no longer in step then, and later ones end with
-  // Error{aborted}.
+  std::mutex mutex_;  // of the next
   std::string broken_by_;
-  bool prepared_ = false;
+  std::atomic<bool> broken_{false};
   std::optional<ProgressThread> thread_;
 };
 

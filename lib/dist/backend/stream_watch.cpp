@@ -8,13 +8,19 @@
 
 namespace dist {
 
-StreamWatch::~StreamWatch() {
+namespace {
+// How long a stream may take to pass work that was let go: kernels that run on, or somebody else's work.
+constexpr Timeout passing_time = std::chrono::seconds(2);
+constexpr Timeout rest = std::chrono::microseconds(500);
+}  // namespace
+
+void StreamWatch::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) std::exchange(thread_, Worker()).join();
 }
 
 void StreamWatch::add(Operation operation, std::shared_ptr<StreamPoints> points) {
@@ -51,22 +57,44 @@ void StreamWatch::loop() {
   }
 }
 
-bool StreamWatch::has_ended(const Watched& front) {
+bool StreamWatch::has_ended(Watched& front) {
+  if (front.has_failed) return is_over(front);
   try {
-    if (front.points->done.is_done()) {
-      callbacks_.completed(front.operation);
-      return true;
+    const bool done = front.points->done.is_done();
+    callbacks_.look(front.operation);  // after the question: what let the stream go was told before
+    if (!done) {
+      callbacks_.wait_a_little();
+      expect(front);
+      return false;
     }
-    callbacks_.wait_a_little();
-    if (!front.deadline.passed()) return false;
-    fail(Errc::timeout,
-         "rank {}: {} has not ended on {} in {} ms; do all ranks call it, and are their devices alive?",
-         current_rank_label(), describe(front.operation), front.points->device.str(),
-         std::chrono::duration_cast<std::chrono::milliseconds>(front.operation.timeout).count());
+    callbacks_.completed(front.operation);
+    return true;
   } catch (...) {
     callbacks_.failed(front.operation, std::current_exception());
   }
-  return true;
+  front.has_failed = true;
+  if (!patience_) patience_ = Deadline::after(passing_time);
+  return false;
+}
+
+void StreamWatch::expect(const Watched& front) {
+  if (!front.deadline.passed()) return;
+  fail(Errc::timeout,
+       "rank {}: {} has not ended on {} in {} ms; do all ranks call it, and are their devices alive?",
+       current_rank_label(), describe(front.operation), front.points->device.str(),
+       std::chrono::duration_cast<std::chrono::milliseconds>(front.operation.timeout).count());
+}
+
+// Streams of other ranks may undo what has let this one go, so it is done again.
+bool StreamWatch::is_over(const Watched& failed) {
+  callbacks_.let_go();
+  try {
+    if (failed.points->done.is_done()) return true;
+  } catch (const Error&) {
+    return true;  // the device is broken
+  }
+  dist::sleep(rest);
+  return patience_->passed();
 }
 
 }  // namespace dist

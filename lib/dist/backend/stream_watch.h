@@ -1,36 +1,36 @@
 // StreamWatch: what becomes of operations that were enqueued on a device. Nobody waits for them on the host,
 // so a thread looks whether they have ended, have taken too long, or cannot end because another rank has.
+// Those that have failed are let go until their stream has passed them.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
+#include "dist/backend/collective_work.h"
 #include "dist/backend/operation.h"
 #include "dist/core/device.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
 
-// The points of one operation on the streams: from where its tensors may be used, and where it has ended.
-struct StreamPoints {
-  explicit StreamPoints(Device on) : device(on), ready(on), done(on) {}
-  const Device device;
-  Event ready, done;
-};
-
 // Thread-safe. Its thread starts with the first operation.
 class StreamWatch {
  public:
   struct Callbacks {
-    std::function<void()> started;                    // first thing on the thread
-    std::function<void()> wait_a_little;              // throws when a rank has gone
-    std::function<void(const Operation&)> completed;  // all three on the thread
+    std::function<void()> started;        // first thing on the thread; the others are called there too
+    std::function<void()> wait_a_little;  // throws when a rank has gone
+    // Throws when the operation cannot end any more, or, having ended, not well.
+    std::function<void(const Operation&)> look;
+    std::function<void(const Operation&)> completed;
     std::function<void(const Operation&, std::exception_ptr)> failed;
+    std::function<void()> let_go;  // what failed must not be waited for
   };
   explicit StreamWatch(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
-  ~StreamWatch();  // what has not ended is not looked at any more
+  ~StreamWatch() { stop(); }
+  void stop();  // what has not ended is not looked at any more
 
   // Operations end in the order in which they are added. `points->done` has been recorded.
   void add(Operation operation, std::shared_ptr<StreamPoints> points);
@@ -41,13 +41,17 @@ class StreamWatch {
     Operation operation;
     std::shared_ptr<StreamPoints> points;
     Deadline deadline;
+    bool has_failed = false;
   };
   void loop();
-  bool has_ended(const Watched& front);
+  bool has_ended(Watched& front);
+  void expect(const Watched& front);
+  bool is_over(const Watched& failed);
 
   const Callbacks callbacks_;
   std::mutex mutex_;  // of all below
   Condition changed_;
+  std::optional<Deadline> patience_;  // with all that has failed; only the thread's
   std::deque<Watched> queue_;
   bool stopping_ = false;
   Worker thread_;

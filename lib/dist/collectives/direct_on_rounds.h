@@ -63,8 +63,7 @@ inline std::int64_t longest(std::span<const TensorView> views) {
 template <class Call>
 void one_shot_all_reduce(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
-  constexpr std::int64_t most =
-      Call::Round::shown_bytes / sizeof(std::int64_t);  // elements of the largest dtype
+  const auto most = static_cast<std::int64_t>(Call::Round::shown_bytes / size_of(args.out.dtype));
   std::int64_t first = 0;
   do {  // once even for no elements: the ranks wait for each other
     const TensorView piece = args.out.slice(first, std::min(most, args.out.count - first));

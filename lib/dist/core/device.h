@@ -62,8 +62,8 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
 
   // Whole pages of host memory that streams are to reach: copies from and to it need no detour, and flags in
   // it are for the calls below. To be undone as often as it was done.
-  virtual void register_host(void* pages, std::size_t bytes) = 0;
-  virtual void unregister_host(void* pages) noexcept = 0;
+  virtual void register_host(Device, void* pages, std::size_t bytes) = 0;
+  virtual void unregister_host(Device, void* pages) noexcept = 0;
   // Whether the next two exist. Enqueued: stores the value after all work before; work issued later waits
   // until the flag has reached `value` (stream_flag.h), whoever wrote it: a stream of any process, or a host.
   virtual bool has_flags(Device) = 0;

@@ -1,7 +1,6 @@
 #include "dist/transport/device_peers.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -44,15 +43,6 @@ std::vector<T> exchange(PeerMemory& hosts, T mine, const RoundLabel& label) {
   return all;
 }
 
-// DIST_CUDA_SYNC: 0 when it is not set, else the mode's number plus one.
-std::uint64_t wanted_sync() {
-  const char* const value = std::getenv("DIST_CUDA_SYNC");
-  if (!value || *value == '\0') return 0;
-  for (const SyncMode mode : {SyncMode::events, SyncMode::flags, SyncMode::host})
-    if (name(mode) == value) return static_cast<std::uint64_t>(mode) + 1;
-  fail(Errc::invalid_argument, "DIST_CUDA_SYNC is \"{}\"; there are events, flags and host", value);
-}
-
 // Runs what this rank may fail at alone. The others would wait for it, so it goes on and tells them.
 template <class Step>
 bool succeeds(const Step& step) {
@@ -85,7 +75,7 @@ struct DevicePeers::Hello {
   std::uint64_t usable;  // 0: the rank has failed at what follows
   std::int64_t device;   // index
   std::uint64_t has_flags;
-  std::uint64_t wanted_sync;
+  std::uint64_t wanted_sync;  // DIST_CUDA_SYNC: 0 when it is not set, else the mode's number plus one
   EventBoard* events;
 };
 
@@ -94,6 +84,7 @@ std::unique_ptr<DevicePeers> DevicePeers::connect(PeerMemory& hosts, Device devi
   const std::vector<Hello> hellos = peers->greet(label);
   if (!std::ranges::all_of(hellos, [](const Hello& hello) { return hello.usable == 1; })) return nullptr;
   if (!peers->agree(peers->try_rooms(hellos, label), label)) return nullptr;
+  peers->map_pages(label);
   peers->choose_signals(hellos, label);
   return peers;
 }
@@ -102,22 +93,60 @@ DevicePeers::DevicePeers(PeerMemory& hosts, Device device)
     : hosts_(hosts), api_(device_api(device.type).shared_from_this()), device_(device) {}
 
 DevicePeers::~DevicePeers() {
-  const bool others_may_look = signals_ != nullptr && !left_;
-  if (others_may_look) signals_->release();  // this rank's own streams wait no longer
+  const bool others_may_look = !pages_.empty() && !left_;
+  if (others_may_look) give_up();
   signals_.reset();
   for (const auto& [key, base] : mapped_) api_->release_import(device_, base);
   if (others_may_look) keep_for_ever(std::move(flags_), std::move(rooms_), std::move(events_));
 }
 
+// Told before: whoever is let go by the signals finds it.
+void DevicePeers::give_up() noexcept {
+  pages_[rank_index(rank())]->broken.value.store(1);
+  if (signals_) signals_->release();
+}
+
+void DevicePeers::check(const RoundLabel& label) {
+  for (int r = 0; r < size(); ++r)
+    if (r != rank() && pages_[rank_index(r)]->broken.value.load() != 0)
+      hosts_.fail_given_up(label.options(), r);
+}
+
+bool DevicePeers::settle(Timeout patience) noexcept {
+  if (left_ || round_ == 0) return true;
+  try {
+    Event end(device_);
+    end.record(stream_);
+    const Deadline deadline = Deadline::after(patience);
+    while (!end.is_done()) {
+      if (deadline.passed()) return false;
+      give_up();
+      dist::sleep(std::chrono::microseconds(500));
+    }
+    return true;
+  } catch (const std::exception& error) {
+    log(LogLevel::info, "{} does not tell whether its work has ended: {}", device_.str(), error.what());
+    return false;
+  }
+}
+
 // First the streams meet: then nobody's work of earlier rounds is left. Then the hosts do: nobody's stream
 // looks at the signals any more.
-void DevicePeers::leave(const RoundLabel& label) {
+void DevicePeers::leave(const RoundLabel& label, const std::function<void()>& look) {
   {
     DeviceRound last(*this, setup_terms, label);
     last.attend();
     for (int r = 0; r < size(); ++r) last.meet(r);
   }
-  api_->synchronize(device_, current_stream(device_));
+  Event end(device_);
+  end.record(stream_);
+  const Deadline deadline = label.options().deadline;
+  while (!end.is_done()) {
+    check(label);
+    if (deadline.passed()) fail(Errc::timeout, "the work of this group on {} does not end", device_.str());
+    look();
+  }
+  check(label);
   Round farewell(hosts_, setup_terms, label);
   farewell.attend();
   for (int r = 0; r < size(); ++r) farewell.meet(r);
@@ -133,7 +162,8 @@ std::vector<DevicePeers::Hello> DevicePeers::greet(const RoundLabel& label) {
     rooms_ = empty({static_cast<std::int64_t>(StreamSignals::depth * room_bytes)}, DType::u8, device_);
     mine.device = device_.index;
     mine.has_flags = api_->has_flags(device_);
-    mine.wanted_sync = wanted_sync();
+    const auto wanted = wanted_sync();
+    mine.wanted_sync = wanted ? static_cast<std::uint64_t>(*wanted) + 1 : 0;
     mine.events = events_.get();
   });
   std::vector<Hello> hellos = exchange(hosts_, mine, label);
@@ -193,20 +223,25 @@ void DevicePeers::choose_signals(const std::vector<Hello>& hellos, const RoundLa
   log(LogLevel::info, "ranks share device memory; their streams meet by {}", name(sync_));
 }
 
-// Every rank maps every rank's page; false on all where one could not register them with its device.
-bool DevicePeers::use_flags(const RoundLabel& label) {
+// Every rank maps every rank's page.
+void DevicePeers::map_pages(const RoundLabel& label) {
   auto* const memory = static_cast<std::byte*>(flags_.raw());
   const auto page =
       (reinterpret_cast<std::uintptr_t>(memory) + FlagPage::bytes - 1) / FlagPage::bytes * FlagPage::bytes;
   const TensorView view{reinterpret_cast<std::byte*>(page), FlagPage::bytes, DType::u8, cpu};
   new (view.data) FlagPage{};
-  std::vector<FlagPage*> pages;
   Round round(hosts_, setup_terms, label);
   round.expose(view);
+  std::vector<FlagPage*> pages;
   for (int r = 0; r < size(); ++r) pages.push_back(reinterpret_cast<FlagPage*>(round.of(r, view.count).data));
   round.finish();
+  pages_ = std::move(pages);
+}
+
+// False on all ranks where one could not register the pages with its device.
+bool DevicePeers::use_flags(const RoundLabel& label) {
   try {
-    signals_ = make_flag_signals(device_, rank(), pages);
+    signals_ = make_flag_signals(device_, rank(), pages_);
   } catch (const Error& error) {
     log(LogLevel::info, "streams cannot meet by flags: {}", error.what());
   }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -48,12 +49,19 @@ class DevicePeers {
   std::size_t mapped() const { return mapped_.size(); }  // allocations of other processes
   // Whether the others can reach this memory.
   bool maps(const TensorView& memory) const;
-  // Lets every stream of this rank go that waits for another rank: something has failed, nothing is right any
-  // more. From any thread.
-  void release() noexcept { signals_->release(); }
+  // The next three may be called by any thread.
+  // Something has failed. Tells the others that nothing which ends from now on is right, and lets every
+  // stream of this rank go that waits for another. Again and again, until they have gone.
+  void give_up() noexcept;
+  // Throws when another rank has given up. Of work that has ended before the call, all is well otherwise.
+  void check(const RoundLabel& label);
+  // Gives up until the stream of this rank's work waits for nobody any more; false when it still does after
+  // that time. Then this object must be kept: the stream looks at what it has mapped.
+  bool settle(Timeout patience) noexcept;
   // The last thing all ranks do, on the stream of their work: nobody needs this rank's rooms and flags any
-  // more. Without it they stay for ever.
-  void leave(const RoundLabel& label);
+  // more. Without it they stay for ever. `look` is called while the stream is waited for, rests a little and
+  // throws when it cannot end.
+  void leave(const RoundLabel& label, const std::function<void()>& look);
 
  private:
   friend class DeviceRound;
@@ -62,6 +70,7 @@ class DevicePeers {
   std::vector<Hello> greet(const RoundLabel& label);
   bool agree(bool mine, const RoundLabel& label);
   bool try_rooms(const std::vector<Hello>& hellos, const RoundLabel& label);
+  void map_pages(const RoundLabel& label);
   void choose_signals(const std::vector<Hello>& hellos, const RoundLabel& label);
   bool use_flags(const RoundLabel& label);
 
@@ -75,13 +84,15 @@ class DevicePeers {
   const Device device_;
   SyncMode sync_ = SyncMode::host;
   std::unique_ptr<EventBoard> events_;
-  Tensor flags_;  // memory of the arena, with a FlagPage in it
-  Tensor rooms_;  // where data is shown, a room a round
+  Tensor flags_;                  // memory of the arena, with a FlagPage in it
+  Tensor rooms_;                  // where data is shown, a room a round
+  std::vector<FlagPage*> pages_;  // by rank
   std::unique_ptr<StreamSignals> signals_;
   std::vector<bool> same_process_;                            // by rank
   std::map<std::pair<int, std::uint64_t>, void*> mapped_;     // by rank and allocation
   std::map<std::uint64_t, std::vector<std::byte>> exported_;  // handles, by allocation
   std::uint64_t round_ = 0;                                   // the last one that was begun
+  StreamHandle stream_ = nullptr;                             // of that round
   bool left_ = false;
 };
 

@@ -27,11 +27,14 @@ DeviceRound::DeviceRound(DevicePeers& peers, const RoundTerms& terms, const Roun
       stream_(current_stream(peers.device_)),
       is_ready_(rank_index(peers.size())) {
   ++peers_.round_;
+  peers_.stream_ = stream_;
   notices_.emplace(peers_.hosts_, terms_, label_);
 }
 
-// The others must not wait for this rank, whatever ended the round.
+// The others must not wait for this rank, whatever ended the round; but they must know that its part is
+// missing.
 DeviceRound::~DeviceRound() {
+  if (std::uncaught_exceptions() > exceptions_before_) peers_.give_up();
   try {
     if (!closed_) close();
   } catch (const std::exception& error) {
@@ -40,7 +43,7 @@ DeviceRound::~DeviceRound() {
 }
 
 bool DeviceRound::fits(std::size_t bytes, std::size_t parts) {
-  return bytes + parts * part_alignment <= shown_bytes;
+  return bytes + parts * part_alignment <= shown_bytes + part_alignment;  // the last one needs none behind it
 }
 
 // The room was used `depth` rounds ago; all must have read it.
@@ -131,6 +134,7 @@ void DeviceRound::finish() {
   for (int r = 0; r < size(); ++r) {
     if (r == rank() || (exposed_to_ != everybody && exposed_to_ != r)) continue;
     if (notices_) notices_->meet(r);
+    peers_.check(label_);
     peers_.signals_->await(r, Point::done, peers_.round_, stream_);
   }
 }

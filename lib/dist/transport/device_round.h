@@ -3,6 +3,7 @@
 // stream alone.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <span>
 #include <vector>
@@ -57,6 +58,7 @@ class DeviceRound {
   bool exposes_ = false;          // others may touch this rank's memory
   int exposed_to_ = everybody;
   bool closed_ = false;  // done was signalled
+  const int exceptions_before_ = std::uncaught_exceptions();
 };
 
 }  // namespace dist

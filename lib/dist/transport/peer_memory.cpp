@@ -22,6 +22,10 @@ bool PeerMemory::maps(const TensorView& memory) const {
          Arena::local().offset_of(memory.data, memory.bytes()).has_value();
 }
 
+void PeerMemory::fail_given_up(TransportOptions options, int rank) {
+  setup_.engine.fail_withdrawn(std::move(options), peer(rank).global_rank);
+}
+
 std::byte* PeerMemory::windows() {
   if (!windows_) {
     log(LogLevel::info,

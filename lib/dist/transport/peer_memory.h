@@ -69,6 +69,8 @@ class PeerMemory {
   int size() const { return static_cast<int>(setup_.peers.size()); }
   // Whether the others can reach this memory: tensors' own, and all memory when the ranks are threads.
   bool maps(const TensorView& memory) const;
+  // Throws the error of an operation that another rank of the group has given up: why, if that is known.
+  [[noreturn]] void fail_given_up(TransportOptions options, int rank);
   // For tests: ranks that are threads then work with foreign memory as processes must.
   void act_as_process() { setup_.within_process = false; }
 

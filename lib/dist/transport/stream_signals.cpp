@@ -1,5 +1,9 @@
 #include "dist/transport/stream_signals.h"
 
+#include <cstdlib>
+
+#include "dist/core/fail.h"
+
 namespace dist {
 
 namespace {
@@ -28,8 +32,8 @@ class FlagSignals final : public StreamSignals {
   FlagSignals(Device device, int rank, const std::vector<FlagPage*>& pages)
       : api_(device_api(device.type).shared_from_this()), device_(device), rank_(rank) {
     for (FlagPage* const page : pages) {
-      api_->register_host(page, FlagPage::bytes);
-      pages_.emplace_back(page, Unregister{api_});
+      api_->register_host(device, page, FlagPage::bytes);
+      pages_.emplace_back(page, Unregister{api_, device});
     }
   }
 
@@ -48,7 +52,8 @@ class FlagSignals final : public StreamSignals {
  private:
   struct Unregister {
     std::shared_ptr<DeviceApi> api;
-    void operator()(FlagPage* page) const { api->unregister_host(page); }
+    Device device;
+    void operator()(FlagPage* page) const { api->unregister_host(device, page); }
   };
   using RegisteredPage = std::unique_ptr<FlagPage, Unregister>;
 
@@ -80,6 +85,14 @@ std::string_view name(SyncMode mode) {
     case SyncMode::host: return "host";
   }
   __builtin_unreachable();
+}
+
+std::optional<SyncMode> wanted_sync() {
+  const char* const value = std::getenv("DIST_CUDA_SYNC");
+  if (!value || *value == '\0') return std::nullopt;
+  for (const SyncMode mode : {SyncMode::events, SyncMode::flags, SyncMode::host})
+    if (name(mode) == value) return mode;
+  fail(Errc::invalid_argument, "DIST_CUDA_SYNC is \"{}\"; there are events, flags and host", value);
 }
 
 EventBoard::EventBoard(Device device) {

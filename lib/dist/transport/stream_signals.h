@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,8 @@ namespace dist {
 
 enum class SyncMode : std::uint64_t { events, flags, host };
 std::string_view name(SyncMode mode);
+// DIST_CUDA_SYNC, if it is set. Error{invalid_argument} says what there is.
+std::optional<SyncMode> wanted_sync();
 
 // Where a vector has what belongs to a rank.
 inline std::size_t rank_index(int rank) { return static_cast<std::size_t>(rank); }
@@ -37,7 +40,8 @@ class StreamSignals {
   // Makes the stream wait for that rank's. Where needs_meeting(), that rank's host has signalled already.
   virtual void await(int rank, Point point, std::uint64_t round, StreamHandle stream) = 0;
   virtual bool needs_meeting() const = 0;
-  // Lets every stream of this rank go that waits, now and later: something has failed.
+  // Lets every stream of this rank go that waits: something has failed. A stream that had a signal to give
+  // may take it back: to be called until nothing waits any more.
   virtual void release() noexcept {}
 };
 
@@ -53,13 +57,14 @@ class EventBoard {
   std::array<std::vector<Event>, 2> events_;
 };
 
-// What a rank's streams write, in pages of host memory that all ranks map. A cache line each.
+// What a rank tells the others, in a page of host memory that all ranks map. A cache line each.
 struct FlagPage {
   static constexpr std::size_t bytes = 4096;
   struct alignas(64) Line {
     StreamFlag value;
   };
-  Line points[2];
+  Line points[2];  // written by its streams
+  Line broken;     // 1: it has given up, or let its streams go; what ends from then on may be wrong
   StreamFlag& at(Point point) { return points[static_cast<std::size_t>(point)].value; }
 };
 

@@ -2,6 +2,7 @@
 // is a file.
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -92,17 +93,56 @@ TEST_P(DeviceProcesses, AKilledRankEndsTheOthersSoon) {
 
 // The group goes through the host.
 TEST_P(DeviceProcesses, ARankThatCannotTakePartTellsTheOthers) {
-  for (const std::string reason : {"exports", "sync"}) {
-    ProcessRanks ranks(3, [&](int rank, const auto&) {
-      make_device({.exports = rank != 1 || reason != "exports"});
-      if (rank == 1 && reason == "sync") ::setenv("DIST_CUDA_SYNC", "smoke", 1);
+  ProcessRanks ranks(3, [&](int rank, const auto&) {
+    make_device({.exports = rank != 1});
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
+    sweep_collectives(cuda(0), 20'000, DType::f32);
+    destroy_process_group();
+    return std::string("exact");
+  });
+  for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
+}
+
+// Nobody waits for a rank that dies while the group is left.
+TEST_P(DeviceProcesses, ADeathWhileTheGroupIsLeftEndsIt) {
+  ProcessRanks ranks(2, [](int rank, const auto& ready) -> std::string {
+    auto* const fake = new FakeDeviceGuard;
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
+    Tensor t = ones({30'000}, DType::f32, cuda(0));
+    all_reduce(t);
+    (void)sum(t);
+    barrier();
+    if (rank == 1) (*fake)->hold_all(true);
+    ready();
+    destroy_process_group();
+    return "left";
+  });
+  ASSERT_TRUE(ranks.wait_ready(std::chrono::seconds(30)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ranks.kill(1);
+  const auto killed = ProcessRanks::Clock::now();
+  const auto report = ranks.join(std::chrono::seconds(20))[0];
+  EXPECT_EQ(report.text, "left");
+  EXPECT_LE(report.ended - killed, std::chrono::seconds(2));
+}
+
+TEST(DeviceProcessesThatMisspell, LearnItWhenTheyStart) {
+  if (built_with_tsan) GTEST_SKIP() << "ThreadSanitizer does not support threads in a forked child";
+  ProcessRanks ranks(2, [](int rank, const auto&) {
+    make_device();
+    if (rank == 1) ::setenv("DIST_CUDA_SYNC", "smoke", 1);
+    try {
       init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
-      sweep_collectives(cuda(0), 20'000, DType::f32);
-      destroy_process_group();
-      return std::string("exact");
-    });
-    for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact") << reason;
-  }
+      Tensor t = ones({10}, DType::f32, cuda(0));
+      all_reduce(t);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  });
+  const auto reports = ranks.join(patience);
+  EXPECT_EQ(reports[1].text, "DIST_CUDA_SYNC is \"smoke\"; there are events, flags and host");
+  EXPECT_NE(reports[0].text.find("rank 1 gave up: DIST_CUDA_SYNC is"), std::string::npos) << reports[0].text;
 }
 
 TEST(DeviceProcessesThatDiffer, LearnItAndEveryLaterCallSaysSo) {

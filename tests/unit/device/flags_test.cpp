@@ -23,9 +23,9 @@ constexpr std::size_t page = 4096;
 class FlagsTest : public testing::Test {
  protected:
   FlagsTest() : pages(std::aligned_alloc(page, page), &std::free), flag(new (pages.get()) StreamFlag(0)) {
-    fake->register_host(pages.get(), page);
+    fake->register_host(gpu, pages.get(), page);
   }
-  ~FlagsTest() override { fake->unregister_host(pages.get()); }
+  ~FlagsTest() override { fake->unregister_host(gpu, pages.get()); }
 
   const Device gpu = cuda(0);
   FakeDeviceGuard fake;
@@ -82,13 +82,13 @@ TEST_F(FlagsTest, MemoryMustBeRegisteredAsOftenAsItIsUnregistered) {
   StreamFlag elsewhere{0};
   EXPECT_DIST_ERROR(fake->write_flag(gpu, a.handle(), &elsewhere, 1), Errc::internal,
                     "no registered host memory");
-  EXPECT_DIST_ERROR(fake->register_host(flag + 1, page), Errc::internal, "not whole pages");
-  fake->register_host(pages.get(), page);
-  fake->unregister_host(pages.get());
+  EXPECT_DIST_ERROR(fake->register_host(gpu, flag + 1, page), Errc::internal, "not whole pages");
+  fake->register_host(gpu, pages.get(), page);
+  fake->unregister_host(gpu, pages.get());
   fake->write_flag(gpu, a.handle(), flag, 1);
   a.synchronize();
   EXPECT_EQ(flag->load(), 1U);
-  fake->unregister_host(pages.get());
+  fake->unregister_host(gpu, pages.get());
   EXPECT_EQ(fake->host_pages_registered(), 0U);
   EXPECT_DIST_ERROR(fake->wait_flag(gpu, a.handle(), flag, 1), Errc::internal, "no registered host memory");
 }

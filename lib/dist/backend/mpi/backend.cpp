@@ -6,6 +6,7 @@
 #include "dist/backend/entries.h"
 #include "dist/backend/mpi/collectives.h"
 #include "dist/backend/mpi/transport.h"
+#include "dist/backend/operation_options.h"
 #include "dist/backend/run_collective.h"
 #include "dist/core/fail.h"
 
@@ -41,16 +42,22 @@ std::string MpiBackend::algorithm_for(const Operation& operation) const {
 }
 
 std::unique_ptr<Transport> MpiBackend::open_message(const Operation& operation) {
-  return std::make_unique<FlightTransport>(communicator_, context_.endpoint,
-                                           options_of(operation, std::string(dist::name(operation.kind))),
-                                           operation);
+  return std::make_unique<FlightTransport>(
+      communicator_, context_.endpoint,
+      options_of(context_, operation, std::string(dist::name(operation.kind))), operation);
+}
+
+int MpiBackend::carry(const Operation& operation) {
+  const auto transport = open_message(operation);
+  return start(*transport, message_of(operation)).wait();
 }
 
 Way MpiBackend::choose(const Operation&) { return {.algorithm = "mpi"}; }
 
 void MpiBackend::execute(const Operation& operation) {
   FlightTransport net(communicator_, context_.endpoint,
-                      options_of(operation, fmt::format("mpi_{}", dist::name(operation.kind))), operation);
+                      options_of(context_, operation, fmt::format("mpi_{}", dist::name(operation.kind))),
+                      operation);
   try {
     run_collective(net, operation,
                    [&](const CollectiveArgs& args) { mpi::run(net.flight(), operation.kind, args); });

@@ -198,6 +198,7 @@ void CudaDevice::stream_wait(Device device, StreamHandle stream, EventHandle eve
 }
 
 bool CudaDevice::is_done(Device device, EventHandle event) {
+  const UseDevice use(device);
   const cudaError_t state = cudaEventQuery(event_of(event));
   if (state == cudaErrorNotReady) {
     forget(state);
@@ -213,18 +214,21 @@ void CudaDevice::synchronize(Device device, StreamHandle stream) {
 }
 
 void CudaDevice::synchronize_event(Device device, EventHandle event) {
+  const UseDevice use(device);
   ensure(cudaEventSynchronize(event_of(event)), device, "cudaEventSynchronize");
 }
 
-void CudaDevice::register_host(void* pages, std::size_t bytes) {
+void CudaDevice::register_host(Device device, void* pages, std::size_t bytes) {
+  const UseDevice use(device);
   const std::scoped_lock lock(mutex_);
   if (!host_pages_.contains(pages))
-    ensure(cudaHostRegister(pages, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), cuda(0),
+    ensure(cudaHostRegister(pages, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), device,
            "cudaHostRegister({})", bytes);
   ++host_pages_[pages];
 }
 
-void CudaDevice::unregister_host(void* pages) noexcept {
+void CudaDevice::unregister_host(Device device, void* pages) noexcept {
+  const UseDevice use(device);
   const std::scoped_lock lock(mutex_);
   const auto found = host_pages_.find(pages);
   if (found == host_pages_.end() || --found->second > 0) return;

@@ -41,8 +41,8 @@ class CudaDevice final : public DeviceApi {
   void synchronize(Device device, StreamHandle stream) override;
   void synchronize_event(Device device, EventHandle event) override;
 
-  void register_host(void* pages, std::size_t bytes) override;
-  void unregister_host(void* pages) noexcept override;
+  void register_host(Device device, void* pages, std::size_t bytes) override;
+  void unregister_host(Device device, void* pages) noexcept override;
   bool has_flags(Device device) override;
   void write_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
   void wait_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;

@@ -1,0 +1,53 @@
+#include "dist/backend/host_collectives.h"
+
+#include <cstdlib>
+
+#include "dist/backend/operation_options.h"
+#include "dist/backend/run_collective.h"
+#include "dist/backend/run_direct.h"
+
+namespace dist {
+namespace {
+
+std::string_view dist_algo() {
+  const char* value = std::getenv("DIST_ALGO");
+  return value ? value : "";
+}
+
+}  // namespace
+
+HostCollectives::HostCollectives(const BackendContext& context)
+    : context_(context),
+      chooser_({.ranks = context.members.size(), .nodes = context.nodes}, context.costs, dist_algo()) {}
+
+std::string HostCollectives::algorithm_for(const Operation& operation) const {
+  return is_collective(operation.kind) ? std::string(chooser_.pick(operation, peers_ != nullptr).name)
+                                       : std::string();
+}
+
+// All ranks get the same answer.
+void HostCollectives::prepare(const Operation& operation) {
+  if (prepared_) return;
+  peers_ = context_.endpoint->map_peers(
+      options_of(context_, operation, std::string(dist::name(operation.kind)), map_peers_tag));
+  prepared_ = true;
+}
+
+Way HostCollectives::choose(const Operation& operation) {
+  // Contributions to premul_sum are multiplied first, in memory of their own.
+  const bool mapped = peers_ && operation.op.kind() != ReduceOp::Kind::premul_sum;
+  running_ = &chooser_.pick(operation, mapped);
+  is_direct_ = mapped && running_->direct;
+  return {running_->name, is_direct_};
+}
+
+void HostCollectives::execute(const Operation& operation) {
+  const auto options = [&] {
+    return options_of(context_, operation, fmt::format("{}_{}", running_->name, dist::name(operation.kind)));
+  };
+  if (is_direct_) return run_direct(*peers_, operation, running_->direct, OperationLabel(options));
+  const auto net = context_.endpoint->open(options());
+  run_collective(*net, operation, [&](const CollectiveArgs& args) { running_->run(*net, args); });
+}
+
+}  // namespace dist

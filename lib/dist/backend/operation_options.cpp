@@ -1,0 +1,35 @@
+#include "dist/backend/operation_options.h"
+
+#include "dist/transport/opcode.h"
+
+namespace dist {
+
+TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label) {
+  TransportOptions options = without_deadline(context, operation, std::move(label));
+  options.deadline = Deadline::after(operation.timeout);
+  return options;
+}
+
+TransportOptions without_deadline(const BackendContext& context, const Operation& operation,
+                                  std::string label) {
+  const bool message = !is_collective(operation.kind);
+  TransportOptions options;
+  options.members = context.members;
+  // A receive meets a send, so both carry the same code; its dtype must fit.
+  options.channel = {context.context, message ? operation.tag : operation.sequence,
+                     opcode_of(message ? OpKind::send : operation.kind, operation.dtype()), message};
+  options.label = {std::move(label), operation.sequence, operation.amount(), operation.where};
+  options.mode = message ? context.send_mode : SendMode::eager;
+  options.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
+  return options;
+}
+
+// Its ranks may call different operations: they learn it from these.
+TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label,
+                            std::uint64_t tag) {
+  TransportOptions options = options_of(context, operation, std::move(label));
+  options.channel = {context.context, tag, 0, false};
+  return options;
+}
+
+}  // namespace dist

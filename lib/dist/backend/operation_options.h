@@ -1,0 +1,36 @@
+// What an operation's transports are opened with.
+#pragma once
+
+#include <string>
+
+#include "dist/backend/backend.h"
+#include "dist/transport/peer_memory.h"
+
+namespace dist {
+
+// `label`: what runs, for errors ("ring_all_reduce").
+TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label);
+TransportOptions without_deadline(const BackendContext& context, const Operation& operation,
+                                  std::string label);
+
+// Channels of a group that belong to no operation: no collective has so high a number.
+inline constexpr std::uint64_t map_peers_tag = std::uint64_t{1} << 61;
+inline constexpr std::uint64_t device_peers_tag = map_peers_tag + 1;
+inline constexpr std::uint64_t lifeline_tag = map_peers_tag + 2;
+inline constexpr std::uint64_t farewell_tag = map_peers_tag + 3;
+// Such a one.
+TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label,
+                            std::uint64_t tag);
+
+// What rounds of one operation say of it, made when it is asked for.
+template <class Make>
+class OperationLabel final : public RoundLabel {
+ public:
+  explicit OperationLabel(const Make& make) : make_(make) {}
+  TransportOptions options() const override { return make_(); }
+
+ private:
+  const Make& make_;
+};
+
+}  // namespace dist

@@ -1,0 +1,144 @@
+#include "dist/backend/stream_backend.h"
+
+#include <utility>
+
+#include "dist/backend/operation_options.h"
+#include "dist/backend/staged_work.h"
+#include "dist/backend/staging.h"
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+
+namespace dist {
+
+namespace {
+
+constexpr Timeout look_again = std::chrono::microseconds(500);  // at what is under way
+
+bool on_device(const Operation& operation) { return operation.device().type != DeviceType::cpu; }
+
+}  // namespace
+
+StreamBackend::StreamBackend(std::string_view of, const BackendContext& context)
+    : OrderedBackend(of, context, context.endpoint),
+      host_(context_),
+      watch_({.started = [this] { context_.observer->thread_started(); },
+              .wait_a_little = [this] { wait_a_little(); },
+              .look =
+                  [this](const Operation& operation) {
+                    refuse_if_broken(operation);
+                    look(operation);
+                  },
+              .completed = [this](const Operation& operation) { context_.observer->completed(operation); },
+              .failed =
+                  [this](const Operation& operation, std::exception_ptr error) {
+                    let_go();
+                    try {
+                      std::rethrow_exception(context_.observer->failed(operation, std::move(error)));
+                    } catch (const std::exception& told) {
+                      break_by(told);
+                    }
+                  },
+              .let_go = [this] { let_go(); }}) {}
+
+void StreamBackend::stop() {
+  OrderedBackend::stop();
+  watch_.stop();
+}
+
+bool StreamBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType,
+                             std::string* why) const {
+  return OrderedBackend::supports(kind, op, dtype, DeviceType::cpu, why);
+}
+
+std::string StreamBackend::algorithm_for(const Operation& operation) const {
+  const Way here = on_device(operation) ? way_of(operation) : Way{};
+  return here.algorithm.empty() ? host_.algorithm_for(operation) : std::string(here.algorithm);
+}
+
+void StreamBackend::watch_members(const Operation& operation) {
+  TransportOptions options = options_of(context_, operation, "waiting for the device", lifeline_tag);
+  options.deadline = Deadline::never();
+  lifeline_ = std::make_unique<Lifeline>(*context_.endpoint, std::move(options));
+}
+
+void StreamBackend::wait_a_little() {
+  if (!lifeline_) return dist::sleep(look_again);
+  context_.endpoint->progress(look_again);  // where a death is noticed
+  lifeline_->check();
+}
+
+int StreamBackend::carry(const Operation& operation) {
+  if (!on_device(operation)) return OrderedBackend::carry(operation);
+  StagedOperation staged(operation);
+  const int peer = OrderedBackend::carry(staged.on_host());
+  staged.copy_back();
+  return peer;
+}
+
+std::shared_ptr<WorkState> StreamBackend::submit_message(Operation operation) {
+  if (!on_device(operation)) return OrderedBackend::submit_message(std::move(operation));
+  StagedOperation staged(operation);
+  auto host = OrderedBackend::submit_message(staged.on_host());
+  return std::make_shared<StagedWork>(std::move(staged), std::move(host));
+}
+
+std::shared_ptr<StreamPoints> StreamBackend::mark(const Operation& operation) {
+  if (!on_device(operation)) return nullptr;
+  const Device device = operation.device();
+  if (device_ && *device_ != device)
+    fail(Errc::invalid_argument,
+         "rank {}: {} has tensors on {}, but this group works on {}; use one device a rank",
+         context_.members[context_.rank], describe(operation), device.str(), device_->str());
+  if (!stream_) stream_.emplace(device);
+  device_ = device;
+  auto points = std::make_shared<StreamPoints>(device);
+  points->ready.record(current_stream(device));
+  return points;
+}
+
+void StreamBackend::prepare(const Operation& operation) {
+  if (!on_device(operation)) return host_.prepare(operation);
+  if (!connected_) {
+    const StreamGuard guard(*device_, stream_->handle());
+    connect(operation);
+    connected_ = true;
+  }
+  if (way_of(operation).algorithm.empty()) host_.prepare(operation);
+}
+
+Way StreamBackend::choose(const Operation& operation) {
+  const Way here = on_device(operation) ? way_of(operation) : Way{};
+  return here.algorithm.empty() ? host_.choose(operation) : here;
+}
+
+void StreamBackend::execute(const Operation& operation) {
+  if (operation.kind == OpKind::barrier) watch_.wait_idle();  // it is behind all that was enqueued
+  host_.execute(operation);
+}
+
+void StreamBackend::enqueue(const Operation& operation, const std::shared_ptr<StreamPoints>& points) {
+  const StreamGuard guard(*device_, stream_->handle());
+  points->ready.make_wait(*device_, stream_->handle());
+  if (way_of(operation).algorithm.empty()) {
+    StagedOperation staged(operation);
+    host_.execute(staged.on_host());
+    staged.copy_back();
+  } else {
+    start(operation);
+  }
+  points->done.record(stream_->handle());
+  watch_.add(operation, points);
+}
+
+void StreamBackend::leave() {
+  watch_.wait_idle();
+  if (!connected_ || is_broken()) return;
+  try {
+    const StreamGuard guard(*device_, stream_->handle());
+    part();
+  } catch (const std::exception& error) {
+    log(LogLevel::info, "leaving the group on {}: {}", device_->str(), error.what());
+  }
+}
+
+}  // namespace dist

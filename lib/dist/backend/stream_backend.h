@@ -1,0 +1,66 @@
+// What the backends of device tensors have in common. Collectives run on a stream of the group, behind the
+// caller's current stream, which waits for the result; the host waits for the others' calls at most. What
+// became of them is seen by a thread (stream_watch.h). What the derived class cannot do on the device goes
+// through the host, as do messages; operations on CPU tensors are run as the host backend runs them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "dist/backend/host_collectives.h"
+#include "dist/backend/lifeline.h"
+#include "dist/backend/ordered.h"
+#include "dist/backend/stream_watch.h"
+
+namespace dist {
+
+class StreamBackend : public OrderedBackend {
+ public:
+  bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
+                std::string* why) const override;
+  std::string algorithm_for(const Operation& operation) const final;
+
+ protected:
+  StreamBackend(std::string_view name, const BackendContext& context);  // `name`: static storage
+  // First thing in a derived class's destructor: threads use the rest.
+  void stop();
+
+  // The next three: for one collective on device tensors at a time, the group's stream being the current one.
+  virtual void connect(const Operation& operation) = 0;  // once, before the first; every rank calls it
+  // How it runs on the device; without an algorithm: it goes through the host. The same on all ranks.
+  virtual Way way_of(const Operation& operation) const = 0;
+  virtual void start(const Operation& operation) = 0;  // enqueues it
+  // Throws when what was enqueued cannot end, or, having ended, not well. On the watch's thread.
+  virtual void look(const Operation&) {}
+  // All is well and has ended: the last words to the other ranks. The group's stream is the current one.
+  virtual void part() {}
+
+  // From now on the death of a member ends what is enqueued.
+  void watch_members(const Operation& operation);
+  void wait_a_little();  // throws when a member has gone
+  Device device() const { return *device_; }
+  StreamHandle stream() const { return stream_->handle(); }
+  // Of what outlives the backend on purpose.
+  std::optional<Stream> take_stream() { return std::move(stream_); }
+
+ private:
+  int carry(const Operation& operation) final;
+  std::shared_ptr<WorkState> submit_message(Operation operation) final;
+  std::shared_ptr<StreamPoints> mark(const Operation& operation) final;
+  void prepare(const Operation& operation) final;
+  Way choose(const Operation& operation) final;
+  void execute(const Operation& operation) final;
+  void enqueue(const Operation& operation, const std::shared_ptr<StreamPoints>& points) final;
+  void leave() final;
+
+  HostCollectives host_;
+  // Made by the first collective on a device.
+  std::optional<Device> device_;
+  std::optional<Stream> stream_;
+  bool connected_ = false;
+  std::unique_ptr<Lifeline> lifeline_;
+  StreamWatch watch_;
+};
+
+}  // namespace dist
