@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -41,6 +42,7 @@ class FakeDevice final : public DeviceApi {
   ~FakeDevice() override;
 
   int count() const override { return static_cast<int>(devices_.size()); }
+  std::string bus_id(Device device) override { return "fake GPU " + std::to_string(device.index); }
   void* allocate(Device device, std::size_t bytes) override;
   void deallocate(Device device, void* pointer) noexcept override;
   Allocation allocation_of(Device device, const void* pointer) override;
@@ -77,6 +79,11 @@ class FakeDevice final : public DeviceApi {
   void binary(Device device, StreamHandle stream, TensorView out, TensorView a, TensorView b,
               BinaryOp op) override;
   void add_scaled(Device device, StreamHandle stream, TensorView acc, TensorView in, double alpha) override;
+
+  // For a library that puts work of its own on streams: what it does when its turn has come, and where its
+  // data is then.
+  void enqueue(Device device, StreamHandle stream, std::function<void()> work);
+  TensorView on_host(Device device, const TensorView& view);
 
   // For tests.
   void hold_all(bool held);  // streams made later are held too

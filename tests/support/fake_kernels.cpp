@@ -33,6 +33,16 @@ void FakeDevice::launch(Device device, StreamHandle handle, std::function<void()
   stream(device, handle).enqueue(std::move(work));
 }
 
+void FakeDevice::enqueue(Device device, StreamHandle handle, std::function<void()> work) {
+  const std::scoped_lock lock(mutex_);
+  launch(device, handle, std::move(work));
+}
+
+TensorView FakeDevice::on_host(Device device, const TensorView& view) {
+  const std::scoped_lock lock(mutex_);
+  return locate(device, view);
+}
+
 void FakeDevice::copy(Device device, StreamHandle handle, void* to, const void* from, std::size_t bytes) {
   const std::scoped_lock lock(mutex_);
   std::byte* const to_device = locate(to, bytes);

@@ -75,11 +75,4 @@ const BackendEntry& find_backend(std::string_view name);
 const BackendEntry& backend_named(std::string_view name);  // whether it can be used or not
 std::span<const BackendEntry> backends();
 
-// What backend = "auto" means in this build and on this machine, and why (for DIST_LOG=info).
-struct BackendChoice {
-  std::string_view backend;
-  std::string reason;
-};
-BackendChoice choose_backend();
-
 }  // namespace dist

@@ -8,6 +8,7 @@ Lifeline::Lifeline(Endpoint& endpoint, TransportOptions options) : net_(endpoint
 }
 
 void Lifeline::check() {
+  const std::scoped_lock lock(mutex_);
   for (Request& request : requests_)
     if (request.is_completed()) request.wait();
 }

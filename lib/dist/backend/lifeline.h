@@ -5,13 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "dist/transport/endpoint.h"
 
 namespace dist {
 
-// Used by one thread at a time.
+// Thread-safe.
 class Lifeline {
  public:
   // On a channel of its own.
@@ -20,6 +21,7 @@ class Lifeline {
   void check();
 
  private:
+  std::mutex mutex_;  // of what follows
   std::unique_ptr<Transport> net_;
   std::array<std::byte, 1> nothing_{};
   std::vector<Request> requests_;  // after net_: cancelled first

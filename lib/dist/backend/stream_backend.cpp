@@ -67,6 +67,15 @@ void StreamBackend::wait_a_little() {
   lifeline_->check();
 }
 
+void StreamBackend::meet_on_host(Timeout timeout) {
+  Operation meeting;
+  meeting.sequence = farewell_tag;
+  meeting.timeout = timeout;
+  host_.prepare(meeting);
+  (void)host_.choose(meeting);
+  host_.execute(meeting);
+}
+
 int StreamBackend::carry(const Operation& operation) {
   if (!on_device(operation)) return OrderedBackend::carry(operation);
   StagedOperation staged(operation);

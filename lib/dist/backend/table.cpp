@@ -37,11 +37,4 @@ const BackendEntry& backend_named(std::string_view name) {
   fail(Errc::invalid_argument, "backend \"{}\" does not exist; there are {}", name, fmt::join(names, ", "));
 }
 
-BackendChoice choose_backend() {
-  std::string why_not_nccl, why_not_cuda;
-  nccl::available(&why_not_nccl);
-  if (cuda_backend::available(&why_not_cuda)) why_not_cuda = "cuda is there for who asks for it by name";
-  return {"host", fmt::format("{}; {}", why_not_nccl, why_not_cuda)};
-}
-
 }  // namespace dist

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dist/core/kernels.h"
@@ -35,6 +36,8 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
  public:
   virtual ~DeviceApi() = default;
   virtual int count() const = 0;  // devices of this type
+  // Which one of its host it is: equal in all processes, whatever index each has for it.
+  virtual std::string bus_id(Device) = 0;
 
   virtual void* allocate(Device, std::size_t bytes) = 0;
   virtual void deallocate(Device,

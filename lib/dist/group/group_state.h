@@ -22,8 +22,8 @@ struct GroupState {
     std::string name;           // unique in the job
     std::uint32_t context = 0;  // in message headers
     Members ranks;
-    std::string backend;
-    std::string asked;  // in a simulation: the backend that the program names; empty: none
+    std::string backend;  // "auto" until the ranks have told each other what they have
+    std::string asked;    // in a simulation: the backend that the program names; empty: none
     Timeout timeout = default_timeout;
   };
   GroupState(Identity of, int my_global_rank);
@@ -35,7 +35,7 @@ struct GroupState {
   std::pair<std::uint32_t, int> key() const { return {identity.context, global_rank_of(0)}; }
   bool is_alive() const { return job != nullptr; }
 
-  const Identity identity;
+  Identity identity;
   const int global_rank;
   const int rank;           // in this group, -1 for a non-member
   JobState* job = nullptr;  // null once the group was destroyed

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "dist/backend/auto_choice.h"
 #include "dist/collectives/cost_model_file.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
@@ -30,6 +31,25 @@ void finish_pending(GroupState& group) {
   }
 }
 
+int host_of(const Job& job) {
+  const auto rank = static_cast<std::size_t>(job.rank);
+  return rank < job.hosts.size() ? job.hosts[rank] : 0;
+}
+
+// The second line of what a rank says when it joins.
+RankDevice device_in(std::string_view said) {
+  said.remove_prefix(said.find('\n') + 1);
+  return RankDevice::from(said.substr(0, said.find('\n')));
+}
+
+std::string chosen_by_all(const Exchanged& exchanged) {
+  std::vector<RankDevice> devices;
+  for (const ControlMessage& message : exchanged.messages) devices.push_back(device_in(message.data));
+  const BackendChoice choice = choose_backend(devices);
+  log(LogLevel::info, "backend auto is {}: {}", choice.backend, choice.reason);
+  return std::string(choice.backend);
+}
+
 // How long a rank that leaves in disorder keeps the store for the others.
 constexpr Timeout hasty_patience = std::chrono::seconds(1);
 
@@ -40,10 +60,8 @@ ResolvedBackend resolve_backend(const std::string& named, const RankContext& con
     if (named == "auto") return {"sim", ""};
     return {"sim", std::string(backend_named(named).name)};
   }
-  if (named != "auto") return {std::string(find_backend(named).name), ""};
-  const BackendChoice choice = choose_backend();
-  log(LogLevel::info, "backend auto is {}: {}", choice.backend, choice.reason);
-  return {std::string(choice.backend), ""};
+  if (named == "auto") return {named, ""};
+  return {std::string(find_backend(named).name), ""};
 }
 
 JobState::JobState(const InitOptions& options, RankContext& of)
@@ -114,12 +132,14 @@ void JobState::connect() {
 void JobState::agree_with_others(GroupState& world, const InitOptions& options) {
   const ControlCall call{"init_process_group", options.where, job.timeout};
   const bool is_virtual = context.virtual_world != nullptr;
+  const bool is_auto = world.identity.backend == "auto";
   const auto measured = is_virtual ? std::nullopt : load_cost_model(cost_model_path());
-  const ControlMessage mine{fmt::format("init_process_group(backend {})", world.identity.backend),
-                            options.where.str(),
-                            fmt::format("{} {}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
-                                        measured ? to_json(*measured) : ""),
-                            options.where};
+  const ControlMessage mine{
+      fmt::format("init_process_group(backend {})", world.identity.backend), options.where.str(),
+      fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
+                  is_auto ? local_device(host_of(job), job.local_rank).str() : "",
+                  measured ? to_json(*measured) : ""),
+      options.where};
   // The mismatch check needs all ranks: one that asks for it is enough.
   const auto exchanged = exchange(world, call, mine);
   settings.debug = exchanged->once([](const auto& messages) {
@@ -129,9 +149,11 @@ void JobState::agree_with_others(GroupState& world, const InitOptions& options) 
     return highest;
   });
   const std::string& rank_0 = exchanged->messages[0].data;
-  const auto space = rank_0.find(' '), line_end = rank_0.find('\n');
+  const auto space = rank_0.find(' '), line_end = rank_0.find('\n'),
+             costs_at = rank_0.find('\n', line_end + 1) + 1;
   if (tracer) start_trace(*tracer, job, Moment::parse(rank_0.substr(space + 1, line_end - space - 1)));
-  if (line_end + 1 < rank_0.size()) costs = cost_model_from_json(rank_0.substr(line_end + 1), "of rank 0");
+  if (costs_at < rank_0.size()) costs = cost_model_from_json(rank_0.substr(costs_at), "of rank 0");
+  if (is_auto) world.identity.backend = chosen_by_all(*exchanged);
 }
 
 std::shared_ptr<JobState> JobState::of(RankContext& context) {

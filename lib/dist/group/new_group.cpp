@@ -95,7 +95,7 @@ ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& opt
   GroupState& world = resolve({});
   JobState& job = *world.job;
   check_ranks(world, ranks, options.where);
-  const auto [backend, asked] = options.backend.empty()
+  const auto [backend, asked] = options.backend.empty() || options.backend == "auto"
                                     ? ResolvedBackend{world.identity.backend, world.identity.asked}
                                     : resolve_backend(options.backend, job.context);
   const Timeout timeout = options.timeout.value_or(world.identity.timeout);

@@ -71,12 +71,15 @@ bool is_initialized();
 int get_rank(const ProcessGroup& group = {});        // -1 for a non-member of `group`
 int get_world_size(const ProcessGroup& group = {});  // -1 for a non-member of `group`
 int get_local_rank();                                // among the ranks of this host
+// Where this rank's tensors go if nobody says otherwise: cuda(get_local_rank() modulo the GPUs here), the CPU
+// where there are none, and of virtual ranks.
+Device get_device();
 std::string get_backend(const ProcessGroup& group = {});
 std::vector<int> get_process_group_ranks(const ProcessGroup& group = {});
 ProcessGroup default_group();  // Error{not_initialized} before init_process_group
 
 struct NewGroupOptions {
-  std::string backend = {};             // empty: the parent's
+  std::string backend = {};             // empty, or auto: the parent's
   std::optional<Timeout> timeout = {};  // unset: the parent's
   CallSite where = CallSite::current();
 };

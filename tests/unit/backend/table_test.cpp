@@ -1,6 +1,10 @@
 // The backend table, its stubs, and what the host backend supports.
+#include <vector>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "dist/backend/auto_choice.h"
 #include "dist/backend/composed.h"
 
 #include "support/expect_error.h"
@@ -35,10 +39,29 @@ TEST(BackendTable, UnknownNamesListTheKnown) {
                [] { find_backend("gloo"); });
 }
 
-TEST(BackendTable, AutoGivesItsReason) {
-  const BackendChoice choice = choose_backend();
-  EXPECT_TRUE(find_backend(choice.backend).available(nullptr));
-  EXPECT_NE(choice.reason, "");
+TEST(BackendTable, AutoIsWhatAllRanksHave) {
+  const RankDevice a{"GPU a", true, ""}, b{"GPU b", true, ""}, lean{"GPU b", false, "no libnccl"},
+      none{"", false, "no GPU"};
+  const auto choose = [](std::vector<RankDevice> by_rank) {
+    const BackendChoice choice = choose_backend(by_rank);
+    return fmt::format("{}: {}", choice.backend, choice.reason);
+  };
+  EXPECT_EQ(choose({a, b}), "nccl: every rank has a GPU of its own");
+  EXPECT_EQ(choose({a, b, a}), "cuda: ranks 0 and 2 share a GPU (GPU a)");
+  EXPECT_EQ(choose({a, lean}), "cuda: every rank has a GPU of its own, but rank 1 has no NCCL: no libnccl");
+  EXPECT_EQ(choose({a, none, b}), "host: rank 1 has no GPU: no GPU");
+  EXPECT_EQ(choose({none}), "host: rank 0 has no GPU: no GPU");
+}
+
+TEST(BackendTable, WhatARankHasSurvivesItsLine) {
+  for (const RankDevice& one :
+       {RankDevice{"0000:1b:00.0 of host 3", true, ""}, RankDevice{"", false, "why not"}}) {
+    const RankDevice again = RankDevice::from(one.str());
+    EXPECT_EQ(again.gpu, one.gpu);
+    EXPECT_EQ(again.nccl, one.nccl);
+    EXPECT_EQ(again.reason, one.reason);
+  }
+  EXPECT_EQ(RankDevice::from("").gpu, "");
 }
 
 TEST(HostBackend, SupportTable) {

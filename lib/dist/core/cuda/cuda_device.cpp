@@ -1,6 +1,7 @@
 #include "dist/core/cuda/cuda_device.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -59,6 +60,13 @@ CudaDevice::PerDevice& CudaDevice::at(Device device) {
     fail(Errc::invalid_argument, "{} does not exist; this machine has {} such devices", device.str(),
          count());
   return devices_[static_cast<std::size_t>(device.index)];
+}
+
+std::string CudaDevice::bus_id(Device device) {
+  std::array<char, 32> id{};
+  ensure(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device.index), device,
+         "cudaDeviceGetPCIBusId");
+  return id.data();
 }
 
 void* CudaDevice::allocate(Device device, std::size_t bytes) {

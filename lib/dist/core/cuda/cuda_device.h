@@ -23,6 +23,7 @@ class CudaDevice final : public DeviceApi {
   explicit CudaDevice(int count);
 
   int count() const override { return static_cast<int>(devices_.size()); }
+  std::string bus_id(Device device) override;
   void* allocate(Device device, std::size_t bytes) override;
   void deallocate(Device device, void* pointer) noexcept override;
   Allocation allocation_of(Device device, const void* pointer) override;

@@ -1,0 +1,143 @@
+#include "dist/backend/nccl/backend.h"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "dist/backend/collective_work.h"
+#include "dist/backend/entries.h"
+#include "dist/backend/nccl/collectives.h"
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+
+namespace dist::nccl {
+namespace {
+
+constexpr Timeout close_timeout = std::chrono::seconds(5);
+
+bool shares_gpus() {
+  const char* const value = std::getenv("DIST_NCCL_SHARE_GPU");
+  return value && std::string_view(value) == "1";
+}
+
+// NCCL refuses two ranks with the same GPU on the same host, so each is made a host of its own: they talk
+// over sockets then. Before NCCL reads its environment, which it does once.
+void look_like_many_hosts(const BackendContext& context) {
+  for (int peer = 0; peer < context.endpoint->world_size(); ++peer)
+    if (context.endpoint->link_kind(peer) == "thread")
+      fail(Errc::unsupported,
+           "DIST_NCCL_SHARE_GPU=1 is for ranks that are processes, and several ranks of this job are threads "
+           "of "
+           "one; start them by ./distlab run or distrun, or use backend \"cuda\"");
+  ::setenv("NCCL_HOSTID", fmt::format("distlab-rank-{}", context.endpoint->rank()).c_str(), 1);
+  ::setenv("NCCL_SOCKET_IFNAME", "lo", 0);
+  ::setenv("NCCL_IB_DISABLE", "1", 0);
+  ::setenv("NCCL_NET_PLUGIN", "none", 0);
+}
+
+bool is_bit_operation(ReduceOp::Kind op) {
+  return op == ReduceOp::Kind::band || op == ReduceOp::Kind::bor || op == ReduceOp::Kind::bxor;
+}
+
+struct InPlace {
+  std::mutex mutex;
+  std::shared_ptr<Library> library;
+};
+
+InPlace& in_place() {
+  static auto* const instance = new InPlace;
+  return *instance;
+}
+
+}  // namespace
+
+void set_library(std::shared_ptr<Library> library) {
+  const std::scoped_lock lock(in_place().mutex);
+  in_place().library = std::move(library);
+}
+
+std::shared_ptr<Library> library() {
+  const std::scoped_lock lock(in_place().mutex);
+  auto& found = in_place().library;
+  if (!found) found = open_library();
+  return found;
+}
+
+NcclBackend::NcclBackend(const BackendContext& context, std::shared_ptr<Library> library)
+    : StreamBackend("nccl", context), library_(std::move(library)) {
+  if (shares_gpus()) look_like_many_hosts(context_);
+}
+
+NcclBackend::~NcclBackend() { stop(); }
+
+bool NcclBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
+                           std::string* why) const {
+  if (!StreamBackend::supports(kind, op, dtype, device, why)) return false;
+  const bool reduces = kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
+  if (device == DeviceType::cpu || !reduces || !is_bit_operation(op)) return true;
+  if (why)
+    *why = fmt::format(
+        "NCCL has no {}: it knows sum, avg, product, min, max and premul_sum; use backend "
+        "\"cuda\", or a copy on the CPU (.to(dist::cpu))",
+        dist::name(op));
+  return false;
+}
+
+Way NcclBackend::way_of(const Operation& operation) const {
+  if (!operation.algorithm.empty() && operation.algorithm != "nccl")
+    fail(Errc::invalid_argument,
+         "the nccl backend leaves the algorithm to NCCL, so \"{}\" cannot be chosen; leave .algorithm empty, "
+         "set NCCL_ALGO, or use backend \"cuda\"",
+         operation.algorithm);
+  return {.algorithm = "nccl"};
+}
+
+Patience NcclBackend::patience_for(const Operation& operation) {
+  return {.deadline = Deadline::after(operation.timeout),
+          .look = [this] { wait_a_little(); },
+          .doing = fmt::format("rank {}: {}", context_.members[context_.rank], describe(operation))};
+}
+
+void NcclBackend::connect(const Operation& operation) {
+  watch_members(operation);
+  communicator_ = std::make_unique<Communicator>(library_, device(), context_, patience_for(operation));
+  log(LogLevel::info, "NCCL {} has connected the {} ranks of {}", library_->version(),
+      context_.members.size(), context_.group_name);
+}
+
+void NcclBackend::start(const Operation& operation) {
+  nccl::run(*communicator_, operation, patience_for(operation));
+}
+
+void NcclBackend::look(const Operation&) { communicator_->check(); }
+
+void NcclBackend::let_go() noexcept {
+  if (communicator_) communicator_->abort();
+}
+
+// All ranks come here when their work has ended, and none goes before the others have.
+void NcclBackend::part() {
+  meet_on_host(close_timeout);
+  Operation leaving;
+  leaving.timeout = close_timeout;
+  communicator_->close(patience_for(leaving));
+}
+
+bool available(std::string* why) {
+  try {
+    if (device_api(DeviceType::cuda).count() == 0) fail(Errc::unsupported, "there is no cuda device");
+    (void)library();
+    if (why) why->clear();
+    return true;
+  } catch (const Error& error) {
+    if (why) *why = fmt::format("the nccl backend cannot run here: {}; use backend \"host\"", error.what());
+    return false;
+  }
+}
+
+std::unique_ptr<Backend> make(const BackendContext& context) {
+  std::string why;
+  if (!available(&why)) fail(Errc::unsupported, "{}", why);
+  return std::make_unique<NcclBackend>(context, library());
+}
+
+}  // namespace dist::nccl

@@ -1,0 +1,126 @@
+#include "dist/backend/nccl/collectives.h"
+
+#include <optional>
+
+#include "dist/core/fail.h"
+#include "dist/core/kernels.h"
+
+namespace dist::nccl {
+namespace {
+
+// One operation on its way into NCCL.
+struct Flight {
+  const Operation& operation;
+  Library& library;
+  Comm comm;
+  const int rank, size;
+  const StreamHandle stream;
+
+  TensorView in() const { return operation.inputs[0]; }
+  TensorView out() const { return operation.outputs[0]; }
+  TensorView in(int r) const { return operation.inputs[static_cast<std::size_t>(r)]; }
+  TensorView out(int r) const { return operation.outputs[static_cast<std::size_t>(r)]; }
+
+  // Nothing is sent for no elements, nor to oneself.
+  void send(const TensorView& view, int peer) const {
+    if (view.count > 0 && peer != rank) library.send(comm, view, peer, stream);
+  }
+  void recv(const TensorView& view, int peer) const {
+    if (view.count > 0 && peer != rank) library.recv(comm, view, peer, stream);
+  }
+};
+
+bool in_one_allocation(const TensorView& a, const TensorView& b) {
+  try {
+    DeviceApi& api = device_api(a.device.type);
+    return api.allocation_of(a.device, a.data).id == api.allocation_of(b.device, b.data).id;
+  } catch (const Error&) {
+    return false;  // foreign memory
+  }
+}
+
+// The tensors as one, where they are equally long and lie behind each other.
+std::optional<TensorView> as_one(const TensorList& tensors) {
+  TensorView all = tensors[0];
+  for (std::size_t i = 1; i < tensors.size(); ++i) {
+    if (tensors[i].count != tensors[0].count || tensors[i].data != all.data + all.bytes())
+      return std::nullopt;
+    all.count += tensors[i].count;
+  }
+  if (tensors.size() > 1 && !in_one_allocation(tensors[0], tensors[tensors.size() - 1])) return std::nullopt;
+  return all;
+}
+
+void scatter(const Flight& f) {
+  for (int r = 0; f.rank == f.operation.root && r < f.size; ++r) f.send(f.in(r), r);
+  f.recv(f.out(), f.operation.root);
+}
+
+void gather(const Flight& f) {
+  f.send(f.in(), f.operation.root);
+  for (int r = 0; f.rank == f.operation.root && r < f.size; ++r) f.recv(f.out(r), r);
+}
+
+void all_to_all(const Flight& f) {
+  for (int r = 0; r < f.size; ++r) {
+    f.send(f.in(r), r);
+    f.recv(f.out(r), r);
+  }
+}
+
+// Tensors that differ in length or lie apart: as many broadcasts, in one operation.
+void all_gather(const Flight& f) {
+  if (const auto all = as_one(f.operation.outputs); all && all->count == f.size * f.in().count)
+    return f.library.all_gather(f.comm, f.in(), *all, f.stream);
+  for (int r = 0; r < f.size; ++r)
+    f.library.broadcast(f.comm, r == f.rank ? f.in() : f.out(r), f.out(r), r, f.stream);
+}
+
+void reduce_scatter(const Flight& f) {
+  if (const auto all = as_one(f.operation.inputs); all && all->count == f.size * f.out().count)
+    return f.library.reduce_scatter(f.comm, *all, f.out(), f.operation.op, f.stream);
+  for (int r = 0; r < f.size; ++r)
+    f.library.reduce(f.comm, f.in(r), r == f.rank ? f.out() : f.in(r), f.operation.op, r, f.stream);
+}
+
+// What this rank sends itself.
+void copy_own(const Operation& operation, int rank) {
+  const auto own = static_cast<std::size_t>(rank);
+  const bool is_root = rank == operation.root;
+  if (operation.kind == OpKind::scatter && is_root) copy(operation.outputs[0], operation.inputs[own]);
+  if (operation.kind == OpKind::gather && is_root) copy(operation.outputs[own], operation.inputs[0]);
+  if (operation.kind == OpKind::all_to_all) copy(operation.outputs[own], operation.inputs[own]);
+}
+
+void enqueue(const Flight& f) {
+  const Operation& operation = f.operation;
+  switch (operation.kind) {
+    case OpKind::all_reduce: return f.library.all_reduce(f.comm, f.out(), f.out(), operation.op, f.stream);
+    case OpKind::reduce:
+      return f.library.reduce(f.comm, f.out(), f.out(), operation.op, operation.root, f.stream);
+    case OpKind::broadcast: return f.library.broadcast(f.comm, f.out(), f.out(), operation.root, f.stream);
+    case OpKind::scatter: return scatter(f);
+    case OpKind::gather: return gather(f);
+    case OpKind::all_gather: return all_gather(f);
+    case OpKind::reduce_scatter: return reduce_scatter(f);
+    case OpKind::all_to_all: return all_to_all(f);
+    case OpKind::barrier:
+    case OpKind::send:
+    case OpKind::recv: break;
+  }
+  fail(Errc::internal, "nccl::run was given a {}", name(operation.kind));
+}
+
+}  // namespace
+
+void run(Communicator& communicator, const Operation& operation, const Patience& patience) {
+  const int rank = communicator.rank(), size = communicator.size();
+  copy_own(operation, rank);
+  communicator.run(
+      [&](Library& library, Comm comm) {
+        enqueue({operation, library, comm, rank, size, current_stream(operation.device())});
+      },
+      patience);
+}
+
+}  // namespace dist::nccl

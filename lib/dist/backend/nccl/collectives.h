@@ -1,0 +1,12 @@
+// The collectives by NCCL's calls.
+#pragma once
+
+#include "dist/backend/nccl/communicator.h"
+#include "dist/backend/operation.h"
+
+namespace dist::nccl {
+
+// Enqueues this rank's part on the current stream. Errors as Communicator::run's.
+void run(Communicator& communicator, const Operation& operation, const Patience& patience);
+
+}  // namespace dist::nccl

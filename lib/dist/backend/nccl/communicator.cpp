@@ -1,0 +1,118 @@
+#include "dist/backend/nccl/communicator.h"
+
+#include <cstring>
+
+#include "dist/core/fail.h"
+
+namespace dist::nccl {
+namespace {
+
+constexpr std::string_view id_key = "nccl/id";
+constexpr std::string_view refusal = "refused: ";  // in the id's place: the first rank could not make one
+
+}  // namespace
+
+Communicator::Communicator(std::shared_ptr<Library> library, Device device, const BackendContext& context,
+                           const Patience& patience)
+    : library_(std::move(library)), rank_(context.rank), size_(context.members.size()) {
+  const UniqueId id = agree_on_id(context, patience);
+  comm_ = library_->begin(device, size_, id, rank_);
+  try {
+    await(patience, fmt::format("NCCL has not connected the {} ranks", size_));
+  } catch (...) {
+    abort();
+    throw;
+  }
+}
+
+UniqueId Communicator::agree_on_id(const BackendContext& context, const Patience& patience) {
+  Store& store = *context.store;
+  if (rank_ == 0) {
+    try {
+      const UniqueId id = library_->make_id();
+      store.set(id_key, ConstBytes(id));
+      return id;
+    } catch (const Error& error) {
+      store.set(id_key, fmt::format("{}{}", refusal, error.what()));
+      throw;
+    }
+  }
+  const std::string key(id_key);
+  const auto is_there = [&] { return store.check({&key, 1}); };
+  while (!is_there()) {
+    try {
+      patience.look();
+    } catch (const Error&) {
+      if (!is_there()) throw;  // else the first rank has gone because of what it says there
+    }
+    if (patience.deadline.passed())
+      fail(Errc::timeout,
+           "{}: rank {} has not begun it, whose part is to make NCCL's id; is that rank alive and "
+           "calling the same collective?",
+           patience.doing, context.members[0]);
+  }
+  const Bytes found = store.get(id_key, patience.deadline);
+  UniqueId id;
+  if (found.size() != id.size())
+    fail(Errc::peer_failed, "{}: rank {} gave up: {}", patience.doing, context.members[0],
+         to_string(found).substr(refusal.size()));
+  std::memcpy(id.data(), found.data(), id.size());
+  return id;
+}
+
+Comm Communicator::use() {
+  if (!comm_) fail(Errc::aborted, "NCCL's communicator of this group was given up");
+  return comm_;
+}
+
+void Communicator::await(const Patience& patience, std::string_view what) {
+  for (;;) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!library_->is_busy(use())) return;
+    }
+    patience.look();
+    if (patience.deadline.passed())
+      fail(Errc::timeout, "{}: {} in time; do all of them call it, and are they alive?", patience.doing,
+           what);
+  }
+}
+
+void Communicator::run(const Calls& calls, const Patience& patience) {
+  {
+    const std::scoped_lock lock(mutex_);
+    Comm comm = use();
+    library_->begin_group();
+    std::exception_ptr error;
+    try {
+      calls(*library_, comm);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    library_->end_group();  // in any case: other groups of this thread come after it
+    if (error) std::rethrow_exception(error);
+  }
+  await(patience, "NCCL has not connected the ranks that it needs");
+}
+
+void Communicator::check() {
+  const std::scoped_lock lock(mutex_);
+  (void)library_->is_busy(use());
+}
+
+void Communicator::abort() noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (comm_) library_->abort(std::exchange(comm_, nullptr));
+}
+
+void Communicator::close(const Patience& patience) {
+  {
+    const std::scoped_lock lock(mutex_);
+    library_->finalize(use());
+  }
+  await(patience, "NCCL has not let go of the ranks");
+  const std::scoped_lock lock(mutex_);
+  library_->destroy(std::exchange(comm_, nullptr));
+}
+
+}  // namespace dist::nccl

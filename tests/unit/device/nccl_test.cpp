@@ -1,0 +1,311 @@
+// The nccl backend on a fake NCCL and the fake device: everything but NCCL itself.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dist/backend/nccl/explain.h"
+#include "dist/core/device.h"
+#include "dist/core/fail.h"
+#include "dist/dist.h"
+
+#include "support/expect_error.h"
+#include "support/fake_nccl.h"
+#include "support/process_ranks.h"
+#include "support/ranks.h"
+#include "unit/device/device_sweep.h"
+
+namespace dist::test {
+namespace {
+
+RankOptions on_nccl() {
+  RankOptions options;
+  options.init.backend = "nccl";
+  return options;
+}
+
+Device device_of(int rank) { return cuda(rank % device_api(DeviceType::cuda).count()); }
+
+class NcclSweep : public testing::TestWithParam<int> {};
+
+TEST_P(NcclSweep, GivesWhatTheHostGives) {
+  for (const auto rest : {std::chrono::microseconds(0), std::chrono::microseconds(20)}) {
+    const FakeNcclGuard fake(FakeDeviceOptions{.count = 3, .longest_rest = rest});
+    run_ranks(
+        GetParam(),
+        [&](int rank) {
+          for (const DType dtype : {DType::f32, DType::i64, DType::bf16, DType::u8})
+            for (const std::int64_t count : {0, 1, 1000})
+              sweep_collectives(device_of(rank), count, dtype, {}, Sweep::without_bit_operations);
+          sweep_collectives(device_of(rank), 1000, DType::f32, {.async_op = true},
+                            Sweep::without_bit_operations);
+        },
+        on_nccl());
+    EXPECT_EQ(fake->comms_alive(), 0);
+    EXPECT_EQ(fake->misuse(), std::vector<std::string>{});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Device, NcclSweep, testing::Values(1, 2, 3, 5));
+
+class NcclTest : public testing::Test {
+ protected:
+  const FakeNcclGuard fake;
+  const Device gpu = cuda(0);
+};
+
+TEST_F(NcclTest, WorkBeforeAndAfterACallIsOrderedByTheStream) {
+  run_ranks(
+      3,
+      [&](int rank) {
+        const Tensor factor = full({100}, 10, DType::f32, gpu);
+        Tensor t = zeros({100}, DType::f32, gpu);
+        for (int i = 0; i < 5; ++i) {
+          t.fill_(rank + i);
+          all_reduce(t);
+          t.mul_(factor);
+          EXPECT_EQ(sum(t), 100 * 10 * (3 + 3 * i));
+        }
+      },
+      on_nccl());
+}
+
+TEST_F(NcclTest, ListsAreOneCallWhereTheyCanBe) {
+  run_ranks(
+      1,
+      [&](int) {
+        Tensor out = zeros({4}, DType::f32, gpu), in = ones({4}, DType::f32, gpu);
+        all_gather_into_tensor(out, in);
+        reduce_scatter_tensor(out, in);
+        std::vector<Tensor> outs{zeros({4}, DType::f32, gpu)};
+        all_to_all(outs, {in});
+      },
+      on_nccl());
+  EXPECT_EQ(fake->groups(), (std::vector<std::string>{"all_gather", "reduce_scatter"}));
+}
+
+TEST_F(NcclTest, WhatARankSendsManyIsOneOperation) {
+  run_ranks(
+      3,
+      [&](int rank) {
+        Tensor out = zeros({1 + rank}, DType::f32, gpu);
+        std::vector<Tensor> list, all;
+        for (int r = 0; r < 3; ++r) list.push_back(full({1 + r}, r, DType::f32, gpu));
+        for (int r = 0; r < 3; ++r) all.push_back(zeros({1 + r}, DType::f32, gpu));
+        all_gather(all, full({1 + rank}, rank, DType::f32, gpu));
+        for (int r = 0; r < 3; ++r) EXPECT_EQ(sum(all[static_cast<std::size_t>(r)]), r * (1 + r));
+        reduce_scatter(out, list);
+        EXPECT_EQ(sum(out), 3 * rank * (1 + rank));
+      },
+      on_nccl());
+  const auto groups = fake->groups();
+  ASSERT_EQ(groups.size(), 6U);
+  EXPECT_EQ(std::count(groups.begin(), groups.end(), "broadcast broadcast broadcast"), 3);
+  EXPECT_EQ(std::count(groups.begin(), groups.end(), "reduce reduce reduce"), 3);
+}
+
+TEST_F(NcclTest, MessagesBarriersAndCpuTensorsGoThroughTheHost) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        const Tensor mine = full({10}, rank + 1, DType::f32, gpu);
+        Tensor theirs = zeros({10}, DType::f32, gpu), here = ones({3});
+        Work got = irecv(theirs, 1 - rank);
+        isend(mine, 1 - rank).wait();
+        got.wait();
+        EXPECT_EQ(sum(theirs), 10 * (2 - rank));
+        barrier();
+        all_reduce(here, ReduceOp::sum);
+        EXPECT_EQ(sum(here), 6);
+      },
+      on_nccl());
+}
+
+TEST_F(NcclTest, GroupsHaveCommunicatorsOfTheirOwn) {
+  run_ranks(
+      4,
+      [&](int rank) {
+        Tensor t = full({10}, rank, DType::f32, gpu), u = t.clone();
+        const ProcessGroup half = split_group(rank % 2, rank);
+        all_reduce(t, ReduceOp::sum, {.group = half});
+        all_reduce(u);
+        EXPECT_EQ(sum(t), 10 * (rank % 2 == 0 ? 2 : 4));
+        EXPECT_EQ(sum(u), 60);
+      },
+      on_nccl());
+  EXPECT_EQ(fake->comms_alive(), 0);
+}
+
+TEST_F(NcclTest, WhatNcclHasNotIsRefusedBeforeAnythingMoves) {
+  run_ranks(
+      2,
+      [&](int) {
+        Tensor t = ones({4}, DType::i32, gpu), here = ones({4}).to(DType::i32),
+               b = ones({4}, DType::boolean, gpu);
+        EXPECT_DIST_ERROR(all_reduce(t, ReduceOp::bxor), Errc::invalid_argument, "NCCL has no bxor");
+        EXPECT_DIST_ERROR(all_reduce(t, ReduceOp::sum, {.algorithm = "ring"}), Errc::invalid_argument,
+                          "leaves the algorithm to NCCL");
+        all_reduce(here, ReduceOp::bxor);
+        EXPECT_EQ(sum(here), 0);
+        all_reduce(b, ReduceOp::product);
+        EXPECT_EQ(sum(b.to(DType::f32)), 4);
+      },
+      on_nccl());
+}
+
+TEST_F(NcclTest, RanksThatShareAGpuAreToldWhatToDo) {
+  fake->refuse_one_gpu(true);
+  EXPECT_DIST_ERROR(run_ranks(
+                        2,
+                        [&](int) {
+                          Tensor t = ones({4}, DType::f32, gpu);
+                          all_reduce(t);
+                        },
+                        on_nccl()),
+                    Errc::internal, "DIST_NCCL_SHARE_GPU=1");
+  EXPECT_EQ(fake->comms_alive(), 0);
+}
+
+TEST_F(NcclTest, TheOtherRanksAreToldWhyThereIsNoId) {
+  fake->refuse_ids("no socket interface");
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = ones({4}, DType::f32, gpu);
+        EXPECT_DIST_ERROR(all_reduce(t), rank == 0 ? Errc::internal : Errc::peer_failed,
+                          "no socket interface");
+        EXPECT_DIST_ERROR(all_reduce(t), Errc::aborted, "earlier collective");
+      },
+      on_nccl());
+}
+
+TEST_F(NcclTest, ARankThatDoesNotComeIsATimeout) {
+  for (const int missing : {0, 2}) {
+    run_ranks(
+        3,
+        [&](int rank) {
+          Tensor t = ones({4}, DType::f32, gpu);
+          const Options brief{.timeout = std::chrono::milliseconds(200)};
+          if (rank != missing)
+            EXPECT_DIST_ERROR(all_reduce(t, ReduceOp::sum, brief), Errc::timeout,
+                              missing == 0 ? "rank 0 has not begun it" : "has not connected the 3 ranks");
+          dist::sleep(std::chrono::milliseconds(600));
+        },
+        on_nccl());
+    EXPECT_EQ(fake->comms_alive(), 0);
+  }
+}
+
+// Never a hang: the call's timeout aborts the communicator, and whatever waits on the stream goes on.
+TEST_F(NcclTest, ACollectiveThatDoesNotEndIsAborted) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = ones({4}, DType::f32, gpu);
+        all_reduce(t);
+        EXPECT_EQ(sum(t), 8);
+        if (rank == 0) {
+          all_reduce(t, ReduceOp::sum, {.timeout = std::chrono::milliseconds(200)});
+          dist::sleep(std::chrono::milliseconds(500));
+          expect_error(Errc::aborted, {"earlier collective", "has not ended on cuda:0 in 200 ms"},
+                       [&] { all_reduce(t); });
+          (void)sum(t);  // nothing waits any more
+        }
+        dist::sleep(std::chrono::milliseconds(rank == 0 ? 0 : 1000));
+      },
+      on_nccl());
+  EXPECT_EQ(fake->comms_alive(), 0);
+}
+
+TEST_F(NcclTest, WhatNcclNoticesLaterEndsTheGroup) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = ones({4}, DType::f32, gpu);
+        all_reduce(t);
+        (void)sum(t);
+        barrier();
+        if (rank == 0) {
+          all_reduce(t);
+          fake->break_comms("remote process exited or there was a network error");
+          dist::sleep(std::chrono::milliseconds(300));
+          expect_error(Errc::aborted, {"earlier collective", "its own error says why"},
+                       [&] { all_reduce(t); });
+          fake->break_comms("");
+        }
+        dist::sleep(std::chrono::milliseconds(500));
+      },
+      on_nccl());
+  EXPECT_EQ(fake->comms_alive(), 0);
+}
+
+// The engine knows, long before NCCL.
+TEST_F(NcclTest, ARankThatLeavesEndsWhatWaitsForIt) {
+  RankOptions options = on_nccl();
+  options.init.timeout = std::chrono::seconds(60);
+  EXPECT_DIST_ERROR(
+      run_ranks(
+          2,
+          [&](int rank) {
+            Tensor t = ones({4}, DType::f32, gpu);
+            all_reduce(t);
+            (void)sum(t);
+            if (rank == 1) fail(Errc::internal, "this rank has had enough");
+            all_reduce(t);
+            (void)sum(t);
+            dist::sleep(std::chrono::milliseconds(200));
+            expect_error(Errc::aborted, {"earlier collective", "rank 1"}, [&] { all_reduce(t); });
+          },
+          options),
+      Errc::internal, "had enough");
+}
+
+TEST_F(NcclTest, ThreadsCannotShareAGpuByHostIds) {
+  const ScopedEnv share("DIST_NCCL_SHARE_GPU", "1");
+  EXPECT_DIST_ERROR(run_ranks(
+                        2, [](int) {}, on_nccl()),
+                    Errc::unsupported, "ranks that are processes");
+}
+
+TEST(NcclProcesses, EachLooksLikeAHostOfItsOwn) {
+  ProcessRanks ranks(2, [](int, const auto&) {
+    new FakeNcclGuard;
+    ::setenv("DIST_NCCL_SHARE_GPU", "1", 1);
+    init_process_group({.backend = "nccl", .timeout = std::chrono::seconds(30)});
+    barrier();
+    destroy_process_group();
+    return std::string(::getenv("NCCL_HOSTID")) + " " + ::getenv("NCCL_SOCKET_IFNAME");
+  });
+  const auto reports = ranks.join(std::chrono::seconds(60));
+  EXPECT_EQ(reports[0].text, "distlab-rank-0 lo");
+  EXPECT_EQ(reports[1].text, "distlab-rank-1 lo");
+}
+
+TEST(AutoBackend, IsDecidedByWhatTheRanksShare) {
+  for (const int ranks : {2, 3}) {
+    const FakeNcclGuard fake(FakeDeviceOptions{.count = 2});
+    const std::string backend = ranks == 2 ? "nccl" : "cuda";
+    run_ranks(ranks, [&](int rank) {
+      EXPECT_EQ(get_backend(), backend);
+      EXPECT_EQ(get_device(), cuda(rank % 2));
+      Tensor t = full({100}, rank + 1, DType::f32, get_device());
+      all_reduce(t);
+      EXPECT_EQ(sum(t), ranks == 2 ? 300 : 600);
+      EXPECT_EQ(new_group({0, 1}, {.backend = "auto"}).backend(), backend);
+    });
+  }
+}
+
+TEST(NcclErrors, SayWhatToDo) {
+  using nccl::explain;
+  EXPECT_EQ(
+      explain("ncclCommInitRankConfig", "unhandled cuda error", "CUDA driver version is insufficient\n"),
+      "ncclCommInitRankConfig: CUDA driver version is insufficient (unhandled cuda error); install a newer "
+      "driver (nvidia-smi shows the CUDA version it serves)");
+  EXPECT_EQ(explain("ncclSend", "internal error", ""),
+            "ncclSend: internal error; NCCL_DEBUG=WARN shows what NCCL saw");
+}
+
+}  // namespace
+}  // namespace dist::test
