@@ -1,5 +1,5 @@
-// The real GPU does what the CPU does: kernels, memory, streams, flags, and the cuda backend with ranks as
-// threads. gpu/processes_test.cpp runs them as processes.
+// The real GPU does what the CPU does: kernels, memory, streams, flags, and the cuda and nccl backends with
+// ranks as threads. gpu/processes_test.cpp runs them as processes.
 #include "dist/core/device.h"
 
 #include <array>
@@ -128,6 +128,25 @@ TEST_F(Gpu, CollectivesOfThreadRanksAreExact) {
           sweep_collectives(mine, 1000, DType::f32, {.async_op = true});
         },
         options);
+}
+
+// NCCL with a rank for each GPU.
+TEST_F(Gpu, CollectivesByNcclAreExact) {
+  RankOptions options;
+  options.init.backend = "nccl";
+  const int gpus = device_api(DeviceType::cuda).count();
+  for (const int n : {1, 2, 4, 8}) {
+    if (n > gpus) break;
+    run_ranks(
+        n,
+        [](int rank) {
+          for (const DType dtype : {DType::f32, DType::bf16, DType::i64, DType::u8})
+            for (const std::int64_t count : counts)
+              sweep_collectives(cuda(rank), count, dtype, {}, Sweep::without_bit_operations);
+          sweep_collectives(cuda(rank), 1000, DType::f32, {.async_op = true}, Sweep::without_bit_operations);
+        },
+        options);
+  }
 }
 
 }  // namespace

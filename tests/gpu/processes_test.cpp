@@ -1,7 +1,8 @@
-// The cuda backend with ranks as processes on the real GPU. A program of its own: CUDA does not survive
-// fork(), so the process that starts the ranks never touches it.
+// The cuda and the nccl backend with ranks as processes on the real GPU. A program of its own: CUDA does not
+// survive fork(), so the process that starts the ranks never touches it.
 #include <string>
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "dist/core/device.h"
@@ -17,18 +18,18 @@ namespace {
 const std::string no_gpu = "no GPU: ";
 
 // What each rank says: "exact", or why not.
-std::string sweep(int rank) {
-  int devices = 0;
+std::string sweep(const std::string& backend) {
   try {
-    devices = device_api(DeviceType::cuda).count();
+    (void)device_api(DeviceType::cuda).count();
   } catch (const Error& error) {
     return no_gpu + error.what();
   }
-  init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
-  const Device mine = cuda(rank % devices);
+  const Sweep operations = backend == "nccl" ? Sweep::without_bit_operations : Sweep::all_operations;
+  init_process_group({.backend = backend, .timeout = std::chrono::seconds(60)});
   for (const DType dtype : {DType::f32, DType::bf16, DType::i64})
-    for (const std::int64_t count : {0, 1, 7, 1000, 65'537, 1'000'003}) sweep_collectives(mine, count, dtype);
-  sweep_collectives(mine, 1000, DType::f32, {.async_op = true});
+    for (const std::int64_t count : {0, 1, 7, 1000, 65'537, 1'000'003})
+      sweep_collectives(get_device(), count, dtype, {}, operations);
+  sweep_collectives(get_device(), 1000, DType::f32, {.async_op = true}, operations);
   destroy_process_group();
   return "exact";
 }
@@ -38,12 +39,73 @@ class GpuProcesses : public testing::TestWithParam<std::string> {};
 TEST_P(GpuProcesses, CollectivesAreExact) {
   const ScopedEnv sync("DIST_CUDA_SYNC", GetParam());
   for (const int n : {1, 2, 4, 8}) {
-    ProcessRanks ranks(n, [](int rank, const auto&) { return sweep(rank); });
+    ProcessRanks ranks(n, [](int, const auto&) { return sweep("cuda"); });
     for (const auto& report : ranks.join(std::chrono::seconds(200))) {
       if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
       EXPECT_EQ(report.text, "exact") << n << " ranks";
     }
   }
+}
+
+// As many ranks as one GPU may have: each looks like a host of its own. avg is NCCL's, which multiplies by
+// 1/n: exact where n is a power of two.
+TEST(GpuNccl, CollectivesOfRanksThatShareAGpuAreExact) {
+  const ScopedEnv share("DIST_NCCL_SHARE_GPU", "1");
+  for (const int n : {1, 2, 4}) {
+    ProcessRanks ranks(n, [](int, const auto&) { return sweep("nccl"); });
+    for (const auto& report : ranks.join(std::chrono::seconds(200))) {
+      if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+      EXPECT_EQ(report.text, "exact") << n << " ranks";
+    }
+  }
+}
+
+TEST(GpuNccl, RanksThatShareAGpuAreToldWhatToDo) {
+  ProcessRanks ranks(2, [](int, const auto&) -> std::string {
+    try {
+      if (device_api(DeviceType::cuda).count() > 1) return no_gpu + "two ranks would not share one here";
+    } catch (const Error& error) {
+      return no_gpu + error.what();
+    }
+    try {
+      init_process_group({.backend = "nccl", .timeout = std::chrono::seconds(60)});
+      Tensor t = ones({4}, DType::f32, get_device());
+      all_reduce(t);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  });
+  for (const auto& report : ranks.join(std::chrono::seconds(100))) {
+    if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+    EXPECT_NE(report.text.find("DIST_NCCL_SHARE_GPU=1"), std::string::npos) << report.text;
+  }
+}
+
+// A device that a process does not use gets no context of it, which would take some hundred MB there.
+TEST(GpuProcessesThatUseTheSecondGpu, LeaveTheFirstAlone) {
+  ProcessRanks ranks(1, [](int, const auto&) -> std::string {
+    try {
+      if (device_api(DeviceType::cuda).count() < 2) return no_gpu + "this needs two";
+    } catch (const Error& error) {
+      return no_gpu + error.what();
+    }
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
+    Tensor t = ones({1000}, DType::f32, cuda(1));
+    all_reduce(t);
+    barrier();
+    destroy_process_group();
+    using State = int (*)(int device, unsigned* flags, int* active);
+    void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW);
+    const auto state = reinterpret_cast<State>(::dlsym(driver, "cuDevicePrimaryCtxGetState"));
+    unsigned flags = 0;
+    int active = -1;
+    state(0, &flags, &active);
+    return active == 0 ? "untouched" : "used";
+  });
+  const auto report = ranks.join(std::chrono::seconds(100))[0];
+  if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+  EXPECT_EQ(report.text, "untouched");
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuProcesses, testing::Values("flags", "host"),

@@ -2,10 +2,12 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
+#include "dist/trace/profiler.h"
 
 namespace dist {
 
 void CollectiveWork::wait(Timeout timeout) {
+  const ProfilerRange range([&] { return "wait: " + operation.doing(); });
   std::unique_lock lock(mutex_);
   const auto done = [this] { return done_; };
   if (!done_changed_.wait_until(lock, Deadline::after(timeout), done)) fail_wait(operation, timeout);

@@ -5,6 +5,7 @@
 #include "dist/backend/collective_work.h"
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
+#include "dist/trace/profiler.h"
 
 namespace dist {
 
@@ -65,6 +66,7 @@ void MessageWork::end_transfer() {
 }
 
 void MessageWork::wait(Timeout timeout) {
+  const ProfilerRange range([&] { return "wait: " + operation.doing(); });
   const Deadline deadline = Deadline::after(timeout);
   if (!acquire(deadline)) fail_wait(operation, timeout);
   if (!done_) {

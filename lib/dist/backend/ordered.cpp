@@ -3,6 +3,7 @@
 #include "dist/backend/operation_options.h"
 #include "dist/check/finding.h"
 #include "dist/core/fail.h"
+#include "dist/trace/profiler.h"
 
 namespace dist {
 
@@ -67,6 +68,7 @@ int OrderedBackend::carry(const Operation& operation) {
 }
 
 int OrderedBackend::run_message(const Operation& operation) {
+  const ProfilerRange range([&] { return operation.doing(); });
   context_.observer->starting(operation, {});
   int peer = -1;
   try {
@@ -93,6 +95,7 @@ void OrderedBackend::refuse_if_broken(const Operation& operation) {
 
 void OrderedBackend::run_collective_now(const Operation& operation,
                                         const std::shared_ptr<StreamPoints>& points) {
+  const ProfilerRange range([&] { return operation.doing(); });
   bool may_differ = false;  // the ranks may not be in step any more if this fails
   try {
     refuse_if_broken(operation);

@@ -18,6 +18,7 @@
 #include "dist/group/stall.h"
 #include "dist/group/virtual_world.h"
 #include "dist/group/work_watch.h"
+#include "dist/trace/profiler.h"
 #include "dist/transport/traced_endpoint.h"
 
 namespace dist {
@@ -66,6 +67,7 @@ ResolvedBackend resolve_backend(const std::string& named, const RankContext& con
 
 JobState::JobState(const InitOptions& options, RankContext& of)
     : settings(read_settings()), context(of), pid_(getpid()) {
+  attach_profiler();
   const auto [backend, asked] = resolve_backend(options.backend, context);
   context.virtual_world ? join_virtually(options) : join(options);
   try {

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "dist/backend/backend.h"
 #include "dist/core/fail.h"
 
 #include "distlab/bench/explain.h"
@@ -94,6 +95,8 @@ int run_bench(const BenchOptions& options) try {
     return start({}, calibrate);
   }
   const bench::Plan plan = bench::make_plan(options);
+  if (plan.on_device)
+    dist::find_backend(options.backend);  // whether it can be used here; ranks start elsewhere
   if (options.explain) {
     fmt::print("{}", bench::explain(plan, *options.explain, bench::known_costs()));
     return exit_ok;

@@ -5,6 +5,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "dist/backend/auto_choice.h"
+#include "dist/backend/backend.h"
+#include "dist/core/device.h"
+
 #include "distlab/build_info.h"
 #include "distlab/doctor.h"
 
@@ -76,6 +80,19 @@ Finding built_in(std::string topic, std::string_view version, std::string_view w
   return {std::move(topic), Health::absent, "not in this build", fmt::format("{} ({})", cost, why)};
 }
 
+// What init_process_group takes here when nobody names a backend.
+Finding describe_auto() {
+  const auto found = [](std::string text) {
+    return Finding{"backend auto", Health::good, std::move(text), ""};
+  };
+  std::string why;
+  if (dist::default_device(0, &why).type == dist::DeviceType::cpu) return found("host, on the CPU");
+  const int gpus = dist::device_api(dist::DeviceType::cuda).count();
+  if (!dist::backend_named("nccl").available(&why)) return found(fmt::format("cuda ({})", why));
+  return found(
+      fmt::format("nccl for up to {} rank{}, cuda for more, which share a GPU", gpus, gpus == 1 ? "" : "s"));
+}
+
 }  // namespace
 
 std::vector<Finding> check_gpu() {
@@ -85,6 +102,7 @@ std::vector<Finding> check_gpu() {
   findings.push_back(built_in("CUDA toolkit", build.cuda, build.why_no_cuda, "no tensors on a GPU"));
   findings.push_back(built_in("cuDNN", build.cudnn, build.why_no_cudnn, "no convolutions on a GPU"));
   findings.push_back(built_in("NCCL", build.nccl, build.why_no_nccl, "no nccl backend"));
+  findings.push_back(describe_auto());
   return findings;
 }
 

@@ -22,7 +22,8 @@ std::size_t last_cache_bytes() {
 
 }  // namespace
 
-Memory::Memory(std::size_t bytes, dist::DType dtype, bool foreign) : malloced_(nullptr, std::free) {
+Memory::Memory(std::size_t bytes, dist::DType dtype, bool foreign, dist::Device device)
+    : malloced_(nullptr, std::free) {
   const std::size_t rounded = whole_lines(std::max<std::size_t>(bytes, 1));
   const auto elements = static_cast<std::int64_t>(rounded / dist::size_of(dtype));
   if (foreign) {
@@ -30,7 +31,7 @@ Memory::Memory(std::size_t bytes, dist::DType dtype, bool foreign) : malloced_(n
     if (!malloced_) dist::fail(dist::Errc::resource, "{} bytes do not fit into memory", rounded);
     all_ = dist::Tensor::from_blob(malloced_.get(), {elements}, dtype);
   } else {
-    all_ = dist::empty({elements}, dtype);
+    all_ = dist::empty({elements}, dtype, device);
   }
   clear();
 }

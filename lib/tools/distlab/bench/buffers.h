@@ -11,8 +11,8 @@ namespace distlab::bench {
 // Zeros, so that sums stay sums however often they are taken; each page is there before the first call.
 class Memory {
  public:
-  // `foreign`: from malloc, where peers cannot map it.
-  Memory(std::size_t bytes, dist::DType dtype, bool foreign);
+  // `foreign`: from malloc, where peers cannot map it; on the CPU.
+  Memory(std::size_t bytes, dist::DType dtype, bool foreign, dist::Device device);
   dist::Tensor part(std::int64_t first, std::int64_t count) const { return all_.narrow(first, count); }
   std::int64_t elements() const { return all_.numel(); }
   void clear() { all_.zero_(); }

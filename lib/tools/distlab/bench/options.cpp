@@ -99,6 +99,11 @@ std::vector<std::string> algorithms_of(const BenchOptions& options, Collective c
   return names;
 }
 
+// Without a look at the GPU: this process is to start the ranks, and CUDA does not survive that.
+bool is_on_device(const std::string& backend) {
+  return backend != "auto" && dist::backend_named(backend).device != dist::DeviceType::cpu;
+}
+
 void check_numbers(const BenchOptions& options, const Plan& plan) {
   if (plan.ranks < 1 || plan.ranks > most_ranks)
     fail(Errc::invalid_argument, "--nproc is {}; there can be 1 to {} ranks", plan.ranks, most_ranks);
@@ -120,9 +125,14 @@ void check_numbers(const BenchOptions& options, const Plan& plan) {
 
 void check_comparison(const BenchOptions& options, const Plan& plan) {
   if (options.compare.empty()) return;
-  if (options.compare == "nccl")
-    fail(Errc::unsupported,
-         "--compare nccl needs a GPU and tensors on it; bench measures host memory so far");
+  if (options.compare == "nccl") {
+    if (!plan.on_device)
+      fail(Errc::unsupported, "--compare nccl needs a GPU and tensors on it: add --backend cuda");
+    return;
+  }
+  if (options.compare == "mpi" && plan.on_device)
+    fail(Errc::unsupported, "--compare mpi takes tensors on the CPU, and --backend {} those on a GPU",
+         options.backend);
   if (options.compare != "mpi")
     fail(Errc::invalid_argument, "--compare is \"{}\"; there are mpi and nccl", options.compare);
   if (options.max / dist::size_of(plan.dtype) > std::numeric_limits<int>::max())
@@ -152,12 +162,13 @@ Plan make_plan(const BenchOptions& options) {
   plan.dtype = dtype_named(options.dtype);
   plan.op = op_named(options.op);
   plan.root = options.root;
+  plan.on_device = is_on_device(options.backend);
   check_numbers(options, plan);
   if (reduces(plan.collective) && !dist::is_defined(plan.op.kind(), plan.dtype))
     fail(Errc::invalid_argument, "--op {} is not defined for {}", options.op, options.dtype);
   plan.algorithms = algorithms_of(options, plan.collective);
-  if (options.backend != "auto" && dist::find_backend(options.backend).device != dist::DeviceType::cpu)
-    fail(Errc::unsupported, "--backend {} takes tensors on a GPU; bench measures host memory so far",
+  if (plan.on_device && options.foreign)
+    fail(Errc::invalid_argument, "--foreign is about memory of the CPU, and --backend {} is not",
          options.backend);
   check_comparison(options, plan);
   const std::int64_t unit = has_data(plan.collective) ? static_cast<std::int64_t>(dist::size_of(plan.dtype)) *

@@ -28,7 +28,7 @@ struct BenchOptions {
   int repeats = 15;                      // batches
   std::string json;                      // a file, "-" for standard output; empty: none
   std::filesystem::path plot;            // an SVG file; empty: none
-  std::string compare;                   // "mpi"; empty: with nobody
+  std::string compare;                   // "mpi", "nccl"; empty: with nobody
   bool foreign = false;                  // tensors over memory that peers cannot map
   bool hot = false;                      // the same buffers in every call
   std::optional<std::uint64_t> explain;  // bytes: says what each algorithm would cost, instead of measuring
@@ -44,6 +44,7 @@ struct Plan {
   dist::DType dtype = dist::DType::f32;
   dist::ReduceOp op;
   int root = 0;
+  bool on_device = false;                       // the tensors: on the ranks' GPUs
   std::vector<std::string> algorithms;          // one empty name: as the library chooses
   std::vector<std::int64_t> sizes;              // bytes, ascending
   std::int64_t share(std::int64_t size) const;  // elements of one share

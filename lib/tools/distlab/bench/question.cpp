@@ -4,6 +4,7 @@
 #include <array>
 
 #include "dist/core/fail.h"
+#include "dist/core/kernels.h"
 
 namespace distlab::bench {
 namespace {
@@ -80,6 +81,11 @@ int contribution(const Question& question, int rank, std::int64_t index) {
 }
 
 void fill_input(const Question& question, dist::Tensor& into) {
+  if (into.device() != dist::cpu) {
+    dist::Tensor here = dist::empty({into.numel()}, into.dtype());
+    fill_input(question, here);
+    return dist::copy(into.flat(), here.flat());
+  }
   dist::visit_dtype(question.dtype, [&]<class T>() {
     const auto values = one_period<T>([&](int i) { return contribution(question, question.rank, i); });
     const std::span<T> all = into.data<T>();
@@ -90,6 +96,7 @@ void fill_input(const Question& question, dist::Tensor& into) {
 void fill_garbage(dist::Tensor& tensor) { tensor.fill_(tensor.dtype() == dist::DType::boolean ? 1 : 121); }
 
 std::int64_t count_wrong(const Question& question, const dist::Tensor& output) {
+  if (output.device() != dist::cpu) return count_wrong(question, output.to(dist::cpu));
   const auto from = [&](int source, std::int64_t first) {
     return [&question, source, first](int i) { return contribution(question, source, first + i); };
   };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/backend/nccl/library.h"
 #include "dist/core/fail.h"
 
 #include "distlab/bench/measure.h"
@@ -20,18 +21,24 @@ constexpr std::size_t most_slots = 1024;
 
 class Bench {
  public:
-  Bench(const BenchOptions& options, Peer* peer)
-      : peer_(peer), prints_(dist::get_rank() == 0), table_(options.json != "-") {
+  // `peer`, `nccl`: to compare with, or null.
+  Bench(const BenchOptions& options, Peer* peer, const dist::ProcessGroup& nccl)
+      : peer_(peer), nccl_(nccl), prints_(dist::get_rank() == 0), table_(options.json != "-") {
     run_.options = options;
     run_.plan = make_plan(options);
     run_.backend = dist::get_backend();
-    if (peer) run_.peer = options.compare, run_.peer_title = peer->title();
+    run_.peer = options.compare;
+    if (peer) run_.peer_title = peer->title();
+    if (nccl) run_.peer_title = "NCCL " + dist::nccl::library()->version();
     constexpr int enough_rounds = 5;
-    run_.bandwidth = node_bandwidth(run_.plan.ranks, std::min(options.repeats, enough_rounds));
+    const dist::Device device = run_.plan.on_device ? dist::get_device() : dist::cpu;
+    const int rounds = std::min(options.repeats, enough_rounds);
+    run_.bandwidth = run_.plan.on_device ? device_bandwidth(device, run_.plan.ranks, rounds)
+                                         : node_bandwidth(run_.plan.ranks, rounds);
     const std::size_t bytes =
         bytes_to_rotate(static_cast<std::size_t>(run_.plan.sizes.back()), options.hot ? 1 : most_slots);
-    in_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign);
-    out_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign);
+    in_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign, device);
+    out_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign, device);
   }
 
   int measure_all() {
@@ -56,7 +63,8 @@ class Bench {
                             plan.dtype,      plan.op,    plan.share(size)};
     std::vector<Slot> slots = make_slots(question, form, *in_, *out_, run_.options.hot ? 1 : most_slots);
     OurSide ours(question, algorithm, slots);
-    std::unique_ptr<PeerSide> theirs;
+    std::unique_ptr<Side> theirs;
+    if (nccl_) theirs = std::make_unique<OurSide>(question, "", slots, nccl_);
     if (peer_) theirs = std::make_unique<PeerSide>(question, form, *peer_, slots);
     Row row;
     row.form = form;
@@ -128,6 +136,7 @@ class Bench {
   }
 
   Peer* const peer_;
+  const dist::ProcessGroup nccl_;
   const bool prints_, table_;
   Run run_;
   std::unique_ptr<Memory> in_, out_;
@@ -139,10 +148,14 @@ class Bench {
 int run_rank(const BenchOptions& options) {
   const auto peer = options.compare == "mpi" ? make_mpi_peer() : nullptr;
   try {
-    dist::init_process_group({.backend = options.backend});
+    // Tensors are on the CPU unless a backend of GPUs is named.
+    dist::init_process_group({.backend = options.backend == "auto" ? "host" : options.backend});
     int code = exit_ok;
     {
-      Bench bench(options, peer.get());
+      dist::ProcessGroup nccl;
+      if (options.compare == "nccl")
+        nccl = dist::new_group(dist::get_process_group_ranks(), {.backend = "nccl"});
+      Bench bench(options, peer.get(), nccl);
       code = bench.measure_all();
     }
     dist::destroy_process_group();

@@ -18,7 +18,7 @@ int main(int argc, char** argv) try {
     distlab::bench::calibrate();
     return distlab::exit_ok;
   }
-  if (!options.compare.empty() || options.backend == "mpi") return distlab::bench::run_rank(options);
+  if (options.compare == "mpi" || options.backend == "mpi") return distlab::bench::run_rank(options);
   dist::spawn(distlab::bench::make_plan(options).ranks, [&](int) {
     if (distlab::bench::run_rank(options) != distlab::exit_ok)
       throw dist::Error(dist::Errc::internal, "the results are wrong");

@@ -1,5 +1,6 @@
 #include "distlab/bench/sides.h"
 
+#include "dist/core/device.h"
 #include "dist/group/flight_recorder.h"
 #include "dist/group/group_state.h"
 #include "dist/group/job_state.h"
@@ -24,12 +25,21 @@ std::string algorithm_of_last_call() {
 
 }  // namespace
 
-OurSide::OurSide(const Question& question, const std::string& algorithm, std::vector<Slot>& slots)
+OurSide::OurSide(const Question& question, const std::string& algorithm, std::vector<Slot>& slots,
+                 const dist::ProcessGroup& group)
     : question_(question), slots_(slots) {
   options_.algorithm = algorithm;
+  options_.group = group;
 }
 
 void OurSide::run(std::int64_t calls) {
+  call(calls);
+  const dist::Tensor& some = slots_[0].in.is_defined() ? slots_[0].in : slots_[0].out;
+  if (!some.is_defined() || some.device() == dist::cpu) return;
+  dist::device_api(some.device().type).synchronize(some.device(), dist::current_stream(some.device()));
+}
+
+void OurSide::call(std::int64_t calls) {
   const auto each = [&](auto&& call) { rotate(slots_, next_, calls, call); };
   const dist::ReduceOp op = question_.op;
   const int root = question_.root;

@@ -25,14 +25,17 @@ class Side {
 
 class OurSide final : public Side {
  public:
-  OurSide(const Question& question, const std::string& algorithm, std::vector<Slot>& slots);
-  void synchronise() override { dist::barrier(); }
-  void run(std::int64_t calls) override;
+  // `group`: whose calls are measured; the default one, unless another backend is to be compared.
+  OurSide(const Question& question, const std::string& algorithm, std::vector<Slot>& slots,
+          const dist::ProcessGroup& group = {});
+  void synchronise() override { dist::barrier({.group = options_.group}); }
+  void run(std::int64_t calls) override;  // on a device: until their results are there
   dist::Tensor answer() override;
   // What ran in answer(), as the flight recorder has it; "-" for messages.
   const std::string& algorithm() const { return algorithm_; }
 
  private:
+  void call(std::int64_t calls);
   void ping_pong(Slot& slot);
   const Question& question_;
   dist::Options options_;

@@ -9,6 +9,7 @@ Examples:
   ./distlab bench all_reduce --compare mpi              4 B to 64 MiB, beside Open MPI
   ./distlab bench broadcast -n 4 --all-algorithms --max 1MiB
   ./distlab bench all_reduce --min 64KiB --json out.json --plot out.svg
+  ./distlab bench all_reduce --backend cuda --compare nccl
   DIST_TRANSPORT=tcp ./distlab bench send_recv
   ./distlab bench --calibrate && ./distlab bench all_reduce --explain 4MiB -n 8
 
@@ -29,13 +30,14 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_option("--dtype", options->dtype, "f32; f16, bf16, f64, u8, i8, i32, i64, bool");
   command->add_option("--op", options->op, "sum; avg, product, min, max, band, bor, bxor");
   command->add_option("--root", options->root, "rank 0");
-  command->add_option("--backend", options->backend, "auto; host, mpi");
+  command->add_option("--backend", options->backend, "auto; host, mpi; on GPUs: cuda, nccl");
   command->add_option("-a,--algorithm", options->algorithm,
                       "this one, as ring; the library's choice if left out");
   command->add_flag("--all-algorithms", options->all_algorithms, "a row for each");
   command->add_option("--iters", options->iterations, "calls of a batch; as many as take 10 ms if left out");
   command->add_option("--repeat", options->repeats, "batches, of which the median is taken: 15");
-  command->add_option("--compare", options->compare, "mpi: the same by Open MPI, in turn, and the ratio");
+  command->add_option("--compare", options->compare,
+                      "mpi, nccl: the same by Open MPI or NCCL, in turn, and the ratio");
   command->add_flag("--foreign", options->foreign, "tensors over malloc'ed memory (Tensor::from_blob)");
   command->add_flag("--hot", options->hot, "the same buffers in every call: what caches make of it");
   command->add_option("--json", options->json, "write the rows to this file, - for standard output");

@@ -11,6 +11,8 @@ void add_test_command(CLI::App& app, int& exit_code) {
   command->add_option("--filter", options->filter, "only tests whose name matches this regular expression");
   command->add_option("--label", options->label,
                       "only tests with a label that matches: unit, integration, ...");
+  command->add_flag_callback(
+      "--gpu", [of = options] { of->label = "^gpu$"; }, "only those that need a GPU");
   command->add_flag("--rerun-failed", options->rerun_failed, "only those that failed last time");
   command->add_option("-j,--jobs", options->jobs, "how many at once")->check(CLI::PositiveNumber);
   command->add_flag("-v,--verbose", options->verbose, "name those that pass, too");

@@ -1,0 +1,191 @@
+// What the fake NCCL puts on streams, and what it does there.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "dist/core/cpu_kernels.h"
+#include "dist/core/fail.h"
+
+#include "support/fake_nccl.h"
+
+namespace dist::test {
+
+namespace {
+
+// The group that this thread has begun.
+thread_local int group_depth = 0;
+thread_local std::vector<std::function<void()>> group_ends;
+
+std::string describe(std::string_view what, const TensorView& view) {
+  return fmt::format("{} of {} {}", what, view.count, name(view.dtype));
+}
+
+void move_bytes(const TensorView& to, const TensorView& from) {
+  if (to.count > 0) std::memmove(to.data, from.data, to.bytes());
+}
+
+}  // namespace
+
+void FakeNccl::begin_group() { ++group_depth; }
+
+void FakeNccl::end_group() {
+  if (--group_depth > 0) return;
+  for (const auto& end : std::exchange(group_ends, {})) end();
+}
+
+// What a group calls on one stream becomes one piece of work.
+void FakeNccl::add(nccl::Comm comm, StreamHandle stream, Call call) {
+  const std::shared_ptr<Rank> rank = *static_cast<std::shared_ptr<Rank>*>(comm);
+  Piece piece{0, std::move(call)};
+  {
+    const std::scoped_lock lock(mutex_);
+    if (piece.call.peer < 0) piece.number = rank->collectives++;
+  }
+  if (piece.call.in.data) piece.call.in = device_->on_host(rank->device, piece.call.in);
+  if (piece.call.out.data) piece.call.out = device_->on_host(rank->device, piece.call.out);
+  thread_local std::shared_ptr<Pieces> pieces;
+  if (group_depth == 0) fail(Errc::internal, "every call is in a group");
+  if (group_ends.empty()) {
+    pieces = std::make_shared<Pieces>();
+    group_ends.push_back([this, rank, stream, all = pieces] { launch(rank, stream, std::move(*all)); });
+  }
+  pieces->push_back(std::move(piece));
+}
+
+void FakeNccl::launch(const std::shared_ptr<Rank>& rank, StreamHandle stream, Pieces pieces) {
+  std::string words;
+  for (const Piece& piece : pieces)
+    words += (words.empty() ? "" : " ") + piece.call.what.substr(0, piece.call.what.find(' '));
+  {
+    const std::scoped_lock lock(mutex_);
+    groups_.push_back(std::move(words));
+  }
+  auto shared = std::make_shared<Pieces>(std::move(pieces));
+  device_->enqueue(rank->device, stream, [this, rank, shared] { run(rank, *shared); });
+}
+
+// On the stream's thread: all of it is posted, then waited for.
+void FakeNccl::run(const std::shared_ptr<Rank>& rank, Pieces& pieces) {
+  std::unique_lock lock(mutex_);
+  World& world = *rank->world;
+  std::vector<std::shared_ptr<Message>> messages;
+  for (Piece& piece : pieces) {
+    if (piece.call.peer < 0) {
+      join(*rank, piece);
+      continue;
+    }
+    const bool is_send = piece.call.is_send;
+    const std::pair way =
+        is_send ? std::pair(rank->rank, piece.call.peer) : std::pair(piece.call.peer, rank->rank);
+    messages.push_back(std::make_shared<Message>(Message{piece.call}));
+    (is_send ? world.sends : world.recvs)[way].push_back(messages.back());
+    match(world, way);
+  }
+  changed_.notify_all();
+  changed_.wait(lock, [&] {
+    return rank->aborted || (std::ranges::all_of(messages, [](const auto& m) { return m->done; }) &&
+                             std::ranges::all_of(pieces, [&](const Piece& piece) {
+                               return piece.call.peer >= 0 || world.meetings[piece.number].done;
+                             }));
+  });
+}
+
+void FakeNccl::join(Rank& rank, Piece& piece) {
+  World& world = *rank.world;
+  Meeting& meeting = world.meetings[piece.number];
+  meeting.calls.resize(static_cast<std::size_t>(world.ranks));
+  meeting.calls[static_cast<std::size_t>(rank.rank)] = std::make_unique<Call>(piece.call);
+  if (++meeting.arrived < world.ranks) return;
+  for (const auto& call : meeting.calls)
+    if (call->what != meeting.calls[0]->what) {
+      misuse_.push_back(fmt::format("\"{}\" and \"{}\"", meeting.calls[0]->what, call->what));
+      return;  // as kernels of NCCL that do not fit: it hangs
+    }
+  work(meeting, world);
+  meeting.done = true;
+}
+
+void FakeNccl::match(World& world, std::pair<int, int> way) {
+  auto& sends = world.sends[way];
+  auto& recvs = world.recvs[way];
+  while (!sends.empty() && !recvs.empty()) {
+    const auto from = sends.front(), to = recvs.front();
+    sends.pop_front();
+    recvs.pop_front();
+    if (from->call.in.bytes() != to->call.out.bytes()) {
+      misuse_.push_back(fmt::format("\"{}\" and \"{}\"", from->call.what, to->call.what));
+      return;
+    }
+    move_bytes(to->call.out, from->call.in);
+    from->done = to->done = true;
+  }
+}
+
+// Results are made apart first: a rank's output may be its input.
+void FakeNccl::work(Meeting& meeting, const World& world) {
+  const Call& first = *meeting.calls[0];
+  const auto n = static_cast<std::size_t>(world.ranks);
+  const std::string kind = first.what.substr(0, first.what.find(' '));
+  if (kind == "broadcast") {
+    const TensorView from = meeting.calls[static_cast<std::size_t>(first.root)]->in;
+    for (const auto& call : meeting.calls) move_bytes(call->out, from);
+    return;
+  }
+  if (kind == "all_gather") {
+    for (std::size_t r = 0; r < n; ++r)
+      for (const auto& call : meeting.calls) {
+        const TensorView in = meeting.calls[r]->in;
+        move_bytes(call->out.slice(static_cast<std::int64_t>(r) * in.count, in.count), in);
+      }
+    return;
+  }
+  const TensorView shape = first.in;
+  std::vector<std::byte> result(shape.bytes());
+  const TensorView all{result.data(), shape.count, shape.dtype, cpu};
+  std::vector<std::vector<std::byte>> scaled;
+  std::vector<TensorView> ins;
+  for (const auto& call : meeting.calls) {
+    ins.push_back(call->in);
+    if (first.op.kind() != ReduceOp::Kind::premul_sum) continue;
+    scaled.emplace_back(call->in.data, call->in.data + call->in.bytes());
+    ins.back().data = scaled.back().data();
+    cpu_kernels::scale(ins.back(), call->op.factor());
+  }
+  const ReduceOp op = first.op.kind() == ReduceOp::Kind::premul_sum ? ReduceOp::sum : first.op;
+  if (shape.count > 0) cpu_kernels::reduce_many({&all, 1}, ins, op);
+  for (std::size_t r = 0; r < n; ++r) {
+    const Call& call = *meeting.calls[r];
+    if (kind == "reduce_scatter")
+      move_bytes(call.out, all.slice(static_cast<std::int64_t>(r) * call.out.count, call.out.count));
+    else if (kind == "all_reduce" || static_cast<int>(r) == first.root)
+      move_bytes(call.out, all);
+  }
+}
+
+void FakeNccl::all_reduce(nccl::Comm comm, TensorView in, TensorView out, ReduceOp op, StreamHandle stream) {
+  add(comm, stream, {describe("all_reduce", in), in, out, op});
+}
+void FakeNccl::reduce(nccl::Comm comm, TensorView in, TensorView out, ReduceOp op, int root,
+                      StreamHandle stream) {
+  add(comm, stream, {fmt::format("{} to {}", describe("reduce", in), root), in, out, op, root});
+}
+void FakeNccl::broadcast(nccl::Comm comm, TensorView in, TensorView out, int root, StreamHandle stream) {
+  add(comm, stream, {fmt::format("{} from {}", describe("broadcast", out), root), in, out, {}, root});
+}
+void FakeNccl::all_gather(nccl::Comm comm, TensorView in, TensorView out, StreamHandle stream) {
+  add(comm, stream, {describe("all_gather", in), in, out, {}});
+}
+void FakeNccl::reduce_scatter(nccl::Comm comm, TensorView in, TensorView out, ReduceOp op,
+                              StreamHandle stream) {
+  add(comm, stream, {describe("reduce_scatter", out), in, out, op});
+}
+void FakeNccl::send(nccl::Comm comm, TensorView in, int peer, StreamHandle stream) {
+  add(comm, stream, {describe("send", in), in, {}, {}, -1, peer, true});
+}
+void FakeNccl::recv(nccl::Comm comm, TensorView out, int peer, StreamHandle stream) {
+  add(comm, stream, {describe("recv", out), {}, out, {}, -1, peer, false});
+}
+
+}  // namespace dist::test

@@ -1,0 +1,154 @@
+// What goes wrong on the cuda backend: ranks that fail, and streams that stand still.
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "dist/core/device.h"
+#include "dist/dist.h"
+
+#include "support/expect_error.h"
+#include "support/fake_device.h"
+#include "support/ranks.h"
+#include "unit/device/on_backend.h"
+
+namespace dist::test {
+namespace {
+
+RankOptions on_cuda() { return on_backend("cuda"); }
+
+class DeviceFailures : public testing::TestWithParam<std::string> {
+ protected:
+  const ScopedEnv sync{"DIST_CUDA_SYNC", GetParam()};
+};
+
+// Done is signalled all the same: the others must not wait. But it was not done.
+TEST_P(DeviceFailures, ARankThatFailsInTheMiddleSpoilsItForAll) {
+  const FakeDeviceGuard two(FakeDeviceOptions{.count = 2});
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = ones({20'000}, DType::f32, device_of(rank));
+        all_reduce(t);
+        (void)sum(t);
+        barrier();
+        if (rank == 1) {
+          two->fail_kernels(cuda(1), true);
+          EXPECT_DIST_ERROR(all_reduce(t), Errc::internal, "does not start");
+          two->fail_kernels(cuda(1), false);
+        } else {
+          bool told = false;
+          try {
+            all_reduce(t);
+          } catch (const Error& error) {
+            told = error.code() == Errc::peer_failed;
+          }
+          EXPECT_TRUE(told || GetParam() == "flags") << "the hosts meet";
+          dist::sleep(std::chrono::milliseconds(300));
+        }
+        expect_error(Errc::aborted, {"earlier collective", rank == 0 ? "rank 1 gave up" : "does not start"},
+                     [&] { all_reduce(t); });
+        dist::sleep(std::chrono::milliseconds(500));
+      },
+      on_cuda());
+}
+
+INSTANTIATE_TEST_SUITE_P(Device, DeviceFailures, testing::Values("events", "flags", "host"),
+                         [](const auto& test) { return test.param; });
+
+// A stream that never comes to its part of an operation: the call's timeout ends it, on all ranks.
+TEST(DeviceBackend, AStuckStreamIsLetGoAndTheNextCallSaysWhy) {
+  const ScopedEnv sync("DIST_CUDA_SYNC", "flags");
+  const FakeDeviceGuard fake;
+  run_ranks(
+      2,
+      [&](int rank) {
+        const Device gpu = cuda(0);
+        const Stream own(gpu);
+        const StreamGuard guard(gpu, own.handle());
+        Tensor t = ones({100}, DType::f32, gpu);
+        all_reduce(t);
+        own.synchronize();
+        barrier();
+        if (rank == 1) fake->hold(gpu, own.handle(), true);
+        all_reduce(t, ReduceOp::sum, {.timeout = std::chrono::milliseconds(1000)});
+        dist::sleep(std::chrono::milliseconds(2000));
+        expect_error(Errc::aborted, {"earlier collective", "has not ended on cuda:0 in 1000 ms"},
+                     [&] { all_reduce(t); });
+        fake->hold(gpu, own.handle(), false);
+        own.synchronize();  // nothing waits any more
+      },
+      on_cuda());
+}
+
+// Signals that a stream of another rank had still to give come after the release, and take it back.
+TEST(DeviceBackend, ALateSignalDoesNotHoldUpWhatWasLetGo) {
+  const ScopedEnv sync("DIST_CUDA_SYNC", "flags");
+  const FakeDeviceGuard fake;
+  const Device gpu = cuda(0);
+  const Stream a(gpu), b(gpu), c(gpu);
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = ones({100}, DType::f32, gpu), u = ones({100}, DType::f32, gpu);
+        all_reduce(t);
+        (void)sum(t);
+        barrier();
+        const Options brief{.timeout = std::chrono::milliseconds(300)};
+        if (rank == 1) fake->hold(gpu, a.handle(), true), fake->hold(gpu, b.handle(), true);
+        if (rank == 0) fake->hold(gpu, c.handle(), true);
+        {
+          const StreamGuard guard(gpu, rank == 0 ? nullptr : a.handle());
+          all_reduce(t, ReduceOp::sum, brief);
+        }
+        {
+          const StreamGuard guard(gpu, rank == 0 ? c.handle() : b.handle());
+          all_reduce(u, ReduceOp::sum, brief);
+        }
+        dist::sleep(std::chrono::milliseconds(600));  // both let go
+        if (rank == 1) fake->hold(gpu, a.handle(), false);
+        dist::sleep(std::chrono::milliseconds(200));
+        if (rank == 0) {
+          fake->hold(gpu, c.handle(), false);
+          Event passed(gpu);
+          passed.record(c.handle());
+          const Deadline deadline = Deadline::after(std::chrono::seconds(1));
+          while (!passed.is_done() && !deadline.passed()) dist::sleep(std::chrono::milliseconds(1));
+          EXPECT_TRUE(passed.is_done());
+        }
+        dist::sleep(std::chrono::milliseconds(1200));
+        if (rank == 1) fake->hold(gpu, b.handle(), false);
+      },
+      on_cuda());
+  EXPECT_EQ(fake->stray_flags(), 0U);
+}
+
+// A stream that stands still may yet look at the flags when its group has gone.
+TEST(DeviceBackend, WhatAStuckStreamLooksAtIsKept) {
+  const ScopedEnv sync("DIST_CUDA_SYNC", "flags");
+  const FakeDeviceGuard fake;
+  const Device gpu = cuda(0);
+  const Stream stuck(gpu);
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = ones({30'000}, DType::f32, gpu);
+        all_reduce(t);
+        (void)sum(t);
+        barrier();
+        if (rank == 1) fake->hold(gpu, stuck.handle(), true);
+        const StreamGuard guard(gpu, rank == 1 ? stuck.handle() : nullptr);
+        all_reduce(t, ReduceOp::sum, {.timeout = std::chrono::milliseconds(300)});
+      },
+      on_cuda());
+  EXPECT_EQ(fake->host_pages_registered(), 2U) << "of the rank whose stream is stuck";
+  fake->hold(gpu, stuck.handle(), false);
+  stuck.synchronize();
+  for (int i = 0; i < 1000 && fake->backlog() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(fake->backlog(), 0U);
+  EXPECT_EQ(fake->stray_flags(), 0U);
+}
+
+}  // namespace
+}  // namespace dist::test
