@@ -24,6 +24,18 @@ SchedulerOptions scheduler_options(const RunOptions& options) {
   return of;
 }
 
+// As the trace tells it.
+trace::Finding told(const check::Finding& finding) {
+  trace::Finding told{check::str(finding.code),
+                      std::string(check::title(finding.code)),
+                      finding.what,
+                      std::string(finding.how_to_mend()),
+                      {}};
+  for (const auto& [rank, doing, where, waits_for] : finding.parties)
+    told.parties.push_back({rank, doing, where, waits_for});
+  return told;
+}
+
 }  // namespace
 
 Simulation::Simulation(const RunOptions& options, Topology topology, Choices* choices)
@@ -67,8 +79,12 @@ Report Simulation::run(const std::function<void(int rank)>& fn) {
   if (watch) report_.notes = watch->notes();
   if (globals_) std::ranges::move(globals_->notes(), std::back_inserter(report_.notes));
   if (options_.check) look_for_unreceived();
-  if (tracer_) report_.trace = tracer_->take(scheduler_.finish_time());
   const Network& network = scheduler_.network();
+  if (tracer_) {
+    report_.trace = tracer_->take(scheduler_.finish_time());
+    report_.trace.ranks_per_node = network.topology().gpus_per_node;
+    std::ranges::transform(report_.findings, std::back_inserter(report_.trace.findings), told);
+  }
   report_.virtual_time_s = to_seconds(scheduler_.finish_time());
   report_.messages = network.messages();
   report_.switches = scheduler_.switches();

@@ -44,15 +44,40 @@ std::string arguments_of(const Event& event) {
       event.in_shared_memory);
 }
 
+std::string party_json(const Finding::Party& party) {
+  return fmt::format(R"({{"rank":{},"doing":{},"file":{},"line":{},"waits_for":[{}]}})", party.rank,
+                     json_quoted(party.doing), json_quoted(party.where.file), party.where.line,
+                     fmt::join(party.waits_for, ","));
+}
+
+std::string finding_json(const Finding& finding) {
+  std::vector<std::string> parties;
+  for (const auto& party : finding.parties) parties.push_back(party_json(party));
+  return fmt::format(R"({{"code":{},"title":{},"what":{},"mend":{},"parties":[{}]}})",
+                     json_quoted(finding.code), json_quoted(finding.title), json_quoted(finding.what),
+                     json_quoted(finding.mend), fmt::join(parties, ","));
+}
+
+// What stands beside the title where there is something to say: ,"ranks_per_node":8
+std::string more_about(const Trace& trace) {
+  std::string text;
+  if (trace.ranks_per_node > 0) text += fmt::format(R"(,"ranks_per_node":{})", trace.ranks_per_node);
+  if (trace.findings.empty()) return text;
+  std::vector<std::string> findings;
+  for (const Finding& finding : trace.findings) findings.push_back(finding_json(finding));
+  return text + fmt::format(R"(,"findings":[{}])", fmt::join(findings, ","));
+}
+
 class ChromeWriter {
  public:
   explicit ChromeWriter(const Trace& trace) : trace_(trace), threads_(trace) {}
 
   std::string write() {
     fmt::format_to(std::back_inserter(out_),
-                   R"({{"otherData":{{"format":"{}","title":{},"ranks":{},"virtual_time":{}}},)"
+                   R"({{"otherData":{{"format":"{}","title":{},"ranks":{},"virtual_time":{}{}}},)"
                    "\n\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[",
-                   trace_format, json_quoted(trace_.title), trace_.ranks, trace_.virtual_time);
+                   trace_format, json_quoted(trace_.title), trace_.ranks, trace_.virtual_time,
+                   more_about(trace_));
     write_names();
     for (std::size_t i = 0; i < trace_.events.size(); ++i) write_slice(i);
     write_flows();

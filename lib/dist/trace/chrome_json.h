@@ -1,8 +1,11 @@
 // Traces as files: the Chrome trace event format, which chrome://tracing and https://ui.perfetto.dev show.
 //
-//   {"otherData": {"format": "distlab trace 1", "title": "...", "ranks": 4, "virtual_time": true},
+//   {"otherData": {"format": "distlab trace 1", "title": "...", "ranks": 4, "virtual_time": true,
+//                  "ranks_per_node": 8, "findings": [{"code", "title", "what", "mend", "parties": [
+//                                                     {"rank", "doing", "file", "line", "waits_for"}]}]},
 //    "traceEvents": [ ... ]}
 //
+// - `ranks_per_node` and `findings` stand there when there is something to say.
 // - One process; a thread named "rank N" for each rank with its calls, waits, reductions and computations,
 //   and beside it "rank N sends" and "rank N receives". Slices of one thread must nest, or viewers drop
 //   them: what overlaps otherwise goes to one more thread, "rank N receives 2".

@@ -107,6 +107,37 @@ Event event_of(const Fields& in, int ranks) {
   return event;
 }
 
+// The elements of an optional list of objects.
+template <class Read>
+void each(const Json& object, const std::string& key, const std::string& where, Read read) {
+  const auto list = object.find(key);
+  if (list == object.end()) return;
+  if (!list->is_array()) fail(Errc::invalid_argument, "{}: {} must be a list", where, key);
+  for (const Json& element : *list) read(element, Fields(element, where, key));
+}
+
+Finding::Party party_of(const Json& json, const Fields& in, int ranks) {
+  Finding::Party party;
+  party.rank = in.integer<std::int32_t>("rank", 0, ranks - 1);
+  party.doing = in.text("doing");
+  party.where = {interned(in.text("file")), in.integer<int>("line")};
+  const auto waits = json.find("waits_for");
+  if (waits == json.end() || !waits->is_array()) in.refuse("waits_for", "must be a list of ranks");
+  for (const Json& rank : *waits) {
+    if (!rank.is_number_integer()) in.refuse("waits_for", "must be a list of ranks");
+    party.waits_for.push_back(rank.get<int>());
+  }
+  return party;
+}
+
+Finding finding_of(const Json& json, const Fields& in, const std::string& where, int ranks) {
+  Finding finding{in.text("code"), in.text("title"), in.text("what"), in.text("mend"), {}};
+  each(json, "parties", where, [&](const Json& party, const Fields& fields) {
+    finding.parties.push_back(party_of(party, fields, ranks));
+  });
+  return finding;
+}
+
 Json parse_json(std::string_view text, const std::string& where) {
   try {
     return Json::parse(text);
@@ -138,6 +169,12 @@ Trace parse_chrome_json(std::string_view text, const std::string& where) {
   trace.title = about.text("title");
   trace.ranks = about.integer<int>("ranks", 0, most_ranks);
   trace.virtual_time = about.boolean("virtual_time");
+  const Json& extra = root["otherData"];
+  if (extra.contains("ranks_per_node"))
+    trace.ranks_per_node = about.integer<int>("ranks_per_node", 0, most_ranks);
+  each(extra, "findings", where, [&](const Json& finding, const Fields& fields) {
+    trace.findings.push_back(finding_of(finding, fields, where, trace.ranks));
+  });
   const auto events = root.find("traceEvents");
   if (events == root.end() || !events->is_array()) in.refuse("traceEvents", "must be a list of events");
   for (std::size_t i = 0; i < events->size(); ++i) {

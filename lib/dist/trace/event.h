@@ -36,11 +36,26 @@ struct Event {
   bool in_shared_memory = false;  // of a call: its ranks read and write each other's memory, nothing is sent
 };
 
+// What was found wrong with the program, as far as a picture tells it; check::Finding says the same to layers
+// above.
+struct Finding {
+  struct Party {
+    std::int32_t rank = 0;
+    std::string doing;  // "send #0 (4 f32)"
+    CallSite where;
+    std::vector<int> waits_for;  // ranks; of a deadlock
+  };
+  std::string code, title, what, mend;  // "D1", "deadlock", a sentence each
+  std::vector<Party> parties;
+};
+
 struct Trace {
   std::string title;  // "all_reduce ring, 4 ranks on laptop"
   int ranks = 0;
   bool virtual_time = false;
-  std::vector<Event> events;  // in the order they ended
+  std::vector<Event> events = {};      // in the order they ended
+  int ranks_per_node = 0;              // 0: all on one, or not known
+  std::vector<Finding> findings = {};  // of a run that was checked
 };
 
 }  // namespace dist::trace

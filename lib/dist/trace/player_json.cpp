@@ -18,18 +18,21 @@ std::string list_of_ranks(std::uint64_t contributors) {
 std::string player_call(const Event& event) {
   const std::string where = event.where.line > 0 ? event.where.str() : "";
   return fmt::format(
-      R"("rank":{},"begin":{},"end":{},"name":{},"algorithm":{},"where":{},"bytes":{},"in_shared_memory":{})",
+      R"("rank":{},"begin":{},"end":{},"name":{},"algorithm":{},"where":{},"bytes":{},"in_shared_memory":{},)"
+      R"("group":{},"sequence":{})",
       event.rank, event.begin, event.end, json_quoted(event.name), json_quoted(event.algorithm),
-      json_quoted(where), event.bytes, event.in_shared_memory);
+      json_quoted(where), event.bytes, event.in_shared_memory, event.group, event.sequence);
 }
 
 std::string player_message(const Message& message) {
   const Event& send = *message.send;
   return fmt::format(
-      R"("id":{},"src":{},"dst":{},"begin":{},"arrive":{},"bytes":{},"contributors":{},"offset":{})",
+      R"("id":{},"src":{},"dst":{},"begin":{},"arrive":{},"bytes":{},"contributors":{},"offset":{},)"
+      R"("name":{},"group":{},"sequence":{})",
       send.message, send.rank, send.peer, send.begin,
       message.receive ? fmt::to_string(message.receive->end) : "null", send.bytes,
-      list_of_ranks(message.contributors()), message.offset());
+      list_of_ranks(message.contributors()), message.offset(), json_quoted(send.name), send.group,
+      send.sequence);
 }
 
 std::string player_reduction(const Event& event) {
@@ -43,6 +46,17 @@ std::string player_wait(const Event& event) {
 
 std::string player_compute(const Event& event) {
   return fmt::format(R"({},"name":{})", player_wait(event), json_quoted(event.name));
+}
+
+std::string player_finding(const Finding& finding) {
+  std::vector<std::string> parties;
+  for (const auto& [rank, doing, where, waits_for] : finding.parties)
+    parties.push_back(fmt::format(R"({{"rank":{},"doing":{},"where":{},"waits_for":[{}]}})", rank,
+                                  json_quoted(doing), json_quoted(where.line > 0 ? where.str() : ""),
+                                  fmt::join(waits_for, ",")));
+  return fmt::format(R"("code":{},"title":{},"what":{},"mend":{},"parties":[{}])", json_quoted(finding.code),
+                     json_quoted(finding.title), json_quoted(finding.what), json_quoted(finding.mend),
+                     fmt::join(parties, ","));
 }
 
 // ,"key":[{...},{...}], one a line
@@ -71,19 +85,26 @@ std::string player_messages(const Trace& trace) {
   return player_list("messages", entries);
 }
 
+std::string player_findings(const Trace& trace) {
+  std::vector<std::string> entries;
+  for (const Finding& finding : trace.findings) entries.push_back(player_finding(finding));
+  return player_list("findings", entries);
+}
+
 }  // namespace
 
 std::string to_player_json(const Trace& trace) {
   std::int64_t duration = 0;
   for (const Event& event : trace.events) duration = std::max(duration, event.end);
   std::string text = fmt::format(
-      R"({{"format":"distlab player 1","title":{},"ranks":{},"virtual_time":{},"unit":"ps","duration":{})",
-      json_quoted(trace.title), trace.ranks, trace.virtual_time, duration);
+      R"({{"format":"distlab player 1","title":{},"ranks":{},"ranks_per_node":{},"virtual_time":{},"unit":"ps","duration":{})",
+      json_quoted(trace.title), trace.ranks, trace.ranks_per_node, trace.virtual_time, duration);
   text += player_events("calls", trace, Kind::call, player_call);
   text += player_messages(trace);
   text += player_events("reductions", trace, Kind::reduce, player_reduction);
   text += player_events("waits", trace, Kind::wait, player_wait);
   text += player_events("computes", trace, Kind::compute, player_compute);
+  text += player_findings(trace);
   return text + "}\n";
 }
 

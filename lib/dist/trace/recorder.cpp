@@ -40,7 +40,7 @@ void Recorder::add(Event event) {
 }
 
 Trace Recorder::take() {
-  Trace trace{title_, ranks_, virtual_time_, {}};
+  Trace trace{title_, ranks_, virtual_time_};
   {
     const std::lock_guard lock(mutex_);
     trace.events.swap(events_);
@@ -85,7 +85,9 @@ Trace merge(std::vector<Trace> traces) {
     if (trace.title.size() > title.size() && trace.title.starts_with(title) && trace.title != all.title)
       all.title += trace.title.substr(title.size());
     all.ranks = std::max(all.ranks, trace.ranks);
+    all.ranks_per_node = std::max(all.ranks_per_node, trace.ranks_per_node);
     std::ranges::move(trace.events, std::back_inserter(all.events));
+    std::ranges::move(trace.findings, std::back_inserter(all.findings));
   }
   sort_by_end(all.events);
   return all;

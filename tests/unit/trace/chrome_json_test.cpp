@@ -34,6 +34,18 @@ TEST(ChromeJson, GivesTheSameTraceBack) {
   expect_same(parse_chrome_json(to_chrome_json(exchange()), "here"), exchange());
 }
 
+TEST(ChromeJson, FindingsAndNodesComeBack) {
+  const trace::Trace trace = swap_that_deadlocks();
+  expect_same(parse_chrome_json(to_chrome_json(trace), "a test"), trace);
+}
+
+TEST(ChromeJson, AFindingOfARankThatIsNotThereIsRefused) {
+  Json json = Json::parse(to_chrome_json(swap_that_deadlocks()));
+  json["otherData"]["findings"][0]["parties"][0]["rank"] = 9;
+  EXPECT_DIST_ERROR(parse_chrome_json(json.dump(), "run.json"), Errc::invalid_argument,
+                    "run.json: parties.rank is 9; it must be from 0 to 1");
+}
+
 TEST(ChromeJson, AnEmptyTraceComesBackEmpty) {
   expect_same(parse_chrome_json(to_chrome_json({}), "here"), {});
 }

@@ -72,6 +72,13 @@ TEST(Merge, MakesOneTraceOfTheRanksOwn) {
     EXPECT_LE(merged.events[i - 1].end, merged.events[i].end) << i;
 }
 
+TEST(Merge, KeepsNodesAndFindings) {
+  const Trace merged = trace::merge({{"swap, 2 ranks", 2, true}, swap_that_deadlocks()});
+  EXPECT_EQ(merged.ranks_per_node, 8);
+  ASSERT_EQ(merged.findings.size(), 1u);
+  EXPECT_EQ(merged.findings[0].code, "D1");
+}
+
 TEST(Merge, OfNothingIsEmpty) { expect_same(trace::merge({}), {}); }
 
 TEST(Merge, RefusesTwoClocks) {

@@ -72,4 +72,16 @@ inline trace::Trace shared_sum() {
   return trace;
 }
 
+// Both ranks send first, and so wait for each other.
+inline trace::Trace swap_that_deadlocks() {
+  trace::Trace trace{"swap, 2 ranks", 2, true, {call(0, "send", 0, 1), call(1, "send", 0, 1)}};
+  trace.ranks_per_node = 8;
+  trace.findings.push_back(
+      {"D1", "deadlock", "ranks 0 and 1 wait for each other", "let one of them receive first", {}});
+  for (int rank = 0; rank < 2; ++rank)
+    trace.findings[0].parties.push_back(
+        {rank, "send to \"" + std::to_string(1 - rank) + "\"", {"labs/train.cpp", 41}, {1 - rank}});
+  return trace;
+}
+
 }  // namespace dist::test
