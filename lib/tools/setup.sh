@@ -28,8 +28,14 @@ ShellCheck|cmd:shellcheck|shellcheck|ShellCheck|shellcheck
 pkg-config|cmd:pkg-config|pkg-config|pkgconf-pkg-config|pkgconf
 Doxygen|cmd:doxygen|doxygen|doxygen|doxygen
 '
+# For `./distlab slides` and the tests of what it shows; nobody else is asked for them.
+slides_parts='
+node >= 20.19|cmd:@node|nodejs|nodejs|nodejs
+npm|cmd:npm|npm|nodejs-npm|npm
+Chromium|cmd:@chromium|chromium|chromium|chromium
+'
 
-compiler='' compiler_note='' cmake_note=''
+compiler='' compiler_note='' cmake_note='' node_note=''
 
 # Prints "gcc 12" or "clang 14" for a compiler that works, nothing otherwise.
 compiler_kind() {
@@ -63,6 +69,16 @@ cmake_is_new_enough() {
   return 1
 }
 
+node_is_new_enough() {
+  local version
+  node_note=''
+  command -v node > /dev/null || return 1
+  version=$(node --version) version=${version#v}
+  [[ $(printf '%s\n' 20.19 "$version" | sort -V | head -n 1) == 20.19 ]] && return 0
+  node_note="node $version is too old, 20.19 is needed: take a newer one from nodejs.org, or a newer release of your system"
+  return 1
+}
+
 # One run of the preprocessor tells which of the headers named on standard input it cannot find.
 missing_headers() {
   local header folder includes=() folders
@@ -78,6 +94,8 @@ part_is_missing() { # CHECK HEADERS_MISSING
     cmd:@compiler) [[ -z $compiler ]] ;;
     cmd:@cmake) ! cmake_is_new_enough ;;
     cmd:@mpi) ! { command -v mpicxx && command -v mpirun; } > /dev/null && [[ ${DIST_MPI:-AUTO} != OFF ]] ;;
+    cmd:@node) ! node_is_new_enough ;;
+    cmd:@chromium) ! { command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null ;;
     cmd:*) ! command -v "${1#cmd:}" > /dev/null ;;
     hdr:*) [[ -z $compiler ]] || grep -qxF "${1#hdr:}" <<< "$2" ;;
   esac
@@ -143,7 +161,7 @@ explain_missing() { # LINES
   local command
   command=$(install_command "$1")
   say "missing: $(names_of "$1")"
-  for note in "$compiler_note" "$cmake_note"; do [[ -z $note ]] || say "$note"; done
+  for note in "$compiler_note" "$cmake_note" "$node_note"; do [[ -z $note ]] || say "$note"; done
   if [[ -n $command ]]; then
     say 'type this, then start me again:'
     printf '\n  %s\n\n' "$command" >&2
@@ -152,11 +170,12 @@ explain_missing() { # LINES
   fi
 }
 
-# set_up [--dev]: returns when everything required is there; otherwise says what to do and exits with 3.
+# set_up [--dev] [--slides]: returns when everything required is there; otherwise says what to do and exits with 3.
 set_up() {
   local required=$required_parts missing wanted privilege
   [[ $(uname -s) == Linux ]] || die 3 "distlab runs on Linux (this is $(uname -s)); on Windows use WSL 2, on a Mac a Linux container"
-  [[ ${1:-} != --dev ]] || required+=$developer_parts
+  [[ " $* " != *' --dev '* ]] || required+=$developer_parts
+  [[ " $* " != *' --slides '* ]] || required+=$slides_parts
   missing=$(missing_parts "$required")
   wanted=$(missing_parts "$optional_parts")
   privilege=$(privilege)
@@ -178,6 +197,7 @@ set_up() {
   # The checks above ran in subshells; once more here, for what they found out about compiler and CMake.
   find_compiler || true
   cmake_is_new_enough || true
+  [[ $missing != *cmd:@node* ]] || node_is_new_enough || true
   if [[ -n $missing ]]; then
     explain_missing "$missing"
     exit 3

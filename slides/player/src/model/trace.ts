@@ -1,0 +1,98 @@
+// What `./distlab trace FILE --format player` writes (lib/dist/trace/player_json.h), checked. Times are picoseconds.
+
+export interface Call {
+  rank: number;
+  begin: number;
+  end: number;
+  name: string;
+  algorithm: string;
+  where: string; // "train.cpp:41", or empty
+  bytes: number;
+  in_shared_memory: boolean;
+  group: number;
+  sequence: number;
+}
+
+export interface Message {
+  id: number;
+  src: number;
+  dst: number;
+  begin: number;
+  arrive: number | null; // null: nobody received it
+  bytes: number;
+  contributors: number[]; // ascending; [] when not known
+  offset: number; // -1: it is not of the operation's tensor
+  name: string;
+  group: number;
+  sequence: number;
+}
+
+export interface Reduction {
+  rank: number;
+  at: number;
+  bytes: number;
+  contributors: number[]; // after it
+  offset: number;
+}
+
+export interface Span {
+  rank: number;
+  begin: number;
+  end: number;
+}
+
+export interface Party {
+  rank: number;
+  doing: string;
+  where: string;
+  waits_for: number[];
+}
+
+export interface Finding {
+  code: string; // "D1"
+  title: string;
+  what: string;
+  mend: string;
+  parties: Party[];
+}
+
+export interface Trace {
+  title: string;
+  ranks: number;
+  ranks_per_node: number; // 0: not known
+  virtual_time: boolean;
+  duration: number;
+  calls: Call[];
+  messages: Message[];
+  reductions: Reduction[];
+  waits: Span[];
+  computes: (Span & {name: string})[];
+  findings: Finding[];
+}
+
+const format = 'distlab player 1';
+const lists = ['calls', 'messages', 'reductions', 'waits', 'computes', 'findings'] as const;
+
+// Throws an Error whose message is for the person who looks at the page.
+export function parseTrace(text: string): Trace {
+  let json: Partial<Trace> & {format?: unknown};
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new Error('This is no JSON, or it was cut short. `./distlab trace FILE --format player` writes a trace.');
+  }
+  if (json?.format !== format) {
+    throw new Error(`This is no trace for the player: its format is ${JSON.stringify(json?.format)}, not "${format}".`);
+  }
+  for (const key of lists) {
+    if (!Array.isArray(json[key])) throw new Error(`The trace has no list "${key}".`);
+  }
+  if (!Number.isInteger(json.ranks) || json.ranks! < 0) throw new Error('The trace does not say how many ranks there are.');
+  const trace = json as Trace;
+  const strangers = [...trace.calls, ...trace.waits, ...trace.reductions, ...trace.computes]
+    .map(event => event.rank)
+    .concat(trace.messages.flatMap(message => [message.src, message.dst]))
+    .find(rank => !(rank >= 0 && rank < trace.ranks));
+  if (strangers !== undefined) throw new Error(`The trace names rank ${strangers}, but has ${trace.ranks} ranks.`);
+  return trace;
+}

@@ -1,0 +1,75 @@
+// The picture of a timeline in the page: made anew when its size, the view or the operation changes.
+import {Lanes} from '../draw/lanes.ts';
+import {Stage} from '../draw/stage.ts';
+import {layoutOf, type View, viewsFor} from '../layout/views.ts';
+import {cellLines, messageLines, rankLines} from '../model/explain.ts';
+import type {State, Timeline} from '../model/timeline.ts';
+import type {Message} from '../model/trace.ts';
+import {pointIn} from './pointer.ts';
+
+export class Picture {
+  view: View | 'auto' = 'auto';
+  stage: Stage | undefined;
+  private lanes: Lanes | undefined;
+  private act = -1;
+
+  constructor(private readonly timeline: Timeline, private readonly stageBox: HTMLElement, private readonly lanesBox: HTMLElement) {}
+
+  // The view that is shown: the wanted one where it is possible.
+  viewOf(act: number): View {
+    const can = viewsFor(this.timeline.acts[act]!, this.timeline.trace);
+    return this.view !== 'auto' && can.includes(this.view) ? this.view : can[0]!;
+  }
+
+  forget() {
+    this.act = -1;
+  }
+
+  render(state: State) {
+    if (state.act !== this.act) this.build(state.act);
+    this.stage?.render(state);
+    const head = this.lanesBox.querySelector<HTMLElement>('.head')!;
+    if (this.lanes) head.style.transform = `translateX(${this.lanes.x(state.time)}px)`;
+  }
+
+  private build(act: number) {
+    this.act = act;
+    const size = {width: this.stageBox.clientWidth, height: this.stageBox.clientHeight};
+    if (size.width === 0 || size.height === 0) return;
+    const shown = this.timeline.acts[act]!;
+    const layout = layoutOf(this.viewOf(act), shown, this.timeline.trace, size);
+    this.stage = new Stage(this.timeline, shown, layout, size);
+    this.stageBox.replaceChildren(this.stage.ranks, this.stage.messages);
+    this.buildLanes();
+  }
+
+  private buildLanes() {
+    this.lanesBox.querySelector('.lane-picture')?.remove();
+    const size = {width: this.lanesBox.clientWidth, height: this.lanesBox.clientHeight};
+    this.lanes = size.height > 0 ? new Lanes(this.timeline.trace, size) : undefined;
+    if (this.lanes) this.lanesBox.prepend(this.lanes.element);
+  }
+
+  // What lies under the pointer, in words; nothing where nothing is.
+  explain(event: PointerEvent, target: Element, state: State): string[] {
+    const words = (message: Message) =>
+      messageLines(message, this.timeline.actOf(message), this.timeline.trace.duration);
+    const message = this.stage?.messageAt(target) ?? this.laneMessage(event, target);
+    if (message) return words(message);
+    const rank = target.closest('[data-rank]')?.getAttribute('data-rank');
+    const cell = target.closest('[data-cell]')?.getAttribute('data-cell');
+    if (rank && cell) return cellLines(Number(rank), Number(cell), state, this.timeline.acts[state.act]!);
+    return rank ? rankLines(Number(rank), state, this.timeline) : [];
+  }
+
+  // The time of a point of the lanes.
+  laneTime(event: PointerEvent): number | undefined {
+    return this.lanes?.time(pointIn(this.lanesBox, event).x);
+  }
+
+  private laneMessage(event: PointerEvent, target: Element): Message | undefined {
+    if (!target.closest('.lanes')) return undefined;
+    const {x, y} = pointIn(this.lanesBox, event);
+    return this.lanes?.messageAt(x, y);
+  }
+}
