@@ -15,6 +15,7 @@
 
 #include "distlab/commands.h"
 #include "distlab/terminal.h"
+#include "distlab/trace_page.h"
 
 namespace distlab {
 namespace {
@@ -42,6 +43,11 @@ int show_trace_files(const TraceOptions& options) {
   for (const auto& file : options.files) traces.push_back(dist::trace::read_file(file));
   // One file is shown as it is; merging would put its events in another order.
   const auto trace = traces.size() == 1 ? std::move(traces.front()) : dist::trace::merge(std::move(traces));
+  if (!options.html.empty()) {
+    write_text(trace_page(trace), options.html);
+    fmt::print("{}: open it in a browser\n", options.html.string());
+    return exit_ok;
+  }
   const std::string text = rendered(trace, options);
   if (options.output.empty())
     fmt::print("{}", text);

@@ -7,6 +7,7 @@
 
 #include "dist/trace/recorder.h"
 
+#include "distlab/file_text.h"
 #include "distlab/process.h"
 
 namespace {
@@ -30,6 +31,7 @@ TEST(TraceLab, ADeadlockHasAPictureAndSaysWhoWaitsForWhom) {
   EXPECT_TRUE(contains(shown.output, "┏ send")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "┊ waits")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "nobody came")) << shown.output;
+  EXPECT_TRUE(contains(shown.output, "./distlab trace 3 --html")) << shown.output;
   EXPECT_EQ(trace_3({DEADLOCKS, "--width", "80", "--seed", "17"}).output, shown.output)
       << "the same run again";
 }
@@ -54,6 +56,19 @@ TEST(TraceLab, AnyTestByItsNameAndAFileForPerfetto) {
   const auto trace = dist::trace::read_file(file);
   EXPECT_FALSE(trace.events.empty());
   EXPECT_TRUE(trace.virtual_time);
+  fs::remove(file);
+}
+
+TEST(TraceLab, ADeadlockAsAPage) {
+  const auto file = fs::temp_directory_path() / ("distlab-page-" + std::to_string(::getpid()) + ".html");
+  const auto shown = trace_3({DEADLOCKS, "--seed", "17", "--html", file});
+  EXPECT_EQ(shown.exit_code, 0) << shown.output;
+  EXPECT_TRUE(contains(shown.output, file.string() + ": open it in a browser")) << shown.output;
+  EXPECT_FALSE(contains(shown.output, "┏ send")) << shown.output;
+  const auto page = distlab::text_of_file(file);
+  EXPECT_TRUE(contains(page, R"("code":"D1","title":"deadlock")"));
+  EXPECT_TRUE(contains(page, R"("waits_for":[1])"));
+  EXPECT_FALSE(contains(page, "@DISTLAB_TRACE@"));
   fs::remove(file);
 }
 

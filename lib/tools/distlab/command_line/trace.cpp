@@ -18,6 +18,8 @@ void add_trace_command(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"ascii", "chrome", "player"}));
   command->add_option("-o,--output", options->output,
                       "write to this file; of a lab: keep the trace, for Perfetto");
+  command->add_option("--html", options->html,
+                      "write a page that plays it, for any browser, and nothing else");
   command->add_option("--width", options->width, "columns of the picture")->check(CLI::Range(40, 1000));
   command->add_flag("--ascii", options->ascii, "no line drawing characters");
   command->add_option("--test", options->test, "of a lab: this test");

@@ -76,7 +76,7 @@ bool is_deadlock(const GradedTest& test) {
 int show_run(const TraceOptions& options, const fs::path& trace) {
   TraceOptions picture = options;
   picture.files = {trace};
-  if (options.output.empty()) return show_trace_files(picture);
+  if (options.output.empty() || !options.html.empty()) return show_trace_files(picture);
   if (options.format == "ascii") {
     picture.output.clear();
     show_trace_files(picture);
@@ -98,8 +98,9 @@ std::string why_no_picture(const GradedTest& test, bool has_run) {
   return fmt::format("{}{}", why, passed ? "" : " (what was asked and what came stands above)");
 }
 
-// After the verdict.
-int show_picture(const TraceOptions& options, const GradedTest& test, const fs::path& file) {
+// After the verdict; `again` is the command that shows it once more.
+int show_picture(const TraceOptions& options, const GradedTest& test, const fs::path& file,
+                 const std::string& again) {
   using dist::trace::Event, dist::trace::Kind;
   const bool has_run = fs::exists(file);
   const auto events = has_run ? dist::trace::read_file(file).events : std::vector<Event>();
@@ -110,12 +111,13 @@ int show_picture(const TraceOptions& options, const GradedTest& test, const fs::
     return exit_ok;
   }
   const int shown = show_run(options, file);
-  if (options.format != "ascii") return shown;
+  if (options.format != "ascii" || !options.html.empty()) return shown;
   const auto is_message = [](Kind kind) { return kind == Kind::send || kind == Kind::receive; };
   if (is_deadlock(test))
     fmt::print("Whoever waits at the end waited until the timeout of its call: nobody came.\n");
   else if (std::ranges::none_of(events, is_message, &Event::kind))
     fmt::print("This run sends no messages: what is drawn are its calls.\n");
+  fmt::print("As an animation: {} --html run.html\n", again);
   return shown;
 }
 
@@ -144,7 +146,9 @@ int trace_lab(const TraceOptions& options, const std::string& asked) {
   }
   const bool is_file = options.format != "ascii" && options.output.empty();  // standard output is the trace's
   print_verdict(*test, grade.seed, is_file ? stderr : stdout);
-  return show_picture(options, *test, folder.path() / (test->name + ".json"));
+  const auto named = options.test.empty() ? "" : fmt::format(" --test {}", test->name);
+  return show_picture(options, *test, folder.path() / (test->name + ".json"),
+                      fmt::format("./distlab trace {}{}", lab->number, named));
 }
 
 }  // namespace distlab
