@@ -139,6 +139,29 @@ describe('the player', () => {
     assert.equal(await player.element.locator('.rank').count(), 5);
   });
 
+  test('shows at the end of a deadlock who waits for whom', async () => {
+    const party = (rank, other) => ({rank, doing: 'send #0 (4 f32)', where: 'train.cpp:41', waits_for: [other]});
+    const send = rank => ({rank, begin: 0, end: 18e14, name: 'send', algorithm: '', where: 'train.cpp:41', bytes: 16,
+                           in_shared_memory: false, group: 0, sequence: 0});
+    const trace = {format: 'distlab player 1', title: 'swap', ranks: 3, ranks_per_node: 0, virtual_time: true, duration: 18e14,
+                   calls: [send(0), send(2)], messages: [], reductions: [], waits: [], computes: [],
+                   findings: [{code: 'D1', title: 'deadlock', what: '2 ranks wait for each other', mend: 'let one receive first',
+                               parties: [party(0, 2), party(2, 0)]}]};
+    await player.element.evaluate((element, json) => element.load(json), JSON.stringify(trace));
+    const told = await player.element.locator('.finding').innerText();
+    assert.match(told, /D1 deadlock/);
+    assert.match(told, /rank 0: send #0 \(4 f32\) at train.cpp:41, waits for rank 2/);
+    await opened.page.keyboard.press('End');
+    const arrows = await player.element.locator('.waits.shown [data-waits]').evaluateAll(all => all.map(arrow => arrow.dataset.waits));
+    assert.deepEqual(arrows, ['0-2', '2-0']);
+    assert.match(await player.announced(), /D1 deadlock/);
+  });
+
+  test('says what is wrong with a text that is no trace', async () => {
+    await player.element.evaluate(element => element.load('{"traceEvents": []}'));
+    assert.match(await player.element.locator('.stage').textContent(), /no trace for the player/);
+  });
+
   test('shows each rank twice in a double tree', async () => {
     await show(urls.double);
     assert.equal(await player.element.locator('.rank').count(), 16);

@@ -26,6 +26,16 @@ describe('a trace', () => {
   });
 });
 
+describe('a wait until a timeout', () => {
+  const finding = {code: 'D1', title: 'deadlock', what: '', mend: '', parties: []};
+  const stuck = {...collective(2, 'all_reduce', '', 1e15, 4), messages: [message(0, 1, 0, 2000)], findings: [finding]};
+  it('is cut off, where something is wrong', () => {
+    const {duration, calls} = parseTrace(text(stuck));
+    expect([duration, calls[0]!.end]).toEqual([2800, 2800]);
+  });
+  it('stays where nothing is', () => expect(parseTrace(text({...stuck, findings: []})).duration).toBe(1e15));
+});
+
 describe('sets of ranks', () => {
   it.each([[[0, 1, 2], [1], true], [[0, 2], [1], false], [[0, 2], [], true], [[], [0], false]])('%j includes %j: %j', (all, part, is) =>
     expect(includes(all, part)).toBe(is));

@@ -12,8 +12,7 @@ const frames = 6;
 export function drawStrip({trace}: Timeline, view: View | 'auto'): HTMLElement[] {
   const timeline = new Timeline(trace);
   const size = {width: 420, height: 300};
-  const figures = Array.from({length: frames}, (_, i) => {
-    const time = frameTime(timeline, i / (frames - 1));
+  const figures = frameTimes(timeline).map(time => {
     const state = timeline.at(time);
     const act = timeline.acts[state.act]!;
     const can = viewsFor(act, trace);
@@ -26,11 +25,14 @@ export function drawStrip({trace}: Timeline, view: View | 'auto'): HTMLElement[]
   return [...figures, figure('lanes-frame', 'all ranks over time', lanes.element)];
 }
 
-// In flight, messages tell more than at the moments: in the middle between two of them. The first and last as they are.
-function frameTime({trace, moments}: Timeline, share: number): number {
-  if (share === 0 || share === 1) return share * trace.duration;
-  const i = Math.min(Math.floor(share * (moments.length - 1)), moments.length - 2);
-  return (moments[i]! + (moments[i + 1] ?? trace.duration)) / 2;
+// The first and the last moment, and between them times at which messages are on their way, which tell more.
+function frameTimes(timeline: Timeline): number[] {
+  const {moments, trace} = timeline;
+  const middles = moments.slice(1).map((moment, i) => (moment + moments[i]!) / 2);
+  const busy = middles.filter(time => timeline.at(time).flights.length > 0);
+  const count = Math.min(frames - 2, busy.length);
+  const chosen = Array.from({length: count}, (_, i) => busy[Math.floor(((i + 0.5) * busy.length) / count)]!);
+  return [0, ...chosen, trace.duration];
 }
 
 function figure(kind: string, caption: string, ...pictures: Element[]): HTMLElement {

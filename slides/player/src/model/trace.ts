@@ -94,5 +94,17 @@ export function parseTrace(text: string): Trace {
     .concat(trace.messages.flatMap(message => [message.src, message.dst]))
     .find(rank => !(rank >= 0 && rank < trace.ranks));
   if (strangers !== undefined) throw new Error(`The trace names rank ${strangers}, but has ${trace.ranks} ranks.`);
-  return trace;
+  return withoutLongWait(trace);
+}
+
+// Ranks that wait for each other do so until a timeout, thousands of times as long as all that happened before. So
+// much of the end is cut off that the rest can be seen.
+function withoutLongWait(trace: Trace): Trace {
+  const happened = [...trace.messages.flatMap(({begin, arrive}) => [begin, arrive ?? begin]), ...trace.reductions.map(({at}) => at),
+                    ...trace.computes.map(({end}) => end), ...trace.calls.flatMap(({begin, end}) => [begin, end])];
+  const last = Math.max(1000, ...happened.filter(time => time < trace.duration));
+  if (trace.findings.length === 0 || trace.duration < 10 * last) return trace;
+  const duration = last * 1.4;
+  const cut = <Event extends Span>(events: Event[]) => events.map(event => ({...event, end: Math.min(event.end, duration)}));
+  return {...trace, duration, calls: cut(trace.calls), waits: cut(trace.waits)};
 }

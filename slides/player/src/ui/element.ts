@@ -31,13 +31,16 @@ export class DistlabPlayer extends HTMLElement {
   // Shows another trace; a text that is none is told in the picture.
   load(json: string) {
     const root = this.shadowRoot!.querySelector<HTMLElement>('.player')!;
+    const stage = root.querySelector('.stage')!;
+    this.show?.close();
+    this.show = undefined;
+    stage.classList.remove('no-trace');
     try {
       const trace = parseTrace(json);
       this.show = new Show(this, root, trace);
-      root.querySelector('[data-action="perfetto"]')!.addEventListener('click', event =>
-        ((event as MouseEvent).shiftKey ? keepAsFile : openInPerfetto)(trace.title, toChromeJson(trace)));
+      root.querySelector<HTMLElement>('[data-action="perfetto"]')!.onclick = ({shiftKey}) =>
+        (shiftKey ? keepAsFile : openInPerfetto)(trace.title, toChromeJson(trace));
     } catch (error) {
-      const stage = root.querySelector('.stage')!;
       stage.textContent = error instanceof Error ? error.message : `${error}`;
       stage.classList.add('no-trace');
     }

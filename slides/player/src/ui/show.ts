@@ -3,6 +3,7 @@ import {type View, viewsFor} from '../layout/views.ts';
 import {drawStrip} from '../draw/strip.ts';
 import {Clock, speeds} from '../model/clock.ts';
 import {endText, momentText, operationText} from '../model/explain.ts';
+import {rankWords} from '../model/ranks.ts';
 import {Timeline} from '../model/timeline.ts';
 import type {Trace} from '../model/trace.ts';
 import {timeText} from '../model/units.ts';
@@ -13,12 +14,15 @@ import {Quiz} from './quiz.ts';
 import {icons} from './template.ts';
 import {Tip} from './tip.ts';
 
+const most_parties = 4; // of a finding, in words
+
 export class Show {
   private readonly timeline: Timeline;
   private readonly clock: Clock;
   private readonly picture: Picture;
   private readonly quiz: Quiz;
   private readonly listening = new AbortController();
+  private readonly resized = new ResizeObserver(() => this.redraw());
   private last = 0; // of the frames, in milliseconds
   private frame = 0;
   private act = -1;
@@ -57,6 +61,13 @@ export class Show {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     this.render();
+  }
+
+  // Another trace will be shown in the same page.
+  close() {
+    this.pause();
+    this.listening.abort();
+    this.resized.disconnect();
   }
 
   private play(goal = Infinity) {
@@ -190,7 +201,13 @@ export class Show {
     what.textContent = finding.what;
     const mend = document.createElement('em');
     mend.textContent = finding.mend;
-    banner.replaceChildren(headline, what, mend);
+    const parties = document.createElement('ul');
+    for (const {rank, doing, where, waits_for} of finding.parties.slice(0, most_parties)) {
+      const line = document.createElement('li');
+      line.textContent = `rank ${rank}: ${doing}${where ? ` at ${where}` : ''}${waits_for.length > 0 ? `, waits for ${rankWords(waits_for)}` : ''}`;
+      parties.append(line);
+    }
+    banner.replaceChildren(headline, what, parties, mend);
   }
 
   private listen() {
@@ -204,8 +221,8 @@ export class Show {
       void (this.clock.speed = Number((event.target as HTMLSelectElement).value)), {signal});
     const lanes = this.part('.lanes');
     lanes.addEventListener('pointerdown', event => this.seek(this.picture.laneTime(event) ?? this.clock.time), {signal});
-    new Tip(this.part('.tip'), this.root, (event, target) => this.picture.explain(event, target, this.timeline.at(this.clock.time)));
-    new ResizeObserver(() => this.redraw()).observe(this.part('.stage'));
+    new Tip(this.part('.tip'), this.root, (event, target) => this.picture.explain(event, target, this.timeline.at(this.clock.time)), signal);
+    this.resized.observe(this.part('.stage'));
     const print = () => this.part('.strip').replaceChildren(...drawStrip(this.timeline, this.picture.view));
     window.addEventListener('beforeprint', print, {signal});
   }

@@ -3,9 +3,9 @@ import {pointIn} from './pointer.ts';
 
 export class Tip {
   constructor(private readonly box: HTMLElement, private readonly root: HTMLElement,
-              explain: (event: PointerEvent, target: Element) => string[]) {
-    root.addEventListener('pointermove', event => this.show(event, explain(event, event.target as Element)));
-    root.addEventListener('pointerleave', () => this.hide());
+              explain: (event: PointerEvent, target: Element) => string[], signal: AbortSignal) {
+    root.addEventListener('pointermove', event => this.show(event, explain(event, event.target as Element)), {signal});
+    root.addEventListener('pointerleave', () => this.hide(), {signal});
   }
 
   private show(event: PointerEvent, lines: string[]) {
