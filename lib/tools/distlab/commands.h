@@ -127,6 +127,13 @@ struct TraceOptions {
   std::filesystem::path runner;              // of the lab; empty: its own
 };
 
+struct SlidesOptions {
+  bool pdf = false;                // write the decks as PDF
+  bool build = false;              // as pages, and show nothing
+  int port = 8123;                 // where they are shown
+  std::vector<std::string> decks;  // "05" or a folder's name, of pages and PDF; empty: all
+};
+
 struct WatchOptions {
   std::string lab;  // empty: the first that is not solved
 };
@@ -168,6 +175,7 @@ int show_trace(const TraceOptions& options);
 int trace_lab(const TraceOptions& options, const std::string& lab);
 // The picture of a trace, or the file, that the options ask for.
 int show_trace_files(const TraceOptions& options);
+int show_slides(const SlidesOptions& options);
 int watch_lab(const WatchOptions& options);
 int play_round(const RoundOptions& options);
 int explain_build(const ExplainOptions& options);

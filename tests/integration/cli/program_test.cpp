@@ -59,7 +59,7 @@ TEST(Program, HelpNamesEveryCommandAndTheExitCodes) {
   const auto help = distlab_program({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* word : {"demo", "list", "run", "grade", "hint", "watch", "gradescope", "test", "doctor",
-                           "sim", "trace", "Exit codes:", "./distlab"}) {
+                           "sim", "trace", "slides", "Exit codes:", "./distlab"}) {
     EXPECT_TRUE(contains(help.output, word)) << word << " is not in:\n" << help.output;
   }
   EXPECT_EQ(distlab_program({}).output, help.output) << "no arguments: the help";
@@ -67,7 +67,7 @@ TEST(Program, HelpNamesEveryCommandAndTheExitCodes) {
 
 TEST(Program, EveryCommandHasHelpOfItsOwn) {
   for (const char* command : {"demo", "list", "run", "grade", "hint", "watch", "gradescope", "test", "doctor",
-                              "sim", "trace", "version"}) {
+                              "sim", "trace", "slides", "version"}) {
     const auto help = distlab_program({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_GT(help.output.size(), 40U) << command;

@@ -23,8 +23,8 @@ namespace {
 
 using dist::Errc, dist::fail;
 
-// Folders of the checkout that students do not get. tests/class makes submissions of them.
-constexpr std::array kept_back{"solutions", "tests/mutants", "tests/cheats", "tests/class"};
+// Folders of the checkout that students do not get. tests/class and slides are made of the others.
+constexpr std::array kept_back{"solutions", "tests/mutants", "tests/cheats", "tests/class", "slides"};
 
 bool begins_with(const fs::path& file, const fs::path& folder) {
   return std::ranges::mismatch(folder, file).in1 == folder.end();

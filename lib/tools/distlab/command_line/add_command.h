@@ -36,7 +36,7 @@ inline constexpr auto which_lab = "its number (1) or the beginning of its name";
 // The commands of one family each, with their options and help.
 void add_lab_commands(CLI::App& app, int& exit_code);       // list, start, run, grade, hint, watch
 void add_file_commands(CLI::App& app, int& exit_code);      // solution, submit, reset
-void add_class_commands(CLI::App& app, int& exit_code);     // class, gradescope
+void add_class_commands(CLI::App& app, int& exit_code);     // class, slides, gradescope
 void add_checkout_commands(CLI::App& app, int& exit_code);  // test, doctor
 void add_bench_command(CLI::App& app, int& exit_code);
 void add_sim_command(CLI::App& app, int& exit_code);

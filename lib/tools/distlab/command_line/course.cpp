@@ -63,10 +63,24 @@ void add_class_command(CLI::App& app, int& exit_code) {
   one.app->add_option("folder", one.options->folder)->required();
 }
 
+void add_slides_command(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_command(app, exit_code, "slides", "The lectures' slides, shown on this machine", show_slides);
+  command->add_flag("--pdf", options->pdf, "write them as PDF instead, into build/slides");
+  command->add_flag("--build", options->build, "write them as pages into build/slides, and show nothing");
+  command->add_option("--port", options->port, "where they are shown: http://localhost:PORT")
+      ->check(CLI::Range(1, 65535));
+  command->add_option("decks", options->decks, "05, or 05_broadcast: only these pages or PDFs");
+  command->footer(
+      "They change in the browser when their source in slides/ changes. Needs node, and Chromium for PDF:\n"
+      "./distlab setup --slides installs them.");
+}
+
 }  // namespace
 
 void add_class_commands(CLI::App& app, int& exit_code) {
   add_class_command(app, exit_code);
+  add_slides_command(app, exit_code);
   add_gradescope_command(app, exit_code);
 }
 

@@ -11,7 +11,7 @@ const frames = 6;
 // `timeline` is not touched: a strip has its own.
 export function drawStrip({trace}: Timeline, view: View | 'auto'): HTMLElement[] {
   const timeline = new Timeline(trace);
-  const size = {width: 420, height: 300};
+  const size = {width: 420, height: 236};
   const figures = frameTimes(timeline).map(time => {
     const state = timeline.at(time);
     const act = timeline.acts[state.act]!;

@@ -1,0 +1,46 @@
+// What the program distlab makes for slides: traces, figures, printed text. Kept in build/slides/cache for the next time
+// that the same program is asked for the same.
+import {execFileSync} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {output, root} from './paths.mjs';
+
+const program = process.env.DISTLAB_PROGRAM ?? path.join(root, 'build/dev/bin/distlab');
+const cache = path.join(output, 'cache');
+
+/** The player JSON of `distlab sim WORDS`. @param {string[]} words */
+export const traceOf = words => kept('player', words, file => {
+  const trace = `${file}.trace`;
+  run(['sim', ...words, '--trace', trace]);
+  run(['trace', trace, '--format', 'player', '-o', file]);
+});
+
+/** The SVG that `distlab WORDS --plot` draws. @param {string[]} words */
+export const plotOf = words => kept('svg', words, file => run([...words, '--plot', file]));
+
+/** What `distlab WORDS` prints. @param {string[]} words */
+export const printedBy = words => kept('txt', words, file => writeFileSync(file, run(words)));
+
+/** @param {string} kind @param {string[]} words @param {(file: string) => void} make */
+function kept(kind, words, make) {
+  if (!existsSync(program)) throw new Error(`there is no ${program}: ./distlab version builds it`);
+  const key = createHash('sha256').update(JSON.stringify([words, statSync(program).mtimeMs])).digest('hex').slice(0, 16);
+  const file = path.join(cache, `${key}.${kind}`);
+  if (!existsSync(file)) {
+    mkdirSync(cache, {recursive: true});
+    make(file);
+  }
+  return readFileSync(file, 'utf8');
+}
+
+/** @param {string[]} words */
+function run(words) {
+  const env = {...process.env, DISTLAB_ROOT: root, DISTLAB_BUILD: path.dirname(path.dirname(program)), NO_COLOR: '1', COLUMNS: '100'};
+  try {
+    return execFileSync(program, words, {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], cwd: root, env});
+  } catch (error) {
+    const {stderr, stdout} = /** @type {{stderr?: string, stdout?: string}} */ (error);
+    throw new Error(`distlab ${words.join(' ')} failed: ${stderr || stdout || error}`);
+  }
+}

@@ -1,0 +1,87 @@
+// Every deck as it is shown: offline, nothing said to the console, every slide in its frame, every player with its trace.
+import assert from 'node:assert/strict';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {before, describe, test} from 'node:test';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+import {axePath, distlab, open, useBrowser} from './browser.mjs';
+
+const slides = fileURLToPath(new URL('../../slides', import.meta.url));
+const output = path.join(slides, '../build/slides');
+const use = useBrowser();
+const decks = readdirSync(slides).filter(name => existsSync(path.join(slides, name, 'slides.md'))).sort();
+
+before(() => { distlab('slides', '--build'); });
+
+const url = name => pathToFileURL(path.join(output, `${name}.html`)).href;
+const settled = page => page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+
+// What is wrong with the slide that is shown.
+const faultsOf = page => page.evaluate(() => {
+  const slide = document.querySelector('section.present'), frame = slide.getBoundingClientRect(), faults = [];
+  if (slide.scrollHeight > slide.clientHeight) faults.push(`${slide.scrollHeight - slide.clientHeight} pixels too high`);
+  if (slide.scrollWidth > slide.clientWidth) faults.push(`${slide.scrollWidth - slide.clientWidth} pixels too wide`);
+  for (const element of slide.querySelectorAll(':scope > *:not(aside), pre, table, figure, distlab-player, .fragment')) {
+    const box = element.getBoundingClientRect();
+    if (box.right > frame.right + 1 || box.bottom > frame.bottom + 1 || box.left < frame.left - 1) faults.push(`${element.tagName} leaves the frame`);
+    if (element.tagName === 'PRE' && element.scrollWidth > element.clientWidth + 1) faults.push('code is cut off');
+  }
+  for (const player of slide.querySelectorAll('distlab-player')) {
+    if (!player.shadowRoot?.querySelector('.rank')) faults.push('a player shows no rank');
+  }
+  for (const image of slide.querySelectorAll('img')) {
+    if (!(image.naturalWidth > 0)) faults.push('a picture is missing');
+  }
+  return faults;
+});
+
+describe('decks', () => {
+  for (const name of decks) {
+    test(`${name} fits, and says nothing`, async () => {
+      const {page, complaints, close} = await open(use, url(name), {viewport: {width: 1280, height: 720}});
+      await page.waitForSelector('.reveal.ready');
+      const count = await page.locator('.slides > section').count();
+      const faults = [];
+      for (let i = 0; i < count; ++i) {
+        await page.evaluate(slide => { location.hash = `#/${slide}`; }, i);
+        await page.waitForFunction(slide => [...document.querySelectorAll('.slides > section')][slide].classList.contains('present'), i);
+        await page.evaluate(() => document.querySelectorAll('section.present .fragment').forEach(part => part.classList.add('visible')));
+        await settled(page);
+        faults.push(...(await faultsOf(page)).map(fault => `slide ${i + 1}: ${fault}`));
+      }
+      await close();
+      assert.deepEqual([...faults, ...complaints], []);
+    });
+
+    test(`${name} has notes for the speaker with minutes on every slide but the title`, () => {
+      const parts = readFileSync(path.join(slides, name, 'slides.md'), 'utf8').split(/^---$/m);
+      const silent = parts.flatMap((part, i) => /^Note:\n[^]*\d+ min/m.test(part) ? [] : [i + 1]);
+      assert.deepEqual(silent.filter(slide => slide > 1), []);
+    });
+  }
+
+  test('keys belong to the player once it is clicked, and to the slides before', async () => {
+    const {page, close} = await open(use, `${url('05_broadcast')}#/2`, {viewport: {width: 1280, height: 720}});
+    const player = page.locator('section.present distlab-player');
+    await player.locator('.stage').click();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => document.querySelector('section.present distlab-player').time > 0);
+    assert.match(page.url(), /#\/2$/);
+    await page.locator('section.present h2').click();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForURL(/#\/3$/);
+    await close();
+  });
+
+  for (const colorScheme of ['light', 'dark']) {
+    test(`a deck has no serious finding of axe, ${colorScheme}`, async () => {
+      const {page, close} = await open(use, `${url('05_broadcast')}#/3`, {colorScheme, viewport: {width: 1280, height: 720}});
+      await page.waitForSelector('.reveal.ready');
+      await page.evaluate(readFileSync(axePath, 'utf8'));
+      const {violations} = await page.evaluate(() => window.axe.run());
+      await close();
+      const told = violations.map(({id, impact, nodes}) => `${impact}: ${id}: ${nodes.map(node => node.html.slice(0, 120)).join(' | ')}`);
+      assert.deepEqual(told.filter(text => /^(serious|critical)/.test(text)), []);
+    });
+  }
+});
