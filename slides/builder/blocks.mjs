@@ -1,8 +1,9 @@
 // The fenced blocks of a deck that are more than text. Each becomes HTML:
 //
 //   ```cpp, ```sh, ```text     as large as there is room
-//   ```code FILE NAME          a definition, or what is between markers (excerpt.mjs)
-//   ```player all_reduce ...   what `distlab sim` takes; "view=tree", "predict" and "lanes" are the player's
+//   ```code FILE NAME [PIXELS] a definition, or what is between markers (excerpt.mjs), so high at most
+//   ```player all_reduce ...   what `distlab sim` takes, or "./name" for a program beside the deck; "view=tree", "predict"
+//                              and "lanes" are the player's
 //   ```figure sim ...          the plot of this command
 //   ```output sim ...          what this command prints, under the command
 //   ```quiz LAB MUTANT         the misconception; the block's text is the answer
@@ -20,15 +21,16 @@ export const escaped = text => text.replaceAll('&', '&amp;').replaceAll('<', '&l
 // As large as the longest line and the number of lines allow, in a frame of so many pixels.
 const frame = {width: 1100, height: 500}, largest = 21, wide = 0.605, high = 1.42;
 
-/** @param {string} text @param {string} html @param {string} kind */
-function fitted(text, html, kind) {
+/** @param {string} text @param {string} html @param {string} kind @param {number} [height] */
+function fitted(text, html, kind, height = frame.height) {
   const lines = text.split('\n');
-  const size = Math.min(largest, frame.width / (wide * Math.max(...lines.map(line => line.length))), frame.height / (high * lines.length));
+  const size = Math.min(largest, frame.width / (wide * Math.max(...lines.map(line => line.length))), height / (high * lines.length));
   return `<pre class="${kind}" style="font-size: ${size.toFixed(1)}px">${html}</pre>`;
 }
 
-/** @param {string} text */
-const highlighted = text => fitted(text.trimEnd(), `<code>${hljs.highlight(text.trimEnd(), {language: 'cpp'}).value}</code>`, 'code');
+/** @param {string} text @param {number} [height] */
+const highlighted = (text, height) =>
+  fitted(text.trimEnd(), `<code>${hljs.highlight(text.trimEnd(), {language: 'cpp'}).value}</code>`, 'code', height);
 
 /** @param {string} text */
 const plain = text => fitted(text.trimEnd(), escaped(text.trimEnd()), 'plain');
@@ -39,7 +41,8 @@ export const blocks = {
   sh: (_, body) => plain(body),
   text: (_, body) => plain(body),
 
-  code: ([file = '', name = '']) => `<figure>${highlighted(excerpt(file, name))}<figcaption>${escaped(file)}</figcaption></figure>`,
+  code: ([file = '', name = '', height = `${frame.height}`]) =>
+    `<figure>${highlighted(excerpt(file, name), Number(height))}<figcaption>${escaped(file)}</figcaption></figure>`,
 
   player: words => {
     const own = words.filter(word => /^(view=|predict$|lanes$)/.test(word));

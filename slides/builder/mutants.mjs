@@ -14,6 +14,8 @@ export function mutantOf(lab, mutant) {
   if (!table) throw new Error(`tests/README.md has no wrong answers of lab ${lab}`);
   const row = table.split('\n').find(line => line.startsWith(`| ${mutant} |`));
   if (!row) throw new Error(`lab ${lab} has no wrong answer "${mutant}"`);
-  const [, , misconception = '', killedBy = ''] = row.split('|').map(cell => cell.trim());
+  const [, , told = '', killedBy = ''] = row.split('|').map(cell => cell.trim());
+  // What follows the first sentence is often the answer.
+  const misconception = /^.*?[.?!](?=\s[A-Z]|$)/.exec(told)?.[0] ?? told;
   return {misconception, killedBy};
 }

@@ -91,6 +91,15 @@ describe.each([2, 3, 4, 7, 64])('a ring of %d', n => {
   });
 });
 
+describe('of several operations', () => {
+  const trace = {...emptyTrace(2), duration: 100, messages: [message(0, 1, 0, 10), message(1, 0, 80, 90)],
+                 calls: collective(2, 'barrier', '', 0, 0).calls.map(call => ({...call, begin: 20, end: 40}))};
+  const timeline = new Timeline(trace);
+  const shown = (time: number) => timeline.acts[timeline.at(time).act]!.operation.name;
+  it('the last that goes on is shown', () => expect([0, 20, 40, 41].map(shown)).toEqual(['messages', 'barrier', 'barrier', 'messages']));
+  it('in a pause the last that has begun', () => expect(shown(95)).toBe('barrier'));
+});
+
 describe('a broadcast', () => {
   const timeline = new Timeline(broadcastTree());
   const who = (time: number) => timeline.at(time).held.flatMap((row, rank) => row[0]!.length > 0 ? [rank] : []);

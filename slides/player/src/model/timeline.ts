@@ -62,16 +62,16 @@ export class Timeline {
     return this.moments.findLast(moment => moment < time) ?? 0;
   }
 
-  // The last that has begun: a later one covers an earlier one that still goes on.
+  // The last that has begun and goes on: a later one covers an earlier one. In a pause, the last of all.
   private actAt(time: number): number {
-    const last = this.acts.findLastIndex(({operation}) => operation.begin <= time);
-    return Math.max(last, 0);
+    const goesOn = this.acts.findLastIndex(({operation: {begin, end}}) => begin <= time && time <= end);
+    return Math.max(goesOn >= 0 ? goesOn : this.acts.findLastIndex(({operation}) => operation.begin <= time), 0);
   }
 
   private hold(act: number, time: number) {
     const {initial, changes} = this.acts[act]!.holdings;
-    const isEarlier = this.applied > 0 && changes[this.applied - 1]!.at > time;
-    if (act !== this.act || isEarlier) {
+    const isAnother = act !== this.act;
+    if (isAnother || (this.applied > 0 && changes[this.applied - 1]!.at > time)) {
       this.held = initial.map(row => row.slice());
       this.act = act;
       this.applied = 0;
