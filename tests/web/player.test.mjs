@@ -115,12 +115,14 @@ describe('the player', () => {
     const question = player.element.getByRole('group', {name: 'Question'});
     await question.waitFor();
     assert.equal(await player.time(), 0);
+    assert.equal(await player.flying(), 0, 'what is asked for is not shown');
     const asked = /which chunk does rank (\d) send next/i.exec(await question.innerText());
     const right = (Number(asked[1]) + 3) % 4; // in step 0 rank r sends chunk r - 1
     await opened.page.keyboard.press(`${right + 1}`);
     assert.match(await question.getByRole('status').textContent(), /^Yes\. Rank \d sends rank \d chunk \d.* 1 of 1 right/);
     await question.waitFor({state: 'hidden'});
     await question.waitFor();
+    assert.equal(await player.flying(), 0);
     assert.ok(await player.time() > 3e6, 'the next question comes before the next messages');
     const next = Number(/rank (\d) send/.exec(await question.innerText())[1]);
     await question.getByRole('button').nth((next + 3) % 4).click(); // what was right in the step before

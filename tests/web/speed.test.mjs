@@ -46,16 +46,22 @@ const playing = async page => {
   return rate;
 };
 
-test('a ring of 64 ranks opens within a second', async () => {
-  const ms = await best(4, opening, found => found <= 1000);
-  console.log(`opened after ${ms.toFixed(0)} ms`);
-  assert.ok(ms <= 1000, `${ms}`);
+// Why a figure that is not good enough says nothing; undefined where it does.
+function busy(figure) {
+  const [load] = loadavg(), cores = availableParallelism();
+  return load > 3 * cores ? `${figure}, but ${cores} cores have ${load.toFixed(0)} programs to run` : undefined;
+}
+
+test('a ring of 64 ranks opens within a second', async t => {
+  const ms = await best(4, opening, found => found <= 1000), figure = `opened after ${ms.toFixed(0)} ms`;
+  console.log(figure);
+  if (ms > 1000 && busy(figure)) return t.skip(busy(figure));
+  assert.ok(ms <= 1000, figure);
 });
 
 test('and shows at least 50 frames a second', async t => {
-  const rate = await best(4, playing, found => found >= 50);
-  console.log(`${rate.toFixed(1)} frames a second`);
-  const [load] = loadavg(), cores = availableParallelism();
-  if (rate < 50 && load > 3 * cores) return t.skip(`${cores} cores have ${load.toFixed(0)} programs to run: ${rate.toFixed(1)} frames a second say nothing`);
-  assert.ok(rate >= 50, `${rate}`);
+  const rate = await best(4, playing, found => found >= 50), figure = `${rate.toFixed(1)} frames a second`;
+  console.log(figure);
+  if (rate < 50 && busy(figure)) return t.skip(busy(figure));
+  assert.ok(rate >= 50, figure);
 });

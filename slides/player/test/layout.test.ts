@@ -60,6 +60,11 @@ describe('the view', () => {
   it('of a broadcast tree is a tree', () => expect(best(broadcastTree())).toBe('tree'));
   it('of a double tree is one', () => expect(best(doubleTree(8))).toBe('double tree'));
   it('of several nodes are groups', () => expect(best({...ringAllReduce(8), ranks_per_node: 4})).toBe('groups'));
+  it('of ranks that wait for each other is a ring', () => {
+    const party = (rank: number, other: number) => ({rank, doing: 'send', where: '', waits_for: [other]});
+    const finding = {code: 'D1', title: 'deadlock', what: '', mend: '', parties: [party(0, 2), party(2, 0)]};
+    expect(best({...broadcastTree(), findings: [finding]})).toBe('ring');
+  });
   it('of two ranks is a line', () => expect(best(ringAllReduce(2))).toBe('line'));
   it('of a chain is a line', () => {
     const trace = collective(4, 'broadcast', 'chain', 30, 4);

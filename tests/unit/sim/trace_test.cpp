@@ -176,6 +176,27 @@ TEST(SimTrace, ACallThatNeverEndedIsOpenUntilTheEnd) {
   EXPECT_GE(calls[0].end, 3'000'000);
 }
 
+TEST(SimTrace, TellsWhatWasFoundAndHowManyRanksANodeHas) {
+  sim::RunOptions options;
+  options.ranks = 2;
+  options.topology = "dgx-a100-hdr";
+  options.trace = true;
+  const auto report = sim::run(options, [](int rank) {
+    init_process_group();
+    Tensor t = zeros({1});
+    recv(t, 1 - rank);
+  });
+  EXPECT_EQ(report.trace.ranks_per_node, 8);
+  ASSERT_EQ(report.trace.findings.size(), 1u);
+  const trace::Finding& finding = report.trace.findings[0];
+  EXPECT_EQ(finding.code, "D1");
+  EXPECT_EQ(finding.title, "deadlock");
+  EXPECT_FALSE(finding.mend.empty());
+  ASSERT_EQ(finding.parties.size(), 2u);
+  EXPECT_EQ(finding.parties[0].waits_for, std::vector{1});
+  EXPECT_EQ(finding.parties[1].waits_for, std::vector{0});
+}
+
 TEST(SimTrace, IsEmptyWhenNobodyAsked) {
   sim::RunOptions options;
   EXPECT_TRUE(sim::run(options, [](int) {

@@ -69,7 +69,7 @@ export class RankGlyph {
       this.element.append(...(this.hasColours() ? [dot] : []),
                           svg('text', {x, y, class: 'name', 'font-size': size}, `${width > 62 && form === 'card' ? 'rank ' : ''}${rank}`));
       set(this.doingText, {x: width / 2 - 8, y, 'font-size': size * 0.8});
-      if (form === 'card' && width > size * 9.2) this.element.append(this.doingText);
+      if (form === 'card' && width > size * 10.4) this.element.append(this.doingText);
     }
   }
 

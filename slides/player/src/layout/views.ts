@@ -23,11 +23,17 @@ export function viewsFor({operation}: Act, trace: Trace): View[] {
 
 function bestOf(algorithm: string, trace: Trace, isTree: boolean, isDouble: boolean, chain: boolean): View {
   if (isDouble) return 'double tree';
+  if (trace.ranks > 2 && isCycle(trace)) return 'ring';
   if (trace.ranks <= 2 || chain) return 'line';
   if (isTree) return 'tree';
   const nodes = trace.ranks_per_node > 1 && trace.ranks_per_node < trace.ranks;
   if (/hierarchical|2d/.test(algorithm) || nodes) return 'groups';
   return 'ring';
+}
+
+// Ranks that wait for each other: in a ring one sees it.
+function isCycle({findings}: Trace): boolean {
+  return findings.some(({parties}) => parties.length > 1 && parties.every(({waits_for}) => waits_for.length > 0));
 }
 
 // Everything goes from a rank to the next one, and nothing back to the first.

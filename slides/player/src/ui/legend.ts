@@ -13,8 +13,10 @@ export function legendOf({operation, holdings}: Act, ranks: number): HTMLElement
     items.push(element);
   };
   if (ranks <= most_colours) {
-    const sources = new Set(operation.messages.flatMap(({contributors}) => contributors));
-    for (let rank = 0; rank < ranks; ++rank) if (sources.has(rank) || sources.size === 0) item(rankColour(rank, ranks), `${rank}`);
+    const roots = new Set(operation.messages.flatMap(({contributors}) => contributors));
+    for (let rank = 0; rank < ranks; ++rank) {
+      if (operation.kind !== 'copy' || roots.has(rank)) item(rankColour(rank, ranks), `${rank}`);
+    }
   } else if (operation.kind === 'sum') {
     item('linear-gradient(90deg, var(--some), var(--most))', 'few … many ranks added up');
   } else {

@@ -76,7 +76,7 @@ export class Show {
       this.clock.seek(0);
       this.quiz.moved(0);
     }
-    if (this.quiz.ask(this.clock.time)) return;
+    if (this.quiz.ask(this.clock.time)) return this.render();
     this.clock.play(Math.min(goal, this.quiz.until, this.trace.duration));
     this.last = performance.now();
     if (this.frame === 0) this.frame = requestAnimationFrame(now => this.tick(now));
@@ -92,7 +92,7 @@ export class Show {
       return;
     }
     this.frame = 0;
-    if (this.quiz.until <= this.clock.time) this.quiz.ask(this.clock.time);
+    if (this.quiz.until <= this.clock.time && this.quiz.ask(this.clock.time)) return this.render();
     this.say(momentText(this.timeline.at(this.clock.time), this.timeline));
   }
 
@@ -161,6 +161,9 @@ export class Show {
 
   private render() {
     const state = this.timeline.at(this.clock.time);
+    // What is being asked for is not shown yet.
+    if (this.quiz.isOpen) state.flights = state.flights.filter(({message}) => message.begin < state.time);
+    this.part('.lanes').classList.toggle('without-future', this.quiz.on);
     this.picture.render(state);
     if (state.act !== this.act) this.showAct(state.act);
     const {duration} = this.trace;
