@@ -7,7 +7,6 @@
 
 #include "dist/core/fail.h"
 #include "dist/dist.h"
-#include "dist/trace/ascii.h"
 
 #include "double_binary_tree.h"
 #include "story.h"
@@ -15,7 +14,6 @@
 namespace {
 
 using dist::Tensor;
-using dist::trace::Kind;
 using story::say;
 
 // On virtual ranks of a laptop; all of them must have the sum in the end.
@@ -60,17 +58,12 @@ void show_trees(int n) {
   say(fmt::format("           children of ranks 0, 1, ...:  {}\n", fmt::join(children, "  ")));
 }
 
-// Without the calls and the waits: what moves and what is added.
-void draw(dist::trace::Trace trace) {
-  std::erase_if(trace.events, [](const auto& e) { return e.kind == Kind::call || e.kind == Kind::wait; });
-  say(dist::trace::to_ascii(trace, {.width = 100}));
-}
-
 void compare() {
   constexpr std::int64_t elements = 4 * 1024 * 1024, segment = 32 * 1024;
   constexpr int n = 8;
   const auto library = [&](const std::string& algorithm) {
-    return simulate(n, elements, [&](Tensor& t) { dist::all_reduce(t, dist::ReduceOp::sum, {.algorithm = algorithm}); });
+    return simulate(n, elements,
+                    [&](Tensor& t) { dist::all_reduce(t, dist::ReduceOp::sum, {.algorithm = algorithm}); });
   };
   const auto row = [](const char* name, const dist::sim::Report& report) {
     std::string sent;
@@ -80,7 +73,8 @@ void compare() {
   say("                              time   MiB sent by rank 0, 1, ...");
   row("ring (library)", library("ring"));
   row("one tree (library)", library("tree"));
-  row("both trees (yours)", simulate(n, elements, [&](Tensor& t) { lab::double_tree_all_reduce(t, segment); }));
+  row("both trees (yours)",
+      simulate(n, elements, [&](Tensor& t) { lab::double_tree_all_reduce(t, segment); }));
 }
 
 void tell() {
@@ -88,11 +82,11 @@ void tell() {
   show_trees(8);
   show_trees(7);
   say("2  Both at once among 4 ranks, one segment a half: space and time\n");
-  draw(simulate(4, 32, [](Tensor& t) { lab::double_tree_all_reduce(t, 16); }, true).trace);
-  say("3  16 MiB on 8 ranks, on the virtual time of a laptop");
+  story::draw(simulate(
+                  4, 32, [](Tensor& t) { lab::double_tree_all_reduce(t, 16); }, true),
+              11);
+  say("\n3  16 MiB on 8 ranks, on the virtual time of a laptop");
   compare();
-  say("\n4  As an animation: ./distlab trace 11 --test Step3AllReduce.twice_the_data -o trees.json");
-  say("   and then         ./distlab trace trees.json --format player -o trees.player.json");
 }
 
 }  // namespace

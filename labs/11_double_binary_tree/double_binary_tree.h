@@ -56,12 +56,12 @@ struct Phase {
 inline std::array<Phase, 4> timetable(int rank, int n);
 
 // Step 3. The sum over all ranks, on every rank, in place and with the same bits. Every rank of the default
-// group calls it; `data` has one axis, and the same length and dtype on all ranks: f32, f64 or i64, any number
-// of elements, also none. data.chunk(2)[0] travels along the first tree, data.chunk(2)[1] along the second,
-// both at the same time, in segments of `segment` elements (positive; the last one of a half is what is
-// left). All messages of a phase are under way before one is waited for. No rank sends or receives more than
-// twice the data, and m segments a half take at most 4m + 8D + 4 rounds. Allowed are send, recv, isend, irecv
-// and batch_isend_irecv; no collective of the library.
+// group calls it; `data` has one axis, and the same length and dtype on all ranks: f32, f64 or i64, any
+// number of elements, also none. data.chunk(2)[0] travels along the first tree, data.chunk(2)[1] along the
+// second, both at the same time, in segments of `segment` elements (positive; the last one of a half is what
+// is left). All messages of a phase are under way before one is waited for. No rank sends or receives more
+// than twice the data, and m segments a half take at most 4m + 8D + 4 rounds. Allowed are send, recv, isend,
+// irecv and batch_isend_irecv; no collective of the library.
 void double_tree_all_reduce(dist::Tensor& data, std::int64_t segment);
 
 }  // namespace lab

@@ -21,7 +21,9 @@ namespace timing {
 // By its tree and the rank at its lower end.
 using Link = std::pair<int, int>;
 
-inline Place place_in(int tree, int rank, int n) { return tree == 0 ? first_tree(rank, n) : second_tree(rank, n); }
+inline Place place_in(int tree, int rank, int n) {
+  return tree == 0 ? first_tree(rank, n) : second_tree(rank, n);
+}
 
 inline std::optional<Link> same_child(const Link& link, int n) {
   const Link other{1 - link.first, link.second};
@@ -45,7 +47,8 @@ inline int colour_of(const Link& link, int n) {
   for (const bool first_by_child : {false, true}) {
     bool by_child = first_by_child;
     std::optional<Link> at = link;
-    for (int steps = 1; steps <= 2 * n; ++steps, by_child = !by_child) {  // trees that are none may have no end
+    for (int steps = 1; steps <= 2 * n;
+         ++steps, by_child = !by_child) {  // trees that are none may have no end
       at = by_child ? same_child(*at, n) : same_parent(*at, n);
       if (!at || at == link) break;
       if (*at < least) least = *at, distance = steps;

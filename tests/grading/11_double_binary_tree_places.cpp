@@ -6,9 +6,8 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "judge/team.h"
-
 #include "11_double_binary_tree_support.h"
+#include "judge/team.h"
 
 namespace lab11 {
 namespace {
@@ -23,7 +22,8 @@ struct TreeIdea {
 };
 
 // The first tree with other ranks in its places.
-BinaryNode renamed(int rank, int n, const std::function<int(int)>& place_of, const std::function<int(int)>& rank_at) {
+BinaryNode renamed(int rank, int n, const std::function<int(int)>& place_of,
+                   const std::function<int(int)>& rank_at) {
   BinaryNode node = binary_node(place_of(rank), n);
   if (node.parent >= 0) node.parent = rank_at(node.parent);
   for (int& child : node.children) child = rank_at(child);
@@ -72,14 +72,17 @@ const std::vector<TreeIdea>& tree_ideas() {
        "there is such a rank",
        without_stand_in},
       {"first_tree", "parent_that_does_not_exist",
-       "where the rank with the next higher bit does not exist, the parent is the rank without its lowest bit",
+       "where the rank with the next higher bit does not exist, the parent is the rank without its lowest "
+       "bit",
        parent_beyond},
       {"second_tree", "same_tree_twice",
-       "that is the first tree once more: the same ranks are inner ranks in both, and send three times the data, "
+       "that is the first tree once more: the same ranks are inner ranks in both, and send three times the "
+       "data, "
        "while the others idle",
        [](int rank, int n) { return binary_node(rank, n); }},
       {"second_tree", "mirrored_for_odd_n",
-       "for odd n the mirror puts the middle rank into the same place in both trees, and others are inner twice: "
+       "for odd n the mirror puts the middle rank into the same place in both trees, and others are inner "
+       "twice: "
        "shift by one instead",
        mirrored},
       {"second_tree", "shifted_for_even_n", "for even n the second tree is the mirrored one",
@@ -89,9 +92,7 @@ const std::vector<TreeIdea>& tree_ideas() {
        [](int rank, int n) { return shifted(rank, n, n - 1); }},
       {"second_tree", "places_for_ranks",
        "parent and children that the first tree names are places: name the ranks that have them",
-       [](int rank, int n) {
-         return binary_node(n % 2 == 0 ? n - 1 - rank : (rank - 1 + n) % n, n);
-       }}};
+       [](int rank, int n) { return binary_node(n % 2 == 0 ? n - 1 - rank : (rank - 1 + n) % n, n); }}};
   return known;
 }
 
@@ -136,9 +137,9 @@ void expect_trees(const std::string& call, const std::vector<int>& sizes) {
       if (is_same(right, got)) continue;
       diagnose(call, sizes, trees);
       ADD_FAILURE() << fmt::format(
-          "{}({}, {}) says parent {}, children {{{}}}; expected parent {}, children {{{}}}", call, rank, sizes[i],
-          got.at("parent").get<int>(), fmt::join(got.at("children").get<std::vector<int>>(), ", "), right.parent,
-          fmt::join(right.children, ", "));
+          "{}({}, {}) says parent {}, children {{{}}}; expected parent {}, children {{{}}}", call, rank,
+          sizes[i], got.at("parent").get<int>(), fmt::join(got.at("children").get<std::vector<int>>(), ", "),
+          right.parent, fmt::join(right.children, ", "));
       return;
     }
   }
@@ -156,7 +157,8 @@ void expect_inner_in_one(const std::vector<int>& sizes) {
       if ((in_first > 0) != (in_second > 0) && in_first + in_second <= 2) continue;
       diagnose("second_tree", sizes, second);
       ADD_FAILURE() << fmt::format(
-          "n = {}: rank {} has {} children in the first tree and {} in the second; expected one or two in one of "
+          "n = {}: rank {} has {} children in the first tree and {} in the second; expected one or two in "
+          "one of "
           "them, and none in the other",
           sizes[i], rank, in_first, in_second);
       return;

@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "double_binary_tree.h"
-
 #include "judge/sum_runner.h"
 
 namespace {

@@ -61,7 +61,8 @@ TEST(Step3AllReduce, any_number_of_ranks) {
   Random random("sum");
   for (const int n : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {
     std::vector<Sum> sums;
-    for (const int elements : {random.between(10, 30), 0, 1, 12}) sums.push_back(one_sum(random, n, elements, 3));
+    for (const int elements : {random.between(10, 30), 0, 1, 12})
+      sums.push_back(one_sum(random, n, elements, 3));
     judge::expect_sums(asked_of(sums), n == 9);
     if (HasFailure()) return;
   }

@@ -32,9 +32,10 @@ void diagnose_finding(const Finding& finding) {
     misconception("not_in_halves",
                   "both trees carry the same elements at the same time: each tree has one half of the data");
   } else if (finding.code == Code::deadlock) {
-    misconception("waits_for_each_hop",
-                  "a rank waits for one message of a phase before it has started the other one, and so does its "
-                  "partner: start all of the phase (irecv, isend), then wait for all");
+    misconception(
+        "waits_for_each_hop",
+        "a rank waits for one message of a phase before it has started the other one, and so does its "
+        "partner: start all of the phase (irecv, isend), then wait for all");
   }
 }
 
@@ -53,9 +54,10 @@ void expect_twice_the_data(const SumsAsked& asked) {
     const auto& traffic = done.report.traffic[rank];
     const auto most = std::max(traffic.bytes_sent, traffic.bytes_received);
     if (most * 20 <= data * 42) continue;
-    misconception("one_tree_for_all",
-                  "an inner rank of one tree sends three times what travels there: with one half on each of two "
-                  "trees, and every rank inner in one of them, it is twice the data");
+    misconception(
+        "one_tree_for_all",
+        "an inner rank of one tree sends three times what travels there: with one half on each of two "
+        "trees, and every rank inner in one of them, it is twice the data");
     ADD_FAILURE() << fmt::format(
         "{}: rank {} sends {} bytes and receives {}; expected at most twice the data, {}, and 5 %",
         asked.text(), rank, traffic.bytes_sent, traffic.bytes_received, 2 * data);
@@ -77,10 +79,11 @@ void expect_both_at_once(const SumsAsked& asked) {
   const Sum& sum = asked.first();
   const int limit = 4 * segments(sum) + 8 * ceil_log2(sum.ranks()) + 4, rounds = judge::rounds(done.report);
   if (rounds <= limit + limit / 20) return;  // posting takes a little, too
-  misconception("one_half_after_the_other",
-                "the trees do not work at the same time: in each phase of a turn do what the timetable says of both");
-  ADD_FAILURE() << fmt::format("{} took {} rounds; expected at most 4m + 8 ceil(log2 n) + 4 = {}", asked.text(),
-                               rounds, limit);
+  misconception(
+      "one_half_after_the_other",
+      "the trees do not work at the same time: in each phase of a turn do what the timetable says of both");
+  ADD_FAILURE() << fmt::format("{} took {} rounds; expected at most 4m + 8 ceil(log2 n) + 4 = {}",
+                               asked.text(), rounds, limit);
 }
 
 void expect_faster_than_one_tree(const SumsAsked& asked) {

@@ -9,8 +9,6 @@
 
 namespace lab {
 
-Place second_tree(int rank, int n) {
-  return first_tree(n % 2 == 0 ? n - 1 - rank : (rank + n - 1) % n, n);
-}
+Place second_tree(int rank, int n) { return first_tree(n % 2 == 0 ? n - 1 - rank : (rank + n - 1) % n, n); }
 
 }  // namespace lab

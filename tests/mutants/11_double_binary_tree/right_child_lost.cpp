@@ -13,7 +13,8 @@ namespace lab {
 Place first_tree(int rank, int n) {
   Place place = right_first_tree(rank, n);
   const int half = (rank & -rank) / 2;
-  if (rank > 0) std::erase_if(place.children, [&](int child) { return child > rank && child != rank + half; });
+  if (rank > 0)
+    std::erase_if(place.children, [&](int child) { return child > rank && child != rank + half; });
   return place;
 }
 

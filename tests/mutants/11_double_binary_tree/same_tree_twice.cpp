@@ -9,8 +9,6 @@
 
 namespace lab {
 
-Place second_tree(int rank, int n) {
-  return first_tree(rank, n);
-}
+Place second_tree(int rank, int n) { return first_tree(rank, n); }
 
 }  // namespace lab
