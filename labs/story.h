@@ -3,13 +3,17 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "dist/launch/simulate.h"
+#include "dist/trace/ascii.h"
+#include "dist/trace/player_json.h"
 
 namespace story {
 
@@ -52,6 +56,23 @@ inline std::uint64_t bytes_sent(const dist::sim::Report& report) {
 inline std::string in_bytes(std::uint64_t bytes) {
   if (bytes >= 1024 * 1024) return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (1024 * 1024));
   return fmt::format("{} B", bytes);
+}
+
+// The run in space and time, without the calls and the waits: what moves and what is added. With
+// DIST_PLAYER=FILE in the environment it is written there, too, as an animation.
+inline void draw(const dist::sim::Report& report, int lab) {
+  auto trace = report.trace;
+  std::erase_if(trace.events, [](const auto& event) {
+    return event.kind == dist::trace::Kind::call || event.kind == dist::trace::Kind::wait;
+  });
+  say(dist::trace::to_ascii(trace, {.width = 100}));
+  const char* const file = std::getenv("DIST_PLAYER");
+  if (file == nullptr)
+    return say(
+        fmt::format("The same as an animation: DIST_PLAYER=lab{0:02}.player.json ./distlab run {0}", lab));
+  if (!(std::ofstream(file) << dist::trace::to_player_json(report.trace) << std::flush))
+    throw std::runtime_error(fmt::format("{} cannot be written: is its folder there?", file));
+  say(fmt::format("The animation is in {}", file));
 }
 
 }  // namespace story

@@ -9,7 +9,6 @@
 
 #include "dist/core/fail.h"
 #include "dist/dist.h"
-#include "dist/trace/ascii.h"
 
 #include "ring_all_reduce.h"
 #include "story.h"
@@ -58,12 +57,6 @@ void watch(Trace trace) {
   }
 }
 
-// Without the calls and the waits: what moves and what is added.
-void draw(Trace trace) {
-  std::erase_if(trace.events, [](const auto& e) { return e.kind == Kind::call || e.kind == Kind::wait; });
-  say(dist::trace::to_ascii(trace, {.width = 100}));
-}
-
 void compare_sizes() {
   constexpr std::int64_t mib = 256 * 1024;  // f32 elements
   say("   ranks     a rank sends   2(n-1)/n S         time    8 bytes: time");
@@ -95,13 +88,11 @@ void tell() {
   const auto report = simulate(4, 64, lab::ring_all_reduce, true);
   watch(report.trace);
   say("\n2  The same in space and time\n");
-  draw(report.trace);
-  say("3  S = 4 MiB, and 8 bytes, on the virtual time of a laptop");
+  story::draw(report, 9);
+  say("\n3  S = 4 MiB, and 8 bytes, on the virtual time of a laptop");
   compare_sizes();
   say("\n4  16 MiB on 8 ranks, the chunks in segments");
   hide_the_adding();
-  say("\n5  As an animation: ./distlab trace 9 --test Step3AllReduce.two_n_minus_1_over_n -o ring.json");
-  say("   and then         ./distlab trace ring.json --format player -o ring.player.json");
 }
 
 }  // namespace

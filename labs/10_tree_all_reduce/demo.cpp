@@ -7,7 +7,6 @@
 
 #include "dist/core/fail.h"
 #include "dist/dist.h"
-#include "dist/trace/ascii.h"
 
 #include "story.h"
 #include "tree_all_reduce.h"
@@ -15,7 +14,6 @@
 namespace {
 
 using dist::Tensor;
-using dist::trace::Kind;
 using story::say;
 
 // On virtual ranks of a laptop; all of them must have the sum in the end.
@@ -51,12 +49,6 @@ void draw_tree(int n) {
   }
 }
 
-// Without the calls and the waits: what moves and what is added.
-void draw(dist::trace::Trace trace) {
-  std::erase_if(trace.events, [](const auto& e) { return e.kind == Kind::call || e.kind == Kind::wait; });
-  say(dist::trace::to_ascii(trace, {.width = 100}));
-}
-
 void compare_sizes() {
   say("   ranks    one message a link    a ring's 2(n-1) messages");
   for (const int n : {4, 16, 64, 256, 1024}) {
@@ -83,13 +75,11 @@ void tell() {
   say("1  Ten ranks in a tree: rank -> its children");
   draw_tree(10);
   say("\n2  Up and down among 4 ranks, space and time\n");
-  draw(simulate(4, 16, lab::tree_all_reduce, true).trace);
-  say("3  8 bytes, on the virtual time of a laptop (a message: 1 us)");
+  story::draw(simulate(4, 16, lab::tree_all_reduce, true), 10);
+  say("\n3  8 bytes, on the virtual time of a laptop (a message: 1 us)");
   compare_sizes();
   say("\n4  16 MiB on 8 ranks, in segments");
   pipeline();
-  say("\n5  As an animation: ./distlab trace 10 --test Step3AllReduce.once_up_once_down -o tree.json");
-  say("   and then         ./distlab trace tree.json --format player -o tree.player.json");
 }
 
 }  // namespace

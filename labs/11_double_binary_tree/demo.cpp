@@ -7,7 +7,6 @@
 
 #include "dist/core/fail.h"
 #include "dist/dist.h"
-#include "dist/trace/ascii.h"
 
 #include "double_binary_tree.h"
 #include "story.h"
@@ -15,7 +14,6 @@
 namespace {
 
 using dist::Tensor;
-using dist::trace::Kind;
 using story::say;
 
 // On virtual ranks of a laptop; all of them must have the sum in the end.
@@ -60,12 +58,6 @@ void show_trees(int n) {
   say(fmt::format("           children of ranks 0, 1, ...:  {}\n", fmt::join(children, "  ")));
 }
 
-// Without the calls and the waits: what moves and what is added.
-void draw(dist::trace::Trace trace) {
-  std::erase_if(trace.events, [](const auto& e) { return e.kind == Kind::call || e.kind == Kind::wait; });
-  say(dist::trace::to_ascii(trace, {.width = 100}));
-}
-
 void compare() {
   constexpr std::int64_t elements = 4 * 1024 * 1024, segment = 32 * 1024;
   constexpr int n = 8;
@@ -90,13 +82,11 @@ void tell() {
   show_trees(8);
   show_trees(7);
   say("2  Both at once among 4 ranks, one segment a half: space and time\n");
-  draw(simulate(
-           4, 32, [](Tensor& t) { lab::double_tree_all_reduce(t, 16); }, true)
-           .trace);
-  say("3  16 MiB on 8 ranks, on the virtual time of a laptop");
+  story::draw(simulate(
+                  4, 32, [](Tensor& t) { lab::double_tree_all_reduce(t, 16); }, true),
+              11);
+  say("\n3  16 MiB on 8 ranks, on the virtual time of a laptop");
   compare();
-  say("\n4  As an animation: ./distlab trace 11 --test Step3AllReduce.twice_the_data -o trees.json");
-  say("   and then         ./distlab trace trees.json --format player -o trees.player.json");
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ void expect_few_rounds(const SumsAsked& asked) {
   const int n = asked.first().ranks(), m = segments(asked), depth = ceil_log2(n);
   const int limit = is_pipelined(asked) ? 3 * m + 6 * depth + 4 : (goes_down(asked) ? 4 : 2) * depth;
   const int rounds = judge::rounds(done.report);
-  if (rounds <= limit + limit / 20) return;  // posting takes a little, too
+  if (rounds <= limit + limit / 10) return;  // posting takes a little, too
   if (!is_pipelined(asked)) {
     misconception("tree_too_deep", "more rounds than the levels of such a tree take");
   } else if (rounds >= m * 2 * (depth - 1) && depth > 3) {
