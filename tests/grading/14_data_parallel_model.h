@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lab14 {
@@ -29,7 +30,7 @@ inline Numbers gradients_of(const Numbers& weights, const std::vector<Sample>& s
 // "momentum" or "adam", by torch's formulas.
 class Optimizer {
  public:
-  explicit Optimizer(std::string name) : name_(std::move(name)) {}
+  Optimizer(std::string name, double lr) : name_(std::move(name)), lr_(lr) {}
   void step(Numbers& weights, const Numbers& gradients) {
     first_.resize(weights.size()), second_.resize(weights.size());
     ++steps_;
@@ -41,7 +42,7 @@ class Optimizer {
  private:
   double by_momentum(std::size_t i, double gradient) {
     first_[i] = 0.9 * first_[i] + gradient;
-    return 0.05 * first_[i];
+    return lr_ * first_[i];
   }
   double by_adam(std::size_t i, double gradient) {
     constexpr double beta1 = 0.9, beta2 = 0.999;
@@ -49,10 +50,11 @@ class Optimizer {
     second_[i] = beta2 * second_[i] + (1 - beta2) * gradient * gradient;
     const double mean = first_[i] / (1 - std::pow(beta1, steps_));
     const double size = std::sqrt(second_[i] / (1 - std::pow(beta2, steps_)));
-    return 0.1 * mean / (size + 1e-8);
+    return lr_ * mean / (size + 1e-8);
   }
 
   std::string name_;
+  double lr_;
   Numbers first_, second_;
   int steps_ = 0;
 };

@@ -5,10 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "dist/dist.h"
+#include "dist/nn/cross_entropy.h"
 
 #include "14_data_parallel_model.h"
 #include "data_parallel.h"
 #include "judge/runner.h"
+#include "support/golden_training.h"
 
 namespace {
 
@@ -77,11 +79,17 @@ std::vector<std::vector<lab14::Sample>> batches_of(const Json& task) {
   return batches;
 }
 
+void take_step(lab14::Optimizer& optimizer, lab::Tensors& weights, const lab::Tensors& gradients) {
+  auto numbers = flat(weights);
+  optimizer.step(numbers, flat(gradients));
+  write(weights, numbers);
+}
+
 Json training(const std::string& call, const Json& task) {
   auto weights = filled(task);
   const auto given = weights;
   const auto batches = batches_of(task);
-  lab14::Optimizer optimizer(task.at("optimizer").get<std::string>());
+  lab14::Optimizer optimizer(task.at("optimizer"), task.at("lr"));
   Json computed = Json::array();
   const lab::Trainer trainer{
       .compute = [&](int step, const lab::Tensors& now, lab::Tensors& gradients) -> std::int64_t {
@@ -91,12 +99,8 @@ Json training(const std::string& call, const Json& task) {
         if (samples.empty() && task.at("nan")) write(gradients, lab14::gradients_of(flat(now), {}));
         return std::ssize(samples);
       },
-      .optimize =
-          [&](lab::Tensors& now, const lab::Tensors& gradients) {
-            auto numbers = flat(now);
-            optimizer.step(numbers, flat(gradients));
-            write(now, numbers);
-          }};
+      .optimize = [&](lab::Tensors& now,
+                      const lab::Tensors& gradients) { take_step(optimizer, now, gradients); }};
   const int steps = static_cast<int>(batches.size());
   if (call == "train")
     lab::train(weights, steps, trainer);
@@ -107,9 +111,39 @@ Json training(const std::string& call, const Json& task) {
   return result;
 }
 
+// The perceptron of tests/golden/ddp_training.json on PyTorch's data; rank 0 alone has the first weights.
+Json golden(const Json& task) {
+  dist::test::GoldenRun run;
+  run.model = "mlp";
+  run.batch = task.at("batch");
+  const auto model = dist::test::golden_model(run);
+  const auto parameters = model->parameters();
+  lab::Tensors weights;
+  for (const auto* parameter : parameters) weights.push_back(parameter->value);
+  if (dist::get_rank() != 0)
+    for (Tensor& weight : weights) weight.zero_();
+  lab14::Optimizer optimizer(task.at("optimizer"), task.at("lr"));
+  dist::nn::CrossEntropyLoss loss;
+  Json losses = Json::array();
+  const lab::Trainer trainer{
+      .compute = [&](int step, const lab::Tensors&, lab::Tensors& gradients) -> std::int64_t {
+        const auto batch = dist::test::golden_batch(run, dist::get_rank(), step);
+        losses.push_back(loss.forward(model->forward(batch.input), batch.targets));
+        model->zero_grad();
+        (void)model->backward(loss.backward());
+        for (std::size_t i = 0; i < parameters.size(); ++i) gradients.at(i).copy_(parameters[i]->grad);
+        return run.batch;
+      },
+      .optimize = [&](lab::Tensors& now,
+                      const lab::Tensors& gradients) { take_step(optimizer, now, gradients); }};
+  lab::train(weights, task.at("steps"), trainer);
+  return losses;
+}
+
 Json handle(const Json& task) {
   const std::string call = task.at("call");
   dist::init_process_group();
+  if (call == "golden") return golden(task);
   return call.starts_with("train") ? training(call, task) : one_call(call, task);
 }
 

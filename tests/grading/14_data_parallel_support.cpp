@@ -18,13 +18,6 @@ Json form_task(const std::string& call, const Form& form, const Numbers& numbers
   return {{"call", call}, {"dtype", form.dtype}, {"shapes", form.shapes}, {"numbers", numbers}};
 }
 
-judge::SimRun simulate(const std::vector<Json>& tasks) {
-  judge::SimPlan plan;
-  plan.tasks = tasks;
-  plan.trace = true;
-  return judge::simulate(plan);
-}
-
 }  // namespace
 
 std::size_t Form::elements() const {
@@ -39,7 +32,7 @@ std::size_t Form::elements() const {
 
 Form draw_form(judge::Random& random, const std::string& dtype) {
   Form form{{}, dtype};
-  for (int i = random.between(2, 4); i > 0; --i) {
+  for (int i = random.between(1, 2); i > 0; --i) {
     form.shapes.push_back({random.between(1, 5), random.between(2, 6)});
     form.shapes.push_back({random.between(1, 9)});
   }
@@ -53,20 +46,30 @@ OfRanks draw_numbers(judge::Random& random, int ranks, const Form& form) {
   return all;
 }
 
+judge::SimRun run(const std::vector<Json>& tasks) {
+  judge::SimPlan plan;
+  plan.tasks = tasks;
+  plan.trace = true;
+  return judge::simulate(plan);
+}
+
 judge::SimRun run(const Asked& asked) {
   std::vector<Json> tasks;
   for (std::size_t rank = 0; rank < asked.numbers.size(); ++rank) {
     tasks.push_back(form_task(asked.call, asked.form, asked.numbers[rank]));
     if (!asked.samples.empty()) tasks.back()["samples"] = asked.samples[rank];
   }
-  return simulate(tasks);
+  return run(tasks);
 }
 
 judge::SimRun run(const Training& training) {
   std::vector<Json> tasks;
   for (std::size_t rank = 0; rank < training.first.size(); ++rank) {
     Json task = form_task(training.call, training.form, training.first[rank]);
-    task.update({{"optimizer", training.optimizer}, {"nan", training.nan}, {"batches", Json::array()}});
+    task.update({{"optimizer", training.optimizer},
+                 {"lr", lr(training.optimizer)},
+                 {"nan", training.nan},
+                 {"batches", Json::array()}});
     for (const auto& step : training.batches) {
       Json batch = Json::array();
       for (const Sample& sample : step[rank]) batch.push_back({sample.scale, sample.target});
@@ -74,7 +77,7 @@ judge::SimRun run(const Training& training) {
     }
     tasks.push_back(task);
   }
-  return simulate(tasks);
+  return run(tasks);
 }
 
 std::vector<Json> answers(const judge::SimRun& run) {

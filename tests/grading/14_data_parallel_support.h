@@ -58,6 +58,8 @@ Training draw_training(judge::Random& random, const std::string& call, const std
 // The weights of one process with the whole batches.
 void expect_trained(const Training& training);
 void expect_train_traffic(const Training& training);
+// PyTorch's own losses: tests/golden/ddp_training.json.
+void expect_golden(const std::string& optimizer);
 // Who calls optimize(), and who sends what.
 void expect_one_optimizer(const Training& training);
 void expect_server_traffic(const Training& training);
@@ -65,6 +67,8 @@ void expect_server_traffic(const Training& training);
 // What they share.
 judge::SimRun run(const Asked& asked);
 judge::SimRun run(const Training& training);
+judge::SimRun run(const std::vector<Json>& tasks);
+inline double lr(const std::string& optimizer) { return optimizer == "adam" ? 0.1 : 0.05; }
 // As SimRun::answers(), all collectives allowed; names the misconception that a finding shows.
 std::vector<Json> answers(const judge::SimRun& run);
 Numbers numbers_of(const Json& reply);

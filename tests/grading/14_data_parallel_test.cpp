@@ -112,19 +112,26 @@ void expect_trained_with(Random& random, const std::string& call, const std::str
 }
 
 TEST(Step4Train, with_momentum) {
-  worth(7, 4);
+  worth(5, 4);
   Random random("momentum");
   expect_trained_with(random, "train", "momentum");
 }
 
 TEST(Step4Train, with_adam) {
-  worth(8, 4);
+  worth(6, 4);
   Random random("adam");
   expect_trained_with(random, "train", "adam");
 }
 
+TEST(Step4Train, pytorchs_own_losses) {
+  worth(6, 4);
+  expect_golden("momentum");
+  if (HasFailure()) return;
+  expect_golden("adam");
+}
+
 TEST(Step4Train, uneven_last_batch) {
-  worth(7, 4);
+  worth(5, 4);
   Random random("last batch");
   expect_trained(draw_training(random, "train", "momentum", 3, {3, 1, 2}));
   if (HasFailure()) return;

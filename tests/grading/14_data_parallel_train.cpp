@@ -19,7 +19,7 @@ using Batch = std::vector<std::vector<Sample>>;  // [rank]
 // One process, all samples.
 Numbers trained_alone(const Training& training) {
   Numbers weights = training.first[0];
-  Optimizer optimizer(training.optimizer);
+  Optimizer optimizer(training.optimizer, lr(training.optimizer));
   for (const Batch& batch : training.batches) {
     std::vector<Sample> all;
     for (const auto& part : batch) all.insert(all.end(), part.begin(), part.end());
@@ -60,7 +60,7 @@ Numbers parts_of(const Batch& batch, const Way& way) {
 OfRanks trained(const Training& training, const Way& way) {
   OfRanks weights = training.first;
   if (way.broadcasts) std::ranges::fill(weights, training.first[0]);
-  std::vector<Optimizer> optimizers(weights.size(), Optimizer(training.optimizer));
+  std::vector<Optimizer> optimizers(weights.size(), Optimizer(training.optimizer, lr(training.optimizer)));
   for (const Batch& batch : training.batches) {
     OfRanks gradients;
     for (std::size_t rank = 0; rank < weights.size(); ++rank)

@@ -141,7 +141,7 @@ void expect_calls(judge::Random& random, int ranks, const Play& play) {
 }
 
 void expect_overlap(judge::Random& random, int ranks, double share) {
-  constexpr int count = 40'000;
+  constexpr int count = 12'000;
   Play play{.model = draw_model(random, {1, 2, 2, 2, 2}, count), .timed = true};
   const auto gradients = play.model.counts.size();
   play.seconds.assign(gradients, 1);
