@@ -28,8 +28,7 @@ struct LoaderOptions {
   int prefetch = 2;        // batches that each worker has ready beforehand
 };
 
-// The batches do not depend on the number of workers: neither which they are nor their order. (Of an iterable
-// dataset as far as one rank reads it: with several ranks their shares depend on it, see Shard::split.)
+// The batches do not depend on the number of workers: neither which they are nor their order.
 class DataLoader {
  public:
   // The batches of an epoch, and the threads that load them, which end with it.

@@ -9,12 +9,13 @@ namespace dist::data {
 struct Shard {
   std::int64_t index = 0, count = 1;
 
-  // The shard of worker `worker` out of `workers` within this one: Shard{rank, ranks}.split(worker, workers)
-  // is global worker rank * workers + worker out of ranks * workers. One number, and one modulo. Taking the
-  // samples with i % ranks == rank and i % workers == worker looks as good, but when ranks and workers have a
-  // common factor, no i at all fulfils both for some of the workers, and those get nothing.
+  // The shard of worker `worker` out of `workers` within this one: of Shard{rank, ranks}, reader worker *
+  // ranks + rank out of ranks * workers. Samples are dealt to ranks first, so a rank's samples do not depend
+  // on its workers, and no rank gets more than one sample more than another. Taking the samples with i %
+  // ranks == rank and i % workers == worker looks as good, but when ranks and workers have a common factor,
+  // no i at all fulfils both for some of the workers, and those get nothing.
   constexpr Shard split(std::int64_t worker, std::int64_t workers) const {
-    return {index * workers + worker, count * workers};
+    return {worker * count + index, count * workers};
   }
   // Error{invalid_argument} for an index outside of 0 ... count - 1.
   void check() const;

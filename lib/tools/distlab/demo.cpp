@@ -1,4 +1,4 @@
-// distlab demo: a tour in twenty seconds. Every scene is real: processes are started, bytes move, results are
+// distlab demo: a tour in half a minute. Every scene is real: processes are started, bytes move, results are
 // checked.
 #include "distlab/demo.h"
 
@@ -27,6 +27,7 @@ constexpr std::array scenes{
           demo::sum_in_halves},
     Scene{"A message goes 0 → 1 → 2 and is doubled on the way", "demo_relay.cpp", demo::relay_a_message},
     Scene{"All-reduce of 64 MiB", "demo_all_reduce.cpp", demo::all_reduce_64_mib},
+    Scene{"A ConvNet learns to read digits, on two ranks", "demo_train.cpp", demo::train_a_network},
     Scene{"A lab, graded: as it stands, and solved", "demo_lab.cpp", demo::grade_a_lab},
 };
 

@@ -10,6 +10,7 @@ void introduce_ranks();
 void sum_in_halves();
 void relay_a_message();
 void all_reduce_64_mib();
+void train_a_network();
 void grade_a_lab();
 
 }  // namespace distlab::demo

@@ -26,7 +26,7 @@ void expect_said(const std::string& output, const std::string& part) {
 TEST(Show, ListsItsScenes) {
   const auto result = run_captured({DISTLAB_PROGRAM, "show"});
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* scene : {"ring", "tree", "double-tree", "deadlock", "overlap", "scale"})
+  for (const char* scene : {"ring", "tree", "double-tree", "deadlock", "overlap", "scale", "ddp"})
     expect_said(result.output, std::string("./distlab show ") + scene);
 }
 

@@ -94,6 +94,14 @@ TEST(DataLoader, AnIterableDatasetIsReadOnceByAllWorkersOfAllRanks) {
   }
 }
 
+TEST(DataLoader, ARanksBatchesDoNotDependOnItsWorkers) {
+  const NumberStream stream(50);
+  const auto batches = [&](int workers) {
+    return targets_of(DataLoader(stream, {1, 3}, {.batch_size = 4, .workers = workers}));
+  };
+  for (const int workers : {1, 2, 3, 5}) EXPECT_EQ(batches(workers), batches(0)) << workers;
+}
+
 TEST(DataLoader, AnErrorOfAWorkerComesOutWhereItsBatchWouldBe) {
   const Numbers numbers(20, 9);
   const NumberStream stream(20, 9);

@@ -59,7 +59,10 @@ TEST(Shard, EveryWorkerOfEveryRankGetsItsShareAndEverySampleHasOne) {
                 << n << " samples, worker " << worker << " of " << workers << " of rank " << rank << " of "
                 << ranks;
             EXPECT_LE(static_cast<std::int64_t>(mine.size()), least + 1);
-            for (const auto sample : mine) ++readers[static_cast<std::size_t>(sample)];
+            for (const auto sample : mine) {
+              ++readers[static_cast<std::size_t>(sample)];
+              EXPECT_EQ(sample % ranks, rank) << "whatever the workers";
+            }
           }
         }
         EXPECT_EQ(readers, std::vector<int>(static_cast<std::size_t>(n), 1))

@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto examples = R"(
 A first hour:
-  ./distlab demo         what it is about, in twenty seconds
+  ./distlab demo         what it is about, in half a minute
   ./distlab list         the labs; start with the first one's README.md
   ./distlab run 1        see what your code does
   ./distlab grade 1      is it right, and if not, why?
@@ -37,7 +37,7 @@ int print_version() {
 
 // In the order of the help.
 void add_commands(CLI::App& app, int& exit_code) {
-  add_command(app, exit_code, "demo", "What it is about, in twenty seconds", play_demo);
+  add_command(app, exit_code, "demo", "What it is about, in half a minute", play_demo);
   add_lab_commands(app, exit_code);
   add_file_commands(app, exit_code);
   add_class_commands(app, exit_code);

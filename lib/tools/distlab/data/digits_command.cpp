@@ -1,15 +1,13 @@
 // distlab data digits: a look at the generated digits.
 #include <algorithm>
-#include <fstream>
 #include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "dist/core/fail.h"
-
 #include "distlab/commands.h"
 #include "distlab/data/pictures.h"
+#include "distlab/file_text.h"
 
 namespace distlab {
 namespace {
@@ -30,10 +28,7 @@ void show(const DigitsOptions& options) {
 void write_sheet(const DigitsOptions& options) {
   constexpr std::size_t columns = 25;
   const auto digits = draw(options, options.count.value_or(500));
-  std::ofstream file(options.sheet, std::ios::binary);
-  if (!(file << contact_sheet(digits, columns) << std::flush))
-    dist::fail(dist::Errc::resource, "{} cannot be written: is its folder there, and the disk not full?",
-               options.sheet.string());
+  write_text(contact_sheet(digits, columns), options.sheet);
   fmt::print("{} digits: {}\n", digits.size(), options.sheet.string());
 }
 

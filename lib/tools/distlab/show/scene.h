@@ -14,6 +14,7 @@ dist::trace::Trace double_tree();
 dist::trace::Trace deadlock();
 dist::trace::Trace overlap();
 dist::trace::Trace scale();
+dist::trace::Trace ddp();
 
 // "  text", broken to the width of the terminal.
 void say(const std::string& text);

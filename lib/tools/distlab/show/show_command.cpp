@@ -31,6 +31,7 @@ constexpr std::array scenes{
     Scene{"deadlock", "Everybody waits for everybody", show::deadlock},
     Scene{"overlap", "Communication behind computation", show::overlap},
     Scene{"scale", "Ring and tree as the machine grows", show::scale},
+    Scene{"ddp", "Two processes train one model", show::ddp},
 };
 
 std::vector<std::string> names_of_scenes() {
@@ -61,10 +62,10 @@ int show_scene(const ShowOptions& options) {
         "there is no scene \"{}\"; {}", options.scene,
         meant.empty() ? "./distlab show lists them" : fmt::format("did you mean \"{}\"?", meant)));
   }
-  if (scene->play == show::scale && !(options.trace.empty() && options.html.empty()))
-    return refuse("scene scale has no trace: it is many runs");
   fmt::print("{}\n\n", styled(Style::bold, scene->title));
   const auto trace = scene->play();
+  if (trace.events.empty() && !(options.trace.empty() && options.html.empty()))
+    return refuse(fmt::format("scene {} has no trace to write", scene->name));
   if (!options.trace.empty()) dist::trace::write_file(trace, options.trace);
   if (!options.html.empty()) {
     write_text(trace_page(trace), options.html);

@@ -98,9 +98,10 @@ void Trainer::resume() {
   steps_ = first_epoch_ * ((sampler_.size() + options_.batch_size - 1) / options_.batch_size);
 }
 
-void Trainer::run() {
+EpochResult Trainer::run() {
+  EpochResult result;
   for (int epoch = first_epoch_; epoch < options_.epochs; ++epoch) {
-    EpochResult result;
+    result = {};
     narrator_.begin(epoch + 1);
     train_epoch(epoch, result);
     evaluate(result);
@@ -108,11 +109,12 @@ void Trainer::run() {
     if (rank_ == 0 && !options_.checkpoint.empty())
       save_checkpoint(options_.checkpoint, *model_, optimizer_, settings(epoch + 1));
   }
-  if (rank_ != 0) return;
+  if (rank_ != 0) return result;
   if (const auto summary = history_.summary(); !summary.empty()) narrator_.say(summary);
   if (!options_.plot.empty() && !history_.empty())
     history_.plot(options_.plot,
                   fmt::format("{} ranks, {}, batch {} a rank", ranks_, options_.scheme, options_.batch_size));
+  return result;
 }
 
 void Trainer::train_epoch(int epoch, EpochResult& result) {

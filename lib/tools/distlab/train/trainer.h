@@ -22,8 +22,9 @@ namespace distlab {
 class Trainer {
  public:
   explicit Trainer(const TrainOptions& options);
-  // All epochs that are left. Errors are one line; a loss that is no number is one.
-  void run();
+  // All epochs that are left; returns how the last one went. Errors are one line; a loss that is no number is
+  // one.
+  EpochResult run();
 
  private:
   void train_epoch(int epoch, EpochResult& result);
