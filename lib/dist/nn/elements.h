@@ -5,7 +5,7 @@
 
 namespace dist::nn {
 
-// Calls f.template operator()<T>() with float or double.
+// Calls the operator() of f with float or double as its template argument.
 template <class F>
 void visit_float(DType dtype, const F& f) {
   if (dtype == DType::f64) return f.template operator()<double>();
