@@ -98,8 +98,10 @@ std::shared_ptr<StreamPoints> StreamBackend::mark(const Operation& operation) {
     fail(Errc::invalid_argument,
          "rank {}: {} has tensors on {}, but this group works on {}; use one device a rank",
          context_.members[context_.rank], describe(operation), device.str(), device_->str());
-  if (!stream_) stream_.emplace(device);
-  device_ = device;
+  if (!device_) {  // once: the group's thread reads both
+    stream_.emplace(device);
+    device_ = device;
+  }
   auto points = std::make_shared<StreamPoints>(device);
   points->ready.record(current_stream(device));
   return points;

@@ -5,6 +5,7 @@
 
 #include "dist/backend/nccl/explain.h"
 #include "dist/core/fail.h"
+#include "dist/core/sanitizer.h"
 #include "dist/dist.h"
 
 #include "support/expect_error.h"
@@ -139,6 +140,7 @@ TEST_F(NcclFailures, ThreadsCannotShareAGpuByHostIds) {
 }
 
 TEST(NcclProcesses, EachLooksLikeAHostOfItsOwn) {
+  if (built_with_tsan) GTEST_SKIP() << "ThreadSanitizer does not support threads in a forked child";
   ProcessRanks ranks(2, [](int, const auto&) {
     new FakeNcclGuard;
     ::setenv("DIST_NCCL_SHARE_GPU", "1", 1);
