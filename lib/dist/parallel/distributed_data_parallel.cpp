@@ -1,7 +1,6 @@
 #include "dist/parallel/distributed_data_parallel.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/ranges.h>
 
@@ -15,10 +14,13 @@ namespace dist {
 namespace {
 
 using Order = std::vector<std::size_t>;
+using Limits = std::vector<std::size_t>;  // of buckets, bytes; none: no limit
+
+Limits limits_of(const DdpOptions& options) { return {options.first_bucket_bytes, options.bucket_bytes}; }
 
 // Buckets of the parameters taken in this order.
 GradientBuckets::Assignment assign(const std::vector<nn::NamedParameter>& parameters, const Order& order,
-                                   std::span<const std::size_t> limits) {
+                                   const Limits& limits) {
   std::vector<GradientSize> sizes;
   for (const std::size_t i : order) {
     const Tensor& grad = parameters[i].parameter->grad;
@@ -32,7 +34,7 @@ GradientBuckets::Assignment assign(const std::vector<nn::NamedParameter>& parame
 
 // Before a backward has shown another order, the last parameters are expected to be ready first.
 GradientBuckets::Assignment first_assignment(const std::vector<nn::NamedParameter>& parameters,
-                                             std::span<const std::size_t> limits) {
+                                             const Limits& limits) {
   Order order(parameters.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   auto buckets = assign(parameters, order, limits);
@@ -79,9 +81,8 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
   // Which parameters are left out is known before the first backward only if somebody says so; then the order
   // of the gradients may change from step to step, and there is none to learn.
-  const std::array limits{options_.first_bucket_bytes, options_.bucket_bytes};
-  gradients_.arrange(first_assignment(
-      gradients_.parameters(), options_.find_unused_parameters ? limits : std::span<const std::size_t>()));
+  gradients_.arrange(first_assignment(gradients_.parameters(),
+                                      options_.find_unused_parameters ? limits_of(options_) : Limits()));
 }
 
 Tensor DistributedDataParallel::forward(const Tensor& input) {
@@ -111,8 +112,8 @@ Tensor DistributedDataParallel::backward(const Tensor& grad_output) {
 // After the first backward: from now on the buckets are as the gradients come.
 void DistributedDataParallel::rebuild_if_due() {
   if (is_rebuilt_ || gradients_.ready_order().size() < gradients_.parameters().size()) return;
-  const std::array limits{options_.first_bucket_bytes, options_.bucket_bytes};
-  gradients_.arrange(assign(gradients_.parameters(), agreed(gradients_.ready_order(), group_), limits));
+  gradients_.arrange(
+      assign(gradients_.parameters(), agreed(gradients_.ready_order(), group_), limits_of(options_)));
   is_rebuilt_ = true;
   log(LogLevel::info, "gradients of {} parameters travel in {} buckets", gradients_.parameters().size(),
       gradients_.assignment().size());

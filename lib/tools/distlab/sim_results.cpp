@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "dist/core/fail.h"
 #include "dist/launch/spawn_simulated.h"
+
+#include "distlab/file_text.h"
 
 namespace distlab {
 namespace {
@@ -106,9 +106,7 @@ void write_json(const std::string& path, const std::vector<SimResult>& results, 
   for (const auto& result : results) list.push_back(to_json(result, topology));
   const std::string text = (list.size() == 1 ? list[0] : list).dump(2);
   if (path == "-") return fmt::print("{}\n", text);
-  std::ofstream file(path);
-  file << text << '\n';
-  if (!file.flush()) dist::fail(dist::Errc::resource, "{} cannot be written", path);
+  write_text(text + '\n', path);
 }
 
 }  // namespace distlab

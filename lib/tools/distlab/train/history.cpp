@@ -11,6 +11,7 @@
 
 #include "dist/core/fail.h"
 
+#include "distlab/bench/statistics.h"
 #include "distlab/plot.h"
 
 namespace distlab {
@@ -28,12 +29,6 @@ constexpr std::array parts{
     Part{"data", "data", &StepTimes::data},
 };
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 // The median of every so many steps, so that a line has few points. Axes are logarithmic: what is 0 has no
 // place.
 PlotLine line(std::string_view name, std::size_t steps, const std::function<double(std::size_t)>& value) {
@@ -44,7 +39,7 @@ PlotLine line(std::string_view name, std::size_t steps, const std::function<doub
                       end = steps * (i + 1) / std::min(points, steps);
     std::vector<double> values;
     for (std::size_t step = begin; step < end; ++step) values.push_back(value(step));
-    const double middle = median(std::move(values));
+    const double middle = bench::median(std::move(values));
     if (middle > 0) line.points.emplace_back(static_cast<double>(begin + end + 1) / 2, middle);
   }
   return line;
@@ -57,7 +52,7 @@ std::string History::summary() const {
   const auto typical = [&](const std::function<double(const StepTimes&)>& value) {
     std::vector<double> values;
     for (const auto& times : std::span(times_).subspan(1)) values.push_back(value(times) * 1e3);
-    return median(std::move(values));
+    return bench::median(std::move(values));
   };
   std::string text = fmt::format("step {:.2f} ms:", typical([](const auto& times) { return times.total(); }));
   for (const auto& [name, legend, seconds] : parts) {
