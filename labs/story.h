@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "dist/dist.h"
 #include "dist/launch/simulate.h"
 #include "dist/trace/ascii.h"
 #include "dist/trace/player_json.h"
@@ -44,6 +46,24 @@ inline dist::sim::Report well(dist::sim::Report report) {
     throw std::runtime_error(report.failures.front().what);  // the others say the same
   if (!report.ok()) throw std::runtime_error(report.text());
   return report;
+}
+
+// An all-reduce of rank + 1 on virtual ranks of a laptop, done by `way`: every rank must have the sum in the
+// end. Throws std::runtime_error.
+inline dist::sim::Report all_reduce_run(int ranks, std::int64_t elements,
+                                        const std::function<void(dist::Tensor&)>& way, bool trace = false) {
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  options.trace = trace;
+  return well(dist::sim::run(options, [&](int rank) {
+    dist::init_process_group();
+    dist::Tensor data = dist::full({elements}, rank + 1);
+    way(data);
+    const int sum = ranks * (ranks + 1) / 2;
+    if (!dist::equal(data, dist::full({elements}, sum)))
+      throw std::runtime_error(
+          fmt::format("the sum on rank {} is {}; expected {} everywhere", rank, data.str(), sum));
+  }));
 }
 
 // By all ranks together.

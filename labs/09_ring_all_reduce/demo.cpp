@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "dist/core/fail.h"
 #include "dist/dist.h"
 
 #include "ring_all_reduce.h"
@@ -18,22 +17,6 @@ namespace {
 using dist::Tensor;
 using dist::trace::Kind, dist::trace::Trace;
 using story::say;
-
-// On virtual ranks of a laptop; all of them must have the sum in the end.
-dist::sim::Report simulate(int ranks, std::int64_t elements, const std::function<void(Tensor&)>& way,
-                           bool trace = false) {
-  dist::sim::RunOptions options;
-  options.ranks = ranks;
-  options.trace = trace;
-  return story::well(dist::sim::run(options, [&](int rank) {
-    dist::init_process_group();
-    Tensor data = dist::full({elements}, rank + 1);
-    way(data);
-    if (!dist::equal(data, dist::full({elements}, ranks * (ranks + 1) / 2)))
-      dist::fail(dist::Errc::invalid_argument, "the sum on rank {} is {}; expected {} everywhere", rank,
-                 data.str(), ranks * (ranks + 1) / 2);
-  }));
-}
 
 // Whose numbers are in a chunk: a letter a rank.
 std::string letters(std::uint64_t contributors) {
@@ -61,8 +44,8 @@ void compare_sizes() {
   constexpr std::int64_t mib = 256 * 1024;  // f32 elements
   say("   ranks     a rank sends   2(n-1)/n S         time    8 bytes: time");
   for (const int n : {2, 4, 8, 16, 64}) {
-    const auto large = simulate(n, 4 * mib, lab::ring_all_reduce),
-               small = simulate(n, 2, lab::ring_all_reduce);
+    const auto large = story::all_reduce_run(n, 4 * mib, lab::ring_all_reduce),
+               small = story::all_reduce_run(n, 2, lab::ring_all_reduce);
     say(fmt::format("   {:>5}     {:>8.3f} MiB  {:>7.3f} MiB  {:>8.1f} us      {:>8.1f} us", n,
                     static_cast<double>(large.max_bytes_sent()) / (1 << 20), 2. * (n - 1) / n * 4,
                     large.virtual_time_s * 1e6, small.virtual_time_s * 1e6));
@@ -76,16 +59,17 @@ void hide_the_adding() {
     say(fmt::format("   {:>16}  {:>8.1f} us  {:>9}", m, report.virtual_time_s * 1e6,
                     report.traffic[0].messages_sent));
   };
-  row(1, simulate(8, elements, lab::ring_all_reduce));
+  row(1, story::all_reduce_run(8, elements, lab::ring_all_reduce));
   for (const int m : {2, 4, 16, 64, 256}) {
-    row(m, simulate(8, elements, [=](Tensor& t) { lab::all_reduce_pipelined(t, elements / 8 / m); }));
+    row(m, story::all_reduce_run(8, elements,
+                                 [=](Tensor& t) { lab::all_reduce_pipelined(t, elements / 8 / m); }));
   }
 }
 
 void tell() {
   say("1  ring_all_reduce among 4 ranks: whose numbers (a: rank 0's, b: rank 1's, ...) are in the chunk that "
       "is sent\n");
-  const auto report = simulate(4, 64, lab::ring_all_reduce, true);
+  const auto report = story::all_reduce_run(4, 64, lab::ring_all_reduce, true);
   watch(report.trace);
   say("\n2  The same in space and time\n");
   story::draw(report, 9);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "dist/core/fail.h"
 #include "dist/dist.h"
 
 #include "story.h"
@@ -15,22 +14,6 @@ namespace {
 
 using dist::Tensor;
 using story::say;
-
-// On virtual ranks of a laptop; all of them must have the sum in the end.
-dist::sim::Report simulate(int ranks, std::int64_t elements, const std::function<void(Tensor&)>& way,
-                           bool trace = false) {
-  dist::sim::RunOptions options;
-  options.ranks = ranks;
-  options.trace = trace;
-  return story::well(dist::sim::run(options, [&](int rank) {
-    dist::init_process_group();
-    Tensor data = dist::full({elements}, rank + 1);
-    way(data);
-    if (!dist::equal(data, dist::full({elements}, ranks * (ranks + 1) / 2)))
-      dist::fail(dist::Errc::invalid_argument, "the sum on rank {} is {}; expected {} everywhere", rank,
-                 data.str(), ranks * (ranks + 1) / 2);
-  }));
-}
 
 // Level by level.
 void draw_tree(int n) {
@@ -52,7 +35,7 @@ void draw_tree(int n) {
 void compare_sizes() {
   say("   ranks    one message a link    a ring's 2(n-1) messages");
   for (const int n : {4, 16, 64, 256, 1024}) {
-    const auto tree = simulate(n, 2, lab::tree_all_reduce);
+    const auto tree = story::all_reduce_run(n, 2, lab::tree_all_reduce);
     say(fmt::format("   {:>5}           {:>8.1f} us                 {:>8.1f} us", n,
                     tree.virtual_time_s * 1e6, 2. * (n - 1)));
   }
@@ -65,9 +48,10 @@ void pipeline() {
     say(fmt::format("   {:>8}  {:>7.1f} us  {:>5} in {:>4} msg", m, report.virtual_time_s * 1e6,
                     story::in_bytes(report.traffic[1].bytes_sent), report.traffic[1].messages_sent));
   };
-  row(1, simulate(8, elements, lab::tree_all_reduce));
+  row(1, story::all_reduce_run(8, elements, lab::tree_all_reduce));
   for (const int m : {8, 64, 256, 2048}) {
-    row(m, simulate(8, elements, [=](Tensor& t) { lab::tree_all_reduce_pipelined(t, elements / m); }));
+    row(m, story::all_reduce_run(8, elements,
+                                 [=](Tensor& t) { lab::tree_all_reduce_pipelined(t, elements / m); }));
   }
 }
 
@@ -75,7 +59,7 @@ void tell() {
   say("1  Ten ranks in a tree: rank -> its children");
   draw_tree(10);
   say("\n2  Up and down among 4 ranks, space and time\n");
-  story::draw(simulate(4, 16, lab::tree_all_reduce, true), 10);
+  story::draw(story::all_reduce_run(4, 16, lab::tree_all_reduce, true), 10);
   say("\n3  8 bytes, on the virtual time of a laptop (a message: 1 us)");
   compare_sizes();
   say("\n4  16 MiB on 8 ranks, in segments");

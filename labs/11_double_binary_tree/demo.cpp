@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "dist/core/fail.h"
 #include "dist/dist.h"
 
 #include "double_binary_tree.h"
@@ -15,22 +14,6 @@ namespace {
 
 using dist::Tensor;
 using story::say;
-
-// On virtual ranks of a laptop; all of them must have the sum in the end.
-dist::sim::Report simulate(int ranks, std::int64_t elements, const std::function<void(Tensor&)>& way,
-                           bool trace = false) {
-  dist::sim::RunOptions options;
-  options.ranks = ranks;
-  options.trace = trace;
-  return story::well(dist::sim::run(options, [&](int rank) {
-    dist::init_process_group();
-    Tensor data = dist::full({elements}, rank + 1);
-    way(data);
-    if (!dist::equal(data, dist::full({elements}, ranks * (ranks + 1) / 2)))
-      dist::fail(dist::Errc::invalid_argument, "the sum on rank {} is {}; expected {} everywhere", rank,
-                 data.str(), ranks * (ranks + 1) / 2);
-  }));
-}
 
 std::string level_by_level(lab::Place (*place_of)(int, int), int n, int root) {
   std::string text;
@@ -62,8 +45,8 @@ void compare() {
   constexpr std::int64_t elements = 4 * 1024 * 1024, segment = 32 * 1024;
   constexpr int n = 8;
   const auto library = [&](const std::string& algorithm) {
-    return simulate(n, elements,
-                    [&](Tensor& t) { dist::all_reduce(t, dist::ReduceOp::sum, {.algorithm = algorithm}); });
+    return story::all_reduce_run(
+        n, elements, [&](Tensor& t) { dist::all_reduce(t, dist::ReduceOp::sum, {.algorithm = algorithm}); });
   };
   const auto row = [](const char* name, const dist::sim::Report& report) {
     std::string sent;
@@ -74,7 +57,7 @@ void compare() {
   row("ring (library)", library("ring"));
   row("one tree (library)", library("tree"));
   row("both trees (yours)",
-      simulate(n, elements, [&](Tensor& t) { lab::double_tree_all_reduce(t, segment); }));
+      story::all_reduce_run(n, elements, [&](Tensor& t) { lab::double_tree_all_reduce(t, segment); }));
 }
 
 void tell() {
@@ -82,7 +65,7 @@ void tell() {
   show_trees(8);
   show_trees(7);
   say("2  Both at once among 4 ranks, one segment a half: space and time\n");
-  story::draw(simulate(
+  story::draw(story::all_reduce_run(
                   4, 32, [](Tensor& t) { lab::double_tree_all_reduce(t, 16); }, true),
               11);
   say("\n3  16 MiB on 8 ranks, on the virtual time of a laptop");
