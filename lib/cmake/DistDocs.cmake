@@ -32,6 +32,19 @@ file(GLOB_RECURSE pages CONFIGURE_DEPENDS ${root}/labs/*README*.md ${root}/lib/t
 file(GLOB slides ${root}/slides/README.md ${root}/slides/player/README.md) # a tree for students has none
 doxygen_add_docs(docs ${root}/README.md ${root}/tests/README.md ${root}/lib/README.md ${root}/lib/dist ${root}/labs/handbook
                  ${pages} ${slides} COMMENT "The handbook: ${CMAKE_BINARY_DIR}/reference/html/index.html")
+
+# Once more what `#include <dist/dist.h>` offers a program, where everything has to be documented: each call, each option.
+set(DOXYGEN_EXTRACT_ALL NO)
+set(DOXYGEN_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/reference/face)
+set(DOXYGEN_USE_MDFILE_AS_MAINPAGE "")
+set(DOXYGEN_GENERATE_HTML NO)
+set(DOXYGEN_GENERATE_XML YES) # Doxygen wants to write something
+set(face backend/work.h core/deadline.h core/error.h core/tensor.h group/process_group.h launch/simulate.h launch/spawn.h
+         parallel/distributed_data_parallel.h store/store.h)
+list(TRANSFORM face PREPEND ${root}/lib/dist/)
+doxygen_add_docs(docs_face ${face} COMMENT "Whether the face of the library is documented")
+add_dependencies(docs docs_face)
+
 if(TARGET check_links) # tests/docs
   add_custom_command(TARGET docs POST_BUILD COMMAND check_links ${CMAKE_BINARY_DIR}/reference/html VERBATIM)
 endif()
