@@ -26,7 +26,7 @@ set(DOXYGEN_QUIET YES)
 set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
 set(DOXYGEN_IMAGE_PATH ${PROJECT_SOURCE_DIR}/labs/handbook)
 set(DOXYGEN_GENERATE_TREEVIEW YES)
-set(DOXYGEN_HTML_EXTRA_STYLESHEET ${CMAKE_CURRENT_LIST_DIR}/doxygen_dark.css)
+set(DOXYGEN_HTML_EXTRA_STYLESHEET ${CMAKE_CURRENT_LIST_DIR}/handbook.css)
 set(root ${PROJECT_SOURCE_DIR})
 file(GLOB_RECURSE pages CONFIGURE_DEPENDS ${root}/labs/*README*.md ${root}/lib/tools/*README.md)
 file(GLOB slides ${root}/slides/README.md ${root}/slides/player/README.md) # a tree for students has none
