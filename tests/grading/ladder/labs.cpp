@@ -28,6 +28,7 @@ std::vector<Lab> labs() {
     all.push_back({folder, entry.path(), text_of(entry.path() / "README.md")});
   }
   std::ranges::sort(all, {}, &Lab::folder);
+  EXPECT_GE(all.size(), 15u) << "labs are missing in " << root() / "labs";
   return all;
 }
 
