@@ -71,7 +71,7 @@ dist::sim::Report on_virtual_ranks(int ranks, const char* sends, const std::func
   return dist::sim::run(options, fn);
 }
 
-void both_send_first(int rank) {
+void each_sends_first(int rank) {
   dist::init_process_group();
   dist::Tensor mine = dist::full({2}, 10 + rank), theirs = dist::zeros({2});
   dist::send(mine, 1 - rank);
@@ -79,8 +79,8 @@ void both_send_first(int rank) {
 }
 
 void hang() {
-  say(on_virtual_ranks(2, "rendezvous", both_send_first).findings.at(0).text());
-  const auto eager = on_virtual_ranks(2, "eager", both_send_first);
+  say(on_virtual_ranks(2, "rendezvous", each_sends_first).findings.at(0).text());
+  const auto eager = on_virtual_ranks(2, "eager", each_sends_first);
   say(fmt::format("With DIST_SEND=eager the same program {}",
                   eager.ok() ? "ends well: somebody kept its messages" : "fails: " + eager.text()));
 }

@@ -1,5 +1,5 @@
-# Target docs: the reference, build/docs/reference/html/index.html, by Doxygen from the comments in the headers and the
-# READMEs of the folders. Only with DIST_DOCS, as the preset docs sets it.
+# Target docs: the handbook, build/docs/reference/html/index.html, by Doxygen from the comments in the headers, the READMEs
+# of the folders, the labs' handouts and labs/handbook. Only with DIST_DOCS, as the preset docs sets it.
 if(NOT DIST_DOCS)
   return()
 endif()
@@ -14,6 +14,7 @@ set(DOXYGEN_STRIP_FROM_INC_PATH ${PROJECT_SOURCE_DIR}/lib)
 set(DOXYGEN_USE_MDFILE_AS_MAINPAGE ${PROJECT_SOURCE_DIR}/README.md)
 set(DOXYGEN_FILE_PATTERNS *.h *.md)
 set(DOXYGEN_INPUT_FILTER "sed -E -f ${CMAKE_CURRENT_LIST_DIR}/doxygen_comments.sed")
+set(DOXYGEN_FILTER_PATTERNS "\"*.md=sed -E -f ${CMAKE_CURRENT_LIST_DIR}/doxygen_markdown.sed\"")
 set(DOXYGEN_EXTRACT_ALL YES)        # what needs no comment is listed as well
 set(DOXYGEN_EXTRACT_LOCAL_CLASSES NO)
 set(DOXYGEN_JAVADOC_AUTOBRIEF YES)  # the first sentence is the summary
@@ -23,6 +24,27 @@ set(DOXYGEN_HAVE_DOT NO)
 set(DOXYGEN_GENERATE_LATEX NO)
 set(DOXYGEN_QUIET YES)
 set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
-doxygen_add_docs(docs ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/tests/README.md ${PROJECT_SOURCE_DIR}/lib/dist
-                 ${PROJECT_SOURCE_DIR}/labs/handbook
-                 COMMENT "The reference: ${CMAKE_BINARY_DIR}/reference/html/index.html")
+set(DOXYGEN_IMAGE_PATH ${PROJECT_SOURCE_DIR}/labs/handbook)
+set(DOXYGEN_GENERATE_TREEVIEW YES)
+set(DOXYGEN_HTML_EXTRA_STYLESHEET ${CMAKE_CURRENT_LIST_DIR}/handbook.css)
+set(root ${PROJECT_SOURCE_DIR})
+file(GLOB_RECURSE pages CONFIGURE_DEPENDS ${root}/labs/*README*.md ${root}/lib/tools/*README.md)
+file(GLOB slides ${root}/slides/README.md ${root}/slides/player/README.md) # a tree for students has none
+doxygen_add_docs(docs ${root}/README.md ${root}/tests/README.md ${root}/lib/README.md ${root}/lib/dist ${root}/labs/handbook
+                 ${pages} ${slides} COMMENT "The handbook: ${CMAKE_BINARY_DIR}/reference/html/index.html")
+
+# Once more what `#include <dist/dist.h>` offers a program, where everything has to be documented: each call, each option.
+set(DOXYGEN_EXTRACT_ALL NO)
+set(DOXYGEN_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/reference/face)
+set(DOXYGEN_USE_MDFILE_AS_MAINPAGE "")
+set(DOXYGEN_GENERATE_HTML NO)
+set(DOXYGEN_GENERATE_XML YES) # Doxygen wants to write something
+set(face backend/work.h core/deadline.h core/error.h core/tensor.h group/process_group.h launch/simulate.h launch/spawn.h
+         parallel/distributed_data_parallel.h store/store.h)
+list(TRANSFORM face PREPEND ${root}/lib/dist/)
+doxygen_add_docs(docs_face ${face} COMMENT "Whether the face of the library is documented")
+add_dependencies(docs docs_face)
+
+if(TARGET check_links) # tests/docs
+  add_custom_command(TARGET docs POST_BUILD COMMAND check_links ${CMAKE_BINARY_DIR}/reference/html VERBATIM)
+endif()

@@ -1,8 +1,7 @@
 # Every Chinese page of a lab's folder, or of the handbook, says at its end which English page it translates, by content:
 #   <!-- translates README.md sha256:<first 16 hexadecimal digits> -->
 # This script fails when a page is missing, or translates another version.
-file(GLOB pages RELATIVE ${FOLDER} ${FOLDER}/README.md ${FOLDER}/hints/?.md ${FOLDER}/D*.md
-     ${FOLDER}/profiling.md)
+file(GLOB pages RELATIVE ${FOLDER} ${FOLDER}/*.md ${FOLDER}/hints/?.md)
 list(FILTER pages EXCLUDE REGEX "zh-CN")
 set(stale "")
 foreach(page ${pages})

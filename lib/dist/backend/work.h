@@ -14,6 +14,7 @@ class WorkState {
   // Blocks until done or until `timeout` has passed: then Error{timeout}, and the operation goes on.
   // Rethrows the operation's error, each time.
   virtual void wait(Timeout timeout) = 0;
+  // Does not block.
   virtual bool is_completed() = 0;
   virtual int source_rank() { return -1; }  // of a completed receive: global rank
 };
@@ -23,13 +24,18 @@ class WorkState {
 class Work {
  public:
   Work() = default;  // completed
+  // A backend's; programs get theirs from the calls.
   explicit Work(std::shared_ptr<WorkState> state) : state_(std::move(state)) {}
 
+  // Blocks until the operation is done; throws its error. Of a stream: the current one waits.
   void wait() { wait(no_timeout); }
+  // As above, but throws Error{timeout} when that has passed; the operation goes on.
   void wait(Timeout timeout) {
     if (state_) state_->wait(timeout);
   }
+  // Whether wait() would return at once. Does not block.
   bool is_completed() { return !state_ || state_->is_completed(); }
+  // Of a completed receive: from which global rank; otherwise -1.
   int source_rank() const { return state_ ? state_->source_rank() : -1; }
 
  private:

@@ -8,16 +8,18 @@
 
 namespace dist {
 
-using Timeout = std::chrono::nanoseconds;
+using Timeout = std::chrono::nanoseconds;  // for how long
 
-inline constexpr Timeout no_timeout = Timeout::max();
+inline constexpr Timeout no_timeout = Timeout::max();  // for ever
 // As in torch.distributed for CPU backends: half an hour. DIST_TIMEOUT (seconds) replaces it.
 inline constexpr Timeout default_timeout = std::chrono::minutes(30);
 
+// Until when something may take: what a Timeout becomes once it has begun.
 class Deadline {
  public:
-  using Clock = dist::Clock;
+  using Clock = dist::Clock;  // the system's, or the simulator's
 
+  // There is none.
   static Deadline never() { return Deadline(Clock::time_point::max()); }
   // `no_timeout` and anything beyond a century is `never`.
   static Deadline after(Timeout timeout) {
@@ -25,10 +27,13 @@ class Deadline {
     return timeout >= century ? never() : Deadline(Clock::now() + timeout);
   }
 
-  Clock::time_point when() const { return at_; }
+  Clock::time_point when() const { return at_; }  // max() when there is none
+  // That moment.
   static Deadline at(Clock::time_point when) { return Deadline(when); }
 
+  // Whether there is none.
   bool is_never() const { return at_ == Clock::time_point::max(); }
+  // Whether it is over.
   bool passed() const { return !is_never() && Clock::now() >= at_; }
   // Time left, never negative; `no_timeout` when there is no deadline.
   Timeout left() const {
@@ -41,6 +46,7 @@ class Deadline {
     auto ms = std::chrono::ceil<std::chrono::milliseconds>(left()).count();
     return static_cast<int>(std::min<long long>(ms, 3'600'000));
   }
+  // The earlier of the two.
   static Deadline sooner(Deadline a, Deadline b) { return a.at_ < b.at_ ? a : b; }
 
  private:

@@ -7,6 +7,7 @@
 
 namespace dist {
 
+// What kind of failure: what a program may decide by.
 enum class Errc {
   invalid_argument,  // refused before anything moved: dtype, shape, rank, root, group, list length
   not_initialized,   // a call before init_process_group or after destroy_process_group
@@ -26,7 +27,9 @@ std::string_view name(Errc code);
 // what() is one line: who, what, how far, and what to check.
 class Error : public std::runtime_error {
  public:
+  // `message`: who, what, how far, and what to check.
   Error(Errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  // What kind of failure; what() is the sentence.
   Errc code() const { return code_; }
 
  private:

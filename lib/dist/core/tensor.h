@@ -15,6 +15,7 @@
 
 namespace dist {
 
+// Elements along each axis; empty: one element.
 using Shape = std::vector<std::int64_t>;
 
 class Storage;  // one allocation; freed with its last Tensor
@@ -27,19 +28,20 @@ class Tensor {
   // peers cannot map it and transfers are staged.
   static Tensor from_blob(void* data, Shape shape, DType dtype = DType::f32, Device device = cpu);
 
-  bool is_defined() const { return storage_ != nullptr; }
-  const Shape& shape() const { return shape_; }
-  std::int64_t dim() const { return static_cast<std::int64_t>(shape_.size()); }
+  bool is_defined() const { return storage_ != nullptr; }                        // false of Tensor{}
+  const Shape& shape() const { return shape_; }                                  // elements along each axis
+  std::int64_t dim() const { return static_cast<std::int64_t>(shape_.size()); }  // how many axes
   std::int64_t size(std::int64_t axis) const;  // negative counts from the back
-  std::int64_t numel() const;
-  std::size_t nbytes() const;
-  DType dtype() const { return dtype_; }
-  Device device() const { return device_; }
+  std::int64_t numel() const;                  // elements
+  std::size_t nbytes() const;                  // bytes of all elements
+  DType dtype() const { return dtype_; }       // of each element
+  Device device() const { return device_; }    // where the elements lie
 
   // The elements, when T is this dtype and the device is the CPU; otherwise Error{invalid_argument}.
   template <class T>
   std::span<T> data();
   template <class T>
+  // The first element. Error{invalid_argument} when T is not the dtype.
   std::span<const T> data() const;
   void* raw() const;        // first byte, on any device
   TensorView flat() const;  // all elements as a view; the view does not keep the storage alive
@@ -47,23 +49,27 @@ class Tensor {
   // These share storage. narrow() keeps [start, start + length) of the first axis (others would not be
   // contiguous).
   Tensor view(Shape shape) const;  // one entry may be -1
+  // Rows `start` to `start + length` - 1 of the first axis; shares the memory.
   Tensor narrow(std::int64_t start, std::int64_t length) const;
   Tensor operator[](std::int64_t index) const;  // drops the first axis
   // n shares of the first axis, balanced: sizes differ by at most one (torch.chunk rounds up instead).
   std::vector<Tensor> chunk(std::int64_t n) const;
 
+  // A copy in memory of its own.
   Tensor clone() const;
   Tensor to(Device device) const;  // this when it is there already
+  // A copy with elements of another dtype.
   Tensor to(DType dtype) const;
-  Tensor& copy_(const Tensor& from);  // equal shapes; converts dtype, crosses devices
-  Tensor& fill_(double value);
-  Tensor& zero_() { return fill_(0); }
+  Tensor& copy_(const Tensor& from);    // equal shapes; converts dtype, crosses devices
+  Tensor& fill_(double value);          // every element
+  Tensor& zero_() { return fill_(0); }  // every element becomes 0
 
   // In-place element-wise arithmetic, CPU and GPU: shapes equal.
   Tensor& add_(const Tensor& other, double alpha = 1);
+  // Element by element; equal shapes and dtypes.
   Tensor& mul_(const Tensor& other);
-  Tensor& mul_(double factor);
-  Tensor& div_(double divisor);
+  Tensor& mul_(double factor);   // every element
+  Tensor& div_(double divisor);  // every element
 
   template <class T>
   T item() const;  // exactly one element; converts to T
@@ -81,32 +87,34 @@ class Tensor {
 };
 
 // Factories, named as in torch. Memory comes from the device's arena: peers can map it.
-Tensor empty(Shape shape, DType dtype = DType::f32, Device device = cpu);  // uninitialised
-Tensor zeros(Shape shape, DType dtype = DType::f32, Device device = cpu);
-Tensor ones(Shape shape, DType dtype = DType::f32, Device device = cpu);
-Tensor full(Shape shape, double value, DType dtype = DType::f32, Device device = cpu);
-Tensor arange(std::int64_t n, DType dtype = DType::f32, Device device = cpu);  // 0, 1, ..., n-1
-Tensor empty_like(const Tensor& t);
-Tensor zeros_like(const Tensor& t);
+Tensor empty(Shape shape, DType dtype = DType::f32, Device device = cpu);               // uninitialised
+Tensor zeros(Shape shape, DType dtype = DType::f32, Device device = cpu);               // all 0
+Tensor ones(Shape shape, DType dtype = DType::f32, Device device = cpu);                // all 1
+Tensor full(Shape shape, double value, DType dtype = DType::f32, Device device = cpu);  // all `value`
+Tensor arange(std::int64_t n, DType dtype = DType::f32, Device device = cpu);           // 0, 1, ..., n-1
+Tensor empty_like(const Tensor& t);  // of the same shape, dtype and device
+Tensor zeros_like(const Tensor& t);  // the same, all 0
 // One-dimensional from values; the dtype is the element type's: tensor({1.f, 2.f}) is f32, tensor({1, 2}) is
 // i32.
 template <class T>
 Tensor tensor(std::initializer_list<T> values, Device device = cpu);
 template <class T>
+// The same from a run of values in memory.
 Tensor tensor(std::span<const T> values, Device device = cpu);
 
 // Element-wise, equal shapes and dtypes; the result is new. CPU and GPU.
 Tensor operator+(const Tensor& a, const Tensor& b);
-Tensor operator-(const Tensor& a, const Tensor& b);
-Tensor operator*(const Tensor& a, const Tensor& b);
-Tensor operator/(const Tensor& a, const Tensor& b);
-Tensor operator*(const Tensor& a, double factor);
-Tensor exp(const Tensor& a);                   // floating point
-Tensor sqrt(const Tensor& a);                  // floating point
-double sum(const Tensor& a);                   // accumulated in double
-double max(const Tensor& a);                   // at least one element
+Tensor operator-(const Tensor& a, const Tensor& b);  // new
+Tensor operator*(const Tensor& a, const Tensor& b);  // new
+Tensor operator/(const Tensor& a, const Tensor& b);  // new
+Tensor operator*(const Tensor& a, double factor);    // new
+Tensor exp(const Tensor& a);                         // floating point
+Tensor sqrt(const Tensor& a);                        // floating point
+double sum(const Tensor& a);                         // accumulated in double
+double max(const Tensor& a);                         // at least one element
 bool equal(const Tensor& a, const Tensor& b);  // same shape, dtype and elements; bit-wise for NaN-free data
 
+// As str().
 std::ostream& operator<<(std::ostream& out, const Tensor& t);
 
 }  // namespace dist

@@ -11,8 +11,10 @@
 
 namespace dist {
 
+// The kind of number that an element is.
 enum class DType : std::uint8_t { u8, i8, i32, i64, f16, bf16, f32, f64, boolean };
 
+// Each DType once.
 inline constexpr std::array all_dtypes{DType::u8,   DType::i8,  DType::i32, DType::i64,    DType::f16,
                                        DType::bf16, DType::f32, DType::f64, DType::boolean};
 
@@ -33,15 +35,18 @@ constexpr DType dtype_of();
 // max are "or", product and min are "and". Bit operations need integers or bool.
 class ReduceOp {
  public:
+  // Which operation, without a factor.
   enum class Kind : std::uint8_t { sum, avg, product, min, max, band, bor, bxor, premul_sum };
 
   static const ReduceOp sum, avg, product, min, max, band, bor, bxor;
+  // The sum of all inputs, each multiplied by `factor` first.
   static constexpr ReduceOp premul_sum(double factor) { return ReduceOp(Kind::premul_sum, factor); }
 
   constexpr ReduceOp() = default;
+  // `factor`: of premul_sum, otherwise 1.
   constexpr explicit ReduceOp(Kind kind, double factor = 1) : kind_(kind), factor_(factor) {}
 
-  constexpr Kind kind() const { return kind_; }
+  constexpr Kind kind() const { return kind_; }        // which operation
   constexpr double factor() const { return factor_; }  // of premul_sum, otherwise 1
   friend constexpr bool operator==(const ReduceOp&, const ReduceOp&) = default;
 
@@ -63,15 +68,18 @@ std::string_view name(ReduceOp::Kind kind);  // "sum", "premul_sum", ...
 // Whether elements of `dtype` can be reduced by `kind` at all (backends may support less).
 bool is_defined(ReduceOp::Kind kind, DType dtype);
 
+// Where a tensor's memory is: the host's, or a GPU's.
 enum class DeviceType : std::uint8_t { cpu, cuda };
 
+// One device of this host.
 struct Device {
-  DeviceType type = DeviceType::cpu;
-  int index = 0;
+  DeviceType type = DeviceType::cpu;  // which kind
+  int index = 0;                      // which GPU of this host
   friend constexpr bool operator==(const Device&, const Device&) = default;
   std::string str() const;  // "cpu", "cuda:0"
 };
-inline constexpr Device cpu{};
+inline constexpr Device cpu{};  // the host
+// GPU `index` of this host.
 constexpr Device cuda(int index) { return {DeviceType::cuda, index}; }
 
 // Calls `f.template operator()<T>()` with the C++ element type of `dtype`.

@@ -30,23 +30,25 @@ struct GroupState;
 class ProcessGroup {
  public:
   ProcessGroup() = default;
+  // The library's own.
   explicit ProcessGroup(std::shared_ptr<GroupState> state) : state_(std::move(state)) {}
 
-  explicit operator bool() const { return state_ != nullptr; }
-  bool is_member() const;
-  int rank() const;  // in this group; -1 for a non-member
-  int size() const;
-  const std::vector<int>& ranks() const;  // global rank of each group rank
-  int global_rank(int group_rank) const;  // Error{invalid_argument} when out of range
-  int group_rank(int global_rank) const;  // -1 when not a member
-  const std::string& name() const;
-  std::string backend() const;  // "host"
-  const std::shared_ptr<GroupState>& state() const { return state_; }
+  explicit operator bool() const { return state_ != nullptr; }  // false of ProcessGroup{}
+  bool is_member() const;                                       // whether this rank is in it
+  int rank() const;                                             // in this group; -1 for a non-member
+  int size() const;                                             // how many ranks
+  const std::vector<int>& ranks() const;                        // global rank of each group rank
+  int global_rank(int group_rank) const;                        // Error{invalid_argument} when out of range
+  int group_rank(int global_rank) const;                        // -1 when not a member
+  const std::string& name() const;                              // the same on all ranks
+  std::string backend() const;                                  // "host"
+  const std::shared_ptr<GroupState>& state() const { return state_; }  // the library's own
 
  private:
   std::shared_ptr<GroupState> state_;
 };
 
+// What init_process_group() is told; what is left out comes from the environment.
 struct InitOptions {
   std::string backend = "auto";        // auto, host, cuda, nccl, mpi, sim
   std::string init_method = "env://";  // env://, tcp://host:port, file:///path
@@ -54,8 +56,8 @@ struct InitOptions {
   int world_size = -1;                 // -1: from the environment
   // Default of every operation and of this call; unset: DIST_TIMEOUT (seconds), or half an hour.
   std::optional<Timeout> timeout = {};
-  std::shared_ptr<Store> store = {};  // instead of init_method; needs rank and world_size
-  CallSite where = CallSite::current();
+  std::shared_ptr<Store> store = {};     // instead of init_method; needs rank and world_size
+  CallSite where = CallSite::current();  // filled in by the compiler
 };
 
 // Joins the job: blocks until all ranks have called it, then the default group exists. Errors: missing or
@@ -66,6 +68,7 @@ void init_process_group(const InitOptions& options = {});
 // logged), connections are closed. With a group: only that group. While an exception is being thrown it waits
 // for nothing, and the other ranks learn of it. Error{not_initialized} without a group.
 void destroy_process_group(const ProcessGroup& group = {});
+// Between init_process_group and destroy_process_group. Does not block.
 bool is_initialized();
 
 int get_rank(const ProcessGroup& group = {});        // -1 for a non-member of `group`
@@ -74,22 +77,26 @@ int get_local_rank();                                // among the ranks of this 
 // Where this rank's tensors go if nobody says otherwise: cuda(get_local_rank() modulo the GPUs here), the CPU
 // where there are none, and of virtual ranks.
 Device get_device();
+// Its name: "host", "cuda", "nccl", "mpi" or "sim".
 std::string get_backend(const ProcessGroup& group = {});
+// The global rank of each group rank.
 std::vector<int> get_process_group_ranks(const ProcessGroup& group = {});
 ProcessGroup default_group();  // Error{not_initialized} before init_process_group
 
+// What new_group() is told.
 struct NewGroupOptions {
-  std::string backend = {};             // empty, or auto: the parent's
-  std::optional<Timeout> timeout = {};  // unset: the parent's
-  CallSite where = CallSite::current();
+  std::string backend = {};              // empty, or auto: the parent's
+  std::optional<Timeout> timeout = {};   // unset: the parent's
+  CallSite where = CallSite::current();  // filled in by the compiler
 };
 // Makes a group of these global ranks (any order; group rank = position). EVERY rank of the default group
 // calls it, members or not, in the same order: it blocks until all have.
 ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options = {});
 
+// What split_group() is told.
 struct SplitOptions {
-  ProcessGroup parent = {};  // default: the default group
-  CallSite where = CallSite::current();
+  ProcessGroup parent = {};              // default: the default group
+  CallSite where = CallSite::current();  // filled in by the compiler
 };
 // One group for each color; group ranks are ordered by (key, parent rank). Every rank of the parent calls it.
 // A negative color joins none: that rank gets a handle without members, and using it is refused.
@@ -98,35 +105,40 @@ ProcessGroup split_group(int color, int key = 0, const SplitOptions& options = {
 // Options of the operations below. `.tag` is for point-to-point only; `.algorithm` for collectives only
 // ("ring").
 struct Options {
-  ProcessGroup group = {};  // default: the default group
-  bool async_op = false;
-  std::optional<Timeout> timeout = {};  // unset: the group's
-  std::string algorithm = {};
-  int group_src = -1;  // instead of src, as a group rank
-  int group_dst = -1;  // instead of dst, as a group rank
-  std::uint64_t tag = 0;
-  CallSite where = CallSite::current();
+  ProcessGroup group = {};               // default: the default group
+  bool async_op = false;                 // return at once; Work::wait() later
+  std::optional<Timeout> timeout = {};   // unset: the group's
+  std::string algorithm = {};            // "ring"; empty: the cheapest
+  int group_src = -1;                    // instead of src, as a group rank
+  int group_dst = -1;                    // instead of dst, as a group rank
+  std::uint64_t tag = 0;                 // messages match only with equal ones
+  CallSite where = CallSite::current();  // filled in by the compiler
 };
 
 // Point-to-point. Messages match first-in first-out for each (source, destination, group, tag). send()
 // returns when the receiver has posted its receive and the data is on its way into it (DIST_SEND=eager lets
 // small ones go ahead).
 Work send(const Tensor& t, int dst, const Options& options = {});
+// Blocks until the message is in `t`, which is as long as it.
 Work recv(Tensor& t, int src, const Options& options = {});
 Work recv(Tensor& t, const Options& options = {});  // from any rank: Work::source_rank() tells which
+// As send(), but returns at once: `t` is not to be written before Work::wait().
 Work isend(const Tensor& t, int dst, Options options = {});
+// As recv(), but returns at once: `t` is not to be touched before Work::wait().
 Work irecv(Tensor& t, int src, Options options = {});
 Work irecv(Tensor& t, Options options = {});  // from any rank
 
 // batch_isend_irecv({{P2P::isend, t, 1}, {P2P::irecv, u, 3}}): all are under way before any is waited for.
 struct P2P {
+  // What is done.
   enum Kind { isend, irecv };
-  Kind kind;
-  Tensor tensor;
-  int peer;  // global rank
-  ProcessGroup group = {};
-  std::uint64_t tag = 0;
+  Kind kind;                // send or receive
+  Tensor tensor;            // what is sent, or where it arrives
+  int peer;                 // global rank
+  ProcessGroup group = {};  // default: the default group
+  std::uint64_t tag = 0;    // as of Options
 };
+// One Work for each operation, in their order. Returns at once.
 std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options = {});
 
 // Collectives. Tensors of one call have one dtype and device. `src` and `dst` default to rank 0.
@@ -142,14 +154,18 @@ Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& 
 Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& options = {});
 // out.numel() == n * t.numel()
 Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options = {});
+// The sum of all ranks' list[rank] is in this rank's `out`; the lists stay as they are.
 Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op = ReduceOp::sum,
                     const Options& options = {});
+// t.numel() == n * out.numel(): the n parts lie one behind the other.
 Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op = ReduceOp::sum,
                            const Options& options = {});
+// ins[i] goes to rank i, outs[i] comes from rank i; one tensor a rank in both.
 Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const Options& options = {});
 // Splits count rows of the first axis for each rank; empty: equal shares.
 Work all_to_all_single(Tensor& out, const Tensor& in, const std::vector<std::int64_t>& out_splits = {},
                        const std::vector<std::int64_t>& in_splits = {}, const Options& options = {});
+// Blocks until all ranks of the group have called it.
 Work barrier(const Options& options = {});
 // A barrier that tells who is missing: group rank 0 waits for each rank's message and after `timeout` throws
 // Error{timeout} naming all that did not come; the others then get an error that says so too.
@@ -157,9 +173,11 @@ void monitored_barrier(Timeout timeout, const Options& options = {});
 
 // Strings and bytes of any length, without preparing tensors.
 void broadcast_object(std::string& object, int src, const Options& options = {});
+// One string a rank, in the order of the ranks, on every rank.
 std::vector<std::string> all_gather_object(const std::string& object, const Options& options = {});
 // On dst: one string a rank; elsewhere empty.
 std::vector<std::string> gather_object(const std::string& object, int dst, const Options& options = {});
+// On src `objects` holds one string a rank; elsewhere it is empty. Returns this rank's.
 std::string scatter_object(const std::vector<std::string>& objects, int src, const Options& options = {});
 
 }  // namespace dist

@@ -15,8 +15,9 @@
 
 namespace dist::sim {
 
+// What sim::run() is told.
 struct RunOptions {
-  int ranks = 2;
+  int ranks = 2;                    // virtual ranks
   std::string topology = "laptop";  // a name or a file, see sim/topology_file.h
   bool check = true;                // look for findings (check/finding.h)
   // Of the schedule: empty for the ordinary one (sends wait for their receivers, first come first served),
@@ -37,26 +38,30 @@ struct RunOptions {
 
 // How one rank ended when not well.
 struct RankFailed {
-  int rank;
-  std::string what;
+  int rank;          // global rank
+  std::string what;  // its error's sentence
 };
 
+// What happened in a simulated run.
 struct Report {
-  double virtual_time_s = 0;  // until the last rank ended
-  double wall_s = 0;
-  std::uint64_t messages = 0, switches = 0;
+  double virtual_time_s = 0;              // until the last rank ended
+  double wall_s = 0;                      // seconds that it really took
+  std::uint64_t messages = 0;             // sent by all ranks
+  std::uint64_t switches = 0;             // from one rank to another
   std::vector<RankTraffic> traffic;       // [rank]
   std::vector<LinkTraffic> links;         // pairs that exchanged something, by src and dst; see RunOptions
   std::vector<std::uint64_t> card_bytes;  // [network card]: out of its node
   std::vector<std::uint64_t> peak_buffer_bytes;  // [rank]: tensors and scratch
-  std::vector<check::Finding> findings;
+  std::vector<check::Finding> findings;          // what is wrong with the program
   std::vector<RankFailed> failures;  // first the one that caused the others; before it those that were lost
   trace::Trace trace;                // when that was asked for
   // What a simulated rank should not do: "rank 3 slept really ...", "rank 3 changes the global variable ...".
   std::vector<std::string> notes;
 
-  bool ok() const { return findings.empty() && failures.empty(); }
+  bool ok() const { return findings.empty() && failures.empty(); }  // no finding and no failure
+  // Of the rank that sent most.
   std::uint64_t max_bytes_sent() const;
+  // Of the rank that held most, in bytes.
   std::uint64_t max_peak_buffer_bytes() const;
   // Findings, failures and notes, as a person reads them; empty when all is well.
   std::string text() const;

@@ -7,10 +7,12 @@
 
 namespace dist {
 
+// What a rank of spawn() is: a process of its own, or a thread of this one.
 enum class Ranks { processes, threads };
 
+// What spawn() is told.
 struct SpawnOptions {
-  Ranks as = Ranks::processes;
+  Ranks as = Ranks::processes;  // what each rank is
   Timeout grace =
       std::chrono::seconds(5);  // for the others to report after the first failure; then they are killed
 };
@@ -26,6 +28,7 @@ struct SpawnOptions {
 // With the environment variable DIST_SIM, for instance "ranks=1024,topology=summit", ranks are virtual
 // instead, as in sim::run (launch/spawn_simulated.h; ./distlab sim ./program sets it).
 void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options = {});
+// The same with default options.
 void spawn(int n, const std::function<void(int rank)>& fn, Ranks as);
 
 }  // namespace dist

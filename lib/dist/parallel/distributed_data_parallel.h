@@ -21,18 +21,20 @@
 
 namespace dist {
 
+// What a DistributedDataParallel is told.
 struct DdpOptions {
   ProcessGroup group = {};  // default: the default group
   // A bucket closes when it holds so many bytes: the first one early, so that communication starts early.
   std::size_t first_bucket_bytes = std::size_t{1} << 20;
-  std::size_t bucket_bytes = std::size_t{25} << 20;
+  std::size_t bucket_bytes = std::size_t{25} << 20;  // every later one, in bytes
   // Buffers (the running statistics of BatchNorm2d) are rank 0's at each forward() in training.
   bool broadcast_buffers = true;
   // Parameters that a backward leaves out send the gradient they have, instead of an Error.
   bool find_unused_parameters = false;
-  CommHook hook = all_reduce_hook;
+  CommHook hook = all_reduce_hook;  // what averages a full bucket
 };
 
+// A model of which every rank has a copy, as a model: see the beginning of this file.
 class DistributedDataParallel final : public nn::Module {
  public:
   // Every rank of the group calls it, with a model of the same parameters and buffers, by name, shape and
@@ -46,12 +48,14 @@ class DistributedDataParallel final : public nn::Module {
   // backward's). Error{invalid_argument} naming the parameters that got no gradient, if any: the other ranks
   // wait for them. After an error ranks no longer agree: leave the group.
   Tensor backward(const Tensor& grad_output) override;
+  // The model as one line.
   std::string str() const override { return "DistributedDataParallel(" + model_.str() + ")"; }
 
   // While it lives, gradients add up on each rank and nothing is sent: for several backward() to one step.
   // The next one outside averages the sums.
   class NoSync {
    public:
+    // Made by no_sync().
     explicit NoSync(bool& syncs) : syncs_(syncs), before_(syncs) { syncs_ = false; }
     ~NoSync() { syncs_ = before_; }
     NoSync(const NoSync&) = delete;
@@ -61,6 +65,7 @@ class DistributedDataParallel final : public nn::Module {
     bool& syncs_;
     const bool before_;
   };
+  // Keep what it returns: `auto off = ddp.no_sync();`
   [[nodiscard]] NoSync no_sync() { return NoSync(syncs_); }
 
   // Names of parameters in each bucket, in the order in which buckets are sent. The first step has one

@@ -14,11 +14,12 @@
 
 namespace dist {
 
-using Bytes = std::vector<std::byte>;
-using ConstBytes = std::span<const std::byte>;
+using Bytes = std::vector<std::byte>;           // a value
+using ConstBytes = std::span<const std::byte>;  // a value that is somebody else's
 
+// The bytes of a text, and back.
 Bytes to_bytes(std::string_view text);
-std::string to_string(ConstBytes bytes);
+std::string to_string(ConstBytes bytes);  // the text that these bytes are
 
 // Thread-safe. Values are opaque bytes; counters used by add() are their decimal text, as in torch's stores.
 // Every call throws Error{connection} when the store is gone, naming where it was.
@@ -26,11 +27,12 @@ class Store {
  public:
   virtual ~Store() = default;
 
+  // From now on `key` exists and has this value.
   virtual void set(std::string_view key, ConstBytes value) = 0;
-  void set(std::string_view key, std::string_view text);
+  void set(std::string_view key, std::string_view text);  // the same
   // Blocks until `key` exists. Throws Error{timeout} naming the key and how long it waited.
   virtual Bytes get(std::string_view key, Deadline deadline) = 0;
-  std::string get_text(std::string_view key, Deadline deadline);
+  std::string get_text(std::string_view key, Deadline deadline);  // the same, as text
   // Adds `delta` to the counter `key` (0 when absent) and returns the sum. Error{invalid_argument} if the
   // value there is no number.
   virtual std::int64_t add(std::string_view key, std::int64_t delta) = 0;
@@ -41,7 +43,7 @@ class Store {
   virtual void wait(std::span<const std::string> keys, Deadline deadline) = 0;
   virtual bool check(std::span<const std::string> keys) = 0;  // all of them exist now
   virtual bool remove(std::string_view key) = 0;              // whether it existed
-  virtual std::int64_t num_keys() = 0;
+  virtual std::int64_t num_keys() = 0;                        // how many exist now
   // Where it is, for messages: "tcp://127.0.0.1:29500".
   virtual std::string where() const = 0;
 };
@@ -49,6 +51,7 @@ class Store {
 // All keys of `inner` under "<prefix>/": jobs and groups that share a store do not meet.
 class PrefixStore final : public Store {
  public:
+  // `inner` lives as long as this.
   PrefixStore(std::string prefix, std::shared_ptr<Store> inner);
   using Store::set;
   void set(std::string_view key, ConstBytes value) override;

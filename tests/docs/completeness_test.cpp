@@ -1,0 +1,67 @@
+// The handbook's tables leave nothing out: every public call stands beside PyTorch's, every algorithm on its
+// page.
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "dist/collectives/algorithms.h"
+
+namespace docs {
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(PROJECT_FOLDER "/" + path);
+  EXPECT_TRUE(in) << path;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Names before a "(" in a header, comments apart.
+std::set<std::string> functions_of(const std::string& header) {
+  std::set<std::string> names;
+  std::istringstream in(text_of(header));
+  for (std::string line; std::getline(in, line);) {
+    line.resize(std::min(line.size(), line.find("//")));
+    for (std::size_t open = line.find('('); open != std::string::npos; open = line.find('(', open + 1)) {
+      std::size_t begin = open;
+      while (begin > 0 &&
+             (std::isalnum(static_cast<unsigned char>(line[begin - 1])) != 0 || line[begin - 1] == '_'))
+        --begin;
+      if (begin < open && std::islower(static_cast<unsigned char>(line[begin])) != 0)
+        names.insert(line.substr(begin, open - begin));
+    }
+  }
+  return names;
+}
+
+class Handbook : public testing::TestWithParam<const char*> {};
+
+TEST_P(Handbook, HasEveryCallBesideTorchs) {
+  const std::string page = text_of(std::string("labs/handbook/torch") + GetParam());
+  std::set<std::string> names = functions_of("lib/dist/group/process_group.h");
+  EXPECT_GT(names.size(), 40u);
+  for (const char* not_its_own : {"bool", "current", "move", "state_"}) names.erase(not_its_own);
+  for (const std::string& name : names) {
+    const bool shown = page.find("dist::" + name + "(") != std::string::npos ||
+                       page.find("`" + name + "(") != std::string::npos ||
+                       page.find("group." + name + "(") != std::string::npos ||
+                       page.find("dist::" + name + "`") != std::string::npos;
+    EXPECT_TRUE(shown) << name << " is missing";
+  }
+}
+
+TEST_P(Handbook, HasEveryAlgorithm) {
+  const std::string page = text_of(std::string("labs/handbook/algorithms") + GetParam());
+  for (const dist::AlgorithmEntry& entry : dist::algorithms())
+    EXPECT_NE(page.find("`" + std::string(entry.name) + "`"), std::string::npos)
+        << entry.name << " is missing";
+}
+
+INSTANTIATE_TEST_SUITE_P(Languages, Handbook, testing::Values(".md", ".zh-CN.md"));
+
+}  // namespace
+}  // namespace docs
