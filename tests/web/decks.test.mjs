@@ -7,7 +7,7 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
 import {axePath, distlab, open, useBrowser} from './browser.mjs';
 
 const slides = fileURLToPath(new URL('../../slides', import.meta.url));
-const output = path.join(slides, '../build/slides');
+const output = path.join(slides, '../build/slides'), grading = path.join(slides, '../tests/grading');
 const use = useBrowser();
 const decks = readdirSync(slides).filter(name => existsSync(path.join(slides, name, 'slides.md'))).sort();
 
@@ -15,6 +15,12 @@ before(() => { distlab('slides', '--build'); });
 
 const url = name => pathToFileURL(path.join(output, `${name}.html`)).href;
 const settled = page => page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+
+// What grades a lab, by its number.
+function gradingOf(lab) {
+  const files = readdirSync(grading).filter(name => name.startsWith(`${lab}_`));
+  return files.map(name => readFileSync(path.join(grading, name), 'utf8')).join('\n');
+}
 
 // What is wrong with the slide that is shown.
 const faultsOf = page => page.evaluate(() => {
@@ -57,6 +63,14 @@ describe('decks', () => {
       const parts = readFileSync(path.join(slides, name, 'slides.md'), 'utf8').split(/^---$/m);
       const silent = parts.flatMap((part, i) => /^Note:\n[^]*\d+ min/m.test(part) ? [] : [i + 1]);
       assert.deepEqual(silent.filter(slide => slide > 1), []);
+    });
+
+    test(`${name} names files and tests that there are`, () => {
+      const text = readFileSync(path.join(slides, name, 'slides.md'), 'utf8');
+      const files = text.match(/\b(tests|labs|solutions|slides|lib)\/[\w/-]+\.\w+/g) ?? [];
+      assert.deepEqual(files.filter(file => !existsSync(path.join(slides, '..', file))), []);
+      const asked = [...text.matchAll(/trace (\d+) --test (\w+)/g)].map(([, lab, asks]) => [lab.padStart(2, '0'), asks]);
+      assert.deepEqual(asked.filter(([lab, asks]) => !gradingOf(lab).includes(`, ${asks})`)), []);
     });
   }
 
