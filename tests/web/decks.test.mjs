@@ -16,6 +16,13 @@ before(() => { distlab('slides', '--build'); });
 const url = name => pathToFileURL(path.join(output, `${name}.html`)).href;
 const settled = page => page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 
+// reveal.js writes the slide before into the address, at times up to a second late: so the slide is asked for until it is there.
+const goTo = (page, slide) => page.waitForFunction(wanted => {
+  const isThere = document.querySelectorAll('.slides > section')[wanted].classList.contains('present');
+  if (!isThere) location.hash = `#/${wanted}`;
+  return isThere;
+}, slide);
+
 // What grades a lab, by its number.
 function gradingOf(lab) {
   const files = readdirSync(grading).filter(name => name.startsWith(`${lab}_`));
@@ -49,8 +56,7 @@ describe('decks', () => {
       const count = await page.locator('.slides > section').count();
       const faults = [];
       for (let i = 0; i < count; ++i) {
-        await page.evaluate(slide => { location.hash = `#/${slide}`; }, i);
-        await page.waitForFunction(slide => [...document.querySelectorAll('.slides > section')][slide].classList.contains('present'), i);
+        await goTo(page, i);
         await page.evaluate(() => document.querySelectorAll('section.present .fragment').forEach(part => part.classList.add('visible')));
         await settled(page);
         faults.push(...(await faultsOf(page)).map(fault => `slide ${i + 1}: ${fault}`));
