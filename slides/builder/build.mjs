@@ -32,7 +32,8 @@ export async function buildDecks(names = []) {
       writeFileSync(path.join(output, entry.page), pageOf(deck, parts, entry.language));
       return {...entry, title: deck.title, count: deck.sections.length};
     } catch (error) {
-      throw new Error(`${path.relative(slides, entry.source)}: ${error instanceof Error ? error.message : error}`);
+      const said = `${error instanceof Error ? error.message : error}`.replace(/\nPlease report this to .*/, ''); // marked's own words
+      throw new Error(`${path.relative(slides, entry.source)}: ${said}`);
     }
   });
   if (names.length === 0) writeFileSync(path.join(output, 'index.html'), tableOf(built));

@@ -4,8 +4,9 @@ import katex from 'katex';
 import {Marked} from 'marked';
 import {blocks} from './blocks.mjs';
 
+// MathML stands beside it, for screen readers.
 /** @param {string} tex @param {boolean} displayMode */
-const math = (tex, displayMode) => katex.renderToString(tex, {displayMode, throwOnError: true, output: 'html'});
+const math = (tex, displayMode) => katex.renderToString(tex, {displayMode, throwOnError: true});
 
 /** @type {import('marked').TokenizerAndRendererExtension} */
 const mathExtension = {

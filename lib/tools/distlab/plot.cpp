@@ -49,6 +49,8 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
+}  // namespace
+
 std::string readable(double value, Unit unit) {
   const auto in_steps = [&](double step, std::initializer_list<const char*> names) {
     double scale = 1;
@@ -66,6 +68,8 @@ std::string readable(double value, Unit unit) {
   }
   __builtin_unreachable();
 }
+
+namespace {
 
 // A logarithmic axis: where values lie, and which of them are written.
 class Scale {

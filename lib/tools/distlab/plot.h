@@ -28,6 +28,8 @@ struct Plot {
   std::vector<PlotLine> lines;  // one point at least in each
 };
 
+// "4 MiB", "1.5 us"; a count has no unit.
+std::string readable(double value, Unit unit);
 std::string to_svg(const Plot& plot);
 // Error{resource} when the file cannot be written.
 void write_svg(const Plot& plot, const std::filesystem::path& path);

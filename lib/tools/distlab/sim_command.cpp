@@ -98,7 +98,8 @@ class Curves {
     if (over_bytes_ && std::ranges::count(sweep.bytes, 0) > 0)
       dist::fail(dist::Errc::invalid_argument, "--plot cannot show 0 bytes: its axes are logarithmic");
     several_ranks_ = over_bytes_ && sweep.ranks.size() > 1;
-    const auto one = !over_bytes_     ? fmt::format(" of {} bytes", sweep.bytes[0])
+    const auto one = !over_bytes_
+                         ? fmt::format(" of {}", readable(static_cast<double>(sweep.bytes[0]), Unit::bytes))
                      : several_ranks_ ? std::string()
                                       : fmt::format(" on {} ranks", sweep.ranks[0]);
     plot_.title = fmt::format("{}{}, simulated on {}", options.what, one, topology.name);

@@ -55,6 +55,9 @@ describe('a wrong answer', () => {
     const {misconception, killedBy} = mutantOf('02_new_group', 'absent_starts_at_zero');
     expect([misconception, killedBy]).toEqual(['what is not there is zero.', 'Step3BothSums.negative_sums']);
   });
+  it('is quoted without the answer in brackets', () => {
+    expect(mutantOf('13_distributed_sampler', 'rank_in_the_epochs_seed').misconception).toBe('random numbers have to differ between ranks.');
+  });
   it('that does not exist stops the build', () => {
     expect(() => mutantOf('02_new_group', 'none')).toThrow('no wrong answer "none"');
     expect(() => mutantOf('99_none', 'none')).toThrow('no wrong answers of lab 99_none');

@@ -1,7 +1,7 @@
 // Where ranks stand: found from the messages, inside the stage, and not over each other.
 import {describe, expect, it} from 'vitest';
 import {doubleTreeOf} from '../src/layout/double_tree.ts';
-import type {Layout} from '../src/layout/layout.ts';
+import type {Layout, Place} from '../src/layout/layout.ts';
 import {arrange, treeOf} from '../src/layout/tree.ts';
 import {layoutOf, type View, views, viewsFor} from '../src/layout/views.ts';
 import {Timeline} from '../src/model/timeline.ts';
@@ -94,6 +94,14 @@ describe.each(views.flatMap(view => [1, 2, 3, 4, 9, 16, 24, 64].map(n => [view, 
     }
   });
   it('has no card over another', () => expect(overlaps(layout)).toBe(0));
+  it('has no card over the label of a region', () => {
+    for (const {label, corner, x, y, width, height} of layout.regions) {
+      const wide = 12 + 7 * label.length, left = corner.right ? x + width - wide : x, top = corner.bottom ? y + height - 24 : y;
+      const covers = ({at}: Place) => Math.abs(at.x - left - wide / 2) < (layout.glyph.width + wide) / 2 &&
+                                      Math.abs(at.y - top - 12) < (layout.glyph.height + 24) / 2;
+      expect(layout.places.filter(covers).map(({rank}) => rank)).toEqual([]);
+    }
+  });
   it('finds each rank for each message', () => {
     for (const message of trace.messages) expect(layout.places[layout.placeOf(message.src, message)]!.rank).toBe(message.src);
   });

@@ -191,7 +191,7 @@ TEST_F(SimFiles, ASweepDrawsALineForEachAlgorithmAndRankCount) {
   EXPECT_EQ(svg.find("http", svg.find("http") + 1), std::string::npos)
       << "nothing from outside but the namespace";
   sim({"-a", "ring", "-n", "1,2,4,8", "--plot", plot});
-  EXPECT_NE(text_of("out.svg").find("all_reduce of 4 bytes, simulated on laptop"), std::string::npos);
+  EXPECT_NE(text_of("out.svg").find("all_reduce of 4 B, simulated on laptop"), std::string::npos);
   EXPECT_NE(text_of("out.svg").find(">ranks<"), std::string::npos);
   EXPECT_EQ(text_of("out.svg").find("nan"), std::string::npos);
 }

@@ -110,8 +110,10 @@ export class Stage {
   }
 
   private regions(): SVGElement[] {
-    return this.layout.regions.map(({label, x, y, width, height}) => svg('g', {class: 'region'},
-      svg('rect', {x, y, width, height, rx: 12}), svg('text', {x: x + width - 12, y: y + 16}, label)));
+    return this.layout.regions.map(({label, corner, x, y, width, height}) => svg('g', {class: 'region'},
+      svg('rect', {x, y, width, height, rx: 12}),
+      svg('text', {x: corner.right ? x + width - 12 : x + 12, y: corner.bottom ? y + height - 16 : y + 16,
+                   'text-anchor': corner.right ? 'end' : 'start'}, label)));
   }
 }
 

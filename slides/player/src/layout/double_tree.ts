@@ -2,7 +2,7 @@
 // below, mirrored; so that one sees that the inner ranks of the one are leaves of the other.
 import type {Cell} from '../model/cells.ts';
 import type {Message} from '../model/trace.ts';
-import {cardSize, keepRight, type Layout, type Place, type Size} from './layout.ts';
+import {cardSize, keepRight, type Layout, type Place, type Region, type Size} from './layout.ts';
 import {arrange, columns, indexOf, linksOf, placesOf, roomBeside, type Tree, treeOf} from './tree.ts';
 
 export interface DoubleTree {
@@ -35,11 +35,14 @@ export function doubleTree(of: DoubleTree, cells: Cell[], size: Size): Layout {
                          ({x, y}) => ({x: column(x), y: size.height - 8 - (y + 0.5) * gapY}));
   const places: Place[] = [...above, ...below];
   const cut = 8 + (of.trees[0].depth + 1.25) * gapY;
+  // A label stands on the root's level, where nobody else is.
+  const region = (label: string, root: Place, y: number, bottom: number): Region =>
+    ({label, corner: {right: root.at.x < size.width / 2, bottom: y > cut}, x: 4, y, width: size.width - 8, height: bottom - y});
   return {
     places, glyph,
     links: [...linksOf(of.trees[0], 0, above), ...linksOf(of.trees[1], above.length, below)],
-    regions: [{label: 'tree of the first half', x: 4, y: 4, width: size.width - 8, height: cut - 8},
-              {label: 'tree of the second half', x: 4, y: cut + 4, width: size.width - 8, height: size.height - cut - 8}],
+    regions: [region('tree of the first half', above[indexOf(above, of.trees[0].root)]!, 4, cut - 4),
+              region('tree of the second half', below[indexOf(below, of.trees[1].root)]!, cut + 4, size.height - 4)],
     bend: keepRight,
     placeOf: (rank, message) => message && message.offset >= of.half ? above.length + indexOf(below, rank) : indexOf(above, rank),
   };

@@ -9,7 +9,7 @@ export function groups(ranks: number, perNode: number, cells: number, {width, he
   const gap = 8, head = 20;
   const gapX = (boxX - 2 * gap) / inColumns, gapY = (boxY - 2 * gap - head) / inRows;
   const regions: Region[] = Array.from({length: nodes}, (_, node) => ({
-    label: `node ${node}`, x: (node % columns) * boxX + gap, y: Math.floor(node / columns) * boxY + gap,
+    label: `node ${node}`, corner: {right: true, bottom: false}, x: (node % columns) * boxX + gap, y: Math.floor(node / columns) * boxY + gap,
     width: boxX - 2 * gap, height: boxY - 2 * gap,
   }));
   const places: Place[] = Array.from({length: ranks}, (_, rank) => {

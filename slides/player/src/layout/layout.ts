@@ -23,6 +23,7 @@ export interface Place {
 
 export interface Region {
   label: string;
+  corner: {right: boolean; bottom: boolean}; // where the label stands
   x: number;
   y: number;
   width: number;

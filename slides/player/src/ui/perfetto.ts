@@ -3,9 +3,10 @@
 const perfetto = 'https://ui.perfetto.dev';
 
 export function openInPerfetto(title: string, json: string) {
-  const viewer = window.open(perfetto);
-  if (!viewer) return keepAsFile(title, json); // a blocked window, or no network
-  const asking = setInterval(() => viewer.postMessage('PING', perfetto), 200);
+  const viewer = navigator.onLine ? window.open(perfetto) : null;
+  if (!viewer) return keepAsFile(title, json); // no network, or a blocked window
+  // To any page, as the window shows none at first. The trace itself is for Perfetto only.
+  const asking = setInterval(() => viewer.postMessage('PING', '*'), 200);
   const stop = () => {
     clearInterval(asking);
     window.removeEventListener('message', answered);
