@@ -62,7 +62,7 @@ enum class Algorithm {
   tree,              // binary: up to the root, then down; an inner rank has two children, the root has one
   double_tree,       // two such trees at once, each for half of the data
   parameter_server,  // everybody sends all to rank 0, which then sends the sum to everybody
-  naive,             // everybody sends all to everybody: n - 1 rounds
+  naive,             // everybody sends all to everybody: n - 1 rounds, each begins when the one before is in
   hierarchical       // step 4's: a ring within each node, rings across the nodes, the first one again
 };
 inline constexpr std::array all_algorithms{Algorithm::ring,        Algorithm::tree,

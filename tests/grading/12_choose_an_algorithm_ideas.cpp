@@ -75,6 +75,10 @@ const std::vector<Idea>& ideas() {
       {A::naive, "a_port_for_everybody",
        "a rank has one port: the n - 1 copies of its data leave one after the other",
        [](const Pieces& p) { return p.port(p.size) + p.alpha; }},
+      {A::naive, "ways_overlap",
+       "the exchange has n - 1 rounds, and the next one begins when the message of this one has arrived: "
+       "alpha is paid n - 1 times",
+       [](const Pieces& p) { return (p.n - 1) * p.port(p.size) + p.alpha; }},
       {A::naive, "counts_pairs",
        "each pair exchanges two messages, one each way; a rank sends n - 1, not half of that",
        [](const Pieces& p) { return (p.n - 1) / 2 * (p.port(p.size) + p.alpha); }},

@@ -20,6 +20,13 @@ std::vector<Question> questions(Random& random, Algorithm algorithm, const std::
   return asked;
 }
 
+// Few bytes and a long way: how often alpha is paid decides.
+Question where_ways_count(Random& random, Algorithm algorithm) {
+  Question few_bytes{algorithm, lab12::one_node(random, random.between(5, 20)), 8};
+  few_bytes.machine.within.alpha = random.between(20, 40) * 1e-7;
+  return few_bytes;
+}
+
 // --------------------------------------------------------------------------------------------- step 1: fit
 
 TEST(Step1Fit, points_on_a_line) {
@@ -83,15 +90,19 @@ TEST(Step2Predict, double_tree) {
 TEST(Step2Predict, parameter_server) {
   worth(3, 2);
   Random random("parameter server");
-  lab12::expect_predictions(questions(random, Algorithm::parameter_server,
-                                      {4, random.between(5, 20), random.between(21, 60)}, 8, 1 << 20));
+  auto asked = questions(random, Algorithm::parameter_server,
+                         {4, random.between(5, 20), random.between(21, 60)}, 8, 1 << 20);
+  asked.push_back(where_ways_count(random, Algorithm::parameter_server));
+  lab12::expect_predictions(asked);
 }
 
 TEST(Step2Predict, naive) {
   worth(3, 2);
   Random random("naive");
-  lab12::expect_predictions(
-      questions(random, Algorithm::naive, {4, random.between(5, 20), random.between(21, 40)}, 8, 1 << 20));
+  auto asked =
+      questions(random, Algorithm::naive, {4, random.between(5, 20), random.between(21, 40)}, 8, 1 << 20);
+  asked.push_back(where_ways_count(random, Algorithm::naive));
+  lab12::expect_predictions(asked);
 }
 
 TEST(Step2Predict, bytes_of_each) {

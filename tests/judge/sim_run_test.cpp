@@ -16,6 +16,7 @@
 
 #include "judge/exam.h"
 #include "judge/runner.h"
+#include "judge/sums.h"
 
 using judge::Json;
 
@@ -142,6 +143,14 @@ TEST(SimRun, TheSameRunTwice) {
   const auto a = run("all_reduce", 5), b = run("all_reduce", 5);
   EXPECT_EQ(a.report.virtual_time_s, b.report.virtual_time_s);
   EXPECT_EQ(a.report.messages, b.report.messages);
+}
+
+TEST(Sums, ARunNamesAllThatIsSummedInIt) {
+  judge::SumsAsked asked{.call = "ring", .sums = {{.of = {{1, 2, 3}, {4, 5, 6}}, .segment = 2}}};
+  EXPECT_EQ(asked.text_of_all(), "ring among 2 ranks, 3 f32 each in segments of 2");
+  asked.sums.push_back({.of = {Json::array(), Json::array()}});
+  asked.sums.push_back({.of = {{7}, {8}}, .dtype = "i64"});
+  EXPECT_EQ(asked.text_of_all(), "ring among 2 ranks, 3 f32 each in segments of 2, then 0 f32 and 1 i64");
 }
 
 }  // namespace

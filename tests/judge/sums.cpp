@@ -38,6 +38,8 @@ bool is_right(const SumsAsked& asked, const Sum& sum, int rank, int i, const Jso
   return got == Json(total);
 }
 
+std::string what_each_has(const Sum& sum) { return fmt::format("{} {}", sum.elements(), sum.dtype); }
+
 SimRun run(const SumsAsked& asked, bool eager, const std::string& topology) {
   SimPlan plan{.topology = topology, .eager = eager};
   for (int rank = 0; rank < asked.first().ranks(); ++rank) {
@@ -49,8 +51,7 @@ SimRun run(const SumsAsked& asked, bool eager, const std::string& topology) {
     }
     plan.tasks.push_back(task);
   }
-  plan.about = asked.text();
-  if (asked.sums.size() > 1) plan.about += " and other lengths";
+  plan.about = asked.text_of_all();
   if (eager) plan.about += ", eager sends";
   return simulate(plan);
 }
@@ -165,9 +166,16 @@ int Sum::segments_of(std::int64_t length) const {
 
 std::string SumsAsked::text(std::size_t index) const {
   const Sum& sum = sums[index];
-  return fmt::format("{} among {} rank{}, {} {} each{}", call, sum.ranks(), sum.ranks() == 1 ? "" : "s",
-                     sum.elements(), sum.dtype,
+  return fmt::format("{} among {} rank{}, {} each{}", call, sum.ranks(), sum.ranks() == 1 ? "" : "s",
+                     what_each_has(sum),
                      sum.segment > 1 ? fmt::format(" in segments of {}", sum.segment) : "");
+}
+
+std::string SumsAsked::text_of_all() const {
+  std::string all = text();
+  for (std::size_t i = 1; i < sums.size(); ++i)
+    all += fmt::format("{} {}", i == 1 ? ", then" : " and", what_each_has(sums[i]));
+  return all;
 }
 
 void expect_sums(const SumsAsked& asked, bool eager_too) {

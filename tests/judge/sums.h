@@ -55,7 +55,8 @@ struct SumsAsked {
   const std::vector<Idea>* ideas = nullptr;
   std::function<void(const dist::check::Finding&)> diagnose = {};  // of one that was found
 
-  std::string text(std::size_t index = 0) const;  // "all_reduce among 3 ranks, 2 x i64 each"
+  std::string text(std::size_t index = 0) const;  // "all_reduce among 3 ranks, 2 i64 each"
+  std::string text_of_all() const;  // "all_reduce among 3 ranks, 2 i64 each, then 0 i64 and 7 i64"
   const Sum& first() const { return sums.at(0); }
 };
 
