@@ -71,8 +71,8 @@ void finish(Reducer& reducer);
 
 // Step 5. One training step's gradients from several small batches: calls backward(0), ...,
 // backward(count - 1), count >= 1, each of which adds to the gradients and calls ready() for all of them.
-// Each stands between start() and finish(). Only the last one sends: afterwards each gradient is the mean
-// over the ranks of the sums. Leaves `syncs` true.
+// Each stands between start() and finish(). Nothing is set to zero here: that is the caller's. Only the last
+// batch sends: afterwards each gradient is the mean over the ranks of the sums. Leaves `syncs` true.
 void accumulate(Reducer& reducer, int count, const std::function<void(int batch)>& backward);
 
 }  // namespace lab

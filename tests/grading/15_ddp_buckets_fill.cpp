@@ -20,7 +20,6 @@ struct Rule {
   bool first_limit_for_all = false;
   bool limits_run_out = false;  // beyond the last limit there is none
   bool counts_all = false;      // the limit's number counts buckets of all dtypes
-  bool by_end = false;          // buckets in the order in which they were closed
   bool forgets_open = false;
 };
 
@@ -53,10 +52,7 @@ const std::vector<FillingIdea>& filling_ideas() {
        {.limits_run_out = true}},
       {"counts_buckets_of_all_dtypes",
        "every dtype begins with the first limit: its buckets are counted apart from the others'",
-       {.counts_all = true}},
-      {"in_order_of_closing",
-       "buckets are ordered by their first gradient, not by when they were closed",
-       {.by_end = true}}};
+       {.counts_all = true}}};
   return known;
 }
 
@@ -71,6 +67,11 @@ Open& open_of(const std::string& dtype, std::vector<Open>& all) {
   if (found != all.end()) return *found;
   all.push_back({dtype, {}});
   return all.back();
+}
+
+Buckets in_order(Buckets buckets) {
+  std::ranges::sort(buckets);  // the first gradient decides: none is in two buckets
+  return buckets;
 }
 
 class Filler {
@@ -89,8 +90,7 @@ class Filler {
     }
     for (const Open& open : all_)
       if (!open.members.empty() && !rule_.forgets_open) buckets_.push_back(open.members);
-    if (!rule_.by_end) std::ranges::sort(buckets_, {}, [](const auto& members) { return members.front(); });
-    return buckets_;
+    return in_order(buckets_);
   }
 
  private:
@@ -124,13 +124,19 @@ std::string question_text(const Filling& question) {
                      question.sizes.size() > most ? ", ..." : "", fmt::join(question.limits, ", "));
 }
 
-// The idea that all answers fit.
+// The idea that all answers fit. Buckets that are right but for their order were mostly listed as they were
+// closed; what was still open at the end may then stand in any order.
 void diagnose(const std::vector<Filling>& questions, const std::vector<Buckets>& got) {
   for (const FillingIdea& idea : filling_ideas()) {
     bool fits = true;
     for (std::size_t i = 0; i < got.size(); ++i) fits = fits && got[i] == filled_by(idea.rule, questions[i]);
     if (fits) return judge::misconception(idea.name, idea.in_words);
   }
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (in_order(got[i]) != filled_by({}, questions[i])) return;
+  judge::misconception("in_order_of_closing",
+                       "these are the right buckets in another order: they are ordered by their first "
+                       "gradient, not by when they were closed");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The process of one rank in the grading of lab 15: a rank of the judge's simulation. It plays the backward
 // of a model, which computes gradients in the order and in the time that the task says, and tells what became
 // of them. Element j of a gradient is its value + j % 3.
+#include <functional>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -132,6 +133,18 @@ Json backward(const Json& task) {
   return ends;
 }
 
+// What is thrown, as finish() should when gradients are missing; null when nothing is.
+Json error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const dist::Todo&) {
+    throw;
+  } catch (const dist::Error& thrown) {
+    return {{"code", dist::name(thrown.code())}, {"what", thrown.what()}};
+  }
+  return nullptr;
+}
+
 // The first buckets have been launched, of the others a gradient is missing.
 Json finish(const Json& task) {
   Model model(task);
@@ -145,14 +158,7 @@ Json finish(const Json& task) {
     if (i < reducer.launched)
       bucket.work = dist::all_reduce(bucket.memory, dist::ReduceOp::avg, {.async_op = true});
   }
-  Json error = nullptr;
-  try {
-    lab::finish(reducer);
-  } catch (const dist::Todo&) {
-    throw;
-  } catch (const dist::Error& thrown) {
-    error = {{"code", dist::name(thrown.code())}, {"what", thrown.what()}};
-  }
+  const Json error = error_of([&] { lab::finish(reducer); });
   return {{"error", error}, {"ends", model.ends()}};
 }
 
@@ -160,11 +166,13 @@ Json accumulate(const Json& task) {
   Model model(task);
   const auto& batches = task.at("batches");
   Json order = Json::array();
-  lab::accumulate(model.reducer, static_cast<int>(batches.size()), [&](int batch) {
-    order.push_back(batch);
-    play(model, task, batches.at(static_cast<std::size_t>(batch)));
+  const Json error = error_of([&] {
+    lab::accumulate(model.reducer, static_cast<int>(batches.size()), [&](int batch) {
+      order.push_back(batch);
+      play(model, task, batches.at(static_cast<std::size_t>(batch)));
+    });
   });
-  return {{"order", order}, {"syncs", model.reducer.syncs}, {"ends", model.ends()}};
+  return {{"error", error}, {"order", order}, {"syncs", model.reducer.syncs}, {"ends", model.ends()}};
 }
 
 Json handle(const Json& task) {

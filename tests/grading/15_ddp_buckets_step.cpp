@@ -73,11 +73,26 @@ std::vector<Json> without_pattern(std::vector<Json> ends, const Model& model, in
   return ends;
 }
 
+// A backward that sends nothing launches nothing, and finish() may take that for missing gradients.
+bool threw(const Json& reply, std::size_t rank, int batches) {
+  const Json& error = reply.at("error");
+  if (error.is_null()) return false;
+  const bool syncs = reply.at("syncs");
+  if (!syncs)
+    misconception(
+        "misses_what_is_silent",
+        "where syncs is false no bucket is launched, and none is missing: finish() does nothing then");
+  ADD_FAILURE() << fmt::format("rank {}: batch {} of {}, syncs is {}: accumulate() threw \"{}\"", rank,
+                               reply.at("order").size(), batches, syncs, error.at("what").get<std::string>());
+  return true;
+}
+
 bool sums_are_right(const std::vector<Json>& replies, const Accumulation& asked, int batches) {
   if (replies.empty()) return false;
   std::vector<int> order(static_cast<std::size_t>(batches));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    if (threw(replies[rank], rank, batches)) return false;
     if (replies[rank].at("order") != Json(order)) {
       ADD_FAILURE() << fmt::format(
           "rank {}: backward is called for batches 0 to {}, in order; it was called for {}", rank,

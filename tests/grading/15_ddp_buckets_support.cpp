@@ -33,7 +33,7 @@ void diagnose(const dist::check::Finding& finding) {
   } else if (finding.code == Code::deadlock) {
     misconception("not_all_launch_it",
                   "one rank launches a bucket that another never launches: every rank launches every bucket, "
-                  "once");
+                  "once. One that was full before its turn leaves together with the bucket it waited for");
   }
 }
 
