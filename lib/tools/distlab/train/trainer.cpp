@@ -127,7 +127,8 @@ EpochResult Trainer::run() {
 void Trainer::train_epoch(int epoch, EpochResult& result) {
   scheme_->module().train();
   sampler_.set_epoch(epoch);
-  const data::DataLoader loader(*data_.train.dataset, sampler_, {.batch_size = step_size(), .workers = 1});
+  const data::DataLoader loader(*data_.train.dataset, sampler_,
+                                {.batch_size = step_size(), .workers = 1, .pin_for = devices_.front()});
   const auto start = Clock::now();
   double loss_sum = 0;
   std::int64_t seen = 0;
@@ -174,8 +175,8 @@ void Trainer::evaluate(EpochResult& result) {
   model.eval();
   const data::ShardSampler share(data_.test.size, {rank_, ranks_});
   std::int64_t right = 0, seen = 0;
-  for (const auto& [inputs, targets] :
-       data::DataLoader(*data_.test.dataset, share, {.batch_size = 100, .workers = 1})) {
+  for (const auto& [inputs, targets] : data::DataLoader(
+           *data_.test.dataset, share, {.batch_size = 100, .workers = 1, .pin_for = devices_.front()})) {
     const auto logits = model.forward(inputs.to(devices_.front())).to(dist::cpu);
     const auto labels = targets.data<std::int64_t>();
     for (std::int64_t i = 0; i < targets.size(0); ++i) {
