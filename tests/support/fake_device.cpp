@@ -226,6 +226,11 @@ bool FakeDevice::is_registered(const void* flag) const {
   return after != host_pages_.begin() && byte < std::prev(after)->first + std::prev(after)->second.bytes;
 }
 
+bool FakeDevice::is_registered_host(const void* pointer) {
+  const std::scoped_lock lock(mutex_);
+  return is_registered(pointer);
+}
+
 void FakeDevice::check_registered(const void* flag) {
   if (!options_.has_flags) fail(Errc::internal, "this device has no stream flags");
   if (!is_registered(flag)) fail(Errc::internal, "the flag at {} is in no registered host memory", flag);

@@ -92,6 +92,7 @@ class FakeDevice final : public DeviceApi {
   std::size_t in_use(Device device);  // bytes allocated and not yet freed
   std::size_t handles_alive();        // streams and events that nobody has freed
   std::size_t host_pages_registered();
+  bool is_registered_host(const void* pointer);
   void fail_kernels(Device device, bool fail);              // as a launch that CUDA refuses
   std::size_t reductions() const { return reductions_; }    // kernels launched
   std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered

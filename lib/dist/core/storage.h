@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <utility>
 
 #include "dist/core/types.h"
 
@@ -12,7 +13,8 @@ class Storage {
  public:
   // Owned memory. Zero bytes get a valid address too, so that pointers are never null.
   Storage(Device device, std::size_t bytes);
-  explicit Storage(void* borrowed) : data_(borrowed) {}  // stays the caller's
+  // The caller's; `free` gives it back.
+  Storage(void* borrowed, std::function<void(void*)> free) : data_(borrowed), free_(std::move(free)) {}
   ~Storage() {
     if (free_) free_(data_);
   }

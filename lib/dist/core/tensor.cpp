@@ -34,13 +34,13 @@ void check_same_shape(std::string_view what, const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor Tensor::from_blob(void* data, Shape shape, DType dtype, Device device) {
+Tensor Tensor::from_blob(void* data, Shape shape, DType dtype, Device device, Deleter deleter) {
   const std::int64_t count = checked_numel(shape, dtype);
   if (data == nullptr && count > 0)
     fail(Errc::invalid_argument, "from_blob: null memory for a tensor of shape {}", to_string(shape));
   static std::byte nothing;  // an address for tensors without elements
   Tensor t;
-  t.storage_ = std::make_shared<Storage>(data == nullptr ? &nothing : data);
+  t.storage_ = std::make_shared<Storage>(data == nullptr ? &nothing : data, std::move(deleter));
   t.shape_ = std::move(shape);
   t.dtype_ = dtype;
   t.device_ = device;

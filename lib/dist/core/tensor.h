@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
@@ -25,8 +26,11 @@ class Tensor {
   Tensor() = default;  // undefined: is_defined() is false and every other use is an Error{invalid_argument}
 
   // Memory that stays the caller's: alive and unmoved while any tensor over it lives. Not in the arena, so
-  // peers cannot map it and transfers are staged.
-  static Tensor from_blob(void* data, Shape shape, DType dtype = DType::f32, Device device = cpu);
+  // peers cannot map it and transfers are staged. `deleter`, if any, gets `data` when the last tensor is
+  // gone.
+  using Deleter = std::function<void(void* data)>;
+  static Tensor from_blob(void* data, Shape shape, DType dtype = DType::f32, Device device = cpu,
+                          Deleter deleter = {});
 
   bool is_defined() const { return storage_ != nullptr; }                        // false of Tensor{}
   const Shape& shape() const { return shape_; }                                  // elements along each axis

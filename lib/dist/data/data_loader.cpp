@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/data/pinned_memory.h"
 
 namespace dist::data {
 namespace {
@@ -24,6 +25,15 @@ std::int64_t count_batches(std::int64_t samples, const LoaderOptions& options) {
   return (samples + (options.drop_last ? 0 : options.batch_size - 1)) / options.batch_size;
 }
 
+// What makes a batch of samples.
+using Stack = std::function<Batch(std::span<const Sample>)>;
+
+Stack stack_for(const LoaderOptions& options) {
+  std::shared_ptr<PinnedMemory> pinned;
+  if (options.pin_for != cpu) pinned = std::make_shared<PinnedMemory>(options.pin_for);
+  return [pinned](std::span<const Sample> samples) { return dist::data::stack(samples, pinned.get()); };
+}
+
 // In threads, or without any by whoever asks.
 template <class T>
 Generator<T> run(std::vector<Generator<T>> parts, const LoaderOptions& options, std::int64_t ahead) {
@@ -33,13 +43,14 @@ Generator<T> run(std::vector<Generator<T>> parts, const LoaderOptions& options, 
 
 // Worker w makes batches w, w + workers, ...; read in turn they are all, in order.
 Generator<Batch> open_map(const Dataset& dataset, std::vector<std::int64_t> order,
-                          const LoaderOptions& options) {
+                          const LoaderOptions& options, const Stack& stack) {
   const auto count = count_batches(static_cast<std::int64_t>(order.size()), options);
   const auto shared = std::make_shared<const std::vector<std::int64_t>>(std::move(order));
   const int workers = std::max(1, options.workers);
   std::vector<Generator<Batch>> parts;
   for (int worker = 0; worker < workers; ++worker) {
-    parts.push_back([&dataset, shared, count, workers, size = static_cast<std::size_t>(options.batch_size),
+    parts.push_back([&dataset, stack, shared, count, workers,
+                     size = static_cast<std::size_t>(options.batch_size),
                      batch = std::int64_t{worker}]() mutable -> std::optional<Batch> {
       if (batch >= count) return std::nullopt;
       const auto rest = std::span(*shared).subspan(static_cast<std::size_t>(batch) * size);
@@ -53,11 +64,12 @@ Generator<Batch> open_map(const Dataset& dataset, std::vector<std::int64_t> orde
 }
 
 // Each worker reads its shard; sample by sample in turn they are what the rank reads, in the dataset's order.
-Generator<Batch> open_iterable(const IterableDataset& dataset, Shard rank, const LoaderOptions& options) {
+Generator<Batch> open_iterable(const IterableDataset& dataset, Shard rank, const LoaderOptions& options,
+                               const Stack& stack) {
   const int workers = std::max(1, options.workers);
   std::vector<SampleStream> parts;
   for (int worker = 0; worker < workers; ++worker) parts.push_back(dataset.open(rank.split(worker, workers)));
-  return [next = run(std::move(parts), options, options.prefetch * options.batch_size),
+  return [stack, next = run(std::move(parts), options, options.prefetch * options.batch_size),
           size = static_cast<std::size_t>(options.batch_size),
           drop_last = options.drop_last]() -> std::optional<Batch> {
     std::vector<Sample> samples;
@@ -74,19 +86,23 @@ Generator<Batch> open_iterable(const IterableDataset& dataset, Shard rank, const
 }  // namespace
 
 DataLoader::DataLoader(const Dataset& dataset, const Sampler& sampler, LoaderOptions options)
-    : open_([&dataset, &sampler, options] { return open_map(dataset, sampler.indices(), options); }),
+    : open_([&dataset, &sampler, options, stack = stack_for(options)] {
+        return open_map(dataset, sampler.indices(), options, stack);
+      }),
       count_samples_([&sampler] { return sampler.size(); }),
       options_(checked(options)) {}
 
 DataLoader::DataLoader(const Dataset& dataset, LoaderOptions options)
-    : open_([&dataset, options] {
-        return open_map(dataset, SequentialSampler(dataset.size()).indices(), options);
+    : open_([&dataset, options, stack = stack_for(options)] {
+        return open_map(dataset, SequentialSampler(dataset.size()).indices(), options, stack);
       }),
       count_samples_([&dataset] { return dataset.size(); }),
       options_(checked(options)) {}
 
 DataLoader::DataLoader(const IterableDataset& dataset, Shard rank, LoaderOptions options)
-    : open_([&dataset, rank, options] { return open_iterable(dataset, rank, options); }),
+    : open_([&dataset, rank, options, stack = stack_for(options)] {
+        return open_iterable(dataset, rank, options, stack);
+      }),
       options_(checked(options)) {
   rank.check();
 }

@@ -26,6 +26,7 @@ struct LoaderOptions {
   bool drop_last = false;  // leaves a last batch out that is smaller
   int workers = 0;         // threads that load; 0: the caller does, when it asks for a batch
   int prefetch = 2;        // batches that each worker has ready beforehand
+  Device pin_for = cpu;  // a GPU: batches lie in pinned memory (pinned_memory.h), from which it copies faster
 };
 
 // The batches do not depend on the number of workers: neither which they are nor their order.
@@ -55,7 +56,8 @@ class DataLoader {
     std::optional<Batch> batch_;
   };
 
-  // What is given must outlive the loader. Error{invalid_argument} for options without sense.
+  // What is given must outlive the loader. Error{invalid_argument} for options without sense,
+  // Error{unsupported} for pin_for a device that is not there.
   // Samples in the sampler's order, which is asked for anew by each begin().
   DataLoader(const Dataset& dataset, const Sampler& sampler, LoaderOptions options = {});
   // Samples 0 ... size() - 1.

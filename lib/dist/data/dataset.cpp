@@ -4,6 +4,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
+#include "dist/data/pinned_memory.h"
 
 namespace dist::data {
 namespace {
@@ -12,11 +13,13 @@ std::string described(const Tensor& t) {
   return fmt::format("{} of shape {}", name(t.dtype()), to_string(t.shape()));
 }
 
-Tensor stack(std::span<const Sample> samples, Tensor Sample::*part, const char* what) {
+Tensor stack(std::span<const Sample> samples, Tensor Sample::*part, const char* what, PinnedMemory* pinned) {
   const Tensor& first = samples.front().*part;
   Shape shape{static_cast<std::int64_t>(samples.size())};
   shape.insert(shape.end(), first.shape().begin(), first.shape().end());
-  Tensor all = empty(std::move(shape), first.dtype(), first.device());
+  Tensor all = pinned != nullptr && first.device() == cpu
+                   ? pinned->empty(std::move(shape), first.dtype())
+                   : empty(std::move(shape), first.dtype(), first.device());
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Tensor& one = samples[i].*part;
     if (one.shape() != first.shape() || one.dtype() != first.dtype())
@@ -36,9 +39,9 @@ void Shard::check() const {
     fail(Errc::invalid_argument, "shard {} of {}: shards have numbers 0 to count - 1", index, count);
 }
 
-Batch stack(std::span<const Sample> samples) {
+Batch stack(std::span<const Sample> samples, PinnedMemory* pinned) {
   if (samples.empty()) fail(Errc::invalid_argument, "a batch of no samples has no shape: give one at least");
-  return {stack(samples, &Sample::input, "input"), stack(samples, &Sample::target, "target")};
+  return {stack(samples, &Sample::input, "input", pinned), stack(samples, &Sample::target, "target", pinned)};
 }
 
 SampleStream keep_shard(SampleStream all, Shard shard) {

@@ -27,9 +27,11 @@ struct Batch {
   std::int64_t size() const { return inputs.size(0); }
 };
 
+class PinnedMemory;
+
 // One batch of these samples, at least one, with their values copied. Error{invalid_argument} naming the
-// first sample whose shapes or dtypes are not those of sample 0.
-Batch stack(std::span<const Sample> samples);
+// first sample whose shapes or dtypes are not those of sample 0. In pinned memory, if given.
+Batch stack(std::span<const Sample> samples, PinnedMemory* pinned = nullptr);
 
 // Map-style: every sample has a number, and can be had in any order.
 class Dataset {

@@ -3,6 +3,7 @@
 #include <exception>
 #include <thread>
 
+#include "dist/core/device.h"
 #include "dist/core/fail.h"
 
 namespace dist {
@@ -29,6 +30,12 @@ Tensor joined(const std::vector<Tensor>& parts, Device device) {
     at += part.size(0);
   }
   return whole;
+}
+
+// Each thread has a stream of its own on a GPU: what one has enqueued is over before another goes on.
+void finish_work_on(const std::vector<Device>& devices) {
+  for (const Device device : devices)
+    if (device.type != DeviceType::cpu) device_api(device.type).synchronize(device, current_stream(device));
 }
 
 void rethrow_first(const std::vector<std::exception_ptr>& errors) {
@@ -71,6 +78,7 @@ Tensor DataParallel::on_parts(const Tensor& whole,
   const auto parts = whole.chunk(static_cast<std::int64_t>(replicas_.size()));
   std::vector<Tensor> results(parts.size());
   std::vector<std::exception_ptr> errors(parts.size());
+  finish_work_on(devices_);
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -78,6 +86,7 @@ Tensor DataParallel::on_parts(const Tensor& whole,
       threads.emplace_back([&, i] {
         try {
           results[i] = f(*replicas_[i], parts[i].to(devices_[i]));
+          finish_work_on({devices_[i]});
         } catch (...) {
           errors[i] = std::current_exception();
         }

@@ -24,6 +24,8 @@ class DataParallel final : public nn::Module {
   // Afterwards the first replica's gradients have grown by the sum of all: those of the whole batch.
   Tensor backward(const Tensor& grad_output) override;
   std::string str() const override;
+  // The first replica: the one to update, save and load.
+  nn::Module& module() { return *replicas_.front(); }
 
  private:
   // Calls f(replica, part) in a thread for each replica with a part; the results, put together.

@@ -37,14 +37,19 @@ ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
 }
 
 void ParameterServer::step() {
+  const auto began = Clock::now();
   if (!is_server()) {
     send(gradients_, -1, {.group = group_, .group_dst = server_});
     recv(values_, -1, {.group = group_, .group_src = server_});
+    exposed_ = Clock::now() - began;
     return;
   }
   collect_gradients();
+  const auto collected = Clock::now();
   optimizer_.step();
+  const auto updated = Clock::now();
   hand_out_values();
+  exposed_ = (collected - began) + (Clock::now() - updated);
 }
 
 // In order of ranks: the sum does not depend on who is fast.

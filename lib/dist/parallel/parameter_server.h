@@ -3,6 +3,7 @@
 // step where the ring's ranks carry 4 (n - 1) / n S each. A baseline to compare with.
 #pragma once
 
+#include "dist/core/deadline.h"
 #include "dist/group/process_group.h"
 #include "dist/nn/module.h"
 #include "dist/nn/optimizer.h"
@@ -26,6 +27,8 @@ class ParameterServer {
   // Instead of optimizer.step(): afterwards every rank has the values that one step with the average of all
   // gradients gives. The server's gradients are that average, the others' stay as they were.
   void step();
+  // How long the last step() was busy with other ranks: nothing hides it.
+  Timeout exposed() const { return exposed_; }
 
  private:
   bool is_server() const { return group_.rank() == server_; }
@@ -36,6 +39,7 @@ class ParameterServer {
   const ProcessGroup group_;
   const int server_;
   Tensor values_, gradients_;  // one-dimensional, all parameters
+  Timeout exposed_{};
 };
 
 }  // namespace dist

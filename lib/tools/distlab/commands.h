@@ -11,6 +11,7 @@
 #include "dist/core/op_kind.h"
 #include "dist/sim/what_if.h"
 
+#include "distlab/bench/ddp/options.h"
 #include "distlab/bench/options.h"
 #include "distlab/result_files.h"
 #include "distlab/train/options.h"
@@ -183,6 +184,7 @@ int grade_class(const ClassGradeOptions& options);
 int grade_one_of_class(const ClassOneOptions& options);
 int make_handout(const HandoutOptions& options);
 int run_bench(const BenchOptions& options);
+int run_ddp_bench(const DdpBenchOptions& options);
 int run_simulation(const SimOptions& options);
 // For run_simulation:
 int simulate_program(const SimOptions& options, const std::string& program);

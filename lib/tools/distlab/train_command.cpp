@@ -19,13 +19,14 @@ bool is_launched() {
          dist::process_environment("OMPI_COMM_WORLD_RANK").has_value();
 }
 
-int ranks_for(const TrainOptions& options) {
+// Ranks or threads, as the scheme has.
+int workers_for(const TrainOptions& options) {
   const auto& scheme = scheme_named(options.scheme);
-  if (scheme.one_rank && options.ranks > 1)
+  if (scheme.workers == Workers::one && options.ranks > 1)
     dist::fail(dist::Errc::invalid_argument,
                "--scheme {} is for one rank, not for {}: --scheme ddp is for several", scheme.name,
                options.ranks);
-  if (scheme.one_rank) return 1;
+  if (scheme.workers == Workers::one) return 1;
   if (options.ranks > 0) return options.ranks;
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 2U));
 }
@@ -39,11 +40,13 @@ void train_on_this_rank(const TrainOptions& options) {
 }  // namespace
 
 int train(const TrainOptions& options) {
-  const int ranks = ranks_for(options);
+  TrainOptions complete = options;
+  complete.ranks = workers_for(options);
+  const int ranks = scheme_named(options.scheme).workers == Workers::ranks ? complete.ranks : 1;
   if (is_launched())
-    train_on_this_rank(options);
+    train_on_this_rank(complete);
   else
-    dist::spawn(ranks, [&](int) { train_on_this_rank(options); });
+    dist::spawn(ranks, [&](int) { train_on_this_rank(complete); });
   return exit_ok;
 }
 

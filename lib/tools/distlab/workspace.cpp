@@ -47,4 +47,6 @@ const Workspace& workspace() {
   return found;
 }
 
+fs::path mnist_folder() { return workspace().root / ".distlab" / "mnist"; }
+
 }  // namespace distlab

@@ -16,6 +16,8 @@ struct Workspace {
 // start it.
 const Workspace& workspace();
 
+// Where the files of MNIST lie unless somebody says another folder. Error as above.
+std::filesystem::path mnist_folder();
 // This program's own path.
 std::filesystem::path this_program();
 

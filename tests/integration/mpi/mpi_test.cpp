@@ -12,9 +12,10 @@ using dist_test::Ran;
 using dist_test::run_program;
 using dist_test::Running;
 
-Ran mpirun(int n, const std::string& deed, const std::vector<std::string>& environment = {}) {
+Ran mpirun(int n, const std::string& deed, const std::vector<std::string>& environment = {},
+           const std::string& program = MPI_PROGRAM) {
   return run_program(
-      {MPIRUN, "-n", fmt::to_string(n), "--oversubscribe", "--allow-run-as-root", MPI_PROGRAM, deed},
+      {MPIRUN, "-n", fmt::to_string(n), "--oversubscribe", "--allow-run-as-root", program, deed},
       environment);
 }
 
@@ -89,6 +90,22 @@ TEST_F(Mpi, RanksThatMpirunDidNotStartAreRefused) {
 
 TEST_F(Mpi, APlainProcessIsAWorldOfOne) {
   expect_right(run_program({MPI_PROGRAM, "groups"}, {"RANK=0", "WORLD_SIZE=1"}));
+}
+
+void expect_training(int n, const std::string& deed, const std::string& said) {
+  const Ran ran = mpirun(n, deed, {}, MPI_TRAINING);
+  expect_right(ran);
+  expect_words(ran.out, {said});
+}
+
+TEST_F(Mpi, TrainsAsPyTorchTrains) {
+  expect_training(1, "golden", "1 golden runs");
+  expect_training(2, "golden", "3 golden runs");
+  expect_training(4, "golden", "1 golden runs");
+}
+
+TEST_F(Mpi, RanksTrainTogetherAsOneAlone) {
+  for (const int n : {2, 3, 4}) expect_training(n, "equality", "100 steps");
 }
 
 }  // namespace

@@ -1,16 +1,21 @@
 // distlab train, with ranks that are processes.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+
+#include "dist/data/digits.h"
+#include "dist/nn/safetensors.h"
 
 #include "distlab/process.h"
 #include "integration/launchers/run_program.h"
@@ -38,6 +43,11 @@ class Train : public testing::Test {
       if (std::ranges::find(more, usual[i]) == more.end()) all.insert(all.end(), {usual[i], usual[i + 1]});
     }
     all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  static Arguments under_distrun(const Arguments& command) {
+    Arguments all{DISTRUN_PROGRAM, "--nproc-per-node", "2"};
+    all.insert(all.end(), command.begin(), command.end());
     return all;
   }
   static Arguments with_environment(const std::string& variable, Arguments command) {
@@ -82,6 +92,38 @@ TEST_F(Train, LearnsAndCountsEveryTestImageOnce) {
     EXPECT_GT(right_of(said.output), 50) << said.output;  // guessing: 10
     EXPECT_TRUE(contains(said.output, "exposed communication")) << said.output;
   }
+}
+
+TEST_F(Train, TheBaselinesLearnAndResumeWithTheSameBits) {
+  for (const char* scheme : {"ps", "dp"}) {
+    const auto whole = in_folder(std::string("whole.") + scheme),
+               parts = in_folder(std::string("parts.") + scheme);
+    const auto run_to = [&](const std::string& epochs, const std::string& file) {
+      return run(small({"--scheme", scheme, "--samples", "1200", "--test-samples", "100", "--epochs", epochs,
+                        "--checkpoint", file, "--resume"}));
+    };
+    const auto said = run_to("2", whole);
+    EXPECT_EQ(said.exit_code, 0) << said.output;
+    EXPECT_GT(right_of(said.output), 50) << scheme << said.output;  // guessing: 10
+    EXPECT_EQ(run_to("1", parts).exit_code, 0);
+    EXPECT_NE(content(parts), content(whole));
+    EXPECT_EQ(run_to("2", parts).exit_code, 0);
+    EXPECT_TRUE(content(parts) == content(whole)) << scheme;
+  }
+}
+
+// The server takes the step that every rank of DistributedDataParallel takes.
+TEST_F(Train, AParameterServerEndsWhereDdpEnds) {
+  const auto weights = [&](const std::string& scheme) {
+    const auto file = in_folder(scheme);
+    EXPECT_EQ(run(small({"--scheme", scheme, "--epochs", "1", "--checkpoint", file})).exit_code, 0);
+    const auto all = dist::nn::load_safetensors(file);
+    const auto* const found = dist::nn::find(all, "model.fc.weight");
+    return found != nullptr ? *found : dist::zeros({1});
+  };
+  const auto ddp = weights("ddp"), server = weights("ps");
+  const auto difference = ddp - server;
+  EXPECT_LT(dist::sum(difference * difference), 1e-8 * dist::sum(ddp * ddp));
 }
 
 TEST_F(Train, AResumedRunEndsWithTheSameBits) {
@@ -155,9 +197,7 @@ TEST_F(Train, WritesATraceLikeEverythingElse) {
 TEST_F(Train, UnderDistrunEveryProcessIsARankAndTheResultIsTheSame) {
   const auto spawned = in_folder("spawned"), launched = in_folder("launched");
   ASSERT_EQ(run(small({"--epochs", "1", "--checkpoint", spawned})).exit_code, 0);
-  Arguments command{DISTRUN_PROGRAM, "--nproc-per-node", "2"};
-  for (const auto& argument : small({"--epochs", "1", "--checkpoint", launched})) command.push_back(argument);
-  const auto said = run(command);
+  const auto said = run(under_distrun(small({"--epochs", "1", "--checkpoint", launched})));
   ASSERT_EQ(said.exit_code, 0) << said.output;
   EXPECT_TRUE(content(launched) == content(spawned));
 }
@@ -174,6 +214,64 @@ TEST_F(Train, OneRankIsOneRank) {
   EXPECT_TRUE(content(file) == content(ddp)) << "DDP of one rank is the model itself";
 }
 
+TEST_F(Train, ASchemeOfOneRankRefusesAJobOfSeveral) {
+  for (const std::string scheme : {"dp", "single"}) {
+    const auto said = run(under_distrun(small({"--scheme", scheme, "--nproc", "1"})));
+    EXPECT_NE(said.exit_code, 0);
+    EXPECT_TRUE(contains(said.output, "--scheme " + scheme + " is for one rank, and this job has 2"))
+        << said.output;
+  }
+}
+
+namespace {
+
+// Files like MNIST's, with generated digits in them.
+void write_like_mnist(const fs::path& folder, const std::string& name, int count, std::uint64_t collection) {
+  const auto number = [](std::uint32_t value) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 0xff);
+    return bytes;
+  };
+  const auto size = static_cast<std::uint32_t>(count);
+  std::ofstream images(folder / (name + "-images-idx3-ubyte"), std::ios::binary),
+      labels(folder / (name + "-labels-idx1-ubyte"), std::ios::binary);
+  images << number(0x803) << number(size) << number(28) << number(28);
+  labels << number(0x801) << number(size);
+  for (int i = 0; i < count; ++i) {
+    const auto digit = dist::data::draw_digit(collection, i);
+    images.write(reinterpret_cast<const char*>(digit.pixels.data()), 28 * 28);
+    labels.put(static_cast<char>(digit.label));
+  }
+}
+
+}  // namespace
+
+TEST_F(Train, LearnsFromTheFilesOfMnist) {
+  const auto missing = run(small({"--data", "mnist", "--dir", folder_}));
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_TRUE(contains(missing.output, "`./distlab data mnist` says where to get it")) << missing.output;
+  write_like_mnist(folder_, "train", 1200, 1);
+  write_like_mnist(folder_, "t10k", 100, 2);
+  Arguments all{DISTLAB_PROGRAM, "train",
+                "--nproc",       "2",
+                "--data",        "mnist",
+                "--dir",         folder_,
+                "--batch-size",  "16",
+                "--epochs",      "1",
+                "--checkpoint",  in_folder("checkpoint")};
+  const auto said = run(all);
+  EXPECT_EQ(said.exit_code, 0) << said.output;
+  EXPECT_TRUE(contains(said.output, "of 100)")) << said.output;
+  EXPECT_GT(right_of(said.output), 50) << said.output;
+  const auto more = run(small({"--data", "mnist", "--dir", folder_, "--samples", "1201"}));
+  EXPECT_TRUE(contains(more.output, "--samples is 1201, and MNIST in " + folder_.string() + " has 1200"))
+      << more.output;
+  const auto digits =
+      run(small({"--samples", "1200", "--epochs", "2", "--resume", "--checkpoint", in_folder("checkpoint")}));
+  EXPECT_TRUE(contains(digits.output, "is of a run with mnist = 1, this one has 0")) << digits.output;
+  EXPECT_TRUE(contains(run(small({"--dir", folder_})).output, "--dir is where MNIST lies"));
+}
+
 TEST_F(Train, AKilledRankIsStartedAgainAndNothingIsLost) {
   const auto whole = in_folder("whole"), file = in_folder("checkpoint");
   const Arguments longer{"--samples", "1600", "--epochs", "3", "--resume", "--checkpoint"};
@@ -186,7 +284,10 @@ TEST_F(Train, AKilledRankIsStartedAgainAndNothingIsLost) {
   Arguments command{DISTRUN_PROGRAM, "--nproc-per-node", "2", "--max-restarts", "1"};
   for (const auto& argument : train_into(file)) command.push_back(argument);
   dist_test::Running job(command);
-  ASSERT_TRUE(job.wait_for_output("epoch 1 of 3", 100));
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+  while (!fs::exists(file) && std::chrono::steady_clock::now() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(fs::exists(file)) << "no checkpoint of epoch 1";
   const auto ranks = children_of(job.pid());
   ASSERT_GE(ranks.size(), 2U);
   ::kill(ranks.back(), SIGKILL);  // in epoch 2

@@ -61,6 +61,37 @@ TEST(DdpErrors, AParameterInTwoPlacesIsNamed) {
   run_ranks(1, body, finds({check::Code::never_waited}));  // the bucket's, which left too early
 }
 
+// Rank 1 has a batch more; rank 0 calls `behind` instead, what comes behind its last one.
+void train_unevenly(Errc expected, const std::string& said, const std::function<void()>& behind,
+                    const std::vector<check::Code>& found) {
+  const auto body = [&](int rank, const auto& store) {
+    init_process_group({.rank = rank, .world_size = 2, .timeout = std::chrono::seconds(20), .store = store});
+    {
+      Row model({4, 4});
+      DistributedDataParallel ddp(model);
+      for (int i = 0; i < 2; ++i) step(ddp, 1);
+      if (rank == 0) behind();
+      if (rank == 1) EXPECT_DIST_ERROR(step(ddp, 1), expected, said);
+    }
+    destroy_process_group();
+  };
+  run_unjoined(2, body, found);
+}
+
+TEST(DdpErrors, ARankWithABatchMoreIsToldWhoLeft) {
+  const auto* const said =
+      ranks_are_simulated() ? "rank 0, which has left the job" : "rank 0 has left the job";
+  train_unevenly(Errc::peer_failed, said, [] {}, {check::Code::deadlock});
+}
+
+TEST(DdpErrors, ARankWithABatchMoreIsToldWhatTheOthersDo) {
+  const auto sum_of_losses = [] {
+    Tensor losses = zeros({2}, DType::f64);
+    EXPECT_DIST_ERROR(all_reduce(losses), Errc::mismatch, "f64");
+  };
+  train_unevenly(Errc::mismatch, "all_reduce", sum_of_losses, {check::Code::mismatched_collective});
+}
+
 TEST(DdpErrors, AModelThatIsLeftGoesOnAlone) {
   run_ranks(2, [](int rank) {
     Row model({4});

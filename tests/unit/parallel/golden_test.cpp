@@ -3,7 +3,7 @@
 
 #include "dist/parallel/distributed_data_parallel.h"
 
-#include "golden_differences.h"
+#include "support/golden_differences.h"
 #include "support/ranks.h"
 
 namespace dist::test {

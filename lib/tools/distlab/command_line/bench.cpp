@@ -4,6 +4,32 @@
 namespace distlab {
 namespace {
 
+constexpr auto ddp_notes = R"(
+Examples:
+  ./distlab bench ddp                                   1, 2, ... ranks, one a core
+  ./distlab bench ddp -n 2 --compare pytorch            beside the system's PyTorch (apt-get install python3-torch)
+  ./distlab bench ddp -n 4 --json out.json --plot out.svg
+
+DISTLAB_PYTHON names another Python with torch. What the figures are: lib/tools/distlab/bench/ddp/README.md.
+)";
+
+void add_ddp_bench_command(CLI::App& bench, int& exit_code) {
+  const auto [command, options] =
+      add_command(bench, exit_code, "ddp", "How fast do several ranks train a ConvNet here?", run_ddp_bench);
+  command->add_option("-n,--nproc", options->ranks, "the most ranks; one a core when left out, two at least")
+      ->check(CLI::Range(1, 64));
+  command->add_option("--batch-size", options->batch_size, "of each rank; 64 when left out")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--iters", options->steps, "steps of a turn; as many as take 250 ms if left out")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--repeat", options->repeats, "turns, of which the median is taken: 15")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--compare", options->compare, "pytorch: the same by it, in turn, and the ratio");
+  command->add_option("--json", options->json, "write the rows to this file, - for standard output");
+  command->add_option("--plot", options->plot, "draw images a second into this SVG file");
+  command->footer(ddp_notes);
+}
+
 constexpr auto bench_notes = R"(
 Examples:
   ./distlab bench all_reduce --compare mpi              4 B to 64 MiB, beside Open MPI
@@ -15,6 +41,7 @@ Examples:
 
 Collectives: all_reduce, broadcast, reduce, all_gather, reduce_scatter, all_to_all, scatter, gather, barrier,
 send_recv (ping-pong). Figures as in nccl-tests; lib/tools/distlab/bench/README.md says how they are taken.
+How fast training is: ./distlab bench ddp --help.
 )";
 
 }  // namespace
@@ -49,6 +76,10 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_flag("--calibrate", options->calibrate,
                     "measure what messages, sums and shared memory cost here, and keep it");
   command->footer(bench_notes);
+  add_ddp_bench_command(*command, exit_code);
+  command->callback([&exit_code, app = command, options = options] {
+    if (app->get_subcommands().empty()) exit_code = run_bench(*options);
+  });
 }
 
 }  // namespace distlab

@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "distlab/command_line/add_command.h"
 #include "distlab/train/scheme.h"
 
@@ -14,11 +16,22 @@ std::vector<std::string> scheme_names() {
   return names;
 }
 
+std::string scheme_help() {
+  std::string text;
+  for (const auto& scheme : schemes()) {
+    text += fmt::format("{}{}: {}{}", text.empty() ? "" : "; ", scheme.name, scheme.help,
+                        text.empty() ? " (the default)" : "");
+  }
+  return text;
+}
+
 constexpr auto train_notes = R"(
 Examples:
   ./distlab train                                    two ranks, 12,000 generated digits, two epochs
   ./distlab train --nproc 4 --epochs 5 --plot out    out/loss.svg, out/step_times.svg
   ./distlab train --checkpoint run.safetensors --resume          goes on where that file ends, bit for bit
+  ./distlab train --scheme ps                        by a parameter server; dp: by threads of one process
+  ./distlab train --data mnist --epochs 1            the real digits, once their files are there
   DIST_TRACE=trace.json ./distlab train --epochs 1   what overlaps with what: https://ui.perfetto.dev
 Under distrun, torchrun or mpirun, which then say how many ranks there are, each process is one of them.
 )";
@@ -29,23 +42,30 @@ void add_train_command(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_command(app, exit_code, "train", "Train a ConvNet on digits, on several ranks", train);
   command
-      ->add_option("--nproc", options->ranks,
-                   "ranks; two, or the one that --scheme single has, when left out")
+      ->add_option(
+          "--nproc", options->ranks,
+          "ranks, or threads of --scheme dp; two, or the one that --scheme single has, when left out")
       ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--scheme", options->scheme,
-                   "ddp: DistributedDataParallel (the default); single: one rank")
-      ->check(CLI::IsMember(scheme_names()));
+  command->add_option("--scheme", options->scheme, scheme_help())->check(CLI::IsMember(scheme_names()));
   command
       ->add_option("--device", options->device, "cpu (the default) or cuda: a GPU for each rank, or shared")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--backend", options->backend, "auto (the default), host, cuda, nccl, mpi");
   command->add_option("--epochs", options->epochs, "2 when left out")->check(CLI::NonNegativeNumber);
-  command->add_option("--batch-size", options->batch_size, "of each rank; 64 when left out")
+  command->add_option("--batch-size", options->batch_size, "of each rank or thread; 64 when left out")
       ->check(CLI::PositiveNumber);
-  command->add_option("--samples", options->samples, "training images; 12000 when left out")
+  command
+      ->add_option("--data", options->data,
+                   "digits: generated (the default); mnist: what ./distlab data mnist tells how to get")
+      ->check(CLI::IsMember({"digits", "mnist"}));
+  command->add_option("--dir", options->folder, "where MNIST's files are; .distlab/mnist when left out");
+  command
+      ->add_option("--samples", options->samples,
+                   "training images; when left out 12000 digits, or all of MNIST")
       ->check(CLI::PositiveNumber);
-  command->add_option("--test-samples", options->test_samples, "test images; 2000 when left out")
+  command
+      ->add_option("--test-samples", options->test_samples,
+                   "test images; when left out 2000 digits, or all of MNIST")
       ->check(CLI::PositiveNumber);
   command->add_option("--lr", options->lr, "learning rate; 0.02 when left out")
       ->check(CLI::NonNegativeNumber);

@@ -47,14 +47,16 @@ void explain(const fs::path& folder) {
       "  for f in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do\n"
       "    curl -fO https://storage.googleapis.com/cvdf-datasets/mnist/$f-ubyte.gz\n"
       "  done\n\n"
-      "then ask again. Nothing needs them: the generated digits (./distlab data digits) serve all lessons.\n",
+      "then ask again: ./distlab train --data mnist learns from them. Nothing needs them: the generated "
+      "digits\n"
+      "(./distlab data digits) serve all lessons.\n",
       folder.string());
 }
 
 }  // namespace
 
 int check_mnist(const MnistOptions& options) {
-  const fs::path folder = options.folder.empty() ? workspace().root / ".distlab" / "mnist" : options.folder;
+  const fs::path folder = options.folder.empty() ? mnist_folder() : options.folder;
   int missing = 0, wrong = 0;
   for (const auto& wanted : dist::data::mnist_files) {
     const fs::path file = dist::data::find_mnist_file(folder, wanted.name);

@@ -3,52 +3,88 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstddef>
 
 #include "dist/core/fail.h"
+#include "dist/parallel/data_parallel.h"
 #include "dist/parallel/distributed_data_parallel.h"
+#include "dist/parallel/parameter_server.h"
 
 namespace distlab {
 namespace {
 
 namespace nn = dist::nn;
 
+double in_seconds(dist::Timeout duration) { return std::chrono::duration<double>(duration).count(); }
+
+// One rank, or one of several that have a copy of the model each.
 class Single : public Scheme {
  public:
-  explicit Single(nn::Module& model) : model_(model) {}
-  nn::Module& module() override { return model_; }
-  double exposed() const override { return 0; }
+  explicit Single(const SchemeRecipe& recipe)
+      : model_(recipe.make_model()), optimizer_(model_->parameters(), recipe.sgd) {
+    model_->to(recipe.devices.front());
+  }
+  nn::Module& model() override { return *model_; }
+  nn::Module& module() override { return *model_; }
+  nn::SGD& optimizer() override { return optimizer_; }
+  void step() override { optimizer_.step(); }
 
  private:
-  nn::Module& model_;
+  const std::unique_ptr<nn::Module> model_;
+  nn::SGD optimizer_;
 };
 
-// Small buckets: the ConvNet fits into one of PyTorch's, and nothing would overlap. find_unused_parameters
-// makes them stay as they are from the first step on, so that a resumed run adds in the same order as one
-// that never stopped.
-constexpr std::size_t bucket_bytes = std::size_t{32} << 10;
-
-class Ddp : public Scheme {
+// find_unused_parameters makes the buckets stay as they are from the first step on, so that a resumed run
+// adds in the same order as one that never stopped.
+class Ddp : public Single {
  public:
-  explicit Ddp(nn::Module& model)
-      : ddp_(model, {.first_bucket_bytes = bucket_bytes,
-                     .bucket_bytes = bucket_bytes,
-                     .find_unused_parameters = true}) {}
+  explicit Ddp(const SchemeRecipe& recipe)
+      : Single(recipe),
+        ddp_(model(), {.first_bucket_bytes = ddp_bucket_bytes,
+                       .bucket_bytes = ddp_bucket_bytes,
+                       .find_unused_parameters = true}) {}
   nn::Module& module() override { return ddp_; }
-  double exposed() const override { return std::chrono::duration<double>(ddp_.exposed()).count(); }
+  double exposed_in_backward() const override { return in_seconds(ddp_.exposed()); }
 
  private:
   dist::DistributedDataParallel ddp_;
 };
 
+class Server : public Single {
+ public:
+  explicit Server(const SchemeRecipe& recipe) : Single(recipe), server_(model(), optimizer()) {}
+  void step() override { server_.step(); }
+  double exposed_in_step() const override { return in_seconds(server_.exposed()); }
+
+ private:
+  dist::ParameterServer server_;
+};
+
+// Only the first replica's parameters are updated: the others get copies.
+class Threads : public Scheme {
+ public:
+  explicit Threads(const SchemeRecipe& recipe)
+      : replicas_(recipe.make_model, static_cast<int>(recipe.devices.size()), recipe.devices),
+        optimizer_(model().parameters(), recipe.sgd) {}
+  nn::Module& model() override { return replicas_.module(); }
+  nn::Module& module() override { return replicas_; }
+  nn::SGD& optimizer() override { return optimizer_; }
+  void step() override { optimizer_.step(); }
+
+ private:
+  dist::DataParallel replicas_;
+  nn::SGD optimizer_;
+};
+
 template <class S>
-std::unique_ptr<Scheme> make(nn::Module& model) {
-  return std::make_unique<S>(model);
+std::unique_ptr<Scheme> make(const SchemeRecipe& recipe) {
+  return std::make_unique<S>(recipe);
 }
 
 constexpr std::array table{
-    SchemeEntry{"single", true, make<Single>},
-    SchemeEntry{"ddp", false, make<Ddp>},
+    SchemeEntry{"ddp", "DistributedDataParallel", Workers::ranks, make<Ddp>},
+    SchemeEntry{"ps", "a parameter server, which is rank 0", Workers::ranks, make<Server>},
+    SchemeEntry{"dp", "DataParallel: one process, --nproc threads", Workers::threads, make<Threads>},
+    SchemeEntry{"single", "one rank alone", Workers::one, make<Single>},
 };
 
 }  // namespace

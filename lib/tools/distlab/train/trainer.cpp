@@ -13,6 +13,7 @@
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
 #include "dist/group/process_group.h"
+#include "dist/nn/conv_net.h"
 #include "dist/nn/random.h"
 #include "dist/parallel/replicas.h"
 
@@ -24,7 +25,6 @@ namespace nn = dist::nn;
 using Clock = std::chrono::steady_clock;
 
 constexpr double momentum = 0.9;
-constexpr std::uint64_t train_collection = 1, test_collection = 2;  // of digits
 
 // Seconds since the last call.
 class Lap {
@@ -38,17 +38,26 @@ class Lap {
   Clock::time_point last_ = Clock::now();
 };
 
-dist::Device device_of(const std::string& name) {
-  if (name == "cpu") return dist::cpu;
+// One for each copy of the model that this rank has: GPUs in turn, from the rank's own on.
+std::vector<dist::Device> devices_of(const TrainOptions& options) {
+  const auto& scheme = scheme_named(options.scheme);
+  if (scheme.workers != Workers::ranks && dist::get_world_size() > 1)
+    dist::fail(dist::Errc::invalid_argument,
+               "--scheme {} is for one rank, and this job has {}: --scheme ddp is for several", scheme.name,
+               dist::get_world_size());
+  const int copies = scheme.workers == Workers::threads ? options.ranks : 1;
+  std::vector<dist::Device> devices(static_cast<std::size_t>(copies), dist::cpu);
+  if (options.device == "cpu") return devices;
   const int gpus = dist::device_api(dist::DeviceType::cuda).count();  // says what is missing
-  return dist::cuda(dist::get_local_rank() % gpus);
+  for (int i = 0; i < copies; ++i)
+    devices[static_cast<std::size_t>(i)] = dist::cuda((dist::get_local_rank() + i) % gpus);
+  return devices;
 }
 
-std::unique_ptr<nn::Module> make_model(const TrainOptions& options, dist::Device device) {
-  nn::manual_seed(options.seed);
+std::unique_ptr<nn::Module> make_model(std::uint64_t seed) {
+  nn::manual_seed(seed);
   auto model = std::make_unique<nn::ConvNet>();
   model->skip_input_grad();
-  model->to(device);
   return model;
 }
 
@@ -66,23 +75,21 @@ Trainer::Trainer(const TrainOptions& options)
     : options_(options),
       rank_(dist::get_rank()),
       ranks_(dist::get_world_size()),
-      device_(device_of(options.device)),
-      train_digits_(options.samples, train_collection),
-      test_digits_(options.test_samples, test_collection),
-      sampler_(options.samples, {.num_replicas = ranks_, .rank = rank_, .seed = options.seed}),
-      model_(make_model(options, device_)),
-      optimizer_(model_->parameters(), {.lr = options.lr, .momentum = momentum}),
+      devices_(devices_of(options)),
+      data_(load_datasets(options)),
+      sampler_(data_.train.size, {.num_replicas = ranks_, .rank = rank_, .seed = options.seed}),
+      scheme_(scheme_named(options.scheme)
+                  .make({.make_model = [seed = options.seed] { return make_model(seed); },
+                         .sgd = {.lr = options.lr, .momentum = momentum},
+                         .devices = devices_})),
       narrator_(rank_ != 0, options.epochs) {
   if (options.resume) resume();
-  scheme_ = scheme_named(options.scheme).make(*model_);
 }
 
 RunSettings Trainer::settings(int epochs_done) const {
-  return {{"epochs_done", epochs_done},
-          {"ranks", ranks_},
-          {"batch_size", options_.batch_size},
-          {"samples", options_.samples},
-          {"seed", static_cast<std::int64_t>(options_.seed)}};
+  return {{"epochs_done", epochs_done},        {"ranks", ranks_ * copies()},
+          {"batch_size", options_.batch_size}, {"mnist", options_.data == "mnist"},
+          {"samples", data_.train.size},       {"seed", static_cast<std::int64_t>(options_.seed)}};
 }
 
 // All ranks read the file: it lies where all can.
@@ -93,9 +100,9 @@ void Trainer::resume() {
     narrator_.say(fmt::format("{} is not there yet: training begins", options_.checkpoint.string()));
     return;
   }
-  first_epoch_ = load_checkpoint(options_.checkpoint, *model_, optimizer_, settings(0));
+  first_epoch_ = load_checkpoint(options_.checkpoint, scheme_->model(), scheme_->optimizer(), settings(0));
   narrator_.say(fmt::format("going on after epoch {}, from {}", first_epoch_, options_.checkpoint.string()));
-  steps_ = first_epoch_ * ((sampler_.size() + options_.batch_size - 1) / options_.batch_size);
+  steps_ = first_epoch_ * ((sampler_.size() + step_size() - 1) / step_size());
 }
 
 EpochResult Trainer::run() {
@@ -107,20 +114,21 @@ EpochResult Trainer::run() {
     evaluate(result);
     narrator_.end(result);
     if (rank_ == 0 && !options_.checkpoint.empty())
-      save_checkpoint(options_.checkpoint, *model_, optimizer_, settings(epoch + 1));
+      save_checkpoint(options_.checkpoint, scheme_->model(), scheme_->optimizer(), settings(epoch + 1));
   }
   if (rank_ != 0) return result;
   if (const auto summary = history_.summary(); !summary.empty()) narrator_.say(summary);
   if (!options_.plot.empty() && !history_.empty())
-    history_.plot(options_.plot,
-                  fmt::format("{} ranks, {}, batch {} a rank", ranks_, options_.scheme, options_.batch_size));
+    history_.plot(options_.plot, fmt::format("{} x {}, batch {} each", ranks_ * copies(), options_.scheme,
+                                             options_.batch_size));
   return result;
 }
 
 void Trainer::train_epoch(int epoch, EpochResult& result) {
   scheme_->module().train();
   sampler_.set_epoch(epoch);
-  const data::DataLoader loader(train_digits_, sampler_, {.batch_size = options_.batch_size, .workers = 1});
+  const data::DataLoader loader(*data_.train.dataset, sampler_,
+                                {.batch_size = step_size(), .workers = 1, .pin_for = devices_.front()});
   const auto start = Clock::now();
   double loss_sum = 0;
   std::int64_t seen = 0;
@@ -134,7 +142,7 @@ void Trainer::train_epoch(int epoch, EpochResult& result) {
     narrator_.step(seen * ranks_, sampler_.size() * ranks_, loss);
     lap();
   }
-  const auto all = summed({loss_sum, static_cast<double>(seen)}, device_);
+  const auto all = summed({loss_sum, static_cast<double>(seen)}, devices_.front());
   result.loss = all[0] / all[1];
   result.images = static_cast<std::int64_t>(all[1]);
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -143,31 +151,33 @@ void Trainer::train_epoch(int epoch, EpochResult& result) {
 double Trainer::train_step(const data::Batch& batch, StepTimes& times) {
   Lap lap;
   ++steps_;
-  const double loss = loss_.forward(scheme_->module().forward(batch.inputs.to(device_)), batch.targets);
+  const double loss =
+      loss_.forward(scheme_->module().forward(batch.inputs.to(devices_.front())), batch.targets);
   if (!std::isfinite(loss))
     dist::fail(dist::Errc::invalid_argument,
                "the loss of rank {} at step {} is {}; a smaller --lr than {} may help", rank_, steps_,
                std::abs(loss), options_.lr);
   times.forward = lap();
-  optimizer_.zero_grad();
+  scheme_->optimizer().zero_grad();
   scheme_->module().backward(loss_.backward());
-  times.exposed = scheme_->exposed();
-  times.backward = lap() - times.exposed;
-  optimizer_.step();
-  times.update = lap();
+  times.backward = lap() - scheme_->exposed_in_backward();
+  scheme_->step();
+  times.update = lap() - scheme_->exposed_in_step();
+  times.exposed = scheme_->exposed_in_backward() + scheme_->exposed_in_step();
   return loss;
 }
 
 // Every rank looks at its share of the test images; the counts of all are summed, so that the accuracy is
 // exact.
 void Trainer::evaluate(EpochResult& result) {
-  dist::broadcast_state(*model_, dist::default_group());  // running statistics differ from rank to rank
-  model_->eval();
-  const data::ShardSampler share(test_digits_.size(), {rank_, ranks_});
+  nn::Module& model = scheme_->model();
+  dist::broadcast_state(model, dist::default_group());  // running statistics differ from rank to rank
+  model.eval();
+  const data::ShardSampler share(data_.test.size, {rank_, ranks_});
   std::int64_t right = 0, seen = 0;
-  for (const auto& [inputs, targets] :
-       data::DataLoader(test_digits_, share, {.batch_size = 100, .workers = 1})) {
-    const auto logits = model_->forward(inputs.to(device_)).to(dist::cpu);
+  for (const auto& [inputs, targets] : data::DataLoader(
+           *data_.test.dataset, share, {.batch_size = 100, .workers = 1, .pin_for = devices_.front()})) {
+    const auto logits = model.forward(inputs.to(devices_.front())).to(dist::cpu);
     const auto labels = targets.data<std::int64_t>();
     for (std::int64_t i = 0; i < targets.size(0); ++i) {
       const auto scores = logits[i];
@@ -176,7 +186,7 @@ void Trainer::evaluate(EpochResult& result) {
     }
     seen += targets.size(0);
   }
-  const auto all = summed({right, seen}, device_);
+  const auto all = summed({right, seen}, devices_.front());
   result.right = all[0];
   result.of = all[1];
 }

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "dist/data/data_loader.h"
-#include "dist/data/digits.h"
-#include "dist/nn/conv_net.h"
 #include "dist/nn/cross_entropy.h"
-#include "dist/nn/sgd.h"
 
 #include "distlab/train/checkpoint.h"
+#include "distlab/train/datasets.h"
 #include "distlab/train/history.h"
 #include "distlab/train/narrator.h"
 #include "distlab/train/options.h"
@@ -32,16 +31,16 @@ class Trainer {
   void evaluate(EpochResult& result);
   RunSettings settings(int epochs_done) const;
   void resume();
+  int copies() const { return static_cast<int>(devices_.size()); }
+  std::int64_t step_size() const { return options_.batch_size * copies(); }
 
   const TrainOptions options_;
   const int rank_, ranks_;
-  const dist::Device device_;
-  const dist::data::Digits train_digits_, test_digits_;
+  const std::vector<dist::Device> devices_;  // of this rank's copies of the model
+  const Datasets data_;
   dist::data::DistributedSampler sampler_;
-  const std::unique_ptr<dist::nn::Module> model_;
-  dist::nn::SGD optimizer_;
+  const std::unique_ptr<Scheme> scheme_;
   dist::nn::CrossEntropyLoss loss_;
-  std::unique_ptr<Scheme> scheme_;
   int first_epoch_ = 0;
   std::int64_t steps_ = 0;  // since the beginning
   History history_;

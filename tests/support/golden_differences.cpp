@@ -1,4 +1,4 @@
-#include "golden_differences.h"
+#include "support/golden_differences.h"
 
 #include <cmath>
 

@@ -1,0 +1,100 @@
+#include "distlab/bench/ddp/measure.h"
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <optional>
+
+#include "dist/core/fail.h"
+#include "dist/dist.h"
+
+#include "distlab/bench/ddp/pytorch.h"
+#include "distlab/bench/ddp/training.h"
+#include "distlab/bench/statistics.h"
+
+namespace distlab::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int warm_up_steps = 5;
+
+double of_all_ranks(double mine, dist::ReduceOp op) {
+  auto value = dist::tensor({mine});
+  dist::all_reduce(value, op);
+  return value.item<double>();
+}
+
+// Begins on all ranks at once; the slowest one's time.
+double seconds_of(const std::function<void()>& work) {
+  dist::barrier();
+  const auto began = Clock::now();
+  work();
+  return of_all_ranks(std::chrono::duration<double>(Clock::now() - began).count(), dist::ReduceOp::max);
+}
+
+// Both have taken the same steps from the same weights.
+void check_loss(double ours, double theirs) {
+  constexpr double tolerance = 1e-3;
+  if (std::abs(ours - theirs) > tolerance * std::abs(theirs))
+    dist::fail(dist::Errc::internal,
+               "after {} steps PyTorch's loss on rank {} is {}, ours {}: they do not compute the same",
+               warm_up_steps, dist::get_rank(), theirs, ours);
+}
+
+int steps_of_a_turn(const DdpBenchOptions& options, double seconds_a_step) {
+  if (options.steps > 0) return options.steps;
+  constexpr double turn = 0.25, most = 1000;
+  return static_cast<int>(std::clamp(std::round(turn / seconds_a_step), 2., most));
+}
+
+DdpRow measure_on_this_rank(const DdpBenchOptions& options, const fs::path& folder) {
+  Training ours(options.batch_size);
+  ours.save(folder);
+  dist::barrier();
+  std::optional<PyTorchRank> theirs;
+  if (!options.compare.empty()) theirs.emplace(dist::get_rank(), dist::get_world_size(), folder);
+
+  ours.train(warm_up_steps);
+  if (theirs) check_loss(ours.loss(), theirs->train(warm_up_steps).loss);
+  ours.compute(warm_up_steps);
+  const int steps = steps_of_a_turn(options, seconds_of([&] { ours.train(warm_up_steps); }) / warm_up_steps);
+
+  std::vector<double> step, exposed, compute, communication, peer;
+  const auto add = [&](std::vector<double>& to, double seconds) { to.push_back(seconds / steps); };
+  for (int i = 0; i < options.repeats; ++i) {
+    add(step, seconds_of([&] { ours.train(steps); }));
+    // The rank that waits least waits for messages alone, the others also for that rank.
+    exposed.push_back(of_all_ranks(ours.exposed(), dist::ReduceOp::min));
+    if (theirs) add(peer, of_all_ranks(theirs->train(steps).seconds, dist::ReduceOp::max));
+    add(compute, seconds_of([&] { ours.compute(steps); }));
+    add(communication, seconds_of([&] { ours.communicate(steps); }));
+  }
+  return {.ranks = dist::get_world_size(),
+          .steps = steps,
+          .step = median(step),
+          .exposed = median(exposed),
+          .compute = median(compute),
+          .communication = median(communication),
+          .peer = theirs ? median(peer) : 0};
+}
+
+}  // namespace
+
+DdpRow measure_ddp(const DdpBenchOptions& options, int ranks, const fs::path& folder) {
+  const fs::path file = folder / "row";  // ranks are processes
+  dist::spawn(ranks, [&](int rank) {
+    dist::init_process_group({.backend = "host"});
+    const DdpRow row = measure_on_this_rank(options, folder);
+    if (rank == 0)
+      std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(&row), sizeof row);
+    dist::destroy_process_group();
+  });
+  DdpRow row;
+  std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&row), sizeof row);
+  return row;
+}
+
+}  // namespace distlab::bench

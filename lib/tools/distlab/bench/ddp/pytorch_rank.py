@@ -1,0 +1,55 @@
+# What `distlab bench ddp --compare pytorch` starts for each rank: the same model, first weights and batch as
+# ours (training.h), by PyTorch's DistributedDataParallel. Reads numbers of steps, a line each; takes them and
+# answers with the seconds and the last loss.
+import os
+import sys
+import time
+
+os.environ["OMP_NUM_THREADS"] = "1"  # read by torch when it is imported
+os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+rank, ranks = int(sys.argv[1]), int(sys.argv[2])
+folder, lr, momentum = sys.argv[3], float(sys.argv[4]), float(sys.argv[5])
+
+
+class ConvNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cnn = nn.Sequential(
+            nn.Conv2d(1, 16, 5, padding=2), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(16, 32, 5, padding=2), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2))
+        self.fc = nn.Linear(1568, 10)
+
+    def forward(self, images):
+        return self.fc(self.cnn(images).flatten(1))
+
+
+def read(name, dtype):
+    with open(os.path.join(folder, name), "rb") as file:
+        return torch.frombuffer(bytearray(file.read()), dtype=dtype)
+
+
+torch.set_num_threads(1)
+dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=ranks)
+model = ConvNet()
+nn.utils.vector_to_parameters(read("weights", torch.float32), model.parameters())
+inputs = read(f"inputs.{rank}", torch.float32).view(-1, 1, 28, 28)
+targets = read(f"targets.{rank}", torch.int64)
+ddp = nn.parallel.DistributedDataParallel(model)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(ddp.parameters(), lr=lr, momentum=momentum)
+
+for line in sys.stdin:
+    dist.barrier()
+    begun = time.perf_counter()
+    for _ in range(int(line)):
+        loss = criterion(ddp(inputs), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    last = loss.item()
+    print(time.perf_counter() - begun, last, flush=True)
