@@ -39,6 +39,7 @@ class StreamBackend : public OrderedBackend {
   // From now on the death of a member ends what is enqueued.
   void watch_members(const Operation& operation);
   void wait_a_little();  // throws when a member has gone; from any thread
+  const AlgorithmChooser& chooser() const { return host_.chooser(); }
   // Waits for all members on the host; not for what runs on devices.
   void meet_on_host(Timeout timeout);
   Device device() const { return *device_; }
