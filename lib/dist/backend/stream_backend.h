@@ -11,6 +11,7 @@
 #include "dist/backend/host_collectives.h"
 #include "dist/backend/lifeline.h"
 #include "dist/backend/ordered.h"
+#include "dist/backend/staging.h"
 #include "dist/backend/stream_watch.h"
 
 namespace dist {
@@ -62,6 +63,7 @@ class StreamBackend : public OrderedBackend {
   std::optional<Device> device_;
   std::optional<Stream> stream_;
   bool connected_ = false;
+  std::unique_ptr<PinnedMemory> pinned_;  // of collectives that go through the host
   std::unique_ptr<Lifeline> lifeline_;
   StreamWatch watch_;
 };
