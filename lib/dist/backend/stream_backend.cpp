@@ -45,6 +45,12 @@ void StreamBackend::stop() {
   watch_.stop();
 }
 
+bool StreamBackend::is_at_rest() {
+  wait_idle();
+  watch_.wait_idle();
+  return connected_ && !is_broken();
+}
+
 bool StreamBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType,
                              std::string* why) const {
   return OrderedBackend::supports(kind, op, dtype, DeviceType::cpu, why);

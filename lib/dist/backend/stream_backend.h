@@ -26,6 +26,8 @@ class StreamBackend : public OrderedBackend {
   StreamBackend(std::string_view name, const BackendContext& context);  // `name`: static storage
   // First thing in a derived class's destructor: threads use the rest.
   void stop();
+  // Waits until nothing is under way; whether all went well, and this rank is connected.
+  bool is_at_rest();
 
   // The next three: for one collective on device tensors at a time, the group's stream being the current one.
   virtual void connect(const Operation& operation) = 0;  // once, before the first; every rank calls it

@@ -16,9 +16,10 @@ int JobState::nodes_of(const Members& members) const {
   return std::max(1, static_cast<int>(hosts.size()));
 }
 
-std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity) {
+std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity,
+                                                std::shared_ptr<void> split_off) {
   auto group = make_group(std::move(identity));
-  give_backend(*group);
+  give_backend(*group, std::move(split_off));
   return group;
 }
 
@@ -30,7 +31,7 @@ std::shared_ptr<GroupState> JobState::make_group(GroupState::Identity identity) 
   return group;
 }
 
-void JobState::give_backend(GroupState& group) {
+void JobState::give_backend(GroupState& group, std::shared_ptr<void> split_off) {
   if (group.rank < 0) return;
   BackendContext backend;
   backend.group_name = group.identity.name;
@@ -44,6 +45,7 @@ void JobState::give_backend(GroupState& group) {
   backend.nodes = nodes_of(backend.members);
   group.observer = make_group_observer(*this, group);
   backend.observer = group.observer.get();
+  backend.split_off = std::move(split_off);
   group.backend = find_backend(group.identity.backend).make(backend);
 }
 

@@ -63,7 +63,7 @@ JobState::JobState(const InitOptions& options, RankContext& of)
                                job.timeout};
     // Before a backend begins to talk: ranks that named different ones are told so.
     agree_with_others(*make_group(std::move(world)), options);
-    give_backend(*groups[0]);
+    give_backend(*groups[0], nullptr);
   } catch (const std::exception& error) {
     close(error.what());
     throw;
