@@ -2,7 +2,7 @@
 # makes the target MPI::MPI_CXX (the C interface, as a C++ program links it).
 
 set(DIST_HAVE_MPI OFF)
-set(DIST_MPI_WHY "switched off by DIST_MPI=OFF")
+set(DIST_MPI_WHY "switched off by DIST_MPI=OFF, configure with -DDIST_MPI=AUTO")
 
 if(NOT DIST_MPI STREQUAL "OFF")
   set(MPI_CXX_SKIP_MPICXX ON)  # the C++ bindings are gone from MPI 3

@@ -2,7 +2,7 @@
 # target oneDNN::onednn. Without it layers compute in plain loops on the CPU: right, and several times slower.
 
 set(DIST_HAVE_ONEDNN OFF)
-set(DIST_ONEDNN_WHY "switched off by DIST_ONEDNN=OFF")
+set(DIST_ONEDNN_WHY "switched off by DIST_ONEDNN=OFF, configure with -DDIST_ONEDNN=AUTO")
 
 if(NOT DIST_ONEDNN STREQUAL "OFF")
   find_path(DNNL_INCLUDE_DIR NAMES dnnl.hpp)

@@ -2,7 +2,7 @@
 # ZLIB::ZLIB.
 
 set(DIST_HAVE_ZLIB OFF)
-set(DIST_ZLIB_WHY "switched off by DIST_ZLIB=OFF")
+set(DIST_ZLIB_WHY "switched off by DIST_ZLIB=OFF, configure with -DDIST_ZLIB=AUTO")
 
 if(NOT DIST_ZLIB STREQUAL "OFF")
   find_package(ZLIB QUIET)

@@ -16,6 +16,7 @@
 #include "support/expect_error.h"
 #include "support/ranks.h"
 #include "unit/device/device_sweep.h"
+#include "unit/device/on_backend.h"
 
 namespace dist::test {
 namespace {
@@ -130,6 +131,37 @@ TEST_F(Gpu, CollectivesOfThreadRanksAreExact) {
         options);
 }
 
+// Ring and trees, by copies out of the others' memory.
+TEST_F(Gpu, AlgorithmsByMessagesAreExact) {
+  for (const char* sync : {"events", "flags", "host"}) {
+    const ScopedEnv by("DIST_CUDA_SYNC", sync);
+    run_ranks(
+        5,
+        [](int rank) {
+          const Device mine = cuda(rank % device_api(DeviceType::cuda).count());
+          for (const char* algorithm : {"ring", "ring_segmented", "tree", "double_binary_tree"})
+            for (const std::int64_t count : counts)
+              expect_as_on_cpu(algorithm, mine, [&](Device at) {
+                Tensor t = contribution(rank, count, DType::f32, at);
+                all_reduce(t, ReduceOp::sum, {.algorithm = algorithm});
+                return std::vector{t};
+              });
+        },
+        on_backend("cuda"));
+  }
+}
+
+// What compute-sanitizer looks at, under which a kernel takes a hundred times as long.
+TEST_F(Gpu, AShortSweepIsExact) {
+  run_ranks(
+      2,
+      [](int rank) {
+        for (const DType dtype : {DType::f32, DType::bf16})
+          for (const std::int64_t count : {7, 20'003}) sweep_collectives(device_of(rank), count, dtype);
+      },
+      on_backend("cuda"));
+}
+
 // NCCL with a rank for each GPU.
 TEST_F(Gpu, CollectivesByNcclAreExact) {
   RankOptions options;
@@ -139,11 +171,16 @@ TEST_F(Gpu, CollectivesByNcclAreExact) {
     if (n > gpus) break;
     run_ranks(
         n,
-        [](int rank) {
+        [n](int rank) {
           for (const DType dtype : {DType::f32, DType::bf16, DType::i64, DType::u8})
             for (const std::int64_t count : counts)
               sweep_collectives(cuda(rank), count, dtype, {}, Sweep::without_bit_operations);
           sweep_collectives(cuda(rank), 1000, DType::f32, {.async_op = true}, Sweep::without_bit_operations);
+          const ProcessGroup half = split_group(rank % 2, -rank);  // by ncclCommSplit
+          Tensor t = ones({1000}, DType::f32, cuda(rank));
+          all_reduce(t, ReduceOp::sum, {.group = half});
+          EXPECT_EQ(sum(t), 1000 * half.size());
+          EXPECT_EQ(half.size(), (n + 1 - rank % 2) / 2);
         },
         options);
   }

@@ -47,6 +47,51 @@ TEST_P(GpuProcesses, CollectivesAreExact) {
   }
 }
 
+TEST_P(GpuProcesses, AlgorithmsByMessagesAreExact) {
+  const ScopedEnv sync("DIST_CUDA_SYNC", GetParam());
+  for (const char* algorithm : {"ring", "tree", "double_binary_tree"}) {
+    const ScopedEnv named("DIST_ALGO", std::string("all_reduce:") + algorithm);
+    ProcessRanks ranks(3, [](int, const auto&) { return sweep("cuda"); });
+    for (const auto& report : ranks.join(std::chrono::seconds(200))) {
+      if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+      EXPECT_EQ(report.text, "exact") << algorithm;
+    }
+  }
+}
+
+TEST_P(GpuProcesses, AKilledRankEndsTheOthersSoon) {
+  const ScopedEnv sync("DIST_CUDA_SYNC", GetParam());
+  ProcessRanks ranks(3, [](int, const auto& ready) -> std::string {
+    try {
+      (void)device_api(DeviceType::cuda).count();
+    } catch (const Error& error) {
+      ready();
+      return no_gpu + error.what();
+    }
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
+    Tensor t = ones({30'000}, DType::f32, get_device());
+    try {
+      for (int i = 0;; ++i) {
+        all_reduce(t, ReduceOp::avg);
+        if (i == 5) ready();
+        (void)sum(t);
+      }
+    } catch (const Error& error) {
+      return error.what();
+    }
+  });
+  ASSERT_TRUE(ranks.wait_ready(std::chrono::seconds(60)));
+  ranks.kill(1);
+  const auto killed = ProcessRanks::Clock::now();
+  const auto reports = ranks.join(std::chrono::seconds(30));
+  for (const std::size_t rank : {0U, 2U}) {
+    const auto& report = reports[rank];
+    if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+    EXPECT_NE(report.text.find("rank 1"), std::string::npos) << report.text;
+    EXPECT_LE(report.ended - killed, std::chrono::seconds(2)) << report.text;
+  }
+}
+
 // As many ranks as one GPU may have: each looks like a host of its own. avg is NCCL's, which multiplies by
 // 1/n: exact where n is a power of two.
 TEST(GpuNccl, CollectivesOfRanksThatShareAGpuAreExact) {

@@ -30,7 +30,8 @@ struct FakeDeviceOptions {
   std::chrono::microseconds longest_rest{0};   // before each kernel and copy: another schedule each time
   std::uint64_t seed = 1;
   bool has_flags = true;
-  bool exports = true;  // other processes can map its memory
+  bool exports = true;      // other processes can map its memory
+  bool reaches_all = true;  // kernels of one device may touch the memory of the others
   bool caches =
       false;  // freed memory, as a GPU's is (CachingAllocator); bounds are checked less strictly then
 };
@@ -46,7 +47,7 @@ class FakeDevice final : public DeviceApi {
   void* allocate(Device device, std::size_t bytes) override;
   void deallocate(Device device, void* pointer) noexcept override;
   Allocation allocation_of(Device device, const void* pointer) override;
-  bool reaches(Device, Device) override { return true; }
+  bool reaches(Device from, Device to) override { return options_.reaches_all || from == to; }
   std::vector<std::byte> export_memory(Device device, const void* pointer) override;
   void* import_memory(Device device, const std::vector<std::byte>& handle) override;
   void release_import(Device device, void* pointer) noexcept override;
@@ -95,6 +96,7 @@ class FakeDevice final : public DeviceApi {
   bool is_registered_host(const void* pointer);
   void fail_kernels(Device device, bool fail);              // as a launch that CUDA refuses
   std::size_t reductions() const { return reductions_; }    // kernels launched
+  std::size_t detours() const { return detours_; }          // copies from or to host memory not registered
   std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered
 
  private:
@@ -140,7 +142,7 @@ class FakeDevice final : public DeviceApi {
   };
   std::map<const std::byte*, HostPages> host_pages_;
   std::uint64_t streams_made_ = 0;
-  std::atomic<std::size_t> reductions_{0}, stray_flags_{0};
+  std::atomic<std::size_t> reductions_{0}, detours_{0}, stray_flags_{0};
   bool held_ = false;
 };
 

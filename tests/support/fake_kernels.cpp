@@ -51,6 +51,7 @@ void FakeDevice::copy(Device device, StreamHandle handle, void* to, const void* 
     fail(Errc::internal, "a copy of {} has no side on the device", device.str());
   void* const target = to_device ? to_device : to;
   const void* const source = from_device ? from_device : from;
+  if (bytes > 0 && !(to_device && from_device) && !is_registered(to_device ? from : to)) ++detours_;
   launch(device, handle, [=] { std::memmove(target, source, bytes); });
 }
 
@@ -71,6 +72,7 @@ void FakeDevice::divide(Device device, StreamHandle handle, TensorView view, std
 
 void FakeDevice::reduce(Device device, StreamHandle handle, TensorView acc, TensorView in, ReduceOp op) {
   const std::scoped_lock lock(mutex_);
+  ++reductions_;
   launch(device, handle,
          [a = locate(device, acc), i = locate(device, in), op] { cpu_kernels::reduce(a, i, op); });
 }

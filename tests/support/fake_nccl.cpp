@@ -1,5 +1,6 @@
 #include "support/fake_nccl.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -39,11 +40,40 @@ nccl::Comm FakeNccl::begin(Device device, int ranks, const nccl::UniqueId& id, i
   return new std::shared_ptr<Rank>(std::move(made));
 }
 
+void FakeNccl::begin_split(nccl::Comm parent, int color, int key, nccl::Comm* made) {
+  const std::scoped_lock lock(mutex_);
+  Rank& rank = of(parent);
+  World& world = *rank.world;
+  ++rank.splits;
+  world.splitting.push_back({color, key, rank.device, made});
+  if (static_cast<int>(world.splitting.size()) == world.ranks) end_split(world);
+}
+
+void FakeNccl::end_split(World& world) {
+  std::ranges::stable_sort(world.splitting, {}, &Splitting::key);
+  std::map<int, std::shared_ptr<World>> by_color;
+  for (const Splitting& each : world.splitting) {
+    if (each.color < 0) continue;
+    auto& child = by_color[each.color];
+    if (!child) child = std::make_shared<World>();
+    auto made = std::make_shared<Rank>();
+    made->world = child;
+    made->rank = child->ranks++;
+    made->device = each.device;
+    child->devices.push_back(each.device);
+    child->joined = child->ranks;
+    ++alive_;
+    *each.made = new std::shared_ptr<Rank>(std::move(made));
+  }
+  world.splitting.clear();
+  ++world.splits;
+}
+
 bool FakeNccl::is_busy(nccl::Comm comm) {
   const std::scoped_lock lock(mutex_);
   if (!broken_.empty()) fail(Errc::internal, "{}", nccl::explain("NCCL", "unhandled system error", broken_));
   const World& world = *of(comm).world;
-  if (world.joined < world.ranks) return true;
+  if (world.joined < world.ranks || of(comm).splits > world.splits) return true;
   if (!refuses_one_gpu_) return false;
   for (std::size_t r = 0; r < world.devices.size(); ++r)
     for (std::size_t other = 0; other < r; ++other)
@@ -88,6 +118,10 @@ void FakeNccl::refuse_one_gpu(bool refuse) {
 int FakeNccl::comms_alive() {
   const std::scoped_lock lock(mutex_);
   return alive_;
+}
+std::size_t FakeNccl::ids_made() {
+  const std::scoped_lock lock(mutex_);
+  return ids_;
 }
 std::vector<std::string> FakeNccl::misuse() {
   const std::scoped_lock lock(mutex_);

@@ -25,6 +25,7 @@ class FakeNccl final : public nccl::Library {
   std::string version() const override { return "fake"; }
   nccl::UniqueId make_id() override;
   nccl::Comm begin(Device device, int ranks, const nccl::UniqueId& id, int rank) override;
+  void begin_split(nccl::Comm parent, int color, int key, nccl::Comm* made) override;
   bool is_busy(nccl::Comm comm) override;
   void finalize(nccl::Comm comm) override;
   void destroy(nccl::Comm comm) noexcept override;
@@ -46,6 +47,7 @@ class FakeNccl final : public nccl::Library {
   void break_comms(std::string why);  // every communicator's state from now on; empty: none's
   void refuse_one_gpu(bool refuse);   // as NCCL does: "Duplicate GPU detected"
   int comms_alive();
+  std::size_t ids_made();
   std::vector<std::string> misuse();  // ranks that called different things
   std::vector<std::string> groups();  // "all_reduce", "send recv recv", ...: of each operation
 
@@ -66,8 +68,15 @@ class FakeNccl final : public nccl::Library {
     Call call;
     bool done = false;
   };
+  struct Splitting {
+    int color, key;
+    Device device;
+    nccl::Comm* made;
+  };
   struct World {
     int ranks = 0;
+    int splits = 0;                    // that have ended
+    std::vector<Splitting> splitting;  // those ranks that have come to the next
     std::vector<Device> devices;
     int joined = 0;
     std::map<std::uint64_t, Meeting> meetings;
@@ -78,6 +87,7 @@ class FakeNccl final : public nccl::Library {
     int rank = 0;
     Device device;
     std::uint64_t collectives = 0;
+    int splits = 0;  // that it has begun
     bool aborted = false;
   };
   struct Piece {
@@ -92,6 +102,7 @@ class FakeNccl final : public nccl::Library {
   void launch(const std::shared_ptr<Rank>& rank, StreamHandle stream, Pieces pieces);
   void run(const std::shared_ptr<Rank>& rank, Pieces& pieces);
   void join(Rank& rank, Piece& piece);
+  void end_split(World& world);
   void match(World& world, std::pair<int, int> way);
 
   const std::shared_ptr<FakeDevice> device_;

@@ -72,9 +72,13 @@ void AlgorithmChooser::read(std::string_view setting) {
   }
 }
 
+const AlgorithmEntry* AlgorithmChooser::asked_for(const Operation& operation) const {
+  if (!operation.algorithm.empty()) return &find_algorithm(operation.kind, operation.algorithm);
+  return from_environment_[static_cast<std::size_t>(operation.kind)];
+}
+
 const AlgorithmEntry& AlgorithmChooser::pick(const Operation& operation, bool mapped) const {
-  if (!operation.algorithm.empty()) return find_algorithm(operation.kind, operation.algorithm);
-  if (const auto* entry = from_environment_[static_cast<std::size_t>(operation.kind)]) return *entry;
+  if (const AlgorithmEntry* const asked = asked_for(operation)) return *asked;
   const std::size_t bytes = deciding_bytes(operation);
   auto& slot = remembered_[(bytes / 8 + 5 * static_cast<std::size_t>(operation.kind)) % remembered_.size()];
   if (!slot.entry || slot.kind != operation.kind || slot.bytes != bytes || slot.mapped != mapped) {

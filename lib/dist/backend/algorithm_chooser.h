@@ -21,6 +21,8 @@ class AlgorithmChooser {
   // Error{invalid_argument} quotes the part that is wrong and lists what exists.
   AlgorithmChooser(const Situation& at, const CostModel* costs, std::string_view dist_algo);
 
+  // What the call or DIST_ALGO names; null: it is left to choose().
+  const AlgorithmEntry* asked_for(const Operation& operation) const;
   // The situation's peers_mapped is not looked at, it is learnt later. `mapped`: whether the ranks map each
   // other's memory.
   const AlgorithmEntry& pick(const Operation& operation, bool mapped) const;

@@ -16,6 +16,13 @@
 
 namespace dist {
 
+// A rank's place in the groups that another one is split into.
+struct Share {
+  int color = -1;  // which of them; -1: none
+  int rank = -1;   // in it
+  int size = 0;    // of it
+};
+
 // Everything a backend may need to serve a group. Made by the group layer on every member.
 struct BackendContext {
   std::string group_name;     // unique in the job, equal on all members
@@ -30,6 +37,7 @@ struct BackendContext {
   const CostModel* costs = nullptr;
   int nodes = 1;                          // hosts of the members
   OperationObserver* observer = nullptr;  // outlives the backend
+  std::shared_ptr<void> split_off = {};   // what Backend::split() of the group that it is made of gave
 };
 
 // One per group and rank. Operations arrive valid (the group layer checked dtype, shape, device and ranks)
@@ -53,6 +61,14 @@ class Backend {
   virtual std::shared_ptr<WorkState> submit(Operation operation) = 0;
   // Several point-to-point operations at once (NCCL's group call); the default submits one by one.
   virtual std::vector<std::shared_ptr<WorkState>> submit_batch(std::vector<Operation> operations);
+  // For groups made of this one's members, with the same backend: whether it can be split, and then, on every
+  // member (all can), this rank's part, for BackendContext::split_off. Either may wait until what was
+  // submitted has ended.
+  virtual bool can_split() { return false; }
+  virtual std::shared_ptr<void> split(const Share& share, Timeout timeout) {
+    (void)share, (void)timeout;
+    return nullptr;
+  }
   // Blocks until every collective and every send that was submitted has ended, well or not. Receives that
   // nobody waits for are given up; returns one line about each of those.
   virtual std::vector<std::string> finish() = 0;

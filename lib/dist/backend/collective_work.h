@@ -1,4 +1,4 @@
-// A collective that was submitted and runs on the group's progress thread.
+// A collective, or what is as ordered, that was submitted and runs on the group's progress thread.
 #pragma once
 
 #include <exception>
@@ -24,17 +24,20 @@ struct StreamPoints {
 // stream waits for the rest.
 class CollectiveWork final : public WorkState {
  public:
-  CollectiveWork(Operation op, std::shared_ptr<StreamPoints> on_stream)
-      : operation(std::move(op)), points(std::move(on_stream)) {}
+  // `source`: of a receive, the global rank.
+  CollectiveWork(Operation op, std::shared_ptr<StreamPoints> on_stream, int source = -1)
+      : operation(std::move(op)), points(std::move(on_stream)), source_(source) {}
 
   void wait(Timeout timeout) override;
   bool is_completed() override;
+  int source_rank() override { return source_; }
   void finish(std::exception_ptr error);  // nullptr: well
 
   const Operation operation;
   const std::shared_ptr<StreamPoints> points;  // null: it runs on the host
 
  private:
+  const int source_;
   std::mutex mutex_;
   Condition done_changed_;
   bool done_ = false;

@@ -29,9 +29,9 @@ std::string_view default_name(const Operation& operation) {
 
 }  // namespace
 
-const DeviceAlgorithm* device_algorithm(const Operation& operation) {
+const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked) {
   if (operation.op.kind() == ReduceOp::Kind::premul_sum) return nullptr;
-  const std::string_view name = operation.algorithm.empty() ? default_name(operation) : operation.algorithm;
+  const std::string_view name = asked ? asked->name : default_name(operation);
   const auto found = std::ranges::find_if(
       table, [&](const DeviceAlgorithm& a) { return a.collective == operation.kind && a.name == name; });
   return found == table.end() ? nullptr : &*found;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dist/backend/operation.h"
+#include "dist/collectives/algorithms.h"
 #include "dist/collectives/collective_args.h"
 #include "dist/collectives/windows.h"
 #include "dist/transport/device_round.h"
@@ -42,8 +43,8 @@ struct DeviceAlgorithm {
   DeviceFunction run;
 };
 
-// What runs this operation, or null when it must go through the host: point-to-point, premul_sum, or an
-// algorithm that was asked for by name and is not here.
-const DeviceAlgorithm* device_algorithm(const Operation& operation);
+// What runs this operation, or null when that takes messages: premul_sum, or an algorithm that is not here.
+// `asked`: the one that was asked for by name, null: none.
+const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked);
 
 }  // namespace dist

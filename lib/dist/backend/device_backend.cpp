@@ -4,12 +4,13 @@
 #include <mutex>
 #include <utility>
 
-#include "dist/backend/device_algorithms.h"
 #include "dist/backend/entries.h"
 #include "dist/backend/operation_options.h"
+#include "dist/backend/run_collective.h"
 #include "dist/backend/run_direct.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/transport/device_transport.h"
 
 namespace dist {
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr Timeout leave_timeout = std::chrono::seconds(5);
 constexpr Timeout settle_timeout = std::chrono::seconds(2);
+constexpr Timeout look_again = std::chrono::microseconds(500);  // whether a peer has called
 
 // What a stream that still waits looks at, to the end of the process.
 struct Kept {
@@ -61,17 +63,35 @@ void DeviceBackend::connect(const Operation& operation) {
 }
 
 Way DeviceBackend::way_of(const Operation& operation) const {
-  const DeviceAlgorithm* const algorithm = device_algorithm(operation);
-  return algorithm && (peers_ || !connected_) ? Way{algorithm->name, true} : Way{};
+  if (connected_ && !peers_) return {};
+  const DeviceAlgorithm* const direct = device_algorithm(operation, chooser().asked_for(operation));
+  return {direct ? direct->name : chooser().pick(operation, false).name, true};
 }
 
 void DeviceBackend::start(const Operation& operation) {
-  const DeviceAlgorithm& algorithm = *device_algorithm(operation);
+  const DeviceAlgorithm* const direct = device_algorithm(operation, chooser().asked_for(operation));
+  direct ? run_on_peers(*direct, operation) : run_by_messages(chooser().pick(operation, false), operation);
+}
+
+void DeviceBackend::run_on_peers(const DeviceAlgorithm& algorithm, const Operation& operation) {
   const auto options = [&] {
     return options_of(context_, operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)),
                       device_peers_tag);
   };
   run_direct(*peers_, operation, algorithm.run, OperationLabel(options));
+}
+
+void DeviceBackend::run_by_messages(const AlgorithmEntry& algorithm, const Operation& operation) {
+  const auto options = [&] {
+    return options_of(context_, operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)));
+  };
+  TransportOptions of_receipts = options();
+  of_receipts.channel.tag |= receipts_tag;
+  const OperationLabel label(options);
+  DeviceTransport net(*peers_,
+                      {context_.endpoint->open(options()), context_.endpoint->open(std::move(of_receipts))},
+                      label, [this] { context_.endpoint->progress(look_again); });
+  run_collective(net, operation, [&](const CollectiveArgs& args) { algorithm.run(net, args); });
 }
 
 void DeviceBackend::look(const Operation& operation) {

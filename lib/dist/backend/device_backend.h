@@ -1,11 +1,13 @@
-// The "cuda" backend: collectives on device tensors run on the ranks' own memory (device_algorithms.h). All
-// else is StreamBackend's: what that cannot do, and everything where ranks do not reach each other's memory,
+// The "cuda" backend: collectives on device tensors run on the ranks' own memory (device_algorithms.h); what
+// is not there, and what is asked for by name, by the algorithms of collectives/ on messages between devices
+// (device_transport.h). All else is StreamBackend's: everything where ranks do not reach each other's memory
 // goes through the host.
 #pragma once
 
 #include <memory>
 #include <string_view>
 
+#include "dist/backend/device_algorithms.h"
 #include "dist/backend/stream_backend.h"
 #include "dist/transport/device_peers.h"
 
@@ -23,6 +25,9 @@ class DeviceBackend final : public StreamBackend {
   void look(const Operation& operation) override;
   void let_go() noexcept override;
   void part() override;
+
+  void run_on_peers(const DeviceAlgorithm& algorithm, const Operation& operation);
+  void run_by_messages(const AlgorithmEntry& algorithm, const Operation& operation);
 
   bool connected_ = false;
   std::unique_ptr<PeerMemory> hosts_;   // null: ranks of several hosts, or of one without shared memory

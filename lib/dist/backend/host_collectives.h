@@ -18,6 +18,7 @@ class HostCollectives {
   explicit HostCollectives(const BackendContext& context);  // which outlives it
 
   std::string algorithm_for(const Operation& operation) const;
+  const AlgorithmChooser& chooser() const { return chooser_; }
   // Before each; the first time all ranks talk to each other.
   void prepare(const Operation& operation);
   Way choose(const Operation& operation);

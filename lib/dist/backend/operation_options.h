@@ -18,6 +18,9 @@ inline constexpr std::uint64_t map_peers_tag = std::uint64_t{1} << 61;
 inline constexpr std::uint64_t device_peers_tag = map_peers_tag + 1;
 inline constexpr std::uint64_t lifeline_tag = map_peers_tag + 2;
 inline constexpr std::uint64_t farewell_tag = map_peers_tag + 3;
+inline constexpr std::uint64_t lanes_tag = map_peers_tag + 4;
+// ... of one collective: this and its number. What DeviceTransport answers.
+inline constexpr std::uint64_t receipts_tag = std::uint64_t{1} << 60;
 // Such a one.
 TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label,
                             std::uint64_t tag);

@@ -45,17 +45,20 @@ bool OrderedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Devic
 }
 
 int OrderedBackend::run(const Operation& operation) {
-  if (!is_collective(operation.kind)) return run_message(operation);
+  if (!is_ordered(operation)) {
+    Backend* const lane = lane_of(operation);
+    return lane ? lane->run(operation) : run_message(operation);
+  }
   const auto points = mark(operation);
   if (!thread_->is_idle()) {
     auto work = std::make_shared<CollectiveWork>(operation, points);
     thread_->submit(work);
     work->wait(no_timeout);
-    return -1;
+  } else {
+    run_collective_now(operation, points);
+    if (points) points->done.make_wait(points->device, current_stream(points->device));
   }
-  run_collective_now(operation, points);
-  if (points) points->done.make_wait(points->device, current_stream(points->device));
-  return -1;
+  return operation.kind == OpKind::recv ? operation.peer : -1;
 }
 
 std::unique_ptr<Transport> OrderedBackend::open_message(const Operation& operation) {
@@ -116,9 +119,13 @@ void OrderedBackend::run_collective_now(const Operation& operation,
 }
 
 std::shared_ptr<WorkState> OrderedBackend::submit(Operation operation) {
-  if (!is_collective(operation.kind)) return submit_message(std::move(operation));
+  if (!is_ordered(operation)) {
+    Backend* const lane = lane_of(operation);
+    return lane ? lane->submit(std::move(operation)) : submit_message(std::move(operation));
+  }
   auto points = mark(operation);
-  auto work = std::make_shared<CollectiveWork>(std::move(operation), std::move(points));
+  const int source = operation.kind == OpKind::recv ? context_.members[0] : -1;  // a lane has two: from, to
+  auto work = std::make_shared<CollectiveWork>(std::move(operation), std::move(points), source);
   thread_->submit(work);
   return work;
 }
@@ -139,6 +146,7 @@ std::shared_ptr<WorkState> OrderedBackend::submit_message(Operation operation) {
 }
 
 std::vector<std::string> OrderedBackend::finish() {
+  finish_lanes();
   thread_->wait_idle();
   leave();
   std::vector<std::string> given_up;

@@ -29,7 +29,12 @@ class OrderedBackend : public Backend {
   OrderedBackend(std::string_view name, const BackendContext& context, std::shared_ptr<Mover> mover);
   // First thing in a derived class's destructor: the progress thread uses the rest.
   void stop();
+  void wait_idle() { thread_->wait_idle(); }  // no collective is left that has not been enqueued
 
+  // What else runs in the order it was submitted in, as collectives do.
+  virtual bool is_ordered(const Operation& operation) const { return is_collective(operation.kind); }
+  // Who carries a message instead of this one; null: nobody.
+  virtual Backend* lane_of(const Operation&) { return nullptr; }
   // A transport for this message alone, by default on the endpoint.
   virtual std::unique_ptr<Transport> open_message(const Operation& operation);
   // The whole of one, for a rank that waits: the other rank. As open_message() and what follows, perhaps in
@@ -50,6 +55,7 @@ class OrderedBackend : public Backend {
   virtual void enqueue(const Operation&, const std::shared_ptr<StreamPoints>&) {}
   // A collective has failed: what may wait for it on other threads or streams must not.
   virtual void let_go() noexcept {}
+  virtual void finish_lanes() {}
   // No collective runs any more, and none will.
   virtual void leave() {}
 

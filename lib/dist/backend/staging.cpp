@@ -1,18 +1,35 @@
 #include "dist/backend/staging.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "dist/core/kernels.h"
+#include "dist/core/log.h"
 
 namespace dist {
 
 namespace {
 
-std::vector<Tensor> twins_of(const TensorList& tensors, bool with_elements) {
+constexpr std::size_t alignment = 64;          // of the twins
+constexpr std::size_t host_page_bytes = 4096;  // what a device registers
+
+std::size_t whole(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+std::size_t room_for(const TensorList& tensors) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) bytes += whole(tensors[i].bytes(), alignment);
+  return bytes;
+}
+
+// `place` moves on; null: anywhere.
+std::vector<Tensor> twins_of(const TensorList& tensors, bool with_elements, std::byte*& place) {
   std::vector<Tensor> twins;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    twins.push_back(empty({tensors[i].count}, tensors[i].dtype));
-    if (with_elements) copy(twins.back().flat(), tensors[i]);
+    const TensorView original = tensors[i];
+    const Shape shape{original.count};
+    twins.push_back(place ? Tensor::from_blob(place, shape, original.dtype) : empty(shape, original.dtype));
+    if (place) place += whole(original.bytes(), alignment);
+    if (with_elements) copy(twins.back().flat(), original);
   }
   return twins;
 }
@@ -28,10 +45,39 @@ void finish_current_stream(Device device) {
 
 }  // namespace
 
-StagedOperation::StagedOperation(const Operation& original) : original_(original), host_(original) {
+PinnedMemory::PinnedMemory(Device device)
+    : api_(device_api(device.type).shared_from_this()), device_(device) {}
+
+PinnedMemory::~PinnedMemory() { let_go(); }
+
+void PinnedMemory::let_go() noexcept {
+  if (std::exchange(registered_, false)) api_->unregister_host(device_, pages_);
+}
+
+std::byte* PinnedMemory::at_least(std::size_t bytes) {
+  if (pages_ && bytes <= bytes_) return pages_;
+  let_go();
+  bytes_ = whole(std::max({bytes, 2 * bytes_, host_page_bytes}), host_page_bytes);
+  memory_ = Tensor();  // first: both may not fit
+  memory_ = empty({static_cast<std::int64_t>(bytes_ + host_page_bytes)}, DType::u8);
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory_.raw());
+  pages_ = reinterpret_cast<std::byte*>(whole(begin, host_page_bytes));
+  try {
+    api_->register_host(device_, pages_, bytes_);
+    registered_ = true;
+  } catch (const Error& error) {
+    log(LogLevel::info, "copies through the host take a detour: {}", error.what());
+  }
+  return pages_;
+}
+
+StagedOperation::StagedOperation(const Operation& original, PinnedMemory* pinned)
+    : original_(original), host_(original) {
   original_.own_tensors();
-  host_.inputs = TensorList(twins_of(original.inputs, true));
-  host_.outputs = TensorList(twins_of(original.outputs, reads_outputs(original.kind)));
+  std::byte* place =
+      pinned ? pinned->at_least(room_for(original.inputs) + room_for(original.outputs)) : nullptr;
+  host_.inputs = TensorList(twins_of(original.inputs, true, place));
+  host_.outputs = TensorList(twins_of(original.outputs, reads_outputs(original.kind), place));
   finish_current_stream(original.device());
 }
 

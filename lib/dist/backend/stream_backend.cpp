@@ -45,6 +45,12 @@ void StreamBackend::stop() {
   watch_.stop();
 }
 
+bool StreamBackend::is_at_rest() {
+  wait_idle();
+  watch_.wait_idle();
+  return connected_ && !is_broken();
+}
+
 bool StreamBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType,
                              std::string* why) const {
   return OrderedBackend::supports(kind, op, dtype, DeviceType::cpu, why);
@@ -131,7 +137,8 @@ void StreamBackend::enqueue(const Operation& operation, const std::shared_ptr<St
   const StreamGuard guard(*device_, stream_->handle());
   points->ready.make_wait(*device_, stream_->handle());
   if (way_of(operation).algorithm.empty()) {
-    StagedOperation staged(operation);
+    if (!pinned_) pinned_ = std::make_unique<PinnedMemory>(*device_);
+    StagedOperation staged(operation, pinned_.get());
     host_.execute(staged.on_host());
     staged.copy_back();
   } else {

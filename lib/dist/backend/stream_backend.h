@@ -11,6 +11,7 @@
 #include "dist/backend/host_collectives.h"
 #include "dist/backend/lifeline.h"
 #include "dist/backend/ordered.h"
+#include "dist/backend/staging.h"
 #include "dist/backend/stream_watch.h"
 
 namespace dist {
@@ -25,6 +26,8 @@ class StreamBackend : public OrderedBackend {
   StreamBackend(std::string_view name, const BackendContext& context);  // `name`: static storage
   // First thing in a derived class's destructor: threads use the rest.
   void stop();
+  // Waits until nothing is under way; whether all went well, and this rank is connected.
+  bool is_at_rest();
 
   // The next three: for one collective on device tensors at a time, the group's stream being the current one.
   virtual void connect(const Operation& operation) = 0;  // once, before the first; every rank calls it
@@ -39,6 +42,7 @@ class StreamBackend : public OrderedBackend {
   // From now on the death of a member ends what is enqueued.
   void watch_members(const Operation& operation);
   void wait_a_little();  // throws when a member has gone; from any thread
+  const AlgorithmChooser& chooser() const { return host_.chooser(); }
   // Waits for all members on the host; not for what runs on devices.
   void meet_on_host(Timeout timeout);
   Device device() const { return *device_; }
@@ -61,6 +65,7 @@ class StreamBackend : public OrderedBackend {
   std::optional<Device> device_;
   std::optional<Stream> stream_;
   bool connected_ = false;
+  std::unique_ptr<PinnedMemory> pinned_;  // of collectives that go through the host
   std::unique_ptr<Lifeline> lifeline_;
   StreamWatch watch_;
 };

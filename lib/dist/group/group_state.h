@@ -34,6 +34,7 @@ struct GroupState {
   // Unique in the job: groups of equal context numbers have no common member.
   std::pair<std::uint32_t, int> key() const { return {identity.context, global_rank_of(0)}; }
   bool is_alive() const { return job != nullptr; }
+  void finish_pending();  // waits for what was submitted; logs the receives that it gives up
 
   Identity identity;
   const int global_rank;

@@ -50,7 +50,8 @@ class JobState {
   void close(const std::string& reason) noexcept;
 
   // Makes this rank's part of a group, backend included when it is a member.
-  std::shared_ptr<GroupState> add_group(GroupState::Identity identity);
+  // `split_off`: BackendContext's.
+  std::shared_ptr<GroupState> add_group(GroupState::Identity identity, std::shared_ptr<void> split_off);
   // Waits for what is pending on it, and forgets it.
   void remove_group(GroupState& group);
 
@@ -82,7 +83,7 @@ class JobState {
   int nodes_of(const Members& members) const;
   void agree_with_others(GroupState& world, const InitOptions& options);
   std::shared_ptr<GroupState> make_group(GroupState::Identity identity);  // without its backend
-  void give_backend(GroupState& group);
+  void give_backend(GroupState& group, std::shared_ptr<void> split_off);
   std::string ask_others(std::uint64_t record, const Error& error);
   void leave_store(Deadline deadline) noexcept;
   void leave_with(const std::string& reason, Deadline deadline) noexcept;

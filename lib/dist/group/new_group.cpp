@@ -43,9 +43,28 @@ std::uint32_t agree_on_context(const std::vector<ControlMessage>& messages) {
   return context;
 }
 
+// What a rank says of the backend of the group that others are made of: 1 when that can be split.
+std::int64_t can_split(const GroupState& parent, const std::string& backend) {
+  return parent.backend && parent.identity.backend == backend && parent.backend->can_split() ? 1 : 0;
+}
+
+// The last number of each message's data is that rank's answer.
+bool all_can_split(const std::vector<ControlMessage>& messages) {
+  return std::ranges::all_of(messages, [](const auto& message) { return decode(message.data).back() == 1; });
+}
+
+// This rank's part of a group that `parent` is split into, for its backend.
+std::shared_ptr<void> split_off(GroupState& parent, std::int64_t color, const Members& members) {
+  const int rank = members.group_rank_of(parent.global_rank);
+  return parent.backend->split(
+      {.color = rank < 0 ? -1 : static_cast<int>(color), .rank = rank, .size = members.size()},
+      parent.identity.timeout);
+}
+
 // Every color's group, and the number that serves all: no rank is in two of them.
 struct Split {
   std::uint32_t context = 0;
+  bool splits_backend = false;
   std::map<std::int64_t, Members> groups;
 };
 
@@ -63,6 +82,7 @@ Split split_by_color(const GroupState& parent, const std::vector<ControlMessage>
   }
   Split split;
   split.context = agree_on_context(messages);
+  split.splits_backend = all_can_split(messages);
   for (auto& [color, members] : by_color) {
     std::ranges::sort(members);
     std::vector<int> ranks;
@@ -103,17 +123,19 @@ ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& opt
   const auto exchanged = exchange(
       world, {"new_group", options.where, timeout},
       {fmt::format("new_group({{{}}}, backend {})", fmt::join(ranks, ", "), asked.empty() ? backend : asked),
-       options.where.str(), encode({job.next_context}), options.where});
+       options.where.str(), encode({job.next_context, can_split(world, backend)}), options.where});
   struct Agreed {
     std::uint32_t context;
+    bool splits_backend;
     Members members;
   };
-  const auto& [context, members] = exchanged->once([&](const auto& messages) {
-    return Agreed{agree_on_context(messages), Members(ranks)};
+  const auto& [context, splits_backend, members] = exchanged->once([&](const auto& messages) {
+    return Agreed{agree_on_context(messages), all_can_split(messages), Members(ranks)};
   });
   job.next_context = context + 1;
   return ProcessGroup(
-      job.add_group({fmt::format("group {}", number), context, members, backend, asked, timeout}));
+      job.add_group({fmt::format("group {}", number), context, members, backend, asked, timeout},
+                    splits_backend ? split_off(world, 0, members) : nullptr));
 }
 
 ProcessGroup split_group(int color, int key, const SplitOptions& options) {
@@ -124,9 +146,10 @@ ProcessGroup split_group(int color, int key, const SplitOptions& options) {
          parent.global_rank, options.where.str(), parent.identity.name);
   }
   const std::uint64_t number = parent.control_calls;
-  const auto exchanged =
-      exchange(parent, {"split_group", options.where, parent.identity.timeout},
-               {"split_group", options.where.str(), encode({job.next_context, color, key}), options.where});
+  const auto exchanged = exchange(
+      parent, {"split_group", options.where, parent.identity.timeout},
+      {"split_group", options.where.str(),
+       encode({job.next_context, color, key, can_split(parent, parent.identity.backend)}), options.where});
   const Split& split =
       exchanged->once([&](const auto& messages) { return split_by_color(parent, messages); });
   job.next_context = split.context + 1;
@@ -135,8 +158,9 @@ ProcessGroup split_group(int color, int key, const SplitOptions& options) {
       parent.identity.context == 0 ? "" : fmt::format(" of {}", parent.identity.name);
   const std::string name = color < 0 ? fmt::format("no group of split {}{}", number, parent_name)
                                      : fmt::format("group {} color {}{}", number, color, parent_name);
-  return ProcessGroup(job.add_group({name, split.context, members, parent.identity.backend,
-                                     parent.identity.asked, parent.identity.timeout}));
+  return ProcessGroup(job.add_group(
+      {name, split.context, members, parent.identity.backend, parent.identity.asked, parent.identity.timeout},
+      split.splits_backend ? split_off(parent, color, members) : nullptr));
 }
 
 }  // namespace dist

@@ -35,6 +35,7 @@ struct DevicePlace {
 class DevicePeers {
  public:
   static constexpr std::size_t room_bytes = std::size_t{64} << 10;  // what a round can show
+  static const RoundTerms meeting;                                  // of rounds that are no operation's
   // Every member calls it, with the device of its tensors. nullptr on every rank where one cannot take part,
   // or not reach the memory of another; that one logs the reason (info). Errors as an operation's.
   static std::unique_ptr<DevicePeers> connect(PeerMemory& hosts, Device device, const RoundLabel& label);
@@ -65,6 +66,12 @@ class DevicePeers {
 
  private:
   friend class DeviceRound;
+  friend class DeviceTransport;
+  // How many messages this rank and another have exchanged.
+  struct Post {
+    std::uint64_t sent = 0, returned = 0;  // ... to it, and how many of those its stream was told are taken
+    std::uint64_t received = 0;
+  };
   struct Hello;
   DevicePeers(PeerMemory& hosts, Device device);
   std::vector<Hello> greet(const RoundLabel& label);
@@ -84,15 +91,16 @@ class DevicePeers {
   const Device device_;
   SyncMode sync_ = SyncMode::host;
   std::unique_ptr<EventBoard> events_;
-  Tensor flags_;                  // memory of the arena, with a FlagPage in it
-  Tensor rooms_;                  // where data is shown, a room a round
-  std::vector<FlagPage*> pages_;  // by rank
+  Tensor flags_;                   // memory of the arena, with FlagPages in it
+  Tensor rooms_;                   // where data is shown, a room a round
+  std::vector<FlagPages*> pages_;  // by rank
   std::unique_ptr<StreamSignals> signals_;
   std::vector<bool> same_process_;                            // by rank
   std::map<std::pair<int, std::uint64_t>, void*> mapped_;     // by rank and allocation
   std::map<std::uint64_t, std::vector<std::byte>> exported_;  // handles, by allocation
   std::uint64_t round_ = 0;                                   // the last one that was begun
-  StreamHandle stream_ = nullptr;                             // of that round
+  StreamHandle stream_ = nullptr;                             // of the latest work
+  std::vector<Post> posts_;                                   // by rank
   bool left_ = false;
 };
 

@@ -46,11 +46,12 @@ bool DeviceRound::fits(std::size_t bytes, std::size_t parts) {
   return bytes + parts * part_alignment <= shown_bytes + part_alignment;  // the last one needs none behind it
 }
 
-// The room was used `depth` rounds ago; all must have read it.
+// The room was used `round_depth` rounds ago; all must have read it.
 void DeviceRound::make_room() {
-  if (peers_.round_ <= StreamSignals::depth) return;
+  if (peers_.round_ <= StreamSignals::round_depth) return;
+  const Signal read{Point::done, peers_.round_ - StreamSignals::round_depth};
   for (int r = 0; r < size(); ++r)
-    if (r != rank()) peers_.signals_->await(r, Point::done, peers_.round_ - StreamSignals::depth, stream_);
+    if (r != rank()) peers_.signals_->await(r, read, stream_);
 }
 
 void DeviceRound::show(std::span<const TensorView> parts) {
@@ -83,18 +84,18 @@ void DeviceRound::post(std::span<const TensorView> parts) {
     fail(Errc::unsupported,
          "{}: {} tensors are more than device memory can be shared in at once; use fewer ranks",
          label_.options().label.name, parts.size());
-  peers_.signals_->signal(Point::ready, peers_.round_, stream_);
+  peers_.signals_->signal({Point::ready, peers_.round_}, stream_);
   notices_->show(views);
 }
 
 void DeviceRound::attend() {
-  peers_.signals_->signal(Point::ready, peers_.round_, stream_);
+  peers_.signals_->signal({Point::ready, peers_.round_}, stream_);
   notices_->attend();
 }
 
 void DeviceRound::await_ready(int rank) {
   if (is_ready_[rank_index(rank)] || rank == this->rank()) return;
-  peers_.signals_->await(rank, Point::ready, peers_.round_, stream_);
+  peers_.signals_->await(rank, {Point::ready, peers_.round_}, stream_);
   is_ready_[rank_index(rank)] = true;
 }
 
@@ -121,7 +122,7 @@ TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
 // the hosts tell each other that they have.
 void DeviceRound::close() {
   closed_ = true;
-  peers_.signals_->signal(Point::done, peers_.round_, stream_);
+  peers_.signals_->signal({Point::done, peers_.round_}, stream_);
   notices_.reset();
   if (!peers_.signals_->needs_meeting()) return;
   notices_.emplace(peers_.hosts_, terms_, label_);
@@ -135,7 +136,7 @@ void DeviceRound::finish() {
     if (r == rank() || (exposed_to_ != everybody && exposed_to_ != r)) continue;
     if (notices_) notices_->meet(r);
     peers_.check(label_);
-    peers_.signals_->await(r, Point::done, peers_.round_, stream_);
+    peers_.signals_->await(r, {Point::done, peers_.round_}, stream_);
   }
 }
 

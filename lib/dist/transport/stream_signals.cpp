@@ -13,11 +13,11 @@ class EventSignals final : public StreamSignals {
   EventSignals(Device device, int rank, std::vector<EventBoard*> boards)
       : device_(device), rank_(rank), boards_(std::move(boards)) {}
 
-  void signal(Point point, std::uint64_t round, StreamHandle stream) override {
-    boards_[rank_index(rank_)]->at(point, round).record(stream);
+  void signal(const Signal& signal, StreamHandle stream) override {
+    boards_[rank_index(rank_)]->at(signal).record(stream);
   }
-  void await(int rank, Point point, std::uint64_t round, StreamHandle stream) override {
-    boards_[rank_index(rank)]->at(point, round).make_wait(device_, stream);
+  void await(int rank, const Signal& signal, StreamHandle stream) override {
+    boards_[rank_index(rank)]->at(signal).make_wait(device_, stream);
   }
   bool needs_meeting() const override { return true; }
 
@@ -29,46 +29,45 @@ class EventSignals final : public StreamSignals {
 
 class FlagSignals final : public StreamSignals {
  public:
-  FlagSignals(Device device, int rank, const std::vector<FlagPage*>& pages)
+  FlagSignals(Device device, int rank, const std::vector<FlagPages*>& pages)
       : api_(device_api(device.type).shared_from_this()), device_(device), rank_(rank) {
-    for (FlagPage* const page : pages) {
-      api_->register_host(device, page, FlagPage::bytes);
+    for (FlagPages* const page : pages) {
+      api_->register_host(device, page, FlagPages::bytes(static_cast<int>(pages.size())));
       pages_.emplace_back(page, Unregister{api_, device});
     }
   }
 
-  void signal(Point point, std::uint64_t round, StreamHandle stream) override {
-    api_->write_flag(device_, stream, &pages_[rank_index(rank_)]->at(point), round);
+  void signal(const Signal& signal, StreamHandle stream) override {
+    api_->write_flag(device_, stream, &pages_[rank_index(rank_)]->at(signal), signal.number);
   }
-  void await(int rank, Point point, std::uint64_t round, StreamHandle stream) override {
-    api_->wait_flag(device_, stream, &pages_[rank_index(rank)]->at(point), round);
+  void await(int rank, const Signal& signal, StreamHandle stream) override {
+    api_->wait_flag(device_, stream, &pages_[rank_index(rank)]->at(signal), signal.number);
   }
   bool needs_meeting() const override { return false; }
   void release() noexcept override {
-    for (const RegisteredPage& page : pages_)
-      for (const Point point : {Point::ready, Point::done}) page->at(point).store(released_flag);
+    for (const RegisteredPages& pages : pages_) pages->release(static_cast<int>(pages_.size()));
   }
 
  private:
   struct Unregister {
     std::shared_ptr<DeviceApi> api;
     Device device;
-    void operator()(FlagPage* page) const { api->unregister_host(device, page); }
+    void operator()(FlagPages* pages) const { api->unregister_host(device, pages); }
   };
-  using RegisteredPage = std::unique_ptr<FlagPage, Unregister>;
+  using RegisteredPages = std::unique_ptr<FlagPages, Unregister>;
 
   const std::shared_ptr<DeviceApi> api_;
   const Device device_;
   const int rank_;
-  std::vector<RegisteredPage> pages_;  // by rank
+  std::vector<RegisteredPages> pages_;  // by rank
 };
 
 class HostSignals final : public StreamSignals {
  public:
   explicit HostSignals(Device device) : api_(device_api(device.type).shared_from_this()), device_(device) {}
 
-  void signal(Point, std::uint64_t, StreamHandle stream) override { api_->synchronize(device_, stream); }
-  void await(int, Point, std::uint64_t, StreamHandle) override {}
+  void signal(const Signal&, StreamHandle stream) override { api_->synchronize(device_, stream); }
+  void await(int, const Signal&, StreamHandle) override {}
   bool needs_meeting() const override { return true; }
 
  private:
@@ -95,9 +94,44 @@ std::optional<SyncMode> wanted_sync() {
   fail(Errc::invalid_argument, "DIST_CUDA_SYNC is \"{}\"; there are events, flags and host", value);
 }
 
-EventBoard::EventBoard(Device device) {
-  for (auto& of_point : events_)
-    for (std::uint64_t i = 0; i < StreamSignals::depth; ++i) of_point.emplace_back(device);
+namespace {
+
+constexpr std::size_t first_message_line = 3;  // after broken, ready and done
+
+std::size_t lines_for(int ranks) { return first_message_line + 2 * rank_index(ranks); }
+
+}  // namespace
+
+std::size_t FlagPages::bytes(int ranks) {
+  return (lines_for(ranks) * sizeof(Line) + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+FlagPages* FlagPages::make(void* pages, int ranks) {
+  std::uninitialized_value_construct_n(static_cast<Line*>(pages), lines_for(ranks));
+  return static_cast<FlagPages*>(pages);
+}
+
+StreamFlag& FlagPages::at(const Signal& signal) {
+  switch (signal.point) {
+    case Point::ready: return lines()[1].value;
+    case Point::done: return lines()[2].value;
+    case Point::sent: return lines()[first_message_line + 2 * rank_index(signal.to)].value;
+    case Point::taken: return lines()[first_message_line + 2 * rank_index(signal.to) + 1].value;
+  }
+  __builtin_unreachable();
+}
+
+void FlagPages::release(int ranks) {
+  for (std::size_t i = 1; i < lines_for(ranks); ++i) lines()[i].value.store(released_flag);
+}
+
+EventBoard::EventBoard(Device device, int ranks) {
+  for (const Point point : {Point::ready, Point::done, Point::sent, Point::taken}) {
+    const bool is_message = point == Point::sent || point == Point::taken;
+    const std::uint64_t events = StreamSignals::depth(point) * (is_message ? rank_index(ranks) : 1);
+    auto& of_point = events_[static_cast<std::size_t>(point)];
+    for (std::uint64_t i = 0; i < events; ++i) of_point.emplace_back(device);
+  }
 }
 
 std::unique_ptr<StreamSignals> make_event_signals(Device device, int rank, std::vector<EventBoard*> boards) {
@@ -105,7 +139,7 @@ std::unique_ptr<StreamSignals> make_event_signals(Device device, int rank, std::
 }
 
 std::unique_ptr<StreamSignals> make_flag_signals(Device device, int rank,
-                                                 const std::vector<FlagPage*>& pages) {
+                                                 const std::vector<FlagPages*>& pages) {
   return std::make_unique<FlagSignals>(device, rank, pages);
 }
 

@@ -46,6 +46,24 @@ TEST_P(DeviceProcesses, GiveWhatTheHostGives) {
   }
 }
 
+// By messages between devices.
+TEST_P(DeviceProcesses, GiveWhatTheHostGivesByEveryAllReduceThatIsTaught) {
+  ProcessRanks ranks(3, [](int rank, const auto&) {
+    make_device({.caches = true});
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
+    for (const char* algorithm : {"ring", "tree", "double_binary_tree"})
+      for (const std::int64_t count : {0, 7, 100'000})
+        expect_as_on_cpu(algorithm, cuda(0), [&](Device at) {
+          Tensor t = contribution(rank, count, DType::f32, at);
+          all_reduce(t, ReduceOp::sum, {.algorithm = algorithm});
+          return std::vector{t};
+        });
+    destroy_process_group();
+    return std::string("exact");
+  });
+  for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
+}
+
 // Each tensor lies elsewhere; what was mapped once is found again.
 TEST_P(DeviceProcesses, MapNewMemoryAsItComes) {
   ProcessRanks ranks(2, [](int rank, const auto&) {
@@ -64,14 +82,14 @@ TEST_P(DeviceProcesses, MapNewMemoryAsItComes) {
   for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
 }
 
-TEST_P(DeviceProcesses, AKilledRankEndsTheOthersSoon) {
-  ProcessRanks ranks(3, [](int, const auto& ready) -> std::string {
+void expect_a_killed_rank_ends_the_others(const std::string& algorithm) {
+  ProcessRanks ranks(3, [&](int, const auto& ready) -> std::string {
     make_device();
     init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
     Tensor t = ones({30'000}, DType::f32, cuda(0));
     try {
       for (int i = 0;; ++i) {
-        all_reduce(t, ReduceOp::avg);
+        all_reduce(t, ReduceOp::avg, {.algorithm = algorithm});
         if (i == 5) ready();
         (void)sum(t);  // the host waits for the device
       }
@@ -90,6 +108,9 @@ TEST_P(DeviceProcesses, AKilledRankEndsTheOthersSoon) {
     EXPECT_LE(report.ended - killed, std::chrono::seconds(2)) << report.text;
   }
 }
+
+TEST_P(DeviceProcesses, AKilledRankEndsTheOthersSoon) { expect_a_killed_rank_ends_the_others("two_shot"); }
+TEST_P(DeviceProcesses, AKilledRankEndsARingSoon) { expect_a_killed_rank_ends_the_others("ring"); }
 
 // The group goes through the host.
 TEST_P(DeviceProcesses, ARankThatCannotTakePartTellsTheOthers) {

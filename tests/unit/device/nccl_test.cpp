@@ -115,6 +115,98 @@ TEST_F(NcclTest, MessagesBarriersAndCpuTensorsGoThroughTheHost) {
       on_nccl());
 }
 
+class NcclMessages : public NcclTest {
+ protected:
+  const ScopedEnv by_nccl{"DIST_NCCL_MESSAGES", "1"};
+};
+
+TEST_F(NcclMessages, GoByNccl) {
+  run_ranks(
+      3,
+      [&](int rank) {
+        const int next = (rank + 1) % 3, before = (rank + 2) % 3;
+        for (int i = 0; i < 5; ++i) {
+          const Tensor mine = full({10 + i}, rank + i, DType::f32, gpu);
+          Tensor theirs = zeros({10 + i}, DType::f32, gpu);
+          Work got = irecv(theirs, before);
+          isend(mine, next).wait();
+          got.wait();
+          EXPECT_EQ(got.source_rank(), before);
+          EXPECT_EQ(sum(theirs), (10 + i) * (before + i));
+        }
+        Tensor t = full({10}, rank, DType::f32, gpu), none = zeros({0}, DType::f32, gpu);
+        if (rank == 0) send(t, 1);
+        if (rank == 1) {
+          EXPECT_EQ(recv(t, 0).source_rank(), 0);
+          EXPECT_EQ(sum(t), 0);
+        }
+        if (rank == 0) send(none, 1);
+        if (rank == 1) recv(none, 0);
+      },
+      on_nccl());
+  const auto groups = fake->groups();
+  EXPECT_EQ(std::count(groups.begin(), groups.end(), "send"), 16);
+  EXPECT_EQ(std::count(groups.begin(), groups.end(), "recv"), 16);
+  EXPECT_EQ(fake->comms_alive(), 0);
+  EXPECT_EQ(fake->misuse(), std::vector<std::string>{});
+}
+
+// Neither direction waits for the other, nor for a collective.
+TEST_F(NcclMessages, ProgressIndependently) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        const Tensor mine = full({10}, rank + 1, DType::f32, gpu);
+        Tensor theirs = zeros({10}, DType::f32, gpu), t = ones({10}, DType::f32, gpu);
+        Work got = irecv(theirs, 1 - rank);
+        Work put;
+        if (rank == 0) put = isend(mine, 1);
+        all_reduce(t);
+        EXPECT_EQ(sum(t), 20);
+        if (rank == 1) put = isend(mine, 0);
+        got.wait();
+        put.wait();
+        EXPECT_EQ(sum(theirs), 10 * (2 - rank));
+        const auto both = batch_isend_irecv({{P2P::irecv, theirs, 1 - rank}, {P2P::isend, t, 1 - rank}});
+        for (Work work : both) work.wait();
+        EXPECT_EQ(sum(theirs), 20);
+      },
+      on_nccl());
+  EXPECT_EQ(fake->comms_alive(), 0);
+}
+
+TEST_F(NcclMessages, WithATagGoThroughTheHost) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = full({10}, rank, DType::f32, gpu);
+        if (rank == 0) send(t, 1, {.tag = 5});
+        if (rank == 1) {
+          EXPECT_EQ(recv(t, {.tag = 5}).source_rank(), 0);
+          EXPECT_EQ(sum(t), 0);
+          EXPECT_DIST_ERROR(recv(t), Errc::unsupported, "NCCL receives from a rank that is named");
+        }
+      },
+      on_nccl());
+  EXPECT_EQ(fake->groups(), std::vector<std::string>{});
+}
+
+TEST_F(NcclMessages, OneThatNobodySendsEndsByItsTimeout) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = full({10}, rank, DType::f32, gpu);
+        if (rank == 1)
+          EXPECT_DIST_ERROR(recv(t, 0, {.timeout = std::chrono::milliseconds(200)}), Errc::timeout,
+                            "rank 0 has not begun it");
+        dist::sleep(std::chrono::milliseconds(500));
+        all_reduce(t);  // goes on
+        EXPECT_EQ(sum(t), 10);
+      },
+      on_nccl());
+  EXPECT_EQ(fake->comms_alive(), 0);
+}
+
 TEST_F(NcclTest, GroupsHaveCommunicatorsOfTheirOwn) {
   run_ranks(
       4,
@@ -125,6 +217,68 @@ TEST_F(NcclTest, GroupsHaveCommunicatorsOfTheirOwn) {
         all_reduce(u);
         EXPECT_EQ(sum(t), 10 * (rank % 2 == 0 ? 2 : 4));
         EXPECT_EQ(sum(u), 60);
+      },
+      on_nccl());
+  EXPECT_EQ(fake->comms_alive(), 0);
+}
+
+TEST_F(NcclTest, GroupsAreSplitOffOneThatIsConnected) {
+  run_ranks(
+      4,
+      [&](int rank) {
+        Tensor t = full({10}, rank, DType::f32, gpu);
+        Work pending = all_reduce(t, ReduceOp::sum, {.async_op = true});
+        const ProcessGroup half = split_group(rank % 2, -rank), some = new_group({3, 0, 2}),
+                           none = split_group(rank == 1 ? -1 : 5, 0);
+        pending.wait();
+        EXPECT_EQ(sum(t), 60);
+        t.fill_(half.rank());
+        broadcast(t, rank % 2, {.group = half});  // its second, as keys fall
+        EXPECT_EQ(sum(t), 10);
+        if (some.is_member()) {
+          std::vector<Tensor> all(3, Tensor());
+          for (Tensor& each : all) each = zeros({1}, DType::f32, gpu);
+          all_gather(all, full({1}, rank, DType::f32, gpu), {.group = some});
+          EXPECT_EQ(sum(all[0]) * 100 + sum(all[1]) * 10 + sum(all[2]), 302);
+        }
+        if (rank != 1) {
+          t.fill_(1);
+          all_reduce(t, ReduceOp::sum, {.group = none});
+          EXPECT_EQ(sum(t), 30);
+        }
+        const ProcessGroup quarter = split_group(half.rank(), 0, {.parent = half});
+        all_reduce(t, ReduceOp::sum, {.group = quarter});
+      },
+      on_nccl());
+  EXPECT_EQ(fake->ids_made(), 1U);
+  EXPECT_EQ(fake->comms_alive(), 0);
+  EXPECT_EQ(fake->misuse(), std::vector<std::string>{});
+}
+
+TEST_F(NcclTest, AGroupOfOneThatIsNotConnectedHasAnIdOfItsOwn) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = full({10}, rank, DType::f32, gpu);
+        const ProcessGroup pair = new_group({0, 1});
+        all_reduce(t, ReduceOp::sum, {.group = pair});
+        all_reduce(t);
+        EXPECT_EQ(sum(t), 20);
+      },
+      on_nccl());
+  EXPECT_EQ(fake->ids_made(), 2U);
+}
+
+TEST(NcclDevices, AGroupWorksOnTheDeviceOfTheOneItWasMadeOf) {
+  const FakeNcclGuard fake(FakeDeviceOptions{.count = 4});
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = ones({10}, DType::f32, cuda(rank)), elsewhere = ones({10}, DType::f32, cuda(2 + rank));
+        all_reduce(t);
+        const ProcessGroup pair = new_group({0, 1});
+        EXPECT_DIST_ERROR(all_reduce(elsewhere, ReduceOp::sum, {.group = pair}), Errc::invalid_argument,
+                          "made of a group that works on cuda:");
       },
       on_nccl());
   EXPECT_EQ(fake->comms_alive(), 0);

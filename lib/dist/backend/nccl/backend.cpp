@@ -6,6 +6,7 @@
 #include "dist/backend/collective_work.h"
 #include "dist/backend/entries.h"
 #include "dist/backend/nccl/collectives.h"
+#include "dist/backend/operation_options.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 
@@ -14,10 +15,13 @@ namespace {
 
 constexpr Timeout close_timeout = std::chrono::seconds(5);
 
-bool shares_gpus() {
-  const char* const value = std::getenv("DIST_NCCL_SHARE_GPU");
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
   return value && std::string_view(value) == "1";
 }
+
+bool shares_gpus() { return is_set("DIST_NCCL_SHARE_GPU"); }
+bool carries_messages() { return is_set("DIST_NCCL_MESSAGES"); }
 
 // NCCL refuses two ranks with the same GPU on the same host, so each is made a host of its own: they talk
 // over sockets then. Before NCCL reads its environment, which it does once.
@@ -62,9 +66,12 @@ std::shared_ptr<Library> library() {
   return found;
 }
 
-NcclBackend::NcclBackend(const BackendContext& context, std::shared_ptr<Library> library)
-    : StreamBackend("nccl", context), library_(std::move(library)) {
-  if (shares_gpus()) look_like_many_hosts(context_);
+NcclBackend::NcclBackend(const BackendContext& context, std::shared_ptr<Library> library, Role role)
+    : StreamBackend("nccl", context),
+      library_(std::move(library)),
+      role_(role),
+      communicator_(std::static_pointer_cast<Communicator>(context.split_off)) {
+  if (role == Role::group && shares_gpus()) look_like_many_hosts(context_);
 }
 
 NcclBackend::~NcclBackend() { stop(); }
@@ -97,11 +104,59 @@ Patience NcclBackend::patience_for(const Operation& operation) {
           .doing = fmt::format("rank {}: {}", context_.members[context_.rank], describe(operation))};
 }
 
+bool NcclBackend::is_ordered(const Operation& operation) const {
+  return role_ == Role::lane || StreamBackend::is_ordered(operation);
+}
+
+// Each way between two ranks is a communicator and a stream of its own: no message waits for another's
+// direction, nor for a collective.
+Backend* NcclBackend::lane_of(const Operation& operation) {
+  const bool through_host =
+      operation.device().type == DeviceType::cpu || operation.tag != 0 || operation.peer == context_.rank;
+  if (through_host || !carries_messages()) return nullptr;
+  if (operation.peer == any_rank)
+    fail(Errc::unsupported,
+         "rank {}: {}: NCCL receives from a rank that is named; name it, give the message a tag, or unset "
+         "DIST_NCCL_MESSAGES: then it goes through the host",
+         context_.members[context_.rank], describe(operation));
+  const std::scoped_lock lock(lanes_mutex_);
+  auto& lane = lanes_[{operation.peer, operation.kind}];
+  if (lane) return lane.get();
+  const bool is_send = operation.kind == OpKind::send;
+  const int from = is_send ? context_.rank : operation.peer, to = is_send ? operation.peer : context_.rank;
+  BackendContext between = context_;
+  between.group_name = fmt::format("{}, messages from {} to {}", context_.group_name, from, to);
+  between.rank = is_send ? 0 : 1;
+  between.members = Members({context_.members[from], context_.members[to]});
+  between.store = std::make_shared<PrefixStore>(fmt::format("messages {} {}", from, to), context_.store);
+  between.split_off = nullptr;
+  lane = std::make_unique<NcclBackend>(between, library_, Role::lane);
+  return lane.get();
+}
+
+void NcclBackend::finish_lanes() {
+  for (const auto& [way, lane] : lanes_) (void)lane->finish();
+}
+
 void NcclBackend::connect(const Operation& operation) {
   watch_members(operation);
+  if (communicator_ && communicator_->device() != device())
+    fail(Errc::invalid_argument,
+         "rank {}: {} has tensors on {}, but {} was made of a group that works on {}; use one device a rank",
+         context_.members[context_.rank], describe(operation), device().str(), context_.group_name,
+         communicator_->device().str());
+  if (communicator_) return;
   communicator_ = std::make_unique<Communicator>(library_, device(), context_, patience_for(operation));
   log(LogLevel::info, "NCCL {} has connected the {} ranks of {}", library_->version(),
       context_.members.size(), context_.group_name);
+}
+
+std::shared_ptr<void> NcclBackend::split(const Share& share, Timeout timeout) {
+  return communicator_->split(
+      share, {.deadline = Deadline::after(timeout),
+              .look = [this] { wait_a_little(); },
+              .doing = fmt::format("rank {}: making a group of {}", context_.members[context_.rank],
+                                   context_.group_name)});
 }
 
 void NcclBackend::start(const Operation& operation) {
@@ -114,9 +169,19 @@ void NcclBackend::let_go() noexcept {
   if (communicator_) communicator_->abort();
 }
 
+// Of a lane.
+void NcclBackend::meet_other_end() {
+  Operation leaving;
+  leaving.timeout = close_timeout;
+  const auto net = context_.endpoint->open(options_of(context_, leaving, "leaving the group", lanes_tag));
+  std::byte mine{}, theirs{};
+  const int other = 1 - context_.rank;
+  send_recv(*net, {&mine, 1, DType::u8, cpu}, other, {&theirs, 1, DType::u8, cpu}, other);
+}
+
 // All ranks come here when their work has ended, and none goes before the others have.
 void NcclBackend::part() {
-  meet_on_host(close_timeout);
+  role_ == Role::group ? meet_on_host(close_timeout) : meet_other_end();
   Operation leaving;
   leaving.timeout = close_timeout;
   communicator_->close(patience_for(leaving));

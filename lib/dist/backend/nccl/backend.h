@@ -2,33 +2,49 @@
 // as the host backend runs it (StreamBackend).
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "dist/backend/nccl/communicator.h"
 #include "dist/backend/stream_backend.h"
 
 namespace dist::nccl {
 
+// What one is for: all of a group, or the messages from the first of two ranks to the second, in their order.
+enum class Role : std::uint8_t { group, lane };
+
 class NcclBackend final : public StreamBackend {
  public:
-  NcclBackend(const BackendContext& context, std::shared_ptr<Library> library);
+  NcclBackend(const BackendContext& context, std::shared_ptr<Library> library, Role role = Role::group);
   ~NcclBackend() override;
 
   bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
                 std::string* why) const override;
+  bool can_split() override { return is_at_rest(); }
+  std::shared_ptr<void> split(const Share& share, Timeout timeout) override;
 
  private:
+  bool is_ordered(const Operation& operation) const override;
+  Backend* lane_of(const Operation& operation) override;
+  void finish_lanes() override;
   void connect(const Operation& operation) override;
   Way way_of(const Operation& operation) const override;
   void start(const Operation& operation) override;
   void look(const Operation& operation) override;
   void let_go() noexcept override;
   void part() override;
+  void meet_other_end();
   Patience patience_for(const Operation& operation);
 
   const std::shared_ptr<Library> library_;
-  std::unique_ptr<Communicator> communicator_;
+  const Role role_;
+  std::shared_ptr<Communicator> communicator_;
+  std::mutex lanes_mutex_;                                                // of the next
+  std::map<std::pair<int, OpKind>, std::unique_ptr<NcclBackend>> lanes_;  // by peer and direction
 };
 
 }  // namespace dist::nccl

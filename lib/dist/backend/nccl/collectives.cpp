@@ -104,9 +104,9 @@ void enqueue(const Flight& f) {
     case OpKind::all_gather: return all_gather(f);
     case OpKind::reduce_scatter: return reduce_scatter(f);
     case OpKind::all_to_all: return all_to_all(f);
-    case OpKind::barrier:
-    case OpKind::send:
-    case OpKind::recv: break;
+    case OpKind::send: return f.send(f.in(), 1);  // in a lane, from 0 to 1
+    case OpKind::recv: return f.recv(f.out(), 0);
+    case OpKind::barrier: break;
   }
   fail(Errc::internal, "nccl::run was given a {}", name(operation.kind));
 }

@@ -14,7 +14,7 @@ constexpr std::string_view refusal = "refused: ";  // in the id's place: the fir
 
 Communicator::Communicator(std::shared_ptr<Library> library, Device device, const BackendContext& context,
                            const Patience& patience)
-    : library_(std::move(library)), rank_(context.rank), size_(context.members.size()) {
+    : library_(std::move(library)), device_(device), rank_(context.rank), size_(context.members.size()) {
   const UniqueId id = agree_on_id(context, patience);
   comm_ = library_->begin(device, size_, id, rank_);
   try {
@@ -23,6 +23,29 @@ Communicator::Communicator(std::shared_ptr<Library> library, Device device, cons
     abort();
     throw;
   }
+}
+
+Communicator::Communicator(std::shared_ptr<Library> library, Device device, Comm comm, int rank, int size)
+    : library_(std::move(library)), device_(device), rank_(rank), size_(size), comm_(comm) {}
+
+// `made` is left to NCCL where it may still write it.
+std::unique_ptr<Communicator> Communicator::split(const Share& share, const Patience& patience) {
+  auto made = std::make_unique<Comm>(nullptr);
+  try {
+    {
+      const std::scoped_lock lock(mutex_);
+      library_->begin_split(use(), share.color, share.rank, made.get());
+    }
+    await(patience, fmt::format("NCCL has not split the {} ranks", size_));
+  } catch (...) {
+    (void)made.release();
+    abort();
+    throw;
+  }
+  if (!*made) return nullptr;
+  auto child = std::make_unique<Communicator>(library_, device_, *made, share.rank, share.size);
+  child->await(patience, fmt::format("NCCL has not connected the {} ranks", share.size));
+  return child;
 }
 
 UniqueId Communicator::agree_on_id(const BackendContext& context, const Patience& patience) {

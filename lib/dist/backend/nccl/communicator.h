@@ -23,12 +23,19 @@ class Communicator {
   // Every member calls it. The first one makes the id and puts it in the group's store.
   Communicator(std::shared_ptr<Library> library, Device device, const BackendContext& context,
                const Patience& patience);
+  // One that NCCL has made.
+  Communicator(std::shared_ptr<Library> library, Device device, Comm comm, int rank, int size);
   ~Communicator() { abort(); }
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  Device device() const { return device_; }
+
+  // Makes communicators of its ranks, which all call it and have nothing else under way: as
+  // Library::begin_split. Null for color -1. If it fails, this one is aborted.
+  std::unique_ptr<Communicator> split(const Share& share, const Patience& patience);
 
   // Enqueues what `calls` does as one operation.
   using Calls = std::function<void(Library& library, Comm comm)>;
@@ -45,6 +52,7 @@ class Communicator {
   Comm use();  // with mutex_ held
 
   const std::shared_ptr<Library> library_;
+  const Device device_;
   const int rank_, size_;
   std::mutex mutex_;  // of the handle, and of every call with it
   Comm comm_ = nullptr;

@@ -81,6 +81,14 @@ class NcclLibrary final : public Library {
     return comm;
   }
 
+  // The new ones are as their parent is: they do not block.
+  void begin_split(Comm parent, int color, int key, Comm* made) override {
+    static_assert(sizeof(ncclComm_t) == sizeof(Comm));
+    check(f_.ncclCommSplit(of(parent), color < 0 ? NCCL_SPLIT_NOCOLOR : color, key,
+                           reinterpret_cast<ncclComm_t*>(made), nullptr),
+          "ncclCommSplit", parent);
+  }
+
   bool is_busy(Comm comm) override {
     ncclResult_t state = ncclSuccess;
     check(f_.ncclCommGetAsyncError(of(comm), &state), "ncclCommGetAsyncError", comm);

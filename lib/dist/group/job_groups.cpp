@@ -1,0 +1,60 @@
+// The groups of a job, and what each is given.
+#include <algorithm>
+#include <set>
+
+#include "dist/group/group_observer.h"
+#include "dist/group/job_state.h"
+
+namespace dist {
+
+// One where hosts are not kept: among virtual ranks.
+int JobState::nodes_of(const Members& members) const {
+  std::set<int> hosts;
+  for (const int member : members.list())
+    if (static_cast<std::size_t>(member) < job.hosts.size())
+      hosts.insert(job.hosts[static_cast<std::size_t>(member)]);
+  return std::max(1, static_cast<int>(hosts.size()));
+}
+
+std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity,
+                                                std::shared_ptr<void> split_off) {
+  auto group = make_group(std::move(identity));
+  give_backend(*group, std::move(split_off));
+  return group;
+}
+
+std::shared_ptr<GroupState> JobState::make_group(GroupState::Identity identity) {
+  auto group = std::make_shared<GroupState>(std::move(identity), job.rank);
+  group->job = this;
+  log->recorder.name_group(group->identity.context, group->identity.name, group->identity.ranks);
+  groups.push_back(group);
+  return group;
+}
+
+void JobState::give_backend(GroupState& group, std::shared_ptr<void> split_off) {
+  if (group.rank < 0) return;
+  BackendContext backend;
+  backend.group_name = group.identity.name;
+  backend.context = group.identity.context;
+  backend.rank = group.rank;
+  backend.members = group.identity.ranks;
+  if (job.store) backend.store = std::make_shared<PrefixStore>("group/" + group.identity.name, job.store);
+  backend.endpoint = endpoint;
+  backend.send_mode = settings.send_mode;
+  backend.costs = &costs;
+  backend.nodes = nodes_of(backend.members);
+  group.observer = make_group_observer(*this, group);
+  backend.observer = group.observer.get();
+  backend.split_off = std::move(split_off);
+  group.backend = find_backend(group.identity.backend).make(backend);
+}
+
+void JobState::remove_group(GroupState& group) {
+  group.finish_pending();
+  group.backend.reset();
+  group.observer.reset();
+  group.job = nullptr;
+  std::erase_if(groups, [&](const auto& candidate) { return candidate.get() == &group; });
+}
+
+}  // namespace dist

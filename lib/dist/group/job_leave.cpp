@@ -1,0 +1,67 @@
+// How a rank leaves its job.
+#include "dist/core/log.h"
+#include "dist/group/bounded.h"
+#include "dist/group/job_state.h"
+#include "dist/group/run_trace.h"
+#include "dist/group/work_watch.h"
+
+namespace dist {
+namespace {
+
+// How long a rank that leaves in disorder keeps the store for the others.
+constexpr Timeout hasty_patience = std::chrono::seconds(1);
+
+}  // namespace
+
+JobState::~JobState() {
+  if (!left_) close("");
+}
+
+void JobState::finish() {
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    (*group)->finish_pending();
+  }
+  leave_with("", Deadline::after(leave_patience));
+}
+
+void JobState::close(const std::string& text) noexcept {
+  const std::string reason(check::without_finding(text));
+  try {
+    if (endpoint) endpoint->abort(fmt::format("rank {} is leaving the job: {}", job.rank, reason));
+  } catch (const std::exception& error) {
+    dist::log(LogLevel::debug, "leaving: {}", error.what());
+  }
+  leave_with(reason, Deadline::after(hasty_patience));
+}
+
+void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept {
+  left_ = true;
+  if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
+  if (watchdog) watchdog->leaving(reason.empty());
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    (*group)->backend.reset();
+    (*group)->observer.reset();
+    (*group)->job = nullptr;
+  }
+  groups.clear();
+  watchdog.reset();
+  signal_dump_.reset();
+  if (endpoint) endpoint->close(reason);
+  endpoint.reset();
+  leave_store(deadline);
+  if (tracer) write_trace(*tracer, settings.trace_file);  // last: nobody waits for this rank any more
+  tracer.reset();
+}
+
+// The store's keeper may be stopped or cut off; that must not hold up a rank that leaves.
+void JobState::leave_store(Deadline deadline) noexcept {
+  if (!job.base) return;
+  try {
+    const auto leaving = std::make_shared<Job>(std::move(job));
+    run_within(deadline.left() + hasty_patience, [leaving, deadline] { leave(*leaving, deadline); });
+  } catch (const std::exception& error) {
+    dist::log(LogLevel::debug, "leaving the store: {}", error.what());
+  }
+}
+
+}  // namespace dist

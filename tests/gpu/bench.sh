@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# What collectives cost on this GPU, for RESULTS.md: bench.sh DISTLAB CHECKOUT BUILD. Rows as JSON in BUILD/gpu_bench.
+# 77: skipped. Figures of a build for development are not worth writing down: ./distlab --preset release test --gpu.
+set -euo pipefail
+program=$1
+export DISTLAB_ROOT=$2 DISTLAB_BUILD=$3
+
+if [[ ! -e /dev/nvidiactl && ! -e /dev/dxg ]]; then
+  echo 'no GPU: neither /dev/nvidiactl nor /dev/dxg is there'
+  exit 77
+fi
+out=$DISTLAB_BUILD/gpu_bench
+mkdir -p "$out"
+for ranks in 2 4 8; do
+  "$program" bench all_reduce --backend cuda -n $ranks --min 4 --max 256MiB --factor 8 --json "$out/cuda_$ranks.json"
+done
+for algorithm in ring tree double_binary_tree; do
+  "$program" bench all_reduce --backend cuda -n 8 -a $algorithm --min 64KiB --max 64MiB --factor 16 \
+    --json "$out/cuda_8_$algorithm.json"
+done
+gpus=$(nvidia-smi --list-gpus | wc -l)
+if ((gpus > 1)); then # a rank for each
+  "$program" bench all_reduce --backend cuda -n "$gpus" --compare nccl --json "$out/cuda_and_nccl_$gpus.json"
+fi

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# The cuda backend's short sweep under compute-sanitizer: sanitizer.sh memcheck|racecheck PROGRAM. 77: skipped.
+set -euo pipefail
+tool=$1 program=$2
+
+skip() {
+  echo "$1"
+  exit 77
+}
+[[ -e /dev/nvidiactl || -e /dev/dxg ]] || skip 'no GPU: neither /dev/nvidiactl nor /dev/dxg is there'
+PATH=$PATH:/usr/local/cuda/bin
+command -v compute-sanitizer > /dev/null ||
+  skip 'no compute-sanitizer on PATH nor in /usr/local/cuda/bin: it comes with the whole CUDA Toolkit'
+exec compute-sanitizer --tool "$tool" --error-exitcode 1 "$program" --gtest_filter=Gpu.AShortSweepIsExact

@@ -1,0 +1,175 @@
+// The algorithms of collectives/ on device tensors, by messages between the ranks' devices.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "dist/collectives/algorithms.h"
+#include "dist/core/device.h"
+#include "dist/dist.h"
+
+#include "support/expect_error.h"
+#include "support/fake_device.h"
+#include "support/ranks.h"
+#include "unit/device/device_sweep.h"
+#include "unit/device/on_backend.h"
+
+namespace dist::test {
+namespace {
+
+RankOptions on_cuda() { return on_backend("cuda"); }
+
+std::vector<std::string_view> names_of(OpKind collective) {
+  std::vector<std::string_view> names;
+  for (const AlgorithmEntry& entry : algorithms())
+    if (entry.collective == collective) names.push_back(entry.name);
+  return names;
+}
+
+// DIST_ALGO for the i-th algorithm of every collective; those with fewer begin again.
+std::string ith_of_all(std::size_t i) {
+  std::vector<std::string> settings;
+  for (const OpKind kind : {OpKind::broadcast, OpKind::reduce, OpKind::all_reduce, OpKind::scatter,
+                            OpKind::gather, OpKind::all_gather, OpKind::reduce_scatter, OpKind::all_to_all}) {
+    const auto names = names_of(kind);
+    settings.push_back(fmt::format("{}:{}", name(kind), names[i % names.size()]));
+  }
+  return fmt::format("{}", fmt::join(settings, ","));
+}
+
+struct Case {
+  std::string label, sync;
+  int ranks = 1;
+  FakeDeviceOptions fake = {};
+  friend void PrintTo(const Case& c, std::ostream* out) {
+    *out << c.label << " " << c.sync << " " << c.ranks;
+  }
+};
+
+class DeviceMessagesSweep : public testing::TestWithParam<Case> {};
+
+TEST_P(DeviceMessagesSweep, EveryAlgorithmGivesWhatTheHostGives) {
+  const ScopedEnv sync("DIST_CUDA_SYNC", GetParam().sync);
+  for (std::size_t i = 0; i < names_of(OpKind::all_reduce).size(); ++i) {
+    const ScopedEnv named("DIST_ALGO", ith_of_all(i));
+    const FakeDeviceGuard fake(GetParam().fake);
+    run_ranks(
+        GetParam().ranks,
+        [&](int rank) {
+          for (const std::int64_t count : {0, 7, 1000}) sweep_collectives(device_of(rank), count, DType::f32);
+          sweep_collectives(device_of(rank), 1000, DType::i64, {.async_op = true});
+        },
+        on_cuda());
+    EXPECT_EQ(fake->host_pages_registered(), 0U);
+  }
+}
+
+std::vector<Case> cases() {
+  return {{"one_device", "events", 5},
+          {"one_device", "flags", 2},
+          {"one_device", "host", 3},
+          {"two_devices", "flags", 3, {.count = 2}},
+          {"caching", "events", 4, {.caches = true}}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Device, DeviceMessagesSweep, testing::ValuesIn(cases()), [](const auto& test) {
+  return fmt::format("{}_{}_{}", test.param.label, test.param.sync, test.param.ranks);
+});
+
+class DeviceMessages : public testing::TestWithParam<std::string> {
+ protected:
+  const ScopedEnv sync{"DIST_CUDA_SYNC", GetParam()};
+};
+
+// Two dozen segments, more than a pair of ranks may have under way.
+TEST_P(DeviceMessages, LongDataIsPipelined) {
+  const FakeDeviceGuard fake(FakeDeviceOptions{.longest_rest = std::chrono::microseconds(20)});
+  run_ranks(
+      5,
+      [&](int rank) {
+        for (const char* algorithm : {"ring", "ring_segmented", "tree", "double_binary_tree"}) {
+          Tensor t = full({800'000}, rank + 1, DType::f32, cuda(0));
+          all_reduce(t, ReduceOp::sum, {.algorithm = algorithm});
+          EXPECT_EQ(sum(t), 800'000.0 * 15) << algorithm;
+        }
+      },
+      on_cuda());
+}
+
+// Nothing of it goes through the host: the device adds, and no tensor leaves it.
+TEST_P(DeviceMessages, TheDataStaysOnTheDevice) {
+  const FakeDeviceGuard fake;
+  run_ranks(
+      3,
+      [&](int rank) {
+        Tensor t = full({1000}, rank, DType::f32, cuda(0));
+        barrier();
+        const std::size_t adds = fake->reductions(), detours = fake->detours();
+        barrier();
+        all_reduce(t, ReduceOp::premul_sum(2), {.algorithm = "ring"});
+        device_api(DeviceType::cuda).synchronize(cuda(0), current_stream(cuda(0)));
+        barrier();
+        EXPECT_EQ(fake->reductions() - adds, 3 * 2U);  // each rank adds n - 1 times
+        EXPECT_EQ(fake->detours(), detours);
+        barrier();
+        EXPECT_EQ(sum(t), 1000 * 6);
+      },
+      on_cuda());
+}
+
+// A rank whose stream stands still: the others run ahead as far as they can, and nothing is overwritten.
+TEST_P(DeviceMessages, AStreamThatStandsStillHoldsUpTheOthersNotTheHosts) {
+  const FakeDeviceGuard fake;
+  if (GetParam() == "host") GTEST_SKIP() << "there the hosts wait for their streams";
+  run_ranks(
+      3,
+      [&](int rank) {
+        const Stream own(cuda(0));
+        const StreamGuard guard(cuda(0), own.handle());
+        std::vector<Tensor> tensors;
+        for (int i = 0; i < 30; ++i) tensors.push_back(full({10}, rank + i, DType::f32, cuda(0)));
+        own.synchronize();
+        if (rank == 1) fake->hold(cuda(0), own.handle(), true);
+        for (Tensor& t : tensors) all_reduce(t, ReduceOp::sum, {.algorithm = "ring"});
+        dist::sleep(std::chrono::milliseconds(50));
+        if (rank == 1) fake->hold(cuda(0), own.handle(), false);
+        for (int i = 0; i < 30; ++i) EXPECT_EQ(sum(tensors[static_cast<std::size_t>(i)]), 10 * (3 + 3 * i));
+      },
+      on_cuda());
+}
+
+TEST_P(DeviceMessages, RanksThatDifferLearnIt) {
+  const FakeDeviceGuard fake;
+  EXPECT_DIST_ERROR(run_ranks(
+                        2,
+                        [&](int rank) {
+                          Tensor t = zeros({rank == 0 ? 100 : 102}, DType::f32, cuda(0));
+                          all_reduce(t, ReduceOp::sum, {.algorithm = "ring"});
+                          (void)sum(t);
+                        },
+                        on_cuda()),
+                    Errc::mismatch, "do all ranks pass equal sizes?");
+}
+
+TEST_P(DeviceMessages, AnAlgorithmThatDoesNotExistIsRefused) {
+  const FakeDeviceGuard fake;
+  run_ranks(
+      2,
+      [&](int) {
+        Tensor t = ones({10}, DType::f32, cuda(0));
+        EXPECT_DIST_ERROR(all_reduce(t, ReduceOp::sum, {.algorithm = "rings"}), Errc::invalid_argument,
+                          "all_reduce has no algorithm \"rings\"");
+        all_reduce(t);
+        EXPECT_EQ(sum(t), 20);
+      },
+      on_cuda());
+}
+
+INSTANTIATE_TEST_SUITE_P(Device, DeviceMessages, testing::Values("events", "flags", "host"),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace dist::test

@@ -1,0 +1,67 @@
+// Ranks whose devices do not reach each other work through the host, by memory that is registered with the
+// devices.
+#include "dist/backend/staging.h"
+
+#include <gtest/gtest.h>
+
+#include "dist/dist.h"
+
+#include "support/fake_device.h"
+#include "support/ranks.h"
+#include "unit/device/device_sweep.h"
+#include "unit/device/on_backend.h"
+
+namespace dist::test {
+namespace {
+
+TEST(Staging, GivesWhatTheHostGives) {
+  const FakeDeviceGuard fake(FakeDeviceOptions{.count = 2, .reaches_all = false});
+  run_ranks(
+      3,
+      [&](int rank) {
+        for (const DType dtype : {DType::f32, DType::bf16, DType::u8})
+          for (const std::int64_t count : {0, 1, 1000, 20'000})
+            sweep_collectives(device_of(rank), count, dtype);
+        sweep_collectives(device_of(rank), 1000, DType::f32, {.async_op = true});
+      },
+      on_backend("cuda"));
+  EXPECT_EQ(fake->host_pages_registered(), 0U);
+}
+
+TEST(Staging, CopiesOfCollectivesTakeNoDetour) {
+  const FakeDeviceGuard fake(FakeDeviceOptions{.count = 2, .reaches_all = false});
+  run_ranks(
+      2,
+      [&](int rank) {
+        const Device gpu = device_of(rank);
+        for (const std::int64_t count : {10, 100'000, 10}) {
+          Tensor t = full({count}, rank + 1, DType::f32, gpu);
+          device_api(DeviceType::cuda).synchronize(gpu, current_stream(gpu));
+          barrier();
+          const std::size_t before = fake->detours();
+          barrier();
+          all_reduce(t);
+          barrier();
+          EXPECT_EQ(fake->detours(), before) << count;
+          EXPECT_EQ(fake->reductions(), 0U);
+          barrier();
+          EXPECT_EQ(sum(t), 3.0 * static_cast<double>(count));
+        }
+      },
+      on_backend("cuda"));
+}
+
+TEST(Staging, PinnedMemoryGrowsAndIsLetGo) {
+  const FakeDeviceGuard fake;
+  {
+    PinnedMemory memory(cuda(0));
+    std::byte* const first = memory.at_least(100);
+    EXPECT_EQ(memory.at_least(4096), first) << "a page was registered";
+    (void)memory.at_least(10'000);
+    EXPECT_EQ(fake->host_pages_registered(), 1U);
+  }
+  EXPECT_EQ(fake->host_pages_registered(), 0U);
+}
+
+}  // namespace
+}  // namespace dist::test
