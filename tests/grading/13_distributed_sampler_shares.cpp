@@ -102,9 +102,11 @@ void expect_other_orders(const Sampling& asked) {
           std::max<std::int64_t>(asked.epochs[before], 0) == std::max<std::int64_t>(asked.epochs[epoch], 0);
       if ((in_epoch(replies[0], before) == got) == same_number) continue;
       diagnose(asked, asked.epochs[epoch], got);
-      ADD_FAILURE() << fmt::format("{}: expected {} than in epoch {}; rank 0 has {} there and {} here",
+      const auto then = asked.epochs[before] < 0 ? std::string("before set_epoch()")
+                                                 : fmt::format("in epoch {}", asked.epochs[before]);
+      ADD_FAILURE() << fmt::format("{}: expected {} {}; rank 0 has {} there and {} here",
                                    asked.text(asked.epochs[epoch]),
-                                   same_number ? "no other order" : "another order", asked.epochs[before],
+                                   same_number ? "the order it had" : "another order than", then,
                                    text(in_epoch(replies[0], before)[0]), text(got[0]));
       return;
     }
