@@ -13,12 +13,6 @@
 namespace distlab {
 namespace {
 
-// By distrun, torchrun or mpirun: then this process is one of the ranks.
-bool is_launched() {
-  return dist::process_environment("RANK").has_value() ||
-         dist::process_environment("OMPI_COMM_WORLD_RANK").has_value();
-}
-
 int ranks_for(const TrainOptions& options) {
   const auto& scheme = scheme_named(options.scheme);
   if (scheme.one_rank && options.ranks > 1)
@@ -40,7 +34,7 @@ void train_on_this_rank(const TrainOptions& options) {
 
 int train(const TrainOptions& options) {
   const int ranks = ranks_for(options);
-  if (is_launched())
+  if (dist::is_launched())
     train_on_this_rank(options);
   else
     dist::spawn(ranks, [&](int) { train_on_this_rank(options); });
