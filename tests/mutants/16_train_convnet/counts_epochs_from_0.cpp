@@ -1,4 +1,4 @@
-// Misconception: a resumed run counts its own epochs. (Their order is that of epochs 0, 1, ...)
+// Misconception: a resumed run counts its own epochs. Their order is that of epochs 0, 1, ...
 //
 // Killed by: Step5Train.killed_and_resumed
 // Diagnosis: resume_counts_epochs_from_0

@@ -1,4 +1,4 @@
-// Misconception: weights and optimizer are back, so the run begins. (With which epoch?)
+// Misconception: weights and optimizer are back, so the run begins. With which epoch?
 //
 // Killed by: Step4Checkpoint.everything_comes_back
 // Diagnosis: epoch_lost

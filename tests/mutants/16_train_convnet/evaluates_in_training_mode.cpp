@@ -1,4 +1,4 @@
-// Misconception: no gradients, no training: the mode makes no difference. (Batch norm has two.)
+// Misconception: no gradients, no training: the mode makes no difference. Batch norm has two.
 //
 // Killed by: Step3Evaluate.rank_0s_model_in_evaluation_mode
 // Diagnosis: evaluates_in_training_mode

@@ -1,4 +1,4 @@
-// Misconception: after an epoch of DDP all ranks have the same model. (Not the same running statistics.)
+// Misconception: after an epoch of DDP all ranks have the same model. Not the same running statistics.
 //
 // Killed by: Step3Evaluate.rank_0s_model_in_evaluation_mode
 // Diagnosis: every_rank_judges_its_own_model

@@ -1,4 +1,4 @@
-// Misconception: DDP is DDP; its options are for speed. (And for the order of adding.)
+// Misconception: DDP is DDP; its options are for speed. And for the order of adding.
 //
 // Killed by: Step5Train.killed_and_resumed
 // Diagnosis: adds_in_another_order

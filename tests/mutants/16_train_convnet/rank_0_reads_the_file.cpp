@@ -1,4 +1,4 @@
-// Misconception: rank 0 reads the checkpoint, and DDP brings it to all. (Not what the optimizer remembers.)
+// Misconception: rank 0 reads the checkpoint, and DDP brings it to all. Not what the optimizer remembers.
 //
 // Killed by: Step5Train.killed_and_resumed
 // Diagnosis: only_rank_0_resumes

@@ -1,4 +1,4 @@
-// Misconception: a model is its parameters. (And its buffers.)
+// Misconception: a model is its parameters. And its buffers.
 //
 // Killed by: Step4Checkpoint.everything_comes_back
 // Diagnosis: running_statistics_lost

@@ -1,4 +1,4 @@
-// Misconception: the ranks train together, since they are in one group. (Who averages?)
+// Misconception: the ranks train together, since they are in one group. Who averages?
 //
 // Killed by: Step5Train.as_one_process_does
 // Diagnosis: trains_alone

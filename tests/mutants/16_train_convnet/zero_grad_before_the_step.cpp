@@ -1,4 +1,4 @@
-// Misconception: gradients are cleared once they have been used. (But the optimizer is who uses them.)
+// Misconception: gradients are cleared once they have been used. But the optimizer is who uses them.
 //
 // Killed by: Step1Step.gradients_of_this_batch_alone
 // Diagnosis: zeroes_before_the_step

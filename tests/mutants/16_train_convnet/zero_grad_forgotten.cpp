@@ -1,4 +1,4 @@
-// Misconception: backward computes the gradients. (It adds them to what is there.)
+// Misconception: backward computes the gradients. It adds them to what is there.
 //
 // Killed by: Step1Step.gradients_of_this_batch_alone
 // Diagnosis: adds_to_old_gradients
