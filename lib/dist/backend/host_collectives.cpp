@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #include "dist/backend/operation_options.h"
 #include "dist/backend/run_collective.h"
 #include "dist/backend/run_direct.h"

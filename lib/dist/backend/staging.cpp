@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dist/core/error.h"
 #include "dist/core/kernels.h"
 #include "dist/core/log.h"
 

@@ -194,11 +194,16 @@ std::string slurm_store(const Variables& vars, const std::string& job, const std
   return tcp_address(list_name, first.first, master_port(vars, port));
 }
 
+// Not in a batch script, which Slurm starts as well.
+std::optional<std::string> slurm_step(const Variables& vars) {
+  return vars.first({"SLURM_STEP_ID", "SLURM_STEPID"});
+}
+
 LaunchInfo from_slurm(const Variables& vars) {
   LaunchInfo info;
   info.launcher = "srun";
   read_ranks(vars, slurm_names, info);
-  const auto step = vars.first({"SLURM_STEP_ID", "SLURM_STEPID"});
+  const auto step = slurm_step(vars);
   if (!step) {
     fail(Errc::not_initialized,
          "SLURM_PROCID is {} and SLURM_NTASKS is {}, but there is no SLURM_STEP_ID: this is the batch script "
@@ -213,10 +218,16 @@ LaunchInfo from_slurm(const Variables& vars) {
   return info;
 }
 
+bool says_torchrun(const Variables& vars) { return vars.has("RANK") || vars.has("WORLD_SIZE"); }
+bool says_open_mpi(const Variables& vars) {
+  return vars.has("OMPI_COMM_WORLD_RANK") || vars.has("OMPI_COMM_WORLD_SIZE");
+}
+bool says_slurm(const Variables& vars) { return vars.has("SLURM_PROCID") && vars.has("SLURM_NTASKS"); }
+
 LaunchInfo from_launcher(const Variables& vars) {
-  if (vars.has("RANK") || vars.has("WORLD_SIZE")) return from_torchrun(vars);
-  if (vars.has("OMPI_COMM_WORLD_RANK") || vars.has("OMPI_COMM_WORLD_SIZE")) return from_open_mpi(vars);
-  if (vars.has("SLURM_PROCID") && vars.has("SLURM_NTASKS")) return from_slurm(vars);
+  if (says_torchrun(vars)) return from_torchrun(vars);
+  if (says_open_mpi(vars)) return from_open_mpi(vars);
+  if (says_slurm(vars)) return from_slurm(vars);
   fail(Errc::not_initialized,
        "this process was not started as a rank: RANK and WORLD_SIZE are not set; start it with distrun "
        "--nproc-per-node 4 PROGRAM (torchrun, mpirun and srun will do too), or call dist::spawn(4, ...)");
@@ -236,6 +247,13 @@ LaunchInfo read_environment(const GetEnv& get_env) {
 }
 
 LaunchInfo read_environment() { return read_environment(process_environment); }
+
+bool is_launched(const GetEnv& get_env) {
+  const Variables vars(get_env);
+  return says_torchrun(vars) || says_open_mpi(vars) || (says_slurm(vars) && slurm_step(vars));
+}
+
+bool is_launched() { return is_launched(process_environment); }
 
 Timeout read_timeout(const GetEnv& get_env) {
   const auto text = get_env("DIST_TIMEOUT");

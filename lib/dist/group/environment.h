@@ -29,6 +29,11 @@ using GetEnv = std::function<std::optional<std::string>(const std::string&)>;
 LaunchInfo read_environment(const GetEnv& get_env);
 LaunchInfo read_environment();  // of this process
 
+// Whether a launcher has started this process as one of its ranks, so that init_process_group() will find a
+// job. Otherwise it may start ranks of its own, by spawn().
+bool is_launched(const GetEnv& get_env);
+bool is_launched();  // this process
+
 // DIST_TIMEOUT in seconds (fractions allowed), otherwise default_timeout.
 Timeout read_timeout(const GetEnv& get_env);
 

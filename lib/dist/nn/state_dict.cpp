@@ -18,6 +18,20 @@ const Tensor* find(const StateDict& dict, std::string_view name) {
   return found == dict.end() ? nullptr : &found->tensor;
 }
 
+StateDict with_prefix(std::string_view prefix, const StateDict& dict) {
+  StateDict all;
+  for (const auto& [name, tensor] : dict) all.push_back({std::string(prefix) + name, tensor});
+  return all;
+}
+
+StateDict part(const StateDict& dict, std::string_view prefix) {
+  StateDict found;
+  for (const auto& [name, tensor] : dict) {
+    if (name.starts_with(prefix)) found.push_back({name.substr(prefix.size()), tensor});
+  }
+  return found;
+}
+
 void copy_state(std::string_view who, const StateDict& to, const StateDict& from) {
   for (const auto& [name, tensor] : from) {
     if (!find(to, name))

@@ -19,6 +19,12 @@ using StateDict = std::vector<NamedTensor>;
 // The tensor of that name, or null.
 const Tensor* find(const StateDict& dict, std::string_view name);
 
+// All names with `prefix` in front ("model."), so that several states fit into one file; the tensors are
+// shared.
+StateDict with_prefix(std::string_view prefix, const StateDict& dict);
+// The other way round: those whose names begin with it, without it.
+StateDict part(const StateDict& dict, std::string_view prefix);
+
 // Copies each tensor of `from` into the one of that name in `to`. Error{invalid_argument}, beginning with
 // `who`, for a name that one of them lacks and for another shape or dtype; then nothing has been copied.
 void copy_state(std::string_view who, const StateDict& to, const StateDict& from);

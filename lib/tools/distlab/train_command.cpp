@@ -13,12 +13,6 @@
 namespace distlab {
 namespace {
 
-// By distrun, torchrun or mpirun: then this process is one of the ranks.
-bool is_launched() {
-  return dist::process_environment("RANK").has_value() ||
-         dist::process_environment("OMPI_COMM_WORLD_RANK").has_value();
-}
-
 // Ranks or threads, as the scheme has.
 int workers_for(const TrainOptions& options) {
   const auto& scheme = scheme_named(options.scheme);
@@ -43,7 +37,7 @@ int train(const TrainOptions& options) {
   TrainOptions complete = options;
   complete.ranks = workers_for(options);
   const int ranks = scheme_named(options.scheme).workers == Workers::ranks ? complete.ranks : 1;
-  if (is_launched())
+  if (dist::is_launched())
     train_on_this_rank(complete);
   else
     dist::spawn(ranks, [&](int) { train_on_this_rank(complete); });

@@ -205,6 +205,13 @@ TEST(Environment, EveryMalformedValueIsNamedWithItsVariable) {
   }
 }
 
+TEST(Environment, KnowsWhetherALauncherHasStartedThisProcess) {
+  for (const Map& launched : {by_hand, torchrun, mpirun, srun, Map{{"RANK", "0"}}})
+    EXPECT_TRUE(is_launched(environment(launched)));
+  EXPECT_FALSE(is_launched(environment({{"MASTER_ADDR", "node0"}})));
+  EXPECT_FALSE(is_launched(environment(without(srun, "SLURM_STEP_ID")))) << "a batch script";
+}
+
 TEST(Environment, Timeout) {
   using namespace std::chrono_literals;
   auto timeout = [](const char* text) { return read_timeout(environment({{"DIST_TIMEOUT", text}})); };

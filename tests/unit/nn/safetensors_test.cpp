@@ -210,5 +210,19 @@ TEST_F(Safetensors, TheStateOfAnotherModelIsRefusedAndChangesNothing) {
   EXPECT_TRUE(equal(small.parameters()[0]->value, before[0].tensor));
 }
 
+TEST(StateDict, SeveralStatesFitIntoOne) {
+  const StateDict model{{"weight", ones({2})}, {"bias", zeros({1})}}, optimizer{{"weight", full({2}, 3)}};
+  StateDict both = with_prefix("model.", model);
+  for (const auto& one : with_prefix("optimizer.", optimizer)) both.push_back(one);
+  ASSERT_EQ(both.size(), 3U);
+  EXPECT_EQ(both[1].name, "model.bias");
+  const auto back = part(both, "optimizer.");
+  ASSERT_EQ(back.size(), 1U);
+  EXPECT_EQ(back[0].name, "weight");
+  EXPECT_EQ(back[0].tensor.raw(), optimizer[0].tensor.raw()) << "shared, not copied";
+  EXPECT_EQ(part(both, "model.").size(), 2U);
+  EXPECT_TRUE(part(both, "epoch").empty());
+}
+
 }  // namespace
 }  // namespace dist::nn

@@ -1,5 +1,7 @@
 #include "distlab/train/checkpoint.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -13,18 +15,6 @@ namespace nn = dist::nn;
 
 constexpr std::string_view model_part = "model.", optimizer_part = "optimizer.", run_part = "run.";
 
-void append(nn::StateDict& all, std::string_view part, const nn::StateDict& state) {
-  for (const auto& [name, tensor] : state) all.push_back({std::string(part) + name, tensor});
-}
-
-nn::StateDict part_of(const nn::StateDict& all, std::string_view part) {
-  nn::StateDict state;
-  for (const auto& [name, tensor] : all) {
-    if (name.starts_with(part)) state.push_back({name.substr(part.size()), tensor});
-  }
-  return state;
-}
-
 std::int64_t setting(const nn::StateDict& all, const std::string& name, const std::filesystem::path& file) {
   const auto* tensor = nn::find(all, std::string(run_part) + name);
   if (tensor == nullptr || tensor->numel() != 1)
@@ -37,9 +27,8 @@ std::int64_t setting(const nn::StateDict& all, const std::string& name, const st
 
 void save_checkpoint(const std::filesystem::path& file, nn::Module& model, const nn::Optimizer& optimizer,
                      const RunSettings& settings) {
-  nn::StateDict all;
-  append(all, model_part, model.state_dict());
-  append(all, optimizer_part, optimizer.state_dict());
+  nn::StateDict all = nn::with_prefix(model_part, model.state_dict());
+  std::ranges::copy(nn::with_prefix(optimizer_part, optimizer.state_dict()), std::back_inserter(all));
   for (const auto& [name, value] : settings)
     all.push_back({std::string(run_part) + name, dist::tensor<std::int64_t>({value})});
   nn::save_safetensors(file, all);
@@ -56,8 +45,8 @@ int load_checkpoint(const std::filesystem::path& file, nn::Module& model, nn::Op
                  "{} is of a run with {} = {}, this one has {}: go on with the same", file.string(), name,
                  found, wanted);
   }
-  model.load_state_dict(part_of(all, model_part));
-  optimizer.load_state_dict(part_of(all, optimizer_part));
+  model.load_state_dict(nn::part(all, model_part));
+  optimizer.load_state_dict(nn::part(all, optimizer_part));
   return static_cast<int>(epochs_done);
 }
 

@@ -1,0 +1,104 @@
+// Lab 16's program, solved, however its ranks are started: the same weights.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "integration/launchers/run_program.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using dist_test::Ran;
+using dist_test::run_program;
+using Arguments = std::vector<std::string>;
+
+Arguments by_distrun(int ranks, const Arguments& more = {}) {
+  Arguments all{DISTRUN_PROGRAM, "--nproc-per-node", fmt::to_string(ranks)};
+  all.insert(all.end(), more.begin(), more.end());
+  all.emplace_back(LAB_16);
+  return all;
+}
+
+Arguments by_mpirun(int ranks) {
+  return {MPIRUN,
+          "-n",
+          fmt::to_string(ranks),
+          "--allow-run-as-root",
+          "--oversubscribe",
+          "--mca",
+          "btl_vader_single_copy_mechanism",
+          "none",
+          LAB_16};
+}
+
+// The checksums that the ranks' lines show.
+std::multiset<std::string> weights_of(const std::string& output) {
+  std::multiset<std::string> found;
+  const std::regex line("rank [0-9]+ +weights ([0-9a-f]{8})");
+  for (std::sregex_iterator at(output.begin(), output.end(), line), end; at != end; ++at)
+    found.insert((*at)[1]);
+  return found;
+}
+
+// All ranks have the same; returns it.
+std::string expect_same(const Ran& ran, std::size_t ranks) {
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  const auto weights = weights_of(ran.out);
+  EXPECT_EQ(weights.size(), ranks) << ran.out << ran.err;
+  if (weights.empty()) return "";
+  EXPECT_EQ(weights.count(*weights.begin()), ranks) << ran.out;
+  return *weights.begin();
+}
+
+Ran finished(const Arguments& command) { return dist_test::Running(command).wait(200); }
+
+class Lab16 : public testing::Test {
+ protected:
+  Lab16() : folder_(dist_test::temporary_folder()) {}
+  ~Lab16() override { fs::remove_all(folder_); }
+  std::string file() const { return folder_ / "run.safetensors"; }
+  fs::path folder_;
+};
+
+std::vector<pid_t> children_of(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{0}/task/{0}/children", pid));
+  return {std::istream_iterator<pid_t>(in), {}};
+}
+
+}  // namespace
+
+TEST_F(Lab16, UnderDistrunAndMpirunTheSameWeights) {
+  const auto weights = expect_same(finished(by_distrun(2)), 2);
+  if (std::string(MPIRUN).empty()) GTEST_SKIP() << "built without Open MPI";
+  EXPECT_EQ(expect_same(finished(by_mpirun(2)), 2), weights);
+}
+
+TEST_F(Lab16, OneRankAndFour) {
+  for (const int ranks : {1, 4}) expect_same(finished(by_distrun(ranks)), static_cast<std::size_t>(ranks));
+}
+
+TEST_F(Lab16, AKilledRankIsStartedAgainAndTheWeightsAreThoseOfARunThatWasNot) {
+  auto whole = by_distrun(2), restarted = by_distrun(2, {"--max-restarts", "1"});
+  whole.push_back(folder_ / "whole.safetensors");
+  restarted.push_back(file());
+  const auto weights = expect_same(finished(whole), 2);
+  dist_test::Running job(restarted);
+  for (int tries = 0; tries < 2000 && !fs::exists(file()); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto ranks = children_of(job.pid());
+  ASSERT_GE(ranks.size(), 2U);
+  ::kill(ranks.back(), SIGKILL);  // in epoch 1
+  const auto ran = job.wait(200);
+  EXPECT_EQ(expect_same(ran, 2), weights);
+  EXPECT_EQ(ran.out.find("epoch 0 "), std::string::npos) << "it must go on, not begin: " << ran.out;
+}
