@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "judge/crash.h"
 #include "judge/outcome.h"
 
 namespace judge {
@@ -62,11 +63,12 @@ struct Team::Member {
   bool is_ready = false, is_started = false, is_done = false, has_ended = false, channel_open = true,
        output_open = true;
   std::string protocol_error;
+  Json crash;  // its last words
   Outcome outcome;
 };
 
 Team::Team(const std::string& program, int size, const Limits& limits, std::vector<dist::UniqueFd> lines)
-    : limits_(limits), patience_(shortened(limits)) {
+    : program_(program), limits_(limits), patience_(shortened(limits)) {
   lines.resize(static_cast<std::size_t>(size));
   for (auto& line : lines) members_.push_back(std::make_unique<Member>(program, limits, std::move(line)));
 }
@@ -172,6 +174,7 @@ void Team::take_channel(Member& member) {
             std::chrono::duration_cast<Milliseconds>(Clock::now() - member.started);
         member.outcome.asleep = patience_.asleep();
       }
+      if (frame->contains("crash")) member.crash = (*frame)["crash"];
       if (frame->contains("fault")) member.outcome.fault = frame->value("fault", "");
       if (!frame->contains("done")) continue;
       member.is_done = true;
@@ -211,6 +214,8 @@ void Team::conclude(Member& member) {
     outcome.how_it_ended = patience_.why() + " and was stopped";
   } else if (status != 0 || !member.is_done || outcome.reply.is_null()) {
     outcome.how_it_ended = in_words(status);
+    const auto why = crash_in_words(program_, member.crash, outcome.output);
+    if (!why.empty()) outcome.how_it_ended += " " + why;
   } else {
     outcome.completed = true;
   }

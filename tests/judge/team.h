@@ -48,6 +48,7 @@ class Team {
   void take_output(Member& member);
   void conclude(Member& member);
 
+  const std::string program_;
   const Limits limits_;
   std::vector<std::unique_ptr<Member>> members_;
   Patience patience_;
