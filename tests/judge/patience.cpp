@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "judge/census.h"
 #include "judge/child.h"
 
 namespace judge {
@@ -27,10 +26,14 @@ Patience::Patience(const Limits& limits)
 bool Patience::is_used_up(const std::vector<pid_t>& processes) {
   const auto now = Clock::now();
   if (!why_.empty() || now < looked_ + period_) return !why_.empty();
-  looked_ = now;
   const Census census = census_of(processes);
-  // A look that comes late tells nothing of the time before.
-  if (!census.is_awake) asleep_ += period_;
+  // Of a look that comes late, the time before was sleep only if it was at both ends and no work lies
+  // between.
+  const bool was_asleep = !before_.is_awake && before_.worked == census.worked;
+  if (!census.is_awake)
+    asleep_ += was_asleep ? std::chrono::duration_cast<Milliseconds>(now - looked_) : period_;
+  looked_ = now;
+  before_ = census;
   if (asleep_ >= most_asleep_)
     why_ = fmt::format("had not finished after {:.1f} s of sleep", seconds(asleep_));
   else if (census.worked >= most_work_)

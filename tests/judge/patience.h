@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include "judge/census.h"
+
 namespace judge {
 
 struct Limits;
@@ -19,7 +21,7 @@ class Patience {
   explicit Patience(const Limits& limits);
 
   // Whether it is used up by these processes and all that they have started. They are looked at some hundred
-  // times before it is, between which this takes no time. Throws std::runtime_error when after limits.wall
+  // times before it is, and a call between takes no time. Throws std::runtime_error when after limits.wall
   // they have neither worked nor slept enough to say.
   bool is_used_up(const std::vector<pid_t>& processes);
   Milliseconds asleep() const { return asleep_; }
@@ -32,6 +34,7 @@ class Patience {
   const Milliseconds most_asleep_, most_work_, wall_, period_;
   const Clock::time_point started_ = Clock::now();
   Clock::time_point looked_ = started_;
+  Census before_{.is_awake = true};  // at the last look
   Milliseconds asleep_{0};
   std::string why_;
 };
