@@ -84,7 +84,7 @@ std::string call(const Ranks& waits_for) {
 }
 
 judge::Outcome outcome_of(const std::vector<Ranks>& cases) {
-  judge::Team team(judge::runner(), 1, {.wall = answered_within});
+  judge::Team team(judge::runner(), 1, {.work = answered_within});
   team.start(0, {{"call", "wait_cycle"}, {"cases", cases}});
   return team.finish().at(0);
 }

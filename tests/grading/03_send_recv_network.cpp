@@ -113,7 +113,7 @@ judge::SimRun run(const Trial& trial, Sends sends) {
   return judge::simulate({.tasks = trial.tasks,
                           .topology = "rounds",
                           .eager = sends == Sends::eager,
-                          .limits = {.wall = patience},
+                          .limits = {.work = patience, .asleep = patience},
                           .about = setting(trial, sends)});
 }
 

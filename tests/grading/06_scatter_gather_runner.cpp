@@ -87,18 +87,27 @@ Json tree_scatter(const Json& round) {
   return {{"outputs", numbers_of({given})}, {"in_place", is_same(mine, given)}, {"inputs", inputs_of(all)}};
 }
 
-// Shares too large to be asked for number by number: all of one's own value, rank r's is value + r.
+Json ends_of(const Tensor& t) {
+  Json ends = Json::array();
+  for (const auto at : {std::int64_t{0}, t.numel() - 1}) ends.push_back(t.narrow(at, 1).item<float>());
+  return ends;
+}
+
+// Shares too large to be told number by number: all of one's own value, rank r's is value + r. Of each tensor
+// the answer has the first and the last element.
 Json scatter_large(const Json& task) {
   const std::int64_t elements = task.at("elements"), value = task.at("value");
   const int root = task.at("root");
   std::vector<Tensor> list;
   for (int rank = 0; rank < dist::get_world_size() && dist::get_rank() == root; ++rank)
     list.push_back(dist::full({elements}, static_cast<double>(value + rank)));
-  auto mine = dist::zeros({elements});
+  auto mine = dist::full({elements}, task.at("before").get<double>());
   const auto given = mine;
   lab::scatter(mine, list, root);
-  return {{"first", given.narrow(0, 1).to_vector<float>()[0]},
-          {"last", given.narrow(elements - 1, 1).to_vector<float>()[0]}};
+  Json inputs = Json::array();
+  for (const auto& share : list) inputs.push_back(ends_of(share));
+  return Json::array(
+      {{{"outputs", {ends_of(given)}}, {"in_place", is_same(mine, given)}, {"inputs", inputs}}});
 }
 
 Json call(const std::string& name, const Json& round) {

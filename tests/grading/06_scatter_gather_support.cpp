@@ -69,8 +69,10 @@ Round shares(judge::Random& random, int ranks, int root, int k) {
 }
 
 std::string heading(const Asked& asked, const Round& round) {
-  const auto size = asked.is("scatter_rows") ? fmt::format("{} rows of {}", round.rows(), round.columns)
-                                             : fmt::format("shares of {}", round.rows() / round.ranks);
+  const auto size =
+      asked.is("scatter_rows")
+          ? fmt::format("{} rows of {}", round.rows(), round.columns)
+          : fmt::format("shares of {}", round.elements > 0 ? round.elements : round.rows() / round.ranks);
   return fmt::format("{}, {}, {} ranks, root {}", asked.call, size, round.ranks, round.root);
 }
 

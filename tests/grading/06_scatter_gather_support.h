@@ -21,6 +21,7 @@ struct Round {
   Numbers all;                      // all shares, in rank order
   int columns = 1;                  // scatter_rows
   std::vector<int> delays_us = {};  // [rank]: computes so long before the call; empty: nobody does
+  int elements = 0;                 // of a share, where `all` has only its first and its last one
   int rows() const { return static_cast<int>(all.size()) / columns; }
 };
 
@@ -57,8 +58,10 @@ judge::SimRun run(const Asked& asked, bool eager, const std::string& topology, b
 // As SimRun::answers() without any collective, and names the misconception that a finding or an error shows.
 std::vector<Json> answers(const judge::SimRun& run);
 
-// All shares are where they belong, in place, inputs as before; whether sends wait for their receivers or
-// not.
+// All shares are where they belong, in place, inputs as before; otherwise the test fails. `how`: said of the
+// run.
+bool arrived(const Asked& asked, const std::vector<Json>& replies, const std::string& how);
+// The same of a run, whether sends wait for their receivers or not.
 void expect_shares(const Asked& asked);
 
 // These look at one call, with shares so large that nothing else counts.

@@ -152,37 +152,44 @@ bool check_numbers(const Asked& asked, const std::vector<Json>& replies, const s
   return true;
 }
 
-// Of one rank and round: whose memory it is, shapes, and that inputs are as before.
+bool fail(const Asked& asked, const Round& round, int rank, const std::string& what) {
+  ADD_FAILURE() << fmt::format("{}: rank {}: {}", heading(asked, round), rank, what);
+  return false;
+}
+
+// Of one rank and round: whose memory it is. Asked first, as what stands in the caller's tensors tells
+// nothing of those that took their place.
+bool check_memory(const Asked& asked, const Round& round, int rank, const Json& reply) {
+  if (reply.at("in_place")) return true;
+  misconception("not_in_place",
+                "the tensor was made to point to other memory, and the caller sees nothing of it, or sees "
+                "the next change of the root's list in it: receive into its own memory, or copy_ into it");
+  return fail(asked, round, rank,
+              "a tensor has other memory or another shape than the caller gave; expected the same, written "
+              "in place");
+}
+
+// Shapes, and that inputs are as before.
 bool check_reply(const Asked& asked, const Round& round, int rank, const Json& reply) {
-  const auto fail = [&](const std::string& what) {
-    ADD_FAILURE() << fmt::format("{}: rank {}: {}", heading(asked, round), rank, what);
-    return false;
-  };
-  if (!reply.at("in_place")) {
-    misconception("not_in_place",
-                  "the tensor was made to point to other memory, and the caller sees nothing of it, or sees "
-                  "the next change of the root's list in it: receive into its own memory, or copy_ into it");
-    return fail(
-        "a tensor has other memory or another shape than the caller gave; expected the same, written "
-        "in place");
-  }
   if (reply.at("inputs") != inputs(asked, round, rank))
-    return fail("what was to be sent is changed afterwards; expected as before");
+    return fail(asked, round, rank, "what was to be sent is changed afterwards; expected as before");
   if (!asked.is("scatter_rows")) return true;
   const Json shape{part_of(round, rank).count, round.columns};
   if (reply.at("shape") != shape)
-    return fail(fmt::format("the part has shape {}; expected {}", reply.at("shape").dump(), shape.dump()));
+    return fail(asked, round, rank,
+                fmt::format("the part has shape {}; expected {}", reply.at("shape").dump(), shape.dump()));
   if (!reply.at("is_view")) return true;
   misconception("view_of_the_batch",
                 "the root's part is a view of the batch: who changes the part changes the batch, and the "
                 "batch cannot be freed as long as the part lives");
-  return fail("the part lies in the memory of `all`; expected memory of its own");
+  return fail(asked, round, rank, "the part lies in the memory of `all`; expected memory of its own");
 }
 
-bool check_replies(const Asked& asked, const std::vector<Json>& replies) {
+using Check = bool (*)(const Asked& asked, const Round& round, int rank, const Json& reply);
+bool each(Check check, const Asked& asked, const std::vector<Json>& replies) {
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
-      if (!check_reply(asked, asked.rounds[i], static_cast<int>(rank), replies[rank].at(i))) return false;
+      if (!check(asked, asked.rounds[i], static_cast<int>(rank), replies[rank].at(i))) return false;
     }
   }
   return true;
@@ -218,6 +225,11 @@ void explain_failure(const Asked& asked, const std::string& how) {
 
 }  // namespace
 
+bool arrived(const Asked& asked, const std::vector<Json>& replies, const std::string& how) {
+  return each(check_memory, asked, replies) && check_numbers(asked, replies, how) &&
+         each(check_reply, asked, replies);
+}
+
 void expect_shares(const Asked& asked) {
   for (const bool eager : {false, true}) {
     const std::string how = eager ? ", eager sends" : "";
@@ -229,7 +241,7 @@ void expect_shares(const Asked& asked) {
       if (!todo) explain_failure(asked, how);
       return;
     }
-    if (!check_numbers(asked, replies, how) || !check_replies(asked, replies)) return;
+    if (!arrived(asked, replies, how)) return;
   }
 }
 

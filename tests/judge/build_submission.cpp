@@ -17,8 +17,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const Limits limits{.wall = Milliseconds(90'000),
-                    .cpu_seconds = 60,
+const Limits limits{.work = Milliseconds(60'000),
                     .output_bytes = 32 << 10,
                     .processes = 32,
                     .memory_bytes = std::size_t{3} << 30,
@@ -114,9 +113,7 @@ void Build::refuse_what_does_not_compile() {
   if (!check.is_well())
     throw std::runtime_error(
         fmt::format("the compiler does not work (exit status {}): {}", check.exit_code, check.output));
-  if (!ran.in_time)
-    refuse(
-        fmt::format("is too much for the compiler: it was not done after {} s", limits.wall.count() / 1000));
+  if (!ran.stopped.empty()) refuse(fmt::format("is too much for the compiler, which {}", ran.stopped));
   if (ran.output.empty())
     refuse(fmt::format("is too much for the compiler, which ended with status {}", ran.exit_code));
   refuse("does not compile", ran.output);

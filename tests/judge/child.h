@@ -17,11 +17,14 @@ namespace judge {
 using Milliseconds = std::chrono::milliseconds;
 
 struct Limits {
-  Milliseconds wall{10'000};             // of the whole team, from the first task
-  unsigned cpu_seconds = 20;             // of each process
-  std::size_t output_bytes = 64 << 10;   // of what a rank prints, the rest is dropped
-  int processes = 48;                    // and threads, of each process's sandbox
-  std::size_t memory_bytes = 768 << 20;  // address space of each process
+  // Of all processes of a run together (patience.h).
+  Milliseconds work{10'000};    // on a processor
+  Milliseconds asleep{10'000};  // while none of them has anything to do
+  Milliseconds wall{600'000};   // then this machine is too busy to say
+  // Of each process.
+  std::size_t output_bytes = 64 << 10;   // of what it prints, the rest is dropped
+  int processes = 48;                    // and threads, of its sandbox
+  std::size_t memory_bytes = 768 << 20;  // address space
   std::size_t file_bytes = 256 << 20;    // of each file it writes; a tensor arena is one
 };
 
@@ -35,6 +38,7 @@ class Child {
   int channel() const { return channel_.get(); }  // our end; not blocking for reads with MSG_DONTWAIT
   int output() const { return output_.get(); }    // what it prints; non-blocking
   int pidfd() const { return pidfd_.get(); }      // readable when it has ended
+  pid_t pid() const { return pid_; }              // -1 once it is collected
 
   // Kills its process group and collects it. Returns how it ended as wait(2) tells; the same again later.
   int end();

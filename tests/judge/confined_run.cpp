@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "judge/patience.h"
+
 namespace judge {
 namespace fs = std::filesystem;
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // False at the end of the stream.
 bool take(int fd, std::string& output, std::size_t most) {
@@ -36,17 +36,17 @@ Ran run_confined(const Command& command, const Limits& limits) {
   const Confined confined = confine(command, limits);
   Child child(confined, limits);
   Ran ran{.isolation = confined.isolation};
-  const auto until = Clock::now() + limits.wall;
+  Patience patience(limits);
   bool has_ended = false, output_open = true;
-  while (!has_ended && Clock::now() < until) {
+  while (!has_ended && !patience.is_used_up({child.pid()})) {
     std::array<pollfd, 2> watched{
         {{output_open ? child.output() : -1, POLLIN, 0}, {child.pidfd(), POLLIN, 0}}};
-    const auto patience = std::chrono::ceil<Milliseconds>(until - Clock::now());
-    if (::poll(watched.data(), watched.size(), static_cast<int>(patience.count())) <= 0) continue;
+    constexpr int look_again_ms = 50;
+    if (::poll(watched.data(), watched.size(), look_again_ms) <= 0) continue;
     if (watched[0].revents != 0) output_open = take(child.output(), ran.output, limits.output_bytes);
     has_ended = watched[1].revents != 0;
   }
-  ran.in_time = has_ended;
+  ran.stopped = patience.why();
   const int status = child.end();
   for (int piece = 0; piece < 64 && output_open; ++piece)  // what it wrote before it ended; nobody is left
     output_open =

@@ -10,14 +10,14 @@
 namespace judge {
 
 struct Ran {
-  int exit_code = 0;        // 128 + the signal that ended it
-  bool in_time = true;      // otherwise it was stopped after limits.wall
-  std::string output = {};  // of both streams, up to limits.output_bytes
+  int exit_code = 0;         // 128 + the signal that ended it
+  std::string stopped = {};  // why: "had not finished after 60.0 s of work"; empty: it ended by itself
+  std::string output = {};   // of both streams, up to limits.output_bytes
   Isolation isolation = Isolation::limits;
-  bool is_well() const { return in_time && exit_code == 0; }
+  bool is_well() const { return stopped.empty() && exit_code == 0; }
 };
 
-// Without standard input. Throws std::runtime_error when the system refuses.
+// Without standard input. Throws std::runtime_error when the system refuses, or has no time for it.
 Ran run_confined(const Command& command, const Limits& limits);
 
 // Removed with all that is in it; open to the users that confined commands run as.

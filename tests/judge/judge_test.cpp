@@ -1,7 +1,10 @@
 // The judge against processes that misbehave. They are this very program, started by the judge as it starts a
 // lab's runner: then the channel is open, and the task says how to misbehave.
+#include <array>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
+#include <limits>
 #include <thread>
 
 #include <fcntl.h>
@@ -9,6 +12,9 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "judge/exam.h"
@@ -18,6 +24,7 @@
 #include "judge/team.h"
 
 judge::Json rank_does(const judge::Json& task);  // sim_run_test.cpp
+judge::Json crash(const judge::Json& task);      // crash_test.cpp
 
 namespace {
 
@@ -26,6 +33,11 @@ using namespace std::chrono_literals;
 
 void write_raw(const std::string& bytes) {
   if (::write(judge::channel_fd, bytes.data(), bytes.size()) < 0) std::abort();
+}
+
+// Or until it is killed.
+void spin(std::clock_t until = std::numeric_limits<std::clock_t>::max()) {
+  while (std::clock() < until) continue;
 }
 
 // What a process finds of the world outside of its sandbox.
@@ -53,6 +65,13 @@ Json misbehave(const Json& task) {
   if (how == "exit") std::exit(0);
   if (how == "crash") std::abort();
   if (how == "hang") std::this_thread::sleep_for(1h);
+  if (how == "spin") spin();
+  if (how == "spin in a thread") std::jthread([] { spin(); }).join();
+  if (how == "spin in a child") {
+    if (::fork() == 0) spin();
+    ::pause();
+  }
+  if (how == "work for 0.2 s") spin(CLOCKS_PER_SEC / 5);
   if (how == "fault") throw std::runtime_error("no such call");
   if (how == "garbage") write_raw("\xff\xff\xff\x7f and so on");
   if (how == "not json") write_raw(std::string("\x03\0\0\0{{{", 7));
@@ -79,6 +98,36 @@ Json misbehave(const Json& task) {
   return how;
 }
 
+// The processor on which this thread is, and what it starts, has more to do than it can.
+class BusyProcessor {
+ public:
+  BusyProcessor() {
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+    for (pid_t& other : others_) {
+      other = ::fork();
+      if (other != 0) continue;
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      spin();
+    }
+  }
+  ~BusyProcessor() {
+    ::sched_setaffinity(0, sizeof before_, &before_);
+    for (const pid_t other : others_) {
+      ::kill(other, SIGKILL);
+      ::waitpid(other, nullptr, 0);
+    }
+  }
+  BusyProcessor(const BusyProcessor&) = delete;
+
+ private:
+  cpu_set_t before_{};
+  std::array<pid_t, 6> others_{};
+};
+
 Outcome outcome_of(const std::string& how, Limits limits = {}) {
   Team team("/proc/self/exe", 1, limits);
   team.start(0, {{"how", how}});
@@ -100,15 +149,42 @@ TEST(Judge, does_not_take_an_exit_for_an_answer) {
 TEST(Judge, tells_the_signal_of_a_crash) {
   const auto outcome = outcome_of("crash");
   EXPECT_FALSE(outcome.completed);
-  EXPECT_EQ(outcome.how_it_ended, "was ended by signal 6 (Aborted)");
+  EXPECT_TRUE(outcome.how_it_ended.starts_with("was ended by signal 6 (Aborted)")) << outcome.how_it_ended;
 }
 
 TEST(Judge, stops_what_hangs) {
   const auto start = std::chrono::steady_clock::now();
-  const auto outcome = outcome_of("hang", {.wall = 300ms});
+  const auto outcome = outcome_of("hang", {.asleep = 300ms});
   EXPECT_FALSE(outcome.completed);
-  EXPECT_EQ(outcome.how_it_ended, "had not finished after 0.3 s and was stopped");
+  EXPECT_TRUE(outcome.how_it_ended.ends_with(" s of sleep and was stopped")) << outcome.how_it_ended;
   EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST(Judge, stops_what_works_for_ever) {
+  for (const auto* how : {"spin", "spin in a thread", "spin in a child"}) {
+    const auto outcome = outcome_of(how, {.work = 300ms});
+    EXPECT_FALSE(outcome.completed) << how;
+    EXPECT_TRUE(outcome.how_it_ended.ends_with(" s of work and was stopped")) << outcome.how_it_ended;
+  }
+}
+
+// A process that another one keeps from the processor: as on a machine with too much to do.
+TEST(Judge, does_not_hold_a_busy_machine_against_a_process) {
+  const BusyProcessor busy;
+  const auto start = std::chrono::steady_clock::now();
+  const auto outcome = outcome_of("work for 0.2 s", {.work = 4s, .asleep = 2s});
+  EXPECT_TRUE(outcome.completed) << outcome.how_it_ended;
+  EXPECT_GT(std::chrono::steady_clock::now() - start, 600ms) << "it had the processor for itself";
+}
+
+TEST(Judge, does_not_judge_what_the_machine_has_no_time_for) {
+  const BusyProcessor busy;
+  const auto run = [] {
+    Team team("/proc/self/exe", 1, {.wall = 300ms});
+    team.start(0, {{"how", "spin"}});
+    team.finish();
+  };
+  EXPECT_THROW(run(), std::runtime_error);
 }
 
 TEST(Judge, does_not_read_what_has_not_the_nonce) {
@@ -224,7 +300,9 @@ TEST(Random, comes_back_with_its_seed_and_purpose) {
 int main(int argc, char** argv) {
   // Started by the judge: no argument, and a channel that no shell opens.
   if (argc == 1 && ::fcntl(judge::channel_fd, F_GETFD) >= 0)
-    return judge::serve(
-        [](const Json& task) { return task.contains("rank_does") ? rank_does(task) : misbehave(task); });
+    return judge::serve([](const Json& task) {
+      if (task.contains("crash")) return crash(task);
+      return task.contains("rank_does") ? rank_does(task) : misbehave(task);
+    });
   return judge::run_exam(argc, argv);
 }

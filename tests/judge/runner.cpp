@@ -12,6 +12,8 @@
 #include "dist/core/todo.h"
 #include "dist/remote/rank.h"
 
+#include "judge/last_words.h"
+
 namespace judge {
 namespace {
 
@@ -61,6 +63,7 @@ int serve(const std::function<Json(const Json& task)>& handle) {
   const auto order = read_frame(channel_fd);
   if (!order) return 2;  // nobody asks: the judge has gone
   const Json nonce = order->at("nonce");
+  give_last_words(nonce.get<std::string>());
   try {
     const Json& task = order->at("task");
     const Json reply = task.value("simulated", false) ? handle_simulated(handle, task) : handle(task);

@@ -59,7 +59,7 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
     if (std::ranges::none_of(built_ins, is_it)) built_ins.push_back({rank, name, where});
   };
   Report report;
-  std::exception_ptr fault;
+  std::exception_ptr fault, trouble;  // there, and here
   std::atomic<bool> ended{false};
   std::thread simulation([&] {
     try {
@@ -69,11 +69,17 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
     }
     ended = true;
   });
-  while (!ended && !team.is_overdue()) team.listen(Milliseconds(2));
+  try {
+    while (!ended && !team.is_overdue()) team.listen(Milliseconds(2));
+  } catch (...) {
+    trouble = std::current_exception();
+  }
   if (!ended) team.stop();
   stopped.request_stop();  // also where something that a process left behind keeps its line open
   simulation.join();
-  if (fault) std::rethrow_exception(fault);
+  for (const auto& why : {trouble, fault}) {
+    if (why) std::rethrow_exception(why);
+  }
   return report;
 }
 

@@ -65,7 +65,7 @@ std::optional<fs::path> choose(const std::vector<fs::path>& all, const fs::path&
 std::string from_folder(const fs::path& folder, const fs::path& file);
 
 std::string from_zip(const fs::path& zip, const fs::path& file) {
-  const Limits limits{.wall = Milliseconds(20'000), .output_bytes = 1 << 20, .file_bytes = most_bytes + 1};
+  const Limits limits{.output_bytes = 1 << 20, .file_bytes = most_bytes + 1};
   const auto packed = fs::canonical(zip).string();
   // An unpacker that cannot even be started is our fault, not the submission's.
   if (const auto control =

@@ -215,7 +215,7 @@ void expect_same_bits(const SumsAsked& asked) {
 
 WorldReport run_world(Random& random, const World& world) {
   const int salt = random.between(0, 100);
-  Team team(runner(), 1, {.wall = Milliseconds(60'000), .cpu_seconds = 60});
+  Team team(runner(), 1, {.work = Milliseconds(60'000)});
   team.start_all({{{"call", world.call},
                    {"ranks", world.ranks},
                    {"elements", world.elements},

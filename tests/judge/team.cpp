@@ -12,21 +12,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "judge/crash.h"
 #include "judge/outcome.h"
 
 namespace judge {
 namespace {
 
-// Of a process, until it asks for its task. A machine that is busy with other things may take its time.
-constexpr Milliseconds start_limit{20'000};
+constexpr Milliseconds look_again{20};  // whether it is overdue
 
-// Who has been stopped will be stopped again, and need not be waited for as long: half as long after each
-// time. A right answer's run takes up to 0.3 s, and on a machine with five times more to do than it can, up
-// to 2 s.
-constexpr Milliseconds shortest_wall{1'500};
-Milliseconds longest_wall = Milliseconds::max();
+// Who has been stopped will be stopped again, and need not be waited for as long: half as long after each of
+// the first times. A right answer works a tenth of what is left then.
+constexpr int least_part = 4;
+int part = 1;
 
-void be_less_patient() { longest_wall = std::max(shortest_wall, std::min(longest_wall, Limits{}.wall) / 2); }
+void be_less_patient() { part = std::min(2 * part, least_part); }
+
+Limits shortened(Limits limits) {
+  limits.work /= part;
+  limits.asleep /= part;
+  return limits;
+}
 
 // Proves that an answer belongs to a task: known to nobody before the task is sent.
 std::string fresh_nonce() {
@@ -58,12 +63,12 @@ struct Team::Member {
   bool is_ready = false, is_started = false, is_done = false, has_ended = false, channel_open = true,
        output_open = true;
   std::string protocol_error;
+  Json crash;  // its last words
   Outcome outcome;
 };
 
 Team::Team(const std::string& program, int size, const Limits& limits, std::vector<dist::UniqueFd> lines)
-    : limits_(limits) {
-  limits_.wall = std::min(limits_.wall, longest_wall);
+    : program_(program), limits_(limits), patience_(shortened(limits)) {
   lines.resize(static_cast<std::size_t>(size));
   for (auto& line : lines) members_.push_back(std::make_unique<Member>(program, limits, std::move(line)));
 }
@@ -75,7 +80,6 @@ void Team::start(int rank, const Json& task) {
   auto& member = *members_.at(static_cast<std::size_t>(rank));
   member.is_started = true;
   member.started = Clock::now();
-  if (started_ == Clock::time_point{}) started_ = member.started;
   // A process that is gone already is found out when its end is looked at.
   write_frame(member.child.channel(), {{"nonce", member.nonce}, {"task", task}});
 }
@@ -89,10 +93,7 @@ bool Team::has_answered(int rank) const {
 }
 
 void Team::wait_until_ready() {
-  const auto until = Clock::now() + start_limit;
-  for (auto now = Clock::now(); now < until && !all_ready(); now = Clock::now()) {
-    poll_once(std::chrono::ceil<Milliseconds>(until - now));
-  }
+  while (!all_ready() && !is_overdue()) poll_once(look_again);
 }
 
 bool Team::all_ready() const {
@@ -112,7 +113,11 @@ void Team::listen(Milliseconds duration) {
   }
 }
 
-bool Team::is_overdue() const { return Clock::now() >= started_ + limits_.wall; }
+bool Team::is_overdue() {
+  std::vector<pid_t> processes;
+  for (const auto& member : members_) processes.push_back(member->child.pid());
+  return patience_.is_used_up(processes);
+}
 
 void Team::stop() {
   for (auto& member : members_) {
@@ -121,12 +126,8 @@ void Team::stop() {
 }
 
 std::vector<Outcome> Team::finish() {
-  const bool was_stopped = is_overdue() && !all_ended();
-  const auto until = started_ + limits_.wall;
-  for (auto now = Clock::now(); now < until && !all_ended(); now = Clock::now()) {
-    poll_once(std::chrono::ceil<Milliseconds>(until - now));
-  }
-  if (was_stopped || !all_ended()) be_less_patient();
+  while (!all_ended() && !is_overdue()) poll_once(look_again);
+  if (!patience_.why().empty()) be_less_patient();
   std::vector<Outcome> outcomes;
   for (auto& member : members_) {
     conclude(*member);
@@ -171,7 +172,9 @@ void Team::take_channel(Member& member) {
         member.outcome.reply = (*frame)["reply"];
         member.outcome.answered_after =
             std::chrono::duration_cast<Milliseconds>(Clock::now() - member.started);
+        member.outcome.asleep = patience_.asleep();
       }
+      if (frame->contains("crash")) member.crash = (*frame)["crash"];
       if (frame->contains("fault")) member.outcome.fault = frame->value("fault", "");
       if (!frame->contains("done")) continue;
       member.is_done = true;
@@ -208,10 +211,11 @@ void Team::conclude(Member& member) {
   } else if (!member.protocol_error.empty()) {
     outcome.how_it_ended = "wrote nonsense into its private channel: " + member.protocol_error;
   } else if (!in_time) {
-    outcome.how_it_ended = fmt::format("had not finished after {:.1f} s and was stopped",
-                                       std::chrono::duration<double>(limits_.wall).count());
+    outcome.how_it_ended = patience_.why() + " and was stopped";
   } else if (status != 0 || !member.is_done || outcome.reply.is_null()) {
     outcome.how_it_ended = in_words(status);
+    const auto why = crash_in_words(program_, member.crash, outcome.output);
+    if (!why.empty()) outcome.how_it_ended += " " + why;
   } else {
     outcome.completed = true;
   }

@@ -8,6 +8,7 @@
 
 #include "judge/child.h"
 #include "judge/frame.h"
+#include "judge/patience.h"
 
 namespace judge {
 
@@ -28,10 +29,10 @@ class Team {
   // Takes in what arrives for this long.
   void listen(Milliseconds duration);
   bool has_answered(int rank) const;
-  bool is_overdue() const;  // its limit has passed; a shorter one once a run had to be stopped
-  void stop();              // kills all that have not ended
+  bool is_overdue();  // its patience is used up; there is less of it once a run had to be stopped
+  void stop();        // kills all that have not ended
 
-  // Waits until every started rank has ended, or the limit has passed; kills what is left, ranks that were
+  // Waits until every started rank has ended, or the team is overdue; kills what is left, ranks that were
   // never started included.
   std::vector<Outcome> finish();
 
@@ -47,9 +48,10 @@ class Team {
   void take_output(Member& member);
   void conclude(Member& member);
 
-  Limits limits_;
+  const std::string program_;
+  const Limits limits_;
   std::vector<std::unique_ptr<Member>> members_;
-  Clock::time_point started_{};  // the first task
+  Patience patience_;
 };
 
 }  // namespace judge

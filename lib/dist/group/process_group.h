@@ -171,6 +171,22 @@ Work barrier(const Options& options = {});
 // Error{timeout} naming all that did not come; the others then get an error that says so too.
 void monitored_barrier(Timeout timeout, const Options& options = {});
 
+// What stands between tensors and options may be left out, as in torch: all_reduce(t, {.group = g}) sums, and
+// all_to_all_single(out, in, {.group = g}) has equal shares.
+inline Work reduce(Tensor& t, int dst, const Options& options) {
+  return reduce(t, dst, ReduceOp::sum, options);
+}
+inline Work all_reduce(Tensor& t, const Options& options) { return all_reduce(t, ReduceOp::sum, options); }
+inline Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, const Options& options) {
+  return reduce_scatter(out, list, ReduceOp::sum, options);
+}
+inline Work reduce_scatter_tensor(Tensor& out, const Tensor& t, const Options& options) {
+  return reduce_scatter_tensor(out, t, ReduceOp::sum, options);
+}
+inline Work all_to_all_single(Tensor& out, const Tensor& in, const Options& options) {
+  return all_to_all_single(out, in, {}, {}, options);
+}
+
 // Strings and bytes of any length, without preparing tensors.
 void broadcast_object(std::string& object, int src, const Options& options = {});
 // One string a rank, in the order of the ranks, on every rank.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include <sys/mman.h>
@@ -12,6 +13,8 @@ namespace dist::sim {
 
 namespace {
 constexpr std::size_t cache_line = 64;
+constexpr int never_written = 0xCB;  // -2.7e7 as f32: who counts on zeros sees that there are none
+constexpr std::size_t enough_to_tell = std::size_t{1} << 20;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 }  // namespace
@@ -19,19 +22,27 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 AccessGuard::AccessGuard(bool on) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), on_(on) {}
 
 void* AccessGuard::allocate(std::size_t bytes) {
-  const std::size_t alignment = on_ ? page_ : cache_line;
-  const std::size_t size = round_up(bytes, alignment);
-  void* const memory = std::aligned_alloc(alignment, size);
-  if (on_ && memory != nullptr) {
-    const auto* begin = static_cast<const std::byte*>(memory);
-    allocated_[begin] = begin + size;
-  }
-  return memory;
+  const std::size_t size = round_up(bytes, cache_line);
+  if (!on_) return std::aligned_alloc(cache_line, size);
+  const std::size_t pages = round_up(size, page_);
+  void* const memory =
+      mmap(nullptr, pages + page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  std::byte* const fence = static_cast<std::byte*>(memory) + pages;
+  mprotect(fence, page_, PROT_NONE);
+  std::byte* const begin = fence - size;
+  std::memset(begin, never_written, std::min(size, enough_to_tell));
+  allocated_[begin] = fence;
+  return begin;
 }
 
 void AccessGuard::deallocate(void* memory) noexcept {
-  allocated_.erase(static_cast<const std::byte*>(memory));
-  std::free(memory);
+  if (!on_) return std::free(memory);
+  const auto found = allocated_.find(static_cast<const std::byte*>(memory));
+  if (found == allocated_.end()) return;
+  const auto* const first = page_of(found->first);
+  munmap(const_cast<std::byte*>(first), static_cast<std::size_t>(found->second - first) + page_);
+  allocated_.erase(found);
 }
 
 int AccessGuard::close(const void* begin, std::size_t bytes, bool may_read) {

@@ -10,7 +10,9 @@ namespace dist::sim {
 
 class AccessGuard {
  public:
-  // `on`: every allocation gets pages of its own, which can be closed.
+  // `on`: every allocation gets pages of its own, which can be closed, and ends where they do: behind it is a
+  // page that is closed for ever, and so is all of it once it is freed. Whoever leaves a tensor faults there,
+  // at the latest after a cache line.
   explicit AccessGuard(bool on);
 
   void* allocate(std::size_t bytes);  // null: no memory
@@ -38,7 +40,7 @@ class AccessGuard {
 
   const std::size_t page_;
   const bool on_;
-  std::map<const std::byte*, const std::byte*> allocated_;  // begin, end: whole pages
+  std::map<const std::byte*, const std::byte*> allocated_;  // begin, end: that of a page
   std::vector<Closed> closed_;
   const std::byte* readable_ = nullptr;  // the page that touched() has last opened for reading
 };

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 double sum_over(const ProcessGroup& group, double mine) {
   Tensor t = full({1}, mine);
-  all_reduce(t, ReduceOp::sum, {.group = group});
+  all_reduce(t, {.group = group});
   return t.item<double>();
 }
 
@@ -48,6 +48,25 @@ TEST(Groups, HalvesAndTheirSums) {
         },
         finds({Code::wrong_group, Code::wrong_group}));
   }
+}
+
+// Of ranks 0 and 1, and 2 and 3.
+TEST(Groups, WhatStandsBeforeTheOptionsMayBeLeftOut) {
+  run_ranks(4, [](int rank) {
+    const ProcessGroup pair = split_group(rank / 2);
+    const auto first = static_cast<float>(rank - rank % 2), sum = 2 * first + 1;
+    const bool is_first = rank % 2 == 0;
+    Tensor t = full({1}, rank), halves = full({2}, rank), mine = zeros({1});
+    reduce(t, 0, {.group = pair, .group_dst = 0});
+    EXPECT_EQ(t.item<float>(), is_first ? sum : static_cast<float>(rank));
+    reduce_scatter_tensor(mine, halves, {.group = pair});
+    EXPECT_EQ(mine.item<float>(), sum);
+    reduce_scatter(mine, {halves.narrow(0, 1), halves.narrow(1, 1)}, {.group = pair});
+    EXPECT_EQ(mine.item<float>(), sum);
+    Tensor both = zeros({2});
+    all_to_all_single(both, halves, {.group = pair});
+    EXPECT_EQ(both.to_vector<float>(), (std::vector<float>{first, first + 1}));
+  });
 }
 
 TEST(Groups, RowsAndColumnsOfAMesh) {

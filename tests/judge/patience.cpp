@@ -1,0 +1,49 @@
+#include "judge/patience.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "judge/child.h"
+
+namespace judge {
+namespace {
+
+constexpr int looks = 100;
+constexpr Milliseconds shortest_period{10};
+
+double seconds(Milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+Patience::Patience(const Limits& limits)
+    : most_asleep_(limits.asleep),
+      most_work_(limits.work),
+      wall_(limits.wall),
+      period_(std::max(shortest_period, std::min(most_asleep_, most_work_) / looks)) {}
+
+bool Patience::is_used_up(const std::vector<pid_t>& processes) {
+  const auto now = Clock::now();
+  if (!why_.empty() || now < looked_ + period_) return !why_.empty();
+  const Census census = census_of(processes);
+  // Of a look that comes late, the time before was sleep only if it was at both ends and no work lies
+  // between.
+  const bool was_asleep = !before_.is_awake && before_.worked == census.worked;
+  if (!census.is_awake)
+    asleep_ += was_asleep ? std::chrono::duration_cast<Milliseconds>(now - looked_) : period_;
+  looked_ = now;
+  before_ = census;
+  if (asleep_ >= most_asleep_)
+    why_ = fmt::format("had not finished after {:.1f} s of sleep", seconds(asleep_));
+  else if (census.worked >= most_work_)
+    why_ = fmt::format("had not finished after {:.1f} s of work", seconds(most_work_));
+  else if (now >= started_ + wall_)
+    throw std::runtime_error(
+        fmt::format("after {:.0f} s the graded processes have had {:.1f} s of a processor, and no rest: this "
+                    "machine is too busy",
+                    seconds(wall_), seconds(census.worked)));
+  return !why_.empty();
+}
+
+}  // namespace judge

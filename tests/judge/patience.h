@@ -1,0 +1,42 @@
+// Patience: how long the processes of a run may take, in their own time. What else the machine has to do is
+// not held against them: a process that waits for a processor neither works nor sleeps, and on a clock both
+// would look alike.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "judge/census.h"
+
+namespace judge {
+
+struct Limits;
+using Milliseconds = std::chrono::milliseconds;
+
+class Patience {
+ public:
+  explicit Patience(const Limits& limits);
+
+  // Whether it is used up by these processes and all that they have started. They are looked at some hundred
+  // times before it is, and a call between takes no time. Throws std::runtime_error when after limits.wall
+  // they have neither worked nor slept enough to say.
+  bool is_used_up(const std::vector<pid_t>& processes);
+  Milliseconds asleep() const { return asleep_; }
+  // "had not finished after 10.0 s of work"; empty as long as it is not used up.
+  const std::string& why() const { return why_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const Milliseconds most_asleep_, most_work_, wall_, period_;
+  const Clock::time_point started_ = Clock::now();
+  Clock::time_point looked_ = started_;
+  Census before_{.is_awake = true};  // at the last look
+  Milliseconds asleep_{0};
+  std::string why_;
+};
+
+}  // namespace judge
