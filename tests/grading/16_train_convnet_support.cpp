@@ -142,8 +142,6 @@ Asked draw_asked(judge::Random& random, int ranks) {
 
 judge::SimRun run(const Asked& asked, const std::string& call, const Json& more) {
   judge::SimPlan plan;
-  plan.limits.wall =
-      std::chrono::seconds(40);  // some hundred messages one after the other, on a busy machine too
   for (int rank = 0; rank < asked.ranks; ++rank) {
     plan.tasks.push_back(asked.task(call, rank));
     plan.tasks.back().update(more);
