@@ -43,8 +43,8 @@ void ring_all_reduce(dist::Tensor& data);
 // segments; a segment is the piece that is kept in flight. m = ceil(longest chunk / segment) for all chunks,
 // so segment k of chunk c is data.chunk(n)[c].chunk(m)[k]; `segment` counts elements and is positive. While
 // one segment is added, the next one arrives. A rank sends 2(n - 1) m messages. Scratch: two segments. With
-// m >= 4, and where adding a segment takes less time than sending it, all of it takes little more virtual time
-// than its messages need at a port.
+// m >= 4, and where adding a segment takes less time than sending it, all of it takes little more virtual
+// time than its messages need at a port.
 void all_reduce_pipelined(dist::Tensor& data, std::int64_t segment);
 
 }  // namespace lab

@@ -109,10 +109,9 @@ void diagnose_finding(const Finding& finding) {
         "in a ring everybody has somebody to send to: when all wait for their receiver first, nobody "
         "receives. Post the receive (irecv) before the send");
   } else if (finding.code == Code::overlap || finding.code == Code::changed_before_wait) {
-    misconception(
-        "overwrites_what_leaves",
-        "a message arrives, or is added, where another one has not left yet: what leaves and what "
-        "arrives must be two places, and what leaves is sent once it is complete");
+    misconception("overwrites_what_leaves",
+                  "a message arrives, or is added, where another one has not left yet: what leaves and what "
+                  "arrives must be two places, and what leaves is sent once it is complete");
   } else if (finding.code == Code::read_before_wait) {
     misconception("adds_before_it_came", "what an irecv brings is there after its wait(), not before");
   }
