@@ -4,3 +4,5 @@
 s|^( *)// |\1/// |
 s|([^ ].*[;,{] *)// |\1///< |
 s|^( *[^ }].*} *)// |\1///< |
+# Shorter forms of calls stand together under one comment.
+s|^inline Work |/// \\overload\n&|

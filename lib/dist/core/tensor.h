@@ -30,7 +30,7 @@ class Tensor {
   // gone.
   using Deleter = std::function<void(void* data)>;
   static Tensor from_blob(void* data, Shape shape, DType dtype = DType::f32, Device device = cpu,
-                          Deleter deleter = {});
+                          Deleter deleter = {});  // a tensor over such memory
 
   bool is_defined() const { return storage_ != nullptr; }                        // false of Tensor{}
   const Shape& shape() const { return shape_; }                                  // elements along each axis
