@@ -135,8 +135,7 @@ TEST(Step5Train, a_checkpoint_after_each_epoch) {
 TEST(Step5Train, killed_and_resumed) {
   worth(12, 5);
   Random random("killed");
-  // Among two ranks a sum has one order only; among more, another order need not show in the last bits.
-  for (const int ranks : {2, 1, 4, 3, 4, 3}) {
+  for (const int ranks : {2, 1, 4}) {
     expect_resumed(draw_run(random, ranks), random.between(1, 2));
     if (HasFailure()) return;
   }
