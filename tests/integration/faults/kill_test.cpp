@@ -1,9 +1,7 @@
 // A rank dies by SIGKILL at a random moment: every survivor ends within 2 s with an error that names it, and
 // nothing is left in /dev/shm or /tmp.
 #include <cstdlib>
-#include <filesystem>
 #include <random>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -11,24 +9,13 @@
 
 #include "dist/dist.h"
 
+#include "support/left_files.h"
 #include "support/process_ranks.h"
 
 namespace dist::test {
 namespace {
 
 using std::chrono::milliseconds;
-
-// Other programs of this machine come and go there, ./distlab in other tests among them
-// ("distlab-grade-..."): only what could be ours counts.
-std::set<std::string> files_of(const char* folder) {
-  std::set<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with("dist") && !name.starts_with("distlab-")) names.insert(entry.path());
-  }
-  return names;
-}
 
 // Works for ever, in every way a program can: it only ends by the error of an operation.
 std::string work_until_it_fails(int rank, const std::function<void()>& ready) {
@@ -81,11 +68,11 @@ void kill_one_of(int n, int trial, const char* transport, bool after_init) {
 
 void kill_many_times(int trials, const char* transport, bool after_init) {
   ASSERT_EQ(setenv("DIST_TRANSPORT", transport, 1), 0);
-  const auto shm_before = files_of("/dev/shm"), tmp_before = files_of("/tmp");
+  const auto shm_before = left_files_in("/dev/shm"), tmp_before = left_files_in("/tmp");
   for (int trial = 0; trial < trials && !testing::Test::HasFailure(); ++trial)
     kill_one_of(2 + trial % 4, trial, transport, after_init);
-  EXPECT_EQ(files_of("/dev/shm"), shm_before);
-  EXPECT_EQ(files_of("/tmp"), tmp_before);
+  EXPECT_EQ(left_files_in("/dev/shm"), shm_before);
+  EXPECT_EQ(left_files_in("/tmp"), tmp_before);
 }
 
 TEST(KillARank, SurvivorsNameItOverSharedMemory) { kill_many_times(120, "shm", true); }

@@ -2,12 +2,15 @@
 #include "integration/transport/processes.h"
 
 #include <filesystem>
+#include <iterator>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include "dist/core/arena.h"
+
+#include "support/left_files.h"
 
 namespace dist::test {
 namespace {
@@ -180,17 +183,13 @@ TEST(Limits, too_few_descriptors_is_one_clear_error) {
   }
 }
 
-std::vector<std::string> files_in(const char* folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path());
-  std::sort(names.begin(), names.end());
-  return names;
+int open_descriptors() {
+  const std::filesystem::directory_iterator entries("/proc/self/fd");
+  return static_cast<int>(std::distance(begin(entries), end(entries)));
 }
 
-int open_descriptors() { return static_cast<int>(files_in("/proc/self/fd").size()); }
-
 TEST(Traces, connecting_and_leaving_leaves_no_descriptor_and_no_file) {
-  const auto shared_before = files_in("/dev/shm");
+  const auto shared_before = left_files_in("/dev/shm");
   int before = 0;
   const auto count_before = [&](int) {
     Arena::local().deallocate(Arena::local().allocate(1));  // its own descriptors stay
@@ -208,7 +207,7 @@ TEST(Traces, connecting_and_leaving_leaves_no_descriptor_and_no_file) {
       },
       count_before);
   expect_all_well(ranks.join(20s));
-  EXPECT_EQ(files_in("/dev/shm"), shared_before);
+  EXPECT_EQ(left_files_in("/dev/shm"), shared_before);
 }
 
 }  // namespace
