@@ -8,8 +8,8 @@
 
 namespace dist::test {
 
-// Other programs come and go there while a test runs: Open MPI's segments ("vader_segment...") and ./distlab in
-// other tests ("distlab-grade-..."). Only names that the library itself could give count.
+// Other programs come and go there while a test runs: Open MPI's segments ("vader_segment...") and ./distlab
+// in other tests ("distlab-grade-..."). Only names that the library itself could give count.
 inline std::set<std::string> left_files_in(const char* folder) {
   std::set<std::string> names;
   std::error_code ignored;

@@ -30,16 +30,6 @@ std::int64_t Operation::count() const {
   __builtin_unreachable();
 }
 
-DType Operation::dtype() const {
-  if (!outputs.empty()) return outputs[0].dtype;
-  return inputs.empty() ? DType::u8 : inputs[0].dtype;
-}
-
-Device Operation::device() const {
-  if (!outputs.empty()) return outputs[0].device;
-  return inputs.empty() ? cpu : inputs[0].device;
-}
-
 Amount Operation::amount() const { return kind == OpKind::barrier ? Amount{} : Amount{count(), dtype()}; }
 
 std::string Operation::doing() const { return describe_call(name(kind), sequence, amount().str()); }

@@ -46,8 +46,12 @@ struct Operation {
   }
   // Elements and dtype of this rank's part: the numbers that messages and reports quote.
   std::int64_t count() const;
-  DType dtype() const;        // u8 for a barrier
-  Device device() const;      // the CPU for a barrier
+  DType dtype() const {  // u8 for a barrier
+    return !outputs.empty() ? outputs.dtype() : !inputs.empty() ? inputs.dtype() : DType::u8;
+  }
+  Device device() const {  // the CPU for a barrier
+    return !outputs.empty() ? outputs.device() : !inputs.empty() ? inputs.device() : cpu;
+  }
   Amount amount() const;      // that messages and reports quote; nothing for a barrier
   std::string doing() const;  // "all_reduce #7 (16384 f32)"
 };

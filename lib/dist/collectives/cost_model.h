@@ -12,7 +12,7 @@ struct CostModel {
   double beta = 2e-10;       // s/byte sent: 5 GB/s
   double gamma = 1e-10;      // s/byte of one operand reduced: 10 GB/s
   double overhead = 0.5e-6;  // s: o, for which a message holds its ports beside the time of its bytes
-  double handshake = 2e-7;   // s: one synchronisation of ranks that share memory
+  double handshake = 4e-7;   // s: one synchronisation of ranks that share memory
   double copy = 1e-10;       // s/byte copied, or read or written through mapped memory: 10 GB/s
 
   // Seconds that a message holds its ports; until it has arrived; of a sum.

@@ -11,28 +11,24 @@
 
 namespace dist {
 
+// Tensors of one dtype on one device.
 class TensorList {
  public:
   TensorList() = default;
-  TensorList(std::vector<Tensor> owned) : owned_(std::move(owned)) {}
-  TensorList(std::initializer_list<Tensor> owned) : owned_(owned) {}
-  // The caller keeps them where they are while the list, or a copy of it, is used.
-  static TensorList borrow(std::span<const Tensor> tensors) {
-    TensorList list;
-    list.borrowed_ = tensors;
-    return list;
+  TensorList(std::vector<Tensor> owned) : owned_(std::move(owned)) { look_at_first(); }
+  TensorList(std::initializer_list<Tensor> owned) : owned_(owned) { look_at_first(); }
+  // Instead of what it held. The caller keeps them where they are while the list, or a copy of it, is used.
+  void borrow(std::span<const Tensor> tensors) {
+    borrowed_ = tensors;
+    look_at_first();
   }
-  static TensorList borrow(const Tensor& tensor) {
-    TensorList list = borrow({&tensor, 1});
-    list.is_one_ = true;
-    list.one_ = tensor.flat();
-    return list;
-  }
+  void borrow(const Tensor& tensor) { borrow({&tensor, 1}); }
   // The n equal parts of a tensor that the caller keeps; n divides its number of elements.
-  static TensorList split(const Tensor& whole, int n) {
-    TensorList list = borrow(whole);
-    list.parts_ = static_cast<std::size_t>(n);
-    return list;
+  void split(const Tensor& whole, int n) {
+    borrow(whole);
+    size_ = static_cast<std::size_t>(n);
+    is_split_ = true;
+    first_.count /= n;
   }
 
   // Owns from now on what it had borrowed.
@@ -40,26 +36,33 @@ class TensorList {
   std::span<const Tensor> owned() const { return owned_; }
   void replace(std::size_t i, Tensor by) {  // in a list that owns
     owned_[i] = std::move(by);
-    is_one_ = false;
+    look_at_first();
   }
 
-  std::size_t size() const {
-    if (parts_ > 0) return parts_;
-    return owned_.empty() ? borrowed_.size() : owned_.size();
-  }
-  bool empty() const { return size() == 0; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  DType dtype() const { return first_.dtype; }     // of a list that is not empty
+  Device device() const { return first_.device; }  // the same
   TensorView operator[](std::size_t i) const {
-    if (parts_ == 0) return is_one_ ? one_ : (owned_.empty() ? borrowed_[i] : owned_[i]).flat();
-    const std::int64_t each = one_.count / static_cast<std::int64_t>(parts_);
-    return one_.slice(static_cast<std::int64_t>(i) * each, each);
+    if (i == 0) return first_;
+    if (!is_split_) return tensors()[i].flat();
+    const std::size_t before = i * first_.bytes();
+    return {first_.data ? first_.data + before : nullptr, first_.count, first_.dtype, first_.device};
   }
 
  private:
+  std::span<const Tensor> tensors() const { return owned_.empty() ? borrowed_ : owned_; }
+  void look_at_first() {
+    is_split_ = false;
+    size_ = tensors().size();
+    if (size_ > 0) first_ = tensors()[0].flat();
+  }
+
   std::vector<Tensor> owned_;
   std::span<const Tensor> borrowed_;  // when nothing is owned
-  std::size_t parts_ = 0;             // of the borrowed one; 0: it is not split
-  bool is_one_ = false;               // a single tensor, borrowed or owned, and its view
-  TensorView one_;
+  bool is_split_ = false;             // a borrowed one, into equal parts
+  std::size_t size_ = 0;
+  TensorView first_;  // of all, kept because every call asks for it again and again
 };
 
 }  // namespace dist

@@ -71,8 +71,7 @@ bool has_root(OpKind kind) {
          kind == OpKind::gather;
 }
 
-FlightCall record_of(const GroupState& group, const Operation& operation) {
-  FlightCall record;
+void write_down(const GroupState& group, const Operation& operation, FlightCall& record) {
   record.family = is_collective(operation.kind) ? CallFamily::collective : CallFamily::message;
   record.operation = name(operation.kind);
   record.group = group.identity.context;
@@ -87,7 +86,6 @@ FlightCall record_of(const GroupState& group, const Operation& operation) {
   }
   if (!is_collective(operation.kind)) record.tag = operation.tag;
   record.where = operation.where;
-  return record;
 }
 
 }  // namespace
@@ -195,9 +193,10 @@ void Call::check_supported() const {
 
 void Call::admit() {
   operation.sequence = is_collective(operation.kind) ? group.collectives++ : group.messages++;
-  FlightCall record = record_of(group, operation);
-  record.blocks = !async;
-  operation.record = group.job->log->recorder.issued(record);
+  operation.record = group.job->log->recorder.issued_by([this](FlightCall& record) {
+    write_down(group, operation, record);
+    record.blocks = !async;
+  });
   trace_call(group, operation, async);
 }
 

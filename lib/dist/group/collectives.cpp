@@ -53,7 +53,7 @@ Work broadcast(Tensor& t, int src, const Options& options) {
   Call call(OpKind::broadcast, "broadcast", options);
   check_defined(call, {"t", t});
   call.set_root("src", src, options.group_src);
-  call.operation.outputs = TensorList::borrow(t);
+  call.operation.outputs.borrow(t);
   return call.issue();
 }
 
@@ -61,7 +61,7 @@ Work reduce(Tensor& t, int dst, ReduceOp op, const Options& options) {
   Call call(OpKind::reduce, "reduce", options);
   check_defined(call, {"t", t});
   call.set_root("dst", dst, options.group_dst);
-  call.operation.outputs = TensorList::borrow(t);
+  call.operation.outputs.borrow(t);
   call.operation.op = op;
   return call.issue();
 }
@@ -69,7 +69,7 @@ Work reduce(Tensor& t, int dst, ReduceOp op, const Options& options) {
 Work all_reduce(Tensor& t, ReduceOp op, const Options& options) {
   Call call(OpKind::all_reduce, "all_reduce", options);
   check_defined(call, {"t", t});
-  call.operation.outputs = TensorList::borrow(t);
+  call.operation.outputs.borrow(t);
   call.operation.op = op;
   return call.issue();
 }
@@ -82,11 +82,11 @@ Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Option
     check_list(call, {"list", list}, {"out", out});
     check_own_share(call, {"list", list}, {"out", out});
     check_apart(call, {"list", list}, {"out", out});
-    call.operation.inputs = TensorList::borrow(list);
+    call.operation.inputs.borrow(list);
   } else {
     check_empty(call, {"list", list}, "source", call.group.global_rank_of(call.operation.root));
   }
-  call.operation.outputs = TensorList::borrow(out);
+  call.operation.outputs.borrow(out);
   return call.issue();
 }
 
@@ -99,11 +99,11 @@ Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& 
     check_own_share(call, {"list", list}, {"t", t});
     check_disjoint(call, {"list", list});
     check_apart(call, {"list", list}, {"t", t});
-    call.operation.outputs = TensorList::borrow(list);
+    call.operation.outputs.borrow(list);
   } else {
     check_empty(call, {"list", list}, "destination", call.group.global_rank_of(call.operation.root));
   }
-  call.operation.inputs = TensorList::borrow(t);
+  call.operation.inputs.borrow(t);
   return call.issue();
 }
 
@@ -114,8 +114,8 @@ Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& optio
   check_own_share(call, {"list", list}, {"t", t});
   check_disjoint(call, {"list", list});
   check_apart(call, {"list", list}, {"t", t});
-  call.operation.inputs = TensorList::borrow(t);
-  call.operation.outputs = TensorList::borrow(list);
+  call.operation.inputs.borrow(t);
+  call.operation.outputs.borrow(list);
   return call.issue();
 }
 
@@ -125,9 +125,9 @@ Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options
   check_defined(call, {"t", t});
   check_same_kind(call, {"out", out}, {"t", t});
   check_n_times(call, {"out", out}, {"t", t});
-  call.operation.outputs = TensorList::split(out, call.group.size());
+  call.operation.outputs.split(out, call.group.size());
   check_apart_from_parts(call, {"out", out}, {"t", t});
-  call.operation.inputs = TensorList::borrow(t);
+  call.operation.inputs.borrow(t);
   return call.issue();
 }
 
@@ -137,8 +137,8 @@ Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op, c
   check_list(call, {"list", list}, {"out", out});
   check_own_share(call, {"list", list}, {"out", out});
   check_apart(call, {"list", list}, {"out", out});
-  call.operation.inputs = TensorList::borrow(list);
-  call.operation.outputs = TensorList::borrow(out);
+  call.operation.inputs.borrow(list);
+  call.operation.outputs.borrow(out);
   call.operation.op = op;
   return call.issue();
 }
@@ -149,9 +149,9 @@ Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op, const Opti
   check_defined(call, {"t", t});
   check_same_kind(call, {"out", out}, {"t", t});
   check_n_times(call, {"t", t}, {"out", out});
-  call.operation.inputs = TensorList::split(t, call.group.size());
+  call.operation.inputs.split(t, call.group.size());
   check_apart_from_parts(call, {"t", t}, {"out", out});
-  call.operation.outputs = TensorList::borrow(out);
+  call.operation.outputs.borrow(out);
   call.operation.op = op;
   return call.issue();
 }
@@ -165,8 +165,8 @@ Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const
   check_own_share(call, {"outs", outs}, {"ins[this rank]", ins[static_cast<std::size_t>(call.group.rank)]});
   check_disjoint(call, {"outs", outs});
   check_apart(call, NamedList{"outs", outs}, NamedList{"ins", ins});
-  call.operation.inputs = TensorList::borrow(ins);
-  call.operation.outputs = TensorList::borrow(outs);
+  call.operation.inputs.borrow(ins);
+  call.operation.outputs.borrow(outs);
   return call.issue();
 }
 

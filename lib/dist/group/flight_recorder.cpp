@@ -1,7 +1,6 @@
 #include "dist/group/flight_recorder.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include <fmt/format.h>
 
@@ -49,22 +48,24 @@ bool FlightRecorder::knows_all_open() const {
   return lost_ == 0;
 }
 
-std::uint64_t FlightRecorder::issued(const FlightCall& call) {
-  const std::uint64_t now = clock_.now();
-  std::lock_guard lock(lock_);
+// The oldest entry, as new.
+FlightRecorder::Entry& FlightRecorder::begin_locked() {
   Entry& entry = last_ == nullptr || last_ == &ring_.back() ? ring_.front() : last_[1];
   if (entry.id != 0 && !entry.is_over()) ++lost_;
+  entry.call = {};
+  entry.state = RecordState::issued;
+  entry.started = entry.ended = 0;
+  return entry;
+}
+
+std::uint64_t FlightRecorder::number_locked(Entry& entry) {
+  const FlightCall& call = entry.call;
   if (!last_group_.second || last_group_.first != call.group)
     last_group_ = {call.group, &groups_[call.group]};
   auto& begun = last_group_.second->begun[static_cast<std::size_t>(call.family)];
   begun = std::max(begun, call.sequence + 1);
-  entry.call = call;
-  entry.id = next_id_++;
-  entry.state = RecordState::issued;
-  entry.issued = now;
-  entry.started = entry.ended = 0;
   last_ = &entry;
-  return entry.id;
+  return entry.id = next_id_++;
 }
 
 FlightRecorder::Entry* FlightRecorder::find_locked(std::uint64_t id) {

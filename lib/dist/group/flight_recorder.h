@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,8 +71,13 @@ class FlightRecorder {
   explicit FlightRecorder(std::size_t capacity);
 
   void name_group(std::uint32_t group, std::string name, Members members = {});
-  // Returns the entry's id, for the calls below. They do nothing when the entry has been overwritten since.
-  std::uint64_t issued(const FlightCall& call);
+  // `fill(FlightCall&)` writes the call down in place; it may not throw. Returns the entry's id, for the
+  // calls below. They do nothing when the entry has been overwritten since.
+  template <class Fill>
+  std::uint64_t issued_by(const Fill& fill);
+  std::uint64_t issued(const FlightCall& call) {
+    return issued_by([&](FlightCall& entry) { entry = call; });
+  }
   void started(std::uint64_t id, std::string_view algorithm);
   void completed(std::uint64_t id);
   void failed(std::uint64_t id, std::string_view error);
@@ -98,6 +104,8 @@ class FlightRecorder {
 
     bool is_over() const { return state == RecordState::completed || state == RecordState::failed; }
   };
+  Entry& begin_locked();
+  std::uint64_t number_locked(Entry& entry);
   FlightRecord record_of(const Entry& entry, const TickClock::Reading& now) const;
   Entry* find_locked(std::uint64_t id);
   Entry* end_locked(std::uint64_t id, RecordState state);  // null: overwritten
@@ -111,5 +119,15 @@ class FlightRecorder {
   std::pair<std::uint32_t, Group*> last_group_{0, nullptr};  // of the operation before
   std::uint64_t lost_ = 0;                                   // overwritten while under way
 };
+
+template <class Fill>
+std::uint64_t FlightRecorder::issued_by(const Fill& fill) {
+  const std::uint64_t now = clock_.now();
+  const std::lock_guard lock(lock_);
+  Entry& entry = begin_locked();
+  fill(entry.call);
+  entry.issued = now;
+  return number_locked(entry);
+}
 
 }  // namespace dist

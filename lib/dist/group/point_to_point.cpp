@@ -10,7 +10,7 @@ Call send_call(std::string_view name, const Tensor& t, int dst, const Options& o
   Call call(OpKind::send, name, options);
   check_defined(call, {"t", t});
   call.operation.peer = call.group_rank("dst", dst, options.group_dst);
-  call.operation.inputs = TensorList::borrow(t);
+  call.operation.inputs.borrow(t);
   return call;
 }
 
@@ -18,7 +18,7 @@ Call recv_call(std::string_view name, const Tensor& t, int src, const Options& o
   Call call(OpKind::recv, name, options);
   check_defined(call, {"t", t});
   call.operation.peer = call.group_rank("src", src, options.group_src);
-  call.operation.outputs = TensorList::borrow(t);
+  call.operation.outputs.borrow(t);
   return call;
 }
 
@@ -28,7 +28,7 @@ Call recv_from_any(std::string_view name, const Tensor& t, const Options& option
   Call call(OpKind::recv, name, options);
   check_defined(call, {"t", t});
   call.operation.peer = any_rank;
-  call.operation.outputs = TensorList::borrow(t);
+  call.operation.outputs.borrow(t);
   return call;
 }
 

@@ -33,7 +33,9 @@ Engine::Engine(Config config)
       links_(static_cast<std::size_t>(config_.world_size)),
       peers_(static_cast<std::size_t>(config_.world_size)),
       spin_(config_.spin),
-      serial_(next_serial()) {}
+      serial_(next_serial()) {
+  if (has_cores() && is_fenced_by_sleepers()) config_.mailroom->header().fences.store(1);
+}
 
 void Engine::admit(Op& op) {
   const Channel& channel = op.channel();

@@ -95,8 +95,9 @@ bool Engine::flush_backlog() {
 }
 
 void Engine::sleep(Lock& lock, Deadline deadline) {
-  std::atomic<std::uint32_t>& sleeping = config_.mailroom->header().sleeping;
-  sleeping.store(1);
+  MailroomHeader& mailroom = config_.mailroom->header();
+  mailroom.sleeping.store(1);
+  if (mailroom.fences.load() != 0) fence_everybody();
   if (!look_before_sleep()) {
     Poller::Events events;
     asleep_ = true;
@@ -106,7 +107,7 @@ void Engine::sleep(Lock& lock, Deadline deadline) {
     asleep_ = false;
     handle(ready);
   }
-  sleeping.store(0);
+  mailroom.sleeping.store(0);
 }
 
 bool Engine::look_before_sleep() {

@@ -15,6 +15,7 @@
 #include "dist/core/handles.h"
 #include "dist/transport/ring.h"
 #include "dist/transport/shared_area.h"
+#include "dist/transport/sleep_fence.h"
 #include "dist/transport/tuning.h"
 
 namespace dist::net {
@@ -36,6 +37,7 @@ struct Claim {
 
 struct MailroomHeader {
   alignas(64) std::atomic<std::uint32_t> sleeping;  // the owner waits for its doorbell
+  std::atomic<std::uint32_t> fences;                // before it does, it fences all others (sleep_fence.h)
   alignas(64) std::atomic<std::uint32_t> departed;  // the owner's endpoint is gone (ranks that are threads)
   alignas(64) Claim claims[claim_count];
 };
@@ -55,7 +57,12 @@ class Mailroom {
   int doorbell_fd() const { return doorbell_.get(); }
 
   void ring_bell() noexcept;
-  // Rings if the owner sleeps. Whatever it is to see must have been stored (sequentially consistent) before.
+  // Whether post() needs no fence for the owner to see what it stores.
+  bool is_fenced() const noexcept {
+    return registered_ && header().fences.load(std::memory_order_relaxed) != 0;
+  }
+  // Rings if the owner sleeps. Whatever it is to see must have been posted (sleep_fence.h) before, or stored
+  // sequentially consistent.
   void wake() noexcept {
     if (header().sleeping.load() != 0 && header().sleeping.exchange(0) != 0) ring_bell();
   }
@@ -64,6 +71,7 @@ class Mailroom {
 
  private:
   void check_size() const;
+  const bool registered_ = is_fenced_by_sleepers();
   int rings_;
   RingShape shape_;
   UniqueFd memory_, doorbell_;

@@ -37,7 +37,11 @@ std::byte* PeerMemory::windows() {
   return windows_->data();
 }
 
-// After a store that is sequentially consistent: whoever sleeps by then is woken.
+void PeerMemory::tell(std::atomic<std::uint64_t>& flag, std::uint64_t value) {
+  net::post(flag, value, setup_.fenced);
+  wake_peers();
+}
+
 void PeerMemory::wake_peers() {
   for (int r = 0; r < size(); ++r)
     if (r != rank() && peer(r).sleeping->load() != 0) peer(r).mailroom->wake();

@@ -59,6 +59,7 @@ class PeerMemory {
     std::uint64_t group;      // rounds count from here
     bool within_process;      // all ranks are threads: foreign memory is mapped too
     bool has_cores;           // every rank has a core to look on
+    bool fenced;              // all peers fence what is posted for them (sleep_fence.h)
   };
   explicit PeerMemory(Setup setup);
   ~PeerMemory();
@@ -81,7 +82,10 @@ class PeerMemory {
   net::SharedArea& mine() { return *peer(setup_.rank).area; }
 
   std::byte* windows();  // this rank's
+  // After a store that is sequentially consistent: whoever sleeps by then is woken.
   void wake_peers();
+  // Stores it, and wakes them.
+  void tell(std::atomic<std::uint64_t>& flag, std::uint64_t value);
 
   Setup setup_;
   std::uint64_t round_;              // the last one that was begun

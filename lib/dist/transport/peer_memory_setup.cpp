@@ -36,7 +36,7 @@ bool maps(const Link& link) { return link.shift() && link.mailroom(); }
 std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options) {
   const Members& members = options.members;
   PeerMemory::Setup setup{
-      engine, -1, net.rank(), {}, group_number(options.channel.context), true, engine.has_cores()};
+      engine, -1, net.rank(), {}, group_number(options.channel.context), true, engine.has_cores(), true};
   bool all_mapped = net.size() <= most_parts;
   for (const int member : members.list()) all_mapped &= maps(engine.link(member));
   Offer mine;
@@ -58,6 +58,7 @@ std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const Tran
     Mailroom& mailroom = *link.mailroom();
     setup.peers.push_back({members[r], &area, &mailroom, &mailroom.header().sleeping, *link.shift()});
     setup.within_process &= link.kind() != "shm";
+    setup.fenced &= mailroom.is_fenced();
   }
   return std::make_unique<PeerMemory>(std::move(setup));
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "dist/transport/sleep_fence.h"
 #include "dist/transport/tuning.h"
 
 namespace dist::net {
@@ -51,7 +52,7 @@ bool RingWriter::has_room(std::uint64_t payload_end) {
   return written_ - consumed_ < shape_.slots && payload_end - payload_freed_ <= shape_.payload_bytes;
 }
 
-bool RingWriter::put(const Frame& frame, const std::byte* payload) {
+bool RingWriter::put(const Frame& frame, const std::byte* payload, bool fenced) {
   const std::uint32_t outside = frame.is_inline() ? 0 : frame.payload;
   const std::uint64_t start =
       outside == 0 ? payload_written_ : start_of(payload_written_, outside, shape_.payload_bytes);
@@ -70,7 +71,7 @@ bool RingWriter::put(const Frame& frame, const std::byte* payload) {
     std::memcpy(&slot.frame.address, payload, frame.payload);
   payload_written_ = start + outside;
   payload_end_[written_ & (shape_.slots - 1)] = payload_written_;
-  slot.stamp.store(++written_);
+  post(slot.stamp, ++written_, fenced);
   return true;
 }
 

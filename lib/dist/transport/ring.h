@@ -2,9 +2,9 @@
 // headers, and a byte ring for payloads. The memory lies in the reader's mailroom and starts out zeroed.
 //
 // A slot's stamp is the number of its frame, so a reader that waits touches one cache line only, the very
-// line the frame arrives in. Stamps, `consumed` and `wants_space` are sequentially consistent: each side can
-// set its own flag
-// ("I sleep", "I want space"), look once more, and know that the other side sees the flag otherwise.
+// line the frame arrives in. Stamps (unless the reader fences them), `consumed` and `wants_space` are
+// sequentially consistent: each side can set its own flag ("I sleep", "I want space"), look once more, and
+// know that the other side sees the flag otherwise.
 #pragma once
 
 #include <atomic>
@@ -41,8 +41,9 @@ static_assert(sizeof(RingSlot) == 64 && std::atomic<std::uint64_t>::is_always_lo
 class RingWriter {
  public:
   RingWriter(std::byte* memory, RingShape shape);
-  // False when there is no room; the reader then rings when it has made some.
-  bool put(const Frame& frame, const std::byte* payload);
+  // False when there is no room; the reader then rings when it has made some. `fenced`: as of post()
+  // (sleep_fence.h).
+  bool put(const Frame& frame, const std::byte* payload, bool fenced = false);
   const RingShape& shape() const { return shape_; }
 
  private:

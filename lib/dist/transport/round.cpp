@@ -132,8 +132,7 @@ void Round::begin_work(int rank) {
 
 void Round::tell_done() {
   works_ = false;
-  peers_.mine().flags.done.store(peers_.round_);
-  peers_.wake_peers();
+  peers_.tell(peers_.mine().flags.done, peers_.round_);
 }
 
 // Whether that rank, or anyone whose memory this rank works on, has given this round up; -1: nobody.
@@ -173,15 +172,9 @@ void Round::for_each_user(const Await& await) {
     if (r != rank() && (exposed_to_ == everybody || exposed_to_ == r)) await(r);
 }
 
-void Round::tell_filled(std::uint64_t count) {
-  peers_.mine().flags.filled.store(count);
-  peers_.wake_peers();
-}
+void Round::tell_filled(std::uint64_t count) { peers_.tell(peers_.mine().flags.filled, count); }
 
-void Round::tell_worked(std::uint64_t count) {
-  peers_.mine().flags.worked.store(count);
-  peers_.wake_peers();
-}
+void Round::tell_worked(std::uint64_t count) { peers_.tell(peers_.mine().flags.worked, count); }
 
 void Round::await_filled(int rank, std::uint64_t count) {
   await_progress(rank,

@@ -39,9 +39,8 @@ Notice& Round::begin_notice(net::Showing showing, std::size_t parts) {
 }
 
 void Round::post(Notice& notice) {
-  notice.round.store(peers_.round_);
   peers_.seen_[static_cast<std::size_t>(rank())] = peers_.round_;
-  peers_.wake_peers();
+  peers_.tell(notice.round, peers_.round_);
 }
 
 void Round::attend() { post(begin_notice(net::Showing::nothing, 0)); }

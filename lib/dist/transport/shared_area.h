@@ -38,13 +38,20 @@ struct PartPlace {
   std::uint64_t at, bytes;
 };
 
-// Numbers of rounds, which grow, and of windows in a round.
-struct alignas(64) RoundFlags {
-  std::atomic<std::uint64_t> working;    // touches the memory of others in this round
-  std::atomic<std::uint64_t> done;       // does so no longer, in all rounds up to this one
-  std::atomic<std::uint64_t> withdrawn;  // has given this round up: nobody may begin to touch its memory
-  std::atomic<std::uint64_t> group;      // the number before its first round; 0: of no group
-  std::atomic<std::uint64_t> left;       // the same, of a group that the owner has left
+// Numbers of rounds, which grow, and of windows in a round. A cache line each for what is written in every
+// round and read by nobody but a rank that gives up, for what is read in every round and hardly ever written,
+// and for what the others wait for.
+struct RoundFlags {
+  // Touches the memory of others in this round.
+  alignas(64) std::atomic<std::uint64_t> working;
+
+  // Has given this round up: nobody may begin to touch its memory.
+  alignas(64) std::atomic<std::uint64_t> withdrawn;
+  std::atomic<std::uint64_t> group;  // the number before its first round; 0: of no group
+  std::atomic<std::uint64_t> left;   // the same, of a group that the owner has left
+
+  // Touches the memory of others no longer, in all rounds up to this one.
+  alignas(64) std::atomic<std::uint64_t> done;
   // How many windows of the round for which the owner has posted its notice
   std::atomic<std::uint64_t> filled;  // hold the owner's data, or have
   std::atomic<std::uint64_t> worked;  // the owner touches no longer, on any rank
@@ -58,7 +65,7 @@ struct SharedArea {
   Notice& notice(std::uint64_t round) { return notices[round % notice_depth]; }
   std::byte* room(std::uint64_t round) { return rooms[round % notice_depth]; }
 };
-static_assert(sizeof(RoundFlags) == 64);
+static_assert(sizeof(RoundFlags) == 3 * 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 inline constexpr int most_parts =

@@ -22,7 +22,7 @@ RingLink::RingLink(int peer, LinkEvents& events, Rooms rooms)
       out_(rooms_.theirs->ring(rooms_.my_index), rooms_.theirs->shape()) {}
 
 bool RingLink::put(OutFrame& out) {
-  if (!out_.put(out.frame, out.payload)) return false;
+  if (!out_.put(out.frame, out.payload, rooms_.theirs->is_fenced())) return false;
   rooms_.theirs->wake();
   return true;
 }

@@ -105,7 +105,8 @@ TEST(ReduceMany, RefusesWhatItCannotDo) {
 
 TEST(TensorListTest, BorrowsSplitsAndOwns) {
   Tensor whole = arange(12);
-  TensorList parts = TensorList::split(whole, 3);
+  TensorList parts;
+  parts.split(whole, 3);
   ASSERT_EQ(parts.size(), 3u);
   EXPECT_EQ(parts[1].data, whole.flat().slice(4, 4).data);
   EXPECT_EQ(parts[2].count, 4);
@@ -116,7 +117,8 @@ TEST(TensorListTest, BorrowsSplitsAndOwns) {
   EXPECT_EQ(parts.owned()[2].to_vector<int>(), (std::vector<int>{8, 9, 10, 11}));
   EXPECT_EQ(copied.size(), 3u);
   EXPECT_TRUE(TensorList().empty());
-  TensorList one = TensorList::borrow(parts.owned()[0]);
+  TensorList one;
+  one.borrow(parts.owned()[0]);
   EXPECT_EQ(one[0].data, parts[0].data);
   one.own();
   EXPECT_EQ(one.owned().size(), 1u);
