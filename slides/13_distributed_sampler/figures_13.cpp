@@ -33,6 +33,13 @@ void deal() {
              fmt::join(dropped, ", "));
 }
 
+// An evaluation of 10,000 pictures on 64 ranks: how many are read, how many twice.
+void evaluate() {
+  constexpr int pictures = 10'000, many = 64;
+  const auto read = many * lab::DistributedSampler({.dataset_size = pictures, .num_replicas = many}).size();
+  fmt::print("evaluation {},{:03} {}\n", read / 1000, read % 1000, read - pictures);
+}
+
 void stream() {
   constexpr int workers = 2, length = 22;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -50,5 +57,6 @@ void stream() {
 
 int main() {
   deal();
+  evaluate();
   stream();
 }

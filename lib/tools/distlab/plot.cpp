@@ -19,7 +19,7 @@ constexpr std::size_t looks = 8;  // colours, dashes and marks that can be told 
 // Colours of the page and of families, on white and on black (after Okabe and Ito, for all kinds of sight).
 constexpr std::string_view style = R"(
 text{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:23px;fill:#222}
-.title{font-size:29px;font-weight:600}.small{font-size:21px}
+.title{font-size:29px;font-weight:600}.family{font-size:21px}.end{font-size:16px}
 .paper{fill:#fff}.grid{stroke:#ddd;stroke-width:1}.axis{stroke:#444;stroke-width:2}
 .line{fill:none;stroke-width:3.5;stroke-linejoin:round}
 .c0{color:#0072b2}.c1{color:#d55e00}.c2{color:#009e73}.c3{color:#a8457f}
@@ -191,19 +191,19 @@ class Drawing {
     add("<g class=\"c{}\"><path class=\"line\" stroke-dasharray=\"{}\" d=\"{}\"/>", look, dashes[look], path);
     for (const auto& [x, y] : line.points) text_ += mark(look, x_(x), y_(y), 5);
     add("</g>\n");
-    if (!line.label.empty()) labels_.push_back({y_(line.points.back().second) + 7, line.label, look});
+    if (!line.label.empty()) labels_.push_back({y_(line.points.back().second) + 5, line.label, look});
   }
 
   // At the right, as near to the lines' ends as they have room above each other.
   void labels() {
-    constexpr double line_height = 22;
+    constexpr double line_height = 17;
     std::ranges::stable_sort(labels_, {}, &Label::y);
     for (std::size_t i = 1; i < labels_.size(); ++i)
       labels_[i].y = std::max(labels_[i].y, labels_[i - 1].y + line_height);
-    double lowest = height - bottom + 7;
+    double lowest = height - bottom + 5;
     for (auto label = labels_.rbegin(); label != labels_.rend(); ++label, lowest -= line_height) {
       label->y = std::min(label->y, lowest);
-      add("<text class=\"small c{}\" style=\"fill:currentColor\" x=\"{}\" y=\"{:.1f}\">{}</text>\n",
+      add("<text class=\"end c{}\" style=\"fill:currentColor\" x=\"{}\" y=\"{:.1f}\">{}</text>\n",
           label->look, width - right + 12, label->y, escaped(label->text));
     }
   }
@@ -215,7 +215,7 @@ class Drawing {
       const std::size_t look = look_of(family);
       add("<g class=\"c{}\"><path class=\"line\" stroke-dasharray=\"{}\" d=\"M{} {}h44\"/>{}</g>", look,
           dashes[look], x, y, mark(look, x + 22, y, 6));
-      add("<text class=\"small\" x=\"{}\" y=\"{}\">{}</text>\n", x + 54, y + 7, escaped(family));
+      add("<text class=\"family\" x=\"{}\" y=\"{}\">{}</text>\n", x + 54, y + 7, escaped(family));
       y += 36;
     }
   }
