@@ -1,8 +1,9 @@
 // A deck: slides.md as HTML sections. Slides are separated by a line "---"; what follows a line "Note:" is for the
-// speaker; a first line "<!-- title -->" gives a slide the class of that name. $x$ and $$x$$ are KaTeX.
+// speaker; a first line "<!-- title -->" gives a slide the class of that name. $x$ and $$x$$ are KaTeX, {{x}} is a figure.
 import katex from 'katex';
 import {Marked} from 'marked';
 import {blocks} from './blocks.mjs';
+import {withFigures} from './figures.mjs';
 
 // MathML stands beside it, for screen readers.
 /** @param {string} tex @param {boolean} displayMode */
@@ -39,7 +40,7 @@ const inline = text => /** @type {string} */ (marked.parse(text, {async: false})
  * @returns {{title: string, sections: string[], notes: number}} of how many slides there are notes
  */
 export function deckOf(markdown) {
-  const parts = markdown.split(/^---$/m);
+  const parts = withFigures(markdown).split(/^---$/m);
   const title = /^# (.+)$/m.exec(markdown)?.[1];
   if (!title) throw new Error('a deck begins with "# its title"');
   return {title, sections: parts.map(section), notes: parts.filter(part => /^Note:/m.test(part)).length};

@@ -14,5 +14,6 @@ setTimeout(() => {
 }, 500);
 </script>
 END
-chromium --headless --no-sandbox --disable-gpu --window-size=1000,620 --virtual-time-budget=3000 \
-  --screenshot="$out" "file://$folder/ring.html" > "$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
+"${CHROMIUM:-chromium}" --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
+  --disable-component-update --disable-sync --user-data-dir="$folder/profile" --window-size=1000,620 \
+  --virtual-time-budget=3000 --screenshot="$out" "file://$folder/ring.html" > "$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }

@@ -42,11 +42,14 @@ class DistributedDataParallel final : public nn::Module {
   // The model lives longer than this, and its gradients become views of the buckets' memory: no second copy.
   explicit DistributedDataParallel(nn::Module& model, const DdpOptions& options = {});
 
-  // The model's; in training after rank 0's buffers were broadcast.
+  // The model's, of its shapes. In training (and not under no_sync()) a collective: rank 0's buffers are
+  // broadcast before, so every rank calls it equally often. Throws what the model and broadcast() throw.
   Tensor forward(const Tensor& input) override;
-  // The model's; afterwards every parameter's grad is the average over the ranks (of what it was, plus this
-  // backward's). Error{invalid_argument} naming the parameters that got no gradient, if any: the other ranks
-  // wait for them. After an error ranks no longer agree: leave the group.
+  // The model's: takes the shape of forward()'s result, returns that of its input. A collective (not under
+  // no_sync()) that blocks until all buckets are averaged; afterwards every parameter's grad is the average
+  // over the ranks (of what it was, plus this backward's). Error{invalid_argument} naming the parameters that
+  // got no gradient, if any: the other ranks wait for them. Throws what the hook throws, as
+  // Error{peer_failed} when a rank is gone. After an error ranks no longer agree: leave the group.
   Tensor backward(const Tensor& grad_output) override;
   // The model as one line.
   std::string str() const override { return "DistributedDataParallel(" + model_.str() + ")"; }
@@ -71,7 +74,8 @@ class DistributedDataParallel final : public nn::Module {
   // Names of parameters in each bucket, in the order in which buckets are sent. The first step has one
   // bucket; from the second on they are filled in the order in which rank 0's gradients were ready.
   std::vector<std::vector<std::string>> buckets() const;
-  // How long the last backward waited for communication after its last gradient was there.
+  // How long the last backward waited for communication after its last gradient was there; what could not be
+  // hidden. Does not block.
   Timeout exposed() const { return gradients_.exposed(); }
 
  private:

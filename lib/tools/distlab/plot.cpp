@@ -13,13 +13,13 @@
 namespace distlab {
 namespace {
 
-constexpr double width = 1280, height = 720, left = 130, right = 330, top = 80, bottom = 90;  // px
+constexpr double width = 1280, height = 720, left = 150, right = 380, top = 80, bottom = 100;  // px
 constexpr std::size_t looks = 8;  // colours, dashes and marks that can be told apart
 
 // Colours of the page and of families, on white and on black (after Okabe and Ito, for all kinds of sight).
 constexpr std::string_view style = R"(
-text{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:20px;fill:#222}
-.title{font-size:26px;font-weight:600}.small{font-size:16px}
+text{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:23px;fill:#222}
+.title{font-size:29px;font-weight:600}.family{font-size:21px}.end{font-size:16px}
 .paper{fill:#fff}.grid{stroke:#ddd;stroke-width:1}.axis{stroke:#444;stroke-width:2}
 .line{fill:none;stroke-width:3.5;stroke-linejoin:round}
 .c0{color:#0072b2}.c1{color:#d55e00}.c2{color:#009e73}.c3{color:#a8457f}
@@ -166,18 +166,18 @@ class Drawing {
 
   void axes() {
     constexpr double floor = height - bottom, end = width - right;
-    for (const double value : x_.ticks(8)) {
+    for (const double value : x_.ticks(7)) {
       add("<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text x=\"{0:.1f}\" y=\"{3}\" "
           "text-anchor=\"middle\">{4}</text>\n",
-          x_(value), floor, top, floor + 30, readable(value, plot_.x.unit));
+          x_(value), floor, top, floor + 33, readable(value, plot_.x.unit));
     }
     for (const double value : y_.ticks(10)) {
       add("<path class=\"grid\" d=\"M{1} {0:.1f}H{2}\"/><text x=\"{3}\" y=\"{4:.1f}\" "
           "text-anchor=\"end\">{5}</text>\n",
-          y_(value), left, end, left - 12, y_(value) + 7, readable(value, plot_.y.unit));
+          y_(value), left, end, left - 12, y_(value) + 8, readable(value, plot_.y.unit));
     }
     add("<path class=\"axis\" fill=\"none\" d=\"M{} {}V{}H{}\"/>\n", left, top, floor, end);
-    add("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (left + end) / 2, height - 22,
+    add("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (left + end) / 2, height - 20,
         escaped(plot_.x.name));
     add("<text transform=\"translate(30 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
         (top + floor) / 2, escaped(plot_.y.name));
@@ -203,7 +203,7 @@ class Drawing {
     double lowest = height - bottom + 5;
     for (auto label = labels_.rbegin(); label != labels_.rend(); ++label, lowest -= line_height) {
       label->y = std::min(label->y, lowest);
-      add("<text class=\"small c{}\" style=\"fill:currentColor\" x=\"{}\" y=\"{:.1f}\">{}</text>\n",
+      add("<text class=\"end c{}\" style=\"fill:currentColor\" x=\"{}\" y=\"{:.1f}\">{}</text>\n",
           label->look, width - right + 12, label->y, escaped(label->text));
     }
   }
@@ -215,8 +215,8 @@ class Drawing {
       const std::size_t look = look_of(family);
       add("<g class=\"c{}\"><path class=\"line\" stroke-dasharray=\"{}\" d=\"M{} {}h44\"/>{}</g>", look,
           dashes[look], x, y, mark(look, x + 22, y, 6));
-      add("<text class=\"small\" x=\"{}\" y=\"{}\">{}</text>\n", x + 54, y + 6, escaped(family));
-      y += 32;
+      add("<text class=\"family\" x=\"{}\" y=\"{}\">{}</text>\n", x + 54, y + 7, escaped(family));
+      y += 36;
     }
   }
 

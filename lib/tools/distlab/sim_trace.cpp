@@ -56,6 +56,7 @@ void trace_collective(const SimOptions& options, dist::OpKind collective, const 
   run.trace = true;
   const std::uint64_t bytes = options.bytes.empty() ? 4 : options.bytes.front();
   dist::Options how;
+  how.where = {};  // no line of a program asks for it
   if (!options.algorithms.empty()) how.algorithm = options.algorithms.front();
   dist::sim::Report report = dist::sim::run(run, [&](int) {
     dist::init_process_group();

@@ -52,7 +52,7 @@ export class Lanes {
   }
 
   private names(): SVGElement[] {
-    const every = Math.max(1, Math.ceil(11 / this.row));
+    const every = Math.max(1, Math.ceil(14 / this.row));
     return this.trace.ranks === 0 ? [] : Array.from({length: Math.ceil(this.trace.ranks / every)}, (_, i) =>
       svg('text', {class: 'lane-name', x: gutter - 8, y: this.y(i * every)}, `${i * every}`));
   }
