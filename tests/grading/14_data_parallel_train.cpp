@@ -154,8 +154,9 @@ void expect_trained(const Training& training) {
     const double apart = distance(right, got);
     if (apart < 1e-6) continue;
     diagnose_weights(training, replies);
-    ADD_FAILURE() << fmt::format("{}: {} (as one process with the whole batch; the distance is {:.1e} of it)",
-                                 what, difference(rank, right, got), apart);
+    ADD_FAILURE() << fmt::format(
+        "{}: {} (the weights of one process with the whole batch; the relative distance is {:.1e})", what,
+        difference(rank, right, got), apart);
     return;
   }
 }
