@@ -50,9 +50,8 @@ struct LineIdea {
 
 constexpr LineIdea line_ideas[]{
     {"absolute_errors",
-     "plain least squares: the largest messages take a thousand times as long, so their errors are the sum, "
-     "and the "
-     "start of a message, microseconds, is lost in them. Each point counts with 1/seconds^2",
+     "plain least squares: the largest messages take a thousand times as long, so nearly all of the sum is "
+     "their errors, and the start of a message, microseconds, is lost. Each point counts with 1/seconds^2",
      [](const Points& points) { return fit(points, 0); }},
     {"weight_not_squared",
      "each point counts with 1/seconds: what is squared is the relative error, so the weight is 1/seconds^2",
@@ -143,16 +142,21 @@ void expect_costs(const Points& one_way, const Points& burst) {
   if (replies.empty()) return;
   const auto way = fit(one_way, 2), port = fit(burst, 2);
   const double right[]{way.at_zero - port.at_zero, port.at_zero, (way.per_byte + port.per_byte) / 2};
-  constexpr const char* names[]{"alpha", "overhead", "beta"};
+  struct {
+    const char *name, *unit;
+    double units;  // in one second, or in one second a byte
+  } constexpr costs[]{{"alpha", "us", 1e6}, {"overhead", "us", 1e6}, {"beta", "s/GB", 1e9}};
   for (std::size_t i = 0; i < 3; ++i) {
     const double got = replies[0].at(i).is_number() ? replies[0][i].get<double>() : NAN;
     if (is_near(got, right[i])) continue;
     if (i == 0 && is_near(got, way.at_zero)) {
       misconception("overhead_counted_twice",
-                    "a message's way begins when it has left its port: what one_way says for no bytes is "
-                    "overhead and alpha together");
+                    "that is overhead and alpha together, as one_way says for no bytes: a message's way "
+                    "begins when it has left its port, so take the overhead away");
     }
-    ADD_FAILURE() << fmt::format("costs_of: expected {} {:.4g}; it returned {:.4g}", names[i], right[i], got);
+    const auto& [name, unit, units] = costs[i];
+    ADD_FAILURE() << fmt::format("costs_of: expected {} = {:.4g} {}; it returned {:.4g} {}", name,
+                                 right[i] * units, unit, got * units, unit);
     return;
   }
 }

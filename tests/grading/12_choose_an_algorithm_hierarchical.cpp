@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "12_choose_an_algorithm_support.h"
+#include "judge/numbers.h"
 
 namespace lab12 {
 namespace {
@@ -25,11 +26,6 @@ Json sums(const Item& item) {
     result.push_back(total);
   }
   return result;
-}
-
-std::string shown(const Json& numbers) {
-  const auto text = numbers.dump();
-  return text.size() > 80 ? text.substr(0, 80) + "..." : text;
 }
 
 judge::SimRun run(const Cluster& c, const std::vector<Item>& items) {
@@ -71,15 +67,14 @@ void diagnose_sums(const Cluster& c, const Item& item, const std::vector<Json>& 
   }
   if (across_only) {
     misconception("intra_node_step_skipped",
-                  "that is the sum over the ranks of equal places: within a node nothing was added. First a "
-                  "reduce-scatter within each node");
+                  "that is the sum over the ranks that have the same place on their nodes: within a node "
+                  "nothing was added. First comes a reduce-scatter within each node");
   } else if (node_only) {
     misconception("nodes_stay_apart", "every node has its own sum: nothing went across the nodes");
   } else if (own_part_only) {
-    misconception(
-        "parts_not_gathered",
-        "each rank has the sum of its own part, and not those of its neighbours on the node: the last step "
-        "is an all_gather within the node");
+    misconception("parts_not_gathered",
+                  "each rank has the sum of its own part alone, and not those of its neighbours on the node: "
+                  "the last step is an all_gather within the node");
   }
 }
 
@@ -96,8 +91,10 @@ bool check_sums(const Cluster& c, const std::vector<Item>& items, const std::vec
       }
       if (got.at("numbers") == right) continue;
       diagnose_sums(c, items[at], replies, at);
-      ADD_FAILURE() << fmt::format("{}: expected {} on rank {}; it has {}", text(c, items[at]), shown(right),
-                                   rank, shown(got.at("numbers")));
+      std::size_t i = 0;
+      while (got.at("numbers").at(i) == right.at(i)) ++i;
+      ADD_FAILURE() << fmt::format("{}: element {} is {} on rank {}; expected {}", text(c, items[at]), i,
+                                   judge::number_text(got["numbers"][i]), rank, judge::number_text(right[i]));
       return false;
     }
   }
@@ -124,14 +121,18 @@ bool check(const Cluster& c, const std::vector<Item>& items, const judge::SimRun
   const auto replies = done.answers(allowed);
   if (replies.empty() || !check_sums(c, items, replies)) return false;
   if (!is_the_librarys(done)) return true;
-  misconception("the_librarys_own", "the library's hierarchical all_reduce was called: here you make one");
+  misconception("the_librarys_own",
+                "the library's hierarchical all_reduce was called: here you make one, of a reduce-scatter, "
+                "an all_reduce across the nodes and an all_gather");
   ADD_FAILURE() << text(c, items[0])
                 << ": expected three collectives in your groups, not algorithm \"hierarchical\"";
   return false;
 }
 
+// Of the rank that sends most.
 struct Bytes {
-  double between = 0, within = 0;  // of the rank that sends most
+  double between = 0, within = 0;
+  int rank_between = 0, rank_within = 0;
 };
 
 Bytes most_bytes(const Cluster& c, const judge::SimRun& done) {
@@ -142,7 +143,8 @@ Bytes most_bytes(const Cluster& c, const judge::SimRun& done) {
       if (link.src != rank) continue;
       (link.dst / c.gpus == rank / c.gpus ? of.within : of.between) += static_cast<double>(link.bytes);
     }
-    most = {std::max(most.between, of.between), std::max(most.within, of.within)};
+    if (of.between > most.between) most.between = of.between, most.rank_between = rank;
+    if (of.within > most.within) most.within = of.within, most.rank_within = rank;
   }
   return most;
 }
@@ -170,8 +172,8 @@ void diagnose_traffic(const judge::SimRun& done, double size) {
   } else if (!all_of_it) {
     misconception(
         "algorithm_left_to_chance",
-        "the library chose an algorithm with fewer starts and more bytes for the step across: a ring sends "
-        "2(m-1)/m of its data, recursive doubling log2 m times all of it");
+        "in the step across, the library chose an algorithm with fewer starts and more bytes: name the ring "
+        "(.algorithm = \"ring\"), which sends 2(m-1)/m of its data, and not log2 m times all of it");
   }
 }
 
@@ -209,21 +211,17 @@ void expect_node_traffic(const Cluster& c, const Item& item) {
   const auto done = run(c, {item});
   if (!check(c, {item}, done)) return;
   const double size = 4. * static_cast<double>(item.of[0].size()), m = c.nodes, g = c.gpus;
-  const auto [between, within] = most_bytes(c, done);
+  const Bytes most = most_bytes(c, done);
   const double most_between = 2 * (m - 1) / m * size / g, most_within = 2 * (g - 1) / g * size;
-  if (between > most_between * 1.0001) {
+  const auto tell = [&](int rank, double bytes, const char* where, double allowed, const char* formula) {
     diagnose_traffic(done, size);
-    ADD_FAILURE() << fmt::format(
-        "{}: a rank sends {:.0f} bytes to other nodes; expected at most 2 ({} - 1)/{} S/{} = "
-        "{:.0f}",
-        text(c, item), between, c.nodes, c.nodes, c.gpus, most_between);
-  } else if (within > most_within * 1.0001) {
-    diagnose_traffic(done, size);
-    ADD_FAILURE() << fmt::format(
-        "{}: a rank sends {:.0f} bytes within its node; expected at most 2 ({} - 1)/{} S = "
-        "{:.0f}",
-        text(c, item), within, c.gpus, c.gpus, most_within);
-  }
+    ADD_FAILURE() << fmt::format("{}: rank {} sends {:.0f} bytes {}; expected at most {:.0f}, which is {}",
+                                 text(c, item), rank, bytes, where, allowed, formula);
+  };
+  if (most.between > most_between * 1.0001)
+    tell(most.rank_between, most.between, "to other nodes", most_between, "2(m-1)/m S/g");
+  else if (most.within > most_within * 1.0001)
+    tell(most.rank_within, most.within, "within its node", most_within, "2(g-1)/g S");
 }
 
 }  // namespace lab12

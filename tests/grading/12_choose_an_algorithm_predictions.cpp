@@ -54,8 +54,8 @@ void diagnose_traffic(Algorithm algorithm, double n, double bytes, double total,
         "pairs here)");
   } else if (algorithm == Algorithm::parameter_server && is_near(busiest, bytes, 1e-6)) {
     misconception("looks_at_a_worker",
-                  "a worker sends its gradients once; the busiest rank is the server, which sends the sum to "
-                  "all n - 1");
+                  "those are the bytes of a worker, which sends its gradients once: the busiest rank is the "
+                  "server, which sends the sum to all n - 1");
   } else if (algorithm == Algorithm::ring &&
              (is(2 * n * bytes, 2 * bytes) || is_near(busiest, 2 * bytes, 1e-6))) {
     misconception("n_minus_1_over_n_forgotten", "2(n-1) steps of S/n bytes: 2(n-1)/n S a rank, not 2 S");

@@ -64,10 +64,9 @@ void diagnose_steps(const Batches& batches, const std::vector<Json>& replies) {
 
 bool check(const Batches& batches, const judge::SimRun& done) {
   if (!done.report.findings.empty()) {
-    misconception(
-        "leaves_without_a_word",
-        "a rank without a batch left, and the others ask it whether it goes on: it has to take part in "
-        "that all_reduce, too, to say that it does not");
+    misconception("leaves_without_a_word",
+                  "a rank that had no batch any more returned without a word, and the others ask it by an "
+                  "all_reduce whether it goes on: it has to take part once more, to say that it does not");
   }
   const auto replies = done.answers({"all_reduce"});
   if (replies.empty()) return false;
@@ -78,9 +77,9 @@ bool check(const Batches& batches, const judge::SimRun& done) {
     const auto got = replies[rank].at("batches").get<Indices>();
     if (replies[rank].at("steps") != steps || got != right) {
       diagnose_steps(batches, replies);
-      ADD_FAILURE() << fmt::format("{}: rank {} makes {} steps, with {}; it returned {}, after steps with {}",
-                                   batches.text(), rank, steps, text(right), replies[rank].at("steps").dump(),
-                                   text(got));
+      ADD_FAILURE() << fmt::format(
+          "{}: rank {} should make {} steps, with {}; it says {}, after steps with {}", batches.text(), rank,
+          steps, text(right), replies[rank].at("steps").dump(), text(got));
       return false;
     }
     if (!replies[rank].at("asked_ahead")) continue;
@@ -89,8 +88,7 @@ bool check(const Batches& batches, const judge::SimRun& done) {
         "the batches are taken and counted before the first step: they would have to fit into memory, and "
         "an endless source would never be counted. One at a time");
     ADD_FAILURE() << fmt::format(
-        "{}: expected that rank {} calls next() once for each step; it called it again "
-        "before step() had its batch",
+        "{}: rank {} should call next() once for each step; it called it again before step() had its batch",
         batches.text(), rank);
     return false;
   }
@@ -120,8 +118,10 @@ void expect_one_small_all_reduce(judge::Random& random, const std::vector<int>& 
   }
   for (std::size_t rank = 0; rank < calls.size(); ++rank) {
     if (calls[rank] == right) continue;
-    ADD_FAILURE() << fmt::format("{}: rank {} called all_reduce {} times for {} steps; expected {}",
-                                 batches.text(), rank, calls[rank], right - 1, right);
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} called all_reduce {} times for {} steps; expected {}, one before each step and one that "
+        "stops",
+        batches.text(), rank, calls[rank], right - 1, right);
     return;
   }
 }

@@ -54,9 +54,8 @@ struct ShuffleIdea {
 const std::vector<ShuffleIdea>& shuffle_ideas() {
   static const std::vector<ShuffleIdea> known{
       {"std_shuffle",
-       "that is std::shuffle: the C++ standard does not say how it uses the generator, so another library, "
-       "and "
-       "PyTorch, get another order from the same seed. Draw by hand, as the contract says",
+       "that is std::shuffle: the C++ standard does not say how it uses the generator, so other libraries, "
+       "and PyTorch, get another order from the same seed. Draw by hand, as the contract says",
        by_std_shuffle},
       {"naive_shuffle",
        "every element changes places with any of the n: then some orders come more often than others. Only "
@@ -70,7 +69,8 @@ const std::vector<ShuffleIdea>& shuffle_ideas() {
        "a good shuffle as well, from the last element to the first; PyTorch's goes from the first to the "
        "last",
        from_the_end},
-      {"not_shuffled", "the list is in order still", [](const Shuffle& s) { return in_order(s.n); }}};
+      {"not_shuffled", "the list is still in order: nothing was shuffled",
+       [](const Shuffle& s) { return in_order(s.n); }}};
   return known;
 }
 
@@ -143,9 +143,8 @@ struct ShareIdea {
 const std::vector<ShareIdea>& share_ideas() {
   static const std::vector<ShareIdea> known{
       {"padding_forgotten",
-       "the samples end and some ranks have one more than others: then the others leave the epoch, and the "
-       "next "
-       "collective waits for them for ever. The list is continued with its own beginning",
+       "the samples end and some ranks have one more than others: those with fewer leave the epoch, and the "
+       "next collective waits for them for ever. The list is continued with its own beginning",
        [](const Part& p) { return p.every_nth(p.list()); }},
       {"pads_once",
        "the beginning is put behind the list once: where there are more ranks than samples that is not "
@@ -159,8 +158,8 @@ const std::vector<ShareIdea>& share_ideas() {
        "turn",
        blocks},
       {"drop_last_the_wrong_way",
-       "without drop_last the list is made longer, with drop_last shorter: here one of the two is done for "
-       "both",
+       "the list was rounded the other way: with drop_last it is cut to a multiple of the number of ranks, "
+       "without it continued to one",
        rounded_the_other_way},
       {"epoch_ignored",
        "every epoch has the order of epoch 0: the seed of the shuffle is seed + epoch, and set_epoch() says "
@@ -180,7 +179,7 @@ const std::vector<ShareIdea>& share_ideas() {
        "all, "
        "then cut",
        cut_before_the_shuffle},
-      {"not_shuffled", "the list is in order still",
+      {"not_shuffled", "the list is still in order: nothing was shuffled",
        [](const Part& p) { return p.dealt(in_order(p.asked.samples)); }}};
   return known;
 }

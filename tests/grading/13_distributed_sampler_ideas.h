@@ -8,11 +8,9 @@
 namespace lab13 {
 
 inline constexpr const char* starved_in_words =
-    "a sample is taken where count % ranks and count % workers both fit: unless the two numbers have no "
-    "common "
-    "divisor, some workers never see a count that fits both. They read on and on, and on a stream without "
-    "end "
-    "their rank waits for them for ever. First the rank's samples, then every workers-th of those";
+    "a sample is taken only where count % ranks and count % workers both fit: unless the two numbers have no "
+    "common divisor, for some workers that never happens, and their rank waits for them for ever. First take "
+    "the rank's samples, then every workers-th of those";
 inline constexpr const char* rest_in_words =
     "where the stream ends within a round some ranks get one sample more than the others: they go on alone, "
     "and "

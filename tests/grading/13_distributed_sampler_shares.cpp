@@ -45,8 +45,9 @@ bool check_epoch(const Sampling& asked, const Json& replies, std::size_t at) {
       continue;
     }
     diagnose(asked, epoch, got);
-    ADD_FAILURE() << fmt::format("{}: rank {} reads {}; it returned {}", what, rank, text(right[rank]),
-                                 text(got[rank]));
+    const auto from = first_shown(right[rank], got[rank]);
+    ADD_FAILURE() << fmt::format("{}: rank {} should read {}; it reads {}", what, rank,
+                                 text(right[rank], from), text(got[rank], from));
     return false;
   }
   return true;
@@ -65,8 +66,9 @@ void expect_permutations(const std::vector<Shuffle>& cases) {
     const auto right = permutation(cases[i].n, cases[i].seed);
     if (got[i] == right) continue;
     diagnose(cases, got);
-    ADD_FAILURE() << fmt::format("randperm({}, {}) is {}; it returned {}", cases[i].n, cases[i].seed,
-                                 text(right), text(got[i]));
+    const auto from = first_shown(right, got[i]);
+    ADD_FAILURE() << fmt::format("randperm({}, {}) should be {}; it is {}", cases[i].n, cases[i].seed,
+                                 text(right, from), text(got[i], from));
     return;
   }
 }
@@ -89,12 +91,13 @@ void expect_other_orders(const Sampling& asked) {
     const auto got = in_epoch(replies[0], epoch);
     Indices all;
     for (const auto& part : got) all.insert(all.end(), part.begin(), part.end());
-    std::ranges::sort(all);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (std::cmp_equal(all[i], i) && std::cmp_equal(all.size(), asked.samples)) continue;
+    for (std::int64_t sample = 0; sample < asked.samples; ++sample) {
+      const auto readers = std::ranges::count(all, sample);
+      if (readers == 1) continue;
       diagnose(asked, asked.epochs[epoch], got);
-      ADD_FAILURE() << fmt::format("{}: expected that each sample is read by one rank; sample {} is not",
-                                   asked.text(asked.epochs[epoch]), i);
+      ADD_FAILURE() << fmt::format(
+          "{}: each sample should be read by one rank; sample {} is read by {} ranks",
+          asked.text(asked.epochs[epoch]), sample, readers);
       return;
     }
     for (std::size_t before = 0; before < epoch; ++before) {
@@ -130,7 +133,7 @@ void expect_epoch_ends(const Sampling& asked) {
   for (std::size_t rank = 0; rank < steps.size(); ++rank) {
     const auto right = shares(asked, -1)[rank].size();
     if (steps[rank] == right) continue;
-    ADD_FAILURE() << fmt::format("{}: rank {} makes {} steps; it made {}", asked.text(-1), rank, right,
+    ADD_FAILURE() << fmt::format("{}: rank {} should make {} steps; it made {}", asked.text(-1), rank, right,
                                  steps[rank].dump());
     return;
   }

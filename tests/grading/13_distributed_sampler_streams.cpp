@@ -55,7 +55,7 @@ bool check_each_once(const Reading& asked, const Shares& got) {
   const auto wrong = std::ranges::find_if(takers, [](int count) { return count != 1; });
   if (wrong == takers.end()) return true;
   diagnose(asked, got);
-  ADD_FAILURE() << fmt::format("{}: expected that one reader takes each sample; sample {} is taken by {}",
+  ADD_FAILURE() << fmt::format("{}: one reader should take each sample; sample {} is taken by {} readers",
                                asked.text(), asked.first + (wrong - takers.begin()), *wrong);
   return false;
 }
@@ -66,8 +66,8 @@ bool check_each_has_a_share(const Reading& asked, const Shares& got) {
     const auto& mine = got[static_cast<std::size_t>(reader)];
     if (std::ssize(mine) == share && std::ranges::is_sorted(mine)) continue;
     diagnose(asked, got);
-    ADD_FAILURE() << fmt::format("{}: expected {} of them, in the order of the stream, for {}; it got {}",
-                                 asked.text(), share, reader_text(asked, reader), text(mine));
+    ADD_FAILURE() << fmt::format("{}: {} should get {} samples, in the order of the stream; it got {}, {}",
+                                 asked.text(), reader_text(asked, reader), share, mine.size(), text(mine));
     return false;
   }
   return true;
@@ -93,7 +93,7 @@ void expect_every_sample_once(const Reading& asked) {
   if (!check_each_once(asked, got) || !check_each_has_a_share(asked, got)) return;
   for (int reader = 0; reader < readers_of(asked); ++reader) {
     if (replies[static_cast<std::size_t>(reader)].value("ended", false)) continue;
-    ADD_FAILURE() << fmt::format("{}: expected that {} says nothing at the end, and from then on",
+    ADD_FAILURE() << fmt::format("{}: {} should say at the end, and from then on, that there is nothing more",
                                  asked.text(), reader_text(asked, reader));
     return;
   }
@@ -107,8 +107,8 @@ void expect_no_reader_starves(const Reading& asked, int each) {
     const auto given = replies[reader].at("given").get<Indices>();
     if (replies[reader].contains("starved") || std::ssize(mine) < each) {
       misconception("starved_workers", starved_in_words);
-      ADD_FAILURE() << fmt::format("{}: expected {} samples for {}; it has read {} of the stream and got {}",
-                                   asked.text(), each, who, patience(asked, each), text(mine));
+      ADD_FAILURE() << fmt::format("{}: {} should get {} samples; it has read {} of the stream and got {}",
+                                   asked.text(), who, each, patience(asked, each), text(mine));
       return;
     }
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -150,9 +150,8 @@ void expect_ranks_agree(const Reading& asked) {
     if (one_of_each_round) continue;
     diagnose_by_readers(asked);
     ADD_FAILURE() << fmt::format(
-        "{}: expected one sample of each of the {} whole rounds for rank {}; its workers "
-        "in turn took {}",
-        asked.text(), rounds, rank, text(mine));
+        "{}: rank {} should get one sample of each of the {} whole rounds; its workers in turn took {}",
+        asked.text(), rank, rounds, text(mine));
     return;
   }
 }

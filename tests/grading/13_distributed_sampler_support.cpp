@@ -1,6 +1,7 @@
 // Lab 13: what the right shares are.
 #include "13_distributed_sampler_support.h"
 
+#include <algorithm>
 #include <fstream>
 #include <numeric>
 #include <random>
@@ -12,6 +13,8 @@
 
 namespace lab13 {
 namespace {
+
+constexpr std::size_t most_shown = 16;
 
 // PyTorch's indices: tests/golden/README.md.
 Json golden() {
@@ -27,10 +30,17 @@ Sampling sampling_of(const Json& one) {
 
 }  // namespace
 
-std::string text(const Indices& indices) {
-  constexpr std::size_t most = 16;
-  const Indices shown(indices.begin(), indices.begin() + std::min<std::ptrdiff_t>(most, std::ssize(indices)));
-  return fmt::format("{{{}{}}}", fmt::join(shown, ", "), indices.size() > most ? ", ..." : "");
+std::string text(const Indices& indices, std::size_t from) {
+  const auto begin = std::min(from, indices.size()), end = std::min(begin + most_shown, indices.size());
+  const std::vector<std::int64_t> shown(indices.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        indices.begin() + static_cast<std::ptrdiff_t>(end));
+  return fmt::format("{{{}{}{}}}", begin > 0 ? "..., " : "", fmt::join(shown, ", "),
+                     end < indices.size() ? ", ..." : "");
+}
+
+std::size_t first_shown(const Indices& right, const Indices& got) {
+  const auto different = static_cast<std::size_t>(std::ranges::mismatch(right, got).in1 - right.begin());
+  return different < most_shown ? 0 : different - most_shown / 2;
 }
 
 Indices permutation(std::int64_t n, std::uint64_t seed) {

@@ -15,7 +15,10 @@ namespace lab13 {
 using judge::Json;
 using Indices = std::vector<std::int64_t>;
 
-std::string text(const Indices& indices);  // "{1, 2, 3}", long ones shortened
+// "{1, 2, 3}", long ones shortened; from place `from` on "{..., 2, 3}".
+std::string text(const Indices& indices, std::size_t from = 0);
+// From where on two lists are shown so that their first difference is.
+std::size_t first_shown(const Indices& right, const Indices& got);
 
 // One question to randperm().
 struct Shuffle {

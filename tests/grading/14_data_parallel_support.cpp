@@ -18,6 +18,15 @@ Json form_task(const std::string& call, const Form& form, const Numbers& numbers
   return {{"call", call}, {"dtype", form.dtype}, {"shapes", form.shapes}, {"numbers", numbers}};
 }
 
+std::string text(const Numbers& numbers, std::size_t from) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> shown;
+  for (std::size_t i = from; i < std::min(numbers.size(), from + most); ++i)
+    shown.push_back(std::isnan(numbers[i]) ? "NaN" : fmt::format("{:.9g}", numbers[i]));
+  return fmt::format("{{{}{}{}}}", from > 0 ? "..., " : "", fmt::join(shown, ", "),
+                     numbers.size() > from + most ? ", ..." : "");
+}
+
 }  // namespace
 
 std::size_t Form::elements() const {
@@ -109,12 +118,15 @@ double distance(const Numbers& right, const Numbers& got) {
   return std::isnan(relative) ? HUGE_VAL : relative;
 }
 
-std::string text(const Numbers& numbers) {
-  constexpr std::size_t most = 5;
-  std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(numbers.size(), most); ++i)
-    shown.push_back(std::isnan(numbers[i]) ? "NaN" : fmt::format("{:.9g}", numbers[i]));
-  return fmt::format("{{{}{}}}", fmt::join(shown, ", "), numbers.size() > most ? ", ..." : "");
+std::string difference(std::size_t rank, const Numbers& right, const Numbers& got) {
+  constexpr double tolerance = 1e-6;
+  std::size_t from = 0;
+  while (from < std::min(right.size(), got.size()) &&
+         std::abs(right[from] - got[from]) <= tolerance * std::abs(right[from]))
+    ++from;
+  if (from == right.size()) from = 0;  // no element alone is far away
+  return fmt::format("rank {} should have {}; its caller's tensors have {}", rank, text(right, from),
+                     text(got, from));
 }
 
 }  // namespace lab14

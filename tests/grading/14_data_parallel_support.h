@@ -73,6 +73,8 @@ inline double lr(const std::string& optimizer) { return optimizer == "adam" ? 0.
 std::vector<Json> answers(const judge::SimRun& run);
 Numbers numbers_of(const Json& reply);
 double distance(const Numbers& right, const Numbers& got);  // relative, in the L2 norm
-std::string text(const Numbers& numbers);
+// From the first element that is another one: "rank 1 should have {..., 5, 6}; its caller's tensors have
+// {..., 3, 4}".
+std::string difference(std::size_t rank, const Numbers& right, const Numbers& got);
 
 }  // namespace lab14

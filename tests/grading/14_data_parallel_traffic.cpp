@@ -32,7 +32,7 @@ std::map<std::string, Sum> calls_of(const judge::SimRun& done, int rank) {
 }
 
 void tell_foreign(const std::string& call, int rank, const std::string& name) {
-  ADD_FAILURE() << fmt::format("{}: rank {} calls {}, which is not for this step", call, rank, name);
+  ADD_FAILURE() << fmt::format("{}: rank {} calls {}, which this step does without", call, rank, name);
 }
 
 }  // namespace
@@ -55,7 +55,8 @@ void expect_calls(const Asked& asked, const std::string& collective, std::uint64
     if (ours.calls <= calls && ours.bytes <= bytes) continue;
     if (ours.calls > calls && ours.bytes <= bytes + calls * one_number)
       misconception("a_count_for_each_tensor",
-                    "the number of samples is the same for all tensors: one all_reduce of it is enough");
+                    "the number of samples was sent with every tensor: it is the same for all, and one "
+                    "all_reduce of it is enough");
     ADD_FAILURE() << fmt::format(
         "{}, {} tensors of {} bytes in all: rank {} may send {} bytes in {} calls of {}; it sent {} in {}",
         asked.call, asked.form.shapes.size(), asked.form.bytes(), rank, bytes, calls, collective, ours.bytes,
@@ -76,8 +77,8 @@ void expect_train_traffic(const Training& training) {
     if (first.bytes <= model && gradients.bytes <= steps * (model + one_number)) continue;
     if (first.bytes >= steps * model)
       misconception("broadcasts_every_step",
-                    "equal weights and equal gradients give equal weights: after the first step there is "
-                    "nothing to send but gradients");
+                    "the weights were sent in every step: equal weights and equal gradients give equal "
+                    "weights, so after the first time there is nothing to send but gradients");
     else if (gradients.bytes >= 2 * steps * model)
       misconception("averages_weights_too",
                     "with the gradients the weights were averaged as well: they are equal already, and the "

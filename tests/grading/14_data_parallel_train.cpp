@@ -89,7 +89,7 @@ const std::vector<TrainIdea>& train_ideas() {
        "server's",
        {.broadcasts = false, .truth_on_rank_0 = true}},
       {"trains_alone",
-       "every rank has taken steps with its own gradients: they are averaged first, before optimize()",
+       "every rank took its steps with its own gradients: average them first, then call optimize()",
        {.exchanges = false}},
       {"sums_without_averaging",
        "the gradients were summed, and the steps are too long: divide",
@@ -99,13 +99,12 @@ const std::vector<TrainIdea>& train_ideas() {
        "all",
        {.counts_samples = false}},
       {"averages_weights",
-       "every rank has taken a step of its own, and then the weights were averaged. For plain descent and "
-       "momentum that is the same, as they are linear; Adam divides by the size of the gradient, and the "
-       "mean of "
-       "such steps is not the step of the mean",
+       "every rank took a step of its own, and then the weights were averaged. With momentum that comes to "
+       "the same; Adam divides by the size of the gradient, and the mean of such steps is not the step of "
+       "the mean",
        {.averages_weights = true, .exchanges = false}},
       {"server_forgets_its_own",
-       "the server has a part of the batch, too: its own gradients belong to the mean",
+       "the server's own gradients are missing in the mean: it has a part of the batch, too",
        {.rank_0_counts = false}}};
   return known;
 }
@@ -144,11 +143,11 @@ void expect_trained(const Training& training) {
   std::vector<int> order(static_cast<std::size_t>(training.steps()));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
-    const auto who = fmt::format("{} on {} ranks, {}, after step {}: rank {}", training.call,
-                                 training.ranks(), training.optimizer, training.steps(), rank);
+    const auto what = fmt::format("{} on {} ranks, {}, after step {}", training.call, training.ranks(),
+                                  training.optimizer, training.steps());
     if (replies[rank].at("computed") != Json(order)) {
-      ADD_FAILURE() << fmt::format("{} must call compute() for steps 0 to {}; it called {}", who,
-                                   training.steps() - 1, replies[rank].at("computed").dump());
+      ADD_FAILURE() << fmt::format("{}: rank {} must call compute() for steps 0 to {}; it called {}", what,
+                                   rank, training.steps() - 1, replies[rank].at("computed").dump());
       return;
     }
     const auto got = numbers_of(replies[rank]);
@@ -156,10 +155,8 @@ void expect_trained(const Training& training) {
     if (apart < 1e-6) continue;
     diagnose_weights(training, replies);
     ADD_FAILURE() << fmt::format(
-        "{} must have the weights {} of one process with the whole batch; it has {} where its caller looks, "
-        "a "
-        "relative distance of {:.1e}",
-        who, text(right), text(got), apart);
+        "{}: {} (the weights of one process with the whole batch; the relative distance is {:.1e})", what,
+        difference(rank, right, got), apart);
     return;
   }
 }
@@ -170,10 +167,10 @@ void expect_one_optimizer(const Training& training) {
     const int expected = rank == 0 ? training.steps() : 0, got = replies[rank].at("optimized");
     if (got == expected) continue;
     if (rank > 0)
-      misconception(
-          "everybody_takes_the_step",
-          "the server hands out weights, not gradients: what the optimizer remembers (Adam: as much "
-          "as the weights twice) then lies on one rank only");
+      misconception("everybody_takes_the_step",
+                    "a worker took the step, too: the server alone does, and hands out weights, not "
+                    "gradients, so that what the "
+                    "optimizer remembers (Adam: as much as the weights twice) lies on one rank only");
     else if (got == expected * training.ranks())
       misconception("a_step_for_each_worker",
                     "the server took a step for every worker's gradients: each is computed at weights that "

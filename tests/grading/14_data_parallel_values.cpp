@@ -45,6 +45,11 @@ Numbers right(const Asked& asked) {
   return weighted(asked, as_numbers(asked.samples), total(asked.samples));
 }
 
+constexpr const char* not_in_place_in_words =
+    "a new tensor was put in place of the caller's: layers and optimizers hold the old one, and see nothing "
+    "of the "
+    "result. Write into it: copy_, mul_, div_, zero_";
+
 struct ListIdea {
   const char *name, *in_words;
   Numbers (*numbers)(const Asked& asked, std::size_t rank);
@@ -57,35 +62,36 @@ const std::vector<ListIdea>& ideas_on(const std::string& call) {
                             "that is the sum: with n ranks the step would be n times as long. Divide, or use "
                             "ReduceOp::avg",
                             [](const Asked& a, std::size_t) { return weighted(a, each(a, 1), 1); }};
-  static const ListIdea twice{"divides_twice", "ReduceOp::avg divides already",
+  static const ListIdea twice{"divides_twice", "here the sum is divided twice: ReduceOp::avg divides already",
                               [](const Asked& a, std::size_t) {
                                 const auto n = static_cast<double>(a.numbers.size());
                                 return weighted(a, each(a, 1), n * n);
                               }};
-  static const ListIdea first_only{"first_tensor_only", "a model is a list of tensors: all of them are sent",
-                                   [](const Asked& a, std::size_t rank) {
-                                     const Form first{{a.form.shapes[0]}, a.form.dtype};
-                                     Numbers mixed = a.numbers[rank];
-                                     std::copy_n(a.numbers[0].begin(), first.elements(), mixed.begin());
-                                     return mixed;
-                                   }};
-  static const ListIdea mean{
-      "means_in_place_of_rank_0",
-      "the mean of several first weights is a fourth model that nobody has chosen: all "
-      "begin with rank 0's",
-      [](const Asked& a, std::size_t) {
-        return weighted(a, each(a, 1), static_cast<double>(a.numbers.size()));
+  static const ListIdea first_only{
+      "first_tensor_only",
+      "only the first tensor was sent: a model is a list of tensors, and all of them are",
+      [](const Asked& a, std::size_t rank) {
+        const Form first{{a.form.shapes[0]}, a.form.dtype};
+        Numbers mixed = a.numbers[rank];
+        std::copy_n(a.numbers[0].begin(), first.elements(), mixed.begin());
+        return mixed;
       }};
+  static const ListIdea mean{"means_in_place_of_rank_0",
+                             "that is the mean of all ranks' first weights, one more model that nobody has "
+                             "chosen: all begin with rank 0's",
+                             [](const Asked& a, std::size_t) {
+                               return weighted(a, each(a, 1), static_cast<double>(a.numbers.size()));
+                             }};
   static const ListIdea plain{
       "mean_of_the_ranks_means",
       "every rank counts the same, however many samples it has: a sample on a rank "
       "with few of them weighs more than others. Sums and counts add up, means do not",
       [](const Asked& a, std::size_t) {
-        return weighted(a, each(a, 1), static_cast<double>(a.numbers.size()));
+        return weighted(a, who_has(a), static_cast<double>(a.numbers.size()));
       }};
   static const ListIdea by_ranks{"divides_by_the_ranks",
-                                 "the sum over samples is divided by the number of samples of all ranks, not "
-                                 "by that of ranks",
+                                 "the sum over samples was divided by the number of ranks: it is divided by "
+                                 "the number of samples of all ranks",
                                  [](const Asked& a, std::size_t) {
                                    return weighted(a, as_numbers(a.samples),
                                                    static_cast<double>(a.numbers.size()));
@@ -103,7 +109,10 @@ const std::vector<ListIdea>& ideas_on(const std::string& call) {
   return call == "average_gradients" ? average : over_samples;
 }
 
+bool is_in_place(const Json& reply) { return reply.at("same_memory"); }
+
 void diagnose(const Asked& asked, const std::vector<Json>& replies) {
+  if (!std::ranges::all_of(replies, is_in_place)) return misconception("not_in_place", not_in_place_in_words);
   for (const ListIdea& idea : ideas_on(asked.call)) {
     bool fits = true;
     for (std::size_t rank = 0; rank < replies.size(); ++rank)
@@ -144,10 +153,9 @@ void expect_right(const Asked& asked) {
     diagnose(asked, replies);
     const auto samples =
         asked.samples.empty() ? "" : fmt::format(", {} samples", fmt::join(asked.samples, ", "));
-    ADD_FAILURE() << fmt::format(
-        "{} on {} ranks{}, {} tensors of {}: rank {} should have {}; it has {} where its caller looks",
-        asked.call, asked.numbers.size(), samples, asked.form.shapes.size(), asked.form.dtype, rank,
-        text(expected), text(got));
+    ADD_FAILURE() << fmt::format("{} on {} ranks{}, {} tensors of {}: {}", asked.call, asked.numbers.size(),
+                                 samples, asked.form.shapes.size(), asked.form.dtype,
+                                 difference(rank, expected, got));
     return;
   }
 }
@@ -155,11 +163,8 @@ void expect_right(const Asked& asked) {
 void expect_in_place(const Asked& asked) {
   const auto replies = answers(run(asked));
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
-    if (replies[rank].at("same_memory")) continue;
-    misconception(
-        "not_in_place",
-        "a new tensor was put in place of the caller's: layers and optimizers hold the old one, and "
-        "see nothing of the result. Write into it: copy_, mul_, div_, zero_");
+    if (is_in_place(replies[rank])) continue;
+    misconception("not_in_place", not_in_place_in_words);
     ADD_FAILURE() << fmt::format("{}: afterwards a tensor of rank {} has other memory than the caller gave",
                                  asked.call, rank);
     return;

@@ -57,13 +57,13 @@ void diagnose_calls(const std::vector<std::uint64_t>& got, const std::vector<std
                   "the buckets were launched as they became full: that is another order on another rank. "
                   "They are launched in the order of the list");
   } else if (got.size() == gradients) {
-    misconception(
-        "an_all_reduce_for_each_gradient",
-        "the gradients of a bucket lie together so that one all_reduce moves them all; one for each "
-        "pays the start of every message again");
+    misconception("an_all_reduce_for_each_gradient",
+                  "every gradient has an all_reduce of its own, and each pays the start of a message: the "
+                  "gradients of a bucket lie together so that one moves them all");
   } else if (got.size() == 1) {
     misconception("one_all_reduce_for_all",
-                  "buckets exist so that the first can leave before the last is there");
+                  "one all_reduce moves all buckets together: they exist so that the first can leave before "
+                  "the last is there");
   }
 }
 
@@ -109,8 +109,8 @@ void diagnose_time(double took, const judge::SimRun& done, const Times& times) {
                   "members are there");
   } else if (took > 0.97 * (times.computation + times.communication)) {
     misconception("waits_inside_the_hook",
-                  "computation and communication take their times one after the other: ready() only launches "
-                  "(.async_op = true) and keeps the Work, and backward goes on; finish() waits");
+                  "backward stands still while a bucket is on its way: ready() only launches (.async_op = "
+                  "true) and keeps the Work, and finish() waits");
   }
 }
 
@@ -133,8 +133,8 @@ void expect_calls(judge::Random& random, int ranks, const Play& play) {
     if (got == right) continue;
     diagnose_calls(got, right, play.model.counts.size());
     ADD_FAILURE() << fmt::format(
-        "rank {} of {}: one all_reduce a bucket is asked for, of {{{}}} bytes in this order; it called "
-        "{{{}}}",
+        "rank {} of {} should call one all_reduce for each bucket, of {{{}}} bytes in this order; it called "
+        "some of {{{}}}",
         rank, ranks, fmt::join(right, ", "), fmt::join(got, ", "));
     return;
   }
@@ -155,10 +155,11 @@ void expect_overlap(judge::Random& random, int ranks, double share) {
   if (times.perfect >= 0.9 * took) return;
   diagnose_time(took, done, times);
   ADD_FAILURE() << fmt::format(
-      "{} ranks, {} of computation, {} buckets that take {} by themselves: with perfect overlap it is over "
-      "after {}, and 90 % of that are asked for; it took {}",
+      "a backward on {} ranks, {} of computation and {} buckets that take {} by themselves: it may take {} "
+      "(with perfect "
+      "overlap it is {}); it took {}",
       ranks, in_us(times.computation), play.model.buckets.size(), in_us(times.communication),
-      in_us(times.perfect), in_us(took));
+      in_us(times.perfect / 0.9), in_us(times.perfect), in_us(took));
 }
 
 }  // namespace lab15

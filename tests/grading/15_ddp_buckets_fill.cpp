@@ -31,27 +31,30 @@ struct FillingIdea {
 const std::vector<FillingIdea>& filling_ideas() {
   static const std::vector<FillingIdea> known{
       {"forgets_the_last_partial_bucket",
-       "what is left over at the end reaches no limit, and it is a bucket all the same: its gradients would "
-       "never be averaged",
+       "what is left over at the end is in no bucket: it reaches no limit, and is a bucket all the same, or "
+       "its gradients would never be averaged",
        {.forgets_open = true}},
       {"closes_before_the_limit",
        "the limit is not a maximum: the gradient that reaches it still goes into the bucket, and then the "
        "bucket is closed",
        {.closes_before = true}},
       {"closes_only_above_the_limit",
-       "a bucket that holds exactly its limit is full",
+       "a bucket that holds exactly its limit is full, and here it takes one gradient more",
        {.closes_above = true}},
       {"mixes_dtypes",
-       "a bucket is one tensor and has one dtype: gradients of another one have buckets of their own",
+       "here a bucket has gradients of several dtypes: it is one tensor and has one dtype, and gradients of "
+       "another one have buckets of their own",
        {.mixes_dtypes = true}},
       {"first_limit_for_all",
-       "the first limit is for the first bucket only: the next bucket has the next limit",
+       "all buckets have the first limit: it is for the first bucket only, the next one has the next limit",
        {.first_limit_for_all = true}},
       {"limits_run_out",
-       "there are more buckets than limits: the last limit is that of all further buckets",
+       "behind the last limit nothing closes a bucket any more: with more buckets than limits, the last "
+       "limit is that of all further buckets",
        {.limits_run_out = true}},
       {"counts_buckets_of_all_dtypes",
-       "every dtype begins with the first limit: its buckets are counted apart from the others'",
+       "the limits are counted over the buckets of all dtypes: every dtype begins with the first limit, and "
+       "its buckets are counted apart from the others'",
        {.counts_all = true}}};
   return known;
 }
@@ -124,6 +127,15 @@ std::string question_text(const Filling& question) {
                      question.sizes.size() > most ? ", ..." : "", fmt::join(question.limits, ", "));
 }
 
+// "(400 f32, 200 f32)": of gradients that question_text() may have left out.
+std::string sizes_of(const std::vector<std::size_t>& members, const Filling& question) {
+  std::vector<std::string> sizes;
+  for (const std::size_t i : members)
+    if (i < question.sizes.size())
+      sizes.push_back(fmt::format("{} {}", question.sizes[i].bytes, question.sizes[i].dtype));
+  return fmt::format("({})", fmt::join(sizes, ", "));
+}
+
 // The idea that all answers fit. Buckets that are right but for their order were mostly listed as they were
 // closed; what was still open at the end may then stand in any order.
 void diagnose(const std::vector<Filling>& questions, const std::vector<Buckets>& got) {
@@ -141,10 +153,12 @@ void diagnose(const std::vector<Filling>& questions, const std::vector<Buckets>&
 
 }  // namespace
 
-std::string text(const Buckets& buckets) {
-  std::vector<std::string> each;
-  for (const auto& members : buckets) each.push_back(fmt::format("{{{}}}", fmt::join(members, " ")));
-  return fmt::format("{}", fmt::join(each, " "));
+std::string bucket_text(const Buckets& buckets, std::size_t at) {
+  return at < buckets.size() ? fmt::format("{{{}}}", fmt::join(buckets[at], " ")) : "missing";
+}
+
+std::size_t first_difference(const Buckets& right, const Buckets& got) {
+  return static_cast<std::size_t>(std::ranges::mismatch(right, got).in1 - right.begin());
 }
 
 Buckets filled(const Filling& question) { return filled_by({}, question); }
@@ -174,8 +188,10 @@ void expect_filled(const std::vector<Filling>& questions) {
     const auto right = filled(questions[i]);
     if (got.at(i) == right) continue;
     diagnose(questions, got);
-    ADD_FAILURE() << fmt::format("{}: expected the buckets {}; got {}", question_text(questions[i]),
-                                 text(right), text(got[i]));
+    const auto at = first_difference(right, got[i]);
+    const auto sizes = at < right.size() ? " " + sizes_of(right[at], questions[i]) : "";
+    ADD_FAILURE() << fmt::format("{}: bucket {} should be {}{}; it is {}", question_text(questions[i]), at,
+                                 bucket_text(right, at), sizes, bucket_text(got[i], at));
     return;
   }
 }

@@ -48,16 +48,23 @@ void check_order(const Json& answer, const std::vector<Gradient>& gradients, con
       misconception("fills_forward_and_turns_the_list",
                     "the buckets are launched from the last on, but they were filled from the first gradient "
                     "on: the small first limit went to the bucket that is launched last");
-    ADD_FAILURE() << fmt::format("{} gradients, limits {{{}}}: expected the buckets {}; got {}",
-                                 gradients.size(), fmt::join(limits, ", "), text(right), text(got));
+    const auto at = first_difference(right, got);
+    ADD_FAILURE() << fmt::format("{} gradients, limits {{{}}}: bucket {} should be {}; it is {}",
+                                 gradients.size(), fmt::join(limits, ", "), at, bucket_text(right, at),
+                                 bucket_text(got, at));
     return;
   }
   std::vector<std::size_t> bucket_of(gradients.size());
   for (std::size_t bucket = 0; bucket < right.size(); ++bucket)
     for (const std::size_t i : right[bucket]) bucket_of[i] = bucket;
-  if (answer.at("bucket_of") == Json(bucket_of)) return;
-  ADD_FAILURE() << fmt::format("buckets {}: expected bucket_of {{{}}}; got {}", text(right),
-                               fmt::join(bucket_of, ", "), answer.at("bucket_of").dump());
+  for (std::size_t i = 0; i < bucket_of.size(); ++i) {
+    if (answer.at("bucket_of").size() == bucket_of.size() && answer["bucket_of"][i] == bucket_of[i]) continue;
+    ADD_FAILURE() << fmt::format(
+        "{} gradients, the last of them in bucket 0: bucket_of[{}] should be {}; bucket_of "
+        "is {}",
+        bucket_of.size(), i, bucket_of[i], answer["bucket_of"].dump());
+    return;
+  }
 }
 
 void check_memory(const Json& answer, const std::vector<Gradient>& gradients) {
@@ -66,19 +73,19 @@ void check_memory(const Json& answer, const std::vector<Gradient>& gradients) {
     std::size_t count = 0;
     for (const std::size_t i : buckets[bucket]) count += elements(gradients.at(i));
     if (answer.at("counts").at(bucket) == Json({count})) continue;
-    ADD_FAILURE() << fmt::format("bucket {} of {}: its memory has one dimension and {} elements; got {}",
-                                 bucket, text(buckets), count, answer.at("counts").at(bucket).dump());
+    ADD_FAILURE() << fmt::format(
+        "bucket {}, gradients {}: its memory should have one dimension of {} elements; it "
+        "has the shape {}",
+        bucket, bucket_text(buckets, bucket), count, answer.at("counts").at(bucket).dump());
     return;
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (answer.at("gradients").at(i).at("in_its_bucket")) continue;
     misconception("copies_in_place_of_views",
                   "the bucket has a copy, and the gradient its old memory: what backward writes never comes "
-                  "into the bucket. gradients[i] itself becomes a part of the bucket's memory");
+                  "into the bucket. gradients[i] itself has to become a part of the bucket's memory");
     ADD_FAILURE() << fmt::format(
-        "gradient {}: expected that it lies in its bucket's memory, behind the members before it; it lies "
-        "elsewhere",
-        i);
+        "gradient {} should lie in its bucket's memory, behind the members before it; it lies elsewhere", i);
     return;
   }
 }
@@ -88,16 +95,17 @@ void check_elements(const Json& answer, const std::vector<Gradient>& gradients) 
     const Json& seen = answer.at("gradients").at(i);
     if (!seen.at("same_form")) {
       misconception("shape_lost",
-                    "a part of the bucket has one dimension; view() gives it the gradient's shape back, and "
-                    "whoever computes the gradient relies on it");
+                    "the gradient has become a part of the bucket with one dimension: whoever computes it "
+                    "relies on its shape, which view() gives back");
       ADD_FAILURE() << fmt::format("gradient {} of shape {{{}}} {}: its shape or dtype has changed", i,
                                    fmt::join(gradients[i].shape, ", "), gradients[i].dtype);
       return;
     }
     if (seen.at("same_elements")) continue;
     misconception("elements_lost",
-                  "a gradient may hold something already, from a backward before: its elements move with it");
-    ADD_FAILURE() << fmt::format("gradient {}: its elements have changed", i);
+                  "the bucket's memory is new, and what the gradient held is gone: it may hold something "
+                  "from a backward before, and its elements move with it");
+    ADD_FAILURE() << fmt::format("gradient {}: its elements should be what they were; they have changed", i);
     return;
   }
 }

@@ -95,7 +95,7 @@ bool sums_are_right(const std::vector<Json>& replies, const Accumulation& asked,
     if (threw(replies[rank], rank, batches)) return false;
     if (replies[rank].at("order") != Json(order)) {
       ADD_FAILURE() << fmt::format(
-          "rank {}: backward is called for batches 0 to {}, in order; it was called for {}", rank,
+          "rank {}: backward should be called for batches 0 to {}, in order; it was called for {}", rank,
           batches - 1, replies[rank].at("order").dump());
       return false;
     }
@@ -137,14 +137,13 @@ void expect_missing_named(judge::Random& random, int ranks, std::size_t launched
       continue;
     if (error.is_null())
       misconception("says_nothing_of_missing_buckets",
-                    "a gradient that never comes keeps its bucket back, and finish() returned as if all were "
-                    "well: the optimizer would take a step with gradients that no rank shares");
+                    "finish() returned as if all were well, but a gradient that never came has kept its "
+                    "bucket back: the optimizer would take a step with gradients that no rank shares");
     ADD_FAILURE() << fmt::format(
-        "rank {}: {} of {} buckets were launched: expected Error{{invalid_argument}} with \"{}\" in its "
-        "text; "
-        "{}",
+        "rank {}, {} of {} buckets launched: finish() should throw Error{{invalid_argument}} with \"{}\" in "
+        "its text; {}",
         rank, launched, model.buckets.size(), name,
-        error.is_null() ? "finish() returned normally" : "it threw " + error.dump());
+        error.is_null() ? "it returned normally" : "it threw " + error.dump());
     return;
   }
 }

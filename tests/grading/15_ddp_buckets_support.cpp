@@ -49,7 +49,8 @@ double sum(const std::vector<double>& numbers) {
 
 const std::vector<MeanIdea>& mean_ideas() {
   static const std::vector<MeanIdea> known{
-      {"sums_without_averaging", "that is the sum over the ranks: ReduceOp::avg divides by their number",
+      {"sums_without_averaging",
+       "that is the sum over the ranks, not the mean: ReduceOp::avg divides by their number",
        [](const std::vector<double>& v, std::size_t) { return sum(v); }},
       {"divides_twice", "ReduceOp::avg divides already: dividing once more makes the step n times too small",
        [](const std::vector<double>& v, std::size_t) {
@@ -148,9 +149,8 @@ bool are_means(const std::vector<Json>& ends, const Values& values, const Model&
       if (is_near(mean, first) && is_near(right_last, last)) continue;
       diagnose(ends, values);
       ADD_FAILURE() << fmt::format(
-          "{} ranks, {}: on rank {} gradient {} must begin with {} and end with {}, the means over the "
-          "ranks; "
-          "it has {} and {}",
+          "{} ranks, {}: on rank {} gradient {} should begin with {} and end with {}, the means over the "
+          "ranks; it has {} and {}",
           ends.size(), when, rank, i, mean, right_last, first, last);
       return false;
     }

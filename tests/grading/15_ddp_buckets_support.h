@@ -30,7 +30,9 @@ void expect_filled(const std::vector<Filling>& questions);
 void expect_golden();  // PyTorch's answers, tests/golden/ddp_buckets.json
 // The right answer.
 Buckets filled(const Filling& question);
-std::string text(const Buckets& buckets);  // "{0 1} {2}"
+// Of buckets that are not equal: the first one that differs, or that one of the lists has not.
+std::size_t first_difference(const Buckets& right, const Buckets& got);
+std::string bucket_text(const Buckets& buckets, std::size_t at);  // "{0 1}"; "missing" behind the last one
 
 // Step 2.
 struct Gradient {

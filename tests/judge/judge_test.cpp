@@ -23,8 +23,9 @@
 #include "judge/sandbox.h"
 #include "judge/team.h"
 
-judge::Json rank_does(const judge::Json& task);  // sim_run_test.cpp
-judge::Json crash(const judge::Json& task);      // crash_test.cpp
+judge::Json rank_does(const judge::Json& task);     // sim_run_test.cpp
+judge::Json sums_wrongly(const judge::Json& task);  // sim_run_test.cpp
+judge::Json crash(const judge::Json& task);         // crash_test.cpp
 
 namespace {
 
@@ -302,6 +303,7 @@ int main(int argc, char** argv) {
   if (argc == 1 && ::fcntl(judge::channel_fd, F_GETFD) >= 0)
     return judge::serve([](const Json& task) {
       if (task.contains("crash")) return crash(task);
+      if (task.contains("items")) return sums_wrongly(task);
       return task.contains("rank_does") ? rank_does(task) : misbehave(task);
     });
   return judge::run_exam(argc, argv);

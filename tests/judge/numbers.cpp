@@ -5,8 +5,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 namespace judge {
+
+std::string number_text(const Json& number) {
+  if (number.is_number_integer()) return fmt::format("{}", number.get<std::int64_t>());
+  return number.is_number() ? fmt::format("{}", number.get<double>()) : "NaN";  // JSON has none
+}
 
 std::string text(const Numbers& numbers) {
   constexpr std::size_t most = 12;

@@ -4,7 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "judge/frame.h"
+
 namespace judge {
+
+std::string number_text(const Json& number);  // "2", "0.5", "NaN"
 
 using Numbers = std::vector<float>;  // small whole ones
 

@@ -62,6 +62,7 @@ void Report::OnTestEnd(const testing::TestInfo& test) {
                                        : "failed"},
             {"seconds", static_cast<double>(result.elapsed_time()) / 1000},
             {"messages", messages_of(result)}};
+  if (!property(result, "picture").empty()) line["picture"] = true;
   const auto misconception = property(result, "hint");
   if (!misconception.empty())
     line["misconception"] = {{"name", misconception}, {"text", property(result, "hint_text")}};

@@ -3,9 +3,10 @@
 // grief, and nothing is graded.
 //   {"isolation":"bubblewrap","seed":"17"}
 //   {"suite":"Step1Place","name":"even_nodes","step":1,"points":5,"result":"passed","seconds":0.01,"messages":[]}
-//   {...,"result":"failed",...,"messages":["rank 2: ..."],"misconception":{"name":"...","text":"..."}}
+//   {...,"result":"failed","messages":["rank 2"],"picture":true,"misconception":{"name":"...","text":"..."}}
 //   {"done":true,"tests":2}
 // "result" is "todo" where the code under test has a DIST_TODO; a test that skips itself has failed.
+// "picture" where `distlab trace` has something to draw.
 #pragma once
 
 #include <cstdint>

@@ -83,9 +83,17 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
   return report;
 }
 
+// Something to draw: a message, a collective, or who waits for whom.
+bool has_picture(const SimRun& run) {
+  const auto waits = [](const auto& finding) { return finding.code == dist::check::Code::deadlock; };
+  return run.report.messages > 0 || !run.built_ins.empty() || std::ranges::any_of(run.report.findings, waits);
+}
+
 // For whoever wants to see it: the picture of a failed run stays.
 void keep_trace(const SimRun& run, const SimPlan& plan) {
-  if (traces().empty() || testing::Test::HasFailure()) return;
+  if (testing::Test::HasFailure()) return;
+  testing::Test::RecordProperty("picture", has_picture(run) ? "yes" : "");
+  if (traces().empty()) return;
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
   dist::trace::Trace trace = run.report.trace;
   if (!plan.about.empty()) trace.title = plan.about;

@@ -50,6 +50,16 @@ Json rank_does(const Json& task) {
   });
 }
 
+// A wrong all_reduce of the large sum that `task` asks for.
+Json sums_wrongly(const Json& task) {
+  return judge::attempt([&] {
+    dist::init_process_group();
+    Json constant = dist::get_rank() + 1;
+    if (task.at("call") == "sums of parts") constant = nullptr;
+    return Json::array({{{"same_memory", true}, {"constant", constant}}});
+  });
+}
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -111,6 +121,30 @@ TEST(SimRun, ATraceHasTheCallsOfEveryRank) {
   EXPECT_TRUE(run("all_reduce", 3).report.trace.events.empty());
 }
 
+// What the report will say of the last run of this test.
+bool has_picture() {
+  const auto& result = *testing::UnitTest::GetInstance()->current_test_info()->result();
+  for (int i = 0; i < result.test_property_count(); ++i) {
+    const auto& property = result.GetTestProperty(i);
+    if (property.key() == std::string("picture")) return !std::string(property.value()).empty();
+  }
+  return false;
+}
+
+TEST(SimRun, APictureIsSpokenOfWhereThereIsOne) {
+  judge::SimPlan plan;
+  plan.trace = true;
+  const std::pair<const char*, bool> runs[] = {{"chain", true},    {"both send first", true},
+                                               {"todo", false},    {"all_reduce", true},
+                                               {"nothing", false}, {"the barrier without rank 1", true}};
+  for (const auto& [what, is_drawn] : runs) {
+    EXPECT_EQ(!run(what, 3, plan).report.trace.events.empty(), is_drawn) << what;
+    EXPECT_EQ(has_picture(), is_drawn) << what;
+    run(what, 3);
+    EXPECT_EQ(has_picture(), is_drawn) << what << ", without a trace";
+  }
+}
+
 TEST(SimRun, TheRankThatFailsIsNamed) {
   EXPECT_NE(complaint(run("rank 1 throws", 3), {"barrier"}).find("rank 1: the disk is full"),
             std::string::npos);
@@ -144,6 +178,22 @@ TEST(SimRun, TheSameRunTwice) {
   const auto a = run("all_reduce", 5), b = run("all_reduce", 5);
   EXPECT_EQ(a.report.virtual_time_s, b.report.virtual_time_s);
   EXPECT_EQ(a.report.messages, b.report.messages);
+}
+
+TEST(Sums, OfALargeSumIsSaidWhatEachRankGaveAndWhatIsThere) {
+  const auto said = [](const std::string& call) {
+    testing::TestPartResultArray failures;
+    testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+    judge::expect_sums({.call = call, .sums = {judge::large_sum(3, 1 << 20, 512)}});
+    return failures.size() == 1 ? std::string(failures.GetTestPartResult(0).message()) : "";
+  };
+  const std::string each =
+      " among 3 ranks, 1048576 f32 each in segments of 512: rank 0 gave 1 in every element, rank 1 gave 2, "
+      "and "
+      "so on, so every sum is 6; on rank 0 ";
+  EXPECT_EQ(said("sums nothing"), "Failed\nsums nothing" + each + "every element is 1");
+  EXPECT_EQ(said("sums of parts"), "Failed\nsums of parts" + each + "the elements differ from one another");
 }
 
 TEST(Sums, ARunNamesAllThatIsSummedInIt) {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include "judge/numbers.h"
 #include "judge/team.h"
 
 namespace judge {
@@ -17,11 +18,6 @@ constexpr const char* not_in_place_in_words =
     "result: receive into the tensor's own memory, or copy_ into it";
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-std::string number_text(const Json& number) {
-  if (number.is_number_integer()) return fmt::format("{}", number.get<std::int64_t>());
-  return number.is_number() ? fmt::format("{}", number.get<double>()) : "NaN";  // JSON has none
-}
 
 double expected_of(const SumsAsked& asked, const Sum& sum, int rank, int i) {
   return asked.expected ? asked.expected(sum, rank, i) : sum.total(i);
@@ -101,8 +97,11 @@ bool is_in_place(const SumsAsked& asked, std::size_t index, int rank, const Json
 bool check_large(const SumsAsked& asked, std::size_t index, int rank, const Json& seen) {
   const int n = asked.sums[index].ranks();
   if (seen.at("constant") == n * (n + 1) / 2.) return true;
-  ADD_FAILURE() << fmt::format("{}: every element is rank + 1; expected that rank {} has {} everywhere",
-                               asked.text(index), rank, n * (n + 1) / 2);
+  const Json& got = seen.at("constant");
+  ADD_FAILURE() << fmt::format(
+      "{}: rank 0 gave 1 in every element, rank 1 gave 2, and so on, so every sum is {}; on rank {} {}",
+      asked.text(index), n * (n + 1) / 2, rank,
+      got.is_null() ? "the elements differ from one another" : "every element is " + number_text(got));
   return false;
 }
 

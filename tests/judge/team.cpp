@@ -20,8 +20,10 @@ namespace {
 
 constexpr Milliseconds look_again{20};  // whether it is overdue
 
-// Who has been stopped will be stopped again, and need not be waited for as long: half as long after each of
-// the first times. A right answer works a tenth of what is left then.
+// Who has been stopped will be stopped again, and need not be waited for as long: half as long after the
+// first time, a quarter from the second on. A right answer has room in that, too. Of the solutions' runs the
+// longest work 0.7 s of the 2.5 s that are left (lab 11) and 8 s of 15 (lab 16), and sleep 0.8 s of 1.2
+// (lab 01): measured on two busy cores, in a build for development.
 constexpr int least_part = 4;
 int part = 1;
 

@@ -67,17 +67,33 @@ class TestPrinter {
 };
 
 // The first step that is not complete, and where to read on about it.
-void print_next(const Lab& lab, const Grade& grade) {
-  for (const auto& test : grade.tests) {
-    if (test.result == GradedTest::Result::passed) continue;
-    fmt::print("Next: step {} in {}\n", test.step, fs::relative(edited_file(lab), workspace().root).string());
-    fmt::print(
-        "      a hint for it: ./distlab hint {0}\n"
-        "      its messages as a picture: ./distlab trace {0}\n"
-        "      the same questions again: ./distlab grade {0} --seed {1}\n",
-        lab.number, grade.seed);
-    return;
-  }
+void print_next_step(const Lab& lab, const GradedTest& test, const std::string& seed) {
+  fmt::print("Next: step {} in {}\n", test.step, fs::relative(edited_file(lab), workspace().root).string());
+  fmt::print("      a hint for it: ./distlab hint {}\n", lab.number);
+  if (test.has_picture) fmt::print("      its messages as a picture: ./distlab trace {}\n", lab.number);
+  fmt::print("      the same questions again: ./distlab grade {} --seed {}\n", lab.number, seed);
+}
+
+// Of a lab that is done.
+void print_next_lab(const Lab& lab) {
+  const auto labs = find_labs();
+  const auto next = std::ranges::upper_bound(labs, lab.number, {}, &Lab::number);
+  const bool has_solution = fs::exists(workspace().root / "solutions" / lab.folder);
+  fmt::print("Next: {}{}\n",
+             has_solution ? fmt::format("compare yours with ./distlab solution {}, then ", lab.number) : "",
+             next == labs.end()
+                 ? "./distlab train: it was the last lab, and this is the whole library at work"
+                 : fmt::format("./distlab start {}", next->number));
+}
+
+void print_next(const Lab& lab, const GradeRecord& record) {
+  const Grade& grade = *record.grade;
+  const auto failed = std::ranges::find_if(
+      grade.tests, [](const GradedTest& test) { return test.result != GradedTest::Result::passed; });
+  if (failed != grade.tests.end())
+    print_next_step(lab, *failed, grade.seed);
+  else if (record.graded_file == "lab" && grade.is_full())
+    print_next_lab(lab);
 }
 
 }  // namespace
@@ -100,7 +116,7 @@ void print_grade(const Lab& lab, const GradeRecord& record) {
     fmt::print(
         "Practice, not a trusted grade: your code ran without a sandbox\n"
         "(apt-get install bubblewrap).\n");
-  print_next(lab, grade);
+  print_next(lab, record);
 }
 
 }  // namespace distlab

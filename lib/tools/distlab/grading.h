@@ -23,6 +23,7 @@ struct GradedTest {
   Result result = Result::failed;
   double seconds = 0;                 // that it took
   std::vector<std::string> messages;  // what is wrong, in words
+  bool has_picture = false;           // `distlab trace` can draw what its ranks sent
   std::string misconception;          // the diagnosis, if there is one: a name ...
   std::string explanation;            // ... and a sentence
 };

@@ -29,6 +29,7 @@ GradedTest read_test(const Json& line) {
   test.result = result_of(line.at("result"));
   test.seconds = line.at("seconds");
   test.messages = line.at("messages").get<std::vector<std::string>>();
+  test.has_picture = line.value("picture", false);
   if (test.result == GradedTest::Result::passed) test.points = test.max_points;
   if (line.contains("misconception")) {
     test.misconception = line["misconception"].at("name");

@@ -99,6 +99,21 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
   }
 }
 
+TEST(Program, ACommandWithoutItsLabSaysWhatToType) {
+  for (const std::string command :
+       {"start", "run", "grade", "hint", "solution", "submit", "reset", "trace"}) {
+    const auto said = distlab_program({command});
+    EXPECT_EQ(said.exit_code, 2) << command;
+    EXPECT_EQ(said.output, "distlab: which lab? ./distlab " + command + " 1; ./distlab list shows them\n");
+  }
+  EXPECT_EQ(distlab_program({"solution", "--spoil"}).output,
+            "distlab: which lab? ./distlab solution 1; ./distlab list shows them\n");
+  EXPECT_EQ(distlab_program({"class", "grade", "handed_in"}).output,
+            "distlab: which lab? add --lab 1; ./distlab list shows them\n");
+  EXPECT_EQ(distlab_program({"class", "grade", "--lab", "1"}).output,
+            "distlab: folder is required\nTry ./distlab class grade --help.\n");
+}
+
 TEST(Program, DoctorAsJsonHasAllTopicsAndAReasonForEachAbsence) {
   const auto doctor = distlab_program({"doctor", "--json"});
   const auto report = nlohmann::json::parse(doctor.output);

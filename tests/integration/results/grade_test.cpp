@@ -131,6 +131,38 @@ TEST_F(GradeFiles, ADiagnosisIsToldOnce) {
   EXPECT_FALSE(contains(said, "hangs")) << said;
 }
 
+// What follows the score.
+std::string next_of(const std::string& said) {
+  const auto at = said.find("Next: ");
+  return at == said.npos ? "" : said.substr(at);
+}
+
+TEST_F(GradeFiles, AfterTheScoreComesWhereToGoOn) {
+  EXPECT_EQ(next_of(run({"1"}, 1)),
+            "Next: step 2 in labs/01_first/first.cpp\n      a hint for it: ./distlab hint 1\n"
+            "      the same questions again: ./distlab grade 1 --seed 17\n");
+  judge(1, passes);
+  EXPECT_EQ(next_of(run({"1"}, 0)), "Next: ./distlab start 2\n") << "a checkout for students";
+  write("solutions/01_first/first.cpp", "");
+  write("solutions/02_second/second.cpp", "");
+  EXPECT_EQ(next_of(run({"1"}, 0)),
+            "Next: compare yours with ./distlab solution 1, then ./distlab start 2\n");
+  EXPECT_TRUE(next_of(run({"2"}, 0))
+                  .starts_with("Next: compare yours with ./distlab solution 2, then ./distlab train: it was "
+                               "the last lab"));
+  EXPECT_EQ(next_of(run({"1", "--runner", root / "build/bin/lab_01_runner"}, 0)), "") << "nobody's own";
+}
+
+TEST_F(GradeFiles, APictureIsOfferedOnlyWhereSomethingWasSent) {
+  const auto offered = "      its messages as a picture: ./distlab trace 1\n";
+  EXPECT_FALSE(contains(run({"1"}, 1), offered));
+  judge(1, R"(
+line '{"suite":"S","name":"two","step":2,"points":70,"result":"failed","seconds":0,"messages":["x"],"picture":true}'
+line '{"done":true,"tests":2}'
+exit 1)");
+  EXPECT_TRUE(contains(run({"1"}, 1), offered));
+}
+
 TEST_F(GradeFiles, AJudgeThatComesToGriefLeavesUngradedEverywhere) {
   judge(1, "exit 0");
   EXPECT_TRUE(contains(run({"1"}, 3, all_formats), "distlab's fault, not that of your code"));

@@ -21,7 +21,7 @@ constexpr auto passed =
     R"({"suite":"S","name":"a","step":1,"points":40,"result":"passed","seconds":0.5,"messages":[]})";
 constexpr auto failed =
     R"({"suite":"S","name":"b","step":2,"points":60,"result":"failed","seconds":0,"messages":["rank 1: \"no\""],)"
-    R"("misconception":{"name":"m","text":"t"}})";
+    R"("misconception":{"name":"m","text":"t"},"picture":true})";
 constexpr auto end_of_two = R"({"done":true,"tests":2})";
 
 class ScriptedJudge : public testing::Test {
@@ -80,6 +80,8 @@ TEST_F(ScriptedJudge, IsReadToItsEnd) {
   EXPECT_EQ(got.tests[1].messages, std::vector<std::string>{"rank 1: \"no\""});
   EXPECT_EQ(got.tests[1].misconception, "m");
   EXPECT_EQ(got.tests[1].explanation, "t");
+  EXPECT_TRUE(got.tests[1].has_picture);
+  EXPECT_FALSE(got.tests[0].has_picture);
 }
 
 TEST_F(ScriptedJudge, WithoutTheLastLineNothingIsGraded) {

@@ -72,6 +72,36 @@ bool refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
   return true;
 }
 
+// "./distlab class grade": as far as the command was understood.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : innermost(*parsed.front());
+}
+
+std::string words_of(const CLI::App& command) {
+  const auto* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : words_of(*parent) + " " + command.get_name();
+}
+
+// The option that says which lab, if it is what the command lacks: "lab", "--lab", or trace's "files".
+const CLI::Option* missing_lab(const CLI::App& command) {
+  for (const char* name : {"lab", "--lab", "files"}) {
+    const auto* option = command.get_option_no_throw(name);
+    if (option != nullptr && option->get_required() && option->empty()) return option;
+  }
+  return nullptr;
+}
+
+std::string complaint(const CLI::App* app, const CLI::Error& error) {
+  const auto& command = innermost(*app);
+  const auto words = words_of(command);
+  const bool lacks_something = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const auto* lab = lacks_something ? missing_lab(command) : nullptr;
+  if (lab == nullptr) return fmt::format("distlab: {}\nTry {} --help.\n", error.what(), words);
+  const auto what_to_type = lab->get_positional() ? words + " 1" : "add --lab 1";
+  return fmt::format("distlab: which lab? {}; ./distlab list shows them\n", what_to_type);
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -80,9 +110,7 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("distlab {}", build_info().version));
   app.require_subcommand(1);
   app.get_formatter()->column_width(18);
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    return fmt::format("distlab: {}\nTry {} --help.\n", error.what(), failed->get_name());
-  });
+  app.failure_message(complaint);
   add_commands(app, exit_code);
   app.footer(examples);  // last: subcommands made after it would repeat it
   if (argc < 2) {
