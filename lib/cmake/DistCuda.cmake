@@ -58,6 +58,7 @@ function(dist_find_nvcc result why)
                   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
     string(REGEX MATCH "[^\n]*error[^\n]*" first "${output}")
+    string(REGEX REPLACE "[\"\\\\]" "'" first "${first}")  # it becomes part of a C++ string
     set(${why} "${DIST_NVCC} does not compile a C++20 kernel (CUDA 12.0 or newer is needed): ${first}" PARENT_SCOPE)
     return()
   endif()

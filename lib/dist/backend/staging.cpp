@@ -1,7 +1,7 @@
 #include "dist/backend/staging.h"
 
 #include <algorithm>
-#include <utility>
+#include <cstdint>
 
 #include "dist/core/error.h"
 #include "dist/core/kernels.h"
@@ -11,8 +11,7 @@ namespace dist {
 
 namespace {
 
-constexpr std::size_t alignment = 64;          // of the twins
-constexpr std::size_t host_page_bytes = 4096;  // what a device registers
+constexpr std::size_t alignment = 64;  // of the twins
 
 std::size_t whole(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -28,7 +27,8 @@ std::vector<Tensor> twins_of(const TensorList& tensors, bool with_elements, std:
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorView original = tensors[i];
     const Shape shape{original.count};
-    twins.push_back(place ? Tensor::from_blob(place, shape, original.dtype) : empty(shape, original.dtype));
+    twins.push_back(place ? Tensor::from_blob(place, shape, original.dtype)
+                          : empty(shape, original.dtype, cpu));
     if (place) place += whole(original.bytes(), alignment);
     if (with_elements) copy(twins.back().flat(), original);
   }
@@ -46,37 +46,25 @@ void finish_current_stream(Device device) {
 
 }  // namespace
 
-PinnedMemory::PinnedMemory(Device device)
-    : api_(device_api(device.type).shared_from_this()), device_(device) {}
-
-PinnedMemory::~PinnedMemory() { let_go(); }
-
-void PinnedMemory::let_go() noexcept {
-  if (std::exchange(registered_, false)) api_->unregister_host(device_, pages_);
-}
-
-std::byte* PinnedMemory::at_least(std::size_t bytes) {
-  if (pages_ && bytes <= bytes_) return pages_;
-  let_go();
-  bytes_ = whole(std::max({bytes, 2 * bytes_, host_page_bytes}), host_page_bytes);
+std::byte* StagingRoom::at_least(std::size_t bytes) {
+  if (begin_ && bytes <= bytes_) return begin_;
+  registered_ = {};
+  bytes_ = whole_pages(std::max(bytes, 2 * bytes_));
   memory_ = Tensor();  // first: both may not fit
-  memory_ = empty({static_cast<std::int64_t>(bytes_ + host_page_bytes)}, DType::u8);
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory_.raw());
-  pages_ = reinterpret_cast<std::byte*>(whole(begin, host_page_bytes));
+  memory_ = empty({static_cast<std::int64_t>(bytes_ + whole_pages(1))}, DType::u8, cpu);
+  begin_ = reinterpret_cast<std::byte*>(whole_pages(reinterpret_cast<std::uintptr_t>(memory_.raw())));
   try {
-    api_->register_host(device_, pages_, bytes_);
-    registered_ = true;
+    registered_ = RegisteredPages(device_, begin_, bytes_);
   } catch (const Error& error) {
     log(LogLevel::info, "copies through the host take a detour: {}", error.what());
   }
-  return pages_;
+  return begin_;
 }
 
-StagedOperation::StagedOperation(const Operation& original, PinnedMemory* pinned)
+StagedOperation::StagedOperation(const Operation& original, StagingRoom* room)
     : original_(original), host_(original) {
   original_.own_tensors();
-  std::byte* place =
-      pinned ? pinned->at_least(room_for(original.inputs) + room_for(original.outputs)) : nullptr;
+  std::byte* place = room ? room->at_least(room_for(original.inputs) + room_for(original.outputs)) : nullptr;
   host_.inputs = TensorList(twins_of(original.inputs, true, place));
   host_.outputs = TensorList(twins_of(original.outputs, reads_outputs(original.kind), place));
   finish_current_stream(original.device());

@@ -3,41 +3,34 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 #include "dist/backend/operation.h"
-#include "dist/core/device.h"
+#include "dist/core/registered_pages.h"
 
 namespace dist {
 
-// Host memory that is registered with a device, so that copies from and to it need no detour; the ranks of a
-// host map it. Registering takes long, so it is kept, and grows.
-class PinnedMemory {
+// Where the copies lie: memory that the ranks of a host map and that is registered with a device. Registering
+// takes long, so it is kept, and grows.
+class StagingRoom {
  public:
-  explicit PinnedMemory(Device device);
-  ~PinnedMemory();
-  PinnedMemory(const PinnedMemory&) = delete;
-  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  explicit StagingRoom(Device device) : device_(device) {}
 
   // So much of it; what was there is lost. Where the device refuses it, it is memory as any other.
   std::byte* at_least(std::size_t bytes);
 
  private:
-  void let_go() noexcept;
-
-  const std::shared_ptr<DeviceApi> api_;
   const Device device_;
   Tensor memory_;
-  std::byte* pages_ = nullptr;
+  std::byte* begin_ = nullptr;
   std::size_t bytes_ = 0;
-  bool registered_ = false;
+  RegisteredPages registered_;  // goes before the memory does
 };
 
 class StagedOperation {
  public:
-  // Copies what will be read to the host, on the current stream, and waits for it. `pinned`: where the copies
+  // Copies what will be read to the host, on the current stream, and waits for it. `room`: where the copies
   // lie, for one operation at a time; null: anywhere.
-  explicit StagedOperation(const Operation& original, PinnedMemory* pinned = nullptr);
+  explicit StagedOperation(const Operation& original, StagingRoom* room = nullptr);
   const Operation& on_host() const { return host_; }
   // Copies the results back, on the current stream, and waits for it.
   void copy_back();

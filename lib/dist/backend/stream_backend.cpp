@@ -137,8 +137,8 @@ void StreamBackend::enqueue(const Operation& operation, const std::shared_ptr<St
   const StreamGuard guard(*device_, stream_->handle());
   points->ready.make_wait(*device_, stream_->handle());
   if (way_of(operation).algorithm.empty()) {
-    if (!pinned_) pinned_ = std::make_unique<PinnedMemory>(*device_);
-    StagedOperation staged(operation, pinned_.get());
+    if (!room_) room_.emplace(*device_);
+    StagedOperation staged(operation, &*room_);
     host_.execute(staged.on_host());
     staged.copy_back();
   } else {

@@ -65,7 +65,7 @@ class StreamBackend : public OrderedBackend {
   std::optional<Device> device_;
   std::optional<Stream> stream_;
   bool connected_ = false;
-  std::unique_ptr<PinnedMemory> pinned_;  // of collectives that go through the host
+  std::optional<StagingRoom> room_;  // of collectives that go through the host
   std::unique_ptr<Lifeline> lifeline_;
   StreamWatch watch_;
 };

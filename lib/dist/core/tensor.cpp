@@ -47,6 +47,15 @@ Tensor Tensor::from_blob(void* data, Shape shape, DType dtype, Device device, De
   return t;
 }
 
+namespace {
+
+thread_local Device device_of_factories = cpu;
+
+}  // namespace
+
+void set_default_device(Device device) { device_of_factories = device; }
+Device get_default_device() { return device_of_factories; }
+
 Tensor empty(Shape shape, DType dtype, Device device) {
   const std::int64_t count = checked_numel(shape, dtype);
   Tensor t;
@@ -206,14 +215,14 @@ std::vector<T> Tensor::to_vector() const {
 
 template <class T>
 Tensor tensor(std::span<const T> values, Device device) {
-  Tensor t = empty({static_cast<std::int64_t>(values.size())}, dtype_of<T>());
+  Tensor t = empty({static_cast<std::int64_t>(values.size())}, dtype_of<T>(), cpu);
   std::copy(values.begin(), values.end(), t.data<T>().begin());
   return t.to(device);
 }
 
 template <class T>
 Tensor tensor(std::initializer_list<T> values, Device device) {
-  Tensor t = empty({static_cast<std::int64_t>(values.size())}, dtype_of<T>());
+  Tensor t = empty({static_cast<std::int64_t>(values.size())}, dtype_of<T>(), cpu);
   std::copy(values.begin(), values.end(), t.data<T>().begin());
   return t.to(device);
 }

@@ -90,21 +90,28 @@ class Tensor {
   Device device_ = cpu;
 };
 
+// Where this thread makes tensors when no device is named: on the CPU, until it sets another one, as
+// torch.set_default_device does. With DIST_DEVICE=cuda init_process_group() sets it to the rank's GPU.
+void set_default_device(Device device);
+Device get_default_device();  // this thread's
+
 // Factories, named as in torch. Memory comes from the device's arena: peers can map it.
-Tensor empty(Shape shape, DType dtype = DType::f32, Device device = cpu);               // uninitialised
-Tensor zeros(Shape shape, DType dtype = DType::f32, Device device = cpu);               // all 0
-Tensor ones(Shape shape, DType dtype = DType::f32, Device device = cpu);                // all 1
-Tensor full(Shape shape, double value, DType dtype = DType::f32, Device device = cpu);  // all `value`
-Tensor arange(std::int64_t n, DType dtype = DType::f32, Device device = cpu);           // 0, 1, ..., n-1
+Tensor empty(Shape shape, DType dtype = DType::f32, Device device = get_default_device());  // uninitialised
+Tensor zeros(Shape shape, DType dtype = DType::f32, Device device = get_default_device());  // all 0
+Tensor ones(Shape shape, DType dtype = DType::f32, Device device = get_default_device());   // all 1
+// All `value`.
+Tensor full(Shape shape, double value, DType dtype = DType::f32, Device device = get_default_device());
+// 0, 1, ..., n-1.
+Tensor arange(std::int64_t n, DType dtype = DType::f32, Device device = get_default_device());
 Tensor empty_like(const Tensor& t);  // of the same shape, dtype and device
 Tensor zeros_like(const Tensor& t);  // the same, all 0
 // One-dimensional from values; the dtype is the element type's: tensor({1.f, 2.f}) is f32, tensor({1, 2}) is
 // i32.
 template <class T>
-Tensor tensor(std::initializer_list<T> values, Device device = cpu);
+Tensor tensor(std::initializer_list<T> values, Device device = get_default_device());
 template <class T>
 // The same from a run of values in memory.
-Tensor tensor(std::span<const T> values, Device device = cpu);
+Tensor tensor(std::span<const T> values, Device device = get_default_device());
 
 // Element-wise, equal shapes and dtypes; the result is new. CPU and GPU.
 Tensor operator+(const Tensor& a, const Tensor& b);

@@ -68,7 +68,7 @@ Tensor zeros(Shape shape, DType dtype, Device device) { return full(std::move(sh
 Tensor ones(Shape shape, DType dtype, Device device) { return full(std::move(shape), 1, dtype, device); }
 
 Tensor arange(std::int64_t n, DType dtype, Device device) {
-  Tensor t = empty({n}, dtype);
+  Tensor t = empty({n}, dtype, cpu);
   visit_dtype(dtype, [&]<class T>() {
     std::int64_t next = 0;
     for (T& element : t.data<T>()) element = convert_element<T>(next++);

@@ -68,7 +68,7 @@ Sample Digits::get(std::int64_t index) const {
   if (index < 0 || index >= size_)
     fail(Errc::invalid_argument, "there is no digit {}: the {} digits have numbers from 0", index, size_);
   const auto image = draw_digit(seed_, index);
-  Tensor label = empty({}, DType::i64);
+  Tensor label = empty({}, DType::i64, cpu);
   label.data<std::int64_t>()[0] = image.label;
   return {normalised(image.pixels, DigitImage::side, digits_normalisation), std::move(label)};
 }

@@ -68,7 +68,7 @@ Tensor parse_idx(std::span<const std::byte> bytes, int axes, const std::string& 
     fail(Errc::invalid_argument,
          "{} has {} bytes after its header, but its shape {} needs {}: fetch it again", what, elements.size(),
          to_string(shape), promised);
-  Tensor all = empty(std::move(shape), DType::u8);
+  Tensor all = empty(std::move(shape), DType::u8, cpu);
   if (!elements.empty()) std::memcpy(all.raw(), elements.data(), elements.size());
   return all;
 }

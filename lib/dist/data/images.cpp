@@ -9,7 +9,7 @@ namespace dist::data {
 
 Tensor normalised(std::span<const std::uint8_t> pixels, std::int64_t height,
                   const Normalisation& normalisation) {
-  Tensor image = empty({1, height, static_cast<std::int64_t>(pixels.size()) / height});
+  Tensor image = empty({1, height, static_cast<std::int64_t>(pixels.size()) / height}, DType::f32, cpu);
   const auto out = image.data<float>();
   const float scale = 1 / (255 * normalisation.deviation),
               shift = normalisation.mean / normalisation.deviation;
@@ -31,7 +31,7 @@ Sample Images::get(std::int64_t index) const {
   if (index < 0 || index >= size())
     fail(Errc::invalid_argument, "there is no image {}: the {} images have numbers from 0", index, size());
   const Tensor image = pixels_[index];
-  Tensor label = empty({}, DType::i64);
+  Tensor label = empty({}, DType::i64, cpu);
   label.data<std::int64_t>()[0] =
       std::as_const(labels_).data<std::uint8_t>()[static_cast<std::size_t>(index)];
   return {normalised(image.data<std::uint8_t>(), image.size(0), normalisation_), std::move(label)};

@@ -7,8 +7,8 @@
 
 namespace dist::data {
 
-// Whole pages that are registered with a device (`DeviceApi::register_host`), kept and used again: to
-// register them takes longer than to copy a batch. Thread-safe.
+// Whole pages that are registered with a device (core/registered_pages.h), kept and used again: to register
+// them takes longer than to copy a batch. Thread-safe.
 class PinnedMemory {
  public:
   // Error{unsupported} when there is no such device.

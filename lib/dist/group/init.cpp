@@ -18,6 +18,13 @@ void close_at_exit_once() {
   std::call_once(registered, [] { std::atexit([] { leave_job(process_rank_context(), ""); }); });
 }
 
+// After its end.
+void forget_job(RankContext& context, const JobState& job) {
+  if (job.makes_on_gpu) set_default_device(cpu);
+  context.default_group = {};
+  context.job.reset();
+}
+
 }  // namespace
 
 void init_process_group(const InitOptions& options) {
@@ -29,6 +36,7 @@ void init_process_group(const InitOptions& options) {
   }
   auto job = std::make_shared<JobState>(options, context);
   context.default_group = ProcessGroup(job->groups[0]);
+  if (job->makes_on_gpu) set_default_device(job->device());
   context.job = std::move(job);
   // After everything that init makes: handlers run before what was made earlier is destroyed.
   if (&context == &process_rank_context()) close_at_exit_once();
@@ -51,8 +59,7 @@ void destroy_process_group(const ProcessGroup& group) {
   }
   if (unwinding) return leave_job(context, "an exception");
   job->finish();
-  context.default_group = {};
-  context.job.reset();
+  forget_job(context, *job);
   set_current_rank_label(-1);
 }
 
@@ -60,8 +67,7 @@ void leave_job(RankContext& context, const std::string& reason) noexcept {
   const auto job = JobState::of(context);
   if (!job) return;
   job->close(reason);
-  context.default_group = {};
-  context.job.reset();
+  forget_job(context, *job);
 }
 
 }  // namespace dist

@@ -25,6 +25,19 @@ int host_of(const Job& job) {
   return rank < job.hosts.size() ? job.hosts[rank] : 0;
 }
 
+const std::string& wanted_backend(const InitOptions& options, const Settings& settings,
+                                  const RankContext& context) {
+  return options.backend == "auto" && !context.virtual_world ? settings.backend : options.backend;
+}
+
+// Before anybody is met: without this rank there is no job.
+void refuse_without_gpu(const InitOptions& options) {
+  std::string why;
+  if (default_device(0, &why) == cpu)
+    fail(Errc::unsupported, "init_process_group at {}: DIST_DEVICE=cuda asks for a GPU: {}",
+         options.where.str(), why);
+}
+
 // The second line of what a rank says when it joins.
 RankDevice device_in(std::string_view said) {
   said.remove_prefix(said.find('\n') + 1);
@@ -53,7 +66,8 @@ ResolvedBackend resolve_backend(const std::string& named, const RankContext& con
 JobState::JobState(const InitOptions& options, RankContext& of)
     : settings(read_settings()), context(of), pid_(getpid()) {
   attach_profiler();
-  const auto [backend, asked] = resolve_backend(options.backend, context);
+  if (settings.device == DeviceType::cuda && !context.virtual_world) refuse_without_gpu(options);
+  const auto [backend, asked] = resolve_backend(wanted_backend(options, settings, context), context);
   context.virtual_world ? join_virtually(options) : join(options);
   try {
     log = std::make_shared<FlightLog>(job.rank, job.world_size, settings.recorder_size, settings.dump_dir);
@@ -64,6 +78,8 @@ JobState::JobState(const InitOptions& options, RankContext& of)
     // Before a backend begins to talk: ranks that named different ones are told so.
     agree_with_others(*make_group(std::move(world)), options);
     give_backend(*groups[0], nullptr);
+    makes_on_gpu = settings.device == DeviceType::cuda &&
+                   backend_named(groups[0]->identity.backend).device == DeviceType::cuda;
   } catch (const std::exception& error) {
     close(error.what());
     throw;
@@ -120,12 +136,15 @@ void JobState::agree_with_others(GroupState& world, const InitOptions& options) 
   const ControlCall call{"init_process_group", options.where, job.timeout};
   const bool is_virtual = context.virtual_world != nullptr;
   const bool is_auto = world.identity.backend == "auto";
+  const auto found = [this] {
+    if (settings.device == DeviceType::cpu) return RankDevice{"", false, "DIST_DEVICE=cpu"};
+    return local_device(host_of(job), job.local_rank);
+  };
   const auto measured = is_virtual ? std::nullopt : load_cost_model(cost_model_path());
   const ControlMessage mine{
       fmt::format("init_process_group(backend {})", world.identity.backend), options.where.str(),
       fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
-                  is_auto ? local_device(host_of(job), job.local_rank).str() : "",
-                  measured ? to_json(*measured) : ""),
+                  is_auto ? found().str() : "", measured ? to_json(*measured) : ""),
       options.where};
   // The mismatch check needs all ranks: one that asks for it is enough.
   const auto exchanged = exchange(world, call, mine);
@@ -141,6 +160,11 @@ void JobState::agree_with_others(GroupState& world, const InitOptions& options) 
   if (tracer) start_trace(*tracer, job, Moment::parse(rank_0.substr(space + 1, line_end - space - 1)));
   if (costs_at < rank_0.size()) costs = cost_model_from_json(rank_0.substr(costs_at), "of rank 0");
   if (is_auto) world.identity.backend = chosen_by_all(*exchanged);
+}
+
+Device JobState::device() const {
+  if (context.virtual_world || settings.device == DeviceType::cpu) return cpu;
+  return default_device(job.local_rank);
 }
 
 std::shared_ptr<JobState> JobState::of(RankContext& context) {

@@ -60,6 +60,9 @@ class JobState {
   // the user gets.
   std::exception_ptr note_failure(std::uint64_t record, CallSite where, std::exception_ptr error) noexcept;
 
+  // Where this rank's tensors go if nobody says otherwise.
+  Device device() const;
+
   // Gives a finding to the observer. Where that does not take it, an error does: returns what to add to its
   // text, "; D9 group used wrongly: ...".
   std::string tell(check::Finding finding);
@@ -74,6 +77,7 @@ class JobState {
   std::shared_ptr<trace::RankTracer> tracer;  // null: no trace is kept, or the simulator keeps it
   CostModel costs;                            // rank 0's, so that all choose alike
   std::vector<std::shared_ptr<GroupState>> groups;
+  bool makes_on_gpu = false;       // DIST_DEVICE asks for tensors on GPUs, and the default group takes them
   std::uint32_t next_context = 1;  // see agree_on_context()
 
  private:

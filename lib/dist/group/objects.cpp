@@ -9,9 +9,9 @@ namespace {
 
 using std::int64_t;
 
-Tensor length_of(const std::string& object) { return tensor({static_cast<int64_t>(object.size())}); }
+Tensor length_of(const std::string& object) { return tensor({static_cast<int64_t>(object.size())}, cpu); }
 
-Tensor room_for(int64_t bytes) { return empty({bytes}, DType::u8); }
+Tensor room_for(int64_t bytes) { return empty({bytes}, DType::u8, cpu); }
 
 Tensor bytes_of(const std::string& object) {
   Tensor bytes = room_for(static_cast<int64_t>(object.size()));
@@ -63,7 +63,7 @@ void broadcast_object(std::string& object, int src, const Options& options) {
 
 std::vector<std::string> all_gather_object(const std::string& object, const Options& options) {
   const Call call = object_call(OpKind::all_gather, "all_gather_object", options);
-  Tensor lengths = empty({call.group.size()}, DType::i64);
+  Tensor lengths = empty({call.group.size()}, DType::i64, cpu);
   all_gather_into_tensor(lengths, length_of(object), options);
   std::vector<Tensor> list = rooms_for(lengths);
   all_gather(list, bytes_of(object), options);
@@ -73,7 +73,7 @@ std::vector<std::string> all_gather_object(const std::string& object, const Opti
 std::vector<std::string> gather_object(const std::string& object, int dst, const Options& options) {
   Call call = object_call(OpKind::gather, "gather_object", options);
   call.set_root("dst", dst, options.group_dst);
-  Tensor lengths = empty({call.is_root() ? call.group.size() : 0}, DType::i64);
+  Tensor lengths = empty({call.is_root() ? call.group.size() : 0}, DType::i64, cpu);
   std::vector<Tensor> list = single_elements(lengths);
   gather(length_of(object), list, dst, options);
   list = rooms_for(lengths);
@@ -94,7 +94,7 @@ std::string scatter_object(const std::vector<std::string>& objects, int src, con
       bytes.push_back(bytes_of(object));
     }
   }
-  Tensor length = empty({1}, DType::i64);
+  Tensor length = empty({1}, DType::i64, cpu);
   scatter(length, lengths, src, options);
   Tensor own = room_for(length.item<int64_t>());
   scatter(own, bytes, src, options);

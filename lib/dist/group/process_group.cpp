@@ -1,6 +1,5 @@
 #include "dist/group/process_group.h"
 
-#include "dist/backend/auto_choice.h"
 #include "dist/core/fail.h"
 #include "dist/group/call.h"
 #include "dist/group/job_state.h"
@@ -49,10 +48,7 @@ int get_world_size(const ProcessGroup& group) {
 }
 
 int get_local_rank() { return current_job().job.local_rank; }
-Device get_device() {
-  const JobState& job = current_job();
-  return job.context.virtual_world ? cpu : default_device(job.job.local_rank);
-}
+Device get_device() { return current_job().device(); }
 std::string get_backend(const ProcessGroup& group) { return resolve(group).identity.backend; }
 std::vector<int> get_process_group_ranks(const ProcessGroup& group) {
   return resolve(group).identity.ranks.list();

@@ -50,7 +50,7 @@ class ProcessGroup {
 
 // What init_process_group() is told; what is left out comes from the environment.
 struct InitOptions {
-  std::string backend = "auto";        // auto, host, cuda, nccl, mpi, sim
+  std::string backend = "auto";        // auto (or DIST_BACKEND), host, cuda, nccl, mpi, sim
   std::string init_method = "env://";  // env://, tcp://host:port, file:///path
   int rank = -1;                       // -1: from the environment
   int world_size = -1;                 // -1: from the environment
@@ -75,7 +75,9 @@ int get_rank(const ProcessGroup& group = {});        // -1 for a non-member of `
 int get_world_size(const ProcessGroup& group = {});  // -1 for a non-member of `group`
 int get_local_rank();                                // among the ranks of this host
 // Where this rank's tensors go if nobody says otherwise: cuda(get_local_rank() modulo the GPUs here), the CPU
-// where there are none, and of virtual ranks.
+// where there are none, and of virtual ranks. DIST_DEVICE=cpu: the CPU; DIST_DEVICE=cuda: init_process_group
+// refuses to do without a GPU, and with a backend for GPUs factories make tensors there
+// (set_default_device).
 Device get_device();
 // Its name: "host", "cuda", "nccl", "mpi" or "sim".
 std::string get_backend(const ProcessGroup& group = {});

@@ -56,7 +56,12 @@ Settings read_settings(const GetEnv& get_env) {
                             Allowed<SendMode>{"eager", SendMode::eager}};
   constexpr std::array transport{Allowed<const char*>{"auto", "auto"}, Allowed<const char*>{"shm", "shm"},
                                  Allowed<const char*>{"tcp", "tcp"}};
+  constexpr std::array device{Allowed<std::optional<DeviceType>>{"auto", std::nullopt},
+                              Allowed<std::optional<DeviceType>>{"cpu", DeviceType::cpu},
+                              Allowed<std::optional<DeviceType>>{"cuda", DeviceType::cuda}};
   Settings settings;
+  if (const auto backend = get_env("DIST_BACKEND").value_or(""); !backend.empty()) settings.backend = backend;
+  settings.device = one_of(get_env, "DIST_DEVICE", device);
   settings.debug = one_of(get_env, "DIST_DEBUG", debug);
   settings.send_mode = one_of(get_env, "DIST_SEND", send);
   settings.transport = one_of(get_env, "DIST_TRANSPORT", transport);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
+#include "dist/core/types.h"
 #include "dist/group/environment.h"
 #include "dist/transport/endpoint.h"
 
@@ -13,6 +15,8 @@ namespace dist {
 enum class DebugLevel { off, info, detail };
 
 struct Settings {
+  std::string backend = "auto";               // DIST_BACKEND: of ranks whose program says auto
+  std::optional<DeviceType> device;           // DIST_DEVICE=auto|cpu|cuda; auto: a GPU where there is one
   DebugLevel debug = DebugLevel::off;         // DIST_DEBUG=off|info|detail
   SendMode send_mode = SendMode::rendezvous;  // DIST_SEND=rendezvous|eager
   std::string transport = "auto";             // DIST_TRANSPORT=auto|shm|tcp

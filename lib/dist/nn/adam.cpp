@@ -15,7 +15,7 @@ Adam::Adam(std::vector<Parameter*> parameters, AdamOptions options)
 }
 
 StateDict Adam::initial_state() const {
-  StateDict state{{"step", zeros({}, DType::i64)}};
+  StateDict state{{"step", zeros({}, DType::i64, cpu)}};
   for (std::size_t i = 0; i < parameters().size(); ++i) {
     state.push_back({std::to_string(i) + ".exp_avg", zeros_like(parameters()[i]->value)});
     state.push_back({std::to_string(i) + ".exp_avg_sq", zeros_like(parameters()[i]->value)});

@@ -15,7 +15,7 @@ class PlainConvolution final : public Convolution {
 
   Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias) override {
     input_ = input;
-    Tensor out = empty(out_, dtype_);
+    Tensor out = empty(out_, dtype_, cpu);
     for (std::int64_t n = 0; n < out_[0]; ++n)
       ops_.matmul(pixels(out[n]), {as_matrix(weight)}, {unfolded(input[n])}, false);
     if (bias.is_defined()) ops_.add_channels(out, bias);
@@ -30,8 +30,8 @@ class PlainConvolution final : public Convolution {
   }
 
   Tensor backward_input(const Tensor& grad_output, const Tensor& weight) override {
-    Tensor grad_input = zeros(shape_.input, dtype_);
-    Tensor columns = empty(columns_shape(), dtype_);
+    Tensor grad_input = zeros(shape_.input, dtype_, cpu);
+    Tensor columns = empty(columns_shape(), dtype_, cpu);
     for (std::int64_t n = 0; n < out_[0]; ++n) {
       ops_.matmul(columns, {as_matrix(weight), true}, {pixels(grad_output[n])}, false);
       fold(columns, grad_input[n]);
@@ -69,7 +69,7 @@ class PlainConvolution final : public Convolution {
   }
 
   Tensor unfolded(const Tensor& picture) const {
-    Tensor columns = zeros(columns_shape(), dtype_);
+    Tensor columns = zeros(columns_shape(), dtype_, cpu);
     visit_float(dtype_, [&]<class T>() {
       T* const to = elements<T>(columns);
       const T* const from = elements<T>(picture);

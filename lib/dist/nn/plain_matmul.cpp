@@ -9,7 +9,7 @@ namespace {
 Tensor untransposed(const Ops::Matrix& m) {
   if (!m.transposed) return m.of;
   const std::int64_t rows = m.of.size(1), columns = m.of.size(0);
-  Tensor t = empty({rows, columns}, m.of.dtype());
+  Tensor t = empty({rows, columns}, m.of.dtype(), cpu);
   visit_float(t.dtype(), [&]<class T>() {
     const T* const from = elements<T>(m.of);
     T* const to = elements<T>(t);

@@ -150,7 +150,7 @@ StateDict load_safetensors(const fs::path& path) {
   std::uint32_t checksum = crc32(bytes_of(text));
   StateDict dict;
   for (const auto& entry : header.entries) {
-    const Tensor tensor = empty(entry.shape, entry.dtype);
+    const Tensor tensor = empty(entry.shape, entry.dtype, cpu);
     file.read({static_cast<std::byte*>(tensor.raw()), tensor.nbytes()});
     checksum = crc32(bytes_of(tensor), checksum);
     dict.push_back({entry.name, tensor});

@@ -43,7 +43,7 @@ GradientBuckets::Assignment first_assignment(const std::vector<nn::NamedParamete
 }
 
 Order agreed(Order order, const ProcessGroup& group) {
-  Tensor indices = empty({static_cast<std::int64_t>(order.size())}, DType::i64);
+  Tensor indices = empty({static_cast<std::int64_t>(order.size())}, DType::i64, cpu);
   std::ranges::copy(order, indices.data<std::int64_t>().begin());
   broadcast(indices, group.global_rank(0), {.group = group});
   std::ranges::copy(indices.data<std::int64_t>(), order.begin());

@@ -8,6 +8,7 @@
 #include "dist/core/deadline.h"
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
+#include "dist/core/tensor.h"
 #include "dist/sim/tracer.h"
 
 namespace dist::sim {
@@ -83,6 +84,8 @@ void Scheduler::run_task(Task& task) {
 void Scheduler::run(const std::function<void(int rank)>& main) {
   Scheduler* const outer = std::exchange(current_scheduler, this);
   Tasking* const outer_tasking = exchange_current(this);
+  const Device outer_device = get_default_device();
+  set_default_device(cpu);  // of virtual ranks
   main_ = main;
   alive_ = network_.ranks();
   start_losses();
@@ -108,6 +111,7 @@ void Scheduler::run(const std::function<void(int rank)>& main) {
   if (!lost_.empty()) unwind_lost();
   current_scheduler = outer;
   exchange_current(outer_tasking);
+  set_default_device(outer_device);
   if (failure_) std::rethrow_exception(failure_);
 }
 

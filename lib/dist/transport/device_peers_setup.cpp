@@ -7,6 +7,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/core/registered_pages.h"
 #include "dist/transport/device_peers.h"
 
 namespace dist {
@@ -73,7 +74,7 @@ std::vector<DevicePeers::Hello> DevicePeers::greet(const RoundLabel& label) {
   mine.process = process_number();
   mine.usable = succeeds([&] {
     events_ = std::make_unique<EventBoard>(device_, size());
-    flags_ = empty({static_cast<std::int64_t>(FlagPages::bytes(size()) + FlagPages::page_bytes)}, DType::u8);
+    flags_ = empty({static_cast<std::int64_t>(FlagPages::bytes(size()) + whole_pages(1))}, DType::u8, cpu);
     rooms_ = empty({static_cast<std::int64_t>(StreamSignals::round_depth * room_bytes)}, DType::u8, device_);
     mine.device = device_.index;
     mine.has_flags = api_->has_flags(device_);
@@ -136,8 +137,7 @@ void DevicePeers::choose_signals(const std::vector<Hello>& hellos, const RoundLa
 
 // Every rank maps every rank's pages.
 void DevicePeers::map_pages(const RoundLabel& label) {
-  const auto memory = reinterpret_cast<std::uintptr_t>(flags_.raw());
-  const auto first = (memory + FlagPages::page_bytes - 1) / FlagPages::page_bytes * FlagPages::page_bytes;
+  const auto first = whole_pages(reinterpret_cast<std::uintptr_t>(flags_.raw()));
   auto* const mine = FlagPages::make(reinterpret_cast<void*>(first), size());
   const auto bytes = static_cast<std::int64_t>(FlagPages::bytes(size()));
   Round round(hosts_, meeting, label);

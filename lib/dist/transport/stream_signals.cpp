@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "dist/core/fail.h"
+#include "dist/core/registered_pages.h"
 
 namespace dist {
 
@@ -31,30 +32,26 @@ class FlagSignals final : public StreamSignals {
  public:
   FlagSignals(Device device, int rank, const std::vector<FlagPages*>& pages)
       : api_(device_api(device.type).shared_from_this()), device_(device), rank_(rank) {
-    for (FlagPages* const page : pages) {
-      api_->register_host(device, page, FlagPages::bytes(static_cast<int>(pages.size())));
-      pages_.emplace_back(page, Unregister{api_, device});
-    }
+    const std::size_t bytes = FlagPages::bytes(static_cast<int>(pages.size()));
+    for (FlagPages* const of_rank : pages) pages_.emplace_back(device, of_rank, bytes);
   }
 
   void signal(const Signal& signal, StreamHandle stream) override {
-    api_->write_flag(device_, stream, &pages_[rank_index(rank_)]->at(signal), signal.number);
+    api_->write_flag(device_, stream, &flags_of(rank_).at(signal), signal.number);
   }
   void await(int rank, const Signal& signal, StreamHandle stream) override {
-    api_->wait_flag(device_, stream, &pages_[rank_index(rank)]->at(signal), signal.number);
+    api_->wait_flag(device_, stream, &flags_of(rank).at(signal), signal.number);
   }
   bool needs_meeting() const override { return false; }
   void release() noexcept override {
-    for (const RegisteredPages& pages : pages_) pages->release(static_cast<int>(pages_.size()));
+    const auto ranks = static_cast<int>(pages_.size());
+    for (int rank = 0; rank < ranks; ++rank) flags_of(rank).release(ranks);
   }
 
  private:
-  struct Unregister {
-    std::shared_ptr<DeviceApi> api;
-    Device device;
-    void operator()(FlagPages* pages) const { api->unregister_host(device, pages); }
-  };
-  using RegisteredPages = std::unique_ptr<FlagPages, Unregister>;
+  FlagPages& flags_of(int rank) const {
+    return *reinterpret_cast<FlagPages*>(pages_[rank_index(rank)].data());
+  }
 
   const std::shared_ptr<DeviceApi> api_;
   const Device device_;
@@ -102,9 +99,7 @@ std::size_t lines_for(int ranks) { return first_message_line + 2 * rank_index(ra
 
 }  // namespace
 
-std::size_t FlagPages::bytes(int ranks) {
-  return (lines_for(ranks) * sizeof(Line) + page_bytes - 1) / page_bytes * page_bytes;
-}
+std::size_t FlagPages::bytes(int ranks) { return whole_pages(lines_for(ranks) * sizeof(Line)); }
 
 FlagPages* FlagPages::make(void* pages, int ranks) {
   std::uninitialized_value_construct_n(static_cast<Line*>(pages), lines_for(ranks));

@@ -75,7 +75,6 @@ class FlagPages {
   struct alignas(64) Line {
     StreamFlag value{0};
   };
-  static constexpr std::size_t page_bytes = 4096;
   static std::size_t bytes(int ranks);
   static FlagPages* make(void* pages, int ranks);  // there, all flags 0
 

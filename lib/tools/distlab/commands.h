@@ -40,6 +40,8 @@ struct DoctorOptions {
 struct RunOptions {
   std::string lab;  // as find_lab() takes it
   bool solution = false;
+  std::string device;                  // cpu or cuda; empty: a GPU where there is one
+  std::string backend;                 // host, cuda, nccl or mpi; empty: the library's choice
   std::vector<std::string> arguments;  // for the lab's demo
 };
 

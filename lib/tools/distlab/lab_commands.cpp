@@ -1,4 +1,4 @@
-// distlab list, run, grade.
+// distlab list, grade.
 #include <algorithm>
 #include <cstdio>
 
@@ -21,16 +21,6 @@
 namespace distlab {
 namespace fs = std::filesystem;
 namespace {
-
-// Nothing when it is not built; that has been said.
-std::optional<fs::path> built_program(const Lab& lab, const std::string& what) {
-  try {
-    return lab_program(lab, what);
-  } catch (const dist::Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return std::nullopt;
-  }
-}
 
 int exit_code_of(const GradeRecord& record) {
   if (!record.grade) return exit_missing;
@@ -127,20 +117,6 @@ int list_labs() {
       "./distlab grade 1   is it right, and if not, why?\n./distlab hint 1    a nudge\n"
       "./distlab watch     grades whenever you save; all of these by a key\n");
   return exit_ok;
-}
-
-int run_lab(const RunOptions& options) {
-  const auto lab = asked_lab(options.lab);
-  if (!lab) return exit_usage;
-  const auto demo = built_program(*lab, options.solution ? "solution_demo" : "demo");
-  if (!demo) return exit_missing;
-  std::vector<std::string> argv{*demo};
-  argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
-  const auto result = run_streamed(argv, [](std::string_view line) {
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  });
-  return result.exit_code == 0 ? exit_ok : exit_failed;
 }
 
 int grade_lab(const GradeOptions& options) {

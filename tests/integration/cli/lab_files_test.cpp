@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/backend/auto_choice.h"
+
 #include "distlab/process.h"
 #include "small_checkout.h"
 
@@ -54,6 +56,42 @@ TEST_F(LabFiles, ResetWithoutAHistorySaysWhatToDo) {
   write(file, "int f() { return 5; }\n");
   EXPECT_TRUE(contains(run({"reset", "1"}, 3), "fresh clone"));
   EXPECT_EQ(read(file), "int f() { return 5; }\n");
+}
+
+// What the demo, here a script, finds in its environment.
+class RunLab : public SmallCheckout {
+ protected:
+  void SetUp() override {
+    SmallCheckout::SetUp();
+    write("build/bin/lab_01_demo",
+          "#!/bin/sh\necho \"device ${DIST_DEVICE:-any} backend ${DIST_BACKEND:-any}\"\n");
+    fs::permissions(root / "build/bin/lab_01_demo", fs::perms::owner_all);
+  }
+};
+
+TEST_F(RunLab, TellsItsRanksTheDeviceAndTheBackend) {
+  EXPECT_EQ(run({"run", "1"}), "device any backend any\n");
+  EXPECT_EQ(run({"run", "1", "--device", "cpu"}), "device cpu backend any\n");
+  EXPECT_EQ(run({"run", "1", "--backend", "host"}), "device cpu backend host\n");
+  EXPECT_EQ(run({"run", "--device", "cpu", "--backend", "host", "1"}), "device cpu backend host\n");
+}
+
+TEST_F(RunLab, RefusesWhatMakesNoSense) {
+  EXPECT_EQ(run({"run", "1", "--device", "cuda", "--backend", "host"}, 2),
+            "--backend host is for tensors on cpu: leave out --device cuda\n");
+  EXPECT_EQ(run({"run", "1", "--device", "cpu", "--backend", "nccl"}, 2),
+            "--backend nccl is for tensors on cuda: leave out --device cpu\n");
+  run({"run", "1", "--device", "tpu"}, 2);
+  run({"run", "1", "--backend", "gloo"}, 2);
+}
+
+TEST_F(RunLab, ADeviceThatIsNotThereIsOneLine) {
+  std::string why;
+  if (dist::default_device(0, &why) != dist::cpu) {
+    EXPECT_EQ(run({"run", "1", "--device", "cuda"}), "device cuda backend any\n");
+    return;
+  }
+  EXPECT_EQ(run({"run", "1", "--device", "cuda"}, 3), "distlab: --device cuda: " + why + "\n");
 }
 
 }  // namespace

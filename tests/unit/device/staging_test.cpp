@@ -51,10 +51,10 @@ TEST(Staging, CopiesOfCollectivesTakeNoDetour) {
       on_backend("cuda"));
 }
 
-TEST(Staging, PinnedMemoryGrowsAndIsLetGo) {
+TEST(Staging, ItsRoomGrowsAndIsLetGo) {
   const FakeDeviceGuard fake;
   {
-    PinnedMemory memory(cuda(0));
+    StagingRoom memory(cuda(0));
     std::byte* const first = memory.at_least(100);
     EXPECT_EQ(memory.at_least(4096), first) << "a page was registered";
     (void)memory.at_least(10'000);

@@ -36,7 +36,7 @@ void Flight::carry(const Operation& operation) {
 }
 
 TensorView Flight::scratch(DType dtype, std::int64_t count) {
-  return cargo_->scratch.emplace_back(empty({count}, dtype)).flat();
+  return cargo_->scratch.emplace_back(empty({count}, dtype, cpu)).flat();
 }
 
 std::vector<int>& Flight::numbers(std::size_t count) {

@@ -189,8 +189,8 @@ void NcclBackend::part() {
 
 bool available(std::string* why) {
   try {
+    (void)library();  // first: what the build has not cannot be mended here
     if (device_api(DeviceType::cuda).count() == 0) fail(Errc::unsupported, "there is no cuda device");
-    (void)library();
     if (why) why->clear();
     return true;
   } catch (const Error& error) {

@@ -3,11 +3,9 @@
 
 namespace dist {
 
+// DIST_CUDA_WHY: what CMake found out (lib/cmake/DistCuda.cmake).
 std::shared_ptr<DeviceApi> make_cuda_device_api() {
-  fail(
-      Errc::unsupported,
-      "no cuda devices in this build; configure with -DDIST_CUDA=ON on a machine with the CUDA toolkit and a "
-      "GPU, or keep tensors on the cpu");
+  fail(Errc::unsupported, "this build has no cuda devices: " DIST_CUDA_WHY "; or keep tensors on the cpu");
 }
 
 }  // namespace dist

@@ -51,7 +51,7 @@ OneDnnConvolution::OneDnnConvolution(const ConvolutionShape& shape)
                {desc_.src_desc(), plain(shape.input)},
                {desc_.weights_desc(), plain(shape.weight())},
                {desc_.dst_desc(), plain(shape.output())}},
-      no_bias_(dist::zeros({shape.out_channels})) {}
+      no_bias_(dist::zeros({shape.out_channels}, DType::f32, cpu)) {}
 
 // The input stays in the layout in which forward() has it.
 OneDnnConvolution::ParameterGradients OneDnnConvolution::make_parameter_gradients() const {
@@ -80,7 +80,7 @@ OneDnnConvolution::InputGradient OneDnnConvolution::make_input_gradient() const 
 }
 
 Tensor OneDnnConvolution::forward(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  Tensor out = empty(shape_.output());
+  Tensor out = empty(shape_.output(), DType::f32, cpu);
   input_ = input;
   const Tensor& shift = bias.is_defined() ? bias : no_bias_;
   called([&] {
@@ -108,7 +108,7 @@ void OneDnnConvolution::backward_parameters(Tensor grad_weight, Tensor grad_bias
 }
 
 Tensor OneDnnConvolution::backward_input(const Tensor& grad_output, const Tensor& weight) {
-  Tensor grad_input = empty(shape_.input);
+  Tensor grad_input = empty(shape_.input, DType::f32, cpu);
   called([&] {
     if (!input_gradient_) input_gradient_.emplace(make_input_gradient());
     InputGradient& i = *input_gradient_;

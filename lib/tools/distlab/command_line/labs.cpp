@@ -47,6 +47,14 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
   const auto run = add_command(app, exit_code, "run", "Run a lab's demo with your code", run_lab);
   run.app->add_option("lab", run.options->lab, which_lab)->required();
   run.app->add_flag("--solution", run.options->solution, "with the solution instead");
+  run.app
+      ->add_option("--device", run.options->device,
+                   "cpu or cuda: where the ranks' tensors are (those of virtual ranks: always cpu)")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  run.app
+      ->add_option("--backend", run.options->backend,
+                   "host, mpi; on GPUs: cuda, nccl; for ranks whose program names none")
+      ->check(CLI::IsMember({"host", "cuda", "nccl", "mpi"}));
   run.app->add_option("arguments", run.options->arguments, "for the demo, after --");
 
   const auto grade =

@@ -65,7 +65,9 @@ int play_round(const RoundOptions& options) {
   if (options.what == "run") {
     if (!build({program("demo")})) return exit_failed;
     tell("running");
-    return run_lab({.lab = options.lab, .solution = false, .arguments = {}});
+    RunOptions run;
+    run.lab = options.lab;
+    return run_lab(run);
   }
   if (!build({program("runner"), program("grade")})) return exit_failed;
   if (options.what == "grade") return grade_round(*lab);

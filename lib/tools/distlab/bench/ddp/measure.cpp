@@ -1,5 +1,6 @@
 #include "distlab/bench/ddp/measure.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -81,6 +82,19 @@ DdpRow measure_on_this_rank(const DdpBenchOptions& options, const fs::path& fold
           .peer = theirs ? median(peer) : 0};
 }
 
+void write_row(const DdpRow& row, const fs::path& file) {
+  std::ofstream out(file, std::ios::binary);
+  if (!out.write(reinterpret_cast<const char*>(&row), sizeof row).flush())
+    dist::fail(dist::Errc::resource, "{} cannot be written: is there room in its folder?", file.string());
+}
+
+DdpRow read_row(const fs::path& file) {
+  DdpRow row;
+  if (!std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&row), sizeof row))
+    dist::fail(dist::Errc::resource, "{} cannot be read: rank 0 has left no figures there", file.string());
+  return row;
+}
+
 }  // namespace
 
 DdpRow measure_ddp(const DdpBenchOptions& options, int ranks, const fs::path& folder) {
@@ -88,13 +102,10 @@ DdpRow measure_ddp(const DdpBenchOptions& options, int ranks, const fs::path& fo
   dist::spawn(ranks, [&](int rank) {
     dist::init_process_group({.backend = "host"});
     const DdpRow row = measure_on_this_rank(options, folder);
-    if (rank == 0)
-      std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(&row), sizeof row);
+    if (rank == 0) write_row(row, file);
     dist::destroy_process_group();
   });
-  DdpRow row;
-  std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&row), sizeof row);
-  return row;
+  return read_row(file);
 }
 
 }  // namespace distlab::bench

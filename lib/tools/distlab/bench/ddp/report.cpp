@@ -5,11 +5,6 @@
 #include "distlab/build_info.h"
 
 namespace distlab::bench {
-namespace {
-
-constexpr double milli = 1e3;
-
-}  // namespace
 
 std::string title(const DdpRun& run) {
   std::string text =

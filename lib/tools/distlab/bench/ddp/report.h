@@ -8,6 +8,8 @@
 
 namespace distlab::bench {
 
+inline constexpr double milli = 1e3;  // in a unit: rows have seconds, reports milliseconds
+
 std::string title(const DdpRun& run);  // with the names of the columns
 std::string line(const DdpRun& run, const DdpRow& row);
 std::string explanation(const DdpRun& run);

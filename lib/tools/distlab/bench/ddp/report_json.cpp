@@ -7,7 +7,6 @@ namespace distlab::bench {
 
 std::string as_json(const DdpRun& run) {
   using Json = nlohmann::ordered_json;
-  constexpr double milli = 1e3;
   auto list = Json::array();
   for (const DdpRow& row : run.rows) {
     Json json{{"ranks", row.ranks},

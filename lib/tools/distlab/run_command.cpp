@@ -1,0 +1,64 @@
+// distlab run: a lab's demo, on the device and the backend that are asked for.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "dist/backend/auto_choice.h"
+#include "dist/backend/backend.h"
+#include "dist/core/fail.h"
+
+#include "distlab/commands.h"
+#include "distlab/labs.h"
+#include "distlab/process.h"
+
+namespace distlab {
+namespace {
+
+std::string device_of(const std::string& backend) {
+  return dist::backend_named(backend).device == dist::DeviceType::cpu ? "cpu" : "cuda";
+}
+
+// A backend that is named decides on the device; nothing else does.
+bool is_usage(const RunOptions& options) {
+  if (options.backend.empty() || options.device.empty()) return true;
+  const auto device = device_of(options.backend);
+  if (device == options.device) return true;
+  fmt::print(stderr, "--backend {} is for tensors on {}: leave out --device {}\n", options.backend, device,
+             options.device);
+  return false;
+}
+
+// init_process_group() of the demo's ranks reads it. What is missing is said here, once, not by each rank:
+// Error{unsupported}.
+void tell_ranks(const RunOptions& options) {
+  if (!options.backend.empty()) {
+    (void)dist::find_backend(options.backend);
+    setenv("DIST_BACKEND", options.backend.c_str(), 1);
+  }
+  const auto device = options.backend.empty() ? options.device : device_of(options.backend);
+  if (device.empty()) return;
+  std::string why;
+  if (device == "cuda" && dist::default_device(0, &why) == dist::cpu)
+    dist::fail(dist::Errc::unsupported, "--device cuda: {}", why);
+  setenv("DIST_DEVICE", device.c_str(), 1);
+}
+
+}  // namespace
+
+int run_lab(const RunOptions& options) {
+  const auto lab = asked_lab(options.lab);
+  if (!lab || !is_usage(options)) return exit_usage;
+  tell_ranks(options);
+  const auto demo = lab_program(*lab, options.solution ? "solution_demo" : "demo");
+  std::vector<std::string> argv{demo};
+  argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
+  const auto result = run_streamed(argv, [](std::string_view line) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  });
+  return result.exit_code == 0 ? exit_ok : exit_failed;
+}
+
+}  // namespace distlab
