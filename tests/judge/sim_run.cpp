@@ -5,6 +5,8 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
@@ -154,6 +156,11 @@ std::vector<Json> SimRun::answers(const std::vector<std::string_view>& allowed) 
     values.push_back(value_of(ranks[rank].reply, who));
   }
   return values;
+}
+
+std::string topology_text(const std::string& name) {
+  std::ifstream file(topology_named(name));
+  return file ? std::string(std::istreambuf_iterator(file), {}) : name;
 }
 
 int rounds(const Report& report) { return static_cast<int>(std::lround(report.virtual_time_s * 1e6)); }

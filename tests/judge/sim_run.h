@@ -49,6 +49,9 @@ struct SimPlan {
 // runs the one that failed it, or the last one.
 SimRun simulate(const SimPlan& plan);
 
+// One of the judge's own as JSON text, for runners that see no files; of others the name.
+std::string topology_text(const std::string& name);
+
 // Rounds of a run on topology "rounds".
 int rounds(const dist::sim::Report& report);
 

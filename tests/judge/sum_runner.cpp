@@ -59,6 +59,7 @@ Json sum_world(const SumFunction& call, const Json& task) {
   std::vector<Json> numbers(static_cast<std::size_t>(ranks));
   dist::sim::RunOptions options;
   options.ranks = ranks;
+  options.topology = task.at("topology");
   const auto report = dist::sim::run(options, [&](int rank) {
     dist::init_process_group();
     std::vector<float> values;

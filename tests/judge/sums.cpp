@@ -219,6 +219,7 @@ WorldReport run_world(Random& random, const World& world) {
                    {"ranks", world.ranks},
                    {"elements", world.elements},
                    {"segment", world.segment},
+                   {"topology", topology_text(world.topology)},
                    {"salt", salt}}});
   const auto outcomes = team.finish();
   const auto who = fmt::format("{} among {} virtual ranks", world.call, world.ranks);

@@ -111,6 +111,11 @@ bool MessageWork::is_completed() {
   return completed;
 }
 
+bool MessageWork::has_ended() {
+  std::lock_guard lock(mutex_);
+  return done_;
+}
+
 int MessageWork::source_rank() {
   std::lock_guard lock(mutex_);
   return done_ ? source_ : -1;

@@ -26,6 +26,7 @@ class MessageWork final : public WorkState {
   void wait(Timeout timeout) override;
   bool is_completed() override;
   int source_rank() override;
+  bool has_ended();  // as is_completed(), without a look at the transfer
 
   // Cancels it unless it has ended or somebody is waiting for it; wait() then throws Error{aborted} with
   // `reason`. Returns whether it was cancelled.

@@ -36,13 +36,16 @@ void ProgressThread::submit(std::shared_ptr<CollectiveWork> work) {
 
 void ProgressThread::look_after(std::shared_ptr<MessageWork> work) {
   std::unique_lock lock(mutex_);
-  messages_.push_back(std::move(work));
   if (mover_->moves_alone()) {
-    if (messages_.size() < prune_at_) return;
+    while (!messages_.empty() && messages_.front()->has_ended()) messages_.pop_front();
+    messages_.push_back(std::move(work));
+    if (++listed_ < prune_at_) return;
     drop_ended(lock);
-    prune_at_ = std::max<std::size_t>(16, 2 * messages_.size());
+    listed_ = messages_.size();
+    prune_at_ = std::max<std::size_t>(16, 2 * listed_);
     return;
   }
+  messages_.push_back(std::move(work));
   start_locked();
   if (!running_) wake_locked();  // a running collective moves messages too
 }
@@ -54,7 +57,7 @@ void ProgressThread::wait_idle() {
 
 std::vector<std::shared_ptr<MessageWork>> ProgressThread::messages() {
   std::lock_guard lock(mutex_);
-  return messages_;
+  return {messages_.begin(), messages_.end()};
 }
 
 void ProgressThread::start_locked() {

@@ -49,12 +49,13 @@ class ProgressThread {
   Condition changed_;
   Condition idle_;
   std::deque<std::shared_ptr<CollectiveWork>> queue_;
-  std::vector<std::shared_ptr<MessageWork>> messages_;
+  std::deque<std::shared_ptr<MessageWork>> messages_;
   bool running_ = false;              // a collective
   std::atomic<bool> idle_now_{true};  // written under the mutex
   bool moving_ = false;               // moving messages
   bool stopping_ = false;
-  std::size_t prune_at_ = 16;  // messages, where nobody needs to move them
+  // Where nobody needs to move them: messages since the last look at all of them, and when the next is due.
+  std::size_t listed_ = 0, prune_at_ = 16;
   Worker thread_;
 };
 

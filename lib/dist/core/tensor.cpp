@@ -147,6 +147,7 @@ std::vector<Tensor> Tensor::chunk(std::int64_t n) const {
   if (n < 1) fail(Errc::invalid_argument, "chunk({}): at least one chunk is needed", n);
   if (shape_.empty()) fail(Errc::invalid_argument, "chunk({}): a scalar has no axis to share out", n);
   std::vector<Tensor> chunks;
+  chunks.reserve(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t lo = chunk_begin(shape_[0], i, n), hi = chunk_begin(shape_[0], i + 1, n);
     chunks.push_back(narrow(lo, hi - lo));

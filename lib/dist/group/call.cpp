@@ -88,6 +88,20 @@ void write_down(const GroupState& group, const Operation& operation, FlightCall&
   record.where = operation.where;
 }
 
+// It goes on when the caller has got its Work.
+CallNote let_go(const GroupState& group, Operation& operation) {
+  operation.own_tensors();
+  const CallNote note(group, operation);
+  CallObserver& observer = *group.job->observer;
+  if (observer.sees_everything) observer.issued(group, operation, true);
+  return note;
+}
+
+Work observed(const GroupState& group, const CallNote& call, std::shared_ptr<WorkState> state) {
+  if (const auto& tracer = group.job->tracer) state = traced(tracer, call, std::move(state));
+  return Work(std::make_shared<ObservedWork>(group.job->observer, call, std::move(state)));
+}
+
 }  // namespace
 
 GroupState& resolve(const ProcessGroup& group) {
@@ -201,25 +215,14 @@ void Call::admit() {
 }
 
 std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
-  const auto& observer = group.job->observer;
   std::vector<CallNote> calls;
   calls.reserve(operations.size());
-  for (auto& operation : operations) {
-    operation.own_tensors();  // it goes on when the caller has got its Work
-    calls.emplace_back(group, operation);
-  }
-  if (observer->sees_everything) {
-    for (auto& operation : operations) observer->issued(group, operation, true);
-  }
+  for (auto& operation : operations) calls.push_back(let_go(group, operation));
   auto states = group.backend->submit_batch(std::move(operations));
   std::vector<Work> works;
   works.reserve(states.size());
-  if (const auto& tracer = group.job->tracer) {
-    for (std::size_t i = 0; i < states.size(); ++i)
-      states[i] = traced(tracer, calls[i], std::move(states[i]));
-  }
   for (std::size_t i = 0; i < states.size(); ++i)
-    works.emplace_back(std::make_shared<ObservedWork>(observer, calls[i], std::move(states[i])));
+    works.push_back(observed(group, calls[i], std::move(states[i])));
   return works;
 }
 
@@ -227,9 +230,8 @@ Work Call::issue() {
   check_supported();
   admit();
   if (async) {
-    std::vector<Operation> one;
-    one.push_back(std::move(operation));
-    return submit(group, std::move(one)).front();
+    const CallNote note = let_go(group, operation);
+    return observed(group, note, group.backend->submit(std::move(operation)));
   }
   CallObserver* const observer = group.job->observer->sees_everything ? group.job->observer.get() : nullptr;
   if (observer) observer->issued(group, operation, false);

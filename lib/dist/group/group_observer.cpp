@@ -11,7 +11,8 @@ namespace {
 
 class GroupObserver final : public OperationObserver {
  public:
-  GroupObserver(JobState& job, GroupState& group) : job_(job), group_(group) {}
+  GroupObserver(JobState& job, GroupState& group)
+      : job_(job), group_(group), recorder_(job.log->recorder), tracer_(job.tracer.get()) {}
 
   void thread_started() override {
     thread_local std::optional<RankContextGuard> identity;
@@ -20,27 +21,28 @@ class GroupObserver final : public OperationObserver {
   }
 
   void starting(const Operation& operation, Way way) override {
-    job_.log->recorder.started(operation.record, way.algorithm);
-    if (job_.tracer && is_collective(operation.kind))
-      job_.tracer->call_runs(operation.record, way.algorithm, way.in_shared_memory);
-    if (job_.settings.debug == DebugLevel::detail && is_collective(operation.kind)) {
-      compare_fingerprints(group_, operation);
-    }
+    recorder_.started(operation.record, way.algorithm);
+    if (!is_collective(operation.kind)) return;
+    if (tracer_) tracer_->call_runs(operation.record, way.algorithm, way.in_shared_memory);
+    if (job_.settings.debug == DebugLevel::detail) compare_fingerprints(group_, operation);
   }
 
   void completed(const Operation& operation) noexcept override {
-    job_.log->recorder.completed(operation.record);
-    if (job_.tracer) job_.tracer->call_ends(operation.record);
+    recorder_.completed(operation.record);
+    if (tracer_) tracer_->call_ends(operation.record);
   }
 
   std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept override {
-    if (job_.tracer) job_.tracer->call_ends(operation.record);
+    if (tracer_) tracer_->call_ends(operation.record);
     return job_.note_failure(operation.record, operation.where, std::move(error));
   }
 
  private:
   JobState& job_;
   GroupState& group_;
+  // Of the job: every operation meets these two.
+  FlightRecorder& recorder_;
+  trace::RankTracer* const tracer_;
 };
 
 }  // namespace

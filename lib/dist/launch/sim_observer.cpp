@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -28,32 +29,34 @@ class UncountedMemory {
 }  // namespace
 
 // Inputs are read; outputs are written (and read, where the operation works in place).
-std::vector<SimObserver::Range> SimObserver::ranges_of(const Operation& operation) {
-  std::vector<Range> ranges;
-  const auto add = [&](const TensorList& tensors, bool written) {
+void SimObserver::list_ranges(const Operation& operation) {
+  const auto list = [&](const TensorList& tensors, bool written) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const TensorView view = tensors[i];
-      if (view.count > 0) ranges.push_back({view.data, view.data + view.bytes(), written});
+      if (view.count > 0) ranges_.push_back({operation.record, view.data, view.data + view.bytes(), written});
     }
   };
-  add(operation.inputs, false);
-  add(operation.outputs, true);
-  return ranges;
+  list(operation.inputs, false);
+  list(operation.outputs, true);
+}
+
+void SimObserver::forget_ranges(std::uint64_t record) {
+  std::erase_if(ranges_, [&](const Range& range) { return range.record == record; });
 }
 
 // Of what is sent (FNV-1a).
-std::uint64_t SimObserver::digest_of(const Operation& operation) {
+std::uint64_t SimObserver::digest_of(std::uint64_t record) const {
   std::uint64_t digest = 0xcbf29ce484222325u;
-  for (std::size_t k = 0; k < operation.inputs.size(); ++k) {
-    const TensorView view = operation.inputs[k];
-    for (std::size_t i = 0; i < view.bytes(); ++i)
-      digest = (digest ^ static_cast<std::uint64_t>(view.data[i])) * 0x100000001b3u;
+  for (const Range& range : ranges_) {
+    if (range.record != record || range.written) continue;
+    for (const std::byte* at = range.begin; at != range.end; ++at)
+      digest = (digest ^ static_cast<std::uint64_t>(*at)) * 0x100000001b3u;
   }
   return digest;
 }
 
-check::Party SimObserver::party_of(const Operation& operation) const {
-  return {rank_, operation.doing(), operation.where, {}};
+check::Party SimObserver::party_of(const CallNote& call) const {
+  return {rank_, call.doing(), call.where, {}};
 }
 
 void SimObserver::issued(const GroupState& group, Operation& operation, bool async) {
@@ -71,35 +74,37 @@ void SimObserver::check(const GroupState& group, Operation& operation, bool asyn
     inspector_->compare_collective(
         rank_, {group.key(), group.size(), Fingerprint(group, operation), operation.where});
   if (!async && in_flight_.empty()) return;
-  InFlight fresh{operation, ranges_of(operation)};
-  const bool overlaps = overlaps_those_in_flight(fresh);
-  if (!async) return;
+  const std::size_t first = ranges_.size();
+  list_ranges(operation);
+  const CallNote call(group, operation);
+  const bool overlaps = overlaps_those_in_flight(call, first);
+  if (!async) return forget_ranges(operation.record);
+  InFlight fresh{call};
   if (!overlaps && inspector_->lends_tensors()) fresh.loan = lend(operation);
-  if (fresh.loan.closed_inputs.empty()) fresh.digest = digest_of(operation);
+  if (!fresh.loan || fresh.loan->closed_inputs.empty()) fresh.digest = digest_of(operation.record);
   in_flight_.push_back(std::move(fresh));
 }
 
-bool SimObserver::overlaps_those_in_flight(const InFlight& fresh) {
-  const auto overlap = [](const Range& a, const Range& b) {
-    return (a.written || b.written) && a.begin < b.end && b.begin < a.end;
-  };
-  for (InFlight& other : in_flight_) {
-    const bool shared = std::ranges::any_of(fresh.ranges, [&](const Range& a) {
-      return std::ranges::any_of(other.ranges, [&](const Range& b) { return overlap(a, b); });
-    });
-    if (!shared) continue;
+bool SimObserver::overlaps_those_in_flight(const CallNote& fresh, std::size_t first) {
+  const std::span all(ranges_), mine = all.subspan(first);
+  for (const Range& range : all.first(first)) {
+    const auto overlaps = [&](const Range& a) {
+      return (a.written || range.written) && a.begin < range.end && range.begin < a.end;
+    };
+    if (std::ranges::none_of(mine, overlaps)) continue;
+    InFlight& other = in_flight(range.record);
     end_loan(other);  // the operation itself will touch it
     inspector_->note({check::Code::overlap,
-                      fmt::format("rank {} starts {} on memory that {} still uses", rank_,
-                                  fresh.operation.doing(), other.operation.doing()),
-                      {party_of(other.operation), party_of(fresh.operation)}});
+                      fmt::format("rank {} starts {} on memory that {} still uses", rank_, fresh.doing(),
+                                  other.call.doing()),
+                      {party_of(other.call), party_of(fresh)}});
     return true;
   }
   return false;
 }
 
-SimObserver::Loan SimObserver::lend(Operation& operation) {
-  Loan loan;
+std::unique_ptr<SimObserver::Loan> SimObserver::lend(Operation& operation) {
+  auto loan = std::make_unique<Loan>();
   const auto copies = [](TensorList& tensors) {
     std::vector<Tensor> users(tensors.owned().begin(), tensors.owned().end());
     for (std::size_t i = 0; i < users.size(); ++i) {
@@ -111,47 +116,52 @@ SimObserver::Loan SimObserver::lend(Operation& operation) {
     }
     return users;
   };
-  const auto inputs = copies(operation.inputs), outputs = copies(operation.outputs);
+  loan->inputs = copies(operation.inputs);
+  const auto outputs = copies(operation.outputs);
   const auto close = [&](const std::vector<Tensor>& tensors, bool may_read, std::vector<int>& closed) {
     for (const Tensor& tensor : tensors) {
       const int number = inspector_->guard().close(tensor.raw(), tensor.nbytes(), may_read);
       if (number != AccessGuard::not_closed) closed.push_back(number);
     }
   };
-  close(inputs, true, loan.closed_inputs);
-  close(outputs, false, loan.closed_outputs);
+  close(loan->inputs, true, loan->closed_inputs);
+  close(outputs, false, loan->closed_outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    loan.results.emplace_back(outputs[i], operation.outputs.owned()[i]);
+    loan->results.emplace_back(outputs[i], operation.outputs.owned()[i]);
   return loan;
 }
 
 // Opens the user's tensors again, and says what was done to them.
 void SimObserver::end_loan(InFlight& flown) {
+  if (!flown.loan) return;
   const auto touched = [&](std::vector<int>& closed) {
     bool any = false;
     for (const int number : std::exchange(closed, {})) any = inspector_->guard().open(number) || any;
     return any;
   };
-  if (touched(flown.loan.closed_inputs)) note_change(flown);
-  if (touched(flown.loan.closed_outputs))
-    inspector_->note({check::Code::read_before_wait,
-                      fmt::format("rank {} used the tensor that {} fills before its wait()", rank_,
-                                  flown.operation.doing()),
-                      {party_of(flown.operation)}});
+  if (touched(flown.loan->closed_inputs)) note_change(flown.call);
+  if (touched(flown.loan->closed_outputs))
+    inspector_->note(
+        {check::Code::read_before_wait,
+         fmt::format("rank {} used the tensor that {} fills before its wait()", rank_, flown.call.doing()),
+         {party_of(flown.call)}});
 }
 
-void SimObserver::note_change(const InFlight& flown) {
-  inspector_->note(
-      {check::Code::changed_before_wait,
-       fmt::format("rank {} changed what {} sends before its wait()", rank_, flown.operation.doing()),
-       {party_of(flown.operation)}});
+void SimObserver::note_change(const CallNote& call) {
+  inspector_->note({check::Code::changed_before_wait,
+                    fmt::format("rank {} changed what {} sends before its wait()", rank_, call.doing()),
+                    {party_of(call)}});
+}
+
+SimObserver::InFlight& SimObserver::in_flight(std::uint64_t record) {
+  return *std::ranges::find_if(in_flight_, [&](const InFlight& f) { return f.call.record == record; });
 }
 
 std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record) {
   if (!inspector_) return {};
   if (inspector_->traces()) inspector_->call_ends(rank_, record);
   const auto found =
-      std::ranges::find_if(in_flight_, [&](const InFlight& f) { return f.operation.record == record; });
+      std::ranges::find_if(in_flight_, [&](const InFlight& f) { return f.call.record == record; });
   if (found == in_flight_.end()) return {};
   InFlight flown = std::move(*found);
   in_flight_.erase(found);
@@ -162,14 +172,18 @@ std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record) {
 void SimObserver::ended(std::uint64_t record) {
   auto flown = take(record);
   if (!flown) return;
-  if (flown->digest != 0 && flown->digest != digest_of(flown->operation)) note_change(*flown);
-  for (auto& [users, written] : flown->loan.results) users.copy_(written);
+  if (flown->digest != 0 && flown->digest != digest_of(record)) note_change(flown->call);
+  forget_ranges(record);
+  if (!flown->loan) return;
+  for (auto& [users, written] : flown->loan->results) users.copy_(written);
 }
 
-void SimObserver::failed(std::uint64_t record) { take(record); }
+void SimObserver::failed(std::uint64_t record) {
+  if (take(record)) forget_ranges(record);
+}
 
 void SimObserver::never_waited(const CallNote& call) {
-  take(call.record);
+  failed(call.record);
   if (!inspector_ || !inspector_->checks() || std::uncaught_exceptions() > 0) return;
   inspector_->note(dropped_work(call), Telling::unless_failed);
 }

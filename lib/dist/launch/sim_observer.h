@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -25,34 +26,40 @@ class SimObserver final : public CallObserver {
 
  private:
   void check(const GroupState& group, Operation& operation, bool async);
+  // Memory of an operation.
   struct Range {
+    std::uint64_t record;
     const std::byte *begin, *end;
-    bool written;  // by the operation
+    bool written;
   };
   // The network works on copies meanwhile, and the user's tensors are closed (sim/access_guard.h).
   struct Loan {
-    std::vector<int> closed_inputs, closed_outputs;
+    std::vector<Tensor> inputs;                      // the user's
     std::vector<std::pair<Tensor, Tensor>> results;  // the user's, and what is written instead
+    std::vector<int> closed_inputs, closed_outputs;
   };
+  // An operation that its Work keeps alive.
   struct InFlight {
-    Operation operation;  // with the user's tensors
-    std::vector<Range> ranges;
+    CallNote call;
     std::uint64_t digest = 0;  // of what is sent; 0: it is watched
-    Loan loan = {};
+    std::unique_ptr<Loan> loan = nullptr;
   };
-  static std::vector<Range> ranges_of(const Operation& operation);
-  static std::uint64_t digest_of(const Operation& operation);
-  check::Party party_of(const Operation& operation) const;
-  // Whether it shares memory with one of them, at least one writing.
-  bool overlaps_those_in_flight(const InFlight& fresh);
-  Loan lend(Operation& operation);
+  void list_ranges(const Operation& operation);
+  std::uint64_t digest_of(std::uint64_t record) const;
+  check::Party party_of(const CallNote& call) const;
+  // Whether its ranges, those from `first` on, share memory with others, at least one writing.
+  bool overlaps_those_in_flight(const CallNote& fresh, std::size_t first);
+  InFlight& in_flight(std::uint64_t record);
+  std::unique_ptr<Loan> lend(Operation& operation);
   void end_loan(InFlight& flown);
-  void note_change(const InFlight& flown);
+  void note_change(const CallNote& call);
   std::optional<InFlight> take(std::uint64_t record);
+  void forget_ranges(std::uint64_t record);
 
   Inspector* inspector_;
   const int rank_;
   std::vector<InFlight> in_flight_;
+  std::vector<Range> ranges_;  // of those in flight, in their order
 };
 
 }  // namespace dist::sim

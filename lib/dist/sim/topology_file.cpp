@@ -133,6 +133,7 @@ Topology parse_topology(std::string_view text, const std::string& where, const s
 }
 
 Topology load_topology(const std::string& name) {
+  if (name.starts_with('{')) return parse_topology(name, "the topology's text", "of its own");
   for (const auto& builtin : builtin_topologies()) {
     if (builtin.name == name) return parse_topology(builtin.text, name + ".json", name);
   }

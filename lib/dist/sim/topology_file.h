@@ -9,8 +9,8 @@
 
 namespace dist::sim {
 
-// "summit", or a path (with a '/' or ending in ".json"). Error{invalid_argument} names the file, line and
-// key; for a name that is none it lists those there are.
+// "summit", or a path (with a '/' or ending in ".json"), or the JSON text itself, for those who see no files.
+// Error{invalid_argument} names the file, line and key; for a name that is none it lists those there are.
 Topology load_topology(const std::string& name);
 
 // The same for a file's text; `where` is what errors call it, and `name` the topology's.

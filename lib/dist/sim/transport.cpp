@@ -193,6 +193,12 @@ std::unique_ptr<Transport> SimEndpoint::open(TransportOptions options) {
   return std::make_unique<SimTransport>(fabric_, std::move(options), rank_, &aborted_, before_);
 }
 
+int SimEndpoint::carry(TransportOptions&& options, const Message& message) {
+  options.deadline = Deadline::after(message.timeout);
+  SimTransport net(fabric_, std::move(options), rank_, &aborted_, before_);
+  return start(net, message).wait();
+}
+
 void SimEndpoint::progress(Timeout patience) {
   constexpr Timeout longest = std::chrono::hours(24);
   fabric_.scheduler.linger(std::min(patience, longest).count() * 1000);

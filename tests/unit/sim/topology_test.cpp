@@ -47,6 +47,14 @@ TEST(Topologies, UnknownNamesAreAnsweredWithThoseThereAre) {
                [] { sim::load_topology("/no/such.json"); });
 }
 
+TEST(Topologies, TheTextItself) {
+  const Topology mine = sim::load_topology(R"({"intra": {"latency_us": 2, "bandwidth_gb_s": 5}})");
+  EXPECT_EQ(mine.name, "of its own");
+  EXPECT_EQ(mine.cost_inside().latency, 2'000'000);  // ps
+  expect_error(Errc::invalid_argument, {"the topology's text:2:", "intra must be"},
+               [] { sim::load_topology("{\n\"intra\": 3}"); });
+}
+
 TEST(Topologies, AFileOfOnesOwn) {
   const std::string path = testing::TempDir() + "distlab-mine-" + std::to_string(getpid()) + ".json";
   std::ofstream(path) << R"({"intra": {"latency_us": 1, "bandwidth_gb_s": 2}})";
