@@ -1,13 +1,14 @@
 // Lab 16, the story: two processes teach a ConvNet to read digits, one of them is killed, and nothing is
 // lost.
 //   ./distlab run 16
-// Started by a launcher it is a training program: each process is a rank, and one argument names a
-// checkpoint, from which it goes on.
-//   ./distlab run 16 once, to build it; then: distrun --nproc-per-node 4 build/dev/bin/lab_16_demo
-//   [CHECKPOINT]
+// Started by a launcher it is a training program: each process is a rank. One argument names a checkpoint,
+// from which it goes on; another says how many epochs there are in all.
+//   ./distlab run 16 once, to build it; then:
+//   build/dev/bin/distrun --nproc-per-node 4 build/dev/bin/lab_16_demo [CHECKPOINT [EPOCHS]]
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -80,8 +81,16 @@ std::string checksum(nn::Module& model) {
   return fmt::format("{:08x}", sum);
 }
 
+// With a file, a run that goes on from it.
+lab::Plan plan_of(const fs::path& checkpoint) {
+  lab::Plan plan;
+  plan.checkpoint = checkpoint;
+  plan.resume = !checkpoint.empty();
+  return plan;
+}
+
 // What this rank does, as in any training program. Each begins with weights of its own.
-void train_on_this_rank(const fs::path& checkpoint, std::int64_t reads_to_live = for_ever) {
+void train_on_this_rank(const lab::Plan& plan, std::int64_t reads_to_live = for_ever) {
   dist::init_process_group();
   const int rank = dist::get_rank();
   nn::manual_seed(static_cast<std::uint64_t>(rank));
@@ -89,12 +98,12 @@ void train_on_this_rank(const fs::path& checkpoint, std::int64_t reads_to_live =
   model.skip_input_grad();
   const data::Digits digits(train_size, train_collection), test(test_size, test_collection);
   const Mortal samples(digits, rank == 1 ? reads_to_live : for_ever);
-  lab::Plan plan;
-  plan.checkpoint = checkpoint;
-  plan.resume = !checkpoint.empty();
   const auto results = lab::train_model(model, samples, test, plan);
   const auto weights = dist::gather_object(checksum(model), 0);
   if (rank == 0) {
+    if (results.empty())
+      say(fmt::format("   all {} epochs are in {}: nothing is left to do", plan.epochs,
+                      plan.checkpoint.string()));
     auto epoch = plan.epochs - static_cast<int>(results.size());
     for (const auto& [loss, accuracy] : results)
       say(fmt::format("   epoch {}   loss {:.4f}   accuracy {:.1f} %", epoch++, loss, 100 * accuracy));
@@ -105,7 +114,7 @@ void train_on_this_rank(const fs::path& checkpoint, std::int64_t reads_to_live =
 }
 
 void train_by_two(const fs::path& checkpoint, std::int64_t reads_to_live = for_ever) {
-  dist::spawn(2, [&](int) { train_on_this_rank(checkpoint, reads_to_live); });
+  dist::spawn(2, [&](int) { train_on_this_rank(plan_of(checkpoint), reads_to_live); });
 }
 
 void killed_and_resumed() {
@@ -163,8 +172,14 @@ void story_of_the_lab() {
 
 int main(int argc, char** argv) {
   if (!dist::is_launched()) return story::tell(argc, story_of_the_lab);
+  auto plan = plan_of(argc > 1 ? argv[1] : "");
+  if (argc > 2) plan.epochs = std::atoi(argv[2]);
+  if (argc > 3 || plan.epochs < 1) {
+    say("usage, under a launcher: lab_16_demo [CHECKPOINT [EPOCHS]]");
+    return 2;
+  }
   try {
-    train_on_this_rank(argc > 1 ? argv[1] : "");
+    train_on_this_rank(plan);
     return 0;
   } catch (const std::exception& error) {
     say(error.what());

@@ -57,7 +57,7 @@ struct Plan {
   double lr = 0.02, momentum = 0.9;       // of dist::nn::SGD
   std::uint64_t seed = 0;                 // of the order of samples
   std::filesystem::path checkpoint = {};  // written after each epoch; empty: none
-  bool resume = false;                    // go on from the checkpoint, if there is one
+  bool resume = false;                    // go on from the checkpoint, if any; false: begin anew
 };
 
 struct EpochResult {
@@ -76,7 +76,8 @@ inline const dist::DdpOptions same_buckets = [] {
 
 // Step 5. The whole run. `model` comes on the CPU, and its first weights may differ from rank to rank; in the
 // end it is the same on all ranks, and lies on dist::get_device(). A run that was killed at any time and
-// resumed ends with the same bits as one that was not. Returns what the epochs were like that it ran.
+// resumed, by as many ranks, ends with the same bits as one that was not. Returns what the epochs were like
+// that it ran.
 std::vector<EpochResult> train_model(dist::nn::Module& model, const dist::data::Dataset& train_samples,
                                      const dist::data::Dataset& test_samples, const Plan& plan);
 

@@ -1,5 +1,6 @@
 // Lab 16, step 5: a run that is killed, and goes on from its checkpoint.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "16_train_convnet_replies.h"
@@ -39,21 +40,21 @@ bool check_resumed_reads(const Asked& asked, int killed_in, const std::vector<Js
   const auto read = static_cast<std::size_t>(std::ssize(replies[0].at("reads")) / share_size(asked));
   const auto go_on = [&](std::size_t i) { return static_cast<int>(i) + killed_in; };
   if (read == left && has_read(asked, replies, left, go_on)) return true;
-  if (read == asked.epochs.size())
-    misconception("resume_begins_at_epoch_0",
-                  "the resumed run has trained all epochs once more: it begins with the epoch that was not "
-                  "done, the number that load_checkpoint returns");
+  if (read > left)
+    misconception(
+        "resume_repeats_epochs",
+        "the resumed run has trained epochs once more that were done: it begins with the number that "
+        "load_checkpoint returns, and when epoch 0 is over, 1 epoch is done");
   else if (read == left && has_read(asked, replies, left, [](std::size_t i) { return static_cast<int>(i); }))
     misconception(
         "resume_counts_epochs_from_0",
         "the resumed run has read the samples in the order of epochs 0, 1, ...: the sampler's epoch "
         "goes on where it was");
   ADD_FAILURE() << fmt::format(
-      "train_model, {} epochs, {} of them done before a resume: it must train epochs {} to {}. Rank 0 has "
-      "read {} "
-      "samples, which are {} epochs",
-      asked.epochs.size(), killed_in, killed_in, asked.epochs.size() - 1, replies[0].at("reads").size(),
-      read);
+      "train_model, {} epochs, {} of them done before a resume: rank 0 must read {} samples more, first its "
+      "share of epoch {}, {}. It has read {}, first {}",
+      asked.epochs.size(), killed_in, static_cast<std::int64_t>(left) * share_size(asked), killed_in,
+      right_reads(asked, 0, killed_in), replies[0].at("reads").size(), epoch_reads(asked, replies[0], 0));
   return false;
 }
 
@@ -102,6 +103,23 @@ void expect_resumed(const Asked& asked, int killed_in) {
         distance(numbers_of(whole[rank].at("numbers")), numbers_of(replies[rank].at("numbers"))));
     return;
   }
+}
+
+void expect_begun_anew(const Asked& asked) {
+  const auto old = killed_run(asked, 1);
+  if (!old.well) return;
+  const auto whole = answers(run(asked, "train", plan_of(asked, true)));
+  const auto replies = answers(run(asked, "train", plan_of(asked, true, {{"file", old.file}})));
+  if (whole.empty() || replies.empty()) return;
+  if (replies[0].at("reads") == whole[0].at("reads") && replies[0].at("numbers") == whole[0].at("numbers"))
+    return;
+  misconception("resumes_unasked",
+                "a checkpoint is read when the plan says resume, and only then: without it the run begins "
+                "anew, and its checkpoints take the old one's place");
+  ADD_FAILURE() << fmt::format(
+      "train_model, {} epochs, without resume, and another run's checkpoint lies there: rank 0 must read {} "
+      "samples and end with the model of a run that finds no file. It has read {}",
+      asked.epochs.size(), whole[0].at("reads").size(), replies[0].at("reads").size());
 }
 
 }  // namespace lab16

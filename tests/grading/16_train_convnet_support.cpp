@@ -151,7 +151,9 @@ judge::SimRun run(const Asked& asked, const std::string& call, const Json& more)
 
 std::vector<Json> answers(const judge::SimRun& run) {
   for (const auto& finding : run.report.findings) {
-    if (finding.code == Code::deadlock || finding.code == Code::mismatched_collective)
+    // A misfit, too: these messages are the library's own, and fit where ranks make the same calls.
+    if (finding.code == Code::deadlock || finding.code == Code::mismatched_collective ||
+        finding.code == Code::misfit_message)
       judge::misconception("leaves_the_others_waiting",
                            "a rank does not call what the others call: a collective is a call of all ranks, "
                            "also of those that have no sample, and of those that do not write");

@@ -94,6 +94,8 @@ void expect_run(const Asked& asked);
 void expect_checkpoint_each_epoch(const Asked& asked);
 // Killed in the midst of that epoch.
 void expect_resumed(const Asked& asked, int killed_in);
+// Another run's file lies there, and the plan does not say resume.
+void expect_begun_anew(const Asked& asked);
 void expect_digits();
 
 }  // namespace lab16

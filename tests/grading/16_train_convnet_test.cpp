@@ -140,6 +140,8 @@ TEST(Step5Train, killed_and_resumed) {
     if (HasFailure()) return;
   }
   expect_resumed(draw_run(random, 2), 0);  // before there was a checkpoint
+  if (HasFailure()) return;
+  expect_begun_anew(draw_run(random, 2));
 }
 
 TEST(Step5Train, learns_digits) {

@@ -102,3 +102,21 @@ TEST_F(Lab16, AKilledRankIsStartedAgainAndTheWeightsAreThoseOfARunThatWasNot) {
   EXPECT_EQ(expect_same(ran, 2), weights);
   EXPECT_EQ(ran.out.find("epoch 0 "), std::string::npos) << "it must go on, not begin: " << ran.out;
 }
+
+TEST_F(Lab16, AFinishedRunHasNothingLeftToDoUntilMoreEpochsAreAskedFor) {
+  auto command = by_distrun(2);
+  command.push_back(file());
+  const auto weights = expect_same(finished(command), 2);
+  const auto again = finished(command);
+  EXPECT_EQ(expect_same(again, 2), weights);
+  EXPECT_NE(again.out.find("nothing is left to do"), std::string::npos) << again.out;
+  command.emplace_back("4");
+  const auto more = finished(command);
+  EXPECT_NE(expect_same(more, 2), weights);
+  EXPECT_EQ(more.out.find("epoch 2 "), std::string::npos) << more.out;
+  EXPECT_NE(more.out.find("epoch 3 "), std::string::npos) << more.out;
+  command.back() = "many";
+  const auto refused = finished(command);
+  EXPECT_EQ(refused.code, 2) << refused.out << refused.err;
+  EXPECT_NE(refused.out.find("[CHECKPOINT [EPOCHS]]"), std::string::npos) << refused.out;
+}

@@ -1,7 +1,7 @@
 // Misconception: the weights are loaded, and then the plan is carried out, all of it.
 //
 // Killed by: Step5Train.killed_and_resumed
-// Diagnosis: resume_begins_at_epoch_0
+// Diagnosis: resume_repeats_epochs
 #include "mutant.h"
 #define train_model right_train_model
 #include DIST_SOLUTION
