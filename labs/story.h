@@ -25,12 +25,15 @@ inline void say(const std::string& line) {
   std::fflush(stdout);
 }
 
+// Of a demo that was given arguments and takes none: its exit status.
+inline int refuse_arguments() {
+  say("this demo takes no arguments: its story needs just the ranks that it has");
+  return 2;
+}
+
 // main() of a demo without arguments: its exit status.
 inline int tell(int argc, void (*story)()) {
-  if (argc != 1) {
-    say("usage: no arguments");
-    return 2;
-  }
+  if (argc != 1) return refuse_arguments();
   try {
     story();
   } catch (const std::exception& error) {

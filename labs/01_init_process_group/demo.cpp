@@ -96,16 +96,13 @@ void one_process(int number, const std::string& address, const std::string& toke
   miss_one(store, place);
 }
 
-}  // namespace
-
-int main() {
+void story_of_the_lab() {
   std::random_device random;
   const auto token = fmt::format("{:08x}", random());
   const dist::StoreServer server(fmt::format("unix://@distlab-lab01-{:08x}", random()), token);
-  try {
-    dist::spawn(processes, [&](int number) { one_process(number, server.address(), token); });
-  } catch (const dist::Error& error) {
-    say(fmt::format("   {}", error.what()));
-    return 1;
-  }
+  dist::spawn(processes, [&](int number) { one_process(number, server.address(), token); });
 }
+
+}  // namespace
+
+int main(int argc, char**) { return story::tell(argc, story_of_the_lab); }

@@ -126,7 +126,8 @@ void untie() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
+  if (argc != 1) return story::refuse_arguments();
   act("1  A relay: two numbers go from rank to rank, doubling on the way", [] { on_real_ranks(4, relayed); });
   act("2  Two ranks, each sends first and receives afterwards (virtual ranks: real ones would sit there)",
       hang);

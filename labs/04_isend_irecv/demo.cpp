@@ -162,11 +162,4 @@ void tell_all() {
 
 }  // namespace
 
-int main() {
-  try {
-    tell_all();
-  } catch (const dist::Error& error) {
-    say(fmt::format("   {}", error.what()));
-    return 1;
-  }
-}
+int main(int argc, char**) { return story::tell(argc, tell_all); }

@@ -42,6 +42,7 @@ struct RunOptions {
   bool solution = false;
   std::string device;                  // cpu or cuda; empty: a GPU where there is one
   std::string backend;                 // host, cuda, nccl or mpi; empty: the library's choice
+  int nproc = 0;                       // ranks of the demo; 0: its own number
   std::vector<std::string> arguments;  // for the lab's demo
 };
 

@@ -53,6 +53,7 @@ int run_lab(const RunOptions& options) {
   tell_ranks(options);
   const auto demo = lab_program(*lab, options.solution ? "solution_demo" : "demo");
   std::vector<std::string> argv{demo};
+  if (options.nproc > 0) argv.insert(argv.end(), {"--nproc", std::to_string(options.nproc)});
   argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
   const auto result = run_streamed(argv, [](std::string_view line) {
     fmt::print("{}\n", line);

@@ -64,16 +64,17 @@ class RunLab : public SmallCheckout {
   void SetUp() override {
     SmallCheckout::SetUp();
     write("build/bin/lab_01_demo",
-          "#!/bin/sh\necho \"device ${DIST_DEVICE:-any} backend ${DIST_BACKEND:-any}\"\n");
+          "#!/bin/sh\necho \"device ${DIST_DEVICE:-any} backend ${DIST_BACKEND:-any}${*:+ $*}\"\n");
     fs::permissions(root / "build/bin/lab_01_demo", fs::perms::owner_all);
   }
 };
 
-TEST_F(RunLab, TellsItsRanksTheDeviceAndTheBackend) {
+TEST_F(RunLab, TellsItsRanksTheDeviceAndTheBackendAndTheirNumber) {
   EXPECT_EQ(run({"run", "1"}), "device any backend any\n");
   EXPECT_EQ(run({"run", "1", "--device", "cpu"}), "device cpu backend any\n");
   EXPECT_EQ(run({"run", "1", "--backend", "host"}), "device cpu backend host\n");
   EXPECT_EQ(run({"run", "--device", "cpu", "--backend", "host", "1"}), "device cpu backend host\n");
+  EXPECT_EQ(run({"run", "1", "--nproc", "5"}), "device any backend any --nproc 5\n");
 }
 
 TEST_F(RunLab, RefusesWhatMakesNoSense) {
@@ -83,6 +84,7 @@ TEST_F(RunLab, RefusesWhatMakesNoSense) {
             "--backend nccl is for tensors on cuda: leave out --device cpu\n");
   run({"run", "1", "--device", "tpu"}, 2);
   run({"run", "1", "--backend", "gloo"}, 2);
+  run({"run", "1", "--nproc", "0"}, 2);
 }
 
 TEST_F(RunLab, ADeviceThatIsNotThereIsOneLine) {

@@ -55,6 +55,8 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
       ->add_option("--backend", run.options->backend,
                    "host, mpi; on GPUs: cuda, nccl; for ranks whose program names none")
       ->check(CLI::IsMember({"host", "cuda", "nccl", "mpi"}));
+  run.app->add_option("--nproc", run.options->nproc, "ranks, of a demo whose story takes any number (lab 02)")
+      ->check(CLI::Range(1, 1024));
   run.app->add_option("arguments", run.options->arguments, "for the demo, after --");
 
   const auto grade =
