@@ -15,7 +15,7 @@ std::string without_underscores(std::string_view text) {
 }
 
 std::optional<OpKind> collective_named(std::string_view text) {
-  for (int i = 0; i < op_kind_count; ++i) {
+  for (std::size_t i = 0; i < op_kind_count; ++i) {
     const auto kind = static_cast<OpKind>(i);
     if (is_collective(kind) && without_underscores(name(kind)) == without_underscores(text)) return kind;
   }

@@ -11,8 +11,6 @@
 
 namespace dist {
 
-inline constexpr int op_kind_count = static_cast<int>(OpKind::barrier) + 1;
-
 // One per group. Every rank comes to the same answer, because it depends only on what all ranks know. Not
 // thread-safe.
 class AlgorithmChooser {

@@ -1,12 +1,18 @@
 #include "dist/backend/composed.h"
 
 #include "dist/backend/entries.h"
+#include "dist/backend/ordered_run.h"
 #include "dist/core/fail.h"
 
 namespace dist {
 
 ComposedBackend::ComposedBackend(std::string_view of, const BackendContext& context)
     : OrderedBackend(of, context, context.endpoint), collectives_(context_) {}
+
+void ComposedBackend::run_collective_now(const Operation& operation,
+                                         const std::shared_ptr<StreamPoints>& points) {
+  run_as(*this, operation, points);
+}
 
 namespace sim {
 

@@ -32,7 +32,7 @@ struct DeviceCall {
   static constexpr bool has_windows = false;
   DevicePeers& peers;
   RoundTerms terms;
-  const RoundLabel& label;
+  const CallLabel& label;
 };
 
 using DeviceFunction = void (*)(const DeviceCall& call, const CollectiveArgs& args);

@@ -11,7 +11,7 @@ namespace dist {
 
 Message message_of(const Operation& operation) {
   const bool is_send = operation.kind == OpKind::send;
-  return {is_send, is_send ? operation.inputs[0] : operation.outputs[0], operation.peer, operation.timeout};
+  return {is_send, is_send ? operation.inputs[0] : operation.outputs[0], operation.peer};
 }
 
 MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport, std::shared_ptr<Mover> mover,

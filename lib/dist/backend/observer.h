@@ -21,9 +21,10 @@ class OperationObserver {
   virtual ~OperationObserver() = default;
   // A thread of the backend has started: it takes on the rank's identity.
   virtual void thread_started() = 0;
-  // The operation is about to run, in this way. Collectives of one group come in their order. An Error thrown
-  // here becomes the operation's own; then nothing of it moves.
-  virtual void starting(const Operation& operation, Way way) = 0;
+  // The operation is about to run, in this way; not told of a message that its rank stands in. Collectives of
+  // one group come in their order. An Error thrown here becomes the operation's own; then nothing of it
+  // moves.
+  virtual void starting(const Operation& operation, const Way& way) = 0;
   virtual void completed(const Operation& operation) noexcept = 0;
   // Returns the error that the user gets: this one, or it with what is known about the other ranks added.
   virtual std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept = 0;

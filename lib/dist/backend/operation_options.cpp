@@ -10,14 +10,19 @@ TransportOptions options_of(const BackendContext& context, const Operation& oper
   return options;
 }
 
+// A receive meets a send, so both carry the same code; its dtype must fit.
+Channel channel_of(const BackendContext& context, const Operation& operation) {
+  const bool message = !is_collective(operation.kind);
+  return {context.context, message ? operation.tag : operation.sequence,
+          opcode_of(message ? OpKind::send : operation.kind, operation.dtype()), message};
+}
+
 TransportOptions without_deadline(const BackendContext& context, const Operation& operation,
                                   std::string label) {
   const bool message = !is_collective(operation.kind);
   TransportOptions options;
   options.members = context.members;
-  // A receive meets a send, so both carry the same code; its dtype must fit.
-  options.channel = {context.context, message ? operation.tag : operation.sequence,
-                     opcode_of(message ? OpKind::send : operation.kind, operation.dtype()), message};
+  options.channel = channel_of(context, operation);
   options.label = {std::move(label), operation.sequence, operation.amount(), operation.where};
   options.mode = message ? context.send_mode : SendMode::eager;
   options.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());

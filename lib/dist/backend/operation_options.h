@@ -10,6 +10,7 @@ namespace dist {
 
 // `label`: what runs, for errors ("ring_all_reduce").
 TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label);
+Channel channel_of(const BackendContext& context, const Operation& operation);
 TransportOptions without_deadline(const BackendContext& context, const Operation& operation,
                                   std::string label);
 
@@ -27,7 +28,7 @@ TransportOptions options_of(const BackendContext& context, const Operation& oper
 
 // What rounds of one operation say of it, made when it is asked for.
 template <class Make>
-class OperationLabel final : public RoundLabel {
+class OperationLabel final : public CallLabel {
  public:
   explicit OperationLabel(const Make& make) : make_(make) {}
   TransportOptions options() const override { return make_(); }

@@ -1,6 +1,7 @@
 #include "dist/backend/ordered.h"
 
 #include "dist/backend/operation_options.h"
+#include "dist/backend/ordered_run.h"
 #include "dist/check/finding.h"
 #include "dist/core/fail.h"
 #include "dist/trace/profiler.h"
@@ -66,13 +67,17 @@ std::unique_ptr<Transport> OrderedBackend::open_message(const Operation& operati
 }
 
 int OrderedBackend::carry(const Operation& operation) {
+  const auto options = [&] {
+    return without_deadline(context_, operation, std::string(dist::name(operation.kind)));
+  };
   return context_.endpoint->carry(
-      without_deadline(context_, operation, std::string(dist::name(operation.kind))), message_of(operation));
+      message_of(operation),
+      {context_.members, channel_of(context_, operation), context_.send_mode, operation.timeout},
+      OperationLabel(options));
 }
 
 int OrderedBackend::run_message(const Operation& operation) {
   const ProfilerRange range([&] { return operation.doing(); });
-  context_.observer->starting(operation, {});
   int peer = -1;
   try {
     peer = carry(operation);
@@ -98,24 +103,7 @@ void OrderedBackend::refuse_if_broken(const Operation& operation) {
 
 void OrderedBackend::run_collective_now(const Operation& operation,
                                         const std::shared_ptr<StreamPoints>& points) {
-  const ProfilerRange range([&] { return operation.doing(); });
-  bool may_differ = false;  // the ranks may not be in step any more if this fails
-  try {
-    refuse_if_broken(operation);
-    may_differ = true;
-    prepare(operation);
-    may_differ = false;
-    context_.observer->starting(operation, choose(operation));
-    may_differ = true;
-    points ? enqueue(operation, points) : execute(operation);
-  } catch (const std::exception& error) {
-    if (may_differ) {
-      break_by(error);
-      let_go();
-    }
-    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
-  }
-  if (!points) context_.observer->completed(operation);
+  run_as(*this, operation, points);
 }
 
 std::shared_ptr<WorkState> OrderedBackend::submit(Operation operation) {

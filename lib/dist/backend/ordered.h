@@ -59,6 +59,11 @@ class OrderedBackend : public Backend {
   // No collective runs any more, and none will.
   virtual void leave() {}
 
+  // Runs it on this thread: run_as(*this, ...), of a derived class where that is to know its own functions.
+  virtual void run_collective_now(const Operation& operation, const std::shared_ptr<StreamPoints>& points);
+  template <class Self>
+  void run_as(Self& self, const Operation& operation, const std::shared_ptr<StreamPoints>& points);
+
   // A collective has failed, perhaps after execute(): the ranks are no longer in step, and later ones end
   // with Error{aborted}. The first reason counts. Thread-safe.
   void break_by(const std::exception& error);
@@ -69,7 +74,6 @@ class OrderedBackend : public Backend {
 
  private:
   int run_message(const Operation& operation);
-  void run_collective_now(const Operation& operation, const std::shared_ptr<StreamPoints>& points);
   std::exception_ptr abandon(const Operation& operation);
 
   const std::string_view name_;

@@ -1,6 +1,7 @@
 // Runs a collective on ranks that reach each other's memory: the host's, or their devices'.
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include "dist/backend/operation.h"
@@ -28,7 +29,8 @@ class DirectViews {
   operator std::span<const TensorView>() const { return views_; }
   TensorView first() const { return views_.size() == 0 ? TensorView{} : views_[0]; }
   void copy_back() {
-    for (const Lent& place : lent_) copy(place.users, place.copy.flat());
+    if constexpr (!Call::has_windows)
+      for (const Lent& place : lent_) copy(place.users, place.copy.flat());
   }
 
  private:
@@ -43,14 +45,15 @@ class DirectViews {
     views_.set(i, place.copy.flat());
     copy(views_[i], users);
   }
+  struct Nothing {};
   ViewList views_;
-  std::vector<Lent> lent_;
+  [[no_unique_address]] std::conditional_t<Call::has_windows, Nothing, std::vector<Lent>> lent_;
 };
 
 // Not for premul_sum. `Call`: as DirectCall (collectives/direct.h). Errors as the transport's.
 template <class Peers, class Call>
 void run_direct(Peers& peers, const Operation& operation,
-                void (*algorithm)(const Call& call, const CollectiveArgs& args), const RoundLabel& label) {
+                void (*algorithm)(const Call& call, const CollectiveArgs& args), const CallLabel& label) {
   using Views = DirectViews<Call, Peers>;
   const bool changes_one = operation.kind == OpKind::all_reduce || operation.kind == OpKind::broadcast ||
                            operation.kind == OpKind::reduce;

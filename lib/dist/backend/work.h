@@ -26,6 +26,8 @@ class Work {
   Work() = default;  // completed
   // A backend's; programs get theirs from the calls.
   explicit Work(std::shared_ptr<WorkState> state) : state_(std::move(state)) {}
+  // Of a receive that has ended: its source.
+  explicit Work(int source_rank) : source_rank_(source_rank) {}
 
   // Blocks until the operation is done; throws its error. Of a stream: the current one waits.
   void wait() { wait(no_timeout); }
@@ -36,10 +38,11 @@ class Work {
   // Whether wait() would return at once. Does not block.
   bool is_completed() { return !state_ || state_->is_completed(); }
   // Of a completed receive: from which global rank; otherwise -1.
-  int source_rank() const { return state_ ? state_->source_rank() : -1; }
+  int source_rank() const { return state_ ? state_->source_rank() : source_rank_; }
 
  private:
   std::shared_ptr<WorkState> state_;
+  int source_rank_ = -1;  // without a state
 };
 
 }  // namespace dist

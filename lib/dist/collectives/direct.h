@@ -40,7 +40,7 @@ struct DirectCall {
   static constexpr bool has_windows = true;  // for memory that others do not map
   PeerMemory& peers;
   RoundTerms terms;
-  const RoundLabel& label;
+  const CallLabel& label;
 };
 
 // As the tables of algorithms.h; op may be avg too, and not premul_sum.

@@ -14,6 +14,18 @@ namespace dist::on_rounds {
 
 namespace detail {
 
+// Runs work(round). Where that fails, this rank's part of the round does, for the others too.
+template <class Call, class Work>
+void in_round(const Call& call, const Work& work) {
+  typename Call::Round round(call.peers, call.terms, call.label);
+  try {
+    work(round);
+  } catch (...) {
+    round.give_up();
+    throw;
+  }
+}
+
 // As a copy when it fits, otherwise in place.
 template <class Round>
 void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Round::everybody) {
@@ -63,171 +75,183 @@ inline std::int64_t longest(std::span<const TensorView> views) {
 template <class Call>
 void one_shot_all_reduce(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
+  const auto reduce_piece = [&](const TensorView& piece) {
+    in_round(call, [&](auto& round) {
+      round.show(piece);
+      ViewList ins(index(round.size()));
+      get_contributions(round, piece, ins);
+      reduce_many({&piece, 1}, ins, args.op);
+    });
+  };
+  // Once even for no elements: the ranks wait for each other.
+  if (Call::Round::fits(args.out.bytes())) return reduce_piece(args.out);
   const auto most = static_cast<std::int64_t>(Call::Round::shown_bytes / size_of(args.out.dtype));
-  std::int64_t first = 0;
-  do {  // once even for no elements: the ranks wait for each other
-    const TensorView piece = args.out.slice(first, std::min(most, args.out.count - first));
-    typename Call::Round round(call.peers, call.terms, call.label);
-    round.show(piece);
-    ViewList ins(index(round.size()));
-    get_contributions(round, piece, ins);
-    reduce_many({&piece, 1}, ins, args.op);
-    first += most;
-  } while (first < args.out.count);
+  for (std::int64_t first = 0; first < args.out.count; first += most)
+    reduce_piece(args.out.slice(first, std::min(most, args.out.count - first)));
 }
 
 template <class Call>
 void two_shot_all_reduce(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
-  typename Call::Round round(call.peers, call.terms, call.label);
-  round.expose(args.out);
-  in_shares<Call>(round, args.out, true, [&](const ViewList& views) { reduce_many(views, views, args.op); });
+  in_round(call, [&](auto& round) {
+    round.expose(args.out);
+    in_shares<Call>(round, args.out, true,
+                    [&](const ViewList& views) { reduce_many(views, views, args.op); });
+  });
 }
 
 template <class Call>
 void direct_broadcast(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
-  typename Call::Round round(call.peers, call.terms, call.label);
-  const bool is_root = round.rank() == args.root;
-  if (Call::Round::fits(args.out.bytes())) {
-    if (is_root) return round.show(args.out);
-    round.attend();
-    return copy(args.out, round.of(args.root, args.out.count));
-  }
-  round.expose(args.out);
-  if (!round.any_in_windows())
-    return in_shares<Call>(round, args.out, false, [&](const ViewList& views) {
-      for (int r = 0; r < round.size(); ++r)
-        if (r != args.root) copy(views[index(r)], views[index(args.root)]);
-    });
-  // A share copied to a window would be copied twice: each rank fetches all.
-  typename Call::Windows windows(round, {.mine = {&args.out, is_root ? 1u : 0u},
-                                         .longest = args.out.count,
-                                         .in_steps = round.in_windows(args.root)});
-  while (windows.next())
-    if (!is_root) copy(windows.slice(args.out), windows.of(args.root, args.out.count));
-  round.finish();
+  in_round(call, [&](auto& round) {
+    const bool is_root = round.rank() == args.root;
+    if (Call::Round::fits(args.out.bytes())) {
+      if (is_root) return round.show(args.out);
+      round.attend();
+      return copy(args.out, round.of(args.root, args.out.count));
+    }
+    round.expose(args.out);
+    if (!round.any_in_windows())
+      return in_shares<Call>(round, args.out, false, [&](const ViewList& views) {
+        for (int r = 0; r < round.size(); ++r)
+          if (r != args.root) copy(views[index(r)], views[index(args.root)]);
+      });
+    // A share copied to a window would be copied twice: each rank fetches all.
+    typename Call::Windows windows(round, {.mine = {&args.out, is_root ? 1u : 0u},
+                                           .longest = args.out.count,
+                                           .in_steps = round.in_windows(args.root)});
+    while (windows.next())
+      if (!is_root) copy(windows.slice(args.out), windows.of(args.root, args.out.count));
+    round.finish();
+  });
 }
 
 template <class Call>
 void direct_reduce(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
-  typename Call::Round round(call.peers, call.terms, call.label);
-  const bool is_root = round.rank() == args.root;
-  if (Call::Round::fits(args.out.bytes())) {
-    if (!is_root) return round.show(args.out);
-    round.attend();
-    ViewList ins(index(round.size()));
-    get_contributions(round, args.out, ins);
-    return reduce_many({&args.out, 1}, ins, args.op);
-  }
-  round.expose(args.out);
-  in_shares<Call>(round, args.out, is_root, [&](const ViewList& views) {
-    reduce_many({&views[index(args.root)], 1}, views, args.op);
+  in_round(call, [&](auto& round) {
+    const bool is_root = round.rank() == args.root;
+    if (Call::Round::fits(args.out.bytes())) {
+      if (!is_root) return round.show(args.out);
+      round.attend();
+      ViewList ins(index(round.size()));
+      get_contributions(round, args.out, ins);
+      return reduce_many({&args.out, 1}, ins, args.op);
+    }
+    round.expose(args.out);
+    in_shares<Call>(round, args.out, is_root, [&](const ViewList& views) {
+      reduce_many({&views[index(args.root)], 1}, views, args.op);
+    });
   });
 }
 
 template <class Call>
 void direct_scatter(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
-  typename Call::Round round(call.peers, call.terms, call.label);
-  const bool is_root = round.rank() == args.root;
-  if (is_root)
-    show_or_expose(round, args.ins);
-  else
-    round.attend();
-  typename Call::Windows windows(round, {.mine = args.ins,
-                                         .parts = round.size(),
-                                         .longest = std::max(longest(args.ins), args.out.count),
-                                         .in_steps = round.in_windows(args.root)});
-  while (windows.next())
-    copy(windows.slice(args.out), is_root ? windows.slice(args.ins[index(args.root)])
-                                          : windows.of(args.root, args.out.count, round.rank()));
-  round.finish();
+  in_round(call, [&](auto& round) {
+    const bool is_root = round.rank() == args.root;
+    if (is_root)
+      show_or_expose(round, args.ins);
+    else
+      round.attend();
+    typename Call::Windows windows(round, {.mine = args.ins,
+                                           .parts = round.size(),
+                                           .longest = std::max(longest(args.ins), args.out.count),
+                                           .in_steps = round.in_windows(args.root)});
+    while (windows.next())
+      copy(windows.slice(args.out), is_root ? windows.slice(args.ins[index(args.root)])
+                                            : windows.of(args.root, args.out.count, round.rank()));
+    round.finish();
+  });
 }
 
 template <class Call>
 void direct_gather(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
-  typename Call::Round round(call.peers, call.terms, call.label);
-  const bool is_root = round.rank() == args.root;
-  if (is_root)
-    round.attend();
-  else
-    show_or_expose(round, {&args.in, 1}, args.root);
-  typename Call::Windows windows(
-      round, {.mine = {&args.in, is_root ? 0u : 1u},
-              .longest = is_root ? longest(args.outs) : args.in.count,
-              .in_steps = is_root ? round.any_in_windows() : round.in_windows(round.rank())});
-  while (windows.next())
-    for (int r = 0; is_root && r < round.size(); ++r) {
-      const TensorView& out = args.outs[index(r)];
-      copy(windows.slice(out), r == args.root ? windows.slice(args.in) : windows.of(r, out.count));
-    }
-  round.finish();
+  in_round(call, [&](auto& round) {
+    const bool is_root = round.rank() == args.root;
+    if (is_root)
+      round.attend();
+    else
+      show_or_expose(round, {&args.in, 1}, args.root);
+    typename Call::Windows windows(
+        round, {.mine = {&args.in, is_root ? 0u : 1u},
+                .longest = is_root ? longest(args.outs) : args.in.count,
+                .in_steps = is_root ? round.any_in_windows() : round.in_windows(round.rank())});
+    while (windows.next())
+      for (int r = 0; is_root && r < round.size(); ++r) {
+        const TensorView& out = args.outs[index(r)];
+        copy(windows.slice(out), r == args.root ? windows.slice(args.in) : windows.of(r, out.count));
+      }
+    round.finish();
+  });
 }
 
 template <class Call>
 void direct_all_gather(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
-  typename Call::Round round(call.peers, call.terms, call.label);
-  show_or_expose(round, {&args.in, 1});
-  typename Call::Windows windows(
-      round, {.mine = {&args.in, 1}, .longest = longest(args.outs), .in_steps = round.any_in_windows()});
-  while (windows.next())
-    for (int i = 0; i < round.size(); ++i) {  // not all from the same rank at the same time
-      const int r = mod(round.rank() + i, round.size());
-      const TensorView& out = args.outs[index(r)];
-      copy(windows.slice(out), r == round.rank() ? windows.slice(args.in) : windows.of(r, out.count));
-    }
-  round.finish();
+  in_round(call, [&](auto& round) {
+    show_or_expose(round, {&args.in, 1});
+    typename Call::Windows windows(
+        round, {.mine = {&args.in, 1}, .longest = longest(args.outs), .in_steps = round.any_in_windows()});
+    while (windows.next())
+      for (int i = 0; i < round.size(); ++i) {  // not all from the same rank at the same time
+        const int r = mod(round.rank() + i, round.size());
+        const TensorView& out = args.outs[index(r)];
+        copy(windows.slice(out), r == round.rank() ? windows.slice(args.in) : windows.of(r, out.count));
+      }
+    round.finish();
+  });
 }
 
 template <class Call>
 void direct_reduce_scatter(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
-  typename Call::Round round(call.peers, call.terms, call.label);
-  show_or_expose(round, args.ins);
-  typename Call::Windows windows(round, {.mine = args.ins,
-                                         .parts = round.size(),
-                                         .longest = longest(args.ins),
-                                         .in_steps = round.any_in_windows()});
-  ViewList ins(index(round.size()));
-  while (windows.next()) {
-    for (int r = 0; r < round.size(); ++r)
-      ins.set(index(r), r == round.rank() ? windows.slice(args.ins[index(r)])
-                                          : windows.of(r, args.out.count, round.rank()));
-    const TensorView out = windows.slice(args.out);
-    reduce_many({&out, 1}, ins, args.op);
-  }
-  round.finish();
+  in_round(call, [&](auto& round) {
+    show_or_expose(round, args.ins);
+    typename Call::Windows windows(round, {.mine = args.ins,
+                                           .parts = round.size(),
+                                           .longest = longest(args.ins),
+                                           .in_steps = round.any_in_windows()});
+    ViewList ins(index(round.size()));
+    while (windows.next()) {
+      for (int r = 0; r < round.size(); ++r)
+        ins.set(index(r), r == round.rank() ? windows.slice(args.ins[index(r)])
+                                            : windows.of(r, args.out.count, round.rank()));
+      const TensorView out = windows.slice(args.out);
+      reduce_many({&out, 1}, ins, args.op);
+    }
+    round.finish();
+  });
 }
 
 template <class Call>
 void direct_all_to_all(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
-  typename Call::Round round(call.peers, call.terms, call.label);
-  show_or_expose(round, args.ins);
-  typename Call::Windows windows(round, {.mine = args.ins,
-                                         .parts = round.size(),
-                                         .longest = std::max(longest(args.ins), longest(args.outs)),
-                                         .in_steps = round.any_in_windows()});
-  while (windows.next())
-    for (int i = 0; i < round.size(); ++i) {
-      const int r = mod(round.rank() + i, round.size());
-      const TensorView& out = args.outs[index(r)];
-      copy(windows.slice(out),
-           r == round.rank() ? windows.slice(args.ins[index(r)]) : windows.of(r, out.count, round.rank()));
-    }
-  round.finish();
+  in_round(call, [&](auto& round) {
+    show_or_expose(round, args.ins);
+    typename Call::Windows windows(round, {.mine = args.ins,
+                                           .parts = round.size(),
+                                           .longest = std::max(longest(args.ins), longest(args.outs)),
+                                           .in_steps = round.any_in_windows()});
+    while (windows.next())
+      for (int i = 0; i < round.size(); ++i) {
+        const int r = mod(round.rank() + i, round.size());
+        const TensorView& out = args.outs[index(r)];
+        copy(windows.slice(out),
+             r == round.rank() ? windows.slice(args.ins[index(r)]) : windows.of(r, out.count, round.rank()));
+      }
+    round.finish();
+  });
 }
 
 template <class Call>
 void direct_barrier(const Call& call, const CollectiveArgs&) {
   using namespace detail;
-  typename Call::Round round(call.peers, call.terms, call.label);
-  round.attend();
-  for (int r = 0; r < round.size(); ++r) round.meet(r);
+  in_round(call, [&](auto& round) {
+    round.attend();
+    for (int r = 0; r < round.size(); ++r) round.meet(r);
+  });
 }
 
 }  // namespace dist::on_rounds

@@ -149,9 +149,23 @@ void divide_each(ComputeType<T>* acc, std::int64_t n, std::int64_t divisor) {
     map(acc, acc, n, [divisor](C x) { return static_cast<C>(x / divisor); });
 }
 
+// So few that blocks, and a choice of instructions, would cost more than the elements do.
+constexpr std::int64_t few = 4;
+
+template <class T, class Op>
+void reduce_few(std::span<const TensorView> outs, std::span<const TensorView> ins, Op op) {
+  for (std::int64_t i = 0; i < ins[0].count; ++i) {
+    T acc = elements<T>(ins[0])[i];
+    for (const TensorView& in : ins.subspan(1)) acc = op(acc, elements<T>(in)[i]);
+    for (const TensorView& out : outs) elements<T>(out)[i] = acc;
+  }
+}
+
 template <class T, class Op>
 void reduce_many_of(std::span<const TensorView> outs, std::span<const TensorView> ins, Op op, bool averages) {
   using C = ComputeType<T>;
+  if constexpr (!is_half<T>)
+    if (ins[0].count <= few && !averages) return reduce_few<T>(outs, ins, op);
   constexpr std::int64_t block = block_of<T>;
   std::array<C, block> own;
   // The first output may be written while inputs are still being read when it is the first input.

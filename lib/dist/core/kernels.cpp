@@ -1,8 +1,6 @@
 #include "dist/core/kernels.h"
 
-#include <algorithm>
-#include <cstring>
-
+#include "dist/core/copy_bytes.h"
 #include "dist/core/cpu_kernels.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
@@ -76,10 +74,13 @@ void reduce(TensorView acc, TensorView in, ReduceOp op) {
 // Called for a few elements at a time, so it checks no more than it must.
 void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> ins, ReduceOp op) {
   const TensorView& first = ins[0];
-  const auto differs = [&](const TensorView& v) {
-    return v.count != first.count || v.dtype != first.dtype || v.device != first.device;
+  const auto are_alike = [&](std::span<const TensorView> views) {
+    bool alike = true;
+    for (const TensorView& v : views)
+      alike = alike && v.count == first.count && v.dtype == first.dtype && v.device == first.device;
+    return alike;
   };
-  if (std::ranges::any_of(ins, differs) || std::ranges::any_of(outs, differs))
+  if (!are_alike(ins) || !are_alike(outs))
     fail(Errc::internal, "reduce_many: views of one call have one count, one dtype and one device");
   if (!is_defined(op.kind(), first.dtype) || op.kind() == ReduceOp::Kind::premul_sum)
     fail(Errc::internal, "reduce_many: {} on {}; its caller must refuse it", name(op.kind()),
@@ -96,7 +97,7 @@ void copy(TensorView to, TensorView from) {
   if (to.count == 0 || to.data == from.data) return;
   if (Tasking* const simulated = Tasking::current()) simulated->copied(to.data, from.data, to.bytes());
   if (on_cpu(to) && on_cpu(from)) {
-    std::memcpy(to.data, from.data, to.bytes());
+    copy_bytes(to.data, from.data, to.bytes());
   } else {
     const Device device = on_cpu(to) ? from.device : to.device;
     device_api(device.type).copy(device, current_stream(device), to.data, from.data, to.bytes());

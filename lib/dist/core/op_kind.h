@@ -1,6 +1,7 @@
 // The operations of a process group.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ enum class OpKind : std::uint8_t {
   all_to_all,
   barrier
 };
+
+inline constexpr std::size_t op_kind_count = static_cast<std::size_t>(OpKind::barrier) + 1;
 
 std::string_view name(OpKind kind);  // "all_reduce"
 constexpr bool is_collective(OpKind kind) { return kind != OpKind::send && kind != OpKind::recv; }

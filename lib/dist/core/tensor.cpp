@@ -14,11 +14,7 @@ namespace dist {
 
 namespace {
 
-void check_defined(const Tensor& t) {
-  if (!t.is_defined())
-    fail(Errc::invalid_argument,
-         "this tensor is undefined (default-constructed); make it with empty(), zeros(), ...");
-}
+void check_defined(const Tensor& t) { static_cast<void>(t.flat()); }
 
 // Work enqueued on the current stream may still use host memory when a call returns; these calls do not
 // return then.
@@ -34,17 +30,21 @@ void check_same_shape(std::string_view what, const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+Tensor::Tensor(std::shared_ptr<Storage> storage, Shape shape, std::int64_t count, DType dtype, Device device)
+    : storage_(std::move(storage)), shape_(std::move(shape)), flat_{storage_->data(), count, dtype, device} {}
+
+void Tensor::fail_undefined() {
+  fail(Errc::invalid_argument,
+       "this tensor is undefined (default-constructed); make it with empty(), zeros(), ...");
+}
+
 Tensor Tensor::from_blob(void* data, Shape shape, DType dtype, Device device, Deleter deleter) {
   const std::int64_t count = checked_numel(shape, dtype);
   if (data == nullptr && count > 0)
     fail(Errc::invalid_argument, "from_blob: null memory for a tensor of shape {}", to_string(shape));
   static std::byte nothing;  // an address for tensors without elements
-  Tensor t;
-  t.storage_ = std::make_shared<Storage>(data == nullptr ? &nothing : data, std::move(deleter));
-  t.shape_ = std::move(shape);
-  t.dtype_ = dtype;
-  t.device_ = device;
-  return t;
+  auto storage = std::make_shared<Storage>(data == nullptr ? &nothing : data, std::move(deleter));
+  return {std::move(storage), std::move(shape), count, dtype, device};
 }
 
 namespace {
@@ -58,12 +58,8 @@ Device get_default_device() { return device_of_factories; }
 
 Tensor empty(Shape shape, DType dtype, Device device) {
   const std::int64_t count = checked_numel(shape, dtype);
-  Tensor t;
-  t.storage_ = std::make_shared<Storage>(device, static_cast<std::size_t>(count) * size_of(dtype));
-  t.shape_ = std::move(shape);
-  t.dtype_ = dtype;
-  t.device_ = device;
-  return t;
+  auto storage = std::make_shared<Storage>(device, static_cast<std::size_t>(count) * size_of(dtype));
+  return {std::move(storage), std::move(shape), count, dtype, device};
 }
 
 std::int64_t Tensor::size(std::int64_t axis) const {
@@ -75,20 +71,6 @@ std::int64_t Tensor::size(std::int64_t axis) const {
   return shape_[static_cast<std::size_t>(from_front)];
 }
 
-std::int64_t Tensor::numel() const {
-  check_defined(*this);
-  return product(shape_);
-}
-
-std::size_t Tensor::nbytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype_); }
-
-void* Tensor::raw() const {
-  check_defined(*this);
-  return storage_->data() + static_cast<std::size_t>(offset_) * size_of(dtype_);
-}
-
-TensorView Tensor::flat() const { return {static_cast<std::byte*>(raw()), numel(), dtype_, device_}; }
-
 template <class T>
 std::span<T> Tensor::data() {
   const auto elements = std::as_const(*this).data<T>();
@@ -98,18 +80,18 @@ std::span<T> Tensor::data() {
 template <class T>
 std::span<const T> Tensor::data() const {
   check_defined(*this);
-  if (dtype_of<T>() != dtype_)
+  if (dtype_of<T>() != dtype())
     fail(Errc::invalid_argument, "data<{}>(): this tensor holds {}; ask for that or convert with .to({})",
-         name(dtype_of<T>()), name(dtype_), name(dtype_of<T>()));
-  if (device_.type != DeviceType::cpu)
-    fail(Errc::invalid_argument, "data(): this tensor is on {}; bring it over with .to(cpu)", device_.str());
+         name(dtype_of<T>()), name(dtype()), name(dtype_of<T>()));
+  if (device().type != DeviceType::cpu)
+    fail(Errc::invalid_argument, "data(): this tensor is on {}; bring it over with .to(cpu)", device().str());
   return {static_cast<const T*>(raw()), static_cast<std::size_t>(numel())};
 }
 
 Tensor Tensor::view(Shape shape) const {
   const std::int64_t count = numel();
   infer_axis(shape, count);
-  if (checked_numel(shape, dtype_) != count)
+  if (checked_numel(shape, dtype()) != count)
     fail(Errc::invalid_argument, "view({}): {} elements do not fit a tensor of shape {} with {}",
          to_string(shape), product(shape), to_string(shape_), count);
   Tensor t = *this;
@@ -125,7 +107,7 @@ Tensor Tensor::narrow(std::int64_t start, std::int64_t length) const {
          to_string(shape_), shape_[0]);
   Tensor t = *this;
   const std::int64_t row = shape_[0] == 0 ? 0 : numel() / shape_[0];
-  t.offset_ += start * row;
+  t.flat_ = flat_.slice(start * row, length * row);
   t.shape_[0] = length;
   return t;
 }
@@ -163,29 +145,29 @@ Tensor Tensor::clone() const {
 
 Tensor Tensor::to(Device device) const {
   check_defined(*this);
-  if (device == device_) return *this;
-  return empty(shape_, dtype_, device).copy_(*this);
+  if (device == flat_.device) return *this;
+  return empty(shape_, flat_.dtype, device).copy_(*this);
 }
 
 Tensor Tensor::to(DType dtype) const {
   check_defined(*this);
-  if (dtype == dtype_) return *this;
-  return empty(shape_, dtype, device_).copy_(*this);
+  if (dtype == flat_.dtype) return *this;
+  return empty(shape_, dtype, flat_.device).copy_(*this);
 }
 
 Tensor& Tensor::copy_(const Tensor& from) {
   check_defined(*this);
   check_defined(from);
   check_same_shape("copy_", *this, from);
-  if (from.dtype_ != dtype_ && from.device_ != device_) return copy_(from.to(dtype_));
-  if (from.device_ == device_) {
+  if (from.dtype() != dtype() && from.device() != device()) return copy_(from.to(dtype()));
+  if (from.device() == device()) {
     convert(flat(), from.flat());
   } else {
     // The copy runs on one device's stream; between two, that knows nothing of the other's.
-    if (device_.type != DeviceType::cpu) synchronize(from.device_);
+    if (device().type != DeviceType::cpu) synchronize(from.device());
     copy(flat(), from.flat());
-    synchronize(device_);
-    synchronize(from.device_);
+    synchronize(device());
+    synchronize(from.device());
   }
   return *this;
 }
@@ -208,7 +190,7 @@ std::vector<T> Tensor::to_vector() const {
   const Tensor here = to(cpu);
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(here.numel()));
-  visit_dtype(dtype_, [&]<class From>() {
+  visit_dtype(dtype(), [&]<class From>() {
     for (const From element : here.data<From>()) values.push_back(convert_element<T>(element));
   });
   return values;

@@ -35,11 +35,11 @@ class Tensor {
   bool is_defined() const { return storage_ != nullptr; }                        // false of Tensor{}
   const Shape& shape() const { return shape_; }                                  // elements along each axis
   std::int64_t dim() const { return static_cast<std::int64_t>(shape_.size()); }  // how many axes
-  std::int64_t size(std::int64_t axis) const;  // negative counts from the back
-  std::int64_t numel() const;                  // elements
-  std::size_t nbytes() const;                  // bytes of all elements
-  DType dtype() const { return dtype_; }       // of each element
-  Device device() const { return device_; }    // where the elements lie
+  std::int64_t size(std::int64_t axis) const;            // negative counts from the back
+  std::int64_t numel() const { return flat().count; }    // elements
+  std::size_t nbytes() const { return flat().bytes(); }  // bytes of all elements
+  DType dtype() const { return flat_.dtype; }            // of each element
+  Device device() const { return flat_.device; }         // where the elements lie
 
   // The elements, when T is this dtype and the device is the CPU; otherwise Error{invalid_argument}.
   template <class T>
@@ -47,8 +47,12 @@ class Tensor {
   template <class T>
   // The first element. Error{invalid_argument} when T is not the dtype.
   std::span<const T> data() const;
-  void* raw() const;        // first byte, on any device
-  TensorView flat() const;  // all elements as a view; the view does not keep the storage alive
+  void* raw() const { return flat().data; }  // first byte, on any device
+  // All elements as a view; the view does not keep the storage alive.
+  const TensorView& flat() const {
+    if (!is_defined()) fail_undefined();
+    return flat_;
+  }
 
   // These share storage. narrow() keeps [start, start + length) of the first axis (others would not be
   // contiguous).
@@ -83,11 +87,11 @@ class Tensor {
 
  private:
   friend Tensor empty(Shape, DType, Device);
+  Tensor(std::shared_ptr<Storage> storage, Shape shape, std::int64_t count, DType dtype, Device device);
+  [[noreturn]] static void fail_undefined();
   std::shared_ptr<Storage> storage_;
-  std::int64_t offset_ = 0;  // elements
   Shape shape_;
-  DType dtype_ = DType::f32;
-  Device device_ = cpu;
+  TensorView flat_;  // the elements, as many as the shape says
 };
 
 // Where this thread makes tensors when no device is named: on the CPU, until it sets another one, as

@@ -2,16 +2,25 @@
 
 namespace dist {
 
-void TensorList::own() {
-  if (!is_split_) {
-    if (!borrowed_.empty()) owned_.assign(borrowed_.begin(), borrowed_.end());
-  } else {
-    const Tensor flat = borrowed_[0].view({borrowed_[0].numel()});
-    for (std::size_t i = 0; i < size_; ++i)
-      owned_.push_back(flat.narrow(static_cast<std::int64_t>(i) * first_.count, first_.count));
-  }
-  borrowed_ = {};
+void TensorList::own(std::vector<Tensor> tensors) {
+  owned_ = std::make_shared<std::vector<Tensor>>(std::move(tensors));
   is_split_ = false;
+  borrow(*owned_);
+}
+
+void TensorList::own() {
+  if (owned_ || empty()) return;
+  if (!is_split_) return own({tensors_.begin(), tensors_.end()});
+  const Tensor flat = tensors_[0].view({tensors_[0].numel()});
+  std::vector<Tensor> parts;
+  for (std::size_t i = 0; i < size_; ++i)
+    parts.push_back(flat.narrow(static_cast<std::int64_t>(i) * first_.count, first_.count));
+  own(std::move(parts));
+}
+
+void TensorList::replace(std::size_t i, Tensor by) {
+  (*owned_)[i] = std::move(by);
+  borrow(*owned_);
 }
 
 }  // namespace dist

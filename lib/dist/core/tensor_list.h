@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,12 +16,13 @@ namespace dist {
 class TensorList {
  public:
   TensorList() = default;
-  TensorList(std::vector<Tensor> owned) : owned_(std::move(owned)) { look_at_first(); }
-  TensorList(std::initializer_list<Tensor> owned) : owned_(owned) { look_at_first(); }
+  TensorList(std::vector<Tensor> owned) { own(std::move(owned)); }
+  TensorList(std::initializer_list<Tensor> owned) : TensorList(std::vector<Tensor>(owned)) {}
   // Instead of what it held. The caller keeps them where they are while the list, or a copy of it, is used.
   void borrow(std::span<const Tensor> tensors) {
-    borrowed_ = tensors;
-    look_at_first();
+    tensors_ = tensors;
+    size_ = tensors.size();
+    if (size_ > 0) first_ = tensors[0].flat();
   }
   void borrow(const Tensor& tensor) { borrow({&tensor, 1}); }
   // The n equal parts of a tensor that the caller keeps; n divides its number of elements.
@@ -31,13 +33,10 @@ class TensorList {
     first_.count /= n;
   }
 
-  // Owns from now on what it had borrowed.
+  // Owns from now on what it had borrowed. Copies of a list own it together.
   void own();
-  std::span<const Tensor> owned() const { return owned_; }
-  void replace(std::size_t i, Tensor by) {  // in a list that owns
-    owned_[i] = std::move(by);
-    look_at_first();
-  }
+  std::span<const Tensor> owned() const { return owned_ ? tensors_ : std::span<const Tensor>{}; }
+  void replace(std::size_t i, Tensor by);  // in a list that owns, and of which there is no copy
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -45,24 +44,19 @@ class TensorList {
   Device device() const { return first_.device; }  // the same
   TensorView operator[](std::size_t i) const {
     if (i == 0) return first_;
-    if (!is_split_) return tensors()[i].flat();
+    if (!is_split_) return tensors_[i].flat();
     const std::size_t before = i * first_.bytes();
     return {first_.data ? first_.data + before : nullptr, first_.count, first_.dtype, first_.device};
   }
 
  private:
-  std::span<const Tensor> tensors() const { return owned_.empty() ? borrowed_ : owned_; }
-  void look_at_first() {
-    is_split_ = false;
-    size_ = tensors().size();
-    if (size_ > 0) first_ = tensors()[0].flat();
-  }
+  void own(std::vector<Tensor> tensors);
 
-  std::vector<Tensor> owned_;
-  std::span<const Tensor> borrowed_;  // when nothing is owned
-  bool is_split_ = false;             // a borrowed one, into equal parts
+  std::shared_ptr<std::vector<Tensor>> owned_;  // null: they are borrowed
+  std::span<const Tensor> tensors_;
   std::size_t size_ = 0;
-  TensorView first_;  // of all, kept because every call asks for it again and again
+  TensorView first_;       // of all, kept because every call asks for it again and again
+  bool is_split_ = false;  // a borrowed one, into equal parts
 };
 
 }  // namespace dist

@@ -101,17 +101,17 @@ Tensor& Tensor::mul_(const Tensor& other) {
 Tensor& Tensor::mul_(double factor) {
   check_operands("mul_", *this, *this);
   check_number("mul_", *this, factor);
-  if (is_floating_point(dtype_))
+  if (is_floating_point(dtype()))
     scale(flat(), factor);
   else
-    mul_(full(shape_, factor, DType::i64, device_).to(dtype_));  // wraps as the product does
+    mul_(full(shape_, factor, DType::i64, device()).to(dtype()));  // wraps as the product does
   return *this;
 }
 
 Tensor& Tensor::div_(double divisor) {
   check_operands("div_", *this, *this);
   check_floating("div_", *this);
-  binary(flat(), flat(), full(shape_, divisor, dtype_, device_).flat(), BinaryOp::divide);
+  binary(flat(), flat(), full(shape_, divisor, dtype(), device()).flat(), BinaryOp::divide);
   return *this;
 }
 

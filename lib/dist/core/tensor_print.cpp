@@ -70,10 +70,10 @@ std::string Tensor::str() const {
   if (!is_defined()) return "undefined";
   const Tensor here = to(cpu);
   std::string text =
-      visit_dtype(dtype_, [&]<class T>() { return Printer<T>(shape_, here.data<T>().data()).text(); });
-  text += fmt::format(" {}", name(dtype_));
+      visit_dtype(dtype(), [&]<class T>() { return Printer<T>(shape_, here.data<T>().data()).text(); });
+  text += fmt::format(" {}", name(dtype()));
   if (numel() > longest_in_full) text += " of shape " + to_string(shape_);
-  if (device_ != cpu) text += " on " + device_.str();
+  if (device() != cpu) text += " on " + device().str();
   return text;
 }
 

@@ -20,8 +20,18 @@ inline constexpr std::array all_dtypes{DType::u8,   DType::i8,  DType::i32, DTyp
 
 // Bytes of one element.
 constexpr std::size_t size_of(DType dtype) {
-  constexpr std::array<std::uint8_t, all_dtypes.size()> sizes{1, 1, 4, 8, 2, 2, 4, 8, 1};
-  return sizes[static_cast<std::size_t>(dtype)];
+  switch (dtype) {
+    case DType::u8:
+    case DType::i8:
+    case DType::boolean: return 1;
+    case DType::f16:
+    case DType::bf16: return 2;
+    case DType::i32:
+    case DType::f32: return 4;
+    case DType::i64:
+    case DType::f64: return 8;
+  }
+  __builtin_unreachable();
 }
 std::string_view name(DType dtype);   // "f32", "bool", ...
 bool is_floating_point(DType dtype);  // f16, bf16, f32, f64

@@ -12,10 +12,8 @@ namespace dist {
 
 class ViewList {
  public:
-  explicit ViewList(std::size_t size) : size_(size) {
-    if (size > few) many_ = std::make_unique<TensorView[]>(size);
-    data_ = size > few ? many_.get() : reinterpret_cast<TensorView*>(room_);
-  }
+  [[gnu::always_inline]] explicit ViewList(std::size_t size)
+      : data_(size > few ? allocate(size) : reinterpret_cast<TensorView*>(room_)), size_(size) {}
   ViewList(const ViewList&) = delete;
   ViewList& operator=(const ViewList&) = delete;
 
@@ -27,6 +25,11 @@ class ViewList {
 
  private:
   static constexpr std::size_t few = 8;
+  // Apart, so that few cost no call.
+  [[gnu::noinline]] TensorView* allocate(std::size_t size) {
+    many_ = std::make_unique<TensorView[]>(size);
+    return many_.get();
+  }
   alignas(TensorView) std::byte room_[few * sizeof(TensorView)];
   std::unique_ptr<TensorView[]> many_;
   TensorView* data_;

@@ -10,18 +10,6 @@
 namespace dist {
 namespace {
 
-// Of a receive that has already happened.
-class Received final : public WorkState {
- public:
-  explicit Received(int source) : source_(source) {}
-  void wait(Timeout) override {}
-  bool is_completed() override { return true; }
-  int source_rank() override { return source_; }
-
- private:
-  int source_;
-};
-
 // Tells the observer how its user treats it.
 class ObservedWork final : public WorkState {
  public:
@@ -69,6 +57,13 @@ bool has_tensors(const Operation& operation) {
 bool has_root(OpKind kind) {
   return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::scatter ||
          kind == OpKind::gather;
+}
+
+// All that a backend's support depends on besides the kind; never 0.
+std::uint32_t signature(const Operation& operation) {
+  const auto byte = [](auto value, int place) { return static_cast<std::uint32_t>(value) << 8 * place; };
+  return byte(operation.dtype(), 0) | byte(operation.op.kind(), 1) | byte(operation.device().type, 2) |
+         byte(1, 3);
 }
 
 void write_down(const GroupState& group, const Operation& operation, FlightCall& record) {
@@ -124,6 +119,13 @@ Call::Call(OpKind kind, std::string_view name_, const Options& options)
   if (!options.algorithm.empty()) operation.algorithm = options.algorithm;
   if (group.rank < 0) refuse_non_member();
   if (operation.timeout < Timeout::zero()) refuse("the timeout is negative");
+  const bool asks_nothing =
+      options.tag == 0 && options.algorithm.empty() && options.group_src == -1 && options.group_dst == -1;
+  if (!asks_nothing) check_options(options);
+}
+
+void Call::check_options(const Options& options) const {
+  const OpKind kind = operation.kind;
   if (is_collective(kind)) {
     if (options.tag != 0) refuse(".tag = {} is for point-to-point operations only", options.tag);
   } else if (!options.algorithm.empty()) {
@@ -184,7 +186,8 @@ int Call::group_rank(std::string_view argument, int global, int in_group) const 
 }
 
 void Call::check_supported() const {
-  if (has_tensors(operation)) {
+  auto& supported = group.supported[static_cast<std::size_t>(operation.kind)];
+  if (has_tensors(operation) && supported.load(std::memory_order_relaxed) != signature(operation)) {
     check_device(operation.device());
     const auto supports = [&](std::string* why) {
       return group.backend->supports(operation.kind, operation.op.kind(), operation.dtype(),
@@ -195,6 +198,7 @@ void Call::check_supported() const {
       supports(&why);
       refuse("{}", why);
     }
+    supported.store(signature(operation), std::memory_order_relaxed);
   }
   if (!operation.algorithm.empty()) {
     try {
@@ -237,7 +241,7 @@ Work Call::issue() {
   if (observer) observer->issued(group, operation, false);
   const int source = group.backend->run(operation);
   if (observer) observer->ended(operation.record);
-  if (operation.kind == OpKind::recv) return Work(std::make_shared<Received>(group.global_rank_of(source)));
+  if (operation.kind == OpKind::recv) return Work(group.global_rank_of(source));
   return {};
 }
 

@@ -1,7 +1,5 @@
 #include "dist/group/flight_recorder.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "dist/core/op_kind.h"
@@ -46,26 +44,6 @@ std::map<std::uint32_t, FlightRecorder::Group> FlightRecorder::groups() const {
 bool FlightRecorder::knows_all_open() const {
   std::lock_guard lock(lock_);
   return lost_ == 0;
-}
-
-// The oldest entry, as new.
-FlightRecorder::Entry& FlightRecorder::begin_locked() {
-  Entry& entry = last_ == nullptr || last_ == &ring_.back() ? ring_.front() : last_[1];
-  if (entry.id != 0 && !entry.is_over()) ++lost_;
-  entry.call = {};
-  entry.state = RecordState::issued;
-  entry.started = entry.ended = 0;
-  return entry;
-}
-
-std::uint64_t FlightRecorder::number_locked(Entry& entry) {
-  const FlightCall& call = entry.call;
-  if (!last_group_.second || last_group_.first != call.group)
-    last_group_ = {call.group, &groups_[call.group]};
-  auto& begun = last_group_.second->begun[static_cast<std::size_t>(call.family)];
-  begun = std::max(begun, call.sequence + 1);
-  last_ = &entry;
-  return entry.id = next_id_++;
 }
 
 FlightRecorder::Entry* FlightRecorder::find_locked(std::uint64_t id) {

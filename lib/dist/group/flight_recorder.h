@@ -104,8 +104,11 @@ class FlightRecorder {
 
     bool is_over() const { return state == RecordState::completed || state == RecordState::failed; }
   };
+  // The oldest entry, as new; and the newest: it gets its number.
   Entry& begin_locked();
-  std::uint64_t number_locked(Entry& entry);
+  std::uint64_t end_begin_locked(Entry& entry);
+  Entry& next_locked() { return last_ == nullptr || last_ == &ring_.back() ? ring_.front() : last_[1]; }
+  Group& group_locked(std::uint32_t group);
   FlightRecord record_of(const Entry& entry, const TickClock::Reading& now) const;
   Entry* find_locked(std::uint64_t id);
   Entry* end_locked(std::uint64_t id, RecordState state);  // null: overwritten
@@ -120,14 +123,42 @@ class FlightRecorder {
   std::uint64_t lost_ = 0;                                   // overwritten while under way
 };
 
+// All in the header: this is part of every call.
+
+inline FlightRecorder::Entry& FlightRecorder::begin_locked() {
+  Entry& entry = next_locked();
+  if (entry.id != 0 && !entry.is_over()) ++lost_;
+  entry.call = {};
+  entry.started = entry.ended = 0;
+  return entry;
+}
+
+inline FlightRecorder::Group& FlightRecorder::group_locked(std::uint32_t group) {
+  if (!last_group_.second || last_group_.first != group) last_group_ = {group, &groups_[group]};
+  return *last_group_.second;
+}
+
+inline std::uint64_t FlightRecorder::end_begin_locked(Entry& entry) {
+  const FlightCall& call = entry.call;
+  auto& begun = group_locked(call.group).begun[static_cast<std::size_t>(call.family)];
+  if (begun <= call.sequence) begun = call.sequence + 1;
+  // Nothing is chosen for a message: where the rank stands in the call, it runs.
+  const bool runs = call.blocks && call.family == CallFamily::message;
+  entry.state = runs ? RecordState::running : RecordState::issued;
+  if (runs) entry.started = entry.issued;
+  last_ = &entry;
+  __builtin_prefetch(&next_locked(), 1);
+  return entry.id = next_id_++;
+}
+
 template <class Fill>
 std::uint64_t FlightRecorder::issued_by(const Fill& fill) {
   const std::uint64_t now = clock_.now();
   const std::lock_guard lock(lock_);
   Entry& entry = begin_locked();
-  fill(entry.call);
   entry.issued = now;
-  return number_locked(entry);
+  fill(entry.call);
+  return end_begin_locked(entry);
 }
 
 }  // namespace dist

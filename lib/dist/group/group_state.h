@@ -1,6 +1,7 @@
 // What a ProcessGroup handle points to: this rank's part of one group.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,9 @@ struct GroupState {
   std::uint64_t collectives = 0;     // issued so far: the next one's sequence number
   std::atomic<std::uint64_t> messages{0};
   std::uint64_t control_calls = 0;  // new_group, split_group, monitored_barrier
+  // What the backend said last that it supports, by kind, as numbers of Call's: mostly the next call is
+  // alike.
+  std::array<std::atomic<std::uint32_t>, op_kind_count> supported{};
 };
 
 }  // namespace dist

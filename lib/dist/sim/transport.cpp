@@ -193,9 +193,8 @@ std::unique_ptr<Transport> SimEndpoint::open(TransportOptions options) {
   return std::make_unique<SimTransport>(fabric_, std::move(options), rank_, &aborted_, before_);
 }
 
-int SimEndpoint::carry(TransportOptions&& options, const Message& message) {
-  options.deadline = Deadline::after(message.timeout);
-  SimTransport net(fabric_, std::move(options), rank_, &aborted_, before_);
+int SimEndpoint::carry(const Message& message, const MessageTerms& terms, const CallLabel& label) {
+  SimTransport net(fabric_, options_for(terms, label), rank_, &aborted_, before_);
   return start(net, message).wait();
 }
 

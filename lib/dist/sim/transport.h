@@ -98,7 +98,7 @@ class SimEndpoint final : public Endpoint {
   int rank() const override { return rank_; }
   int world_size() const override { return fabric_.scheduler.network().ranks(); }
   std::unique_ptr<Transport> open(TransportOptions options) override;
-  int carry(TransportOptions&& options, const Message& message) override;
+  int carry(const Message& message, const MessageTerms& terms, const CallLabel& label) override;
   void progress(Timeout patience) override;
   void interrupt() override { fabric_.scheduler.nudge(); }
   void abort(const std::string& reason) override;

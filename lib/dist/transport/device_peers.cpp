@@ -49,7 +49,7 @@ void DevicePeers::give_up() noexcept {
   if (signals_) signals_->release();
 }
 
-void DevicePeers::check(const RoundLabel& label) {
+void DevicePeers::check(const CallLabel& label) {
   for (int r = 0; r < size(); ++r)
     if (r != rank() && pages_[rank_index(r)]->broken().load() != 0) hosts_.fail_given_up(label.options(), r);
 }
@@ -74,7 +74,7 @@ bool DevicePeers::settle(Timeout patience) noexcept {
 
 // First the streams meet: then nobody's work of earlier rounds is left. Then the hosts do: nobody's stream
 // looks at the signals any more.
-void DevicePeers::leave(const RoundLabel& label, const std::function<void()>& look) {
+void DevicePeers::leave(const CallLabel& label, const std::function<void()>& look) {
   {
     DeviceRound last(*this, meeting, label);
     last.attend();

@@ -38,7 +38,7 @@ class DevicePeers {
   static const RoundTerms meeting;                                  // of rounds that are no operation's
   // Every member calls it, with the device of its tensors. nullptr on every rank where one cannot take part,
   // or not reach the memory of another; that one logs the reason (info). Errors as an operation's.
-  static std::unique_ptr<DevicePeers> connect(PeerMemory& hosts, Device device, const RoundLabel& label);
+  static std::unique_ptr<DevicePeers> connect(PeerMemory& hosts, Device device, const CallLabel& label);
   ~DevicePeers();
   DevicePeers(const DevicePeers&) = delete;
   DevicePeers& operator=(const DevicePeers&) = delete;
@@ -55,14 +55,14 @@ class DevicePeers {
   // stream of this rank go that waits for another. Again and again, until they have gone.
   void give_up() noexcept;
   // Throws when another rank has given up. Of work that has ended before the call, all is well otherwise.
-  void check(const RoundLabel& label);
+  void check(const CallLabel& label);
   // Gives up until the stream of this rank's work waits for nobody any more; false when it still does after
   // that time. Then this object must be kept: the stream looks at what it has mapped.
   bool settle(Timeout patience) noexcept;
   // The last thing all ranks do, on the stream of their work: nobody needs this rank's rooms and flags any
   // more. Without it they stay for ever. `look` is called while the stream is waited for, rests a little and
   // throws when it cannot end.
-  void leave(const RoundLabel& label, const std::function<void()>& look);
+  void leave(const CallLabel& label, const std::function<void()>& look);
 
  private:
   friend class DeviceRound;
@@ -74,12 +74,12 @@ class DevicePeers {
   };
   struct Hello;
   DevicePeers(PeerMemory& hosts, Device device);
-  std::vector<Hello> greet(const RoundLabel& label);
-  bool agree(bool mine, const RoundLabel& label);
-  bool try_rooms(const std::vector<Hello>& hellos, const RoundLabel& label);
-  void map_pages(const RoundLabel& label);
-  void choose_signals(const std::vector<Hello>& hellos, const RoundLabel& label);
-  bool use_flags(const RoundLabel& label);
+  std::vector<Hello> greet(const CallLabel& label);
+  bool agree(bool mine, const CallLabel& label);
+  bool try_rooms(const std::vector<Hello>& hellos, const CallLabel& label);
+  void map_pages(const CallLabel& label);
+  void choose_signals(const std::vector<Hello>& hellos, const CallLabel& label);
+  bool use_flags(const CallLabel& label);
 
   bool in_one_process() const;
   DevicePlace place_of(const TensorView& part);

@@ -25,7 +25,7 @@ std::uint64_t process_number() {
 
 // What each rank shows the others of a plain struct, by rank.
 template <class T>
-std::vector<T> exchange(PeerMemory& hosts, T mine, const RoundLabel& label) {
+std::vector<T> exchange(PeerMemory& hosts, T mine, const CallLabel& label) {
   Round round(hosts, DevicePeers::meeting, label);
   const auto bytes = static_cast<std::int64_t>(sizeof(T));
   round.show({reinterpret_cast<std::byte*>(&mine), bytes, DType::u8, cpu});
@@ -59,7 +59,7 @@ struct DevicePeers::Hello {
   EventBoard* events;
 };
 
-std::unique_ptr<DevicePeers> DevicePeers::connect(PeerMemory& hosts, Device device, const RoundLabel& label) {
+std::unique_ptr<DevicePeers> DevicePeers::connect(PeerMemory& hosts, Device device, const CallLabel& label) {
   std::unique_ptr<DevicePeers> peers(new DevicePeers(hosts, device));
   const std::vector<Hello> hellos = peers->greet(label);
   if (!std::ranges::all_of(hellos, [](const Hello& hello) { return hello.usable == 1; })) return nullptr;
@@ -69,7 +69,7 @@ std::unique_ptr<DevicePeers> DevicePeers::connect(PeerMemory& hosts, Device devi
   return peers;
 }
 
-std::vector<DevicePeers::Hello> DevicePeers::greet(const RoundLabel& label) {
+std::vector<DevicePeers::Hello> DevicePeers::greet(const CallLabel& label) {
   Hello mine{};
   mine.process = process_number();
   mine.usable = succeeds([&] {
@@ -87,14 +87,14 @@ std::vector<DevicePeers::Hello> DevicePeers::greet(const RoundLabel& label) {
   return hellos;
 }
 
-bool DevicePeers::agree(bool mine, const RoundLabel& label) {
+bool DevicePeers::agree(bool mine, const CallLabel& label) {
   const auto all = exchange(hosts_, std::uint64_t{mine}, label);
   return std::ranges::all_of(all, [](std::uint64_t yes) { return yes == 1; });
 }
 
 // Whether the others may reach this rank's memory, and it theirs: their rooms are asked for as any tensor
 // will be.
-bool DevicePeers::try_rooms(const std::vector<Hello>& hellos, const RoundLabel& label) {
+bool DevicePeers::try_rooms(const std::vector<Hello>& hellos, const CallLabel& label) {
   DevicePlace mine{};
   const bool shown = succeeds([&] { mine = place_of(rooms_.flat()); });
   const std::vector<DevicePlace> rooms = exchange(hosts_, mine, label);
@@ -108,7 +108,7 @@ bool DevicePeers::try_rooms(const std::vector<Hello>& hellos, const RoundLabel& 
          });
 }
 
-void DevicePeers::choose_signals(const std::vector<Hello>& hellos, const RoundLabel& label) {
+void DevicePeers::choose_signals(const std::vector<Hello>& hellos, const CallLabel& label) {
   const bool one_process = in_one_process();
   const bool all_have_flags =
       std::ranges::all_of(hellos, [](const Hello& hello) { return hello.has_flags == 1; });
@@ -136,7 +136,7 @@ void DevicePeers::choose_signals(const std::vector<Hello>& hellos, const RoundLa
 }
 
 // Every rank maps every rank's pages.
-void DevicePeers::map_pages(const RoundLabel& label) {
+void DevicePeers::map_pages(const CallLabel& label) {
   const auto first = whole_pages(reinterpret_cast<std::uintptr_t>(flags_.raw()));
   auto* const mine = FlagPages::make(reinterpret_cast<void*>(first), size());
   const auto bytes = static_cast<std::int64_t>(FlagPages::bytes(size()));
@@ -149,7 +149,7 @@ void DevicePeers::map_pages(const RoundLabel& label) {
 }
 
 // False on all ranks where one could not register the pages with its device.
-bool DevicePeers::use_flags(const RoundLabel& label) {
+bool DevicePeers::use_flags(const CallLabel& label) {
   try {
     signals_ = make_flag_signals(device_, rank(), pages_);
   } catch (const Error& error) {

@@ -19,7 +19,7 @@ std::size_t padded(std::size_t bytes) {
 
 }  // namespace
 
-DeviceRound::DeviceRound(DevicePeers& peers, const RoundTerms& terms, const RoundLabel& label)
+DeviceRound::DeviceRound(DevicePeers& peers, const RoundTerms& terms, const CallLabel& label)
     : peers_(peers),
       terms_(terms),
       label_(label),
@@ -34,7 +34,6 @@ DeviceRound::DeviceRound(DevicePeers& peers, const RoundTerms& terms, const Roun
 // The others must not wait for this rank, whatever ended the round; but they must know that its part is
 // missing.
 DeviceRound::~DeviceRound() {
-  if (std::uncaught_exceptions() > exceptions_before_) peers_.give_up();
   try {
     if (!closed_) close();
   } catch (const std::exception& error) {
@@ -138,6 +137,11 @@ void DeviceRound::finish() {
     peers_.check(label_);
     peers_.signals_->await(r, {Point::done, peers_.round_}, stream_);
   }
+}
+
+void DeviceRound::give_up() noexcept {
+  if (notices_) notices_->give_up();
+  peers_.give_up();
 }
 
 }  // namespace dist

@@ -3,7 +3,6 @@
 // stream alone.
 #pragma once
 
-#include <exception>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,7 +16,7 @@ class DeviceRound {
   static constexpr int everybody = Round::everybody;
   static constexpr std::size_t shown_bytes = DevicePeers::room_bytes;
 
-  DeviceRound(DevicePeers& peers, const RoundTerms& terms, const RoundLabel& label);
+  DeviceRound(DevicePeers& peers, const RoundTerms& terms, const CallLabel& label);
   ~DeviceRound();  // signals done
   DeviceRound(const DeviceRound&) = delete;
   DeviceRound& operator=(const DeviceRound&) = delete;
@@ -41,6 +40,7 @@ class DeviceRound {
   static bool any_in_windows() { return false; }
   TensorView of(int rank, std::int64_t count, int part = 0);
   void finish();
+  void give_up() noexcept;
 
  private:
   void post(std::span<const TensorView> parts);
@@ -50,7 +50,7 @@ class DeviceRound {
 
   DevicePeers& peers_;
   const RoundTerms terms_;
-  const RoundLabel& label_;
+  const CallLabel& label_;
   const DType dtype_;
   const StreamHandle stream_;
   std::optional<Round> notices_;  // the host's part
@@ -58,7 +58,6 @@ class DeviceRound {
   bool exposes_ = false;          // others may touch this rank's memory
   int exposed_to_ = everybody;
   bool closed_ = false;  // done was signalled
-  const int exceptions_before_ = std::uncaught_exceptions();
 };
 
 }  // namespace dist

@@ -17,7 +17,7 @@ TensorView bytes_of(T& value) {
 
 }  // namespace
 
-DeviceTransport::DeviceTransport(DevicePeers& peers, Channels channels, const RoundLabel& label,
+DeviceTransport::DeviceTransport(DevicePeers& peers, Channels channels, const CallLabel& label,
                                  std::function<void()> look)
     : peers_(peers),
       channels_(std::move(channels)),

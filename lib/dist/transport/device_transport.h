@@ -24,7 +24,7 @@ class DeviceTransport final : public Transport {
     std::unique_ptr<Transport> offers, receipts;
   };
   // `look` is called while a peer's call is waited for: it rests a little. `peers` and `label` outlive this.
-  DeviceTransport(DevicePeers& peers, Channels channels, const RoundLabel& label, std::function<void()> look);
+  DeviceTransport(DevicePeers& peers, Channels channels, const CallLabel& label, std::function<void()> look);
 
   int rank() const override { return peers_.rank(); }
   int size() const override { return peers_.size(); }
@@ -66,7 +66,7 @@ class DeviceTransport final : public Transport {
 
   DevicePeers& peers_;
   const Channels channels_;
-  const RoundLabel& label_;
+  const CallLabel& label_;
   const std::function<void()> look_;
   const StreamHandle stream_;
   std::uint64_t next_ = 0;

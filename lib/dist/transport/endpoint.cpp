@@ -18,8 +18,8 @@ class HostEndpoint final : public Endpoint {
   std::unique_ptr<Transport> open(TransportOptions options) override {
     return std::make_unique<net::HostTransport>(*engine_, scratch_, world_size_, std::move(options));
   }
-  int carry(TransportOptions&& options, const Message& message) override {
-    return net::carry(*engine_, world_size_, std::move(options), message);
+  int carry(const Message& message, const MessageTerms& terms, const CallLabel& label) override {
+    return net::carry(*engine_, world_size_, message, terms, label);
   }
   std::unique_ptr<PeerMemory> map_peers(TransportOptions options) override {
     net::HostTransport transport(*engine_, scratch_, world_size_, options);
@@ -41,9 +41,14 @@ class HostEndpoint final : public Endpoint {
 
 Endpoint::~Endpoint() = default;
 
-int Endpoint::carry(TransportOptions&& options, const Message& message) {
-  options.deadline = Deadline::after(message.timeout);
-  const auto transport = open(std::move(options));
+TransportOptions options_for(const MessageTerms& terms, const CallLabel& label) {
+  TransportOptions options = label.options();
+  options.deadline = Deadline::after(terms.timeout);
+  return options;
+}
+
+int Endpoint::carry(const Message& message, const MessageTerms& terms, const CallLabel& label) {
+  const auto transport = open(options_for(terms, label));
   return start(*transport, message).wait();
 }
 

@@ -52,15 +52,32 @@ struct TransportOptions {
   std::uint64_t bytes = 0;  // of this rank's part; what errors say where no message is under way
 };
 
-// One message of a rank that waits until it has ended.
+// What runs, asked for only when a rank must wait for long, or an error is to be written.
+class CallLabel {
+ public:
+  virtual TransportOptions options() const = 0;
+
+ protected:
+  ~CallLabel() = default;
+};
+
+// What one rank sends or receives.
 struct Message {
   bool is_send = false;
   TensorView data;
   int peer = 0;  // group rank; of a receive also any_rank
+};
+
+// The same of a rank that waits until it has ended: as the options that its label makes.
+struct MessageTerms {
+  const Members& members;
+  Channel channel;
+  SendMode mode = SendMode::eager;
   Timeout timeout = no_timeout;
 };
 
 Request start(Transport& transport, const Message& message);
+TransportOptions options_for(const MessageTerms& terms, const CallLabel& label);  // from now on
 
 class PeerMemory;
 
@@ -99,8 +116,8 @@ class Endpoint : public Mover {
   virtual int world_size() const = 0;
   virtual std::unique_ptr<Transport> open(TransportOptions options) = 0;
   // A message from its start to its end, as open(), isend() or irecv() and wait() carry it, perhaps in fewer
-  // steps. `options.deadline` is not looked at. Returns the other rank, of the group.
-  virtual int carry(TransportOptions&& options, const Message& message);
+  // steps. Returns the other rank, of the group.
+  virtual int carry(const Message& message, const MessageTerms& terms, const CallLabel& label);
   // This rank's part in working without messages (peer_memory.h), for a group whose ranks all map each
   // other's memory; nullptr on every rank where one does not. Every member calls it, with a channel of its
   // own for the messages in which they agree. Errors as an operation's. The result must not outlive the

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/transport/shared_link.h"
 #include "dist/transport/transport.h"
 
 namespace dist::net {
@@ -14,6 +15,8 @@ std::uint64_t next_serial() {
   return ++serial;
 }
 
+}  // namespace
+
 Frame frame_for(FrameKind kind, const Channel& channel) {
   Frame frame{.kind = kind};
   frame.flags = channel.point_to_point ? flag_point_to_point : 0;
@@ -23,7 +26,19 @@ Frame frame_for(FrameKind kind, const Channel& channel) {
   return frame;
 }
 
-}  // namespace
+bool fits(const Frame& message, const Channel& channel, std::uint64_t bytes) {
+  const std::uint32_t mine = channel.opcode, theirs = message.opcode;
+  return message.bytes == bytes && (mine == 0 || theirs == 0 || mine == theirs);
+}
+
+Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode) {
+  Frame frame = frame_for(FrameKind::eager, channel);
+  frame.bytes = t.bytes;
+  frame.id = t.id;
+  frame.payload = static_cast<std::uint32_t>(t.bytes);
+  if (mode == SendMode::rendezvous) frame.flags |= flag_wants_ack;
+  return frame;
+}
 
 Engine::Engine(Config config)
     : config_(std::move(config)),
@@ -64,14 +79,19 @@ void Engine::close(Op& op) noexcept {
 }
 
 // Under one lock, and the clock is asked only by who must wait.
-int Engine::carry(Op& op, bool is_send, const TensorView& data, int peer, Timeout timeout) {
+int Engine::carry(bool is_send, const TensorView& data, int peer, const MessageTerms& terms,
+                  const std::function<Op()>& make_op) {
   Lock lock = baton_.enter();
+  Transfer* sent = nullptr;
+  if (is_send ? send_quickly(data, peer, terms, sent) : receive_quickly(data, peer, terms)) return peer;
+  Op op = make_op();
   admit(op);
   try {
-    Transfer& t = is_send ? begin_send(op, data, peer) : begin_receive(op, data, peer);
+    if (sent) sent->op = &op;
+    Transfer& t = sent ? *sent : is_send ? begin_send(op, data, peer) : begin_receive(op, data, peer);
     if (!t.is_settled() && !look_for(lock, t)) {
       op.since = std::chrono::steady_clock::now();
-      op.options.deadline = Deadline::after(timeout);
+      op.options.deadline = Deadline::after(terms.timeout);
     }
     if (const Trouble trouble = end(lock, t)) throw Error(trouble.code, trouble.text);
     const int other = t.peer;
@@ -106,17 +126,14 @@ Transfer& Engine::begin_send(Op& op, const TensorView& data, int peer) {
 
 void Engine::transmit(Transfer& t) {
   Link& link = *links_[static_cast<std::size_t>(t.peer)];
-  const bool is_eager = t.bytes <= link.eager_limit();
-  Frame frame = frame_for(is_eager ? FrameKind::eager : FrameKind::offer, t.op->channel());
+  if (t.bytes <= link.eager_limit()) {
+    t.stage = Transfer::Stage::writing;
+    t.wants_ack = t.op->options.mode == SendMode::rendezvous;
+    return link.send(eager_frame(t, t.op->channel(), t.op->options.mode), t.data, t.id);
+  }
+  Frame frame = frame_for(FrameKind::offer, t.op->channel());
   frame.bytes = t.bytes;
   frame.id = t.id;
-  if (is_eager) {
-    t.stage = Transfer::Stage::writing;
-    frame.payload = static_cast<std::uint32_t>(t.bytes);
-    t.wants_ack = t.op->options.mode == SendMode::rendezvous;
-    if (t.wants_ack) frame.flags |= flag_wants_ack;
-    return link.send(frame, t.data, t.id);
-  }
   t.stage = Transfer::Stage::offered;
   if (const auto address = link.address_of(t.data, t.bytes)) {
     if (const auto claim = claims_.offer()) {
@@ -159,8 +176,7 @@ bool Engine::may_come(const Op& op, int source) const {
 void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte* payload) {
   t.stage = Transfer::Stage::streaming;
   t.peer = source;
-  const std::uint32_t mine = t.op->channel().opcode;
-  if (message.bytes != t.bytes || (mine != 0 && message.opcode != 0 && mine != message.opcode))
+  if (!fits(message, t.op->channel(), t.bytes))
     return refuse(t, message, misfit_at_receiver(rank(), t, message, source));
   if (message.has(flag_withdrawn)) return settle(t, cancelled_trouble(rank(), t));
   Link& link = *links_[static_cast<std::size_t>(source)];
@@ -169,7 +185,7 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
     if (t.bytes > 0) std::memcpy(t.data, payload, t.bytes);
     t.moved = t.bytes;
     settle(t);
-    if (message.has(flag_wants_ack)) link.send({.kind = FrameKind::ack, .id = message.id});
+    link.acknowledge(message);
   } else if (message.has(flag_direct)) {
     t.stage = Transfer::Stage::copying;
     t.claim = {message.claim};
@@ -208,6 +224,7 @@ void Engine::retire(Lock& lock, Transfer& t) noexcept {
   Link* link = t.peer == any_rank ? nullptr : links_[static_cast<std::size_t>(t.peer)].get();
   if (t.is_send && (is_under_way || t.trouble)) {
     link->forget(t.id);
+    if (RingLink* const ring = link->ring()) ring->ask_no_more(t.id);
     if (is_under_way && met) link->send({.kind = FrameKind::cancel, .address = t.theirs});
     if (t.claim.value != 0 && withdraw(t.claim, *link)) {
       claims_.release(t.claim);

@@ -24,6 +24,11 @@
 
 namespace dist::net {
 
+Frame frame_for(FrameKind kind, const Channel& channel);
+Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode);
+// Whether a message is one for a receive of so many bytes.
+bool fits(const Frame& message, const Channel& channel, std::uint64_t bytes);
+
 class Engine final : private LinkEvents {
  public:
   struct Config {
@@ -52,8 +57,10 @@ class Engine final : private LinkEvents {
   // Peers are global ranks. Trouble surfaces in wait().
   void open(Op& op);
   void close(Op& op) noexcept;
-  // One transfer from start to end, by an op that is not open: the peer.
-  int carry(Op& op, bool is_send, const TensorView& data, int peer, Timeout timeout);
+  // One transfer from start to end: the peer. `make_op` is asked for its op, which is not open, if it takes
+  // more than a few looks.
+  int carry(bool is_send, const TensorView& data, int peer, const MessageTerms& terms,
+            const std::function<Op()>& make_op);
   std::uint64_t send(Op& op, const TensorView& data, int peer);
   std::uint64_t receive(Op& op, const TensorView& data, int peer);  // or any_rank
   int wait(std::uint64_t id);                                       // the peer; throws the transfer's trouble
@@ -95,6 +102,12 @@ class Engine final : private LinkEvents {
   void retire(Lock& lock, Transfer& t) noexcept;
   bool may_come(const Op& op, int source) const;
   Transfer* find(std::uint64_t id, bool is_send);
+
+  // Messages that meet at once (engine_quick.cpp). False: nothing has happened, or `sent` waits for its
+  // answer.
+  bool send_quickly(const TensorView& data, int peer, const MessageTerms& terms, Transfer*& sent);
+  bool receive_quickly(const TensorView& data, int peer, const MessageTerms& terms);
+  RingLink* quick_way(int peer);
 
   // Copies out of the sender's memory (engine_copies.cpp).
   void run_copies(Lock& lock);
@@ -156,6 +169,8 @@ class Engine final : private LinkEvents {
   TransferPool transfers_;
   Matching matching_;
   IntrusiveList<Op> ops_;
+  Op nobody_;                                          // of a transfer that has no op yet
+  std::uint32_t quick_ = 0;                            // messages
   std::vector<const std::function<bool()>*> watched_;  // memory that threads of this rank wait for
   std::deque<std::uint64_t> copies_;  // transfers whose data is to be copied from the sender's memory
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <thread>
 
+#include "dist/core/copy_bytes.h"
 #include "dist/transport/engine.h"
 #include "dist/transport/shared_copy.h"
 
@@ -41,7 +42,7 @@ void Engine::copy(Lock& lock, Transfer& t) {
   } else {
     const bool unlocks = t.bytes >= unlocked_copy_bytes;
     if (unlocks) lock.unlock();
-    std::memcpy(t.data, t.source, t.bytes);
+    copy_bytes(t.data, t.source, t.bytes);
     if (unlocks) lock.lock();
   }
   end_copy(*link.mailroom(), t.claim);

@@ -1,5 +1,7 @@
 #include "dist/transport/host_transport.h"
 
+#include <functional>
+
 #include "dist/core/fail.h"
 
 namespace dist::net {
@@ -40,11 +42,18 @@ int global_rank(const Engine& engine, const Op& op, const Message& message) {
 
 }  // namespace
 
-int carry(Engine& engine, int world_size, TransportOptions&& options, const Message& message) {
-  Op op = op_for(engine, world_size, std::move(options));
-  const int peer = global_rank(engine, op, message);
-  return op.options.members.group_rank_of(
-      engine.carry(op, message.is_send, message.data, peer, message.timeout));
+int carry(Engine& engine, int world_size, const Message& message, const MessageTerms& terms,
+          const CallLabel& label) {
+  const auto op = [&] {
+    Op made = op_for(engine, world_size, label.options());
+    global_rank(engine, made, message);  // refuses it if need be
+    return made;
+  };
+  const bool may_be_quick =
+      message.peer >= 0 && message.peer < terms.members.size() && message.data.device.type == DeviceType::cpu;
+  const int peer = may_be_quick ? terms.members[message.peer] : any_rank;
+  const int other = engine.carry(message.is_send, message.data, peer, terms, std::ref(op));
+  return other == peer ? message.peer : terms.members.group_rank_of(other);
 }
 
 HostTransport::HostTransport(Engine& engine, ScratchCache& cache, int world_size, TransportOptions options)

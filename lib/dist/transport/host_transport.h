@@ -36,7 +36,8 @@ class HostTransport final : public Transport {
 };
 
 // See Endpoint::carry.
-int carry(Engine& engine, int world_size, TransportOptions&& options, const Message& message);
+int carry(Engine& engine, int world_size, const Message& message, const MessageTerms& terms,
+          const CallLabel& label);
 
 // See Endpoint::map_peers.
 std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options);

@@ -15,6 +15,7 @@
 namespace dist::net {
 
 class Link;
+class RingLink;
 
 // What links tell the rank's engine.
 class LinkEvents {
@@ -40,10 +41,15 @@ class Link {
 
   int peer() const { return peer_; }
   virtual std::string_view kind() const = 0;  // "self", "thread", "shm", "tcp"
+  virtual RingLink* ring() { return nullptr; }
   virtual std::size_t eager_limit() const = 0;
 
   // The payload stays where it is until events.on_written(owner); owner 0: it is copied if it must wait.
   void send(const Frame& frame, const std::byte* payload = nullptr, std::uint64_t owner = 0);
+  // Tells the peer that its message was matched, if it asked for that.
+  virtual void acknowledge(const Frame& message) {
+    if (message.has(flag_wants_ack)) send({.kind = FrameKind::ack, .id = message.id});
+  }
   // Sends a message in pieces, as there is room, to the peer's receive `theirs`.
   void stream(std::uint64_t owner, const std::byte* data, std::uint64_t bytes, std::uint64_t theirs);
   // The buffer of transfer `owner` is about to go: nothing of it is read after this call.

@@ -48,6 +48,7 @@ class Matching {
  public:
   Mailbox& open(const MailboxKey& key);
   void close(Mailbox& box);
+  bool is_open(const MailboxKey& key) const { return find(key) != nullptr; }  // or messages wait there
 
   Transfer* take_posted(const MailboxKey& key, int source);  // nullptr: nobody waits for it
   // The first message from `source` (or any_rank), to be given back by recycle(). nullptr: none.

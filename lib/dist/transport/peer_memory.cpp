@@ -8,7 +8,10 @@
 namespace dist {
 
 PeerMemory::PeerMemory(Setup setup)
-    : setup_(std::move(setup)), round_(setup_.group), seen_(setup_.peers.size(), setup_.group) {}
+    : setup_(std::move(setup)),
+      round_(setup_.group),
+      room_until_(setup_.group + net::notice_depth - 1),
+      seen_(setup_.peers.size(), setup_.group) {}
 
 PeerMemory::~PeerMemory() {
   mine().flags.left.store(setup_.group);

@@ -31,15 +31,6 @@ struct RoundTerms {
   std::uint32_t detail = 0;  // reduction and root, or whatever else must be equal
 };
 
-// What runs, asked for only when a rank must wait for long, or an error is to be written.
-class RoundLabel {
- public:
-  virtual TransportOptions options() const = 0;
-
- protected:
-  ~RoundLabel() = default;
-};
-
 // Of one rank in one group. One round at a time; all ranks hold the same rounds in the same order. Must not
 // outlive its endpoint.
 class PeerMemory {
@@ -89,6 +80,7 @@ class PeerMemory {
 
   Setup setup_;
   std::uint64_t round_;              // the last one that was begun
+  std::uint64_t room_until_;         // rounds up to this one may be begun without a look at the others
   std::vector<std::uint64_t> seen_;  // by rank: the latest round it was seen in
   std::optional<Storage> windows_;   // made when they are first needed, and kept
 };

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "dist/transport/own_ahead.h"
 #include "dist/transport/sleep_fence.h"
 #include "dist/transport/tuning.h"
 
@@ -72,7 +73,14 @@ bool RingWriter::put(const Frame& frame, const std::byte* payload, bool fenced) 
   payload_written_ = start + outside;
   payload_end_[written_ & (shape_.slots - 1)] = payload_written_;
   post(slot.stamp, ++written_, fenced);
+  own_ahead(slots_[written_ & (shape_.slots - 1)]);
   return true;
+}
+
+void RingWriter::answer(std::uint16_t word, std::uint64_t id, bool fenced) {
+  const auto index = word % RingControl::answer_count;
+  post(control_->answers[index].id, id, fenced);
+  own_ahead(control_->answers[(index + 1) % RingControl::answer_count]);
 }
 
 RingReader::RingReader(std::byte* memory, RingShape shape)

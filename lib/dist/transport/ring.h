@@ -30,6 +30,13 @@ RingShape ring_shape(int peers);
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> consumed;     // frames, written by the reader
   alignas(64) std::atomic<std::uint32_t> wants_space;  // written by the writer
+  // The writer's answers to single messages of the reader: in turn, so that the writer has the next word's
+  // cache line before it needs it.
+  struct alignas(64) Answer {
+    std::atomic<std::uint64_t> id;
+  };
+  static constexpr std::uint16_t answer_count = 8;
+  Answer answers[answer_count];
 };
 
 struct alignas(64) RingSlot {
@@ -44,6 +51,8 @@ class RingWriter {
   // False when there is no room; the reader then rings when it has made some. `fenced`: as of post()
   // (sleep_fence.h).
   bool put(const Frame& frame, const std::byte* payload, bool fenced = false);
+  // The message `id` of the reader was matched; it looks at that word.
+  void answer(std::uint16_t word, std::uint64_t id, bool fenced);
   const RingShape& shape() const { return shape_; }
 
  private:
@@ -61,6 +70,9 @@ class RingReader {
  public:
   RingReader(std::byte* memory, RingShape shape);
   bool has_frame() const { return slot().stamp.load() == read_ + 1; }
+  bool has_answer(std::uint16_t word, std::uint64_t id) const {
+    return control_->answers[word].id.load(std::memory_order_acquire) == id;
+  }
   // Valid until pop(), which has_frame() must have allowed.
   const Frame& frame() const { return slot().frame; }
   const std::byte* payload() const;

@@ -1,7 +1,7 @@
 #include "dist/transport/round.h"
 
+#include <algorithm>
 #include <chrono>
-#include <exception>
 #include <thread>
 
 #include "dist/transport/engine.h"
@@ -46,34 +46,36 @@ void Round::wait_long(const std::function<bool()>& done, int rank) {
   peers_.setup_.engine.await_memory(label_.options(), peers_.peer(rank).global_rank, done);
 }
 
-Round::Round(PeerMemory& peers, const RoundTerms& terms, const RoundLabel& label)
+Round::Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label)
     : peers_(peers), terms_(terms), dtype_(static_cast<DType>(terms.opcode & 0xff)), label_(label) {
-  ++peers_.round_;
-  make_room();
+  if (++peers_.round_ > peers_.room_until_) make_room();
 }
 
 // Before a notice and its room are used again, every rank must have read what was in them: it has when it is
 // in a later round.
 void Round::make_room() {
   const std::uint64_t round = peers_.round_;
-  if (round - peers_.setup_.group < net::notice_depth) return;
   const std::uint64_t needed = round - net::notice_depth + 1;
+  std::uint64_t slowest = round - 1;
   for (int r = 0; r < size(); ++r) {
     auto& seen = peers_.seen_[static_cast<std::size_t>(r)];
-    if (seen >= needed || r == rank()) continue;
-    const auto& at = peers_.peer(r).area->notice(needed).round;
-    wait_until([&] { return at.load(std::memory_order_acquire) >= needed; }, r);
-    seen = needed;
+    if (r == rank()) continue;
+    if (seen < needed) {
+      const auto& at = peers_.peer(r).area->notice(needed).round;
+      wait_until([&] { return at.load(std::memory_order_acquire) >= needed; }, r);
+      seen = needed;
+    }
+    slowest = std::min(slowest, seen);
   }
+  peers_.room_until_ = slowest + net::notice_depth - 1;
 }
 
 // Done is told before the wait: the others may be waiting for this rank to give up, too. And only after they
 // can see that it has: they would take the round for finished.
 Round::~Round() {
   const std::uint64_t round = peers_.round_;
-  const bool failed = std::uncaught_exceptions() > exceptions_before_;
-  if (exposes_ || failed) peers_.mine().flags.withdrawn.store(round);
-  if (works_ || failed) tell_done();
+  if (exposes_ || gave_up_) peers_.mine().flags.withdrawn.store(round);
+  if (works_ || gave_up_) tell_done();
   if (!exposes_) return;
   peers_.wake_peers();
   for (const PeerMemory::Peer& peer : peers_.setup_.peers) {

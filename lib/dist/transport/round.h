@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <span>
 
@@ -16,13 +15,13 @@
 namespace dist {
 
 // First one of show(), expose() and attend(), then of() as needed, then finish() if memory was exposed by
-// anybody. A Round that ends by an error gives its part up: the others get an error too.
+// anybody; or give_up().
 class Round {
  public:
   static constexpr int everybody = -1;
 
-  // `label` outlives it.
-  Round(PeerMemory& peers, const RoundTerms& terms, const RoundLabel& label);
+  // `terms` and `label` outlive it.
+  Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label);
   ~Round();
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
@@ -55,6 +54,9 @@ class Round {
   // This rank touches the others' memory no longer; waits until nobody touches this rank's.
   // Error{peer_failed} where one of them gave up: its work is missing.
   void finish();
+  // This rank ends the round by an error: its part is missing, and whoever waits for it gets an error too. So
+  // it is where exposed memory is left without finish().
+  void give_up() { gave_up_ = true; }
 
   // Windows are filled, worked on and filled again in turns; `count` of them in all. Only where memory is in
   // windows.
@@ -84,13 +86,13 @@ class Round {
   void for_each_user(const Await& await);
 
   PeerMemory& peers_;
-  const RoundTerms terms_;
+  const RoundTerms& terms_;
   const DType dtype_;
-  const RoundLabel& label_;
+  const CallLabel& label_;
   bool exposes_ = false;  // others may touch this rank's memory
   bool works_ = false;    // this rank may touch that of others
   int exposed_to_ = everybody;
-  const int exceptions_before_ = std::uncaught_exceptions();
+  bool gave_up_ = false;
 };
 
 }  // namespace dist

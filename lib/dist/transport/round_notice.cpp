@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "dist/core/view_list.h"
+#include "dist/transport/own_ahead.h"
 #include "dist/transport/round.h"
 
 namespace dist {
@@ -10,6 +11,9 @@ namespace dist {
 using net::Notice;
 
 namespace {
+
+// Of a room: more lines than a core asks for at a time would hold up what it does meanwhile.
+constexpr std::size_t most_owned_ahead = 1024;
 
 std::size_t table_bytes(std::size_t parts) {
   constexpr std::size_t line = 64;
@@ -41,6 +45,7 @@ Notice& Round::begin_notice(net::Showing showing, std::size_t parts) {
 void Round::post(Notice& notice) {
   peers_.seen_[static_cast<std::size_t>(rank())] = peers_.round_;
   peers_.tell(notice.round, peers_.round_);
+  net::own_ahead(peers_.mine().notice(peers_.round_ + 1));
 }
 
 void Round::attend() { post(begin_notice(net::Showing::nothing, 0)); }
@@ -62,6 +67,7 @@ void Round::show(std::span<const TensorView> parts) {
     at += parts[i].bytes();
   }
   post(notice);
+  net::own_ahead(peers_.mine().room(peers_.round_ + 1), std::min(at, most_owned_ahead));  // most likely
 }
 
 void Round::expose(std::span<const TensorView> parts, int to) {
@@ -75,6 +81,7 @@ void Round::expose(std::span<const TensorView> parts, int to) {
   exposes_ = true;
   exposed_to_ = to;
   post(notice);
+  net::own_ahead(peers_.mine().flags.done);
 }
 
 // In this process's memory.

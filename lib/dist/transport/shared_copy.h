@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "dist/core/copy_bytes.h"
 #include "dist/transport/mailroom.h"
 #include "dist/transport/spin.h"
 
@@ -21,7 +21,7 @@ class SharedCopy {
     for (;;) {
       const std::size_t begin = claim_.taken.fetch_add(1) * block_;
       if (begin >= bytes_) return;
-      std::memcpy(to_ + begin, from_ + begin, std::min(block_, bytes_ - begin));
+      copy_bytes(to_ + begin, from_ + begin, std::min(block_, bytes_ - begin), bytes_);
       claim_.copied.fetch_add(1);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <sys/socket.h>
 
@@ -21,16 +22,46 @@ RingLink::RingLink(int peer, LinkEvents& events, Rooms rooms)
       in_(rooms_.mine->ring(rooms_.their_index), rooms_.mine->shape()),
       out_(rooms_.theirs->ring(rooms_.my_index), rooms_.theirs->shape()) {}
 
-bool RingLink::put(OutFrame& out) {
-  if (!out_.put(out.frame, out.payload, rooms_.theirs->is_fenced())) return false;
+bool RingLink::put(const Frame& frame, const std::byte* payload) {
+  if (!out_.put(frame, payload, rooms_.theirs->is_fenced())) return false;
   rooms_.theirs->wake();
   return true;
 }
 
+bool RingLink::send_now(const Frame& frame, const std::byte* payload) {
+  return !is_shut() && !has_backlog() && put(frame, payload);
+}
+
+void RingLink::acknowledge(const Frame& message) {
+  if (!message.has(flag_by_word)) return Link::acknowledge(message);
+  out_.answer(message.answer, message.id, rooms_.theirs->is_fenced());
+  rooms_.theirs->wake();
+}
+
+void RingLink::ask_for_word(Frame& message) {
+  if (asked_ != 0) return;
+  asked_ = message.id;
+  word_ = static_cast<std::uint16_t>((word_ + 1) % RingControl::answer_count);
+  message.flags |= flag_by_word;
+  message.answer = word_;
+}
+
+bool RingLink::is_answered(std::uint64_t id) {
+  if (asked_ != id || !has_answer()) return false;
+  asked_ = 0;
+  return true;
+}
+
+void RingLink::take() {
+  if (in_.pop()) rooms_.theirs->wake();
+}
+
 bool RingLink::poll() {
+  const bool has_word = has_answer();
+  if (has_word) events_.on_frame(peer_, {.kind = FrameKind::ack, .id = std::exchange(asked_, 0)}, nullptr);
   if (!in_.has_frame()) {
     if (in_.publish_if_wanted()) rooms_.theirs->wake();
-    return false;
+    return has_word;
   }
   for (int i = 0; i < frames_a_turn && in_.has_frame(); ++i) {
     const Frame& frame = in_.frame();
@@ -41,14 +72,14 @@ bool RingLink::poll() {
     } else {
       events_.on_frame(peer_, frame, in_.payload());
     }
-    if (in_.pop()) rooms_.theirs->wake();
+    take();
   }
   return true;
 }
 
 bool RingLink::look_before_sleep() {
   if (in_.publish()) rooms_.theirs->wake();
-  return in_.has_frame();
+  return in_.has_frame() || has_answer();
 }
 
 bool ThreadLink::look_before_sleep() {

@@ -19,19 +19,36 @@ class RingLink : public Link {
   RingLink(int peer, LinkEvents& events, Rooms rooms);
 
   std::size_t eager_limit() const override { return shared_eager_bytes; }
+  RingLink* ring() override { return this; }
   bool poll() override;
   bool look_before_sleep() override;
+  void acknowledge(const Frame& message) override;
+  // Past the queue, for messages that meet at once. False: it must wait.
+  bool send_now(const Frame& frame, const std::byte* payload);
+  // Asks the peer to answer this message by a word, if it owes no such answer: then is_answered() tells.
+  void ask_for_word(Frame& message);
+  bool is_answered(std::uint64_t id);
+  void ask_no_more(std::uint64_t id) { asked_ = asked_ == id ? 0 : asked_; }  // it was not sent
+  bool has_frame() const { return in_.has_frame(); }
+  // The next one, until take().
+  const Frame& frame() const { return in_.frame(); }
+  const std::byte* payload() const { return in_.payload(); }
+  void take();
   Mailroom* mailroom() const override { return rooms_.theirs.get(); }
 
  protected:
-  bool put(OutFrame& out) override;
+  bool put(OutFrame& out) override { return put(out.frame, out.payload); }
   std::size_t piece_bytes() const override { return out_.shape().largest_payload(); }
 
   Rooms rooms_;
 
  private:
+  bool put(const Frame& frame, const std::byte* payload);
+  bool has_answer() const { return asked_ != 0 && in_.has_answer(word_, asked_); }
   RingReader in_;
   RingWriter out_;
+  std::uint64_t asked_ = 0;  // the message that the peer answers by a word; 0: none
+  std::uint16_t word_ = 0;
 };
 
 // To a thread of this process: pointers mean the same on both sides.

@@ -76,7 +76,7 @@ TEST(HostBackend, SupportTable) {
     return yes;
   };
   for (const DType dtype : all_dtypes) {
-    for (int k = 0; k < op_kind_count; ++k) {
+    for (std::size_t k = 0; k < op_kind_count; ++k) {
       const auto kind = static_cast<OpKind>(k);
       const bool reduces =
           kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;

@@ -19,7 +19,7 @@ namespace dist::test {
 inline constexpr std::uint64_t setup_tag = std::uint64_t{1} << 61;
 
 // One rank's part in a group that works without messages.
-class DirectRank final : RoundLabel {
+class DirectRank final : CallLabel {
  public:
   explicit DirectRank(Endpoint& endpoint, std::uint32_t context = 1)
       : endpoint_(endpoint), context_(context) {

@@ -67,13 +67,23 @@ class Rank {
   }
 
   int carry_send(const TensorView& data, int dst, const OpOptions& op = {}) {
-    return endpoint_->carry(options_of(op), {true, data, dst, op.timeout});
+    return carry({true, data, dst}, op);
   }
   int carry_recv(const TensorView& data, int src, const OpOptions& op = {}) {
-    return endpoint_->carry(options_of(op), {false, data, src, op.timeout});
+    return carry({false, data, src}, op);
   }
 
  private:
+  int carry(const Message& message, const OpOptions& op) {
+    struct Label final : CallLabel {
+      explicit Label(TransportOptions of) : of_(std::move(of)) {}
+      TransportOptions options() const override { return of_; }
+      TransportOptions of_;
+    };
+    const TransportOptions options = options_of(op);
+    return endpoint_->carry(message, {options.members, options.channel, options.mode, op.timeout},
+                            Label(options));
+  }
   TransportOptions options_of(const OpOptions& op) const {
     TransportOptions options;
     options.members = op.members.empty() ? Members::everybody(size_) : Members(op.members);

@@ -1,0 +1,19 @@
+// Copies of host memory. A large one goes past the caches: what it writes would push out what is in them, and
+// would first be read from memory only to be overwritten there (a third of the traffic).
+#pragma once
+
+#include <cstddef>
+
+namespace dist {
+
+// From this size on, half of a second-level cache and more.
+inline constexpr std::size_t past_cache_bytes = std::size_t{256} << 10;
+
+// As memcpy. `whole`: bytes of what this is a part of. Whoever sees a later store of this thread sees the
+// copy.
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole);
+inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  copy_bytes(to, from, bytes, bytes);
+}
+
+}  // namespace dist
