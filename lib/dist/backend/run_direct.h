@@ -18,7 +18,8 @@ namespace dist {
 template <class Call, class Peers>
 class DirectViews {
  public:
-  DirectViews(const Peers& peers, const TensorList& tensors, bool shared) : views_(tensors.size()) {
+  DirectViews(const Peers& peers, const TensorList& tensors, bool shared)
+      : tensors_(tensors), views_(tensors.size()) {
     for (std::size_t i = 0; i < tensors.size(); ++i) views_.set(i, tensors[i]);
     if constexpr (!Call::has_windows) {
       if (!shared || peers.size() == 1 || Call::Round::fits(total_bytes(views_), tensors.size())) return;
@@ -27,7 +28,11 @@ class DirectViews {
     }
   }
   operator std::span<const TensorView>() const { return views_; }
-  TensorView first() const { return views_.size() == 0 ? TensorView{} : views_[0]; }
+  TensorView first() const {
+    if (views_.size() == 0) return {};
+    if constexpr (Call::has_windows) return tensors_[0];  // nothing waits for what was just written
+    return views_[0];
+  }
   void copy_back() {
     if constexpr (!Call::has_windows)
       for (const Lent& place : lent_) copy(place.users, place.copy.flat());
@@ -46,6 +51,7 @@ class DirectViews {
     copy(views_[i], users);
   }
   struct Nothing {};
+  const TensorList& tensors_;
   ViewList views_;
   [[no_unique_address]] std::conditional_t<Call::has_windows, Nothing, std::vector<Lent>> lent_;
 };

@@ -81,8 +81,8 @@ bool is_defined(ReduceOp::Kind kind, DType dtype);
 // Where a tensor's memory is: the host's, or a GPU's.
 enum class DeviceType : std::uint8_t { cpu, cuda };
 
-// One device of this host.
-struct Device {
+// One device of this host. Aligned so that it ends a TensorView.
+struct alignas(8) Device {
   DeviceType type = DeviceType::cpu;  // which kind
   int index = 0;                      // which GPU of this host
   friend constexpr bool operator==(const Device&, const Device&) = default;

@@ -87,6 +87,99 @@ TEST_P(Carry, a_death_ends_it) {
   });
 }
 
+TEST_P(Carry, comes_behind_an_earlier_receive) {
+  run_world(GetParam(), [](Rank& me) {
+    constexpr int times = 50;
+    for (int i = 0; i < times && me.rank() < 2; ++i) {
+      const OpOptions op{.tag = 9, .point_to_point = true};
+      Message first(8, Memory::arena), second(8, Memory::arena);
+      if (me.rank() == 0) {
+        me.carry_send(first.write(0, 1, 2 * i).view(), 1, op);
+        me.carry_send(second.write(0, 1, 2 * i + 1).view(), 1, op);
+      } else {
+        auto net = me.open(op);
+        Request earlier = net->irecv(first.clear().view(), 0);
+        EXPECT_EQ(me.carry_recv(second.clear().view(), 0, op), 0);
+        earlier.wait();
+        first.check(0, 1, 2 * i);
+        second.check(0, 1, 2 * i + 1);
+      }
+    }
+  });
+}
+
+TEST_P(Carry, tags_are_taken_in_any_order) {
+  run_world(GetParam(), [](Rank& me) {
+    constexpr int tags = 20;
+    Message message(100, Memory::arena);
+    for (int i = 0; i < tags && me.rank() < 2; ++i) {
+      const int tag = me.rank() == 0 ? i : tags - 1 - i;
+      const OpOptions op{.tag = static_cast<std::uint64_t>(tag), .point_to_point = true};
+      if (me.rank() == 0) {
+        me.carry_send(message.write(0, 1, tag).view(), 1, op);
+      } else {
+        me.carry_recv(message.clear().view(), 0, op);
+        message.check(0, 1, tag);
+      }
+    }
+  });
+}
+
+TEST_P(Carry, goes_on_after_a_refusal) {
+  run_world(GetParam(), [](Rank& me) {
+    if (me.rank() > 1) return;
+    const OpOptions op{.tag = 3, .mode = SendMode::rendezvous, .point_to_point = true};
+    Message large(64, Memory::arena), out(32, Memory::arena), in(32, Memory::arena);
+    const auto misfit = error_of(
+        [&] { me.rank() == 0 ? me.carry_send(large.view(), 1, op) : me.carry_recv(in.view(), 0, op); });
+    expect_error(misfit, Errc::mismatch, {"64", "32"});
+    for (int i = 0; i < 200; ++i) {
+      if (me.rank() == 0) me.carry_send(out.write(0, 1, i).view(), 1, op);
+      me.carry_recv(in.clear().view(), 1 - me.rank(), op);
+      in.check(1 - me.rank(), me.rank(), i);
+      if (me.rank() == 1) me.carry_send(out.write(1, 0, i).view(), 0, op);
+    }
+  });
+}
+
+TEST_P(Carry, a_send_ends_when_its_receive_is_there) {
+  std::atomic<bool> receives{false};
+  run_world(GetParam(), [&](Rank& me) {
+    const OpOptions op{.mode = SendMode::rendezvous, .point_to_point = true};
+    Message message(8, Memory::arena);
+    if (me.rank() == 0) {
+      me.carry_send(message.view(), 1, op);
+      EXPECT_TRUE(receives.load());
+    } else if (me.rank() == 1) {
+      std::this_thread::sleep_for(20ms);
+      receives = true;
+      me.carry_recv(message.view(), 0, op);
+    }
+  });
+}
+
+TEST_P(Carry, threads_of_a_rank_do_not_meet_each_others_answers) {
+  run_world(GetParam(), [](Rank& me) {
+    if (me.rank() > 1) return;
+    const auto work = [&](std::uint64_t tag) {
+      const OpOptions op{.tag = tag, .mode = SendMode::rendezvous, .point_to_point = true};
+      Message message(40, Memory::arena);
+      for (int i = 0; i < 300; ++i) {
+        const int number = static_cast<int>(tag) * 1000 + i;
+        if (me.rank() == 0) {
+          me.carry_send(message.write(0, 1, number).view(), 1, op);
+        } else {
+          me.carry_recv(message.clear().view(), 0, op);
+          message.check(0, 1, number);
+        }
+      }
+    };
+    std::thread other(work, 1);
+    work(2);
+    other.join();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, Carry,
                          testing::Values(World{2, "auto"}, World{2, "tcp"}, World{4, "auto"},
                                          World{3, "auto", {"a", "b", "a"}}),

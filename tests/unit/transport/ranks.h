@@ -74,7 +74,7 @@ class Rank {
   }
 
  private:
-  int carry(const Message& message, const OpOptions& op) {
+  int carry(const dist::Message& message, const OpOptions& op) {
     struct Label final : CallLabel {
       explicit Label(TransportOptions of) : of_(std::move(of)) {}
       TransportOptions options() const override { return of_; }
