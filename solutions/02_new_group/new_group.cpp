@@ -42,9 +42,10 @@ double half_sum(const Halves& halves, double mine) {
 std::array<double, 2> both_sums(const Halves& halves, double mine) {
   // What is not known here must lose against every sum, the negative ones too.
   auto sums = dist::full({2}, -std::numeric_limits<double>::infinity(), DType::f64);
-  sums.data<double>()[halves.lower.is_member() ? 0 : 1] = half_sum(halves, mine);
+  sums[halves.lower.is_member() ? 0 : 1].fill_(half_sum(halves, mine));
   dist::all_reduce(sums, ReduceOp::max);
-  return {sums.data<double>()[0], sums.data<double>()[1]};
+  const auto both = sums.to_vector<double>();  // on the host, wherever the sums are
+  return {both[0], both[1]};
 }
 
 Mesh make_mesh(int rows, int columns) {
