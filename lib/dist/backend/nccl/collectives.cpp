@@ -23,6 +23,14 @@ struct Flight {
   TensorView in(int r) const { return operation.inputs[static_cast<std::size_t>(r)]; }
   TensorView out(int r) const { return operation.outputs[static_cast<std::size_t>(r)]; }
 
+  // For one rank NCCL runs a kernel only to scale, which leaves out the end of some sizes and runs on the
+  // thread's current device. So it copies, and run() scales.
+  ReduceOp op() const {
+    const auto kind = operation.op.kind();
+    const bool scales = kind == ReduceOp::Kind::avg || kind == ReduceOp::Kind::premul_sum;
+    return size == 1 && scales ? ReduceOp::sum : operation.op;
+  }
+
   // Nothing is sent for no elements, nor to oneself.
   void send(const TensorView& view, int peer) const {
     if (view.count > 0 && peer != rank) library.send(comm, view, peer, stream);
@@ -57,9 +65,9 @@ void all_gather(const Flight& f) {
 }
 
 void reduce_scatter(const Flight& f) {
-  if (f.joined) return f.library.reduce_scatter(f.comm, f.joined->view(), f.out(), f.operation.op, f.stream);
+  if (f.joined) return f.library.reduce_scatter(f.comm, f.joined->view(), f.out(), f.op(), f.stream);
   for (int r = 0; r < f.size; ++r)
-    f.library.reduce(f.comm, f.in(r), r == f.rank ? f.out() : f.in(r), f.operation.op, r, f.stream);
+    f.library.reduce(f.comm, f.in(r), r == f.rank ? f.out() : f.in(r), f.op(), r, f.stream);
 }
 
 // What this rank sends itself.
@@ -74,9 +82,8 @@ void copy_own(const Operation& operation, int rank) {
 void enqueue(const Flight& f) {
   const Operation& operation = f.operation;
   switch (operation.kind) {
-    case OpKind::all_reduce: return f.library.all_reduce(f.comm, f.out(), f.out(), operation.op, f.stream);
-    case OpKind::reduce:
-      return f.library.reduce(f.comm, f.out(), f.out(), operation.op, operation.root, f.stream);
+    case OpKind::all_reduce: return f.library.all_reduce(f.comm, f.out(), f.out(), f.op(), f.stream);
+    case OpKind::reduce: return f.library.reduce(f.comm, f.out(), f.out(), f.op(), operation.root, f.stream);
     case OpKind::broadcast: return f.library.broadcast(f.comm, f.out(), f.out(), operation.root, f.stream);
     case OpKind::scatter: return scatter(f);
     case OpKind::gather: return gather(f);
@@ -105,6 +112,8 @@ void run(Communicator& communicator, const Operation& operation, const Patience&
       },
       patience);
   if (joined && operation.kind == OpKind::all_gather) joined->spread(operation.outputs);
+  if (size == 1 && operation.op.kind() == ReduceOp::Kind::premul_sum)
+    scale(operation.outputs[0], operation.op.factor());
 }
 
 }  // namespace dist::nccl
