@@ -1,11 +1,13 @@
 // The nccl backend on a fake NCCL and the fake device: everything but NCCL itself; what goes wrong is in
 // nccl_failures_test.cpp.
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "dist/backend/nccl/communicator.h"
 #include "dist/core/device.h"
 #include "dist/dist.h"
 
@@ -331,10 +333,22 @@ TEST_F(NcclTest, WhatNcclHasNotIsRefusedBeforeAnythingMoves) {
       on_nccl());
 }
 
+// A launch takes some ten microseconds, a rest a millisecond.
+TEST_F(NcclTest, NobodyRestsWhileNcclLaunches) {
+  nccl::Communicator alone(nccl::library(), gpu, fake->begin(gpu, 1, fake->make_id(), 0), 0, 1);
+  fake->launch_for(3);
+  int rests = 0;
+  for (int i = 0; i < 100; ++i)
+    alone.run([](nccl::Library&, nccl::Comm) {}, {.look = [&] { ++rests; }, .doing = ""});
+  EXPECT_LT(rests, 50) << "a machine that is busy may be too slow now and then";
+}
+
 // NCCL itself, without a GPU: the library is there, and has every function that is called.
 TEST(NcclLibrary, IsFoundWithAllItsFunctions) {
   try {
+    const ScopedEnv asked("NCCL_COMM_BLOCKING", "1");
     EXPECT_EQ(nccl::open_library()->version().substr(0, 2), "2.");
+    EXPECT_STREQ(std::getenv("NCCL_COMM_BLOCKING"), "0") << "nothing of NCCL's may block";
   } catch (const Error& error) {
     const std::string why = error.what();
     EXPECT_EQ(why.find("this NCCL has no"), std::string::npos) << why;
