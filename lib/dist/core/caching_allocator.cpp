@@ -119,17 +119,23 @@ EventHandle CachingAllocator::take_event() {
   return event;
 }
 
-void CachingAllocator::drop_reached(Leaving& leaving) {
+// `behind`: streams that have not even reached the mark of an earlier block.
+void CachingAllocator::drop_reached(Leaving& leaving, std::set<StreamHandle>& behind) {
   std::erase_if(leaving.uses, [&](const auto& use) {
-    if (!api_.is_done(device_, use.second)) return false;
+    if (behind.contains(use.first)) return false;
+    if (!api_.is_done(device_, use.second)) {
+      behind.insert(use.first);
+      return false;
+    }
     spare_events_.push_back(use.second);
     return true;
   });
 }
 
 void CachingAllocator::collect() {
+  std::set<StreamHandle> behind;
   std::erase_if(leaving_, [&](Leaving& leaving) {
-    drop_reached(leaving);
+    drop_reached(leaving, behind);
     if (!leaving.uses.empty()) return false;
     leaving_bytes_ -= leaving.block.size;
     leaving.piece->blocks.deallocate(leaving.block.offset);

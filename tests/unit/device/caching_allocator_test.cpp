@@ -182,6 +182,21 @@ TEST_F(CachingAllocatorTest, EventsAreUsedAgain) {
   EXPECT_LE(fake->handles_alive(), 4U) << "two streams, two events";
 }
 
+// A stream that has not reached one mark has not reached a later one.
+TEST_F(CachingAllocatorTest, AStreamIsAskedOnceHoweverMuchWaitsForIt) {
+  std::vector<void*> blocks;
+  for (int i = 0; i < 50; ++i) blocks.push_back(cache.allocate(1000, a.handle()));
+  fake->hold_all(true);
+  for (void* const block : blocks) free_after(block, {a.handle(), b.handle()});
+  const std::size_t before = fake->questions();
+  (void)cache.allocate(100'000, a.handle());
+  EXPECT_EQ(fake->questions() - before, 2U) << "two streams";
+  fake->hold_all(false);
+  a.synchronize();
+  b.synchronize();
+  EXPECT_EQ(cache.allocate(1000, a.handle()), blocks[0]) << "all are free again";
+}
+
 // Tensors on it, from several threads with a stream each: every element as it must be.
 TEST(CachedDevice, TensorsOfManyThreadsDoNotMeet) {
   const FakeDeviceGuard fake(
