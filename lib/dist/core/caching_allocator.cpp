@@ -53,6 +53,7 @@ void* CachingAllocator::allocate(std::size_t bytes, StreamHandle stream) {
   wait_for_leaving(lock);
   if (void* found = find_free(bytes)) return found;
   give_back_free_pieces(lock);
+  if (void* found = find_kept(bytes)) return found;
   return in_new_piece(bytes);
 }
 
@@ -60,6 +61,15 @@ void* CachingAllocator::allocate(std::size_t bytes, StreamHandle stream) {
 void* CachingAllocator::find_free(std::size_t bytes) {
   for (Piece& piece : pieces_) {
     if (piece.all.bytes != piece_size(bytes)) continue;
+    if (const auto block = piece.blocks.allocate(bytes)) return piece.all.base + block->offset;
+  }
+  return nullptr;
+}
+
+// In a piece that cannot be given back: the only memory left, whatever it was for.
+void* CachingAllocator::find_kept(std::size_t bytes) {
+  for (Piece& piece : pieces_) {
+    if (!piece.kept) continue;
     if (const auto block = piece.blocks.allocate(bytes)) return piece.all.base + block->offset;
   }
   return nullptr;

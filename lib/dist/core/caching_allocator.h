@@ -71,6 +71,7 @@ class CachingAllocator {
   Piece* piece_of(const void* pointer);
   void* find_free(std::size_t bytes);
   void* find_leaving(std::size_t bytes, StreamHandle stream);
+  void* find_kept(std::size_t bytes);
   void drop_reached(Leaving& block, std::set<StreamHandle>& behind);
   void collect();
   void* in_new_piece(std::size_t bytes);

@@ -155,6 +155,20 @@ TEST_F(CachingAllocatorTest, APieceThatOthersMayMapIsOnlyUsedAgain) {
   EXPECT_EQ(cache.allocate(1000, b.handle()), block);
 }
 
+TEST_F(CachingAllocatorTest, AFullDeviceUsesAPieceThatOthersMayMapForWhatFits) {
+  std::vector<void*> large;
+  for (const std::size_t size : {50 * mib, 40 * mib}) {
+    large.push_back(cache.allocate(size, a.handle()));
+    cache.keep(large.back());
+  }
+  for (void* const each : large) free_after(each, {});
+  EXPECT_EQ(cache.allocate(38 * mib, a.handle()), large[0]);
+  EXPECT_EQ(cache.allocation_of(cache.allocate(1000, a.handle())).base, large[0]) << "there is room left";
+  EXPECT_EQ(cache.allocate(20 * mib, a.handle()), large[1]);
+  EXPECT_DIST_ERROR(cache.allocate(30 * mib, a.handle()), Errc::resource, "no room");
+  EXPECT_EQ(given_back, 0);
+}
+
 TEST_F(CachingAllocatorTest, ABlockWhoseUseCannotBeMarkedStaysInUse) {
   void* const block = cache.allocate(1000, a.handle());
   const std::size_t before = cache.in_use();
