@@ -19,8 +19,7 @@ struct Advice {
 };
 constexpr std::string_view build_for_it =
     "this build has no code for this GPU, or newer code than its driver knows; configure with "
-    "CUDAARCHS=native, "
-    "or install a newer driver";
+    "CUDAARCHS=native, or install a newer driver";
 constexpr std::array advices{
     Advice{cudaErrorMemoryAllocation, "use smaller tensors, or free some"},
     Advice{
