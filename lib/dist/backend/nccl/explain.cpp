@@ -17,8 +17,8 @@ constexpr std::string_view one_gpu =
     "NCCL refuses two ranks on one GPU: start as many ranks as there are GPUs, use backend \"cuda\", or set "
     "DIST_NCCL_SHARE_GPU=1, which is slow and for tests";
 
-// The first that fits counts. NCCL's last line may be of an earlier error: that another rank has ended says
-// the result itself, so it comes before all that would not be its reason.
+// The first that fits counts. NCCL's last line may be of an earlier error. That another rank has ended is
+// what the result itself says, so only what could be its reason goes before it.
 constexpr std::array meanings{
     Meaning{"no socket interface",
             "set NCCL_SOCKET_IFNAME to a network interface that all hosts share (ip addr)"},

@@ -35,7 +35,7 @@ void* load() {
 }
 
 Functions find_all() {
-  ::setenv("NCCL_COMM_BLOCKING", "0", 1);  // 1 would overrule begin(), and no wait had an end
+  ::setenv("NCCL_COMM_BLOCKING", "0", 1);  // 1 would overrule begin(), and waits would have no end
   void* const handle = load();
   Functions f;
 #define DIST_NCCL(name)                                                \
