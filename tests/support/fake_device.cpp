@@ -189,7 +189,9 @@ void FakeDevice::stream_wait(Device device, StreamHandle handle, EventHandle eve
   stream(device, handle).enqueue([mark] { mark->wait(); });
 }
 
-bool FakeDevice::is_done(Device, EventHandle event) {
+bool FakeDevice::is_done(Device device, EventHandle event) {
+  ++questions_;
+  if (events_fail_) fail(Errc::internal, "{}: an illegal memory access was encountered", device.str());
   const auto mark = last_of(event);
   return !mark || mark->is_reached();
 }

@@ -95,6 +95,8 @@ class FakeDevice final : public DeviceApi {
   std::size_t host_pages_registered();
   bool is_registered_host(const void* pointer);
   void fail_kernels(Device device, bool fail);              // as a launch that CUDA refuses
+  void fail_events(bool fail) { events_fail_ = fail; }      // is_done(): as after an illegal access
+  std::size_t questions() const { return questions_; }      // is_done()
   std::size_t reductions() const { return reductions_; }    // kernels launched
   std::size_t detours() const { return detours_; }          // copies from or to host memory not registered
   std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered
@@ -142,7 +144,8 @@ class FakeDevice final : public DeviceApi {
   };
   std::map<const std::byte*, HostPages> host_pages_;
   std::uint64_t streams_made_ = 0;
-  std::atomic<std::size_t> reductions_{0}, detours_{0}, stray_flags_{0};
+  std::atomic<std::size_t> reductions_{0}, detours_{0}, stray_flags_{0}, questions_{0};
+  std::atomic<bool> events_fail_{false};
   bool held_ = false;
 };
 

@@ -74,6 +74,10 @@ bool FakeNccl::is_busy(nccl::Comm comm) {
   if (!broken_.empty()) fail(Errc::internal, "{}", nccl::explain("NCCL", "unhandled system error", broken_));
   const World& world = *of(comm).world;
   if (world.joined < world.ranks || of(comm).splits > world.splits) return true;
+  if (looks_left_ > 0) {
+    --looks_left_;
+    return true;
+  }
   if (!refuses_one_gpu_) return false;
   for (std::size_t r = 0; r < world.devices.size(); ++r)
     for (std::size_t other = 0; other < r; ++other)
@@ -114,6 +118,10 @@ void FakeNccl::break_comms(std::string why) {
 void FakeNccl::refuse_one_gpu(bool refuse) {
   const std::scoped_lock lock(mutex_);
   refuses_one_gpu_ = refuse;
+}
+void FakeNccl::launch_for(int looks) {
+  const std::scoped_lock lock(mutex_);
+  looks_of_a_launch_ = looks;
 }
 int FakeNccl::comms_alive() {
   const std::scoped_lock lock(mutex_);

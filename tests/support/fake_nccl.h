@@ -46,9 +46,10 @@ class FakeNccl final : public nccl::Library {
   void refuse_ids(std::string why);   // make_id() fails
   void break_comms(std::string why);  // every communicator's state from now on; empty: none's
   void refuse_one_gpu(bool refuse);   // as NCCL does: "Duplicate GPU detected"
+  void launch_for(int looks);         // how often is_busy() says yes after an operation
   int comms_alive();
   std::size_t ids_made();
-  std::vector<std::string> misuse();  // ranks that called different things
+  std::vector<std::string> misuse();  // ranks that called different things, or what NCCL does wrong
   std::vector<std::string> groups();  // "all_reduce", "send recv recv", ...: of each operation
 
  private:
@@ -111,6 +112,7 @@ class FakeNccl final : public nccl::Library {
   std::map<std::uint64_t, std::weak_ptr<World>> worlds_;
   std::uint64_t ids_ = 0;
   int alive_ = 0;
+  int looks_of_a_launch_ = 0, looks_left_ = 0;
   bool refuses_one_gpu_ = false;
   std::string refused_, broken_;
   std::vector<std::string> misuse_, groups_;

@@ -33,6 +33,8 @@ void FakeNccl::begin_group() { ++group_depth; }
 void FakeNccl::end_group() {
   if (--group_depth > 0) return;
   for (const auto& end : std::exchange(group_ends, {})) end();
+  const std::scoped_lock lock(mutex_);
+  looks_left_ = looks_of_a_launch_;
 }
 
 // What a group calls on one stream becomes one piece of work.
@@ -103,6 +105,9 @@ void FakeNccl::join(Rank& rank, Piece& piece) {
       misuse_.push_back(fmt::format("\"{}\" and \"{}\"", meeting.calls[0]->what, call->what));
       return;  // as kernels of NCCL that do not fit: it hangs
     }
+  const ReduceOp::Kind op = meeting.calls[0]->op.kind();
+  if (world.ranks == 1 && (op == ReduceOp::Kind::avg || op == ReduceOp::Kind::premul_sum))
+    misuse_.push_back(fmt::format("{} of one rank leaves out the end of some sizes", name(op)));
   work(meeting, world);
   meeting.done = true;
 }

@@ -12,6 +12,8 @@ namespace {
 // How long a stream may take to pass work that was let go: kernels that run on, or somebody else's work.
 constexpr Timeout passing_time = std::chrono::seconds(2);
 constexpr Timeout rest = std::chrono::microseconds(500);
+// Within which the death of a rank is known.
+constexpr Timeout telling_time = std::chrono::milliseconds(100);
 }  // namespace
 
 void StreamWatch::stop() {
@@ -60,7 +62,7 @@ void StreamWatch::loop() {
 bool StreamWatch::has_ended(Watched& front) {
   if (front.has_failed) return is_over(front);
   try {
-    const bool done = front.points->done.is_done();
+    const bool done = is_done(front);
     callbacks_.look(front.operation);  // after the question: what let the stream go was told before
     if (!done) {
       callbacks_.wait_a_little();
@@ -75,6 +77,19 @@ bool StreamWatch::has_ended(Watched& front) {
   front.has_failed = true;
   if (!patience_) patience_ = Deadline::after(passing_time);
   return false;
+}
+
+// When a rank dies its memory goes, and the devices that were reading it break. Then the death is the reason.
+bool StreamWatch::is_done(const Watched& front) {
+  try {
+    return front.points->done.is_done();
+  } catch (const Error&) {
+    // Only the first that fails: what comes after it fails for its reason.
+    for (const Deadline told = Deadline::after(telling_time); !patience_ && !told.passed();)
+      callbacks_.wait_a_little();
+    callbacks_.look(front.operation);
+    throw;
+  }
 }
 
 void StreamWatch::expect(const Watched& front) {

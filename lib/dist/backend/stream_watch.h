@@ -45,6 +45,7 @@ class StreamWatch {
   };
   void loop();
   bool has_ended(Watched& front);
+  bool is_done(const Watched& front);
   void expect(const Watched& front);
   bool is_over(const Watched& failed);
 

@@ -53,6 +53,7 @@ void* CachingAllocator::allocate(std::size_t bytes, StreamHandle stream) {
   wait_for_leaving(lock);
   if (void* found = find_free(bytes)) return found;
   give_back_free_pieces(lock);
+  if (void* found = find_kept(bytes)) return found;
   return in_new_piece(bytes);
 }
 
@@ -60,6 +61,15 @@ void* CachingAllocator::allocate(std::size_t bytes, StreamHandle stream) {
 void* CachingAllocator::find_free(std::size_t bytes) {
   for (Piece& piece : pieces_) {
     if (piece.all.bytes != piece_size(bytes)) continue;
+    if (const auto block = piece.blocks.allocate(bytes)) return piece.all.base + block->offset;
+  }
+  return nullptr;
+}
+
+// In a piece that cannot be given back: the only memory left, whatever it was for.
+void* CachingAllocator::find_kept(std::size_t bytes) {
+  for (Piece& piece : pieces_) {
+    if (!piece.kept) continue;
     if (const auto block = piece.blocks.allocate(bytes)) return piece.all.base + block->offset;
   }
   return nullptr;
@@ -119,17 +129,23 @@ EventHandle CachingAllocator::take_event() {
   return event;
 }
 
-void CachingAllocator::drop_reached(Leaving& leaving) {
+// `behind`: streams that have not even reached the mark of an earlier block.
+void CachingAllocator::drop_reached(Leaving& leaving, std::set<StreamHandle>& behind) {
   std::erase_if(leaving.uses, [&](const auto& use) {
-    if (!api_.is_done(device_, use.second)) return false;
+    if (behind.contains(use.first)) return false;
+    if (!api_.is_done(device_, use.second)) {
+      behind.insert(use.first);
+      return false;
+    }
     spare_events_.push_back(use.second);
     return true;
   });
 }
 
 void CachingAllocator::collect() {
+  std::set<StreamHandle> behind;
   std::erase_if(leaving_, [&](Leaving& leaving) {
-    drop_reached(leaving);
+    drop_reached(leaving, behind);
     if (!leaving.uses.empty()) return false;
     leaving_bytes_ -= leaving.block.size;
     leaving.piece->blocks.deallocate(leaving.block.offset);

@@ -12,6 +12,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -70,7 +71,8 @@ class CachingAllocator {
   Piece* piece_of(const void* pointer);
   void* find_free(std::size_t bytes);
   void* find_leaving(std::size_t bytes, StreamHandle stream);
-  void drop_reached(Leaving& block);
+  void* find_kept(std::size_t bytes);
+  void drop_reached(Leaving& block, std::set<StreamHandle>& behind);
   void collect();
   void* in_new_piece(std::size_t bytes);
   EventHandle take_event();

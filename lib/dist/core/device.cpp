@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include <unistd.h>
+
 #include "dist/core/cuda/make.h"
 #include "dist/core/fail.h"
 
@@ -13,9 +15,14 @@ namespace {
 
 constexpr std::size_t device_types = 2;
 
+struct Registered {
+  std::shared_ptr<DeviceApi> api;
+  pid_t process = 0;  // which it works in
+};
+
 struct Registry {
   std::mutex mutex;
-  std::array<std::shared_ptr<DeviceApi>, device_types> apis;
+  std::array<Registered, device_types> apis;
 };
 
 Registry& registry() {
@@ -45,15 +52,23 @@ DeviceApi& device_api(DeviceType type) {
   if (type == DeviceType::cpu) fail(Errc::internal, "the CPU has no device api; its kernels run directly");
   auto& all = registry();
   const std::scoped_lock lock(all.mutex);
-  auto& api = all.apis[slot(type)];
-  if (!api) api = make_cuda_device_api();
+  auto& [api, process] = all.apis[slot(type)];
+  if (!api) {
+    api = make_cuda_device_api();
+    process = ::getpid();
+  }
+  if (process != ::getpid())
+    fail(Errc::unsupported,
+         "no GPU can be used in a process that was forked from one that had asked for a GPU; start the ranks "
+         "before that, or by distrun, or keep tensors on the cpu");
   return *api;
 }
 
 void set_device_api(DeviceType type, std::shared_ptr<DeviceApi> api) {
   auto& all = registry();
+  Registered by{std::move(api), ::getpid()};
   const std::scoped_lock lock(all.mutex);
-  std::swap(all.apis[slot(type)], api);
+  std::swap(all.apis[slot(type)], by);
 }
 
 StreamHandle current_stream(Device device) {

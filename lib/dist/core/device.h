@@ -88,7 +88,7 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
 };
 
 // The implementation for cuda devices; Error{unsupported} saying how to get one when this build or this
-// machine has none.
+// machine has none, or when this process was forked after the first call: devices do not survive fork().
 DeviceApi& device_api(DeviceType type);
 // Puts another in its place (tests); nullptr: the build's own. Tensors keep the one they came from.
 void set_device_api(DeviceType type, std::shared_ptr<DeviceApi> api);

@@ -155,6 +155,20 @@ TEST_F(CachingAllocatorTest, APieceThatOthersMayMapIsOnlyUsedAgain) {
   EXPECT_EQ(cache.allocate(1000, b.handle()), block);
 }
 
+TEST_F(CachingAllocatorTest, AFullDeviceUsesAPieceThatOthersMayMapForWhatFits) {
+  std::vector<void*> large;
+  for (const std::size_t size : {50 * mib, 40 * mib}) {
+    large.push_back(cache.allocate(size, a.handle()));
+    cache.keep(large.back());
+  }
+  for (void* const each : large) free_after(each, {});
+  EXPECT_EQ(cache.allocate(38 * mib, a.handle()), large[0]);
+  EXPECT_EQ(cache.allocation_of(cache.allocate(1000, a.handle())).base, large[0]) << "there is room left";
+  EXPECT_EQ(cache.allocate(20 * mib, a.handle()), large[1]);
+  EXPECT_DIST_ERROR(cache.allocate(30 * mib, a.handle()), Errc::resource, "no room");
+  EXPECT_EQ(given_back, 0);
+}
+
 TEST_F(CachingAllocatorTest, ABlockWhoseUseCannotBeMarkedStaysInUse) {
   void* const block = cache.allocate(1000, a.handle());
   const std::size_t before = cache.in_use();
@@ -180,6 +194,21 @@ TEST_F(CachingAllocatorTest, EventsAreUsedAgain) {
     b.synchronize();
   }
   EXPECT_LE(fake->handles_alive(), 4U) << "two streams, two events";
+}
+
+// A stream that has not reached one mark has not reached a later one.
+TEST_F(CachingAllocatorTest, AStreamIsAskedOnceHoweverMuchWaitsForIt) {
+  std::vector<void*> blocks;
+  for (int i = 0; i < 50; ++i) blocks.push_back(cache.allocate(1000, a.handle()));
+  fake->hold_all(true);
+  for (void* const block : blocks) free_after(block, {a.handle(), b.handle()});
+  const std::size_t before = fake->questions();
+  (void)cache.allocate(100'000, a.handle());
+  EXPECT_EQ(fake->questions() - before, 2U) << "two streams";
+  fake->hold_all(false);
+  a.synchronize();
+  b.synchronize();
+  EXPECT_EQ(cache.allocate(1000, a.handle()), blocks[0]) << "all are free again";
 }
 
 // Tensors on it, from several threads with a stream each: every element as it must be.

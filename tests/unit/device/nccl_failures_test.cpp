@@ -160,6 +160,14 @@ TEST(NcclErrors, SayWhatToDo) {
       explain("ncclCommInitRankConfig", "unhandled cuda error", "CUDA driver version is insufficient\n"),
       "ncclCommInitRankConfig: CUDA driver version is insufficient (unhandled cuda error); install a newer "
       "driver (nvidia-smi shows the CUDA version it serves)");
+  const std::string_view left = "remote process exited or there was a network error",
+                         shared = "Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1000",
+                         newer = "Multiple Ranks are using the same GPU/Partition.";
+  for (const std::string_view said : {shared, newer})
+    EXPECT_NE(explain("NCCL", "invalid usage", said).find("DIST_NCCL_SHARE_GPU=1"), std::string::npos)
+        << said;
+  const std::string of_peer = explain("NCCL", left, shared);  // a warning of another group's, long ago
+  EXPECT_TRUE(of_peer.ends_with("another rank has ended; its own error says why")) << of_peer;
   EXPECT_EQ(explain("ncclSend", "internal error", ""),
             "ncclSend: internal error; NCCL_DEBUG=WARN shows what NCCL saw");
 }

@@ -1,11 +1,13 @@
 // The nccl backend on a fake NCCL and the fake device: everything but NCCL itself; what goes wrong is in
 // nccl_failures_test.cpp.
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "dist/backend/nccl/communicator.h"
 #include "dist/core/device.h"
 #include "dist/dist.h"
 
@@ -24,7 +26,8 @@ class NcclSweep : public testing::TestWithParam<int> {};
 
 TEST_P(NcclSweep, GivesWhatTheHostGives) {
   for (const auto rest : {std::chrono::microseconds(0), std::chrono::microseconds(20)}) {
-    const FakeNcclGuard fake(FakeDeviceOptions{.count = 3, .longest_rest = rest});
+    const FakeNcclGuard fake(
+        FakeDeviceOptions{.count = 3, .longest_rest = rest, .caches = rest > std::chrono::microseconds(0)});
     run_ranks(
         GetParam(),
         [&](int rank) {
@@ -76,6 +79,35 @@ TEST_F(NcclTest, ListsAreOneCallWhereTheyCanBe) {
       },
       on_nccl());
   EXPECT_EQ(fake->groups(), (std::vector<std::string>{"all_gather", "reduce_scatter"}));
+}
+
+// Where its tensors lie is a rank's own affair, which its calls of NCCL must not depend on.
+TEST(NcclLists, LieBehindEachOtherOnSomeRanksAndApartOnOthers) {
+  const FakeNcclGuard fake(FakeDeviceOptions{.caches = true});
+  run_ranks(
+      2,
+      [&](int rank) {
+        const Device gpu = cuda(0);
+        const auto list_of = [&](double value) {
+          const Tensor whole = full({2000}, value, DType::i64, gpu);
+          std::vector<Tensor> list{whole.narrow(0, 1000), whole.narrow(1000, 1000)};
+          if (rank == 1) list[1] = full({1000}, value, DType::i64, gpu);
+          return list;
+        };
+        auto all = list_of(0);
+        all_gather(all, full({1000}, rank + 1, DType::i64, gpu));
+        EXPECT_TRUE(equal(all[0], full({1000}, 1, DType::i64)));
+        EXPECT_TRUE(equal(all[1], full({1000}, 2, DType::i64)));
+        Tensor out = zeros({1000}, DType::i64, gpu);
+        auto list = list_of(rank + 1);
+        list[static_cast<std::size_t>(1 - rank)].fill_(10 * (rank + 1));
+        reduce_scatter(out, list);
+        EXPECT_TRUE(equal(out, full({1000}, rank == 0 ? 21 : 12, DType::i64))) << out.str();
+      },
+      on_nccl());
+  EXPECT_EQ(fake->groups(),
+            (std::vector<std::string>{"all_gather", "all_gather", "reduce_scatter", "reduce_scatter"}));
+  EXPECT_EQ(fake->misuse(), std::vector<std::string>{});
 }
 
 TEST_F(NcclTest, WhatARankSendsManyIsOneOperation) {
@@ -301,10 +333,22 @@ TEST_F(NcclTest, WhatNcclHasNotIsRefusedBeforeAnythingMoves) {
       on_nccl());
 }
 
+// A launch takes some ten microseconds, a rest a millisecond.
+TEST_F(NcclTest, NobodyRestsWhileNcclLaunches) {
+  nccl::Communicator alone(nccl::library(), gpu, fake->begin(gpu, 1, fake->make_id(), 0), 0, 1);
+  fake->launch_for(3);
+  int rests = 0;
+  for (int i = 0; i < 100; ++i)
+    alone.run([](nccl::Library&, nccl::Comm) {}, {.look = [&] { ++rests; }, .doing = ""});
+  EXPECT_LT(rests, 50) << "a machine that is busy may be too slow now and then";
+}
+
 // NCCL itself, without a GPU: the library is there, and has every function that is called.
 TEST(NcclLibrary, IsFoundWithAllItsFunctions) {
   try {
+    const ScopedEnv asked("NCCL_COMM_BLOCKING", "1");
     EXPECT_EQ(nccl::open_library()->version().substr(0, 2), "2.");
+    EXPECT_STREQ(std::getenv("NCCL_COMM_BLOCKING"), "0") << "nothing of NCCL's may block";
   } catch (const Error& error) {
     const std::string why = error.what();
     EXPECT_EQ(why.find("this NCCL has no"), std::string::npos) << why;

@@ -184,7 +184,9 @@ void NcclBackend::part() {
   role_ == Role::group ? meet_on_host(close_timeout) : meet_other_end();
   Operation leaving;
   leaving.timeout = close_timeout;
-  communicator_->close(patience_for(leaving));
+  Patience patience = patience_for(leaving);
+  patience.look = [] { dist::sleep(std::chrono::microseconds(500)); };  // the others may be gone by now
+  communicator_->close(patience);
 }
 
 bool available(std::string* why) {

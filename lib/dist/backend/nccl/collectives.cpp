@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "dist/backend/nccl/joined.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 
@@ -15,11 +16,20 @@ struct Flight {
   Comm comm;
   const int rank, size;
   const StreamHandle stream;
+  const std::optional<Joined>& joined;  // the list of an all_gather or a reduce_scatter
 
   TensorView in() const { return operation.inputs[0]; }
   TensorView out() const { return operation.outputs[0]; }
   TensorView in(int r) const { return operation.inputs[static_cast<std::size_t>(r)]; }
   TensorView out(int r) const { return operation.outputs[static_cast<std::size_t>(r)]; }
+
+  // For one rank NCCL runs a kernel only to scale, which leaves out the end of some sizes and runs on the
+  // thread's current device. So it copies, and run() scales.
+  ReduceOp op() const {
+    const auto kind = operation.op.kind();
+    const bool scales = kind == ReduceOp::Kind::avg || kind == ReduceOp::Kind::premul_sum;
+    return size == 1 && scales ? ReduceOp::sum : operation.op;
+  }
 
   // Nothing is sent for no elements, nor to oneself.
   void send(const TensorView& view, int peer) const {
@@ -29,27 +39,6 @@ struct Flight {
     if (view.count > 0 && peer != rank) library.recv(comm, view, peer, stream);
   }
 };
-
-bool in_one_allocation(const TensorView& a, const TensorView& b) {
-  try {
-    DeviceApi& api = device_api(a.device.type);
-    return api.allocation_of(a.device, a.data).id == api.allocation_of(b.device, b.data).id;
-  } catch (const Error&) {
-    return false;  // foreign memory
-  }
-}
-
-// The tensors as one, where they are equally long and lie behind each other.
-std::optional<TensorView> as_one(const TensorList& tensors) {
-  TensorView all = tensors[0];
-  for (std::size_t i = 1; i < tensors.size(); ++i) {
-    if (tensors[i].count != tensors[0].count || tensors[i].data != all.data + all.bytes())
-      return std::nullopt;
-    all.count += tensors[i].count;
-  }
-  if (tensors.size() > 1 && !in_one_allocation(tensors[0], tensors[tensors.size() - 1])) return std::nullopt;
-  return all;
-}
 
 void scatter(const Flight& f) {
   for (int r = 0; f.rank == f.operation.root && r < f.size; ++r) f.send(f.in(r), r);
@@ -68,19 +57,17 @@ void all_to_all(const Flight& f) {
   }
 }
 
-// Tensors that differ in length or lie apart: as many broadcasts, in one operation.
+// Tensors that differ in length: as many broadcasts, in one operation.
 void all_gather(const Flight& f) {
-  if (const auto all = as_one(f.operation.outputs); all && all->count == f.size * f.in().count)
-    return f.library.all_gather(f.comm, f.in(), *all, f.stream);
+  if (f.joined) return f.library.all_gather(f.comm, f.in(), f.joined->view(), f.stream);
   for (int r = 0; r < f.size; ++r)
     f.library.broadcast(f.comm, r == f.rank ? f.in() : f.out(r), f.out(r), r, f.stream);
 }
 
 void reduce_scatter(const Flight& f) {
-  if (const auto all = as_one(f.operation.inputs); all && all->count == f.size * f.out().count)
-    return f.library.reduce_scatter(f.comm, *all, f.out(), f.operation.op, f.stream);
+  if (f.joined) return f.library.reduce_scatter(f.comm, f.joined->view(), f.out(), f.op(), f.stream);
   for (int r = 0; r < f.size; ++r)
-    f.library.reduce(f.comm, f.in(r), r == f.rank ? f.out() : f.in(r), f.operation.op, r, f.stream);
+    f.library.reduce(f.comm, f.in(r), r == f.rank ? f.out() : f.in(r), f.op(), r, f.stream);
 }
 
 // What this rank sends itself.
@@ -95,9 +82,8 @@ void copy_own(const Operation& operation, int rank) {
 void enqueue(const Flight& f) {
   const Operation& operation = f.operation;
   switch (operation.kind) {
-    case OpKind::all_reduce: return f.library.all_reduce(f.comm, f.out(), f.out(), operation.op, f.stream);
-    case OpKind::reduce:
-      return f.library.reduce(f.comm, f.out(), f.out(), operation.op, operation.root, f.stream);
+    case OpKind::all_reduce: return f.library.all_reduce(f.comm, f.out(), f.out(), f.op(), f.stream);
+    case OpKind::reduce: return f.library.reduce(f.comm, f.out(), f.out(), f.op(), operation.root, f.stream);
     case OpKind::broadcast: return f.library.broadcast(f.comm, f.out(), f.out(), operation.root, f.stream);
     case OpKind::scatter: return scatter(f);
     case OpKind::gather: return gather(f);
@@ -116,11 +102,18 @@ void enqueue(const Flight& f) {
 void run(Communicator& communicator, const Operation& operation, const Patience& patience) {
   const int rank = communicator.rank(), size = communicator.size();
   copy_own(operation, rank);
+  std::optional<Joined> joined;
+  if (operation.kind == OpKind::all_gather) joined = Joined::of(operation.outputs);
+  if (operation.kind == OpKind::reduce_scatter) joined = Joined::of(operation.inputs);
+  if (joined && operation.kind == OpKind::reduce_scatter) joined->collect(operation.inputs);
   communicator.run(
       [&](Library& library, Comm comm) {
-        enqueue({operation, library, comm, rank, size, current_stream(operation.device())});
+        enqueue({operation, library, comm, rank, size, current_stream(operation.device()), joined});
       },
       patience);
+  if (joined && operation.kind == OpKind::all_gather) joined->spread(operation.outputs);
+  if (size == 1 && operation.op.kind() == ReduceOp::Kind::premul_sum)
+    scale(operation.outputs[0], operation.op.factor());
 }
 
 }  // namespace dist::nccl

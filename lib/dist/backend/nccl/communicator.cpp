@@ -1,6 +1,7 @@
 #include "dist/backend/nccl/communicator.h"
 
 #include <cstring>
+#include <thread>
 
 #include "dist/core/fail.h"
 
@@ -9,6 +10,8 @@ namespace {
 
 constexpr std::string_view id_key = "nccl/id";
 constexpr std::string_view refusal = "refused: ";  // in the id's place: the first rank could not make one
+// NCCL launches on a thread of its own, which takes some ten microseconds: less than any rest.
+constexpr Timeout launch_time = std::chrono::microseconds(300);
 
 }  // namespace
 
@@ -89,10 +92,15 @@ Comm Communicator::use() {
 }
 
 void Communicator::await(const Patience& patience, std::string_view what) {
+  const Deadline launched = Deadline::after(launch_time);
   for (;;) {
     {
       const std::scoped_lock lock(mutex_);
       if (!library_->is_busy(use())) return;
+    }
+    if (!launched.passed()) {
+      std::this_thread::yield();
+      continue;
     }
     patience.look();
     if (patience.deadline.passed())

@@ -13,23 +13,27 @@ struct Meaning {
   std::string_view advice;
 };
 
-// The first that fits counts.
+constexpr std::string_view one_gpu =
+    "NCCL refuses two ranks on one GPU: start as many ranks as there are GPUs, use backend \"cuda\", or set "
+    "DIST_NCCL_SHARE_GPU=1, which is slow and for tests";
+
+// The first that fits counts. NCCL's last line may be of an earlier error. That another rank has ended is
+// what the result itself says, so only what could be its reason goes before it.
 constexpr std::array meanings{
-    Meaning{"Duplicate GPU",
-            "NCCL refuses two ranks on one GPU: start as many ranks as there are GPUs, use backend "
-            "\"cuda\", or set DIST_NCCL_SHARE_GPU=1, which is slow and for tests"},
     Meaning{"no socket interface",
             "set NCCL_SOCKET_IFNAME to a network interface that all hosts share (ip addr)"},
     Meaning{"No route to host",
             "set NCCL_SOCKET_IFNAME to a network interface that all hosts share (ip addr)"},
     Meaning{"Connection refused", "did a rank end, or does a firewall close NCCL's ports?"},
+    Meaning{"remote process exited", "another rank has ended; its own error says why"},
+    Meaning{"Duplicate GPU", one_gpu},
+    Meaning{"Multiple Ranks are using the same GPU", one_gpu},  // newer NCCL's words for it
     Meaning{"driver version is insufficient",
             "install a newer driver (nvidia-smi shows the CUDA version it serves)"},
     Meaning{"out of memory",
             "use smaller tensors or fewer groups: each communicator takes memory of its own"},
     Meaning{"shared memory", "NCCL needs room in /dev/shm (docker run --ipc=host, or --shm-size=1g)"},
     Meaning{"/dev/shm", "NCCL needs room in /dev/shm (docker run --ipc=host, or --shm-size=1g)"},
-    Meaning{"remote process exited", "another rank has ended; its own error says why"},
     Meaning{"invalid usage",
             "do all ranks call the same collectives with equal sizes? DIST_DEBUG=detail compares them"},
 };

@@ -1,5 +1,6 @@
 // NCCL itself, found when it is first asked for: programs that do not use it neither load nor need it.
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -22,8 +23,9 @@ struct Functions {
 #undef DIST_NCCL
 };
 
+// The one whose header this was compiled with comes first: another may lack functions.
 void* load() {
-  for (const char* name : {"libnccl.so.2", "libnccl.so", DIST_NCCL_LIBRARY})
+  for (const char* name : {DIST_NCCL_LIBRARY, "libnccl.so.2", "libnccl.so"})
     if (void* const found = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
   const char* const why = ::dlerror();
   fail(Errc::unsupported,
@@ -33,6 +35,7 @@ void* load() {
 }
 
 Functions find_all() {
+  ::setenv("NCCL_COMM_BLOCKING", "0", 1);  // 1 would overrule begin(), and waits would have no end
   void* const handle = load();
   Functions f;
 #define DIST_NCCL(name)                                                \

@@ -1,5 +1,9 @@
 #include "dist/core/cuda/check.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include <cudaTypedefs.h>
 
 #include "dist/core/cuda/launch.h"
@@ -7,15 +11,42 @@
 
 namespace dist::cuda_detail {
 
+namespace {
+
+struct Advice {
+  cudaError_t error;
+  std::string_view text;
+};
+constexpr std::string_view build_for_it =
+    "this build has no code for this GPU, or newer code than its driver knows; configure with "
+    "CUDAARCHS=native, or install a newer driver";
+constexpr std::array advices{
+    Advice{cudaErrorMemoryAllocation, "use smaller tensors, or free some"},
+    Advice{
+        cudaErrorInitializationError,
+        "was this process forked from one that had used a GPU? start the ranks before that, or by distrun"},
+    Advice{cudaErrorDevicesUnavailable,
+           "another process may have it for itself: look at the compute mode in nvidia-smi -q"},
+    Advice{cudaErrorInsufficientDriver,
+           "install a newer driver (nvidia-smi shows the CUDA version it serves)"},
+    Advice{cudaErrorNoKernelImageForDevice, build_for_it},
+    Advice{cudaErrorUnsupportedPtxVersion, build_for_it},
+};
+constexpr std::string_view by_a_kernel = "if an earlier kernel caused it, CUDA_LAUNCH_BLOCKING=1 shows which";
+
+std::string_view advice_for(cudaError_t error) {
+  const auto found = std::ranges::find(advices, error, &Advice::error);
+  return found == advices.end() ? by_a_kernel : found->text;
+}
+
+}  // namespace
+
 void fail_call(cudaError_t error, Device device, const std::string& call) {
   forget(error);  // a later call would report it again
   const int rank = current_rank_label();
   const std::string who = rank >= 0 ? fmt::format("rank {}: ", rank) : std::string();
-  const bool no_memory = error == cudaErrorMemoryAllocation;
-  fail(no_memory ? Errc::resource : Errc::internal, "{}{} on {}: {}; {}", who, call, device.str(),
-       cudaGetErrorString(error),
-       no_memory ? "use smaller tensors, or free some"
-                 : "if an earlier kernel caused it, CUDA_LAUNCH_BLOCKING=1 shows which");
+  fail(error == cudaErrorMemoryAllocation ? Errc::resource : Errc::internal, "{}{} on {}: {}; {}", who, call,
+       device.str(), cudaGetErrorString(error), advice_for(error));
 }
 
 bool has_context(int device) {

@@ -58,8 +58,12 @@ template <class Function>
 Function driver(const char* symbol) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult status{};
+#if CUDART_VERSION >= 12050
   const cudaError_t error =
       cudaGetDriverEntryPointByVersion(symbol, &found, 12000, cudaEnableDefault, &status);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint(symbol, &found, cudaEnableDefault, &status);
+#endif
   forget(error);
   return error == cudaSuccess && status == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(found)
                                                                        : nullptr;

@@ -228,19 +228,28 @@ void CudaDevice::synchronize_event(Device device, EventHandle event) {
 
 void CudaDevice::register_host(Device device, void* pages, std::size_t bytes) {
   const UseDevice use(device);
-  const std::scoped_lock lock(mutex_);
-  if (!host_pages_.contains(pages))
+  const std::scoped_lock one_by_one(registering_);
+  auto* const at = static_cast<std::byte*>(pages);
+  const auto is_known = [&] {
+    const std::scoped_lock lock(mutex_);
+    return host_pages_.contains(at);
+  };
+  if (!is_known())
     ensure(cudaHostRegister(pages, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), device,
            "cudaHostRegister({})", bytes);
-  ++host_pages_[pages];
+  const std::scoped_lock lock(mutex_);
+  ++host_pages_[at];
 }
 
 void CudaDevice::unregister_host(Device device, void* pages) noexcept {
   const UseDevice use(device);
-  const std::scoped_lock lock(mutex_);
-  const auto found = host_pages_.find(pages);
-  if (found == host_pages_.end() || --found->second > 0) return;
-  host_pages_.erase(found);
+  const std::scoped_lock one_by_one(registering_);
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = host_pages_.find(static_cast<std::byte*>(pages));
+    if (found == host_pages_.end() || --found->second > 0) return;
+    host_pages_.erase(found);
+  }
   forget(cudaHostUnregister(pages));
 }
 

@@ -77,9 +77,10 @@ class CudaDevice final : public DeviceApi {
   StreamHandle take_spare(PerDevice& of);
   CUdeviceptr address_of(Device device, StreamFlag* flag);
 
-  std::mutex mutex_;  // of what changes: streams, and pages
+  std::mutex registering_;  // held for as long as CUDA takes for it
+  std::mutex mutex_;        // of what changes: streams, and pages
   std::vector<PerDevice> devices_;
-  std::map<void*, int> host_pages_;  // how often each is registered
+  std::map<std::byte*, int> host_pages_;  // how often each is registered
 };
 
 }  // namespace dist

@@ -1,5 +1,6 @@
 // What CudaDevice enqueues: flags, copies and kernels.
 #include <array>
+#include <iterator>
 
 #include <cudaTypedefs.h>
 
@@ -44,10 +45,22 @@ bool CudaDevice::has_flags(Device device) {
   return can_wait != 0 && can_register != 0;
 }
 
+// CUDA knows where the pages begin that were registered; what lies in them is as far behind on the device.
+// This asks each time, as a call of the runtime must come before the driver's: on a new thread it is what
+// makes the device's context current.
 CUdeviceptr CudaDevice::address_of(Device device, StreamFlag* flag) {
+  auto* const at = reinterpret_cast<std::byte*>(flag);
+  std::byte* pages = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto behind = host_pages_.upper_bound(at);
+    if (behind == host_pages_.begin())
+      fail(Errc::internal, "a flag is in no host memory that {} knows", device.str());
+    pages = std::prev(behind)->first;
+  }
   void* on_device = nullptr;
-  ensure(cudaHostGetDevicePointer(&on_device, flag, 0), device, "cudaHostGetDevicePointer");
-  return reinterpret_cast<CUdeviceptr>(on_device);
+  ensure(cudaHostGetDevicePointer(&on_device, pages, 0), device, "cudaHostGetDevicePointer");
+  return reinterpret_cast<CUdeviceptr>(on_device) + static_cast<CUdeviceptr>(at - pages);
 }
 
 void CudaDevice::write_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) {

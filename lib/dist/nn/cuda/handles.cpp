@@ -1,9 +1,8 @@
 #include "dist/nn/cuda/handles.h"
 
-#include <map>
-
 #include "dist/core/cuda/cuda_device.h"
 #include "dist/core/device.h"
+#include "dist/nn/cuda/per_thread.h"
 
 namespace dist::nn {
 
@@ -15,11 +14,15 @@ cudaStream_t stream_on(Device device) {
   return gpus->resolve(device, current_stream(device));
 }
 
-// Never destroyed, as the driver may have gone when a thread ends: threads that train are few.
-template <class Handle>
-Handle& handle_of(Device device) {
-  thread_local std::map<int, Handle> handles;
-  return handles[device.index];
+// A handle has memory of its own on the device: what it does on one stream comes after what it did on
+// another.
+void move_to(Device device, StreamHandle stream, StreamHandle& last) {
+  if (last && last != stream) {
+    Event before(device);
+    before.record(last);
+    before.make_wait(device, stream);
+  }
+  last = stream;
 }
 
 }  // namespace
@@ -31,14 +34,16 @@ OnGpu::OnGpu(const Tensor& tensor) : device_(tensor.device()), use_(device_), st
 }
 
 cublasHandle_t OnGpu::cublas() const {
-  cublasHandle_t& handle = handle_of<cublasHandle_t>(device_);
+  auto& [handle, last] = PerThread<cublasHandle_t>::of(device_);
+  move_to(device_, stream_, last);
   if (!handle) check(cublas_library().create(&handle), "cublasCreate");
   check(cublas_library().set_stream(handle, stream_), "cublasSetStream");
   return handle;
 }
 
 cudnnHandle_t OnGpu::cudnn() const {
-  cudnnHandle_t& handle = handle_of<cudnnHandle_t>(device_);
+  auto& [handle, last] = PerThread<cudnnHandle_t>::of(device_);
+  move_to(device_, stream_, last);
   if (!handle) check(cudnnCreate(&handle), "cudnnCreate");
   check(cudnnSetStream(handle, stream_), "cudnnSetStream");
   return handle;
