@@ -1,11 +1,11 @@
 // Copies of host memory: the same bytes whatever the sizes and places, and nothing beside them.
+#include "dist/core/copy_bytes.h"
+
 #include <cstring>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "dist/core/copy_bytes.h"
 
 namespace dist {
 namespace {
@@ -36,7 +36,8 @@ TEST(CopyBytes, CopiesPartsOfALargeWhole) {
   for (const std::size_t bytes : {100, 4096, 50'001}) {
     std::vector<std::byte> target(source.size());
     for (std::size_t at = 0; at < source.size(); at += bytes)
-      copy_bytes(target.data() + at, source.data() + at, std::min(bytes, source.size() - at), past_cache_bytes);
+      copy_bytes(target.data() + at, source.data() + at, std::min(bytes, source.size() - at),
+                 past_cache_bytes);
     EXPECT_EQ(target, source) << "in parts of " << bytes;
   }
 }
