@@ -39,6 +39,8 @@ void check_defined(const Call& call, const Named& argument) {
   if (!argument.tensor.is_defined()) call.refuse("{} is an undefined tensor", argument.name);
 }
 
+bool share_memory(const Tensor& a, const Tensor& b) { return extent_of(a).overlaps(extent_of(b)); }
+
 void check_same_kind(const Call& call, const Named& a, const Named& b) {
   if (a.tensor.dtype() != b.tensor.dtype()) {
     call.refuse("{} is {}, but {} is {}; tensors of one call have one dtype", a.name, name(a.tensor.dtype()),

@@ -20,6 +20,7 @@ struct NamedList {
 };
 
 void check_defined(const Call& call, const Named& argument);
+bool share_memory(const Tensor& a, const Tensor& b);
 void check_same_kind(const Call& call, const Named& a, const Named& b);  // dtype and device
 
 // One defined tensor a rank of the group, each of `like`'s dtype and device.
