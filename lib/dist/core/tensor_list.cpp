@@ -4,8 +4,7 @@ namespace dist {
 
 void TensorList::own(std::vector<Tensor> tensors) {
   owned_ = std::make_shared<std::vector<Tensor>>(std::move(tensors));
-  is_split_ = false;
-  borrow(*owned_);
+  look_at(*owned_);
 }
 
 void TensorList::own() {
@@ -20,7 +19,7 @@ void TensorList::own() {
 
 void TensorList::replace(std::size_t i, Tensor by) {
   (*owned_)[i] = std::move(by);
-  borrow(*owned_);
+  look_at(*owned_);
 }
 
 }  // namespace dist

@@ -20,9 +20,8 @@ class TensorList {
   TensorList(std::initializer_list<Tensor> owned) : TensorList(std::vector<Tensor>(owned)) {}
   // Instead of what it held. The caller keeps them where they are while the list, or a copy of it, is used.
   void borrow(std::span<const Tensor> tensors) {
-    tensors_ = tensors;
-    size_ = tensors.size();
-    if (size_ > 0) first_ = tensors[0].flat();
+    owned_.reset();
+    look_at(tensors);
   }
   void borrow(const Tensor& tensor) { borrow({&tensor, 1}); }
   // The n equal parts of a tensor that the caller keeps; n divides its number of elements.
@@ -51,6 +50,12 @@ class TensorList {
 
  private:
   void own(std::vector<Tensor> tensors);
+  void look_at(std::span<const Tensor> tensors) {
+    tensors_ = tensors;
+    size_ = tensors.size();
+    if (size_ > 0) first_ = tensors[0].flat();
+    is_split_ = false;
+  }
 
   std::shared_ptr<std::vector<Tensor>> owned_;  // null: they are borrowed
   std::span<const Tensor> tensors_;

@@ -71,7 +71,7 @@ class RingReader {
   RingReader(std::byte* memory, RingShape shape);
   bool has_frame() const { return slot().stamp.load() == read_ + 1; }
   bool has_answer(std::uint16_t word, std::uint64_t id) const {
-    return control_->answers[word].id.load(std::memory_order_acquire) == id;
+    return control_->answers[word].id.load() == id;  // after this rank says that it sleeps, as has_frame()
   }
   // Valid until pop(), which has_frame() must have allowed.
   const Frame& frame() const { return slot().frame; }
