@@ -88,8 +88,8 @@ const AlgorithmEntry& AlgorithmChooser::pick(const Operation& operation, bool ma
 }
 
 const AlgorithmEntry& AlgorithmChooser::choose_and_log(OpKind kind, std::size_t bytes, bool mapped) const {
-  const Choice choice = choose(kind, bytes, {.ranks = at_.ranks, .nodes = at_.nodes, .peers_mapped = mapped},
-                               costs_ ? *costs_ : CostModel{});
+  const Choice choice =
+      choose(kind, bytes, {.ranks = at_.ranks, .nodes = at_.nodes, .peers_mapped = mapped}, costs());
   log(LogLevel::info, "{} of {} bytes on {} ranks runs as {}: {}", name(kind), bytes, at_.ranks,
       choice.algorithm, choice.reason);
   return find_algorithm(kind, choice.algorithm);

@@ -24,6 +24,8 @@ class AlgorithmChooser {
   // The situation's peers_mapped is not looked at, it is learnt later. `mapped`: whether the ranks map each
   // other's memory.
   const AlgorithmEntry& pick(const Operation& operation, bool mapped) const;
+  // Of the algorithms that send in segments.
+  std::int64_t segment_bytes() const { return static_cast<std::int64_t>(costs().segment); }
 
  private:
   struct Remembered {
@@ -33,6 +35,7 @@ class AlgorithmChooser {
     const AlgorithmEntry* entry = nullptr;
   };
   void read(std::string_view setting);
+  CostModel costs() const { return costs_ ? *costs_ : CostModel{}; }
   const AlgorithmEntry& choose_and_log(OpKind kind, std::size_t bytes, bool mapped) const;
 
   Situation at_;

@@ -91,7 +91,10 @@ void DeviceBackend::run_by_messages(const AlgorithmEntry& algorithm, const Opera
   DeviceTransport net(*peers_,
                       {context_.endpoint->open(options()), context_.endpoint->open(std::move(of_receipts))},
                       label, [this] { context_.endpoint->progress(look_again); });
-  run_collective(net, operation, [&](const CollectiveArgs& args) { algorithm.run(net, args); });
+  run_collective(net, operation, [&](CollectiveArgs args) {
+    args.segment_bytes = chooser().segment_bytes();
+    algorithm.run(net, args);
+  });
 }
 
 void DeviceBackend::look(const Operation& operation) {

@@ -49,7 +49,10 @@ void HostCollectives::execute(const Operation& operation) {
   };
   if (is_direct_) return run_direct(*peers_, operation, running_->direct, OperationLabel(options));
   const auto net = context_.endpoint->open(options());
-  run_collective(*net, operation, [&](const CollectiveArgs& args) { running_->run(*net, args); });
+  run_collective(*net, operation, [&](CollectiveArgs args) {
+    args.segment_bytes = chooser_.segment_bytes();
+    running_->run(*net, args);
+  });
 }
 
 }  // namespace dist

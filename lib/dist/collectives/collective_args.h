@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "dist/collectives/segments.h"
 #include "dist/core/types.h"
 #include "dist/core/view.h"
 
@@ -25,7 +26,8 @@ struct CollectiveArgs {
   TensorView in, out;
   std::span<const TensorView> ins, outs;
   ReduceOp op = ReduceOp::sum;
-  int root = 0;  // group rank
+  int root = 0;                                        // group rank
+  std::int64_t segment_bytes = default_segment_bytes;  // of those that send in segments; all ranks alike
 };
 
 }  // namespace dist

@@ -1,6 +1,8 @@
-// CostModel: what messages, sums and copies cost on a machine, as six figures. The algorithms' formulas
-// (formulas.h) are functions of them.
+// CostModel: what messages, sums and copies cost on a machine, as six figures, and the segment that suits
+// them. The algorithms' formulas (formulas.h) are functions of them.
 #pragma once
+
+#include "dist/collectives/segments.h"
 
 namespace dist {
 
@@ -14,6 +16,7 @@ struct CostModel {
   double overhead = 0.5e-6;  // s: o, for which a message holds its ports beside the time of its bytes
   double handshake = 4e-7;   // s: one synchronisation of ranks that share memory
   double copy = 1e-10;       // s/byte copied, or read or written through mapped memory: 10 GB/s
+  double segment = default_segment_bytes;  // bytes (segments.h): some ten times longer under way than late
 
   // Seconds that a message holds its ports; until it has arrived; of a sum.
   double port(double bytes) const { return overhead + beta * bytes; }
@@ -23,14 +26,18 @@ struct CostModel {
   friend bool operator==(const CostModel&, const CostModel&) = default;
 };
 
-// Ranks on different machines, TCP over 10 Gb/s Ethernet (the figures of topology 10gbe).
+// Ranks that send over TCP, as on different machines with 10 Gb/s Ethernet (the figures of topology 10gbe).
 inline constexpr CostModel tcp_costs() {
   CostModel model;
   model.alpha = 25e-6;
   model.beta = 8e-10;
   model.overhead = 5e-6;
+  model.segment = 512 * 1024;
   return model;
 }
+
+// Before anybody has measured. `by_tcp`: for ranks whose messages go over TCP.
+inline constexpr CostModel round_figures(bool by_tcp) { return by_tcp ? tcp_costs() : CostModel{}; }
 
 // What choosing depends on besides the machine: how many ranks, on how many nodes, and whether each can map
 // all others' memory (Transport::peer_view).

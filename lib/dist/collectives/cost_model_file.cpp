@@ -21,12 +21,13 @@ namespace fs = std::filesystem;
 struct Figure {
   std::string_view key;
   double CostModel::*value;
-  double unit;  // in seconds
+  double unit;  // in seconds, or bytes
 };
 constexpr std::array figures{
     Figure{"alpha_us", &CostModel::alpha, 1e-6},          Figure{"beta_ns_per_byte", &CostModel::beta, 1e-9},
     Figure{"gamma_ns_per_byte", &CostModel::gamma, 1e-9}, Figure{"overhead_us", &CostModel::overhead, 1e-6},
     Figure{"handshake_us", &CostModel::handshake, 1e-6},  Figure{"copy_ns_per_byte", &CostModel::copy, 1e-9},
+    Figure{"segment_kib", &CostModel::segment, 1024},
 };
 
 [[noreturn]] void refuse(const std::string& source, std::string_view problem) {
@@ -49,9 +50,9 @@ std::string_view variable(const char* name) {
 
 }  // namespace
 
-fs::path cost_model_path() {
+fs::path cost_model_path(bool by_tcp) {
   if (const auto path = variable("DIST_COST_MODEL"); !path.empty()) return path;
-  const fs::path in_folder = fs::path("distlab") / "cost_model.json";
+  const fs::path in_folder = fs::path("distlab") / (by_tcp ? "cost_model_tcp.json" : "cost_model.json");
   if (const auto folder = variable("XDG_CONFIG_HOME"); !folder.empty()) return folder / in_folder;
   if (const auto home = variable("HOME"); !home.empty()) return home / (".config" / in_folder);
   return {};
@@ -76,6 +77,7 @@ CostModel cost_model_from_json(const std::string& text, const std::string& sourc
       refuse(source, fmt::format("has {} for \"{}\", which is not a number >= 0", value.dump(), key));
     model.*figure->value = value.get<double>() * figure->unit;
   }
+  if (model.segment < 1) refuse(source, "has 0 for \"segment_kib\", and segments hold something");
   return model;
 }
 

@@ -13,11 +13,13 @@
 namespace dist {
 
 // DIST_COST_MODEL, else $XDG_CONFIG_HOME/distlab/cost_model.json, else ~/.config/distlab/cost_model.json;
-// empty where none of these variables and no HOME is set.
-std::filesystem::path cost_model_path();
+// empty where none of these variables and no HOME is set. `by_tcp`, of ranks whose messages go over TCP:
+// cost_model_tcp.json.
+std::filesystem::path cost_model_path(bool by_tcp = false);
 
 // Nothing when there is no such file. Error{invalid_argument}: it cannot be read, is no JSON object, or holds
-// something that is no figure of a cost model (unknown, not a number, negative); the message names it.
+// something that is no figure of a cost model (unknown, not a number, negative, a segment of nothing); the
+// message names it.
 std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});
 
 // The same as text: what a file holds. `source` names it in errors.

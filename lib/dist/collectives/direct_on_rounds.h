@@ -26,10 +26,10 @@ void in_round(const Call& call, const Work& work) {
   }
 }
 
-// As a copy when it fits, otherwise in place.
+// As a copy when it is short, otherwise in place.
 template <class Round>
 void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Round::everybody) {
-  if (Round::fits(total_bytes(parts), parts.size()))
+  if (round.is_short(total_bytes(parts), parts.size()))
     round.show(parts);
   else
     round.expose(parts, to);
@@ -105,7 +105,7 @@ void direct_broadcast(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
   in_round(call, [&](auto& round) {
     const bool is_root = round.rank() == args.root;
-    if (Call::Round::fits(args.out.bytes())) {
+    if (round.is_short(args.out.bytes())) {
       if (is_root) return round.show(args.out);
       round.attend();
       return copy(args.out, round.of(args.root, args.out.count));
@@ -131,7 +131,7 @@ void direct_reduce(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
   in_round(call, [&](auto& round) {
     const bool is_root = round.rank() == args.root;
-    if (Call::Round::fits(args.out.bytes())) {
+    if (round.is_short(args.out.bytes())) {
       if (!is_root) return round.show(args.out);
       round.attend();
       ViewList ins(index(round.size()));

@@ -6,9 +6,9 @@
 
 #include "dist/collectives/ring_2d.h"
 #include "dist/collectives/ring_segmented.h"
-#include "dist/collectives/segments.h"
 #include "dist/collectives/trees.h"
 #include "dist/transport/shared_area.h"
+#include "dist/transport/tuning.h"
 
 namespace dist::formulas {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 int folded_rounds(int n) { return ceil_log2(floor_pow2(n)); }
 bool folds(int n) { return floor_pow2(n) != n; }
 
-double segments_of(double bytes) { return std::max(1., std::ceil(bytes / default_segment_bytes)); }
+double segments_of(Model m, double bytes) { return std::max(1., std::ceil(bytes / m.segment)); }
 
 // One phase of a ring of n ranks, `bytes` in all.
 double ring_phase(Model m, int n, double bytes) { return (n - 1) * m.message(bytes / n); }
@@ -45,8 +45,8 @@ double flat_broadcast(Model m, At at, double bytes) { return (at.ranks - 1) * m.
 double binomial_broadcast(Model m, At at, double bytes) { return ceil_log2(at.ranks) * m.message(bytes); }
 
 double chain_broadcast(Model m, At at, double bytes) {
-  const double segment = std::min<double>(bytes, default_segment_bytes);
-  return (at.ranks - 1) * m.message(segment) + (segments_of(bytes) - 1) * m.overhead +
+  const double segment = std::min(bytes, m.segment);
+  return (at.ranks - 1) * m.message(segment) + (segments_of(m, bytes) - 1) * m.overhead +
          m.beta * (bytes - segment);
 }
 
@@ -80,7 +80,8 @@ double ring_all_reduce(Model m, At at, double bytes) {
 }
 
 double ring_segmented_all_reduce(Model m, At at, double bytes) {
-  const int n = at.ranks, count = segments_of_chunk(static_cast<std::int64_t>(std::ceil(bytes)), n);
+  const int n = at.ranks, count = segments_of_chunk(static_cast<std::int64_t>(std::ceil(bytes)), n,
+                                                    static_cast<std::int64_t>(m.segment));
   const double segment = bytes / n / count, port = m.port(segment), under_way = segments_under_way(count);
   const double summed = count * std::max(port, (port + m.alpha + m.sum(segment)) / under_way);
   const double copied = count * std::max(port, (port + m.alpha) / under_way);
@@ -99,19 +100,19 @@ double hierarchical_all_reduce(Model m, At at, double bytes) {
 // The first segment's way up and down; then an inner rank's port takes three messages for each segment.
 double tree_all_reduce(Model m, At at, double bytes) {
   const int depth = ceil_log2(at.ranks);
-  const double segment = std::min<double>(bytes, default_segment_bytes);
+  const double segment = std::min(bytes, m.segment);
   const double first =
       (4 * depth - 2) * m.port(segment) + 2 * depth * m.alpha + (2 * depth - 1) * m.sum(segment);
-  const double count = segments_of(bytes);
+  const double count = segments_of(m, bytes);
   return first + 3 * ((count - 1) * m.overhead + m.beta * (bytes - segment));
 }
 
 double double_binary_tree_all_reduce(Model m, At at, double bytes) {
   const int depth = ceil_log2(at.ranks);
-  const double half = bytes / 2, segment = std::min<double>(half, default_segment_bytes);
+  const double half = bytes / 2, segment = std::min(half, m.segment);
   const double first =
       (4 * depth - 2) * m.port(segment) + 2 * depth * m.alpha + (2 * depth - 1) * m.sum(segment);
-  const double count = segments_of(half);
+  const double count = segments_of(m, half);
   return first + 4 * ((count - 1) * (m.overhead + m.alpha) + m.beta * (half - segment));
 }
 
@@ -167,18 +168,18 @@ double dissemination_barrier(Model m, At at, double) { return ceil_log2(at.ranks
 
 namespace {
 
-bool is_shown(double bytes) { return bytes <= static_cast<double>(net::shown_bytes); }
+bool is_short(double bytes) { return bytes <= static_cast<double>(net::short_bytes); }
 double others(At at) { return at.ranks - 1; }
 double share(At at) { return others(at) / at.ranks; }
 
 }  // namespace
 
 double direct_broadcast(Model m, At at, double bytes) {
-  return is_shown(bytes) ? m.handshake + 2 * m.copy * bytes : 2 * m.handshake + share(at) * m.copy * bytes;
+  return is_short(bytes) ? m.handshake + 2 * m.copy * bytes : 2 * m.handshake + share(at) * m.copy * bytes;
 }
 
 double direct_reduce(Model m, At at, double bytes) {
-  return is_shown(bytes) ? m.handshake + m.copy * bytes + others(at) * m.sum(bytes)
+  return is_short(bytes) ? m.handshake + m.copy * bytes + others(at) * m.sum(bytes)
                          : 2 * m.handshake + m.copy * bytes / at.ranks + share(at) * m.sum(bytes);
 }
 

@@ -39,27 +39,18 @@ void copy_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) {
   std::memcpy(to + tail, from + tail, bytes - tail);
 }
 
-// ThreadSanitizer and AddressSanitizer do not see what streams.
-constexpr bool can_stream = !built_with_asan && !built_with_tsan;
-
-#else
-
-void copy_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) {
-  std::memcpy(to, from, bytes);
-}
-
-constexpr bool can_stream = false;
-
 #endif
 
 }  // namespace
 
-void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole) {
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, [[maybe_unused]] std::size_t whole) {
+#ifdef __x86_64__
   constexpr std::size_t least = 4096;  // of a part
-  if (can_stream && whole >= past_cache_bytes && bytes >= least)
-    copy_past_caches(to, from, bytes);
-  else if (bytes > 0)
-    std::memcpy(to, from, bytes);
+  // ThreadSanitizer and AddressSanitizer do not see what streams.
+  constexpr bool can_stream = !built_with_asan && !built_with_tsan;
+  if (can_stream && whole >= past_cache_bytes && bytes >= least) return copy_past_caches(to, from, bytes);
+#endif
+  if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
 }  // namespace dist

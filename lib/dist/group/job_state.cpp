@@ -132,6 +132,11 @@ void JobState::connect() {
   watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
 }
 
+bool JobState::sends_by_tcp() const {
+  return settings.transport == "tcp" ||
+         std::ranges::any_of(job.hosts, [this](int host) { return host != job.hosts[0]; });
+}
+
 void JobState::agree_with_others(GroupState& world, const InitOptions& options) {
   const ControlCall call{"init_process_group", options.where, job.timeout};
   const bool is_virtual = context.virtual_world != nullptr;
@@ -140,11 +145,14 @@ void JobState::agree_with_others(GroupState& world, const InitOptions& options) 
     if (settings.device == DeviceType::cpu) return RankDevice{"", false, "DIST_DEVICE=cpu"};
     return local_device(host_of(job), job.local_rank);
   };
-  const auto measured = is_virtual ? std::nullopt : load_cost_model(cost_model_path());
+  const auto known_costs = [this] {
+    const CostModel unmeasured = round_figures(sends_by_tcp());
+    return load_cost_model(cost_model_path(sends_by_tcp()), unmeasured).value_or(unmeasured);
+  };
   const ControlMessage mine{
       fmt::format("init_process_group(backend {})", world.identity.backend), options.where.str(),
       fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
-                  is_auto ? found().str() : "", measured ? to_json(*measured) : ""),
+                  is_auto ? found().str() : "", is_virtual ? "" : to_json(known_costs())),
       options.where};
   // The mismatch check needs all ranks: one that asks for it is enough.
   const auto exchanged = exchange(world, call, mine);

@@ -85,6 +85,7 @@ class JobState {
   void join_virtually(const InitOptions& options);
   void connect();
   int nodes_of(const Members& members) const;
+  bool sends_by_tcp() const;  // some of its messages
   void agree_with_others(GroupState& world, const InitOptions& options);
   std::shared_ptr<GroupState> make_group(GroupState::Identity identity);  // without its backend
   void give_backend(GroupState& group, std::shared_ptr<void> split_off);

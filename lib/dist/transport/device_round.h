@@ -25,6 +25,7 @@ class DeviceRound {
   int size() const { return peers_.size(); }
 
   static bool fits(std::size_t bytes, std::size_t parts = 1);
+  static bool is_short(std::size_t bytes, std::size_t parts = 1) { return fits(bytes, parts); }
 
   // Lets the others read a copy: afterwards work on the stream may change the memory. It must fit.
   void show(const TensorView& data) { show({&data, 1}); }

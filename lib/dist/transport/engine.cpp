@@ -31,10 +31,19 @@ bool fits(const Frame& message, const Channel& channel, std::uint64_t bytes) {
   return message.bytes == bytes && (mine == 0 || theirs == 0 || mine == theirs);
 }
 
-Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode) {
-  Frame frame = frame_for(FrameKind::eager, channel);
+namespace {
+
+Frame send_frame(FrameKind kind, const Transfer& t, const Channel& channel) {
+  Frame frame = frame_for(kind, channel);
   frame.bytes = t.bytes;
   frame.id = t.id;
+  return frame;
+}
+
+}  // namespace
+
+Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode) {
+  Frame frame = send_frame(FrameKind::eager, t, channel);
   frame.payload = static_cast<std::uint32_t>(t.bytes);
   if (mode == SendMode::rendezvous) frame.flags |= flag_wants_ack;
   return frame;
@@ -53,8 +62,7 @@ Engine::Engine(Config config)
 }
 
 void Engine::admit(Op& op) {
-  const Channel& channel = op.channel();
-  op.box = &matching_.open({channel.context, channel.point_to_point, channel.tag});
+  op.box = &matching_.open(key_of(op.channel()));
   if (!failures_.empty() || !aborted_.empty()) op.trouble = trouble_of(op);
   ops_.push_back(op);
 }
@@ -131,9 +139,7 @@ void Engine::transmit(Transfer& t) {
     t.wants_ack = t.op->options.mode == SendMode::rendezvous;
     return link.send(eager_frame(t, t.op->channel(), t.op->options.mode), t.data, t.id);
   }
-  Frame frame = frame_for(FrameKind::offer, t.op->channel());
-  frame.bytes = t.bytes;
-  frame.id = t.id;
+  Frame frame = send_frame(FrameKind::offer, t, t.op->channel());
   t.stage = Transfer::Stage::offered;
   if (const auto address = link.address_of(t.data, t.bytes)) {
     if (const auto claim = claims_.offer()) {

@@ -48,7 +48,7 @@ bool Engine::send_quickly(const TensorView& data, int peer, const MessageTerms& 
 
 bool Engine::receive_quickly(const TensorView& data, int peer, const MessageTerms& terms) {
   const Channel& channel = terms.channel;
-  const MailboxKey key{channel.context, channel.point_to_point, channel.tag};
+  const MailboxKey key = key_of(channel);
   RingLink* const ring = quick_way(peer);
   if (!ring || matching_.is_open(key)) return false;
   for (int i = 0; i < quick_looks; ++i) {

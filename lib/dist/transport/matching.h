@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "dist/transport/endpoint.h"
 #include "dist/transport/frame.h"
 #include "dist/transport/intrusive_list.h"
 #include "dist/transport/transfer.h"
@@ -23,6 +24,10 @@ struct MailboxKey {
 
 inline MailboxKey key_of(const Frame& frame) {
   return {frame.context, frame.has(flag_point_to_point), frame.tag};
+}
+
+inline MailboxKey key_of(const Channel& channel) {
+  return {channel.context, channel.point_to_point, channel.tag};
 }
 
 // A message that came before its receive: an eager one with its bytes, or an offer.

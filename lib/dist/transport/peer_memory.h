@@ -51,6 +51,7 @@ class PeerMemory {
     bool within_process;      // all ranks are threads: foreign memory is mapped too
     bool has_cores;           // every rank has a core to look on
     bool fenced;              // all peers fence what is posted for them (sleep_fence.h)
+    std::size_t short_bytes;  // what is better shown as a copy than where it lies: all ranks agree
   };
   explicit PeerMemory(Setup setup);
   ~PeerMemory();

@@ -8,6 +8,7 @@ namespace {
 // What each rank tells every other. The group goes without messages when all offer an area.
 struct Offer {
   std::int64_t area = -1;  // of its mailroom
+  std::int64_t has_cores = 0;
 };
 
 TensorView view_of(Offer& offer) {
@@ -35,11 +36,18 @@ bool maps(const Link& link) { return link.shift() && link.mailroom(); }
 
 std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options) {
   const Members& members = options.members;
-  PeerMemory::Setup setup{
-      engine, -1, net.rank(), {}, group_number(options.channel.context), true, engine.has_cores(), true};
+  PeerMemory::Setup setup{.engine = engine,
+                          .area = -1,
+                          .rank = net.rank(),
+                          .peers = {},
+                          .group = group_number(options.channel.context),
+                          .within_process = true,
+                          .has_cores = engine.has_cores(),
+                          .fenced = true,
+                          .short_bytes = short_bytes};
   bool all_mapped = net.size() <= most_parts;
   for (const int member : members.list()) all_mapped &= maps(engine.link(member));
-  Offer mine;
+  Offer mine{.has_cores = engine.has_cores()};
   if (all_mapped) {
     setup.area = engine.with_areas([](AreaPool& areas) { return areas.take(); }).value_or(-1);
     mine.area = setup.area;
@@ -59,6 +67,7 @@ std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const Tran
     setup.peers.push_back({members[r], &area, &mailroom, &mailroom.header().sleeping, *link.shift()});
     setup.within_process &= link.kind() != "shm";
     setup.fenced &= mailroom.is_fenced();
+    if (offers[static_cast<std::size_t>(r)].has_cores == 0) setup.short_bytes = shown_bytes;
   }
   return std::make_unique<PeerMemory>(std::move(setup));
 }

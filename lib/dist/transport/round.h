@@ -33,6 +33,8 @@ class Round {
   static constexpr std::size_t shown_bytes = net::shown_bytes;  // at most, as a copy
   // Whether `bytes` in so many parts can be shown as a copy.
   static bool fits(std::size_t bytes, std::size_t parts = 1);
+  // Whether that is better than to show the memory itself. All ranks answer alike.
+  bool is_short(std::size_t bytes, std::size_t parts = 1) const;
 
   // Lets the others read a copy: afterwards the memory is the caller's again. It must fit.
   void show(const TensorView& data) { show({&data, 1}); }

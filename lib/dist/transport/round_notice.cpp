@@ -28,6 +28,10 @@ bool Round::fits(std::size_t bytes, std::size_t parts) {
   return table_bytes(parts) + bytes <= net::shown_bytes;
 }
 
+bool Round::is_short(std::size_t bytes, std::size_t parts) const {
+  return bytes <= peers_.setup_.short_bytes && fits(bytes, parts);
+}
+
 Notice& Round::begin_notice(net::Showing showing, std::size_t parts) {
   net::RoundFlags& flags = peers_.mine().flags;
   // Read by those who have seen the notice. Written only where windows were used before: the others look at

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -21,12 +22,24 @@ constexpr std::size_t discard_bytes = 16 * 1024;
 // Bytes taken from one peer before the others have their turn.
 constexpr std::size_t bytes_a_turn = std::size_t{1} << 20;
 
+// The kernel lets buffers grow as a connection is used. A size that is asked for is there at once, and stays:
+// so it is asked for only where it may be had in full.
+void enlarge_buffer(int fd, int option, const char* file_of_limit) {
+  int limit = 0;
+  std::ifstream(file_of_limit) >> limit;
+  if (limit >= tcp_socket_bytes)
+    setsockopt(fd, SOL_SOCKET, option, &tcp_socket_bytes, sizeof tcp_socket_bytes);
+}
+
 iovec iov(const void* data, std::size_t bytes) { return {const_cast<void*>(data), bytes}; }
 
 }  // namespace
 
 TcpLink::TcpLink(int peer, LinkEvents& events, UniqueFd socket)
-    : Link(peer, events), socket_(std::move(socket)), buffer_(buffer_bytes) {}
+    : Link(peer, events), socket_(std::move(socket)), buffer_(buffer_bytes) {
+  enlarge_buffer(fd(), SO_SNDBUF, "/proc/sys/net/core/wmem_max");
+  enlarge_buffer(fd(), SO_RCVBUF, "/proc/sys/net/core/rmem_max");
+}
 
 bool TcpLink::put(OutFrame& out) {
   if (hung_up_) return false;

@@ -10,9 +10,11 @@ namespace dist::net {
 // Messages up to this size go ahead of their receive, through a buffer; larger ones wait for it and are
 // copied once.
 inline constexpr std::size_t shared_eager_bytes = 4096;
-inline constexpr std::size_t tcp_eager_bytes = 32 * 1024;
+inline constexpr std::size_t tcp_eager_bytes = 64 * 1024;
 // Pieces in which an accepted message travels over TCP.
-inline constexpr std::size_t tcp_piece_bytes = 256 * 1024;
+inline constexpr std::size_t tcp_piece_bytes = 512 * 1024;
+// A connection's buffers in the kernel, each way, where it allows so much.
+inline constexpr int tcp_socket_bytes = 2 << 20;
 
 // A rank's inbound rings together, for up to 16 ranks on a host; more ranks get the least ring each.
 inline constexpr std::size_t mailroom_bytes = std::size_t{1} << 20;
@@ -30,6 +32,10 @@ inline constexpr int area_count = 512;
 // peers work on one, the next is filled. They are memory of each rank, for each group that needs them.
 inline constexpr std::size_t window_bytes = std::size_t{256} << 10;
 inline constexpr std::size_t window_count = 2;
+
+// Ranks that work without messages show each other copies of data up to this size, if each has a core: for
+// more, cache lines that change owners cost more than meeting once more.
+inline constexpr std::size_t short_bytes = 2048;
 
 // How long a waiting rank looks before it sleeps, when every rank of the host has a core. DIST_SPIN_US
 // replaces it.

@@ -61,9 +61,8 @@ std::vector<std::string> mpirun_words(std::string_view option, int ranks) {
   std::vector<std::string> words{mpirun, "--stdin", "none", "-n", std::to_string(ranks)};
   if (ranks > physical_cores()) words.emplace_back("--oversubscribe");
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
-  const char* transport = std::getenv("DIST_TRANSPORT");
   // Both sides by TCP then; on one host that is its loopback device, which Open MPI leaves out if not told.
-  if (transport && std::string_view(transport) == "tcp")
+  if (bench::only_tcp())
     words.insert(words.end(),
                  {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"});
   return words;

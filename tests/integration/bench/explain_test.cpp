@@ -82,6 +82,18 @@ TEST_F(Costs, ExplainUsesTheSavedFigures) {
   EXPECT_NE(text.find("a message 1e+06 us"), std::string::npos) << text;
 }
 
+TEST_F(Costs, AreOthersWhereMessagesGoOverTcp) {
+  const ScopedEnv tcp("DIST_TRANSPORT", "tcp");
+  const KnownCosts costs = known_costs();
+  EXPECT_EQ(costs.model, dist::tcp_costs());
+  const std::string text = explain(plan_of("all_reduce", 2), 256 << 10, costs);
+  EXPECT_NE(text.find("* recursive_doubling "), std::string::npos) << text;
+  EXPECT_NE(text.find("ranks cannot map each other's memory"), std::string::npos) << text;
+  const auto run = bench({"all_reduce", "-n", "2", "--min", "256KiB", "--max", "256KiB", "--repeat", "1"});
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_NE(run.output.find("recursive_doubling"), std::string::npos) << run.output;
+}
+
 TEST_F(Costs, ACalibrationIsSavedAndUsed) {
   const auto result = bench({"--calibrate"});
   EXPECT_EQ(result.exit_code, 0) << result.output;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/collectives/algorithms.h"
 #include "dist/collectives/baselines.h"
 #include "dist/collectives/double_binary_tree.h"
 #include "dist/collectives/hierarchical.h"
@@ -39,6 +40,28 @@ TEST(DoubleBinaryTreeCost, BothTreesCarryTheirHalfOnceEachWay) {
         EXPECT_EQ(report.ranks[r].peak_scratch_bytes, children * std::min(segment_bytes, bytes / 2));
       }
     }
+  }
+}
+
+TEST(SegmentedCost, IsOfTheSegmentsThatTheCallAsksFor) {
+  struct Case {
+    OpKind kind;
+    const char* name;
+    int parts;  // that are cut into segments by themselves
+  };
+  constexpr int n = 4;
+  for (const Case& c :
+       {Case{OpKind::broadcast, "chain", 1}, Case{OpKind::all_reduce, "ring_segmented", n},
+        Case{OpKind::all_reduce, "tree", 1}, Case{OpKind::all_reduce, "double_binary_tree", 2}}) {
+    const auto messages = [&](std::int64_t segment_bytes) {
+      return total_messages(run(n, [&](Transport& net, TensorView data) {
+        CollectiveArgs args;
+        args.out = data;
+        args.segment_bytes = segment_bytes;
+        find_algorithm(c.kind, c.name).run(net, args);
+      }));
+    };
+    EXPECT_EQ(messages(100), messages(bytes) * (bytes / c.parts / 100)) << c.name;
   }
 }
 

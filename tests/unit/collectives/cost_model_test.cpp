@@ -35,8 +35,13 @@ class CostModelFile : public testing::Test {
 };
 
 TEST_F(CostModelFile, KeepsWhatWasSaved) {
-  const CostModel model{
-      .alpha = 1.25e-6, .beta = 3e-10, .gamma = 7e-11, .overhead = 4e-7, .handshake = 2e-6, .copy = 5e-11};
+  const CostModel model{.alpha = 1.25e-6,
+                        .beta = 3e-10,
+                        .gamma = 7e-11,
+                        .overhead = 4e-7,
+                        .handshake = 2e-6,
+                        .copy = 5e-11,
+                        .segment = 192 * 1024};
   const fs::path path = folder_ / "new" / "folders" / "model.json";
   save_cost_model(model, path);
   const auto loaded = load_cost_model(path);
@@ -47,6 +52,7 @@ TEST_F(CostModelFile, KeepsWhatWasSaved) {
   EXPECT_DOUBLE_EQ(loaded->overhead, model.overhead);
   EXPECT_DOUBLE_EQ(loaded->handshake, model.handshake);
   EXPECT_DOUBLE_EQ(loaded->copy, model.copy);
+  EXPECT_DOUBLE_EQ(loaded->segment, model.segment);
 }
 
 TEST_F(CostModelFile, FiguresThatAreLeftOutKeepTheirDefaults) {
@@ -54,6 +60,7 @@ TEST_F(CostModelFile, FiguresThatAreLeftOutKeepTheirDefaults) {
   ASSERT_TRUE(loaded);
   EXPECT_DOUBLE_EQ(loaded->alpha, 7e-6);
   EXPECT_EQ(loaded->beta, tcp_costs().beta);
+  EXPECT_EQ(loaded->segment, tcp_costs().segment);
   EXPECT_FALSE(load_cost_model(folder_ / "nothing.json")) << "no file is no error";
   EXPECT_FALSE(load_cost_model({}));
 }
@@ -77,6 +84,7 @@ TEST_F(CostModelFile, WhatIsBrokenIsNamedInOneLine) {
   refused(R"({"alpha_us": "1"})", "\"1\" for \"alpha_us\"");
   refused(R"({"beta_ns_per_byte": -0.5})", "-0.5 for \"beta_ns_per_byte\"");
   refused(R"({"beta_ns_per_byte": 1e999})", "no");
+  refused(R"({"segment_kib": 0})", "0 for \"segment_kib\"");
   expect_error(Errc::invalid_argument, {folder_.string(), "the cost model"},
                [&] { (void)load_cost_model(folder_); });
   expect_error(Errc::invalid_argument, {"cannot be written", "DIST_COST_MODEL"},
@@ -115,6 +123,7 @@ TEST(CostModelPath, ComesFromTheEnvironment) {
   EXPECT_EQ(cost_model_path(), "/home/somebody/.config/distlab/cost_model.json");
   variables.set("XDG_CONFIG_HOME", "/config");
   EXPECT_EQ(cost_model_path(), "/config/distlab/cost_model.json");
+  EXPECT_EQ(cost_model_path(true), "/config/distlab/cost_model_tcp.json");
   variables.set("DIST_COST_MODEL", "here.json");
   EXPECT_EQ(cost_model_path(), "here.json");
   for (const char* name : {"HOME", "XDG_CONFIG_HOME", "DIST_COST_MODEL"}) variables.set(name, nullptr);

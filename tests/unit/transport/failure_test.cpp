@@ -76,20 +76,20 @@ TEST_P(Failure, a_timeout_says_who_what_and_how_far) {
       std::this_thread::sleep_for(200ms);
       return;
     }
-    Message message(65536, Memory::arena);
+    Message message(262144, Memory::arena);
     auto net =
-        me.open({.tag = 17, .timeout = 50ms, .name = "ring_reduce_scatter", .what = {16384, DType::f32}});
+        me.open({.tag = 17, .timeout = 50ms, .name = "ring_reduce_scatter", .what = {65536, DType::f32}});
     auto got = net->irecv(message.view(), 1);
     expect_error(error_of([&] { got.wait(); }), Errc::timeout,
-                 {"rank 0: ring_reduce_scatter #17 (16384 f32) got 0 of 65536 bytes from rank 1 in ",
+                 {"rank 0: ring_reduce_scatter #17 (65536 f32) got 0 of 262144 bytes from rank 1 in ",
                   " ms; is that rank alive and calling the same collective?"});
     auto put = net->isend(message.view(), 1);
     EXPECT_TRUE(put.is_completed()) << "its time is over";
-    expect_error(error_of([&] { put.wait(); }), Errc::timeout, {"handed over 0 of 65536 bytes to rank 1"});
+    expect_error(error_of([&] { put.wait(); }), Errc::timeout, {"handed over 0 of 262144 bytes to rank 1"});
 
     auto user = me.open({.tag = 5, .timeout = 30ms, .name = "recv", .point_to_point = true});
     expect_error(error_of([&] { user->irecv(message.view(), any_rank).wait(); }), Errc::timeout,
-                 {"rank 0: recv #5 got 0 of 65536 bytes from any rank", "has anyone sent it"});
+                 {"rank 0: recv #5 got 0 of 262144 bytes from any rank", "has anyone sent it"});
     expect_error(error_of([&] { user->irecv(message.view(), 0).wait(); }), Errc::timeout,
                  {"has that rank sent it"});
   });

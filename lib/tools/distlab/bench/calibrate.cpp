@@ -154,7 +154,7 @@ std::vector<dist::Measurement> measure_everything(Shared& shared) {
 }  // namespace
 
 void calibrate() {
-  const auto path = dist::cost_model_path();
+  const auto path = dist::cost_model_path(only_tcp());
   if (path.empty())
     dist::fail(dist::Errc::invalid_argument,
                "--calibrate has no place for its file: set DIST_COST_MODEL to a path");
@@ -162,11 +162,11 @@ void calibrate() {
   dist::spawn(2, [&](int rank) {
     dist::init_process_group({.backend = "host"});
     const auto measurements = measure_everything(*shared);
-    if (rank == 0) dist::save_cost_model(dist::fit(measurements), path);
+    if (rank == 0) dist::save_cost_model(dist::fit(measurements, dist::round_figures(only_tcp())), path);
     dist::destroy_process_group();
   });
-  fmt::print("This machine, by two ranks of it:\n{}.\nSaved in {}.\n",
-             figures_of(dist::load_cost_model(path).value()), path.string());
+  fmt::print("This machine, by two ranks of it:\n{}.\nSaved in {}.\n", figures_of(known_costs().model),
+             path.string());
 }
 
 }  // namespace distlab::bench

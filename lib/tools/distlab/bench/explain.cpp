@@ -11,15 +11,11 @@
 #include "distlab/terminal.h"
 
 namespace distlab::bench {
-namespace {
 
-// Ranks of one host map each other's memory, unless they are told to use TCP alone.
-bool peers_are_mapped() {
+bool only_tcp() {
   const char* transport = std::getenv("DIST_TRANSPORT");
-  return !transport || std::string_view(transport) != "tcp";
+  return transport && std::string_view(transport) == "tcp";
 }
-
-}  // namespace
 
 std::string figures_of(const dist::CostModel& model) {
   constexpr double micro = 1e6, nano = 1e9;
@@ -31,18 +27,19 @@ std::string figures_of(const dist::CostModel& model) {
 }
 
 KnownCosts known_costs() {
-  const auto path = dist::cost_model_path();
+  const dist::CostModel unmeasured = dist::round_figures(only_tcp());
+  const auto path = dist::cost_model_path(only_tcp());
   if (!path.empty()) {
-    if (const auto model = dist::load_cost_model(path))
+    if (const auto model = dist::load_cost_model(path, unmeasured))
       return {*model, fmt::format("Measured by --calibrate ({}):", path.string())};
   }
-  return {{}, "Round figures; ./distlab bench --calibrate measures those of this machine:"};
+  return {unmeasured, "Round figures; ./distlab bench --calibrate measures those of this machine:"};
 }
 
 std::string explain(const Plan& plan, std::uint64_t bytes, const KnownCosts& costs) {
   if (plan.collective == Collective::send_recv)
     dist::fail(dist::Errc::invalid_argument, "--explain: send_recv is a message, and has no algorithms");
-  const dist::Situation at{.ranks = plan.ranks, .nodes = 1, .peers_mapped = peers_are_mapped()};
+  const dist::Situation at{.ranks = plan.ranks, .nodes = 1, .peers_mapped = !only_tcp()};
   const auto kind = kind_of(plan.collective);
   const auto choice = dist::choose(kind, bytes, at, costs.model);
   std::string text =

@@ -10,6 +10,9 @@
 
 namespace distlab::bench {
 
+// Ranks of one host map each other's memory, unless DIST_TRANSPORT tells them to use TCP alone.
+bool only_tcp();
+
 // A cost model, and where it comes from.
 struct KnownCosts {
   dist::CostModel model;
