@@ -15,9 +15,21 @@ namespace {
 // Of a room: more lines than a core asks for at a time would hold up what it does meanwhile.
 constexpr std::size_t most_owned_ahead = 1024;
 
-std::size_t table_bytes(std::size_t parts) {
+std::size_t table_bytes(std::size_t parts) { return parts * sizeof(net::PartPlace); }
+
+// Of a copy in a room: the data begins a line.
+std::size_t table_in_lines(std::size_t parts) {
   constexpr std::size_t line = 64;
-  return parts == 1 ? 0 : (parts * sizeof(net::PartPlace) + line - 1) / line * line;
+  return parts == 1 ? 0 : (table_bytes(parts) + line - 1) / line * line;
+}
+
+bool are_equally_long(std::span<const TensorView> parts) {
+  return std::ranges::all_of(parts, [&](const TensorView& part) { return part.bytes() == parts[0].bytes(); });
+}
+
+// Where the places of what is exposed are listed.
+std::byte* place_of_table(Notice& notice, std::byte* room) {
+  return table_bytes(notice.parts) <= net::in_line_bytes ? notice.data : room;
 }
 
 net::PartPlace* table_in(std::byte* room) { return reinterpret_cast<net::PartPlace*>(room); }
@@ -25,7 +37,7 @@ net::PartPlace* table_in(std::byte* room) { return reinterpret_cast<net::PartPla
 }  // namespace
 
 bool Round::fits(std::size_t bytes, std::size_t parts) {
-  return table_bytes(parts) + bytes <= net::shown_bytes;
+  return table_in_lines(parts) + bytes <= net::shown_bytes;
 }
 
 bool Round::is_short(std::size_t bytes, std::size_t parts) const {
@@ -55,23 +67,22 @@ void Round::post(Notice& notice) {
 void Round::attend() { post(begin_notice(net::Showing::nothing, 0)); }
 
 void Round::show(std::span<const TensorView> parts) {
-  if (parts.size() == 1 && parts[0].bytes() <= net::in_line_bytes) {
-    Notice& notice = begin_notice(net::Showing::in_line, 1);
-    notice.bytes = parts[0].bytes();
-    if (parts[0].count > 0) std::memcpy(notice.data, parts[0].data, parts[0].bytes());
-    return post(notice);
-  }
-  Notice& notice = begin_notice(net::Showing::copy, parts.size());
-  notice.bytes = total_bytes(parts);
-  std::byte* const room = peers_.mine().room(peers_.round_);
-  std::size_t at = table_bytes(parts.size());
+  const bool has_table = !are_equally_long(parts);
+  const std::size_t bytes = total_bytes(parts), table = has_table ? table_bytes(parts.size()) : 0;
+  const bool in_line = table + bytes <= net::in_line_bytes;
+  Notice& notice = begin_notice(in_line ? net::Showing::in_line : net::Showing::copy, parts.size());
+  notice.bytes = bytes;
+  notice.has_table = has_table;
+  std::byte* const room = in_line ? notice.data : peers_.mine().room(peers_.round_);
+  std::size_t at = in_line || !has_table ? table : table_in_lines(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts.size() > 1) table_in(room)[i] = {at, parts[i].bytes()};
+    if (has_table) table_in(room)[i] = {at, parts[i].bytes()};
     if (parts[i].count > 0) std::memcpy(room + at, parts[i].data, parts[i].bytes());
     at += parts[i].bytes();
   }
   post(notice);
-  net::own_ahead(peers_.mine().room(peers_.round_ + 1), std::min(at, most_owned_ahead));  // most likely
+  if (!in_line)
+    net::own_ahead(peers_.mine().room(peers_.round_ + 1), std::min(at, most_owned_ahead));  // most likely
 }
 
 void Round::expose(std::span<const TensorView> parts, int to) {
@@ -79,7 +90,7 @@ void Round::expose(std::span<const TensorView> parts, int to) {
       size() == 1 || std::ranges::all_of(parts, [&](const TensorView& part) { return peers_.maps(part); });
   std::byte* const windows = mapped ? nullptr : peers_.windows();
   Notice& notice = begin_notice(mapped ? net::Showing::memory : net::Showing::windows, parts.size());
-  auto* const table = table_in(parts.size() == 1 ? notice.data : peers_.mine().room(peers_.round_));
+  auto* const table = table_in(place_of_table(notice, peers_.mine().room(peers_.round_)));
   for (std::size_t i = 0; i < parts.size(); ++i)
     table[i] = {reinterpret_cast<std::uint64_t>(mapped ? parts[i].data : windows), parts[i].bytes()};
   exposes_ = true;
@@ -91,19 +102,21 @@ void Round::expose(std::span<const TensorView> parts, int to) {
 // In this process's memory.
 net::PartPlace Round::place_of(int rank, Notice& notice, int part) {
   std::byte* const room = peers_.peer(rank).area->room(peers_.round_);
-  const bool has_table = notice.parts > 1;
-  const auto in_room = [&](std::uint64_t offset) { return reinterpret_cast<std::uint64_t>(room) + offset; };
   switch (notice.showing) {
     case net::Showing::nothing: return {};
-    case net::Showing::in_line: return {reinterpret_cast<std::uint64_t>(notice.data), notice.bytes};
+    case net::Showing::in_line:
     case net::Showing::copy: {
-      if (!has_table) return {in_room(0), notice.bytes};
-      const net::PartPlace place = table_in(room)[part];
-      return {in_room(place.at), place.bytes};
+      std::byte* const from = notice.showing == net::Showing::in_line ? notice.data : room;
+      net::PartPlace place{0, notice.bytes};
+      if (notice.has_table)
+        place = table_in(from)[part];
+      else if (notice.parts > 1)
+        place = {notice.bytes / notice.parts * static_cast<unsigned>(part), notice.bytes / notice.parts};
+      return {reinterpret_cast<std::uint64_t>(from) + place.at, place.bytes};
     }
     case net::Showing::memory:
     case net::Showing::windows: {
-      const net::PartPlace place = has_table ? table_in(room)[part] : *table_in(notice.data);
+      const net::PartPlace place = table_in(place_of_table(notice, room))[part];
       return {place.at + static_cast<std::uint64_t>(peers_.peer(rank).shift), place.bytes};
     }
   }

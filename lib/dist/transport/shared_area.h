@@ -13,7 +13,7 @@ inline constexpr std::size_t notice_depth = 16;   // a rank may be so many round
 inline constexpr std::size_t shown_bytes = 8192;  // room for one round's data
 inline constexpr std::size_t in_line_bytes = 96;
 
-enum class Showing : std::uint32_t {
+enum class Showing : std::uint16_t {
   nothing,
   in_line,  // the data is in the notice itself
   copy,     // in the room that belongs to it
@@ -28,12 +28,14 @@ struct alignas(128) Notice {
   std::uint32_t opcode, detail;  // must be equal on all ranks
   std::uint64_t bytes;           // of the data, in line or copied
   Showing showing;
-  std::uint32_t parts;  // several: a table of them begins the room
+  bool has_table;  // of its parts, before the data; otherwise all of them are equally long
+  std::uint32_t parts;
   std::byte data[in_line_bytes];
 };
 static_assert(sizeof(Notice) == 128);
 
-// A part's place: the owner's address (of its windows: of the first), or an offset in the room.
+// A part's place: the owner's address (of its windows: of the first), or an offset from the table, which
+// begins the notice's data or the room.
 struct PartPlace {
   std::uint64_t at, bytes;
 };
