@@ -58,8 +58,10 @@ void FakeNccl::add(nccl::Comm comm, StreamHandle stream, Call call) {
 
 void FakeNccl::launch(const std::shared_ptr<Rank>& rank, StreamHandle stream, Pieces pieces) {
   std::string words;
-  for (const Piece& piece : pieces)
-    words += (words.empty() ? "" : " ") + piece.call.what.substr(0, piece.call.what.find(' '));
+  for (const Piece& piece : pieces) {
+    if (!words.empty()) words += ' ';
+    words += piece.call.what.substr(0, piece.call.what.find(' '));
+  }
   {
     const std::scoped_lock lock(mutex_);
     groups_.push_back(std::move(words));

@@ -105,11 +105,14 @@ std::string Finding::text() const {
 }
 
 std::string Finding::line() const {
-  std::string line = text();
   constexpr std::string_view new_line = "\n  ";
-  for (std::size_t at = 0; (at = line.find(new_line, at)) != line.npos;)
-    line.replace(at, new_line.size(), "; ");
-  return line;
+  const std::string all = text();
+  std::string line;
+  std::string_view rest = all;
+  for (std::size_t end = 0; (end = rest.find(new_line)) != rest.npos;
+       rest.remove_prefix(end + new_line.size()))
+    line.append(rest.substr(0, end)).append("; ");
+  return line.append(rest);
 }
 
 std::string_view without_finding(std::string_view text) {

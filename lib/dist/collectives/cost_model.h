@@ -16,7 +16,8 @@ struct CostModel {
   double overhead = 0.5e-6;  // s: o, for which a message holds its ports beside the time of its bytes
   double handshake = 4e-7;   // s: one synchronisation of ranks that share memory
   double copy = 1e-10;       // s/byte copied, or read or written through mapped memory: 10 GB/s
-  double segment = default_segment_bytes;  // bytes (segments.h): some ten times longer under way than late
+  double segment =
+      default_segment_bytes;  // bytes (segments.h): their time is some ten times alpha + overhead
 
   // Seconds that a message holds its ports; until it has arrived; of a sum.
   double port(double bytes) const { return overhead + beta * bytes; }

@@ -30,6 +30,8 @@ constexpr std::array figures{
     Figure{"segment_kib", &CostModel::segment, 1024},
 };
 
+constexpr double least_segment = 1024, most_segment = 1 << 30;
+
 [[noreturn]] void refuse(const std::string& source, std::string_view problem) {
   fail(Errc::invalid_argument, "the cost model {} {}; correct it, or delete it and calibrate again", source,
        problem);
@@ -77,7 +79,9 @@ CostModel cost_model_from_json(const std::string& text, const std::string& sourc
       refuse(source, fmt::format("has {} for \"{}\", which is not a number >= 0", value.dump(), key));
     model.*figure->value = value.get<double>() * figure->unit;
   }
-  if (model.segment < 1) refuse(source, "has 0 for \"segment_kib\", and segments hold something");
+  if (model.segment < least_segment || model.segment > most_segment)
+    refuse(source, fmt::format("has {} for \"segment_kib\", which is not from 1 to {}", model.segment / 1024,
+                               most_segment / 1024));
   return model;
 }
 

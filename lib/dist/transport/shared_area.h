@@ -34,8 +34,8 @@ struct alignas(128) Notice {
 };
 static_assert(sizeof(Notice) == 128);
 
-// A part's place: the owner's address (of its windows: of the first), or an offset from the table, which
-// begins the notice's data or the room.
+// A part's place: the owner's address (of its windows: of the first), or an offset from the table. The table
+// begins the notice's data where there is room for it, otherwise the round's room.
 struct PartPlace {
   std::uint64_t at, bytes;
 };

@@ -84,7 +84,8 @@ TEST_F(CostModelFile, WhatIsBrokenIsNamedInOneLine) {
   refused(R"({"alpha_us": "1"})", "\"1\" for \"alpha_us\"");
   refused(R"({"beta_ns_per_byte": -0.5})", "-0.5 for \"beta_ns_per_byte\"");
   refused(R"({"beta_ns_per_byte": 1e999})", "no");
-  refused(R"({"segment_kib": 0})", "0 for \"segment_kib\"");
+  refused(R"({"segment_kib": 0.5})", "0.5 for \"segment_kib\", which is not from 1 to 1048576");
+  refused(R"({"segment_kib": 1e300})", "for \"segment_kib\"");
   expect_error(Errc::invalid_argument, {folder_.string(), "the cost model"},
                [&] { (void)load_cost_model(folder_); });
   expect_error(Errc::invalid_argument, {"cannot be written", "DIST_COST_MODEL"},
