@@ -17,27 +17,31 @@ namespace {
 constexpr std::size_t line = 64;  // bytes of a cache line
 
 // `to` begins a line.
-void stream_lines(std::byte* to, const std::byte* from, std::size_t lines) {
+template <void store(__m128i*, __m128i)>
+void copy_lines(std::byte* to, const std::byte* from, std::size_t lines) {
   auto* out = reinterpret_cast<__m128i*>(to);
   const auto* in = reinterpret_cast<const __m128i*>(from);
   for (std::size_t i = 0; i < lines; ++i, out += 4, in += 4) {
     const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1), c = _mm_loadu_si128(in + 2),
                   d = _mm_loadu_si128(in + 3);
-    _mm_stream_si128(out, a);
-    _mm_stream_si128(out + 1, b);
-    _mm_stream_si128(out + 2, c);
-    _mm_stream_si128(out + 3, d);
+    store(out, a);
+    store(out + 1, b);
+    store(out + 2, c);
+    store(out + 3, d);
   }
-  _mm_sfence();  // these stores keep no order by themselves
 }
 
-void copy_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) {
+template <void store(__m128i*, __m128i)>
+void copy_by(std::byte* to, const std::byte* from, std::size_t bytes) {
   const std::size_t head = (line - reinterpret_cast<std::uintptr_t>(to) % line) % line;
   const std::size_t lines = (bytes - head) / line, tail = head + lines * line;
   std::memcpy(to, from, head);
-  stream_lines(to + head, from + head, lines);
+  copy_lines<store>(to + head, from + head, lines);
   std::memcpy(to + tail, from + tail, bytes - tail);
 }
+
+void cached(__m128i* to, __m128i value) { _mm_store_si128(to, value); }
+void streamed(__m128i* to, __m128i value) { _mm_stream_si128(to, value); }
 
 #endif
 
@@ -45,10 +49,14 @@ void copy_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, [[maybe_unused]] std::size_t whole) {
 #ifdef __x86_64__
-  constexpr std::size_t least = 4096;  // of a part
+  constexpr std::size_t least = 4096;
   // ThreadSanitizer and AddressSanitizer do not see what streams.
-  constexpr bool can_stream = !built_with_asan && !built_with_tsan;
-  if (can_stream && whole >= past_cache_bytes && bytes >= least) return copy_past_caches(to, from, bytes);
+  constexpr bool sees_all = !built_with_asan && !built_with_tsan;
+  if (sees_all && bytes >= least) {
+    if (whole < past_cache_bytes) return copy_by<cached>(to, from, bytes);
+    copy_by<streamed>(to, from, bytes);
+    return _mm_sfence();  // these stores keep no order by themselves
+  }
 #endif
   if (bytes > 0) std::memcpy(to, from, bytes);
 }

@@ -19,8 +19,9 @@ std::vector<std::byte> noise(std::size_t bytes) {
 
 TEST(CopyBytes, CopiesThemAndNothingElse) {
   constexpr std::size_t margin = 128;
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{5000}, past_cache_bytes - 1,
-                                  past_cache_bytes, past_cache_bytes + 77})
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4096}, std::size_t{5000},
+        past_cache_bytes - 1, past_cache_bytes, past_cache_bytes + 77})
     for (const std::size_t to : {0, 1, 31, 64})
       for (const std::size_t from : {0, 3, 64}) {
         const auto source = noise(bytes + margin);
