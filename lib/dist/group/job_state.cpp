@@ -133,8 +133,7 @@ void JobState::connect() {
 }
 
 bool JobState::sends_by_tcp() const {
-  return settings.transport == "tcp" ||
-         std::ranges::any_of(job.hosts, [this](int host) { return host != job.hosts[0]; });
+  return settings.transport == "tcp" || nodes_of(Members::everybody(job.world_size)) > 1;
 }
 
 void JobState::agree_with_others(GroupState& world, const InitOptions& options) {
@@ -146,8 +145,9 @@ void JobState::agree_with_others(GroupState& world, const InitOptions& options) 
     return local_device(host_of(job), job.local_rank);
   };
   const auto known_costs = [this] {
-    const CostModel unmeasured = round_figures(sends_by_tcp());
-    return load_cost_model(cost_model_path(sends_by_tcp()), unmeasured).value_or(unmeasured);
+    const bool by_tcp = sends_by_tcp();
+    const CostModel unmeasured = round_figures(by_tcp);
+    return load_cost_model(cost_model_path(by_tcp), unmeasured).value_or(unmeasured);
   };
   const ControlMessage mine{
       fmt::format("init_process_group(backend {})", world.identity.backend), options.where.str(),

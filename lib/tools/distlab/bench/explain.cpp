@@ -29,10 +29,8 @@ std::string figures_of(const dist::CostModel& model) {
 KnownCosts known_costs() {
   const dist::CostModel unmeasured = dist::round_figures(only_tcp());
   const auto path = dist::cost_model_path(only_tcp());
-  if (!path.empty()) {
-    if (const auto model = dist::load_cost_model(path, unmeasured))
-      return {*model, fmt::format("Measured by --calibrate ({}):", path.string())};
-  }
+  if (const auto model = dist::load_cost_model(path, unmeasured))
+    return {*model, fmt::format("Measured by --calibrate ({}):", path.string())};
   return {unmeasured, "Round figures; ./distlab bench --calibrate measures those of this machine:"};
 }
 
