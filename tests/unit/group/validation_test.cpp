@@ -1,6 +1,7 @@
 // What is refused, and in which words. Refused calls move nothing: the group is as good as before.
 #include <functional>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/expect_error.h"
@@ -310,7 +311,7 @@ TEST(Validation, AMemberOfAnotherGroupAsRoot) {
 TEST(Validation, TheLineOfTheCallIsNamed) {
   run_ranks(1, [](int) {
     Tensor undefined;
-    const auto here = [](int line) { return "validation_test.cpp:" + std::to_string(line); };
+    const auto here = [](int line) { return fmt::format("validation_test.cpp:{}", line); };
     const int plain = __LINE__ + 1;
     const auto call_plain = [&] { all_reduce(undefined); };
     const int with_options = __LINE__ + 1;
