@@ -52,18 +52,19 @@ Round::Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label)
 }
 
 // Before a notice and its room are used again, every rank must have read what was in them: it has when it is
-// in a later round.
+// in a later round. Who must wait for that waits for half of them: to look at the very notice that the other
+// writes next would hold it up in every round.
 void Round::make_room() {
   const std::uint64_t round = peers_.round_;
-  const std::uint64_t needed = round - net::notice_depth + 1;
+  const std::uint64_t needed = round - net::notice_depth + 1, enough = round - net::notice_depth / 2;
   std::uint64_t slowest = round - 1;
   for (int r = 0; r < size(); ++r) {
     auto& seen = peers_.seen_[static_cast<std::size_t>(r)];
     if (r == rank()) continue;
     if (seen < needed) {
-      const auto& at = peers_.peer(r).area->notice(needed).round;
-      wait_until([&] { return at.load(std::memory_order_acquire) >= needed; }, r);
-      seen = needed;
+      const auto& at = peers_.peer(r).area->notice(enough).round;
+      wait_until([&] { return at.load(std::memory_order_acquire) >= enough; }, r);
+      seen = enough;
     }
     slowest = std::min(slowest, seen);
   }
@@ -113,6 +114,7 @@ bool Round::any_in_windows() {
 
 TensorView Round::of(int rank, std::int64_t count, int part) {
   Notice& notice = notice_of(rank);
+  if (attends_) __builtin_prefetch(&peers_.peer(rank).area->notice(peers_.round_ + 1));
   const net::PartPlace place = place_of(rank, notice, part);
   const auto at = reinterpret_cast<std::byte*>(place.at);
   const TensorView view{at, count, dtype_, cpu};

@@ -91,6 +91,7 @@ class Round {
   const RoundTerms& terms_;
   const DType dtype_;
   const CallLabel& label_;
+  bool attends_ = false;  // nobody waits for more than its notice: the others may be rounds ahead
   bool exposes_ = false;  // others may touch this rank's memory
   bool works_ = false;    // this rank may touch that of others
   int exposed_to_ = everybody;

@@ -64,7 +64,10 @@ void Round::post(Notice& notice) {
   net::own_ahead(peers_.mine().notice(peers_.round_ + 1));
 }
 
-void Round::attend() { post(begin_notice(net::Showing::nothing, 0)); }
+void Round::attend() {
+  attends_ = true;
+  post(begin_notice(net::Showing::nothing, 0));
+}
 
 void Round::show(std::span<const TensorView> parts) {
   const bool has_table = !are_equally_long(parts);
