@@ -66,6 +66,13 @@ std::optional<CostModel> load_cost_model(const fs::path& path, const CostModel& 
   return cost_model_from_json(read(path), path.string(), defaults);
 }
 
+KnownCosts known_costs(bool by_tcp) {
+  const CostModel unmeasured = round_figures(by_tcp);
+  const fs::path path = cost_model_path(by_tcp);
+  if (const auto measured = load_cost_model(path, unmeasured)) return {*measured, path};
+  return {unmeasured, {}};
+}
+
 CostModel cost_model_from_json(const std::string& text, const std::string& source,
                                const CostModel& defaults) {
   const auto json = nlohmann::json::parse(text, nullptr, false);

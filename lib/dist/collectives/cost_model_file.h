@@ -22,6 +22,13 @@ std::filesystem::path cost_model_path(bool by_tcp = false);
 // or more than 1 GiB); the message names it.
 std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});
 
+// What is known of this machine: figures as a calibration saved them in `file`, or round ones of no file.
+struct KnownCosts {
+  CostModel model;
+  std::filesystem::path file;
+};
+KnownCosts known_costs(bool by_tcp = false);  // errors as of load_cost_model()
+
 // The same as text: what a file holds. `source` names it in errors.
 std::string to_json(const CostModel& model);
 CostModel cost_model_from_json(const std::string& text, const std::string& source,

@@ -144,15 +144,10 @@ void JobState::agree_with_others(GroupState& world, const InitOptions& options) 
     if (settings.device == DeviceType::cpu) return RankDevice{"", false, "DIST_DEVICE=cpu"};
     return local_device(host_of(job), job.local_rank);
   };
-  const auto known_costs = [this] {
-    const bool by_tcp = sends_by_tcp();
-    const CostModel unmeasured = round_figures(by_tcp);
-    return load_cost_model(cost_model_path(by_tcp), unmeasured).value_or(unmeasured);
-  };
   const ControlMessage mine{
       fmt::format("init_process_group(backend {})", world.identity.backend), options.where.str(),
       fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
-                  is_auto ? found().str() : "", is_virtual ? "" : to_json(known_costs())),
+                  is_auto ? found().str() : "", is_virtual ? "" : to_json(known_costs(sends_by_tcp()).model)),
       options.where};
   // The mismatch check needs all ranks: one that asks for it is enough.
   const auto exchanged = exchange(world, call, mine);

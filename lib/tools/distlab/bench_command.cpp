@@ -97,7 +97,7 @@ int run_bench(const BenchOptions& options) try {
   if (plan.on_device)
     dist::find_backend(options.backend);  // whether it can be used here; ranks start elsewhere
   if (options.explain) {
-    fmt::print("{}", bench::explain(plan, *options.explain, bench::known_costs()));
+    fmt::print("{}", bench::explain(plan, *options.explain, dist::known_costs(bench::only_tcp())));
     return exit_ok;
   }
   BenchOptions complete = options;

@@ -59,7 +59,7 @@ class Costs : public testing::Test {
 
 TEST_F(Costs, ExplainNamesEveryAlgorithmAndMarksTheChosenOne) {
   for (const std::uint64_t bytes : {8ULL, 4ULL << 20}) {
-    const KnownCosts costs = known_costs();
+    const dist::KnownCosts costs = dist::known_costs();
     const std::string text = explain(plan_of("all_reduce", 8), bytes, costs);
     for (const auto& entry : dist::algorithms())
       if (entry.collective == dist::OpKind::all_reduce) {
@@ -77,14 +77,14 @@ TEST_F(Costs, ExplainUsesTheSavedFigures) {
   dist::CostModel slow_messages;
   slow_messages.alpha = 1;
   dist::save_cost_model(slow_messages, dist::cost_model_path());
-  const std::string text = explain(plan_of("broadcast", 8), 1 << 20, known_costs());
+  const std::string text = explain(plan_of("broadcast", 8), 1 << 20, dist::known_costs());
   EXPECT_NE(text.find("Measured by --calibrate ("), std::string::npos) << text;
   EXPECT_NE(text.find("a message 1e+06 us"), std::string::npos) << text;
 }
 
 TEST_F(Costs, AreOthersWhereMessagesGoOverTcp) {
   const ScopedEnv tcp("DIST_TRANSPORT", "tcp");
-  const KnownCosts costs = known_costs();
+  const dist::KnownCosts costs = dist::known_costs(true);
   EXPECT_EQ(costs.model, dist::tcp_costs());
   const std::string text = explain(plan_of("all_reduce", 2), 256 << 10, costs);
   EXPECT_NE(text.find("* recursive_doubling "), std::string::npos) << text;

@@ -165,8 +165,8 @@ void calibrate() {
     if (rank == 0) dist::save_cost_model(dist::fit(measurements, dist::round_figures(only_tcp())), path);
     dist::destroy_process_group();
   });
-  fmt::print("This machine, by two ranks of it:\n{}.\nSaved in {}.\n", figures_of(known_costs().model),
-             path.string());
+  fmt::print("This machine, by two ranks of it:\n{}.\nSaved in {}.\n",
+             figures_of(dist::known_costs(only_tcp()).model), path.string());
 }
 
 }  // namespace distlab::bench

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "dist/collectives/algorithms.h"
-#include "dist/collectives/cost_model_file.h"
 #include "dist/core/fail.h"
 
 #include "distlab/terminal.h"
@@ -26,23 +25,17 @@ std::string figures_of(const dist::CostModel& model) {
       model.handshake * micro, model.copy * nano);
 }
 
-KnownCosts known_costs() {
-  const dist::CostModel unmeasured = dist::round_figures(only_tcp());
-  const auto path = dist::cost_model_path(only_tcp());
-  if (const auto model = dist::load_cost_model(path, unmeasured))
-    return {*model, fmt::format("Measured by --calibrate ({}):", path.string())};
-  return {unmeasured, "Round figures; ./distlab bench --calibrate measures those of this machine:"};
-}
-
-std::string explain(const Plan& plan, std::uint64_t bytes, const KnownCosts& costs) {
+std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCosts& costs) {
   if (plan.collective == Collective::send_recv)
     dist::fail(dist::Errc::invalid_argument, "--explain: send_recv is a message, and has no algorithms");
   const dist::Situation at{.ranks = plan.ranks, .nodes = 1, .peers_mapped = !only_tcp()};
   const auto kind = kind_of(plan.collective);
   const auto choice = dist::choose(kind, bytes, at, costs.model);
-  std::string text =
-      fmt::format("{} of {} bytes on {} ranks of one machine.\n{}\n{}.\n\n", name(plan.collective), bytes,
-                  plan.ranks, costs.source, figures_of(costs.model));
+  const std::string source =
+      costs.file.empty() ? "Round figures; ./distlab bench --calibrate measures those of this machine:"
+                         : fmt::format("Measured by --calibrate ({}):", costs.file.string());
+  std::string text = fmt::format("{} of {} bytes on {} ranks of one machine.\n{}\n{}.\n\n",
+                                 name(plan.collective), bytes, plan.ranks, source, figures_of(costs.model));
   text += fmt::format("  {:<19}{:>11}  {}\n", "algorithm", "estimate us", "when, and its cost");
   for (const auto& [entry, seconds, not_considered] : dist::estimates(kind, bytes, at, costs.model)) {
     const char mark = entry->name == choice.algorithm ? '*' : ' ';
