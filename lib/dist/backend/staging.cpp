@@ -6,6 +6,7 @@
 #include "dist/core/error.h"
 #include "dist/core/kernels.h"
 #include "dist/core/log.h"
+#include "dist/core/round_up.h"
 
 namespace dist {
 
@@ -13,11 +14,9 @@ namespace {
 
 constexpr std::size_t alignment = 64;  // of the twins
 
-std::size_t whole(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
 std::size_t room_for(const TensorList& tensors) {
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < tensors.size(); ++i) bytes += whole(tensors[i].bytes(), alignment);
+  for (std::size_t i = 0; i < tensors.size(); ++i) bytes += round_up(tensors[i].bytes(), alignment);
   return bytes;
 }
 
@@ -29,7 +28,7 @@ std::vector<Tensor> twins_of(const TensorList& tensors, bool with_elements, std:
     const Shape shape{original.count};
     twins.push_back(place ? Tensor::from_blob(place, shape, original.dtype)
                           : empty(shape, original.dtype, cpu));
-    if (place) place += whole(original.bytes(), alignment);
+    if (place) place += round_up(original.bytes(), alignment);
     if (with_elements) copy(twins.back().flat(), original);
   }
   return twins;

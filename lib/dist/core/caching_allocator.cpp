@@ -4,6 +4,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/core/round_up.h"
 
 namespace dist {
 
@@ -13,7 +14,7 @@ constexpr std::size_t piece_unit = std::size_t{2} << 20;  // the driver's own
 
 std::size_t piece_size(std::size_t bytes) {
   if (bytes < CachingAllocator::own_piece) return CachingAllocator::piece_bytes;
-  return bytes > SIZE_MAX - piece_unit ? bytes : (bytes + piece_unit - 1) / piece_unit * piece_unit;
+  return bytes > SIZE_MAX - piece_unit ? bytes : round_up(bytes, piece_unit);
 }
 
 // The driver may take long, or wait for work that needs memory itself before it can end.

@@ -5,11 +5,13 @@
 
 #include <unistd.h>
 
+#include "dist/core/round_up.h"
+
 namespace dist {
 
 std::size_t whole_pages(std::size_t bytes) {
   static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return std::max<std::size_t>(1, (bytes + page - 1) / page) * page;
+  return std::max(page, round_up(bytes, page));
 }
 
 RegisteredPages::RegisteredPages(Device device, void* pages, std::size_t bytes)

@@ -17,6 +17,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
+#include "dist/core/round_up.h"
 #include "dist/core/sanitizer.h"
 
 namespace dist {
@@ -86,7 +87,7 @@ std::unique_ptr<Segment> make_segment() {
 
 void discard_pages(Segment& segment, const BlockMap::Block& block) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t first = (block.offset + page - 1) / page * page;
+  const std::size_t first = round_up(block.offset, page);
   const std::size_t last = (block.offset + block.size) / page * page;
   if (first >= last) return;
   const int given_back = segment.fd

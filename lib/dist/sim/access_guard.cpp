@@ -9,14 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dist/core/round_up.h"
+
 namespace dist::sim {
 
 namespace {
 constexpr std::size_t cache_line = 64;
 constexpr int never_written = 0xCB;  // -2.7e7 as f32: who counts on zeros sees that there are none
 constexpr std::size_t enough_to_tell = std::size_t{1} << 20;
-
-std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 }  // namespace
 
 AccessGuard::AccessGuard(bool on) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), on_(on) {}

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/round_up.h"
 #include "dist/core/sanitizer.h"
 
 namespace dist::sim {
@@ -35,7 +36,7 @@ std::size_t stagger(int index) { return static_cast<std::size_t>(index) * 7 % 61
 Stacks::Stacks(int count, std::size_t bytes_each, Of of) : count_(count) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   guard_ = page * (of == Of::programs ? guard_pages : 1);
-  each_ = (bytes_each + page - 1) / page * page + guard_;
+  each_ = round_up(bytes_each, page) + guard_;
   const std::size_t total = each_ * static_cast<std::size_t>(count);
   void* memory =
       mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -5,6 +5,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 #include "dist/core/log.h"
+#include "dist/core/round_up.h"
 #include "dist/core/view_list.h"
 
 namespace dist {
@@ -13,9 +14,7 @@ namespace {
 
 constexpr std::size_t part_alignment = 64;  // of the parts in a room
 
-std::size_t padded(std::size_t bytes) {
-  return (bytes + part_alignment - 1) / part_alignment * part_alignment;
-}
+std::size_t padded(std::size_t bytes) { return round_up(bytes, part_alignment); }
 
 }  // namespace
 

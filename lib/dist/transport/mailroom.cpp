@@ -9,16 +9,17 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/round_up.h"
 
 namespace dist::net {
 namespace {
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t header_bytes = (sizeof(MailroomHeader) + page - 1) / page * page;
+constexpr std::size_t header_bytes = round_up(sizeof(MailroomHeader), page);
 
 std::size_t areas_begin(int rings, const RingShape& shape) {
   const std::size_t end = header_bytes + static_cast<std::size_t>(rings) * shape.bytes();
-  return (end + page - 1) / page * page;
+  return round_up(end, page);
 }
 
 std::size_t mailroom_size(int rings, const RingShape& shape) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "dist/core/round_up.h"
 #include "dist/transport/own_ahead.h"
 #include "dist/transport/sleep_fence.h"
 #include "dist/transport/tuning.h"
@@ -15,7 +16,7 @@ constexpr std::uint64_t line = 64;  // bytes of a cache line
 
 // Payloads are contiguous and start on a cache line: one that would wrap starts over at the beginning.
 std::uint64_t start_of(std::uint64_t position, std::uint32_t bytes, std::uint32_t capacity) {
-  position = (position + line - 1) / line * line;
+  position = round_up(position, line);
   const std::uint64_t offset = position % capacity;
   return offset + bytes > capacity ? position + capacity - offset : position;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dist/core/round_up.h"
 #include "dist/core/view_list.h"
 #include "dist/transport/own_ahead.h"
 #include "dist/transport/round.h"
@@ -20,7 +21,7 @@ std::size_t table_bytes(std::size_t parts) { return parts * sizeof(net::PartPlac
 // Of a copy in a room: the data begins a line.
 std::size_t table_in_lines(std::size_t parts) {
   constexpr std::size_t line = 64;
-  return parts == 1 ? 0 : (table_bytes(parts) + line - 1) / line * line;
+  return parts == 1 ? 0 : round_up(table_bytes(parts), line);
 }
 
 bool are_equally_long(std::span<const TensorView> parts) {
