@@ -148,13 +148,9 @@ void Build::refuse_what_does_not_link() {
 
 BuiltRunner build_submission(const Lab& lab, const fs::path& handed_in, const fs::path& into) {
   Build build(lab, take_submission(handed_in, lab.file));
-  try {
-    build.refuse_what_does_not_compile();
-    build.refuse_foreign_parts();
-    build.refuse_what_does_not_link();
-  } catch (const Refused& refused) {
-    throw Refused(lab.file.filename().string() + " " + refused.what());
-  }
+  build.refuse_what_does_not_compile();
+  build.refuse_foreign_parts();
+  build.refuse_what_does_not_link();
   const auto program = into / "runner";
   fs::copy_file(build.program(), program, fs::copy_options::overwrite_existing);
   fs::permissions(program, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |

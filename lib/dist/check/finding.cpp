@@ -45,6 +45,9 @@ Words words(Code code) {
   __builtin_unreachable();
 }
 
+constexpr std::string_view of_other_sizes =
+    "let every rank of the group make the same calls in the same order, with as many elements of one dtype";
+
 constexpr std::string_view left_out =
     "let no rank leave the call out: a collective needs all ranks of its group, new_group all ranks there "
     "are";
@@ -89,8 +92,10 @@ std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); 
 std::string_view title(Code code) { return words(code).title; }
 // A cycle of messages is a matter of their order; other ranks wait for a call that nobody makes.
 std::string_view Finding::how_to_mend() const {
+  const bool of_collectives = !parties.empty() && std::ranges::none_of(parties, is_message);
+  if (code == Code::misfit_message && of_collectives) return of_other_sizes;
   if (code != Code::deadlock || parties.empty()) return words(code).mend;
-  if (std::ranges::none_of(parties, is_message)) return left_out;
+  if (of_collectives) return left_out;
   if (!std::ranges::all_of(parties, is_message)) return words(Code::mismatched_collective).mend;
   if (!find_cycle(parties).empty()) return words(code).mend;
   return "let the rank that is waited for send or receive as well, as often and with the same tag";

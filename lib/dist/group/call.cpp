@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 #include "dist/group/call_observer.h"
 #include "dist/group/job_state.h"
 #include "dist/group/run_trace.h"
@@ -186,6 +187,10 @@ int Call::group_rank(std::string_view argument, int global, int in_group) const 
 }
 
 void Call::check_supported() const {
+  if (group.job->observer->sees_everything && !Tasking::current())
+    refuse(
+        "a thread that a simulated rank made has no place in the simulation; call it from the rank's "
+        "function");
   auto& supported = group.supported[static_cast<std::size_t>(operation.kind)];
   if (has_tensors(operation) && supported.load(std::memory_order_relaxed) != signature(operation)) {
     check_device(operation.device());

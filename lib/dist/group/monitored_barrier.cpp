@@ -1,4 +1,6 @@
 // A barrier that names who is missing.
+#include <exception>
+
 #include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/group/call.h"
@@ -28,7 +30,18 @@ class MonitoredBarrier {
       arrivals[i] = nets[i]->irecv({}, static_cast<int>(i));
     }
     std::vector<std::uint8_t> missing(n, 0);
-    for (std::size_t i = 1; i < n; ++i) missing[i] = !came(arrivals[i], deadline);
+    std::size_t gone = 0;
+    std::exception_ptr why;
+    for (std::size_t i = 1; i < n; ++i) {
+      try {
+        missing[i] = !came(arrivals[i], deadline);
+      } catch (const Error& error) {
+        if (error.code() != Errc::peer_failed) throw;
+        if (gone++ == 0) why = std::current_exception();
+        missing[i] = true;
+      }
+    }
+    if (gone == n - 1) std::rethrow_exception(why);  // nobody is left to be told, or a death that all hear of
     const auto net = open(Deadline::after(margin));
     std::vector<Request> verdicts;
     for (std::size_t i = 1; i < n; ++i) {

@@ -119,6 +119,9 @@ ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& opt
                                     ? ResolvedBackend{world.identity.backend, world.identity.asked}
                                     : resolve_backend(options.backend, job.context);
   const Timeout timeout = options.timeout.value_or(world.identity.timeout);
+  if (timeout < Timeout::zero())
+    fail(Errc::invalid_argument, "rank {}: new_group at {}: the timeout is negative", world.global_rank,
+         options.where.str());
   const std::uint64_t number = world.control_calls;
   const auto exchanged = exchange(
       world, {"new_group", options.where, timeout},

@@ -1,4 +1,6 @@
 // send, recv and their asynchronous forms.
+#include "dist/core/fail.h"
+#include "dist/core/rank_label.h"
 #include "dist/group/call.h"
 #include "dist/group/validate.h"
 #include "dist/transport/transport.h"
@@ -65,6 +67,12 @@ Work irecv(Tensor& t, Options options) {
 
 std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options) {
   constexpr std::string_view name = "batch_isend_irecv";
+  if (options.tag != 0 || options.group_src != -1 || options.group_dst != -1)
+    fail(Errc::invalid_argument,
+         "rank {}: {} at {}: .tag, .group_src and .group_dst are a single message's; give each P2P its own "
+         "peer "
+         "and tag",
+         current_rank_label(), name, options.where.str());
   std::vector<Call> calls;
   calls.reserve(operations.size());
   for (const auto& each : operations) {

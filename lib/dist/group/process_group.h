@@ -140,7 +140,8 @@ struct P2P {
   ProcessGroup group = {};  // default: the default group
   std::uint64_t tag = 0;    // as of Options
 };
-// One Work for each operation, in their order. Returns at once.
+// One Work for each operation, in their order. Returns at once. Error{invalid_argument} also where `options`
+// name a tag or a group rank: each operation has its own.
 std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options = {});
 
 // Collectives. Tensors of one call have one dtype and device. `src` and `dst` default to rank 0.

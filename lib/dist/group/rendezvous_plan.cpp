@@ -100,6 +100,9 @@ RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& co
   const std::string& method = request.method;
   RendezvousPlan plan;
   plan.timeout = options.timeout.value_or(read_timeout(get_env));
+  if (plan.timeout <= Timeout::zero())
+    fail(Errc::invalid_argument, "init_process_group at {}: the timeout must be greater than 0",
+         options.where.str());
   if (method == env_scheme && !options.store) {
     plan.launch = who_am_i(request, context, get_env);
     plan.store = context.store;

@@ -31,7 +31,7 @@ check::RankSays words_of(const Picture& picture) {
     case Picture::State::present:
       return {picture.rank, picture.activity, fmt::format(" ({:.1f} s)", picture.activity_s)};
     case Picture::State::left:
-    case Picture::State::failed: return {picture.rank, "out of the job: it has left", ""};
+    case Picture::State::failed: return {picture.rank, "no longer in the job", ""};
     case Picture::State::silent: return {picture.rank, "silent: dead or stuck", ""};
   }
   __builtin_unreachable();

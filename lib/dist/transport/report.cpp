@@ -26,10 +26,22 @@ std::string check(const Op& op, bool is_send, bool anyone) {
 
 bool is_same_operation(std::uint32_t a, std::uint32_t b) { return a >> 8 == b >> 8; }  // but for the dtype
 
+// "send f32" -> "f32"
+std::string dtype_in(std::uint32_t opcode) {
+  const std::string text = describe_opcode(opcode);
+  return text.substr(text.rfind(' ') + 1);
+}
+
 // "rank 1 is in broadcast f32 but rank 0 is in all_reduce f32 at the same place (#7)", and a finding where
-// the collectives differ: the other rank may have left before it can be asked.
-std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32_t mine, const Op& op) {
+// the collectives differ: the other rank may have left before it can be asked. Of a message: what is sent and
+// what is expected; `rank` is its receiver or (not `receives`) its sender.
+std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32_t mine, const Op& op,
+                          bool receives) {
   const OpLabel& label = op.options.label;
+  if (op.channel().point_to_point)
+    return fmt::format("rank {} {} {} but rank {} {} {}; a message and its receive have one dtype", other,
+                       receives ? "sends" : "expects", dtype_in(theirs), rank, receives ? "expects" : "sends",
+                       dtype_in(mine));
   const std::string text = fmt::format("rank {} is in {} but rank {} is in {} at the same place (#{})", other,
                                        describe_opcode(theirs), rank, describe_opcode(mine), label.sequence);
   if (is_same_operation(theirs, mine)) return text;
@@ -73,8 +85,10 @@ Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state)
 Trouble left_trouble(int rank, const Transfer& t) {
   const std::string who = t.peer == any_rank ? "all other ranks have" : fmt::format("rank {} has", t.peer);
   std::string text = fmt::format(
-      "{}: {} left the job and will not {} {} bytes; did it end before this operation?",
-      headline(rank, *t.op), who, t.is_send ? "receive these" : "send the missing", t.bytes - t.moved);
+      "{}: {} left the job and will not {}; did it end before this operation?", headline(rank, *t.op), who,
+      t.bytes == 0
+          ? "come"
+          : fmt::format("{} {} bytes", t.is_send ? "receive these" : "send the missing", t.bytes - t.moved));
   const bool is_message_sent = t.is_send && t.op->channel().point_to_point;
   if (!is_message_sent) text += "; " + waits_in_vain(rank, t).line();
   return {Errc::peer_failed, std::move(text)};
@@ -101,7 +115,7 @@ Trouble misfit_at_receiver(int rank, const Transfer& t, const Frame& message, in
   const std::uint32_t mine = t.op->channel().opcode;
   if (opcodes_differ(mine, message.opcode))
     return {Errc::mismatch, fmt::format("{}: {}", headline(rank, *t.op),
-                                        opcode_misfit(sender, message.opcode, rank, mine, *t.op))};
+                                        opcode_misfit(sender, message.opcode, rank, mine, *t.op, true))};
   return {Errc::mismatch, fmt::format("{} expects {} bytes from rank {}, which sent {}; {}",
                                       headline(rank, *t.op), t.bytes, sender, message.bytes, sizes_differ)};
 }
@@ -110,7 +124,7 @@ Trouble misfit_at_sender(int rank, const Op& op, const Transfer* t, const Frame&
   const std::uint32_t mine = op.channel().opcode;
   if (opcodes_differ(mine, refusal.opcode))
     return {Errc::mismatch, fmt::format("{}: {}", headline(rank, op),
-                                        opcode_misfit(receiver, refusal.opcode, rank, mine, op))};
+                                        opcode_misfit(receiver, refusal.opcode, rank, mine, op, false))};
   const std::string sent = t ? fmt::format("{} bytes", t->bytes) : "a message of another size";
   return {Errc::mismatch, fmt::format("{} sent {} to rank {}, which expects {}; {}", headline(rank, op), sent,
                                       receiver, refusal.bytes, sizes_differ)};

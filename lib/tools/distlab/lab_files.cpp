@@ -14,6 +14,8 @@
 #include "distlab/process.h"
 #include "distlab/progress.h"
 #include "distlab/starter.h"
+#include "distlab/submission.h"
+#include "distlab/temporary_folder.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
@@ -56,6 +58,9 @@ std::optional<Todo> first_todo(const fs::path& file) {
 int start_lab(const LabOptions& options) {
   const auto lab = asked_lab(options.lab);
   if (!lab) return exit_usage;
+  if (!fs::exists(edited_file(*lab)))
+    dist::fail(dist::Errc::unsupported, "{} is missing; ./distlab reset {} puts it back as it was",
+               from_root(edited_file(*lab)), lab->number);
   const auto todo = first_todo(edited_file(*lab));
   fmt::print("{}\n\n  read   {}\n  edit   {}\n", styled(Style::bold, lab->title), from_root(handout(*lab)),
              from_root(edited_file(*lab)));
@@ -79,11 +84,15 @@ int reset_lab(const LabOptions& options) {
     fmt::print("{} is untouched already\n", from_root(file));
     return exit_ok;
   }
-  fs::create_directories(workspace().root / ".distlab");
-  const fs::path backup = backup_of(file);
-  if (fs::exists(file)) fs::copy_file(file, backup);
-  std::ofstream(file, std::ios::binary) << starter;
-  fmt::print("{} is as it was at first; yours is kept in {}\n", from_root(file), from_root(backup));
+  std::string kept;
+  if (fs::exists(file)) {
+    fs::create_directories(workspace().root / ".distlab");
+    const fs::path backup = backup_of(file);
+    fs::copy_file(file, backup);
+    kept = fmt::format("; yours is kept in {}", from_root(backup));
+  }
+  write_text(starter, file);
+  fmt::print("{} is as it was at first{}\n", from_root(file), kept);
   return exit_ok;
 }
 
@@ -113,13 +122,21 @@ int show_solution(const SolutionOptions& options) {
   return exit_ok;
 }
 
-// It has been built: the ./distlab script does that first.
+// Built as whoever grades it will, so that nothing is handed in that is refused there.
 int submit_lab(const SubmitOptions& options) {
   const auto lab = asked_lab(options.lab);
   if (!lab) return exit_usage;
   const fs::path file = edited_file(*lab);
   const fs::path zip =
       options.output.empty() ? fs::path(fmt::format("lab_{:02}.zip", lab->number)) : options.output;
+  if (!fs::is_directory(fs::absolute(zip).parent_path()))
+    dist::fail(dist::Errc::invalid_argument, "cannot write {}: there is no such folder; make it first",
+               zip.string());
+  const TemporaryFolder folder("submission");
+  if (const auto built = build_submission(*lab, file, folder.path()); !built.refused.empty()) {
+    fmt::print(stderr, "{}\nNothing was made to hand in.\n", built.refused);
+    return exit_failed;
+  }
   const auto made = run_captured({"cmake", "-E", "chdir", workspace().root, "cmake", "-E", "tar", "cf",
                                   fs::absolute(zip), "--format=zip", "--", from_root(file)});
   if (made.exit_code != 0) dist::fail(dist::Errc::resource, "cannot write {}: {}", zip.string(), made.output);

@@ -20,6 +20,16 @@ int number_of(const std::string& folder) {
   return is_lab ? number : 0;
 }
 
+// "4" or "04" -> 4; 0 for anything else.
+int whole_number(const std::string& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? number : 0;
+}
+
+// "labs/06_scatter_gather/", as a shell completes it -> "06_scatter_gather"
+std::string last_folder(const std::string& path) { return fs::path(path + "/").parent_path().filename(); }
+
 std::string first_heading(const fs::path& page) {
   std::ifstream file(page);
   std::string line;
@@ -46,13 +56,14 @@ std::vector<Lab> find_labs() {
 }
 
 Lab find_lab(const std::string& asked) {
-  int number = 0;
-  std::from_chars(asked.data(), asked.data() + asked.size(), number);
+  const int number = whole_number(asked);
+  const std::string folder = last_folder(asked);
   std::string all;
   for (const auto& lab : find_labs()) {
     const bool by_number = number > 0 && lab.number == number;
     const bool by_name = number == 0 && !asked.empty() && name_of(lab).starts_with(asked);
-    if (by_number || by_name) return lab;
+    const bool by_folder = folder.find('_') != folder.npos && lab.folder.starts_with(folder);
+    if (by_number || by_name || by_folder) return lab;
     all += (all.empty() ? "" : ", ") + lab.folder;
   }
   dist::fail(dist::Errc::invalid_argument, "there is no lab \"{}\"; there are: {}", asked, all);

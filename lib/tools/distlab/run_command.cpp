@@ -30,9 +30,13 @@ bool is_usage(const RunOptions& options) {
   return false;
 }
 
+// A demo is short: who waits for longer waits in vain, and is told why.
+constexpr const char* patience_s = "20";
+
 // init_process_group() of the demo's ranks reads it. What is missing is said here, once, not by each rank:
 // Error{unsupported}.
 void tell_ranks(const RunOptions& options) {
+  setenv("DIST_TIMEOUT", patience_s, 0);
   if (!options.backend.empty()) {
     (void)dist::find_backend(options.backend);
     setenv("DIST_BACKEND", options.backend.c_str(), 1);

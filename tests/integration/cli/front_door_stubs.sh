@@ -9,6 +9,7 @@ fresh() {
   mkdir -p "$tree/lib/tools" "$tree/labs/01_init" "$tree/labs/02_group" "$tree/solutions" "$bin"
   cp "$source_root/distlab" "$source_root/CMakePresets.json" "$tree/"
   cp "$source_root/lib/tools/setup.sh" "$tree/lib/tools/"
+  touch "$tree/labs/01_init/init.cpp" "$tree/labs/02_group/group.cpp"
   : > "$calls"
   local tool
   for tool in bash env cat chmod cksum cut date dirname flock grep head id mkdir mktemp paste printf readlink rm sed sha256sum sleep \

@@ -46,7 +46,7 @@ for pair in 'test:all' 'run 1:distlab lab_01' 'grade 01:distlab lab_01' 'grade 2
   'grade 99:distlab' 'grade nonsense:distlab' 'grade --seed 2 1:distlab lab_01' 'grade --csv 2 --markdown 2 --gradescope 2 1:distlab lab_01' 'hint 1:distlab' 'list:distlab' \
   'watch 1:distlab' 'trace 1:distlab lab_01' 'trace --test 1 group:distlab lab_02' 'trace 1.json:distlab' \
   'demo:distlab lab_01 lab_01_solution' 'run 08:distlab' 'class grade x --lab 2 -j 1:distlab lab_02' \
-  'class grade --lab=1 2:distlab lab_01' 'class handout:distlab' 'bench all_reduce:distlab bench_rank'; do
+  'grade 02_group/:distlab lab_02' 'submit labs/02_group/:distlab lab_02' 'run --nproc 1 2:distlab lab_02' 'class grade --lab=1 2:distlab lab_01' 'class handout:distlab' 'bench all_reduce:distlab bench_rank'; do
   : > "$calls"
   read -r -a words <<< "${pair%%:*}"
   door "${words[@]}"
@@ -274,6 +274,14 @@ FAKE_SLOW=1 door doctor
 wait $!
 expect 'says that it waits' says 'another distlab is building'
 expect 'builds one after the other' [ "$(cut -d' ' -f1 "$work/slow" | paste -sd' ' -)" = 'begin end begin end' ]
+
+begin "the file of a lab is not there"
+rm "$tree/labs/02_group/group.cpp"
+: > "$calls"
+door grade 2
+expect 'exits 3' exits 3
+expect 'says how to get it back' says 'labs/02_group/group.cpp is missing; ./distlab reset 02 puts it back'
+expect 'builds nothing' not called ninja
 
 begin 'a tree that cannot be written'
 rm -rf "$tree/build"

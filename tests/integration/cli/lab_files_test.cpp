@@ -29,12 +29,43 @@ TEST_F(LabFiles, TheSolutionIsForThoseWhoHaveOne) {
   EXPECT_TRUE(contains(run({"list"}), "100 of 100"));
 }
 
+// Whoever builds submissions, here a script, says this.
+void let_the_judge_say(const fs::path& root, const std::string& json, int status) {
+  const auto judge = root / "build/bin/judge_build";
+  fs::create_directories(judge.parent_path());
+  std::ofstream(judge) << "#!/bin/sh\necho '" << json << "'\nexit " << status << "\n";
+  fs::permissions(judge, fs::perms::owner_all);
+}
+
 TEST_F(LabFiles, SubmitPacksExactlyTheFile) {
+  let_the_judge_say(root, R"({"isolation": "bubblewrap"})", 0);
   write("labs/01_first/notes.txt", "mine");
   const auto zip = root / "hand in.zip";
   EXPECT_TRUE(contains(run({"submit", "1", "-o", zip}), "Not everything is written yet"));
   const auto listed = distlab::run_captured({"cmake", "-E", "tar", "tf", zip});
   EXPECT_EQ(listed.output, file + "\n");
+  EXPECT_TRUE(contains(run({"submit", "1", "-o", root / "nowhere/x.zip"}, 1), "there is no such folder"));
+}
+
+TEST_F(LabFiles, SubmitRefusesWhatWouldBeRefusedLater) {
+  let_the_judge_say(root, R"-({"refused": "first.cpp is not accepted: it uses f()", "log": ""})-", 1);
+  const auto said = run({"submit", "1", "-o", root / "x.zip"}, 1);
+  EXPECT_EQ(said, "first.cpp is not accepted: it uses f()\nNothing was made to hand in.\n");
+  EXPECT_FALSE(fs::exists(root / "x.zip"));
+}
+
+TEST_F(LabFiles, AMissingFileIsPutBack) {
+  const auto starter = read(file);
+  fs::remove(root / file);
+  EXPECT_TRUE(contains(run({"start", "1"}, 3), "./distlab reset 1 puts it back"));
+  EXPECT_EQ(run({"reset", "1"}), file + " is as it was at first\n");
+  EXPECT_EQ(read(file), starter);
+}
+
+TEST_F(LabFiles, ALabIsNamedByNumberNameOrFolderAndNothingElse) {
+  for (const std::string name : {"1", "01", "first", "fi", "01_first", "01_f", "01_first/", "labs/01_first/"})
+    EXPECT_TRUE(contains(run({"start", name}), "labs/01_first/README.md")) << name;
+  for (const std::string name : {"1x", "1o", "10", "0", "02_first", "labs", "/"}) run({"start", name}, 2);
 }
 
 TEST_F(LabFiles, ResetKeepsWhatWasWritten) {

@@ -142,6 +142,10 @@ TEST(Messages, NothingOfABatchMovesWhenOneIsWrong) {
     expect_error(Errc::invalid_argument, {"batch_isend_irecv", "dst = 9"}, [&] {
       batch_isend_irecv({{P2P::isend, t, 1 - rank}, {P2P::isend, t, 9}});
     });
+    for (const Options& of_one : {Options{.tag = 5}, Options{.group_src = 0}, Options{.group_dst = 0}})
+      expect_error(Errc::invalid_argument, {"batch_isend_irecv", "give each P2P its own peer and tag"}, [&] {
+        batch_isend_irecv({{P2P::isend, t, 1 - rank}}, of_one);
+      });
     Tensor in = values(-1);
     auto works = batch_isend_irecv({{P2P::isend, values(5), 1 - rank}, {P2P::irecv, in, 1 - rank}});
     for (auto& work : works) work.wait();
@@ -233,7 +237,8 @@ TEST(Messages, DifferentDtypesAreAMismatch) {
           else
             recv(t, 0, {.timeout = 5s});
         };
-        expect_error(Errc::mismatch, told({"rank 0", "rank 1"}, {"f32", "i32"}), exchange);
+        expect_error(Errc::mismatch, told({"rank 0", "rank 1"}, {"rank 0 sends f32", "rank 1 expects i32"}),
+                     exchange);
       },
       finds({Code::misfit_message}));
 }

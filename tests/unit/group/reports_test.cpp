@@ -136,6 +136,16 @@ TEST(MonitoredBarrier, NamesAllThatDidNotCome) {
   });
 }
 
+TEST(MonitoredBarrier, TellsAllOfOneThatHasLeft) {
+  run_ranks(4, [](int rank) {
+    if (rank == 1) return destroy_process_group();
+    expect_error(Errc::timeout,
+                 {"monitored_barrier at reports_test.cpp", ": rank 1 did not come within 2000 ms"},
+                 [] { monitored_barrier(2s); });
+    dist::sleep(1500ms);  // nobody is taken for one that has left because it was told first
+  });
+}
+
 TEST(MonitoredBarrier, NamesRankZero) {
   run_ranks(3, [](int rank) {
     if (rank == 0) {

@@ -268,6 +268,11 @@ const std::vector<Refusal>& refusals() {
       {"asynchronous monitored barrier",
        [](int) { monitored_barrier(std::chrono::seconds(1), {.async_op = true}); },
        {"monitored_barrier", ".async_op"}},
+      {"negative timeout of a group",
+       [](int) {
+         new_group({0, 1}, {.timeout = -std::chrono::seconds(1)});
+       },
+       {"new_group", "the timeout is negative"}},
   };
   return all;
 }

@@ -3,8 +3,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -124,6 +126,29 @@ TEST_F(Simulated, AFindingIsThrownToo) {
     });
   });
   EXPECT_NE(report().find("cycle: rank 0 -> rank 1 -> rank 0"), std::string::npos) << report();
+}
+
+TEST_F(Simulated, AThreadThatARankMadeIsTold) {
+  for (const bool async : {false, true}) {
+    ask("ranks=2");
+    expect_error(Errc::peer_failed, {"a thread that a simulated rank made has no place in the simulation"},
+                 [async] {
+                   spawn(2, [async](int rank) {
+                     init_process_group();
+                     const ProcessGroup group = new_group({0, 1});
+                     std::exception_ptr error;
+                     std::thread([&] {
+                       try {
+                         Tensor t = ones({1});
+                         if (rank == 0) all_reduce(t, {.group = group, .async_op = async}).wait();
+                       } catch (...) {
+                         error = std::current_exception();
+                       }
+                     }).join();
+                     if (error) std::rethrow_exception(error);
+                   });
+                 });
+  }
 }
 
 TEST_F(Simulated, ALossIsReportedFirst) {
