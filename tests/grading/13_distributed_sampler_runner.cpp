@@ -121,7 +121,12 @@ Json epoch_of_stream(const Json& task) {
   }
   Json samples = Json::array();
   for (std::size_t turn = 0;; ++turn) {
-    const auto sample = loaders[turn % loaders.size()].next();  // Starved never: the stream has an end
+    std::optional<std::int64_t> sample;
+    try {
+      sample = loaders[turn % loaders.size()].next();
+    } catch (const Starved&) {
+      throw std::runtime_error("next() reads on after the end of the stream");
+    }
     if (!sample) return samples;
     samples.push_back(*sample);
     one_step();
