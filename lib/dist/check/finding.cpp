@@ -52,6 +52,10 @@ constexpr std::string_view left_out =
     "let no rank leave the call out: a collective needs all ranks of its group, new_group all ranks there "
     "are";
 
+constexpr std::string_view crossed =
+    "let all ranks make their calls in the same order, also those of different groups; new_group is for all "
+    "ranks there are";
+
 // Equal doings at equal places are told together; among many ranks, whomever each waits for.
 std::string lines_of(const std::vector<Party>& parties) {
   constexpr std::size_t few = 8, most = 12;
@@ -90,12 +94,12 @@ bool is_message(const Party& party) {
 
 std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); }
 std::string_view title(Code code) { return words(code).title; }
-// A cycle of messages is a matter of their order; other ranks wait for a call that nobody makes.
+// A cycle is a matter of order; other ranks wait for a call that nobody makes.
 std::string_view Finding::how_to_mend() const {
   const bool of_collectives = !parties.empty() && std::ranges::none_of(parties, is_message);
   if (code == Code::misfit_message && of_collectives) return of_other_sizes;
   if (code != Code::deadlock || parties.empty()) return words(code).mend;
-  if (of_collectives) return left_out;
+  if (of_collectives) return find_cycle(parties).empty() ? left_out : crossed;
   if (!std::ranges::all_of(parties, is_message)) return words(Code::mismatched_collective).mend;
   if (!find_cycle(parties).empty()) return words(code).mend;
   return "let the rank that is waited for send or receive as well, as often and with the same tag";

@@ -1,6 +1,11 @@
 #include "dist/group/stall.h"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dist/check/who.h"
 
 namespace dist {
 namespace {
@@ -27,21 +32,29 @@ class Standstill {
 
   std::optional<check::Finding> finding() const {
     if (!stuck_[index(scene_.rank)]) return std::nullopt;
-    std::vector<check::Party> waiting;
+    std::vector<std::pair<int, const PicturedCall*>> open;
     std::vector<int> ended;
     for (const int rank : needed_by(scene_.rank)) {
       const Picture& picture = of(rank);
       if (picture.state == Picture::State::left) ended.push_back(rank);
       if (!stuck_[index(rank)]) continue;
       for (const PicturedCall& call : picture.calls)
-        if (call.is_open() && call.blocks)
-          waiting.push_back({rank, call.doing, call.where, hopeless(rank, call)});
+        if (call.is_open() && call.blocks) open.emplace_back(rank, &call);
     }
+    const bool one_group = std::ranges::all_of(
+        open, [&](const auto& each) { return each.second->group == open[0].second->group; });
+    std::vector<check::Party> waiting;
+    for (const auto& [rank, call] : open)
+      waiting.push_back(
+          {rank, one_group ? call->doing : with_group(*call), call->where, hopeless(rank, *call)});
     return check::explain_deadlock(std::move(waiting), ended);
   }
 
  private:
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+  static std::string with_group(const PicturedCall& call) {
+    return fmt::format("{} among {}", call.doing, check::list_ranks(call.members));
+  }
   const Picture& of(int rank) const { return scene_.pictures[index(rank)]; }
 
   bool stands_still(const Picture& picture) const {

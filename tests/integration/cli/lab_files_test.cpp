@@ -108,6 +108,15 @@ TEST_F(RunLab, TellsItsRanksTheDeviceAndTheBackendAndTheirNumber) {
   EXPECT_EQ(run({"run", "1", "--nproc", "5"}), "device any backend any --nproc 5\n");
 }
 
+// A deadlock is told of, not waited for. Who wants to wait longer says so.
+TEST_F(RunLab, ItsRanksDoNotWaitForEver) {
+  write("build/bin/lab_01_demo", "#!/bin/sh\necho \"$DIST_TIMEOUT\"\n");
+  EXPECT_EQ(run({"run", "1"}), "20\n");
+  setenv("DIST_TIMEOUT", "300", 1);
+  EXPECT_EQ(run({"run", "1"}), "300\n");
+  unsetenv("DIST_TIMEOUT");
+}
+
 TEST_F(RunLab, RefusesWhatMakesNoSense) {
   EXPECT_EQ(run({"run", "1", "--device", "cuda", "--backend", "host"}, 2),
             "--backend host is for tensors on cpu: leave out --device cuda\n");

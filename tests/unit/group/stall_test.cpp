@@ -144,6 +144,25 @@ TEST(Stall, ACollectiveWaitsForThoseThatHaveNotBegunIt) {
   EXPECT_EQ(stage.told(), "") << "rank 2 has begun it, or is beyond it";
 }
 
+TEST(Stall, CollectivesOfTwoGroupsInOppositeOrders) {
+  Stage stage(3);
+  const auto of_two = [&](int rank) {
+    PicturedCall& call = stage.collective(rank, "all_reduce", 0);
+    call.group.context = 1;
+    call.members = {0, 1};
+    stage.of(rank).begun.back().group = call.group;
+  };
+  stage.collective(0, "all_reduce", 0), of_two(1), stage.collective(2, "all_reduce", 0);
+  const std::string text = stage.told();
+  EXPECT_NE(text.find("rank 0: all_reduce #0 (4 f32) among ranks 0, 1, 2 at train.cpp:10, waits for rank 1"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find("rank 1: all_reduce #0 (4 f32) among ranks 0, 1 at train.cpp:11, waits for rank 0"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find("in the same order, also those of different groups"), text.npos) << text;
+}
+
 TEST(Stall, TwoBlockedThreadsOfOneRank) {
   Stage stage(2);
   stage.message(0, "recv", 1), stage.message(1, "recv", 0);

@@ -72,6 +72,17 @@ TEST(D1, AGroupThatOneRankDoesNotMake) {
   expect_finding(report, Code::deadlock, {"new_group({0, 2}", "barrier"});
 }
 
+TEST(D1, CollectivesOfTwoGroupsInOppositeOrders) {
+  const auto report = run(3, [&](int rank) {
+    const ProcessGroup two = new_group({0, 1});
+    Tensor t = ones({1});
+    if (rank == 1) all_reduce(t, {.group = two});
+    all_reduce(t);
+    if (rank == 0) all_reduce(t, {.group = two});
+  });
+  expect_finding(report, Code::deadlock, {"cycle: ", "in the same order, also those of different groups"});
+}
+
 TEST(D1, NotWhereOneSideReceivesFirst) {
   const auto report = run(2, [&](int rank) {
     Tensor out = ones({4}), in = zeros({4});
