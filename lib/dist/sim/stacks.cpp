@@ -1,5 +1,6 @@
 #include "dist/sim/stacks.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -21,11 +22,19 @@ constexpr std::uint64_t canary = 0x5AFE57ACC0DEF00Du;
 // would share the same sets of the caches.
 constexpr std::size_t guard_pages = 17;
 
-// A guard splits a mapping in two; the rest of the process needs maps as well.
-bool map_count_allows(int count) {
+std::size_t read_map_limit() {
   std::size_t limit = 65'530;
   std::ifstream("/proc/sys/vm/max_map_count") >> limit;
-  return static_cast<std::size_t>(count) * 2 + 5000 < limit;
+  return limit;
+}
+
+std::atomic<std::size_t> guards{0};  // of all stacks of this process
+
+// A guard splits a mapping in two; the rest of the process needs maps as well. Stacks without guards that lie
+// side by side are one.
+bool map_count_allows(int count) {
+  static const std::size_t limit = read_map_limit();
+  return (guards + static_cast<std::size_t>(count)) * 2 + 5000 < limit;
 }
 
 // Staggered over the sets of the caches: tops at equal offsets in their pages would evict one another.
@@ -41,10 +50,10 @@ Stacks::Stacks(int count, std::size_t bytes_each, Of of) : count_(count) {
   void* memory =
       mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
-    fail(
-        Errc::resource,
-        "{} ranks need {} MiB of address space for their stacks: {}; simulate fewer ranks or raise ulimit -v",
-        count, total >> 20, std::strerror(errno));
+    fail(Errc::resource,
+         "{} more stacks of {} KiB cannot be had: {}; simulate fewer ranks, or raise ulimit -v or "
+         "vm.max_map_count",
+         count, each_ >> 10, std::strerror(errno));
   memory_ = static_cast<std::byte*>(memory);
   guarded_ = of == Of::programs && map_count_allows(count) && guard();
   // Thousands of stacks on pages of their own are more than the processor's list of translated addresses
@@ -57,7 +66,10 @@ Stacks::Stacks(int count, std::size_t bytes_each, Of of) : count_(count) {
 bool Stacks::guard() {
   int done = 0;
   while (done < count_ && mprotect(base(done), guard_, PROT_NONE) == 0) ++done;
-  if (done == count_) return true;
+  if (done == count_) {
+    guards += static_cast<std::size_t>(count_);
+    return true;
+  }
   while (done > 0)
     mprotect(base(--done), guard_, PROT_READ | PROT_WRITE);  // all or none: intact() reads them
   return false;
@@ -67,6 +79,7 @@ Stacks::~Stacks() {
   const std::size_t total = each_ * static_cast<std::size_t>(count_);
   unpoison(memory_, total);  // frames that were never left
   munmap(memory_, total);
+  if (guarded_) guards -= static_cast<std::size_t>(count_);
 }
 
 void* Stacks::top(int index) const { return base(index) + each_ - stagger(index); }
