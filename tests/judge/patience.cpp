@@ -37,7 +37,7 @@ bool Patience::is_used_up(const std::vector<pid_t>& processes) {
   if (asleep_ >= most_asleep_)
     why_ = fmt::format("had not finished after {:.1f} s of sleep", seconds(asleep_));
   else if (census.worked >= most_work_)
-    why_ = fmt::format("had not finished after {:.1f} s of work: perhaps a loop that does not end",
+    why_ = fmt::format("had not finished after {:.1f} s of work (a loop that does not end?)",
                        seconds(most_work_));
   else if (now >= started_ + wall_)
     throw std::runtime_error(
