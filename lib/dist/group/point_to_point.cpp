@@ -69,9 +69,8 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
   constexpr std::string_view name = "batch_isend_irecv";
   if (options.tag != 0 || options.group_src != -1 || options.group_dst != -1)
     fail(Errc::invalid_argument,
-         "rank {}: {} at {}: .tag, .group_src and .group_dst are a single message's; give each P2P its own "
-         "peer "
-         "and tag",
+         "rank {}: {} at {}: .tag, .group_src and .group_dst are a single message's; "
+         "give each P2P its own peer and tag",
          current_rank_label(), name, options.where.str());
   std::vector<Call> calls;
   calls.reserve(operations.size());
