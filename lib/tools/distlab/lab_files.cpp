@@ -1,6 +1,5 @@
 // distlab start, reset, solution, submit: the one file of a lab that its reader edits.
 #include <cstdio>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
