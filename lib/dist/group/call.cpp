@@ -180,8 +180,10 @@ int Call::group_rank(std::string_view argument, int global, int in_group) const 
     refuse("{} = {} is no rank; there are ranks 0 to {}", argument, global, world - 1);
   const int rank = group.group_rank_of(global);
   if (rank < 0) {
-    refuse("{} = {} is no member of {} ({} takes global ranks; group ranks go into .group_{})", argument,
-           global, group.identity.name, argument, argument);
+    const bool has_twin = argument == "src" || argument == "dst";
+    refuse("{} = {} is no member of {} ({} takes global ranks{})", argument, global, group.identity.name,
+           has_twin ? argument : "it",
+           has_twin ? fmt::format("; group ranks go into .group_{}", argument) : "");
   }
   return rank;
 }

@@ -132,7 +132,13 @@ Activity FlightRecorder::activity() const {
   if (open > 0) return activity;
   if (records.empty()) return {"in no operation and has not begun one", {}};
   const auto& last = records.back();
-  return {fmt::format("in no operation; its last, {}, {}", last.what(), name(last.state)), now - last.ended};
+  return {fmt::format("in no operation; the last, {}, {}", last.what(), name(last.state)), now - last.ended};
+}
+
+std::optional<FlightRecord> FlightRecorder::stood_in() const {
+  for (auto& record : snapshot())
+    if (record.blocks && !record.is_over()) return std::move(record);
+  return std::nullopt;
 }
 
 }  // namespace dist

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,7 +62,7 @@ struct FlightRecord : FlightCall {
 
 // What a rank answers when it is asked what it is doing; `age` is how long it has been so.
 struct Activity {
-  std::string what;  // "in all_reduce #7 (4 f32) at train.cpp:41", "in no operation; its last was ..."
+  std::string what;  // "in all_reduce #7 (4 f32) at train.cpp:41", "in no operation; the last, ..."
   std::chrono::nanoseconds age{};
 };
 
@@ -93,6 +94,7 @@ class FlightRecorder {
   std::map<std::uint32_t, Group> groups() const;
   bool knows_all_open() const;  // no entry was overwritten before its operation had ended
   Activity activity() const;
+  std::optional<FlightRecord> stood_in() const;  // a call in which a thread stands still
 
  private:
   struct Entry {

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "dist/core/fail.h"
+#include "dist/core/log.h"
 #include "dist/core/rank_label.h"
 #include "dist/group/call.h"
 #include "dist/group/job_state.h"
@@ -11,18 +12,30 @@
 namespace dist {
 namespace {
 
-// A program that ends without destroy_process_group still says goodbye, so that the others do not take it for
-// dead.
-void close_at_exit_once() {
-  static std::once_flag registered;
-  std::call_once(registered, [] { std::atexit([] { leave_job(process_rank_context(), ""); }); });
-}
-
 // After its end.
 void forget_job(RankContext& context, const JobState& job) {
   if (job.makes_on_gpu) set_default_device(cpu);
   context.default_group = {};
   context.job.reset();
+}
+
+// A program that ends without destroy_process_group still says goodbye, so that the others do not take it for
+// dead. When another thread stands in a call, that uses all there is: nothing is freed, and the others see
+// this rank die.
+void close_at_exit() {
+  RankContext& context = process_rank_context();
+  const auto job = JobState::of(context);
+  if (!job) return;
+  const auto call = job->log->recorder.stood_in();
+  if (!call) return leave_job(context, "");
+  log(LogLevel::error, "the process ends, and a thread of it is in {}", call->what());
+  new auto(job);  // kept
+  forget_job(context, *job);
+}
+
+void close_at_exit_once() {
+  static std::once_flag registered;
+  std::call_once(registered, [] { std::atexit(&close_at_exit); });
 }
 
 }  // namespace

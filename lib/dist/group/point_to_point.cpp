@@ -8,20 +8,28 @@
 namespace dist {
 namespace {
 
-Call send_call(std::string_view name, const Tensor& t, int dst, const Options& options) {
-  Call call(OpKind::send, name, options);
-  check_defined(call, {"t", t});
-  call.operation.peer = call.group_rank("dst", dst, options.group_dst);
+// What the caller knows the arguments as.
+struct Words {
+  std::string_view call, tensor, peer;
+};
+
+Call send_call(const Words& words, const Tensor& t, int dst, const Options& options) {
+  Call call(OpKind::send, words.call, options);
+  check_defined(call, {words.tensor, t});
+  call.operation.peer = call.group_rank(words.peer, dst, options.group_dst);
   call.operation.inputs.borrow(t);
   return call;
 }
 
-Call recv_call(std::string_view name, const Tensor& t, int src, const Options& options) {
-  Call call(OpKind::recv, name, options);
-  check_defined(call, {"t", t});
-  call.operation.peer = call.group_rank("src", src, options.group_src);
+Call recv_call(const Words& words, const Tensor& t, int src, const Options& options) {
+  Call call(OpKind::recv, words.call, options);
+  check_defined(call, {words.tensor, t});
+  call.operation.peer = call.group_rank(words.peer, src, options.group_src);
   call.operation.outputs.borrow(t);
   return call;
+}
+Call recv_call(std::string_view name, const Tensor& t, int src, const Options& options) {
+  return recv_call(Words{name, "t", "src"}, t, src, options);
 }
 
 // `.group_src` still names one.
@@ -37,7 +45,7 @@ Call recv_from_any(std::string_view name, const Tensor& t, const Options& option
 }  // namespace
 
 Work send(const Tensor& t, int dst, const Options& options) {
-  Call call = send_call("send", t, dst, options);
+  Call call = send_call({"send", "t", "dst"}, t, dst, options);
   if (!call.async && call.operation.peer == call.group.rank) {
     call.refuse(
         "a blocking send to oneself cannot end: the receive would have to come after it; use isend and "
@@ -52,7 +60,7 @@ Work recv(Tensor& t, const Options& options) { return recv_from_any("recv", t, o
 
 Work isend(const Tensor& t, int dst, Options options) {
   options.async_op = true;
-  return send_call("isend", t, dst, options).issue();
+  return send_call({"isend", "t", "dst"}, t, dst, options).issue();
 }
 
 Work irecv(Tensor& t, int src, Options options) {
@@ -74,12 +82,16 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
          current_rank_label(), name, options.where.str());
   std::vector<Call> calls;
   calls.reserve(operations.size());
-  for (const auto& each : operations) {
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const P2P& each = operations[i];
     Options of_each = options;
     if (each.group) of_each.group = each.group;
     of_each.tag = each.tag;
-    calls.push_back(each.kind == P2P::isend ? send_call(name, each.tensor, each.peer, of_each)
-                                            : recv_call(name, each.tensor, each.peer, of_each));
+    const std::string tensor = fmt::format("operations[{}].tensor", i),
+                      peer = fmt::format("operations[{}].peer", i);
+    const Words words{name, tensor, peer};
+    calls.push_back(each.kind == P2P::isend ? send_call(words, each.tensor, each.peer, of_each)
+                                            : recv_call(words, each.tensor, each.peer, of_each));
   }
   // All of them are right before the first is numbered; each group's operations go to its backend together.
   for (const auto& call : calls) call.check_supported();

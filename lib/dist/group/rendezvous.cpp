@@ -12,17 +12,13 @@
 #include "dist/core/log.h"
 #include "dist/group/rendezvous_plan.h"
 #include "dist/group/rendezvous_store.h"
+#include "dist/group/rendezvous_verdict.h"
 #include "dist/store/host_id.h"
 
 namespace dist {
 namespace {
 
-// The protocol. Every rank claims its number and states its world size; whoever sees a contradiction, sees
-// its time run out, or completes the number of ranks, proposes a verdict. The first verdict stands, and all
-// ranks wait for it.
-constexpr const char* world_size_key = "world_size";
 constexpr const char* joined_key = "joined";
-constexpr const char* verdict_key = "verdict";
 
 constexpr Timeout last_look =
     std::chrono::seconds(2);  // for the others to read why it failed, when rank 0 keeps it
@@ -52,59 +48,29 @@ struct Claim {
   }
 };
 
-// "ok <token> <host of rank 0> <host of rank 1> ...", or the number of an Errc and what happened.
-struct Verdict {
-  std::string text;
-
-  static Verdict good(const std::string& token, const std::vector<int>& hosts) {
-    std::string text = "ok " + token;
-    for (int host : hosts) text += fmt::format(" {}", host);
-    return {text};
-  }
-  static Verdict bad(Errc code, const std::string& why) {
-    return {fmt::format("{} {}", static_cast<int>(code), why)};
-  }
-
-  void read_into(Job& job) const {
-    std::istringstream in(text);
-    std::string word;
-    in >> word;
-    if (word != "ok") throw Error(static_cast<Errc>(std::stoi(word)), text.substr(word.size() + 1));
-    in >> job.token;
-    job.hosts.clear();
-    for (int host; in >> host;) job.hosts.push_back(host);
-  }
-};
-
+// The protocol is that of rendezvous_verdict.h.
 class Meeting {
  public:
   Meeting(const Job& job, Deadline deadline)
-      : rank_(job.rank),
-        size_(job.world_size),
-        timeout_(job.timeout),
-        store_(*job.store),
-        deadline_(deadline) {}
+      : job_(job), rank_(job.rank), size_(job.world_size), store_(*job.store), deadline_(deadline) {}
 
   Verdict hold() {
     claim_rank();
     compare_world_size();
-    if (store_.add(joined_key, 1) == size_) return propose(Verdict::good(random_hex(), hosts()));
+    if (store_.add(joined_key, 1) == size_) return Verdict::good(random_hex(), hosts()).propose(store_);
+    if (const auto verdict = without_those_who_ended(*job_.base, store_, job_)) verdict->propose(store_);
     try {
       return {store_.get_text(verdict_key, deadline_)};
     } catch (const Error& error) {
       if (error.code() != Errc::timeout) throw;
     }
-    return propose(Verdict::bad(Errc::timeout, describe_missing()));
+    return Verdict::bad(Errc::timeout, describe_missing()).propose(store_);
   }
 
  private:
-  Verdict propose(const Verdict& verdict) {
-    return {to_string(store_.compare_set(verdict_key, {}, to_bytes(verdict.text)))};
-  }
-
   // For contradictions: ours is an error in any case, even when the others had agreed before we came.
   [[noreturn]] void object(const std::string& why) {
-    propose(Verdict::bad(Errc::mismatch, why));
+    Verdict::bad(Errc::mismatch, why).propose(store_);
     throw Error(Errc::mismatch, why);
   }
 
@@ -120,15 +86,13 @@ class Meeting {
   }
 
   void compare_world_size() {
-    const std::string mine = fmt::format("{} {}", size_, rank_);
-    const auto there = to_string(store_.compare_set(world_size_key, {}, to_bytes(mine)));
-    int size = 0, rank = 0;
-    std::istringstream(there) >> size >> rank;
-    if (size == size_) return;
+    const std::string mine = StatedSize{size_, rank_}.text();
+    const auto first = StatedSize::parse(to_string(store_.compare_set(world_size_key, {}, to_bytes(mine))));
+    if (first.world_size == size_) return;
     object(fmt::format(
         "rank {} was told that the world size is {}, rank {} that it is {}; start all ranks with the "
         "same WORLD_SIZE",
-        rank, size, rank_, size_));
+        first.by, first.world_size, rank_, size_));
   }
 
   std::vector<int> hosts() {
@@ -156,12 +120,12 @@ class Meeting {
         "{} of {} ranks joined within {} ms at {}; missing: rank{} {}; {} started, and with the same address "
         "and world "
         "size?",
-        size_ - missing, size_, std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count(),
+        size_ - missing, size_, std::chrono::duration_cast<std::chrono::milliseconds>(job_.timeout).count(),
         store_.where(), missing > 1 ? "s" : "", names, missing > 1 ? "were they" : "was it");
   }
 
-  int rank_, size_;
-  Timeout timeout_;
+  const Job& job_;
+  const int rank_, size_;
   Store& store_;
   Deadline deadline_;
 };
@@ -226,19 +190,6 @@ Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& g
   }
   find_local_rank(job, plan.launch);
   return job;
-}
-
-void cancel_rendezvous(const std::shared_ptr<Store>& base, int restart_count,
-                       const std::string& why) noexcept {
-  try {
-    const std::string verdict = Verdict::bad(Errc::peer_failed, why).text;
-    for (int generation = 0;; ++generation) {  // those that have a verdict are over
-      const auto place = meeting_place(base, restart_count, generation);
-      if (to_string(place->compare_set(verdict_key, {}, to_bytes(verdict))) == verdict) return;
-    }
-  } catch (const std::exception& error) {
-    log(LogLevel::info, "cannot tell the other ranks that {}: {}", why, error.what());
-  }
 }
 
 void leave(Job& job, Deadline deadline) noexcept { part(job, false, deadline); }

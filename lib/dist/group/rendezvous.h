@@ -43,6 +43,9 @@ Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& g
 // to join again, get Error{peer_failed} with this text. Does nothing when the store cannot be reached.
 void cancel_rendezvous(const std::shared_ptr<Store>& base, int restart_count,
                        const std::string& why) noexcept;
+// For launchers: one of the `world_size` ranks has ended in order. Ranks that wait for it in a joining to
+// which it has not come, or begin one, get Error{peer_failed} naming it.
+void note_end(const std::shared_ptr<Store>& base, int restart_count, int rank, int world_size) noexcept;
 
 // How long leave() waits on rank 0 for ranks that are alive and still busy.
 inline constexpr Timeout leave_patience = std::chrono::seconds(10);

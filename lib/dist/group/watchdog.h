@@ -24,7 +24,7 @@ class Watchdog {
     std::vector<Picture> pictures;  // empty: the store gave no answer at all
     Timeout took{};                 // within which they were taken
 
-    // Of the others: "rank 1 is in no operation; its last, all_reduce #6 (4 f32) at train.cpp:40, completed
+    // Of the others: "rank 1 is in no operation; the last, all_reduce #6 (4 f32) at train.cpp:40, completed
     // (12.0 s); rank 2 is silent: dead or stuck".
     std::string others(int rank) const;
     // How old a call must be for all pictures to show it, and for a message of it to have arrived, as far as

@@ -124,16 +124,19 @@ class Family {
   void look() {
     for (int rank = 0; rank < n_; ++rank) {
       ChildProcess& child = children_[static_cast<std::size_t>(rank)];
-      const bool has_ended = child.reap();  // first: then nothing more can come from it
+      const bool had_ended = child.is_reaped(),
+                 has_ended = child.reap();  // first: then nothing more comes from it
       if (const auto report = child.read_report()) {
         note(rank, report->text, report->text, report->blames_others());
       } else if (has_ended && child.status() != 0 && !has_failed(rank) && !too_late_) {
-        note_end(rank, child.status());
+        note_bad_end(rank, child.status());
+      } else if (has_ended && !had_ended && child.status() == 0) {
+        tell_ranks([&](const std::shared_ptr<Store>& store) { note_end(store, 0, rank, n_); });
       }
     }
   }
 
-  void note_end(int rank, int status) {
+  void note_bad_end(int rank, int status) {
     if (WIFSIGNALED(status)) {
       const int number = WTERMSIG(status);
       return note(rank, fmt::format("rank {} was killed by signal {} ({})", rank, number, strsignal(number)),
@@ -146,8 +149,14 @@ class Family {
     failures_.push_back({rank, std::chrono::steady_clock::now(), what, last_words, blames_others});
     if (failures_.size() > 1) return;
     deadline_ = Deadline::after(grace_);
+    tell_ranks(
+        [&](const std::shared_ptr<Store>& store) { cancel_rendezvous(store, 0, rank_message(rank, what)); });
+  }
+
+  template <class Tell>
+  void tell_ranks(const Tell& tell) {
     try {
-      cancel_rendezvous(make_tcp_store(address_, token_, deadline_), 0, rank_message(rank, what));
+      tell(make_tcp_store(address_, token_, Deadline::sooner(deadline_, Deadline::after(grace_))));
     } catch (const Error&) {
       // no store, no waiting ranks
     }

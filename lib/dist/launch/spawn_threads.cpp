@@ -44,7 +44,8 @@ class Team {
     context.launch = spawned_rank(rank, n_);
     context.store = store_;
     const RankContextGuard guard(context);
-    run_rank(rank, fn_, [&](const RankResult& result) { note(rank, result); });
+    const auto result = run_rank(rank, fn_, [&](const RankResult& r) { note(rank, r); });
+    if (!result.threw) note_end(store_, 0, rank, n_);
   }
 
   void note(int rank, const RankResult& result) {

@@ -1,7 +1,9 @@
 #include "distlab/process.h"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -16,6 +18,46 @@
 
 namespace distlab {
 namespace {
+
+// While this lives, what would end us goes to the child first, so that what we hold can be put away
+// afterwards. A second signal kills the child.
+class Forwarding {
+ public:
+  Forwarding() {
+    child_ = noted_ = 0;
+    struct sigaction forward {};
+    forward.sa_handler = &Forwarding::on_signal;
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      ::sigaction(signals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_DFL) ::sigaction(signals[i], &forward, nullptr);
+    }
+  }
+  ~Forwarding() {
+    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
+  }
+  Forwarding(const Forwarding&) = delete;
+  Forwarding& operator=(const Forwarding&) = delete;
+
+  void to(pid_t child) {
+    child_ = child;
+    if (const int early = noted_; early != 0) ::kill(child, early);
+  }
+  // The child has been waited for.
+  void end() {
+    child_ = 0;
+    if (const int signal = noted_; signal != 0) throw Interrupted{signal};
+  }
+
+ private:
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
+  static void on_signal(int signal) {
+    const int again = noted_.exchange(signal);
+    if (const pid_t child = child_; child != 0) ::kill(child, again == 0 ? signal : SIGKILL);
+  }
+  static inline std::atomic<pid_t> child_;
+  static inline std::atomic<int> noted_;
+  std::array<struct sigaction, signals.size()> before_{};
+};
 
 // Starts argv with its output on `out` and no input, or with ours when `out` is -1; 0 when it cannot be
 // started.
@@ -36,11 +78,12 @@ pid_t start(const std::vector<std::string>& argv, int out) {
   return error == 0 ? child : 0;
 }
 
-int wait_for(pid_t child) {
+int wait_for(pid_t child, Forwarding& forwarding) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) dist::fail_errno(dist::Errc::internal, errno, "waitpid");
   }
+  forwarding.end();
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -50,9 +93,11 @@ int run(const std::vector<std::string>& argv, OnBytes&& on_bytes) {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) dist::fail_errno(dist::Errc::resource, errno, "cannot make a pipe");
   const dist::UniqueFd in(ends[0]);
   dist::UniqueFd out(ends[1]);
+  Forwarding forwarding;
   const pid_t child = start(argv, out.get());
   out.reset();
   if (child == 0) return 127;
+  forwarding.to(child);
   std::array<char, 65536> buffer{};
   for (;;) {
     const ssize_t got = read(in.get(), buffer.data(), buffer.size());
@@ -60,7 +105,7 @@ int run(const std::vector<std::string>& argv, OnBytes&& on_bytes) {
     if (got <= 0) break;
     on_bytes(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
   }
-  return wait_for(child);
+  return wait_for(child, forwarding);
 }
 
 }  // namespace
@@ -87,8 +132,11 @@ ProcessResult run_streamed(const std::vector<std::string>& argv, const LineSink&
 
 int run_in_foreground(const std::vector<std::string>& argv) {
   std::fflush(nullptr);
+  Forwarding forwarding;
   const pid_t child = start(argv, -1);
-  return child == 0 ? 127 : wait_for(child);
+  if (child == 0) return 127;
+  forwarding.to(child);
+  return wait_for(child, forwarding);
 }
 
 std::string find_program(const std::string& name) {

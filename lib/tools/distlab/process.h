@@ -13,9 +13,17 @@ struct ProcessResult {
   std::string output;  // standard output and error, as they came
 };
 
+// A signal came while a child ran (SIGINT, SIGTERM or SIGHUP, unless ignored or blocked). The child got it
+// too and has ended; whoever catches this ends by the signal as well. No std::exception: nobody is to report
+// it.
+struct Interrupted {
+  int signal;
+};
+
 using LineSink = std::function<void(std::string_view line)>;
 
-// Runs argv[0] (found in PATH) without standard input and waits for it.
+// Runs argv[0] (found in PATH) without standard input and waits for it. All of these throw Interrupted, and
+// are for one thread at a time.
 ProcessResult run_captured(const std::vector<std::string>& argv);
 // The same, but gives each line to `sink` as soon as it is complete; the result's output is empty.
 ProcessResult run_streamed(const std::vector<std::string>& argv, const LineSink& sink);

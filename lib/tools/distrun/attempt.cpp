@@ -168,7 +168,7 @@ void Attempt::collect_ended() {
 
 void Attempt::note_end(int local_rank, const Local& local) {
   const int rank = stage_.nodes.place().first_rank + local_rank, status = local.worker.status();
-  if (status == 0) return;
+  if (status == 0) return stage_.nodes.report_end(number_, rank);
   if (phase_ >= Phase::stopping) {
     outcome_.ended.push_back(rank);
     return;

@@ -146,6 +146,8 @@ void Nodes::agree_on_master(const Options& options) {
   place_.master_port = std::stoi(store_->get_text(key("master_port"), deadline));
 }
 
+void Nodes::report_end(int attempt, int rank) { dist::note_end(store_, attempt, rank, place_.world_size); }
+
 void Nodes::report_failure(int attempt, int rank, const std::string& what) {
   const std::string text = fmt::format("rank {}: {}", rank, what);
   dist::cancel_rendezvous(store_, attempt, text);

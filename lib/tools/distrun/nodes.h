@@ -27,6 +27,7 @@ class Nodes {
   const Place& place() const { return place_; }
 
   // `attempt` counts restarts. Thread-safe.
+  void report_end(int attempt, int rank);  // of a rank here, in order
   void report_failure(int attempt, int rank,
                       const std::string& what);  // of a rank here: the first one counts
   void report_stop(int attempt, int signal);     // this node was told to stop

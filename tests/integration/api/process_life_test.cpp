@@ -64,6 +64,29 @@ TEST(ProcessLife, EndingWithoutDestroyIsAGoodbye) {
   EXPECT_EQ(reports[2].text, "fine");
 }
 
+TEST(ProcessLife, EndingWhileAThreadStandsInACallIsADeath) {
+  ProcessRanks ranks(3, [](int rank, const auto&) -> std::string {
+    init_process_group(patient_init());
+    Tensor t = full({4}, rank);
+    all_reduce(t);
+    if (rank == 1) {
+      std::thread([t]() mutable { all_reduce(t); }).detach();
+      std::thread([t]() mutable { recv(t, 0); }).detach();
+      std::this_thread::sleep_for(100ms);
+      std::exit(0);
+    }
+    try {
+      recv(t, 1);
+      return "received something";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  });
+  const auto reports = ranks.join(30s);
+  EXPECT_EQ(reports[1].signal, 0);
+  for (const std::size_t other : {0U, 2U}) expect_has(reports[other].text, "rank 1 died");
+}
+
 // A port of this host that nobody uses just now.
 int free_port() {
   const UniqueFd probe(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

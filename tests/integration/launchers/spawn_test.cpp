@@ -156,6 +156,18 @@ TEST(SpawnFailures, RanksThatWaitToJoinAreToldAtOnce) {
   EXPECT_LT(took, 3);
 }
 
+TEST(SpawnFailures, ARankThatEndsWithoutJoiningIsNotWaitedFor) {
+  const double took = seconds([&] {
+    const std::string what = failure_of(3, [&](int rank) {
+      if (rank != 1) dist::init_process_group();
+    });
+    EXPECT_NE(what.find("init_process_group: rank 1 has ended without calling it; every rank must"),
+              std::string::npos)
+        << what;
+  });
+  EXPECT_LT(took, 3);
+}
+
 TEST(SpawnFailures, ARankThatHangsIsKilledAfterTheGrace) {
   SharedNumbers pids;
   const double took = seconds([&] {

@@ -55,7 +55,7 @@ TEST(FlightRecorder, StatesAndRing) {
   recorder.failed(records[2].id, "it broke");
   EXPECT_EQ(recorder.snapshot()[2].error, "it broke");
   EXPECT_EQ(recorder.activity().what,
-            "in no operation; its last, all_reduce #4 (4 f32) at train.cpp:41, failed");
+            "in no operation; the last, all_reduce #4 (4 f32) at train.cpp:41, failed");
 }
 
 TEST(FlightRecorder, ManyOpenOperationsAreCounted) {

@@ -139,7 +139,7 @@ TEST(Messages, BatchOfSendsAndReceives) {
 TEST(Messages, NothingOfABatchMovesWhenOneIsWrong) {
   run_ranks(2, [](int rank) {
     Tensor t = values(rank);
-    expect_error(Errc::invalid_argument, {"batch_isend_irecv", "dst = 9"}, [&] {
+    expect_error(Errc::invalid_argument, {"batch_isend_irecv", "operations[1].peer = 9"}, [&] {
       batch_isend_irecv({{P2P::isend, t, 1 - rank}, {P2P::isend, t, 9}});
     });
     for (const Options& of_one : {Options{.tag = 5}, Options{.group_src = 0}, Options{.group_dst = 0}})

@@ -107,7 +107,7 @@ TEST_F(Detail, ARankThatCallsFewerCollectives) {
     }
     expect_error(Errc::timeout,
                  told({"all_reduce #1 (2 f32)", "rank 1 did not come within 400 ms"},
-                      {"rank 1 is in no operation", "its last, barrier #0 at mismatch_test.cpp"}),
+                      {"rank 1 is in no operation", "the last, barrier #0 at mismatch_test.cpp"}),
                  [] {
                    Tensor t = zeros({2});
                    all_reduce(t, ReduceOp::sum, {.timeout = 400ms});

@@ -417,6 +417,44 @@ TEST(Rendezvous, ALauncherCanEndAJoiningThatCannotBeComplete) {
   EXPECT_LT(Deadline::Clock::now() - start, 5s);
 }
 
+class ARankThatHasEnded : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(OthersWait, ARankThatHasEnded, testing::Bool());
+
+TEST_P(ARankThatHasEnded, IsNotWaitedFor) {
+  const bool others_wait = GetParam();  // else they come when it has ended
+  auto store = make_memory_store();
+  const auto start = Deadline::Clock::now();
+  const auto errors = run(3, [&](int rank) {
+    RankContext context;
+    InitOptions options = as_rank(rank, 3, "env://");
+    options.store = store;
+    meet(options, context);
+    if ((rank == 1) == others_wait) std::this_thread::sleep_for(50ms);
+    if (rank == 1) return note_end(store, 0, 1, 3);
+    rendezvous(options, context, environment({}));
+  });
+  for (const std::size_t rank : {0U, 2U}) {
+    ASSERT_TRUE(errors[rank]) << rank;
+    EXPECT_EQ(errors[rank]->code(), Errc::peer_failed);
+    EXPECT_EQ(errors[rank]->what(),
+              fmt::format("rank {}: init_process_group: rank 1 has ended without calling "
+                          "it again; every rank must",
+                          rank));
+  }
+  EXPECT_LT(Deadline::Clock::now() - start, 5s);
+}
+
+TEST(Rendezvous, ARankThatHasEndedIsNotMissedWhereFewerJoin) {
+  auto store = make_memory_store();
+  note_end(store, 0, 1, 3);
+  expect_all_well(run(2, [&](int rank) {
+    RankContext context;
+    InitOptions options = as_rank(rank, 2, "env://");
+    options.store = store;
+    meet(options, context);
+  }));
+}
+
 TEST(Rendezvous, OptionsThatContradictAreRefusedBeforeAnythingMoves) {
   RankContext context;
   auto refused = [&](const InitOptions& options, const std::vector<std::string>& parts) {

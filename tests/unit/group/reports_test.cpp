@@ -33,7 +33,7 @@ TEST(Timeouts, ACollectiveNamesWhatTheOthersDo) {
       const auto text = expect_error(Errc::timeout,
                                      told({"rank 0", "all_reduce", "(8 f32)", " ms", "reports_test.cpp"},
                                           {"meanwhile", "rank 1 is in recv #0 (8 f32) at reports_test.cpp",
-                                           "rank 2 is in no operation; its last, barrier #0"}),
+                                           "rank 2 is in no operation; the last, barrier #0"}),
                                      [&] { all_reduce(t, ReduceOp::sum, {.timeout = 300ms}); });
       EXPECT_EQ(text.find("D1"), text.npos) << "rank 2 may still come: " << text;
     } else if (rank == 1) {

@@ -98,6 +98,15 @@ TEST(SpawnThreads, RanksThatWaitToJoinAreTold) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
+TEST(SpawnThreads, ARankThatEndsWithoutJoiningIsNotWaitedFor) {
+  const std::string what = failure_of(3, [](int rank) {
+    if (rank != 2) dist::init_process_group();
+  });
+  EXPECT_NE(what.find("init_process_group: rank 2 has ended without calling it; every rank must"),
+            std::string::npos)
+      << what;
+}
+
 TEST(SpawnThreads, TwoJobsAtOnceDoNotMeet) {
   std::vector<std::thread> jobs;
   std::atomic<int> right{0};

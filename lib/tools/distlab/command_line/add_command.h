@@ -31,6 +31,13 @@ inline void add_command(CLI::App& app, int& exit_code, const std::string& name, 
   app.add_subcommand(name, help)->callback([&exit_code, run] { exit_code = run(); });
 }
 
+// Of unsigned numbers: a minus would be taken, and wrap around.
+inline const CLI::Validator no_minus(
+    [](const std::string& text) {
+      return text.starts_with('-') ? "a number without a minus" : std::string();
+    },
+    "");
+
 inline constexpr auto which_lab = "its number (1) or the beginning of its name";
 
 // The commands of one family each, with their options and help.

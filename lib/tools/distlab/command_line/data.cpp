@@ -12,7 +12,8 @@ void add_data_command(CLI::App& app, int& exit_code) {
   digits.app->add_flag("--show", digits.options->show, "here (what it does without --sheet)");
   digits.app->add_option("--sheet", digits.options->sheet, "as a picture of many, into this PNG file");
   digits.app->add_option("-n,--count", digits.options->count, "how many")->check(CLI::Range(1, 100'000));
-  digits.app->add_option("--seed", digits.options->seed, "of another collection; 1 when left out");
+  digits.app->add_option("--seed", digits.options->seed, "of another collection; 1 when left out")
+      ->check(no_minus);
 
   const auto mnist = add_command(*data, exit_code, "mnist",
                                  "Where to put the files of MNIST, and whether they are right", check_mnist);

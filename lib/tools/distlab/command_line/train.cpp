@@ -69,7 +69,7 @@ void add_train_command(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber);
   command->add_option("--lr", options->lr, "learning rate; 0.02 when left out")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", options->seed, "of the first weights and of the order");
+  command->add_option("--seed", options->seed, "of the first weights and of the order")->check(no_minus);
   command->add_option("--checkpoint", options->checkpoint, "written after each epoch (safetensors)");
   command->add_flag("--resume", options->resume, "go on from the checkpoint, if it is there");
   command->add_option("--plot", options->plot, "a folder for the loss and the step times as SVG");
