@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "distlab/doctor.h"
+#include "distlab/doctor/doctor.h"
 #include "distlab/grading.h"
 
 namespace distlab {

@@ -12,7 +12,7 @@
 
 #include "distlab/plot.h"
 #include "distlab/process.h"
-#include "distlab/sim_sweep.h"
+#include "distlab/sim/sweep.h"
 #include "support/expect_error.h"
 
 namespace {

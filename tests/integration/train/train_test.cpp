@@ -170,6 +170,13 @@ TEST_F(Train, GoesOnOnlyWithARunOfTheSameKind) {
   EXPECT_TRUE(contains(run(small({"--resume"})).output, "--resume needs the --checkpoint FILE"));
 }
 
+TEST_F(Train, ACheckpointThatCannotBeWrittenIsToldAtOnce) {
+  const auto nowhere = run(small({"--checkpoint", in_folder("none/checkpoint")}));
+  EXPECT_NE(nowhere.exit_code, 0);
+  EXPECT_TRUE(contains(nowhere.output, "there is no folder")) << nowhere.output;
+  EXPECT_FALSE(contains(nowhere.output, "epoch 1")) << nowhere.output;
+}
+
 TEST_F(Train, ALossThatIsNoNumberIsReportedWithRankAndStep) {
   const auto file = in_folder("checkpoint");
   const auto said = run(small({"--lr", "1e30", "--epochs", "1", "--checkpoint", file}));

@@ -83,6 +83,7 @@ Trainer::Trainer(const TrainOptions& options)
                          .sgd = {.lr = options.lr, .momentum = momentum},
                          .devices = devices_})),
       narrator_(rank_ != 0, options.epochs) {
+  if (rank_ == 0 && !options.checkpoint.empty()) check_checkpoint_folder(options.checkpoint);
   if (options.resume) resume();
 }
 

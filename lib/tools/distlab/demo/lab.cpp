@@ -1,4 +1,4 @@
-// Scene 5: what a student sees. The grading program of lab 01 runs on the file as it stands in labs/, then on
+// Scene 6: what a student sees. The grading program of lab 01 runs on the file as it stands in labs/, then on
 // the solution, which must get all points.
 #include <filesystem>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "dist/core/fail.h"
 
-#include "distlab/demo.h"
+#include "distlab/demo/demo.h"
 #include "distlab/grading.h"
 #include "distlab/labs.h"
 #include "distlab/terminal.h"

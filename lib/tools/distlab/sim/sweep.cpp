@@ -1,4 +1,4 @@
-#include "distlab/sim_sweep.h"
+#include "distlab/sim/sweep.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "distlab/sim_results.h"
+#include "distlab/sim/results.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// ./distlab sim: collectives on virtual ranks. Programs and labs: sim_program.cpp.
+// ./distlab sim: collectives on virtual ranks. Programs and labs: program.cpp.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -13,8 +13,8 @@
 #include "distlab/commands.h"
 #include "distlab/labs.h"
 #include "distlab/plot.h"
-#include "distlab/sim_results.h"
-#include "distlab/sim_sweep.h"
+#include "distlab/sim/results.h"
+#include "distlab/sim/sweep.h"
 
 namespace distlab {
 namespace {

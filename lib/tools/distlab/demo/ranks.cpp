@@ -8,7 +8,7 @@
 
 #include "dist/dist.h"
 
-#include "distlab/demo.h"
+#include "distlab/demo/demo.h"
 
 namespace distlab::demo {
 namespace {

@@ -8,7 +8,7 @@
 #include "dist/core/fail.h"
 #include "dist/dist.h"
 
-#include "distlab/demo.h"
+#include "distlab/demo/demo.h"
 
 namespace distlab::demo {
 

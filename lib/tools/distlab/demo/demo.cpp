@@ -1,6 +1,6 @@
 // distlab demo: a tour in half a minute. Every scene is real: processes are started, bytes move, results are
 // checked.
-#include "distlab/demo.h"
+#include "distlab/demo/demo.h"
 
 #include <array>
 #include <chrono>
@@ -22,13 +22,13 @@ struct Scene {
 };
 
 constexpr std::array scenes{
-    Scene{"Four processes become ranks of one group", "demo_ranks.cpp", demo::introduce_ranks},
-    Scene{"Two halves sum their ranks, then everybody learns both sums", "demo_halves.cpp",
+    Scene{"Four processes become ranks of one group", "demo/ranks.cpp", demo::introduce_ranks},
+    Scene{"Two halves sum their ranks, then everybody learns both sums", "demo/halves.cpp",
           demo::sum_in_halves},
-    Scene{"A message goes 0 → 1 → 2 and is doubled on the way", "demo_relay.cpp", demo::relay_a_message},
-    Scene{"All-reduce of 64 MiB", "demo_all_reduce.cpp", demo::all_reduce_64_mib},
-    Scene{"A ConvNet learns to read digits, on two ranks", "demo_train.cpp", demo::train_a_network},
-    Scene{"A lab, graded: as it stands, and solved", "demo_lab.cpp", demo::grade_a_lab},
+    Scene{"A message goes 0 → 1 → 2 and is doubled on the way", "demo/relay.cpp", demo::relay_a_message},
+    Scene{"All-reduce of 64 MiB", "demo/all_reduce.cpp", demo::all_reduce_64_mib},
+    Scene{"A ConvNet learns to read digits, on two ranks", "demo/train.cpp", demo::train_a_network},
+    Scene{"A lab, graded: as it stands, and solved", "demo/lab.cpp", demo::grade_a_lab},
 };
 
 // False when the scene failed; it has been said why.

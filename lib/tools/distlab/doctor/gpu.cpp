@@ -10,7 +10,7 @@
 #include "dist/core/device.h"
 
 #include "distlab/build_info.h"
-#include "distlab/doctor.h"
+#include "distlab/doctor/doctor.h"
 
 namespace distlab {
 namespace {

@@ -4,7 +4,7 @@
 #include "dist/core/fail.h"
 #include "dist/dist.h"
 
-#include "distlab/demo.h"
+#include "distlab/demo/demo.h"
 #include "distlab/train/trainer.h"
 
 namespace distlab::demo {

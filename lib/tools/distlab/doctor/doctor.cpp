@@ -1,5 +1,5 @@
 // distlab doctor: what this machine has, and what each absence costs.
-#include "distlab/doctor.h"
+#include "distlab/doctor/doctor.h"
 
 #include <fmt/format.h>
 

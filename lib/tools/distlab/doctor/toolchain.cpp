@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "distlab/build_info.h"
-#include "distlab/doctor.h"
+#include "distlab/doctor/doctor.h"
 #include "distlab/process.h"
 
 namespace distlab {

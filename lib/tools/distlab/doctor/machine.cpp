@@ -18,7 +18,7 @@
 #include "dist/core/handles.h"
 #include "dist/core/limits.h"
 
-#include "distlab/doctor.h"
+#include "distlab/doctor/doctor.h"
 #include "distlab/process.h"
 
 namespace distlab {
