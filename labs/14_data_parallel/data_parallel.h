@@ -42,7 +42,7 @@ struct Trainer {
 // Step 4. Trains for so many steps. It begins with rank 0's weights on all ranks. After every step all ranks
 // have the weights that one rank would have that computes the whole batch; only rounding may differ. Each
 // rank's compute() and optimize() are called once a step. The weights are sent at the beginning and never
-// again.
+// again. broadcast and all_reduce do all that moves; barrier is allowed.
 void train(Tensors& weights, int steps, const Trainer& trainer);
 
 // Step 5. The same result by a parameter server, which is rank 0. Only send, recv, isend and irecv are used,

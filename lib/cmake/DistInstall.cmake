@@ -9,7 +9,6 @@ install(TARGETS dist EXPORT distlabTargets
 install(EXPORT distlabTargets NAMESPACE distlab:: COMPONENT development
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/distlab)
 
-get_target_property(dist_type dist TYPE)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/distlabConfig.cmake.in distlabConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/distlab)
 write_basic_package_version_file(distlabConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -50,11 +50,16 @@ function tableOf(built) {
 <p>In a deck: space goes on, S opens the speaker's notes, F fills the screen, ? shows all keys.</p></html>\n`;
 }
 
+/** One line, and the end. @param {unknown} error @returns {never} */
+export function giveUp(error) {
+  console.error(`slides: ${error instanceof Error ? error.message : error}`);
+  process.exit(1);
+}
+
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
     for (const {page, count} of await buildDecks(process.argv.slice(2))) console.log(`build/slides/${page}: ${count} slides`);
   } catch (error) {
-    console.error(`slides: ${error instanceof Error ? error.message : error}`);
-    process.exit(1);
+    giveUp(error);
   }
 }

@@ -3,7 +3,7 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {chromium} from 'playwright-core';
-import {buildDecks} from './build.mjs';
+import {buildDecks, giveUp} from './build.mjs';
 import {output} from './paths.mjs';
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -12,7 +12,7 @@ if (!executablePath) {
   console.error('slides: there is no Chromium (./distlab setup --slides installs it)');
   process.exit(3);
 }
-const built = await buildDecks(process.argv.slice(2));
+const built = await buildDecks(process.argv.slice(2)).catch(giveUp);
 const browser = await chromium.launch({executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
 for (const {page: name} of built) {
   const page = await browser.newPage({viewport: {width: 1280, height: 720}});

@@ -2,7 +2,7 @@
 import {readFileSync, watch} from 'node:fs';
 import {createServer} from 'node:http';
 import path from 'node:path';
-import {buildDecks} from './build.mjs';
+import {buildDecks, giveUp} from './build.mjs';
 import {output, slides} from './paths.mjs';
 
 const port = Number(process.argv[2] ?? 8123);
@@ -37,7 +37,7 @@ const server = createServer((request, response) => {
   }
 });
 
-await buildDecks();
+await buildDecks().catch(giveUp);
 let waiting = /** @type {NodeJS.Timeout | undefined} */ (undefined);
 watch(slides, {recursive: true}, (_, file) => {
   if (!file || file.includes('node_modules')) return;

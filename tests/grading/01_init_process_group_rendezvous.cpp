@@ -229,9 +229,9 @@ std::string JobRun::timeout_text(int rank, const judge::Outcome& outcome) {
                   "hang the job instead of being named");
     return "";
   }
-  const auto text =
-      judge::error_of(outcome.reply, "timeout", who,
-                      fmt::format("Error{{timeout}} after {} ms, for not all ranks came", timeout_.count()));
+  const auto text = judge::error_of(
+      outcome.reply, "timeout", who,
+      fmt::format("Error{{timeout}} after {} ms, for not all ranks came in time", timeout_.count()));
   if (text.empty()) return "";
   // Only waiting counts: on a busy machine all else takes longer, too.
   if (outcome.asleep > timeout_ + patience) {

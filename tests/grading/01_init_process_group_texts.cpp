@@ -32,15 +32,19 @@ std::string padded(const Packing& one) {
   return bytes;
 }
 
+void cut_within_a_character() {
+  misconception(
+      "cut_within_a_character",
+      "the text is cut in the middle of a character: a character of UTF-8 has up to four bytes, and half "
+      "of one is no text any more");
+}
+
 void diagnose_packed(const Packing& one, const std::string& bytes) {
   const auto size = static_cast<std::size_t>(one.size);
   const auto kept = fitting(one.text, size);
   const auto next_text_byte = one.text.substr(0, size);
   if (bytes.size() == size && one.text.size() > size && bytes == next_text_byte) {
-    misconception(
-        "cut_within_a_character",
-        "the text is cut in the middle of a character: a character of UTF-8 has up to four bytes, and half "
-        "of one is no text any more");
+    cut_within_a_character();
   } else if (bytes.size() == size && bytes.substr(0, kept.size()) == kept) {
     misconception(
         "not_padded",
@@ -71,13 +75,16 @@ void one_tensor_n_times() {
       "its own to arrive in");
 }
 
-void diagnose_exchanged(const std::vector<std::string>& expected, const std::vector<std::string>& got) {
+// `texts`: of the ranks, whole.
+void diagnose_exchanged(const std::vector<std::string>& texts, const std::vector<std::string>& expected,
+                        const std::vector<std::string>& got) {
   if (got.size() == expected.size() && got.size() > 1 &&
       std::ranges::count(got, got.back()) == std::ssize(got)) {
     return one_tensor_n_times();
   }
   for (std::size_t i = 0; i < std::min(expected.size(), got.size()); ++i) {
     if (got[i].size() > expected[i].size() && got[i].starts_with(expected[i])) {
+      if (texts[i].starts_with(got[i])) return cut_within_a_character();
       return misconception(
           "not_padded", "bytes that no rank sent follow the text: it was not padded with zeros to its end");
     }
@@ -91,7 +98,7 @@ void check_round(int rank, const Round& round, const Json& value) {
     expected.push_back(fitting(text, static_cast<std::size_t>(round.size)));
   for (const auto& text : value) got.push_back(judge::from_hex(text.get<std::string>()));
   if (got == expected) return;
-  diagnose_exchanged(expected, got);
+  diagnose_exchanged(round.texts, expected, got);
   if (got.size() != expected.size()) {
     ADD_FAILURE() << fmt::format("{} returned {} texts in a group of {} ranks", who, got.size(),
                                  expected.size());

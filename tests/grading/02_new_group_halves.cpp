@@ -180,7 +180,7 @@ void check_sums(const std::string& call, const std::vector<Idea>& ideas, const s
 judge::SimRun expect_sums(const std::string& call, const std::vector<Idea>& ideas, int world_size,
                           const std::vector<Numbers>& rounds) {
   auto done = run(world_size, {{"call", call}}, rounds);
-  const auto replies = answers(done, {"all_reduce"});
+  const auto replies = answers(done);
   std::vector<Answer> all;
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     for (std::size_t round = 0; round < rounds.size(); ++round) {
@@ -198,7 +198,7 @@ judge::SimRun expect_sums(const std::string& call, const std::vector<Idea>& idea
 }  // namespace
 
 void expect_halves(int world_size) {
-  const auto replies = answers(run(world_size, {{"call", "make_halves"}}), {});
+  const auto replies = answers(run(world_size, {{"call", "make_halves"}}));
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     for (const bool is_upper : {false, true}) {
       if (!check_half(replies[rank], static_cast<int>(rank), world_size, is_upper)) return;

@@ -110,7 +110,7 @@ bool check_place(const std::vector<Json>& replies, int rank, const Shape& shape)
 }  // namespace
 
 void expect_mesh(const Shape& shape) {
-  const auto replies = answers(run(shape.ranks(), mesh_task("make_mesh", shape)), {});
+  const auto replies = answers(run(shape.ranks(), mesh_task("make_mesh", shape)));
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     if (!check_place(replies, static_cast<int>(rank), shape)) return;
   }
@@ -125,7 +125,7 @@ void expect_refused(int world_size, const Shape& shape) {
   };
   const auto done = run(world_size, mesh_task("refusal", shape));
   if (!done.report.findings.empty()) not_checked();  // what was not refused has come to a standstill
-  const auto replies = answers(done, {});
+  const auto replies = answers(done);
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     const Json& code = replies[rank].at("code");
     const int groups = replies[rank].at("groups");

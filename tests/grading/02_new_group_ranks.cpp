@@ -88,7 +88,7 @@ void expect_broadcasts(judge::Random& random, const Shape& shape) {
           {{"column", columns[round]}, {"numbers", sent[round][static_cast<std::size_t>(rank)]}});
   }
   const auto done = judge::simulate(plan);
-  const auto replies = answers(done, {"broadcast"});
+  const auto replies = answers(done);
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     for (std::size_t round = 0; round < columns.size(); ++round) {
       const int source = row_of(static_cast<int>(rank), shape)[static_cast<std::size_t>(columns[round])];
@@ -109,7 +109,7 @@ void expect_broadcasts(judge::Random& random, const Shape& shape) {
 
 void expect_slowest(const Shape& shape, const std::vector<Numbers>& rounds) {
   const auto done = run(shape.ranks(), mesh_task("slowest_in_column", shape), rounds);
-  const auto replies = answers(done, {"all_reduce", "all_gather"});
+  const auto replies = answers(done);
   if (replies.empty()) return;
   std::vector<Found> all;
   for (std::size_t round = 0; round < rounds.size(); ++round) {

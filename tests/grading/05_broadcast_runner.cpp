@@ -21,20 +21,29 @@ Json seen(const dist::Tensor& mine, const dist::Tensor& now) {
   return {{"numbers", mine.to_vector<float>()}, {"same_memory", now.raw() == mine.raw()}};
 }
 
-void broadcast(const std::string& call, dist::Tensor& data, const Json& round) {
-  const int root = round.at("root");
-  if (call == "flat_broadcast") return lab::flat_broadcast(data, root);
-  if (call == "tree_broadcast") return lab::tree_broadcast(data, root);
-  if (call == "chain_broadcast") return lab::chain_broadcast(data, root, round.at("segment"));
+void broadcast(const std::string& call, dist::Tensor& data, const Json& round,
+               const dist::ProcessGroup& group) {
+  const int root = group ? group.group_rank(round.at("root")) : round.at("root").get<int>();
+  if (call == "flat_broadcast") return lab::flat_broadcast(data, root, group);
+  if (call == "tree_broadcast") return lab::tree_broadcast(data, root, group);
+  if (call == "chain_broadcast") return lab::chain_broadcast(data, root, round.at("segment"), group);
   throw std::logic_error("no such call: " + call);
+}
+
+// All ranks, the last one first.
+dist::ProcessGroup backwards() {
+  std::vector<int> ranks;
+  for (int rank = dist::get_world_size(); rank-- > 0;) ranks.push_back(rank);
+  return dist::new_group(ranks);
 }
 
 Json broadcasts(const Json& task) {
   Json replies = Json::array();
+  const auto group = task.at("backwards") ? backwards() : dist::ProcessGroup();
   for (const auto& round : task.at("rounds")) {
     auto data = tensor_of(round.at("numbers"));
     const auto mine = data;
-    broadcast(task.at("call"), data, round);
+    broadcast(task.at("call"), data, round, group);
     replies.push_back(seen(mine, data));
   }
   return replies;

@@ -33,6 +33,7 @@ Round round_of(judge::Random& random, int world_size, int root, int elements, in
 struct Asked {
   std::string call;  // "tree_broadcast"
   std::vector<Round> rounds;
+  bool backwards = false;  // in a group of all ranks, the last one first; roots are ranks of the world here
   int world_size() const { return static_cast<int>(rounds.at(0).before.size()); }
 };
 
@@ -45,6 +46,8 @@ bool are_in_place(const std::vector<Json>& replies, const std::string& call);
 
 // All ranks have the root's numbers, in place, whether sends wait for their receivers or not.
 void expect_broadcasts(const Asked& asked);
+// The same in a group whose ranks are the world's backwards.
+void expect_in_the_group(Asked asked);
 
 // These look at one broadcast, on topology "rounds".
 void expect_root_sends_all(const Asked& asked);  // flat

@@ -44,6 +44,8 @@ void expect_any_root(Random& random, const std::string& call, const std::vector<
         "root 0 works and other roots do not: count the places from the root on, (rank - "
         "root + n) % n, and translate back, (root + place) % n");
   }
+  const int n = sizes.back();
+  lab05::expect_in_the_group(from_roots(random, call, n, {n - 1, 0}));
 }
 
 // No element, one element, and nobody to send to.

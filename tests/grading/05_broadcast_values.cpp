@@ -70,7 +70,7 @@ judge::SimRun run(const Asked& asked, bool eager, const std::string& topology) {
   plan.eager = eager;
   plan.topology = topology;
   for (int rank = 0; rank < asked.world_size(); ++rank) {
-    Json task{{"call", asked.call}, {"rounds", Json::array()}};
+    Json task{{"call", asked.call}, {"rounds", Json::array()}, {"backwards", asked.backwards}};
     for (const auto& round : asked.rounds) {
       task["rounds"].push_back(
           {{"root", round.root}, {"numbers", of_rank(round, rank)}, {"segment", round.segment}});
@@ -121,6 +121,23 @@ void expect_broadcasts(const Asked& asked) {
     if (replies.empty() && !judge::is_todo(done.ranks[0].reply)) tell_the_call(asked, eager);
     if (!check(asked, replies, eager)) return;
   }
+}
+
+void expect_in_the_group(Asked asked) {
+  asked.backwards = true;
+  const auto done = run(asked, false, "laptop");
+  const auto ignored = [&] {
+    judge::misconception("ignores_the_group",
+                         "in a group whose ranks are not the world's it went by the world's: give every call "
+                         ".group, and count with "
+                         "get_rank(group) and get_world_size(group)");
+  };
+  if (!done.report.findings.empty() || !done.report.failures.empty()) ignored();
+  const auto replies = answers(done, asked.call);
+  for (const auto& reply : replies)
+    for (std::size_t i = 0; i < asked.rounds.size(); ++i)
+      if (reply.at(i).at("numbers").get<Numbers>() != of_root(asked.rounds[i])) ignored();
+  if (!check(asked, replies, false)) ADD_FAILURE() << "that was in a group of all ranks, the last one first";
 }
 
 bool run_in_rounds(const Asked& asked, judge::SimRun& done) {

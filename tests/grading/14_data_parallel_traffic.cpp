@@ -72,7 +72,7 @@ void expect_train_traffic(const Training& training) {
   for (int rank = 0; rank < training.ranks(); ++rank) {
     auto sums = calls_of(done, rank);
     const Sum first = sums["broadcast"], gradients = sums["all_reduce"];
-    sums.erase("broadcast"), sums.erase("all_reduce");
+    sums.erase("broadcast"), sums.erase("all_reduce"), sums.erase("barrier");
     if (!sums.empty()) return tell_foreign("train", rank, sums.begin()->first);
     if (first.bytes <= model && gradients.bytes <= steps * (model + one_number)) continue;
     if (first.bytes >= steps * model)

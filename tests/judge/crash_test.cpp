@@ -28,6 +28,9 @@ int call_for_ever(int depth) {
 constexpr int index_line = __LINE__ + 1;
 int element(const std::vector<int>& of, std::size_t i) { return of[i]; }
 
+constexpr int first_line = __LINE__ + 1;
+[[gnu::noipa]] int pointed_at_by(const int* p) { return *p; }  // its first instruction fails
+
 }  // namespace
 
 // What `task` names.
@@ -37,6 +40,7 @@ Json crash(const Json& task) {
   if (how == "index") return element(three, 3);
   if (how == "division") return 7 / zero;
   if (how == "recursion") return call_for_ever(0);
+  if (how == "first instruction") return pointed_at_by(nullptr);
   if (how == "null") {
     const int* volatile nothing = nullptr;
     return *nothing;
@@ -69,6 +73,8 @@ TEST(Crash, is_told_with_its_line_and_cause) {
             "was ended by signal 6 (Aborted) at crash_test.cpp:" + std::to_string(index_line) +
                 ": an index is out of range: [i] of a std::vector, or of a tensor's data(), that has no "
                 "element i");
+  const auto first = end_of("first instruction");
+  EXPECT_NE(first.find("crash_test.cpp:" + std::to_string(first_line) + ":"), first.npos) << first;
   const std::pair<const char*, const char*> causes[] = {
       {"division", "signal 8 (Floating point exception) at crash_test.cpp:"},
       {"division", "an integer is divided by zero"},

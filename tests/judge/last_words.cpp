@@ -36,7 +36,19 @@ int note_program(dl_phdr_info* program, std::size_t, void*) {
   return 1;  // the first one is the program
 }
 
-void tell(int signal, const siginfo_t* info) {
+// Where the signal came: of x86 and of ARM with 64 bits.
+std::uintptr_t interrupted_at(const void* context) {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#ifdef __x86_64__
+  return static_cast<std::uintptr_t>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return machine.pc;
+#else
+  return (void)machine, 0;
+#endif
+}
+
+void tell(int signal, const siginfo_t* info, std::uintptr_t interrupted) {
   constexpr std::size_t header = 4;
   const auto room = std::span(prepared.frame).subspan(header);
   std::size_t used = 0;
@@ -51,7 +63,7 @@ void tell(int signal, const siginfo_t* info) {
   const char* between = "";
   for (const void* frame : std::span(frames).first(static_cast<std::size_t>(count))) {
     // Where a call returns to may be another line than the call.
-    const auto at = reinterpret_cast<std::uintptr_t>(frame) - 1;
+    const auto place = reinterpret_cast<std::uintptr_t>(frame), at = place == interrupted ? place : place - 1;
     if (at < prepared.begin || at >= prepared.end) continue;
     add("%s%zu", between, at - prepared.base);
     between = ",";
@@ -61,9 +73,9 @@ void tell(int signal, const siginfo_t* info) {
   if (::write(channel_fd, prepared.frame.data(), header + used) < 0) return;  // then nobody listens
 }
 
-void handle(int signal, siginfo_t* info, void*) {
+void handle(int signal, siginfo_t* info, void* context) {
   ::signal(signal, SIG_DFL);
-  tell(signal, info);
+  tell(signal, info, interrupted_at(context));
   ::raise(signal);  // delivered on return, and ends the process
 }
 

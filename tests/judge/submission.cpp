@@ -1,6 +1,7 @@
 #include "judge/submission.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -19,6 +20,7 @@ namespace {
 constexpr std::uintmax_t most_bytes = 512 << 10;  // of the file; a long solution has 10 KiB
 constexpr int deepest = 6;
 constexpr std::size_t most_entries = 20'000;  // of a folder, before it is given up
+constexpr std::ptrdiff_t most_named = 100;    // files of that name in a zip
 const fs::path unpacker = JUDGE_CMAKE, unpacker_prefix = unpacker.parent_path().parent_path();
 
 template <class... Values>
@@ -32,6 +34,12 @@ bool is_zip(const fs::path& path) {
   return file.read(start.data(), 2) && start == "PK";
 }
 
+bool is_called_zip(const fs::path& path) {
+  auto extension = path.extension().string();
+  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  return extension == ".zip";
+}
+
 std::string read(const fs::path& path) {
   const auto size = fs::file_size(path);
   if (size > most_bytes)
@@ -40,9 +48,12 @@ std::string read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(std::istreambuf_iterator<char>(file), {});
   if (!file) throw std::runtime_error("cannot read " + path.string());
+  const auto name = path.filename().string();
+  const bool is_utf16 =
+      text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF") || path.extension() == ".cpp";
   if (text.find('\0') != std::string::npos)
-    refuse("{} is no text in UTF-8 (it has zero bytes, as UTF-16 has); save it as UTF-8",
-           path.filename().string());
+    is_utf16 ? refuse("{} is no text in UTF-8 (it has zero bytes, as UTF-16 has); save it as UTF-8", name)
+             : refuse("{} is no .cpp file, no folder and no zip file; hand in one of these", name);
   return text;
 }
 
@@ -76,19 +87,25 @@ std::string from_zip(const fs::path& zip, const fs::path& file) {
   const auto list = run_confined(
       {.argv = {unpacker, "-E", "tar", "tf", packed}, .readable = {packed, unpacker_prefix}}, limits);
   if (!list.is_well()) refuse("{} is no zip file, or a damaged one", zip.filename().string());
-  std::vector<fs::path> entries;
+  // Names in another encoding than UTF-8 are listed as empty lines.
+  const std::string name = file.filename().string();
+  std::ptrdiff_t named = 0, unreadable = 0;
   std::istringstream lines(list.output);
-  for (std::string line; std::getline(lines, line);) entries.emplace_back(line);
-  const auto chosen = choose(entries, file);
-  if (!chosen) refuse("{} is not in {}", file.filename().string(), zip.filename().string());
+  for (std::string line; std::getline(lines, line);) {
+    if (fs::path(line).filename() == name) ++named;
+    if (line.empty()) ++unreadable;
+  }
+  if (named + unreadable == 0) refuse("{} is not in {}", name, zip.filename().string());
+  if (named > most_named) refuse("{} has {} files {}; hand in one", zip.filename().string(), named, name);
+  // Of all folders in it: their names may have characters that mean something in a pattern.
   const ScratchFolder scratch;
-  const auto unpacked = run_confined({.argv = {unpacker, "-E", "tar", "xf", packed, "--", chosen->string()},
+  const auto unpacked = run_confined({.argv = {unpacker, "-E", "tar", "xf", packed, "--", "*" + name},
                                       .readable = {packed, unpacker_prefix},
                                       .writable = scratch.path(),
                                       .folder = scratch.path()},
                                      limits);
   if (!unpacked.is_well())
-    refuse("{} cannot be unpacked from {}: it is damaged, or larger than {} KiB", file.filename().string(),
+    refuse("{} cannot be unpacked from {}: it is damaged, or larger than {} KiB", name,
            zip.filename().string(), most_bytes >> 10);
   return from_folder(scratch.path(), file);
 }
@@ -105,10 +122,13 @@ std::string from_folder(const fs::path& folder, const fs::path& file) {
       refuse("{} is a link; hand in the file itself", file.filename().string());
     if (at->is_symlink() || !at->is_regular_file()) continue;
     if (is_wanted) files.push_back(fs::relative(at->path(), folder));
-    if (at->path().extension() == ".zip") zips.push_back(at->path());
+    if (is_called_zip(at->path())) zips.push_back(at->path());
   }
   if (const auto chosen = choose(files, file)) return read(folder / *chosen);
+  std::ranges::sort(zips);
   if (zips.size() == 1) return from_zip(zips[0], file);
+  if (zips.size() > 1)
+    refuse("there are {} and {}; hand in one", zips[0].filename().string(), zips[1].filename().string());
   refuse("{} was not handed in", file.filename().string());
 }
 
@@ -119,8 +139,7 @@ std::string take_submission(const fs::path& handed_in, const fs::path& file) {
   if (fs::is_directory(handed_in, none)) return from_folder(handed_in, file);
   if (!fs::is_regular_file(handed_in, none)) refuse("there is no file or folder {}", handed_in.string());
   if (is_zip(handed_in)) return from_zip(handed_in, file);
-  if (handed_in.extension() == ".zip")
-    refuse("{} is no zip file, or a damaged one", handed_in.filename().string());
+  if (is_called_zip(handed_in)) refuse("{} is no zip file, or a damaged one", handed_in.filename().string());
   return read(handed_in);
 }
 

@@ -80,6 +80,28 @@ TEST_F(Submission, IsFoundInAZipInAFolder) {
   EXPECT_EQ(judge::take_submission(here, wanted), "zipped");
 }
 
+TEST_F(Submission, FoldersInAZipHaveWhateverNames) {
+  for (const std::string folder : {"my lab (final) [2]", "[CS101] Lab 5", "^lab$",
+                                   "\xDC"
+                                   "bung",
+                                   "*"}) {
+    write(folder + "/send_recv.cpp", "of " + folder);
+    write("x/y/send_recv.cpp", "deeper");
+    EXPECT_EQ(judge::take_submission(zip("lab_03.zip", "'" + folder + "' x"), wanted), "of " + folder);
+    fs::remove_all(here / folder);
+  }
+}
+
+TEST_F(Submission, OfTwoZipsNeitherIsTaken) {
+  write("send_recv.cpp", "zipped");
+  zip("lab_03.ZIP", "send_recv.cpp");
+  zip("'lab_03 (1).zip'", "send_recv.cpp");
+  fs::remove(here / "send_recv.cpp");
+  EXPECT_EQ(refusal(here), "there are lab_03 (1).zip and lab_03.ZIP; hand in one");
+  fs::remove(here / "lab_03 (1).zip");
+  EXPECT_EQ(refusal(here), "taken: zipped");
+}
+
 TEST_F(Submission, AZipReachesNothingOutside) {
   write("inner/x.txt", "");
   write("send_recv.cpp", "from outside");
@@ -103,6 +125,9 @@ TEST_F(Submission, LinksAreNotFollowed) {
 TEST_F(Submission, TextHasAnEncodingAndASize) {
   write("wide.cpp", std::string("\xff\xfei\0n\0t\0", 8));
   EXPECT_NE(refusal(here / "wide.cpp").find("save it as UTF-8"), std::string::npos);
+  write("lab.rar", std::string("Rar!\x1a\x07\0x", 8));
+  EXPECT_EQ(refusal(here / "lab.rar"),
+            "lab.rar is no .cpp file, no folder and no zip file; hand in one of these");
   write("long.cpp", std::string(600 << 10, ' '));
   EXPECT_EQ(refusal(here / "long.cpp"), "long.cpp has 600 KiB; the file of a lab has at most 512");
   zip("bomb.zip", "long.cpp");

@@ -62,7 +62,7 @@ void AlgorithmChooser::read(std::string_view setting) {
   if (colon == std::string_view::npos || !kind) {
     fail(Errc::invalid_argument,
          "DIST_ALGO has \"{}\", which is not <collective>:<algorithm>, as in "
-         "\"all_reduce:ring,broadcast:tree\"",
+         "\"all_reduce:ring,broadcast:chain\"",
          setting);
   }
   try {

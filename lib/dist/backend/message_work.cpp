@@ -127,12 +127,22 @@ bool MessageWork::give_up(const std::string& reason) {
     if (done_ || in_use_) return false;
     in_use_ = true;
   }
+  abort(reason);
+  release();
+  return true;
+}
+
+void MessageWork::cancel(const std::string& reason, Deadline deadline) {
+  if (!acquire(deadline)) return;
+  if (!done_) abort(reason);
+  release();
+}
+
+void MessageWork::abort(const std::string& reason) {
   request_ = Request();
   Error error(Errc::aborted,
               fmt::format("rank {}: {} was given up: {}", current_rank_label(), describe(operation), reason));
   end(observer_->failed(operation, std::make_exception_ptr(std::move(error))));
-  release();
-  return true;
 }
 
 }  // namespace dist

@@ -31,6 +31,8 @@ class MessageWork final : public WorkState {
   // Cancels it unless it has ended or somebody is waiting for it; wait() then throws Error{aborted} with
   // `reason`. Returns whether it was cancelled.
   bool give_up(const std::string& reason);
+  // The same, but has whoever waits for it come to an end first.
+  void cancel(const std::string& reason, Deadline deadline);
 
   const Operation operation;
 
@@ -42,6 +44,7 @@ class MessageWork final : public WorkState {
   void end_transfer();  // waits for the request and keeps its result
   void end(std::exception_ptr error);
   void wait_in_slices(Deadline deadline, Timeout timeout);
+  void abort(const std::string& reason);  // by who has acquired it
 
   std::unique_ptr<Transport> transport_;
   std::shared_ptr<Mover> mover_;

@@ -19,7 +19,9 @@ OrderedBackend::OrderedBackend(std::string_view of, const BackendContext& contex
 }
 
 void OrderedBackend::stop() {
-  for (const auto& message : thread_->messages()) message->give_up("its group was destroyed");
+  constexpr Timeout patience = std::chrono::seconds(10);
+  const Deadline deadline = Deadline::after(patience);  // for other threads, which wait for them
+  for (const auto& message : thread_->messages()) message->cancel("its group was destroyed", deadline);
   thread_.reset();
 }
 

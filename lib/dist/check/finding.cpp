@@ -90,6 +90,12 @@ bool is_message(const Party& party) {
   return std::ranges::any_of(names, is_named);
 }
 
+constexpr std::string_view all_receive = "let one side send first: here all of them receive";
+
+bool is_receive(const Party& party) {
+  return party.doing.starts_with("recv") || party.doing.starts_with("irecv");
+}
+
 }  // namespace
 
 std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); }
@@ -101,7 +107,8 @@ std::string_view Finding::how_to_mend() const {
   if (code != Code::deadlock || parties.empty()) return words(code).mend;
   if (of_collectives) return find_cycle(parties).empty() ? left_out : crossed;
   if (!std::ranges::all_of(parties, is_message)) return words(Code::mismatched_collective).mend;
-  if (!find_cycle(parties).empty()) return words(code).mend;
+  if (!find_cycle(parties).empty())
+    return std::ranges::all_of(parties, is_receive) ? all_receive : words(code).mend;
   return "let the rank that is waited for send or receive as well, as often and with the same tag";
 }
 

@@ -45,8 +45,7 @@ class Tensor {
   template <class T>
   std::span<T> data();
   template <class T>
-  // The first element. Error{invalid_argument} when T is not the dtype.
-  std::span<const T> data() const;
+  std::span<const T> data() const;           // the same, to read
   void* raw() const { return flat().data; }  // first byte, on any device
   // All elements as a view; the view does not keep the storage alive.
   const TensorView& flat() const {

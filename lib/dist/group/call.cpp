@@ -104,6 +104,11 @@ GroupState& resolve(const ProcessGroup& group) {
   const ProcessGroup& meant = group ? group : rank_context().default_group;
   if (!meant) fail(Errc::not_initialized, "there is no process group; call init_process_group first");
   GroupState& state = *meant.state();
+  if (!state.is_own())
+    fail(Errc::not_initialized,
+         "{} is the parent's, rank {}'s: a forked process is in no job; init_process_group makes it a rank "
+         "of one",
+         state.identity.name, state.global_rank);
   if (!state.is_alive()) {
     fail(Errc::not_initialized, "rank {}: {} was destroyed and cannot be used any more", state.global_rank,
          state.identity.name);
@@ -216,6 +221,15 @@ void Call::check_supported() const {
   }
 }
 
+// Which of them is first would be chance, and may differ from rank to rank.
+void Call::refuse_second_thread() const {
+  refuse(
+      "another thread of this rank is in a collective of {}, and collectives of a group need one order; give "
+      "each "
+      "thread a group of its own (new_group)",
+      group.identity.name);
+}
+
 void Call::admit() {
   operation.sequence = is_collective(operation.kind) ? group.collectives++ : group.messages++;
   operation.record = group.job->log->recorder.issued_by([this](FlightCall& record) {
@@ -237,8 +251,32 @@ std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
   return works;
 }
 
+namespace {
+
+// While it lives no other thread issues a collective of this group. Two that come at the very same moment may
+// both pass: it is a look, not a lock, and costs next to nothing.
+class OneAtATime {
+ public:
+  explicit OneAtATime(std::atomic<bool>* taken) : taken_(taken) {
+    if (taken_) taken_->store(true, std::memory_order_relaxed);
+  }
+  ~OneAtATime() {
+    if (taken_) taken_->store(false, std::memory_order_release);
+  }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+
+ private:
+  std::atomic<bool>* const taken_;
+};
+
+}  // namespace
+
 Work Call::issue() {
   check_supported();
+  const bool is_ordered = is_collective(operation.kind);
+  if (is_ordered && group.in_collective.load(std::memory_order_acquire)) refuse_second_thread();
+  const OneAtATime turn(is_ordered ? &group.in_collective : nullptr);
   admit();
   if (async) {
     const CallNote note = let_go(group, operation);

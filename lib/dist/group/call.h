@@ -56,6 +56,7 @@ class Call {
  private:
   [[noreturn]] void refuse_text(const std::string& why) const;
   [[noreturn]] void refuse_non_member() const;
+  [[noreturn]] void refuse_second_thread() const;
   void check_options(const Options& options) const;
   void check_device(Device device) const;
 };

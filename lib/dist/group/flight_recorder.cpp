@@ -46,9 +46,9 @@ bool FlightRecorder::knows_all_open() const {
   return lost_ == 0;
 }
 
-FlightRecorder::Entry* FlightRecorder::find_locked(std::uint64_t id) {
+const FlightRecorder::Entry* FlightRecorder::find_locked(std::uint64_t id) const {
   if (last_ && last_->id == id) return last_;
-  Entry& entry = ring_[(id - 1) % ring_.size()];
+  const Entry& entry = ring_[(id - 1) % ring_.size()];
   return entry.id == id ? &entry : nullptr;
 }
 
@@ -135,10 +135,16 @@ Activity FlightRecorder::activity() const {
   return {fmt::format("in no operation; the last, {}, {}", last.what(), name(last.state)), now - last.ended};
 }
 
-std::optional<FlightRecord> FlightRecorder::stood_in() const {
-  for (auto& record : snapshot())
-    if (record.blocks && !record.is_over()) return std::move(record);
-  return std::nullopt;
+FlightRecord::Time FlightRecorder::issued_at(std::uint64_t id) const {
+  const std::lock_guard lock(lock_);
+  const Entry* const entry = find_locked(id);
+  return entry ? clock_.time_of(entry->issued, clock_.read()) : FlightRecord::Time{};
+}
+
+std::vector<FlightRecord> FlightRecorder::stood_in() const {
+  auto records = snapshot();
+  std::erase_if(records, [](const FlightRecord& record) { return !record.blocks || record.is_over(); });
+  return records;
 }
 
 }  // namespace dist

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -94,7 +93,8 @@ class FlightRecorder {
   std::map<std::uint32_t, Group> groups() const;
   bool knows_all_open() const;  // no entry was overwritten before its operation had ended
   Activity activity() const;
-  std::optional<FlightRecord> stood_in() const;  // a call in which a thread stands still
+  FlightRecord::Time issued_at(std::uint64_t id) const;  // the beginning of time when it was overwritten
+  std::vector<FlightRecord> stood_in() const;            // the calls in which threads stand still
 
  private:
   struct Entry {
@@ -112,7 +112,8 @@ class FlightRecorder {
   Entry& next_locked() { return last_ == nullptr || last_ == &ring_.back() ? ring_.front() : last_[1]; }
   Group& group_locked(std::uint32_t group);
   FlightRecord record_of(const Entry& entry, const TickClock::Reading& now) const;
-  Entry* find_locked(std::uint64_t id);
+  Entry* find_locked(std::uint64_t id) { return const_cast<Entry*>(std::as_const(*this).find_locked(id)); }
+  const Entry* find_locked(std::uint64_t id) const;
   Entry* end_locked(std::uint64_t id, RecordState state);  // null: overwritten
 
   const TickClock clock_;

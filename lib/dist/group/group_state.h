@@ -11,6 +11,7 @@
 
 #include "dist/backend/backend.h"
 #include "dist/core/deadline.h"
+#include "dist/core/forks.h"
 #include "dist/store/store.h"
 
 namespace dist {
@@ -34,16 +35,19 @@ struct GroupState {
   int global_rank_of(int group_rank) const { return identity.ranks[group_rank]; }
   // Unique in the job: groups of equal context numbers have no common member.
   std::pair<std::uint32_t, int> key() const { return {identity.context, global_rank_of(0)}; }
-  bool is_alive() const { return job != nullptr; }
+  bool is_alive() const { return job != nullptr && is_own(); }
+  bool is_own() const { return forks == forks_before(); }  // else a forked child has inherited it
   void finish_pending();  // waits for what was submitted; logs the receives that it gives up
 
   Identity identity;
   const int global_rank;
-  const int rank;           // in this group, -1 for a non-member
-  JobState* job = nullptr;  // null once the group was destroyed
+  const int rank;                              // in this group, -1 for a non-member
+  const std::uint32_t forks = forks_before();  // when it was made
+  JobState* job = nullptr;                     // null once the group was destroyed
   std::unique_ptr<OperationObserver> observer;
-  std::unique_ptr<Backend> backend;  // of members; after observer: goes first
-  std::uint64_t collectives = 0;     // issued so far: the next one's sequence number
+  std::unique_ptr<Backend> backend;        // of members; after observer: goes first
+  std::uint64_t collectives = 0;           // issued so far: the next one's sequence number
+  std::atomic<bool> in_collective{false};  // a thread issues one, or stands in it
   std::atomic<std::uint64_t> messages{0};
   std::uint64_t control_calls = 0;  // new_group, split_group, monitored_barrier
   // What the backend said last that it supports, by kind, as numbers of Call's: mostly the next call is

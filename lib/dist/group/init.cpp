@@ -26,9 +26,9 @@ void close_at_exit() {
   RankContext& context = process_rank_context();
   const auto job = JobState::of(context);
   if (!job) return;
-  const auto call = job->log->recorder.stood_in();
-  if (!call) return leave_job(context, "");
-  log(LogLevel::error, "the process ends, and a thread of it is in {}", call->what());
+  constexpr Timeout patience = std::chrono::seconds(1);
+  if (job->no_thread_stays(patience, [](const FlightRecord&) { return true; })) return leave_job(context, "");
+  log(LogLevel::error, "the process ends, and a thread of it {}", job->log->recorder.activity().what);
   new auto(job);  // kept
   forget_job(context, *job);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "dist/core/fail.h"
 #include "dist/group/group_observer.h"
 #include "dist/group/job_state.h"
 
@@ -50,6 +51,13 @@ void JobState::give_backend(GroupState& group, std::shared_ptr<void> split_off) 
 }
 
 void JobState::remove_group(GroupState& group) {
+  const auto in_it = [&](const FlightRecord& call) { return call.group == group.identity.context; };
+  if (!no_thread_stays(leave_patience, in_it))
+    fail(Errc::invalid_argument,
+         "rank {}: destroy_process_group: a thread of this rank is in a call of {}; destroy the group when "
+         "it has "
+         "returned",
+         job.rank, group.identity.name);
   group.finish_pending();
   group.backend.reset();
   group.observer.reset();

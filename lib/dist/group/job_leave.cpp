@@ -1,4 +1,8 @@
 // How a rank leaves its job.
+#include <algorithm>
+#include <thread>
+#include <tuple>
+
 #include "dist/core/log.h"
 #include "dist/group/bounded.h"
 #include "dist/group/job_state.h"
@@ -8,10 +12,25 @@
 namespace dist {
 namespace {
 
-// How long a rank that leaves in disorder keeps the store for the others.
+// How long a rank that leaves in disorder keeps the store for the others, and waits for threads of its own.
 constexpr Timeout hasty_patience = std::chrono::seconds(1);
 
+bool is_any(const FlightRecord&) { return true; }
+bool is_no_receive(const FlightRecord& call) { return call.operation != name(OpKind::recv); }
+
 }  // namespace
+
+bool JobState::no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in) const {
+  if (context.virtual_world) return true;  // a simulated rank has none
+  constexpr Timeout between_looks = std::chrono::milliseconds(1);
+  const auto stays = [&] { return std::ranges::any_of(log->recorder.stood_in(), in); };
+  if (!stays()) return true;
+  for (const Deadline deadline = Deadline::after(patience); stays();
+       std::this_thread::sleep_for(between_looks))
+    if (deadline.passed()) return false;
+  std::this_thread::sleep_for(2 * between_looks);  // what it has written down as over it is about to leave
+  return true;
+}
 
 JobState::~JobState() {
   if (!left_) close("");
@@ -21,6 +40,8 @@ void JobState::finish() {
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
     (*group)->finish_pending();
   }
+  no_thread_stays(leave_patience, is_no_receive);
+  if (!context.virtual_world) endpoint->abort("this rank is leaving the job");
   leave_with("", Deadline::after(leave_patience));
 }
 
@@ -38,6 +59,8 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
   left_ = true;
   if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
   if (watchdog) watchdog->leaving(reason.empty());
+  if (log && !no_thread_stays(hasty_patience, is_any))  // it uses all this for ever
+    new auto(std::tuple(weak_from_this().lock(), std::move(groups), endpoint));
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
     (*group)->backend.reset();
     (*group)->observer.reset();

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
 #include "dist/backend/auto_choice.h"
 #include "dist/collectives/cost_model_file.h"
 #include "dist/core/fail.h"
@@ -63,8 +61,7 @@ ResolvedBackend resolve_backend(const std::string& named, const RankContext& con
   return {std::string(find_backend(named).name), ""};
 }
 
-JobState::JobState(const InitOptions& options, RankContext& of)
-    : settings(read_settings()), context(of), pid_(getpid()) {
+JobState::JobState(const InitOptions& options, RankContext& of) : settings(read_settings()), context(of) {
   attach_profiler();
   if (settings.device == DeviceType::cuda && !context.virtual_world) refuse_without_gpu(options);
   const auto [backend, asked] = resolve_backend(wanted_backend(options, settings, context), context);
@@ -172,7 +169,7 @@ Device JobState::device() const {
 
 std::shared_ptr<JobState> JobState::of(RankContext& context) {
   auto job = std::static_pointer_cast<JobState>(context.job);
-  if (!job || job->pid_ == getpid()) return job;
+  if (!job || job->forks_ == forks_before()) return job;
   // Kept, never freed: its connections and threads are the parent's.
   static auto& inherited = *new std::vector<std::shared_ptr<void>>;
   inherited.push_back(std::move(context.job));

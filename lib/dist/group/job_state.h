@@ -3,11 +3,10 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <sys/types.h>
 
 #include "dist/collectives/cost_model.h"
 #include "dist/core/error.h"
@@ -32,7 +31,7 @@ struct ResolvedBackend {
 };
 ResolvedBackend resolve_backend(const std::string& named, const RankContext& context);
 
-class JobState {
+class JobState : public std::enable_shared_from_this<JobState> {
  public:
   // Joins: blocks until all ranks have done so. Afterwards groups[0] is the default group.
   JobState(const InitOptions& options, RankContext& context);
@@ -43,16 +42,21 @@ class JobState {
   // Of the context, null when it is in no job (a job that a forked child inherited is none of its own).
   static std::shared_ptr<JobState> of(RankContext& context);
 
-  // Waits for what is pending on all groups, then leaves.
+  // Waits for what is pending on all groups, then leaves. Where other threads of this rank stand in calls, it
+  // waits for them for some seconds, but not for their receives: what is left ends with Error{aborted}.
   void finish();
   // Leaves at once: pending operations of this rank end with Error{aborted}. With a reason the others'
   // operations fail and quote it; without one only what still needs this rank does.
   void close(const std::string& reason) noexcept;
 
+  // Whether no other thread of this rank stands in such a call, after that time at most.
+  bool no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in) const;
+
   // Makes this rank's part of a group, backend included when it is a member.
   // `split_off`: BackendContext's.
   std::shared_ptr<GroupState> add_group(GroupState::Identity identity, std::shared_ptr<void> split_off);
-  // Waits for what is pending on it, and forgets it.
+  // Waits for what is pending on it, and forgets it. Error{invalid_argument} where another thread stays in a
+  // call of it.
   void remove_group(GroupState& group);
 
   // What becomes of a failed operation: it is written down and dumped, and a timeout gets the other ranks'
@@ -95,7 +99,7 @@ class JobState {
 
   std::shared_ptr<WorkWatch> work_watch_;  // the observer of a real rank
   std::unique_ptr<SignalDump> signal_dump_;
-  const pid_t pid_;
+  const std::uint32_t forks_ = forks_before();  // when it was made
   bool left_ = false;
 };
 

@@ -6,6 +6,10 @@
 // refused with Error{invalid_argument} before anything moves. When a rank fails, every other rank's pending
 // operation ends with an Error that names it. Synchronous CPU operations block until their result is there;
 // with `.async_op = true` a call returns at once and its buffers may be touched after Work::wait().
+//
+// Threads of a rank may send, receive and wait at the same time. Collectives of one group come from one
+// thread at a time, for they need one order: give each thread a group of its own. A forked child is in no
+// job.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +70,9 @@ struct InitOptions {
 void init_process_group(const InitOptions& options = {});
 // Leaves: pending collectives and sends are waited for, receives that nobody waits for are given up (and
 // logged), connections are closed. With a group: only that group. While an exception is being thrown it waits
-// for nothing, and the other ranks learn of it. Error{not_initialized} without a group.
+// for nothing, and the other ranks learn of it. Error{not_initialized} without a group. Other threads that
+// stand in calls have 10 s for them; then, and in receives at once, they get Error{aborted}. With a group
+// they keep it: after 10 s it is Error{invalid_argument}.
 void destroy_process_group(const ProcessGroup& group = {});
 // Between init_process_group and destroy_process_group. Does not block.
 bool is_initialized();

@@ -123,16 +123,18 @@ void Watchdog::answer(Shared& shared, std::int64_t round) {
 }
 
 // When several ranks give up at the same moment, the first one's question fixes the picture for all: an
-// answer that is half a second younger would tell of what a rank did after its own error.
-std::int64_t Watchdog::round_to_read(const Shared& shared) {
+// answer that is half a second younger would tell of what a rank did after its own error. A call that was
+// begun since is of another moment.
+std::int64_t Watchdog::round_to_read(const Shared& shared, Deadline::Clock::time_point since) {
   constexpr auto same_moment = std::chrono::milliseconds(500);
   const auto round = shared.round.load();
   const auto answered_at = Deadline::Clock::time_point(Deadline::Clock::duration(shared.answered_at.load()));
-  return round > 0 && Deadline::Clock::now() - answered_at < same_moment ? round - 1 : round;
+  const bool is_told = answered_at > since && Deadline::Clock::now() - answered_at < same_moment;
+  return round > 0 && is_told ? round - 1 : round;
 }
 
-Watchdog::Answer Watchdog::collect(Shared& shared, Deadline deadline) {
-  const auto round = round_to_read(shared);
+Watchdog::Answer Watchdog::collect(Shared& shared, Deadline::Clock::time_point since, Deadline deadline) {
+  const auto round = round_to_read(shared, since);
   auto begin = Deadline::Clock::now();
   if (round == shared.round.load())
     answer(shared, round);
@@ -184,7 +186,7 @@ std::chrono::milliseconds Watchdog::Answer::settled(int rank, std::uint64_t reco
   return std::clamp(quarter, least, most) + std::chrono::duration_cast<milliseconds>(took);
 }
 
-Watchdog::Answer Watchdog::ask(Timeout patience) noexcept {
+Watchdog::Answer Watchdog::ask(Deadline::Clock::time_point since, Timeout patience) noexcept {
   struct Slot {
     std::mutex mutex;
     Answer answer;
@@ -192,9 +194,9 @@ Watchdog::Answer Watchdog::ask(Timeout patience) noexcept {
   try {
     const auto slot = std::make_shared<Slot>();
     const auto deadline = Deadline::after(patience);
-    const auto ask_all = [shared = shared_, slot, deadline] {
+    const auto ask_all = [shared = shared_, slot, since, deadline] {
       try {
-        auto all = collect(*shared, deadline);
+        auto all = collect(*shared, since, deadline);
         std::lock_guard lock(slot->mutex);
         slot->answer = std::move(all);
       } catch (const std::exception& error) {

@@ -31,8 +31,8 @@ class Watchdog {
     // one can tell: a quarter of the age of the call that failed, but not less than the pictures took.
     std::chrono::milliseconds settled(int rank, std::uint64_t record) const;
   };
-  // Asks them. Blocks at most `patience`.
-  Answer ask(Timeout patience) noexcept;
+  // Asks them, about a call that has been going on since then. Blocks at most `patience`.
+  Answer ask(Deadline::Clock::time_point since, Timeout patience) noexcept;
   // This rank is about to leave, for want of work or because it has failed; the destructor tells the others.
   void leaving(bool in_order);
 
@@ -40,8 +40,8 @@ class Watchdog {
   struct Shared;
   static void loop(const std::shared_ptr<Shared>& shared);
   static void answer(Shared& shared, std::int64_t round);
-  static std::int64_t round_to_read(const Shared& shared);
-  static Answer collect(Shared& shared, Deadline deadline);
+  static std::int64_t round_to_read(const Shared& shared, Deadline::Clock::time_point since);
+  static Answer collect(Shared& shared, Deadline::Clock::time_point since, Deadline deadline);
 
   std::shared_ptr<Shared> shared_;
 };

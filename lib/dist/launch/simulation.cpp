@@ -176,12 +176,12 @@ void Simulation::gives_up(int rank, const std::string& reason) {
 
 void Simulation::memory(int rank, std::ptrdiff_t change) {
   if (rank < 0 || rank >= options_.ranks) return;
-  all_buffer_bytes_ += change;
-  if (change > 0 && all_buffer_bytes_ > static_cast<std::int64_t>(physical_memory()))
+  if (change > 0 && all_buffer_bytes_ + change > static_cast<std::int64_t>(physical_memory()))
     fail(Errc::resource,
          "the tensors of {} simulated ranks need more than this machine's {} MiB; simulate fewer ranks or "
          "smaller tensors",
          options_.ranks, physical_memory() >> 20);
+  all_buffer_bytes_ += change;
   std::int64_t& now = buffer_bytes_[index(rank)];
   now += change;
   auto& peak = report_.peak_buffer_bytes[index(rank)];

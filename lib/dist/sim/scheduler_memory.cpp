@@ -12,7 +12,13 @@ void Scheduler::memory(std::ptrdiff_t change) {
 
 void* Scheduler::allocate(std::size_t bytes) {
   memory(static_cast<std::ptrdiff_t>(bytes));
-  void* const fresh = guard_.allocate(bytes);
+  void* fresh = nullptr;
+  try {
+    fresh = guard_.allocate(bytes);
+  } catch (...) {
+    memory(-static_cast<std::ptrdiff_t>(bytes));
+    throw;
+  }
   if (tracer_) tracer_->allocated(running_->rank, fresh, bytes);
   return fresh;
 }

@@ -28,13 +28,13 @@ std::size_t read_map_limit() {
   return limit;
 }
 
-std::atomic<std::size_t> guards{0};  // of all stacks of this process
+std::atomic<std::size_t> all_guards{0};  // of all stacks of this process
 
 // A guard splits a mapping in two; the rest of the process needs maps as well. Stacks without guards that lie
 // side by side are one.
 bool map_count_allows(int count) {
   static const std::size_t limit = read_map_limit();
-  return (guards + static_cast<std::size_t>(count)) * 2 + 5000 < limit;
+  return (all_guards + static_cast<std::size_t>(count)) * 2 + 5000 < limit;
 }
 
 // Staggered over the sets of the caches: tops at equal offsets in their pages would evict one another.
@@ -67,7 +67,7 @@ bool Stacks::guard() {
   int done = 0;
   while (done < count_ && mprotect(base(done), guard_, PROT_NONE) == 0) ++done;
   if (done == count_) {
-    guards += static_cast<std::size_t>(count_);
+    all_guards += static_cast<std::size_t>(count_);
     return true;
   }
   while (done > 0)
@@ -79,7 +79,7 @@ Stacks::~Stacks() {
   const std::size_t total = each_ * static_cast<std::size_t>(count_);
   unpoison(memory_, total);  // frames that were never left
   munmap(memory_, total);
-  if (guarded_) guards -= static_cast<std::size_t>(count_);
+  if (guarded_) all_guards -= static_cast<std::size_t>(count_);
 }
 
 void* Stacks::top(int index) const { return base(index) + each_ - stagger(index); }

@@ -1,6 +1,7 @@
 #include "dist/transport/mesh.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -173,9 +174,18 @@ std::vector<int> Mesh::nodes() const {
   return nodes;
 }
 
+static std::chrono::microseconds asked_spin_time(std::string_view given) {
+  constexpr int longest = 1'000'000;
+  int us = 0;
+  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), us);
+  if (error != std::errc{} || end != given.data() + given.size() || us < 0 || us > longest)
+    fail(Errc::invalid_argument, "DIST_SPIN_US=\"{}\" is not a number from 0 to {}", given, longest);
+  return std::chrono::microseconds(us);
+}
+
 // Spinning pays when every rank of this host has a CPU of its own; otherwise it keeps others from running.
 std::chrono::microseconds Mesh::spin_time() const {
-  if (const char* given = std::getenv("DIST_SPIN_US")) return std::chrono::microseconds(std::atoi(given));
+  if (const char* given = std::getenv("DIST_SPIN_US")) return asked_spin_time(given);
   std::set<int> cpus;
   std::size_t ranks = 0;
   for (const Card& card : cards_) {

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "dist/core/fail.h"
+
 #include "distlab/process.h"
 #include "distlab/workspace.h"
 
@@ -9,11 +11,16 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// Nothing where git knows nothing of the checkout.
+// Nothing where git knows nothing of the checkout. Whoever owns that: it is only read.
 std::vector<fs::path> tracked_files() {
-  const auto listed = run_captured({"git", "-C", workspace().root, "ls-files", "-z"});
+  const std::string root = workspace().root;
+  const auto listed = run_captured({"git", "-c", "safe.directory=" + root, "-C", root, "ls-files", "-z"});
   std::vector<fs::path> files;
-  if (listed.exit_code != 0) return files;
+  if (listed.exit_code != 0) {
+    if (fs::exists(workspace().root / ".git"))
+      dist::fail(dist::Errc::unsupported, "git cannot say which files belong to {}: {}", root, listed.output);
+    return files;
+  }
   for (std::size_t begin = 0, end; (end = listed.output.find('\0', begin)) != std::string::npos;
        begin = end + 1) {
     const fs::path file = listed.output.substr(begin, end - begin);
@@ -22,9 +29,12 @@ std::vector<fs::path> tracked_files() {
   return files;
 }
 
+// What people and commands leave lying about: builds, grades, packed files.
 bool is_left_out(const fs::path& at_the_top) {
   const auto name = at_the_top.filename().string();
-  return name.starts_with("build") || name == ".git" || name == ".distlab" || name == "node_modules";
+  const auto begins = [&](const char* with) { return name.starts_with(with); };
+  return begins("build") || begins("class_lab_") || begins("distlab_handout") || name.ends_with(".zip") ||
+         name == ".git" || name == ".distlab" || name == "node_modules";
 }
 
 std::vector<fs::path> files_on_disk() {
@@ -32,7 +42,7 @@ std::vector<fs::path> files_on_disk() {
   const auto root = workspace().root;
   for (fs::recursive_directory_iterator entry(root), end; entry != end; ++entry) {
     if (entry.depth() == 0 && is_left_out(entry->path())) {
-      entry.disable_recursion_pending();
+      if (entry->is_directory()) entry.disable_recursion_pending();
     } else if (entry->is_symlink() || entry->is_regular_file()) {
       files.push_back(fs::relative(entry->path().parent_path(), root) / entry->path().filename());
     }

@@ -1,10 +1,13 @@
 #include "distlab/submission.h"
 
+#include <sstream>
+
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "dist/core/fail.h"
 
+#include "distlab/file_text.h"
 #include "distlab/loop/build_errors.h"
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
@@ -27,6 +30,38 @@ std::string first_errors(const std::string& log) {
   if (told.lines.empty()) return log.substr(0, enough);
   return fmt::format("{}{}", fmt::join(told.lines, "\n"),
                      told.more > 0 ? fmt::format("\n{} more", told.more) : "");
+}
+
+// The text of an instructor's wrong answer, which stands on the lab's solution by two includes, as one file.
+std::string in_one_file(const fs::path& wrong_answer) {
+  const auto frame = text_of_file(wrong_answer.parent_path() / "mutant.h");
+  constexpr std::string_view names_solution = "#define DIST_SOLUTION \"";
+  const auto place = frame.find(names_solution);
+  const auto begin = place + names_solution.size();
+  const fs::path solution = place == frame.npos ? "" : frame.substr(begin, frame.find('"', begin) - begin);
+  std::string text;
+  std::istringstream lines(text_of_file(wrong_answer));
+  for (std::string line; std::getline(lines, line); text += '\n') {
+    if (line == "#include \"mutant.h\"")
+      text +=
+          frame.substr(0, place).erase(frame.find("#pragma once"), std::string_view("#pragma once").size());
+    else if (line == "#include DIST_SOLUTION")
+      text += text_of_file(workspace().root / solution);
+    else
+      text += line;
+  }
+  return text;
+}
+
+// What is to be graded: lectures show wrong answers of this checkout, which are no whole files.
+fs::path as_handed_in(const Lab& lab, const fs::path& path, const fs::path& scratch) {
+  const auto wrong_answers = workspace().root / "tests/mutants" / lab.folder;
+  std::error_code none;
+  if (!fs::exists(wrong_answers) || !fs::equivalent(fs::absolute(path).parent_path(), wrong_answers, none))
+    return path;
+  const auto whole = scratch / edited_file(lab).filename();
+  write_text(in_one_file(path), whole);
+  return whole;
 }
 
 }  // namespace
@@ -57,10 +92,15 @@ Grade grade_built(const Lab& lab, const BuiltSubmission& built, GradeRequest req
 }
 
 void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest request, GradeRecord& record) {
-  const TemporaryFolder folder("submission");
-  const auto built = build_submission(lab, handed_in, folder.path());
+  if (!fs::exists(handed_in))
+    dist::fail(dist::Errc::unsupported, "there is no file or folder {}", handed_in.string());
+  const TemporaryFolder scratch("submission"), folder("submission");
+  const auto built = build_submission(lab, as_handed_in(lab, handed_in, scratch.path()), folder.path());
   if (!built.refused.empty()) {
-    record.grade.emplace().max_score = full_score;
+    auto& grade = record.grade.emplace();
+    grade.max_score = full_score;
+    grade.isolation = built.isolation;
+    grade.is_trusted = built.isolation != "limits";
     record.reason = built.refused;
     return;
   }

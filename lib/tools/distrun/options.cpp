@@ -21,6 +21,18 @@ int to_int(const std::string& text, const std::string& flag, int least) {
   return static_cast<int>(value);
 }
 
+bool to_bool(const std::string& text, const std::string& flag) {
+  if (text == "1" || text == "true" || text == "True") return true;
+  if (text == "0" || text == "false" || text == "False") return false;
+  refuse("{} takes 1 or 0, not \"{}\"", flag, text);
+}
+
+void check_seconds(double seconds, const std::string& flag) {
+  constexpr double most = 1e6;
+  if (!(seconds >= 0 && seconds <= most))
+    refuse("{} takes seconds, from 0 to {:.0f}, not {}", flag, most, seconds);
+}
+
 std::vector<std::string> comma_separated(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream rest(text);
@@ -77,7 +89,7 @@ void read_conf(const std::string& text, Options& options) {
     const auto equals = part.find('=');
     if (equals == std::string::npos) refuse("--rdzv-conf takes KEY=VALUE,KEY=VALUE, not \"{}\"", text);
     const std::string key = part.substr(0, equals), value = part.substr(equals + 1);
-    if (key == "is_host") options.hosts_endpoint = value == "1" || value == "true" || value == "True";
+    if (key == "is_host") options.hosts_endpoint = to_bool(value, "--rdzv-conf is_host=");
     if (key == "join_timeout" || key == "timeout")
       options.join_timeout_s = to_int(value, "--rdzv-conf " + key, 1);
   }  // torchrun's other keys have no meaning here
@@ -109,6 +121,8 @@ void understand(const Words& words, Options& options) {
     refuse("--node-rank {} with --nnodes {}: nodes count from 0", options.node_rank, options.nodes);
   }
   if (options.max_restarts < 0) refuse("--max-restarts {}: it cannot be negative", options.max_restarts);
+  check_seconds(options.grace_s, "--grace-period");
+  check_seconds(options.monitor_interval_s, "--monitor-interval");
   if (words.standalone || options.nodes == 1) return;
   const bool by_master = words.endpoint.empty();
   if (by_master && options.master_addr.empty()) {

@@ -55,6 +55,43 @@ TEST_F(Handout, HasNothingThatStudentsMustNotSee) {
   EXPECT_FALSE(fs::exists(root / "out/tree.unfinished"));
 }
 
+// Grades, an autograder and whatever else belongs to nobody else.
+class WhatLiesAbout : public Handout {
+ protected:
+  void SetUp() override {
+    Handout::SetUp();
+    for (const auto* name : {"class_lab_05/grades.csv", "autograder_lab_05.zip", "distlab_handout/README.md"})
+      write(name, "not for students\n");
+  }
+  void expect_clean() {
+    handout();
+    for (const auto* absent : {"class_lab_05", "autograder_lab_05.zip", "distlab_handout"})
+      EXPECT_FALSE(fs::exists(tree / absent)) << absent;
+    EXPECT_TRUE(fs::exists(tree / "labs/01_first/README.md"));
+  }
+};
+
+TEST_F(WhatLiesAbout, IsNotHandedOutWhoeverOwnsTheCheckout) {
+  write("exam.txt", "questions\n");
+  setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1", 1);
+  expect_clean();
+  unsetenv("GIT_TEST_ASSUME_DIFFERENT_OWNER");
+  EXPECT_FALSE(fs::exists(tree / "exam.txt"));
+}
+
+TEST_F(WhatLiesAbout, IsNotHandedOutWithoutGit) {
+  fs::remove_all(root / "out");
+  fs::remove_all(root / ".git");
+  tree = fs::path(root.string() + ".handout");
+  expect_clean();
+  fs::remove_all(tree);
+}
+
+TEST_F(WhatLiesAbout, IsToldWhenGitHasIt) {
+  sh("git add autograder_lab_05.zip");
+  EXPECT_TRUE(contains(handout(1), "it has autograder_lab_05.zip"));
+}
+
 TEST_F(Handout, HasTheStarterThoughTheInstructorHasBegun) {
   const auto starter = read(file);
   write(file, solution);

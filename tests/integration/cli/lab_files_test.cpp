@@ -54,6 +54,12 @@ TEST_F(LabFiles, SubmitRefusesWhatWouldBeRefusedLater) {
   EXPECT_FALSE(fs::exists(root / "x.zip"));
 }
 
+TEST_F(LabFiles, ASubmissionThatIsNotThereIsNobodysZeroPoints) {
+  const auto said = run({"grade", "1", "--submission", root / "nowhere.zip"}, 3);
+  EXPECT_TRUE(contains(said, "there is no file or folder")) << said;
+  EXPECT_FALSE(contains(said, "Score")) << said;
+}
+
 TEST_F(LabFiles, AMissingFileIsPutBack) {
   const auto starter = read(file);
   fs::remove(root / file);

@@ -99,6 +99,12 @@ TEST(DistrunOptions, RefusalsSayWhatToDo) {
             std::string::npos);
   EXPECT_NE(refusal({"--standalone", "--nnodes=2", "p"}).find("one node"), std::string::npos);
   EXPECT_NE(refusal({"--max-restarts", "-1", "p"}).find("negative"), std::string::npos);
+  for (const char* wrong : {"inf", "nan", "-1", "1e30"})
+    for (const char* flag : {"--grace-period", "--monitor-interval"})
+      EXPECT_NE(refusal({flag, wrong, "p"}).find("takes seconds, from 0 to 1000000"), std::string::npos)
+          << flag << wrong;
+  EXPECT_NE(refusal({"--rdzv-conf", "is_host=banana", "p"}).find("takes 1 or 0, not \"banana\""),
+            std::string::npos);
 }
 
 TEST(DistrunOptions, NumberOfProcesses) {

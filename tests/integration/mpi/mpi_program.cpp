@@ -48,6 +48,24 @@ void sweep_all() {
   destroy_process_group();
 }
 
+// Sums of small numbers wrap around, however many elements there are: MPI's own vector instructions saturate.
+void sums_wrap_around() {
+  join();
+  const int n = get_world_size();
+  for (const std::int64_t count : {4, 64, 1000}) {
+    Tensor u = full({count}, 200, DType::u8), i = full({count}, 100, DType::i8);
+    all_reduce(u);
+    all_reduce(i);
+    for (const auto element : u.to_vector<std::uint8_t>())
+      expect(element == static_cast<std::uint8_t>(200 * n),
+             fmt::format("{} elements of u8: {}", count, element));
+    for (const auto element : i.to_vector<std::int8_t>())
+      expect(element == static_cast<std::int8_t>(100 * n),
+             fmt::format("{} elements of i8: {}", count, element));
+  }
+  destroy_process_group();
+}
+
 // The same for less, by asynchronous operations, and on groups of some ranks in another order.
 void sweep_groups() {
   join();
@@ -230,6 +248,7 @@ void disagreement() {
 const std::map<std::string, std::function<void()>> deeds{
     {"sweep", sweep_all},
     {"groups", sweep_groups},
+    {"small_sums", sums_wrap_around},
     {"overlap", overlap},
     {"memory", memory},
     {"refusals", refusals},

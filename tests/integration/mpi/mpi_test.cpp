@@ -38,6 +38,7 @@ class MpiRanks : public Mpi, public testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, MpiRanks, testing::Range(1, 9), testing::PrintToStringParamName());
 
 TEST_P(MpiRanks, EveryOperationIsExact) { expect_right(mpirun(GetParam(), "sweep")); }
+TEST_P(MpiRanks, SmallNumbersWrapAround) { expect_right(mpirun(GetParam(), "small_sums")); }
 TEST_P(MpiRanks, AsynchronousAndOnGroups) { expect_right(mpirun(GetParam(), "groups")); }
 
 TEST_F(Mpi, EagerSends) { expect_right(mpirun(3, "groups", {"DIST_SEND=eager"})); }

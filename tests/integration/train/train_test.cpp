@@ -170,6 +170,16 @@ TEST_F(Train, GoesOnOnlyWithARunOfTheSameKind) {
   EXPECT_TRUE(contains(run(small({"--resume"})).output, "--resume needs the --checkpoint FILE"));
 }
 
+TEST_F(Train, NumbersThatMakeNoSenseAreOneShortLine) {
+  for (const std::string option : {"--nproc", "--batch-size", "--samples"}) {
+    const auto refused = run(small({option, "0"}));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_TRUE(contains(refused.output, option + ": 0 is not above 0")) << refused.output;
+  }
+  for (const std::string option : {"--epochs", "--lr", "--seed"})
+    EXPECT_TRUE(contains(run(small({option, "-1"})).output, option + ": -1 is below 0"));
+}
+
 TEST_F(Train, ACheckpointThatCannotBeWrittenIsToldAtOnce) {
   const auto nowhere = run(small({"--checkpoint", in_folder("none/checkpoint")}));
   EXPECT_NE(nowhere.exit_code, 0);

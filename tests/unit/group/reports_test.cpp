@@ -44,6 +44,26 @@ TEST(Timeouts, ACollectiveNamesWhatTheOthersDo) {
   });
 }
 
+TEST(Timeouts, TwoInTurnTellOfTwoMoments) {
+  run_ranks(
+      2,
+      [](int rank) {
+        Tensor t = zeros({4});
+        if (rank == 0) {
+          expect_error(Errc::timeout, told({"recv #0"}, {"rank 1 is in recv #0"}),
+                       [&] { recv(t, 1, {.timeout = 200ms}); });
+          barrier();
+          expect_error(Errc::timeout, told({"recv #1"}, {"rank 1 is in no operation; the last, barrier #0"}),
+                       [&] { recv(t, 1, {.timeout = 100ms}); });
+        } else {
+          expect_error(Errc::timeout, {"recv #0"}, [&] { recv(t, 0, {.timeout = 250ms}); });
+          barrier();
+          dist::sleep(1s);
+        }
+      },
+      finds({Code::deadlock}));
+}
+
 TEST(Timeouts, EveryRankIsStuckAndEveryRankIsTold) {
   run_ranks(
       3,

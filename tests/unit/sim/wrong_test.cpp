@@ -401,6 +401,15 @@ TEST(WrongPrograms, TensorsBeyondTheMachinesMemory) {
       << report.failures[0].what;
 }
 
+TEST(WrongPrograms, ATensorThatWasRefusedTakesNoMemory) {
+  const auto report = run(2, [](int) {
+    EXPECT_THROW(empty({1ll << 45}), Error);
+    Tensor t = ones({4});
+    all_reduce(t);
+  });
+  EXPECT_TRUE(report.failures.empty()) << report.text();
+}
+
 TEST(WrongPrograms, OptionsThatCannotBeServed) {
   EXPECT_THROW(run(0, [](int) {}), Error);
   sim::RunOptions options;

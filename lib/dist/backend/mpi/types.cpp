@@ -42,7 +42,9 @@ MPI_Op our_op(Kind kind, DType dtype) {
   return ops[static_cast<std::size_t>(kind) * dtypes + static_cast<std::size_t>(dtype)];
 }
 
+// Open MPI's vector instructions add numbers of 8 bits with saturation (its op/avx); here they wrap around.
 bool means_the_same(Kind kind, DType dtype) {
+  if (kind == Kind::sum && (dtype == DType::u8 || dtype == DType::i8)) return false;
   if (dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::boolean) return false;
   return !is_floating_point(dtype) || kind == Kind::sum || kind == Kind::product;
 }

@@ -78,6 +78,10 @@ void check_files(const fs::path& tree) {
   for (const auto& folder : kept_back) {
     if (fs::exists(tree / folder)) fail(Errc::internal, "it has {}", folder);
   }
+  for (const auto& entry : fs::recursive_directory_iterator(tree))
+    if (entry.path().extension() == ".zip")
+      fail(Errc::internal, "it has {}, and what is packed in it cannot be looked through; take it out of git",
+           fs::relative(entry.path(), tree).string());
   std::vector<fs::path> starters;
   for (const auto& lab : find_labs()) starters.push_back(tree / fs::relative(edited_file(lab), root));
   const auto leaks = find_leaks(tree, secrets(), starters);

@@ -18,12 +18,11 @@ void add_ddp_bench_command(CLI::App& bench, int& exit_code) {
       add_command(bench, exit_code, "ddp", "How fast do several ranks train a ConvNet here?", run_ddp_bench);
   command->add_option("-n,--nproc", options->ranks, "the most ranks; one a core when left out, two at least")
       ->check(CLI::Range(1, 64));
-  command->add_option("--batch-size", options->batch_size, "of each rank; 64 when left out")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--batch-size", options->batch_size, "of each rank; 64 when left out")->check(positive);
   command->add_option("--iters", options->steps, "steps of a turn; as many as take 250 ms if left out")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
   command->add_option("--repeat", options->repeats, "turns, of which the median is taken: 15")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
   command->add_option("--compare", options->compare, "pytorch: the same by it, in turn, and the ratio");
   command->add_option("--json", options->json, "write the rows to this file, - for standard output");
   command->add_option("--plot", options->plot, "draw images a second into this SVG file");

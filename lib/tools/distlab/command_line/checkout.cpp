@@ -14,7 +14,7 @@ void add_test_command(CLI::App& app, int& exit_code) {
   command->add_flag_callback(
       "--gpu", [of = options] { of->label = "^gpu$"; }, "only those that need a GPU");
   command->add_flag("--rerun-failed", options->rerun_failed, "only those that failed last time");
-  command->add_option("-j,--jobs", options->jobs, "how many at once")->check(CLI::PositiveNumber);
+  command->add_option("-j,--jobs", options->jobs, "how many at once")->check(positive);
   command->add_flag("-v,--verbose", options->verbose, "name those that pass, too");
 }
 

@@ -36,7 +36,7 @@ void add_class_command(CLI::App& app, int& exit_code) {
   grade.app->add_option("folder", grade.options->folder, "with one submission an entry")->required();
   grade.app->add_option("--lab", grade.options->lab, which_lab)->required();
   grade.app->add_option("-j,--jobs", grade.options->jobs, "how many at once; half the cores when left out")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
   grade.app->add_option("-o,--out", grade.options->output,
                         "a folder for the grades; class_lab_NN if left out");
   grade.app->add_option("--seed", grade.options->seed, "ask the questions of that seed")->check(no_minus);

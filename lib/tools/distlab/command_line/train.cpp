@@ -45,15 +45,15 @@ void add_train_command(CLI::App& app, int& exit_code) {
       ->add_option(
           "--nproc", options->ranks,
           "ranks, or threads of --scheme dp; two, or the one that --scheme single has, when left out")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
   command->add_option("--scheme", options->scheme, scheme_help())->check(CLI::IsMember(scheme_names()));
   command
       ->add_option("--device", options->device, "cpu (the default) or cuda: a GPU for each rank, or shared")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--backend", options->backend, "auto (the default), host, cuda, nccl, mpi");
-  command->add_option("--epochs", options->epochs, "2 when left out")->check(CLI::NonNegativeNumber);
+  command->add_option("--epochs", options->epochs, "2 when left out")->check(no_minus);
   command->add_option("--batch-size", options->batch_size, "of each rank or thread; 64 when left out")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
   command
       ->add_option("--data", options->data,
                    "digits: generated (the default); mnist: what ./distlab data mnist tells how to get")
@@ -62,13 +62,12 @@ void add_train_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--samples", options->samples,
                    "training images; when left out 12000 digits, or all of MNIST")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
   command
       ->add_option("--test-samples", options->test_samples,
                    "test images; when left out 2000 digits, or all of MNIST")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--lr", options->lr, "learning rate; 0.02 when left out")
-      ->check(CLI::NonNegativeNumber);
+      ->check(positive);
+  command->add_option("--lr", options->lr, "learning rate; 0.02 when left out")->check(no_minus);
   command->add_option("--seed", options->seed, "of the first weights and of the order")->check(no_minus);
   command->add_option("--checkpoint", options->checkpoint, "written after each epoch (safetensors)");
   command->add_flag("--resume", options->resume, "go on from the checkpoint, if it is there");

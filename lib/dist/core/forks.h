@@ -1,0 +1,15 @@
+// Forks: whether this is still the process that something was made in.
+#pragma once
+
+#include <cstdint>
+
+namespace dist {
+
+namespace detail {
+extern std::uint32_t forks_before;  // written before a forked child goes on
+}
+
+// How many forks lie between the process that loaded the library and this one. Costs a load.
+inline std::uint32_t forks_before() { return detail::forks_before; }
+
+}  // namespace dist
