@@ -98,6 +98,23 @@ Work observed(const GroupState& group, const CallNote& call, std::shared_ptr<Wor
   return Work(std::make_shared<ObservedWork>(group.job->observer, call, std::move(state)));
 }
 
+// While it lives no other thread issues a collective of this group. Two that come at the very same moment may
+// both pass: it is a look, not a lock, and costs next to nothing.
+class OneAtATime {
+ public:
+  explicit OneAtATime(std::atomic<bool>* taken) : taken_(taken) {
+    if (taken_) taken_->store(true, std::memory_order_relaxed);
+  }
+  ~OneAtATime() {
+    if (taken_) taken_->store(false, std::memory_order_release);
+  }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+
+ private:
+  std::atomic<bool>* const taken_;
+};
+
 }  // namespace
 
 GroupState& resolve(const ProcessGroup& group) {
@@ -224,9 +241,8 @@ void Call::check_supported() const {
 // Which of them is first would be chance, and may differ from rank to rank.
 void Call::refuse_second_thread() const {
   refuse(
-      "another thread of this rank is in a collective of {}, and collectives of a group need one order; give "
-      "each "
-      "thread a group of its own (new_group)",
+      "another thread of this rank is in a collective of {}, and collectives of a group need one order; "
+      "give each thread a group of its own (new_group)",
       group.identity.name);
 }
 
@@ -250,27 +266,6 @@ std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
     works.push_back(observed(group, calls[i], std::move(states[i])));
   return works;
 }
-
-namespace {
-
-// While it lives no other thread issues a collective of this group. Two that come at the very same moment may
-// both pass: it is a look, not a lock, and costs next to nothing.
-class OneAtATime {
- public:
-  explicit OneAtATime(std::atomic<bool>* taken) : taken_(taken) {
-    if (taken_) taken_->store(true, std::memory_order_relaxed);
-  }
-  ~OneAtATime() {
-    if (taken_) taken_->store(false, std::memory_order_release);
-  }
-  OneAtATime(const OneAtATime&) = delete;
-  OneAtATime& operator=(const OneAtATime&) = delete;
-
- private:
-  std::atomic<bool>* const taken_;
-};
-
-}  // namespace
 
 Work Call::issue() {
   check_supported();
