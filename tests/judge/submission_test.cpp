@@ -81,10 +81,7 @@ TEST_F(Submission, IsFoundInAZipInAFolder) {
 }
 
 TEST_F(Submission, FoldersInAZipHaveWhateverNames) {
-  for (const std::string folder : {"my lab (final) [2]", "[CS101] Lab 5", "^lab$",
-                                   "\xDC"
-                                   "bung",
-                                   "*"}) {
+  for (const std::string folder : {"my lab (final) [2]", "[CS101] Lab 5", "^lab$", "*"}) {
     write(folder + "/send_recv.cpp", "of " + folder);
     write("x/y/send_recv.cpp", "deeper");
     EXPECT_EQ(judge::take_submission(zip("lab_03.zip", "'" + folder + "' x"), wanted), "of " + folder);
