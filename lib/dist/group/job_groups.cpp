@@ -1,6 +1,7 @@
 // The groups of a job, and what each is given.
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "dist/core/fail.h"
 #include "dist/group/group_observer.h"
@@ -59,6 +60,9 @@ void JobState::remove_group(GroupState& group) {
          "returned",
          job.rank, group.identity.name);
   group.finish_pending();
+  const auto kept = std::ranges::find(groups, &group, &std::shared_ptr<GroupState>::get);
+  if (others_stood_ && kept != groups.end())  // never freed
+    new auto(std::tuple(*kept, std::move(group.backend), std::move(group.observer)));
   group.backend.reset();
   group.observer.reset();
   group.job = nullptr;

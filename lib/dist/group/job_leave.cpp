@@ -20,15 +20,15 @@ bool is_no_receive(const FlightRecord& call) { return call.operation != name(OpK
 
 }  // namespace
 
-bool JobState::no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in) const {
+bool JobState::no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in) {
   if (context.virtual_world) return true;  // a simulated rank has none
   constexpr Timeout between_looks = std::chrono::milliseconds(1);
   const auto stays = [&] { return std::ranges::any_of(log->recorder.stood_in(), in); };
   if (!stays()) return true;
+  others_stood_ = true;
   for (const Deadline deadline = Deadline::after(patience); stays();
        std::this_thread::sleep_for(between_looks))
     if (deadline.passed()) return false;
-  std::this_thread::sleep_for(2 * between_looks);  // what it has written down as over it is about to leave
   return true;
 }
 
@@ -59,8 +59,9 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
   left_ = true;
   if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
   if (watchdog) watchdog->leaving(reason.empty());
-  if (log && !no_thread_stays(hasty_patience, is_any))  // it uses all this for ever
-    new auto(std::tuple(weak_from_this().lock(), std::move(groups), endpoint));
+  if (log) no_thread_stays(hasty_patience, is_any);
+  if (others_stood_)  // never freed
+    new auto(std::tuple(weak_from_this().lock(), std::move(groups), endpoint, tracer));
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
     (*group)->backend.reset();
     (*group)->observer.reset();

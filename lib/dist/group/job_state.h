@@ -50,7 +50,7 @@ class JobState : public std::enable_shared_from_this<JobState> {
   void close(const std::string& reason) noexcept;
 
   // Whether no other thread of this rank stands in such a call, after that time at most.
-  bool no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in) const;
+  bool no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in);
 
   // Makes this rank's part of a group, backend included when it is a member.
   // `split_off`: BackendContext's.
@@ -101,6 +101,7 @@ class JobState : public std::enable_shared_from_this<JobState> {
   std::unique_ptr<SignalDump> signal_dump_;
   const std::uint32_t forks_ = forks_before();  // when it was made
   bool left_ = false;
+  bool others_stood_ = false;  // other threads were in calls: nobody knows when they have let go of all this
 };
 
 }  // namespace dist
