@@ -29,7 +29,7 @@ void close_at_exit() {
   constexpr Timeout patience = std::chrono::seconds(1);
   if (job->no_thread_stays(patience, [](const FlightRecord&) { return true; })) return leave_job(context, "");
   log(LogLevel::error, "the process ends, and a thread of it {}", job->log->recorder.activity().what);
-  new auto(job);  // kept
+  keep_for_ever(job);
   forget_job(context, *job);
 }
 

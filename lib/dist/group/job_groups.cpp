@@ -1,7 +1,6 @@
 // The groups of a job, and what each is given.
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "dist/core/fail.h"
 #include "dist/group/group_observer.h"
@@ -61,8 +60,11 @@ void JobState::remove_group(GroupState& group) {
          job.rank, group.identity.name);
   group.finish_pending();
   const auto kept = std::ranges::find(groups, &group, &std::shared_ptr<GroupState>::get);
-  if (others_stood_ && kept != groups.end())  // never freed
-    new auto(std::tuple(*kept, std::move(group.backend), std::move(group.observer)));
+  if (others_stood_ && kept != groups.end()) {
+    keep_for_ever(*kept);
+    keep_for_ever(std::shared_ptr<Backend>(std::move(group.backend)));
+    keep_for_ever(std::shared_ptr<OperationObserver>(std::move(group.observer)));
+  }
   group.backend.reset();
   group.observer.reset();
   group.job = nullptr;

@@ -1,5 +1,6 @@
 // How a rank leaves its job.
 #include <algorithm>
+#include <mutex>
 #include <thread>
 #include <tuple>
 
@@ -19,6 +20,12 @@ bool is_any(const FlightRecord&) { return true; }
 bool is_no_receive(const FlightRecord& call) { return call.operation != name(OpKind::recv); }
 
 }  // namespace
+
+void keep_for_ever(std::shared_ptr<void> thing) {
+  static auto& kept = *new std::pair<std::mutex, std::vector<std::shared_ptr<void>>>;
+  const std::lock_guard lock(kept.first);
+  kept.second.push_back(std::move(thing));
+}
 
 bool JobState::no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in) {
   if (context.virtual_world) return true;  // a simulated rank has none
@@ -60,8 +67,11 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
   if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
   if (watchdog) watchdog->leaving(reason.empty());
   if (log) no_thread_stays(hasty_patience, is_any);
-  if (others_stood_)  // never freed
-    new auto(std::tuple(weak_from_this().lock(), std::move(groups), endpoint, tracer));
+  if (others_stood_)
+    keep_for_ever(
+        std::make_shared<std::tuple<std::shared_ptr<JobState>, std::vector<std::shared_ptr<GroupState>>,
+                                    std::shared_ptr<Endpoint>, std::shared_ptr<trace::RankTracer>>>(
+            weak_from_this().lock(), std::move(groups), endpoint, tracer));
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
     (*group)->backend.reset();
     (*group)->observer.reset();

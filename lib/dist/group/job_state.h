@@ -31,6 +31,9 @@ struct ResolvedBackend {
 };
 ResolvedBackend resolve_backend(const std::string& named, const RankContext& context);
 
+// Never freed: somebody may still use it. Thread-safe.
+void keep_for_ever(std::shared_ptr<void> thing);
+
 class JobState : public std::enable_shared_from_this<JobState> {
  public:
   // Joins: blocks until all ranks have done so. Afterwards groups[0] is the default group.
