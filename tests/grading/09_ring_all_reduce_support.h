@@ -15,6 +15,6 @@ SumsAsked asked_of(const std::string& call, const std::vector<Sum>& sums);
 void expect_ring_traffic(const SumsAsked& asked);
 void expect_little_scratch(const SumsAsked& asked);
 // In virtual time, on a laptop.
-void expect_adding_is_hidden(const SumsAsked& asked);
+void expect_adding_is_hidden(SumsAsked asked);
 
 }  // namespace lab09

@@ -63,7 +63,7 @@ TEST(Step2Reduce, any_number_of_ranks) {
 TEST(Step2Reduce, once_up_each_link) {
   worth(6, 2);
   Random random("reduce traffic");
-  lab10::expect_tree_traffic(asked_of("reduce_to_root", {one_sum(random, random.between(6, 9), 5)}));
+  lab10::expect_tree_traffic(asked_of("reduce_to_root", {one_sum(random, random.between(9, 12), 5)}));
 }
 
 TEST(Step2Reduce, few_rounds) {
@@ -103,7 +103,7 @@ TEST(Step3AllReduce, same_bits_on_all_ranks) {
 TEST(Step3AllReduce, once_up_once_down) {
   worth(8, 3);
   Random random("sum traffic");
-  for (const int n : {random.between(6, 9), 4}) {
+  for (const int n : {random.between(9, 12), 4}) {
     lab10::expect_tree_traffic(asked_of("tree_all_reduce", {one_sum(random, n, 16)}));
     if (HasFailure()) return;
   }

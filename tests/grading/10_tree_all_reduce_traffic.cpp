@@ -95,11 +95,15 @@ void diagnose_links(const SumsAsked& asked, const SimRun& done, const Links& lin
     misconception(
         "not_in_segments",
         "all of it in one message: nothing can go on before all of it has come, on every level anew");
-  } else if (most_peers(links, asked.first().ranks()) > 3) {
+  } else if (std::cmp_equal(most_peers(links, asked.first().ranks()), n - 1)) {
     misconception(
         "root_serves_everybody",
         "one rank sends to all others, or hears from all: its port is the bottleneck. Send along the "
         "links of the tree");
+  } else if (most_peers(links, asked.first().ranks()) > 3) {
+    misconception("too_many_children",
+                  "one rank has more partners than a parent and two children: messages go along the links of "
+                  "tree_place(), which is not the tree of lab 07");
   } else if (done.report.messages > ways * (n - 1) * m) {
     misconception("link_used_twice",
                   "every link is needed once up and once down: the parent has the sum of the whole subtree "

@@ -33,7 +33,7 @@ bool check_reads(const Asked& asked, const std::vector<Json>& replies) {
   if (all && has_read(asked, replies, epochs, in_order)) return true;
   if (all && has_read(asked, replies, epochs, [](std::size_t) { return 0; }))
     misconception("set_epoch_forgotten", "every epoch has the order of epoch 0");
-  else if (shares_overlap(asked, replies))
+  else if (all && shares_overlap(asked, replies))
     misconception("sampler_seed_of_each_rank",
                   "two ranks have read the same sample, and others are read by nobody: the sampler's seed is "
                   "the order of all samples, out of which each rank takes its share. It is the same on all "

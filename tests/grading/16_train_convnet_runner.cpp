@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -54,7 +56,7 @@ class Watched : public dist::data::Dataset {
   mutable std::vector<std::int64_t> reads_;
 };
 
-// Counts the samples that come in each mode.
+// Counts the samples that come in each mode, and looks at how the gradients lie.
 class Counting : public nn::Module {
  public:
   explicit Counting(std::unique_ptr<nn::Module> model) : model_(std::move(model)) {
@@ -63,16 +65,35 @@ class Counting : public nn::Module {
   }
   dist::Tensor forward(const dist::Tensor& input) override {
     (is_training() ? trained_ : evaluated_) += input.size(0);
+    if (is_training()) look_at_gradients();
     return model_->forward(input);
   }
   dist::Tensor backward(const dist::Tensor& grad) override { return model_->backward(grad); }
   void skip_input_grad() override { model_->skip_input_grad(); }
   std::int64_t trained() const { return trained_; }
   std::int64_t evaluated() const { return evaluated_; }
+  // In how many orders the gradients have lain in a bucket for all of them.
+  std::size_t orders() const { return orders_.size(); }
 
  private:
+  void look_at_gradients() {
+    std::map<const std::byte*, std::pair<std::size_t, std::int64_t>> by_place;  // number and bytes
+    for (nn::Parameter* parameter : model_->parameters())
+      by_place[static_cast<const std::byte*>(parameter->grad.raw())] = {
+          by_place.size(), static_cast<std::int64_t>(parameter->grad.nbytes())};
+    std::vector<std::size_t> order;
+    const std::byte* end = by_place.begin()->first;
+    for (const auto& [place, its] : by_place) {
+      if (place != end) return;  // each lies by itself
+      end += its.second;
+      order.push_back(its.first);
+    }
+    orders_.insert(order);
+  }
+
   std::unique_ptr<nn::Module> model_;
   std::int64_t trained_ = 0, evaluated_ = 0;
+  std::set<std::vector<std::size_t>> orders_;
 };
 
 // This rank's own: who writes a file, writes it here.
@@ -224,6 +245,7 @@ Json train(const Json& task) {
   return {{"results", results},
           {"reads", samples.reads()},
           {"trained", model.trained()},
+          {"orders", model.orders()},
           {"numbers", lab16::flat(model.state_dict())},
           {"folder", folder.content()}};
 }

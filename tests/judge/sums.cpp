@@ -37,7 +37,7 @@ bool is_right(const SumsAsked& asked, const Sum& sum, int rank, int i, const Jso
 std::string what_each_has(const Sum& sum) { return fmt::format("{} {}", sum.elements(), sum.dtype); }
 
 SimRun run(const SumsAsked& asked, bool eager, const std::string& topology) {
-  SimPlan plan{.topology = topology, .eager = eager};
+  SimPlan plan{.topology = topology, .eager = eager, .trace = asked.trace};
   for (int rank = 0; rank < asked.first().ranks(); ++rank) {
     Json task{{"call", asked.call}, {"items", Json::array()}};
     for (const Sum& sum : asked.sums) {

@@ -32,6 +32,7 @@ struct BackendContext {
   std::shared_ptr<Store> store;  // already prefixed for this group
   std::shared_ptr<Endpoint> endpoint;
   SendMode send_mode = SendMode::rendezvous;  // of the user's send/isend (DIST_SEND)
+  std::string algorithms = {};                // DIST_ALGO
   // What choose() goes by, equal on all members by the first collective; outlives the backend. Null:
   // defaults.
   const CostModel* costs = nullptr;

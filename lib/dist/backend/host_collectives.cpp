@@ -1,7 +1,5 @@
 #include "dist/backend/host_collectives.h"
 
-#include <cstdlib>
-
 #include <fmt/format.h>
 
 #include "dist/backend/operation_options.h"
@@ -9,18 +7,11 @@
 #include "dist/backend/run_direct.h"
 
 namespace dist {
-namespace {
-
-std::string_view dist_algo() {
-  const char* value = std::getenv("DIST_ALGO");
-  return value ? value : "";
-}
-
-}  // namespace
 
 HostCollectives::HostCollectives(const BackendContext& context)
     : context_(context),
-      chooser_({.ranks = context.members.size(), .nodes = context.nodes}, context.costs, dist_algo()) {}
+      chooser_({.ranks = context.members.size(), .nodes = context.nodes}, context.costs, context.algorithms) {
+}
 
 std::string HostCollectives::algorithm_for(const Operation& operation) const {
   return is_collective(operation.kind) ? std::string(chooser_.pick(operation, peers_ != nullptr).name)

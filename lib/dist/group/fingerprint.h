@@ -22,6 +22,7 @@ struct Fingerprint {
   int root = -1;            // global rank, -1: has none
   std::int64_t count = -1;  // elements, -1: each rank has its own
   std::uint64_t sequence = 0;
+  std::string algorithm = {};  // that the call names; empty: it leaves the choice
 };
 
 // D3 when these differ in size and dtype alone, else D2.

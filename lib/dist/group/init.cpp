@@ -27,7 +27,7 @@ void close_at_exit() {
   const auto job = JobState::of(context);
   if (!job) return;
   constexpr Timeout patience = std::chrono::seconds(1);
-  if (job->no_thread_stays(patience, [](const FlightRecord&) { return true; })) return leave_job(context, "");
+  if (job->no_thread_stays(patience)) return leave_job(context, "");
   log(LogLevel::error, "the process ends, and a thread of it {}", job->log->recorder.activity().what);
   keep_for_ever(job);
   forget_job(context, *job);

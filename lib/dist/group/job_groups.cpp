@@ -42,6 +42,7 @@ void JobState::give_backend(GroupState& group, std::shared_ptr<void> split_off) 
   if (job.store) backend.store = std::make_shared<PrefixStore>("group/" + group.identity.name, job.store);
   backend.endpoint = endpoint;
   backend.send_mode = settings.send_mode;
+  backend.algorithms = settings.algorithms;
   backend.costs = &costs;
   backend.nodes = nodes_of(backend.members);
   group.observer = make_group_observer(*this, group);
@@ -53,11 +54,11 @@ void JobState::give_backend(GroupState& group, std::shared_ptr<void> split_off) 
 void JobState::remove_group(GroupState& group) {
   const auto in_it = [&](const FlightRecord& call) { return call.group == group.identity.context; };
   if (!no_thread_stays(leave_patience, in_it))
-    fail(Errc::invalid_argument,
-         "rank {}: destroy_process_group: a thread of this rank is in a call of {}; destroy the group when "
-         "it has "
-         "returned",
-         job.rank, group.identity.name);
+    fail(
+        Errc::invalid_argument,
+        "rank {}: destroy_process_group: a thread of this rank is in a call of {}; destroy the group when it "
+        "has returned",
+        job.rank, group.identity.name);
   group.finish_pending();
   const auto kept = std::ranges::find(groups, &group, &std::shared_ptr<GroupState>::get);
   if (others_stood_ && kept != groups.end()) {

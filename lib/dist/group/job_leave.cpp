@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <mutex>
 #include <thread>
-#include <tuple>
 
 #include "dist/core/log.h"
 #include "dist/group/bounded.h"
@@ -16,7 +15,6 @@ namespace {
 // How long a rank that leaves in disorder keeps the store for the others, and waits for threads of its own.
 constexpr Timeout hasty_patience = std::chrono::seconds(1);
 
-bool is_any(const FlightRecord&) { return true; }
 bool is_no_receive(const FlightRecord& call) { return call.operation != name(OpKind::recv); }
 
 }  // namespace
@@ -66,12 +64,14 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
   left_ = true;
   if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
   if (watchdog) watchdog->leaving(reason.empty());
-  if (log) no_thread_stays(hasty_patience, is_any);
-  if (others_stood_)
-    keep_for_ever(
-        std::make_shared<std::tuple<std::shared_ptr<JobState>, std::vector<std::shared_ptr<GroupState>>,
-                                    std::shared_ptr<Endpoint>, std::shared_ptr<trace::RankTracer>>>(
-            weak_from_this().lock(), std::move(groups), endpoint, tracer));
+  if (log) no_thread_stays(hasty_patience);
+  if (others_stood_) {
+    for (auto& group : groups) keep_for_ever(std::move(group));
+    groups.clear();
+    keep_for_ever(endpoint);
+    keep_for_ever(tracer);
+    keep_for_ever(weak_from_this().lock());
+  }
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
     (*group)->backend.reset();
     (*group)->observer.reset();

@@ -141,8 +141,9 @@ void JobState::agree_with_others(GroupState& world, const InitOptions& options) 
     if (settings.device == DeviceType::cpu) return RankDevice{"", false, "DIST_DEVICE=cpu"};
     return local_device(host_of(job), job.local_rank);
   };
+  const std::string named = settings.algorithms.empty() ? "" : ", DIST_ALGO=" + settings.algorithms;
   const ControlMessage mine{
-      fmt::format("init_process_group(backend {})", world.identity.backend), options.where.str(),
+      fmt::format("init_process_group(backend {}{})", world.identity.backend, named), options.where.str(),
       fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
                   is_auto ? found().str() : "", is_virtual ? "" : to_json(known_costs(sends_by_tcp()).model)),
       options.where};
@@ -170,9 +171,7 @@ Device JobState::device() const {
 std::shared_ptr<JobState> JobState::of(RankContext& context) {
   auto job = std::static_pointer_cast<JobState>(context.job);
   if (!job || job->forks_ == forks_before()) return job;
-  // Kept, never freed: its connections and threads are the parent's.
-  static auto& inherited = *new std::vector<std::shared_ptr<void>>;
-  inherited.push_back(std::move(context.job));
+  keep_for_ever(std::move(context.job));  // its connections and threads are the parent's
   context.default_group = {};
   return nullptr;
 }

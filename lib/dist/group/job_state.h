@@ -53,7 +53,9 @@ class JobState : public std::enable_shared_from_this<JobState> {
   void close(const std::string& reason) noexcept;
 
   // Whether no other thread of this rank stands in such a call, after that time at most.
-  bool no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in);
+  bool no_thread_stays(
+      Timeout patience,
+      const std::function<bool(const FlightRecord&)>& in = [](const FlightRecord&) { return true; });
 
   // Makes this rank's part of a group, backend included when it is a member.
   // `split_off`: BackendContext's.

@@ -42,12 +42,7 @@ class MonitoredBarrier {
       }
     }
     if (gone == n - 1) std::rethrow_exception(why);  // nobody is left to be told, or a death that all hear of
-    const auto net = open(Deadline::after(margin));
-    std::vector<Request> verdicts;
-    for (std::size_t i = 1; i < n; ++i) {
-      if (!missing[i]) verdicts.push_back(net->isend(view_of(missing), static_cast<int>(i)));
-    }
-    for (auto& verdict : verdicts) verdict.wait();
+    tell(missing);
     throw_if_any(missing);
   }
 
@@ -67,6 +62,23 @@ class MonitoredBarrier {
   }
 
  private:
+  // To those that came. One that came and no longer listens has given up before this rank came.
+  void tell(std::vector<std::uint8_t>& missing) {
+    const Deadline deadline = Deadline::after(margin);
+    const auto net = open(deadline);
+    std::vector<std::pair<int, Request>> verdicts;
+    for (int i = 1; i < group_.size(); ++i) {
+      if (!missing[static_cast<std::size_t>(i)])
+        verdicts.emplace_back(group_.global_rank_of(i), net->isend(view_of(missing), i));
+    }
+    std::vector<int> gone;
+    for (auto& [rank, verdict] : verdicts)
+      if (!came(verdict, deadline)) gone.push_back(rank);
+    if (gone.empty()) return;
+    fail(Errc::timeout, "rank {}: monitored_barrier at {}: {} had given up before this rank came",
+         group_.global_rank, where_.str(), check::list_ranks(gone));
+  }
+
   std::unique_ptr<Transport> open(Deadline deadline) {
     TransportOptions options;
     options.members = group_.identity.ranks;

@@ -1,5 +1,5 @@
-// What a user can set by environment variables for the group layer. (DIST_TIMEOUT: environment.h; DIST_ALGO:
-// backend/algorithm_chooser.h; DIST_SIM: launch/spawn_simulated.h.)
+// What a user can set by environment variables for the group layer. (DIST_TIMEOUT: environment.h; DIST_SIM:
+// launch/spawn_simulated.h.)
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,10 @@ struct Settings {
   DebugLevel debug = DebugLevel::off;         // DIST_DEBUG=off|info|detail
   SendMode send_mode = SendMode::rendezvous;  // DIST_SEND=rendezvous|eager
   std::string transport = "auto";             // DIST_TRANSPORT=auto|shm|tcp
-  std::size_t recorder_size = 256;            // DIST_FLIGHT_RECORDER_SIZE, operations
-  std::string dump_dir;                       // DIST_DUMP_DIR, empty: no dumps on errors
-  std::string trace_file;                     // DIST_TRACE, absolute; empty: no trace (run_trace.h)
+  std::string algorithms;           // DIST_ALGO, as AlgorithmChooser reads it; the same on all ranks
+  std::size_t recorder_size = 256;  // DIST_FLIGHT_RECORDER_SIZE, operations
+  std::string dump_dir;             // DIST_DUMP_DIR, empty: no dumps on errors
+  std::string trace_file;           // DIST_TRACE, absolute; empty: no trace (run_trace.h)
 };
 
 // Error{invalid_argument} names the variable, its value and what is allowed.

@@ -13,8 +13,9 @@
 namespace dist::sim {
 
 Report simulate(const RunOptions& options, const std::function<void(int rank)>& fn, Choices* choices) {
-  if (options.ranks < 1)
-    fail(Errc::invalid_argument, "sim::run: {} ranks were asked for; at least one is needed", options.ranks);
+  if (options.ranks < 1 || options.ranks > most_ranks)
+    fail(Errc::invalid_argument, "sim::run: {} ranks were asked for; it takes from 1 to {}", options.ranks,
+         most_ranks);
   if (!fn) fail(Errc::invalid_argument, "sim::run: there is no function to call");
   if (Scheduler::current())
     fail(Errc::invalid_argument, "sim::run: a simulated rank cannot start a simulation");

@@ -15,9 +15,11 @@
 
 namespace dist::sim {
 
+inline constexpr int most_ranks = 1 << 18;  // of one run: each takes some 25 KB
+
 // What sim::run() is told.
 struct RunOptions {
-  int ranks = 2;                    // virtual ranks
+  int ranks = 2;                    // virtual ranks, 1 to most_ranks
   std::string topology = "laptop";  // a name or a file, see sim/topology_file.h
   bool check = true;                // look for findings (check/finding.h)
   // Of the schedule: empty for the ordinary one (sends wait for their receivers, first come first served),

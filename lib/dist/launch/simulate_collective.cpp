@@ -88,8 +88,9 @@ std::vector<std::string> simulated_algorithms(OpKind collective, const Topology&
 }
 
 void check_collective(const CollectiveRun& run, const Topology& topology) {
-  if (run.ranks < 1)
-    fail(Errc::invalid_argument, "{} ranks were asked for; at least one is needed", run.ranks);
+  if (run.ranks < 1 || run.ranks > most_ranks)
+    fail(Errc::invalid_argument, "{} ranks were asked for; a simulation takes from 1 to {}", run.ranks,
+         most_ranks);
   if (run.bytes < 0) fail(Errc::invalid_argument, "{} bytes were asked for", run.bytes);
   if (topology.max_ranks > 0 && run.ranks > topology.max_ranks)
     fail(Errc::invalid_argument, "topology {} has {} GPUs; {} ranks were asked for", topology.name,

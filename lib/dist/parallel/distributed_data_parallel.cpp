@@ -66,13 +66,20 @@ std::vector<Tensor> packed_buffers(nn::Module& model) {
   return packed;
 }
 
+const CommHook& hook_of(const DdpOptions& options) {
+  if (!options.hook)
+    fail(Errc::invalid_argument,
+         "DistributedDataParallel: .hook is empty; leave it out, and all_reduce averages the gradients");
+  return options.hook;
+}
+
 }  // namespace
 
 DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOptions& options)
     : model_(model),
       options_(options),
       group_(options.group ? options.group : default_group()),
-      gradients_(model.named_parameters(), group_, options.hook),
+      gradients_(model.named_parameters(), group_, hook_of(options)),
       is_rebuilt_(options.find_unused_parameters) {
   register_module("module", model);
   train(model.is_training());

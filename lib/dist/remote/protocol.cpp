@@ -161,7 +161,7 @@ void put(wire::Writer& to, const Attendance& call) {
   put_enum(to, print.kind);
   put_enum(to, print.op);
   put_enum(to, print.dtype);
-  to.put(print.root).put(print.count).put(print.sequence);
+  to.put(print.root).put(print.count).put(print.sequence).put(std::string_view(print.algorithm));
   put(to, call.where);
 }
 
@@ -176,6 +176,7 @@ Attendance get_attendance(wire::Reader& from) {
   call.fingerprint.root = from.get<int>();
   call.fingerprint.count = from.get<std::int64_t>();
   call.fingerprint.sequence = from.get<std::uint64_t>();
+  call.fingerprint.algorithm = from.text();
   call.where = get_place(from);
   return call;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <thread>
 
 #include "dist/transport/engine.h"
@@ -87,12 +88,19 @@ Round::~Round() {
   }
 }
 
-Notice& Round::notice_of(int rank) {
+// Data that goes on in the notice's second line is fetched along with the first, not after it.
+Notice& Round::notice_of(int rank, std::size_t read_up_to) {
+  constexpr std::size_t first_line = 64 - offsetof(Notice, data);
+  const bool in_both_lines = read_up_to > first_line && read_up_to <= net::in_line_bytes;
   const std::uint64_t round = peers_.round_;
   Notice& notice = peers_.peer(rank).area->notice(round);
   auto& seen = peers_.seen_[static_cast<std::size_t>(rank)];
   if (seen != round) {
-    wait_until([&] { return notice.round.load(std::memory_order_acquire) == round; }, rank);
+    const auto is_there = [&] {
+      if (in_both_lines) __builtin_prefetch(notice.data + first_line);
+      return notice.round.load(std::memory_order_acquire) == round;
+    };
+    wait_until(is_there, rank);
     seen = round;
     check_terms(rank, notice);
   }
@@ -113,7 +121,8 @@ bool Round::any_in_windows() {
 }
 
 TensorView Round::of(int rank, std::int64_t count, int part) {
-  Notice& notice = notice_of(rank);
+  const std::size_t bytes = static_cast<std::size_t>(count) * size_of(dtype_);
+  Notice& notice = notice_of(rank, static_cast<std::size_t>(part + 1) * bytes);
   if (attends_) __builtin_prefetch(&peers_.peer(rank).area->notice(peers_.round_ + 1));
   const net::PartPlace place = place_of(rank, notice, part);
   const auto at = reinterpret_cast<std::byte*>(place.at);

@@ -75,7 +75,7 @@ class Round {
   void make_room();
   net::Notice& begin_notice(net::Showing showing, std::size_t parts);
   void post(net::Notice& notice);
-  net::Notice& notice_of(int rank);
+  net::Notice& notice_of(int rank, std::size_t read_up_to = 0);  // bytes of the data in it
   void check_terms(int rank, const net::Notice& theirs);
   net::PartPlace place_of(int rank, net::Notice& notice, int part);
   void begin_work(int rank);

@@ -188,6 +188,10 @@ void Attempt::note_end(int local_rank, const Local& local) {
 void Attempt::obey_signals() {
   for (int number; (number = stage_.signals.next()) != 0;) {
     if (number == SIGCHLD) continue;
+    if (number == SIGUSR1 || number == SIGUSR2) {
+      signal_all(number);
+      continue;
+    }
     const bool again = outcome_.signal != 0;
     if (!again) outcome_.signal = number;
     signal_all(again ? SIGKILL : number);

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <initializer_list>
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -15,20 +16,22 @@
 namespace distrun {
 namespace {
 
-sigset_t signal_set(bool with_children) {
+sigset_t set_of(std::initializer_list<int> numbers) {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
-  if (with_children) sigaddset(&set, SIGCHLD);
+  for (const int number : numbers) sigaddset(&set, number);
   return set;
 }
+
+// How a user ends distrun.
+sigset_t ending() { return set_of({SIGINT, SIGTERM, SIGHUP}); }
 
 }  // namespace
 
 Signals::Signals() {
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const sigset_t set = signal_set(true);
+  const sigset_t set = set_of({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD});
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   fd_ = dist::UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd_) dist::fail_errno(dist::Errc::resource, errno, "distrun: signalfd");
@@ -42,12 +45,12 @@ int Signals::next() {
 }
 
 void Signals::let_through() const {
-  const sigset_t set = signal_set(false);
+  const sigset_t set = ending();
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 void Signals::hold() const {
-  const sigset_t set = signal_set(false);
+  const sigset_t set = ending();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 

@@ -1,5 +1,5 @@
-// Signals as events: what distrun is told (SIGINT, SIGTERM, SIGHUP) and the end of its children, in one
-// descriptor.
+// Signals as events: what distrun is told (SIGINT, SIGTERM, SIGHUP), what is meant for its ranks (SIGUSR1,
+// SIGUSR2) and the end of its children, in one descriptor.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ class Signals {
   int fd() const { return fd_.get(); }
   int next();  // a signal that came, or 0; never blocks
 
-  // While nothing of ours runs, signals may end distrun in the usual way.
+  // While nothing of ours runs, those that end distrun may do so in the usual way.
   void let_through() const;
   void hold() const;
 

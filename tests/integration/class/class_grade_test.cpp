@@ -211,11 +211,12 @@ TEST_F(ClassGrade, NamesMayBeAnything) {
   for (const auto& name : names) hand_in(name, "right");
   hand_in("twice.cpp", "right");
   hand_in("twice.zip", "wrong");
+  hand_in("twice.zip.cpp", "right");
   hand_in(".DS_Store", "wrong");
   const auto said = grade();
   EXPECT_TRUE(contains(said, "new line: 100\n")) << said;
   const auto all = Json::parse(distlab::text_of_file(out / "grades.json")).at("submissions");
-  EXPECT_EQ(all.size(), names.size() + 2);
+  EXPECT_EQ(all.size(), names.size() + 3);
   for (const auto& each : all) EXPECT_EQ(each.at("score"), each.at("name") == "twice.zip" ? 30 : 100) << each;
   EXPECT_FALSE(fs::exists("pwned"));
   EXPECT_TRUE(contains(distlab::text_of_file(out / "grades.csv"), "\r\n'=1+1,100"));

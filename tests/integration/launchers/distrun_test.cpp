@@ -240,6 +240,19 @@ TEST_P(Told, ForwardsTheSignalAndEndsWithIt) {
   EXPECT_TRUE(contains(ran.out, "[0] got it") && contains(ran.out, "[1] got it")) << ran.out;
 }
 
+TEST(Distrun, WhatIsMeantForTheRanksReachesThemAndEndsNothing) {
+  Running running(shell({"--nproc-per-node", "2"},
+                        "trap 'echo one' USR1; trap 'echo two; exit 0' USR2; echo ready; while :; do sleep "
+                        "0.05; done"));
+  ASSERT_TRUE(running.wait_for_output("[0] ready") && running.wait_for_output("[1] ready"));
+  running.send_signal(SIGUSR1);
+  ASSERT_TRUE(running.wait_for_output("[0] one") && running.wait_for_output("[1] one"));
+  running.send_signal(SIGUSR2);
+  const Ran ran = running.wait(10);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "[0] two") && contains(ran.out, "[1] two")) << ran.out;
+}
+
 TEST(Distrun, TheSecondSignalKillsAtOnce) {
   Running running(
       shell({"--nproc-per-node", "2"}, "trap '' INT; echo ready pid:$$; while :; do sleep 0.05; done"));

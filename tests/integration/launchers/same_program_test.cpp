@@ -62,4 +62,12 @@ TEST(ByHand, AsUnderTorchrun) {
                  "TORCHELASTIC_USE_AGENT_STORE=True", "TORCHELASTIC_RESTART_COUNT=0"});
 }
 
+// A hang otherwise: each algorithm waits for messages that the other does not send.
+TEST(ByHand, RanksThatNameDifferentAlgorithms) {
+  const Ran ran = run_program({DISTRUN, "--nproc-per-node", "2", "sh", "-c",
+                               "[ $RANK = 0 ] || export DIST_ALGO=all_reduce:ring; exec " SAME_PROGRAM});
+  EXPECT_NE(ran.code, 0);
+  EXPECT_NE(ran.err.find("DIST_ALGO=all_reduce:ring)"), std::string::npos) << ran.err;
+}
+
 }  // namespace

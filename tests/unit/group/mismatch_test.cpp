@@ -98,6 +98,18 @@ TEST_F(Detail, AsyncCollectivesAreComparedInTheirOrder) {
       finds({Code::mismatched_collective}));
 }
 
+TEST_F(Detail, AlgorithmsThatCallsNameAreCompared) {
+  run_ranks(
+      2,
+      [](int rank) {
+        Tensor t = zeros({4});
+        expect_error(Errc::mismatch, {"all_reduce #0 (4 f32)", "all_reduce #0 (4 f32, by ring)"}, [&] {
+          rank == 0 ? all_reduce(t) : all_reduce(t, ReduceOp::sum, {.algorithm = "ring"});
+        });
+      },
+      finds({Code::mismatched_collective}));
+}
+
 TEST_F(Detail, ARankThatCallsFewerCollectives) {
   run_ranks(3, [](int rank) {
     barrier();

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -73,6 +74,13 @@ InitOptions as_rank(int rank, int world_size, const std::string& method, Timeout
   options.rank = rank;
   options.world_size = world_size;
   options.timeout = timeout;
+  return options;
+}
+
+// In a store that somebody else keeps.
+InitOptions in_store(std::shared_ptr<Store> store, int rank, int world_size, Timeout timeout = plenty) {
+  InitOptions options = as_rank(rank, world_size, "env://", timeout);
+  options.store = std::move(store);
   return options;
 }
 
@@ -208,8 +216,8 @@ TEST(Rendezvous, TwoJobsOnOneStoreDoNotMeetUnderTheirPrefixes) {
   auto store = make_memory_store();
   expect_all_well(run(6, [&](int thread) {
     RankContext context;
-    InitOptions options = as_rank(thread / 2, 3, "env://");
-    options.store = std::make_shared<PrefixStore>(thread % 2 ? "blue" : "red", store);
+    const InitOptions options =
+        in_store(std::make_shared<PrefixStore>(thread % 2 ? "blue" : "red", store), thread / 2, 3);
     Job job = rendezvous(options, context, environment({}));
     EXPECT_EQ(job.store->add("members", 1) <= 3, true);
     job.store->set("colour", thread % 2 ? "blue" : "red");
@@ -270,8 +278,7 @@ TEST_P(MissingRanks, CanMeetAtTheSecondAttempt) {
 
 TEST(Rendezvous, ARankThatComesAfterTheTimeoutIsToldSo) {
   auto store = make_memory_store();
-  InitOptions options = as_rank(0, 2, "env://", 50ms);
-  options.store = store;
+  InitOptions options = in_store(store, 0, 2, 50ms);
   RankContext first, second;
   expect_error(Errc::timeout, {"missing: rank 1;"}, [&] { rendezvous(options, first, environment({})); });
   options.rank = 1;
@@ -318,8 +325,7 @@ TEST(Rendezvous, TwoProcessesThatClaimOneRankAreBothToldSo) {
   auto store = make_memory_store();
   const auto errors = run(2, [&](int) {
     RankContext context;
-    InitOptions options = as_rank(1, 3, "env://");
-    options.store = store;
+    const InitOptions options = in_store(store, 1, 3);
     rendezvous(options, context, environment({}));
   });
   for (const auto& error : errors) {
@@ -403,8 +409,7 @@ TEST(Rendezvous, ALauncherCanEndAJoiningThatCannotBeComplete) {
   const auto start = Deadline::Clock::now();
   const auto errors = run(3, [&](int rank) {
     RankContext context;
-    InitOptions options = as_rank(rank, 3, "env://");
-    options.store = store;
+    const InitOptions options = in_store(store, rank, 3);
     Job job = rendezvous(options, context, environment({}));
     leave(job, soon());
     if (rank == 2) {  // it dies between two joinings
@@ -426,8 +431,7 @@ TEST_P(ARankThatHasEnded, IsNotWaitedFor) {
   const auto start = Deadline::Clock::now();
   const auto errors = run(3, [&](int rank) {
     RankContext context;
-    InitOptions options = as_rank(rank, 3, "env://");
-    options.store = store;
+    const InitOptions options = in_store(store, rank, 3);
     meet(options, context);
     if ((rank == 1) == others_wait) std::this_thread::sleep_for(50ms);
     if (rank == 1) return note_end(store, 0, 1, 3);
@@ -449,8 +453,7 @@ TEST(Rendezvous, ARankThatHasEndedIsNotMissedWhereFewerJoin) {
   note_end(store, 0, 1, 3);
   expect_all_well(run(2, [&](int rank) {
     RankContext context;
-    InitOptions options = as_rank(rank, 2, "env://");
-    options.store = store;
+    const InitOptions options = in_store(store, rank, 2);
     meet(options, context);
   }));
 }

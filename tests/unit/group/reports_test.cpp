@@ -177,6 +177,18 @@ TEST(MonitoredBarrier, NamesRankZero) {
   });
 }
 
+TEST(MonitoredBarrier, NamesThoseThatHadGivenUp) {
+  run_ranks(3, [](int rank) {
+    if (rank == 0) dist::sleep(1000ms);
+    // A simulated rank that has given up leaves nothing behind.
+    const char* const late = test::ranks_are_simulated() ? "ranks 1, 2 did not come within 300 ms"
+                                                         : "ranks 1, 2 had given up before this rank came";
+    expect_error(Errc::timeout, {rank == 0 ? late : "rank 0 did not come within 300 ms"},
+                 [] { monitored_barrier(300ms); });
+    if (rank != 0) dist::sleep(2500ms);
+  });
+}
+
 TEST(PeerFailure, EveryPendingOperationNamesTheRank) {
   try {
     run_ranks(4, [](int rank) {

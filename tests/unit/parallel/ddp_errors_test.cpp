@@ -25,6 +25,14 @@ TEST(DdpErrors, ModelsThatDifferAreRefusedOnAllRanks) {
   });
 }
 
+TEST(DdpErrors, AnEmptyHookIsRefused) {
+  run_ranks(2, [](int) {
+    Row model({4});
+    EXPECT_DIST_ERROR(DistributedDataParallel ddp(model, {.hook = {}}), Errc::invalid_argument,
+                      ".hook is empty");
+  });
+}
+
 TEST(DdpErrors, ParametersWithoutAGradientAreNamed) {
   const std::vector found{check::Code::deadlock};  // for the simulator's checker rank 1 just ends
   const auto body = [](int rank, const auto& store) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "distlab/digest.h"
 
@@ -27,7 +28,7 @@ std::string refusal_of(const fs::path& path) {
 
 Entries find_entries(const fs::path& folder) {
   Entries entries;
-  std::map<std::string, int> count;
+  std::map<std::string, int> claims;  // of a name: by stems and by whole file names
   for (const auto& each : fs::directory_iterator(folder)) {
     const auto& path = each.path();
     if (is_no_submission(path.filename().string())) {
@@ -35,10 +36,11 @@ Entries find_entries(const fs::path& folder) {
       continue;
     }
     entries.all.push_back({student_of(path), fs::absolute(path), refusal_of(path)});
-    ++count[entries.all.back().name];
+    for (const std::string& name : std::set{entries.all.back().name, path.filename().string()})
+      ++claims[name];
   }
   for (auto& entry : entries.all) {
-    if (count[entry.name] > 1) entry.name = entry.path.filename().string();
+    if (claims[entry.name] > 1) entry.name = entry.path.filename().string();
   }
   std::ranges::sort(entries.all, {}, [](const Entry& entry) { return std::pair(entry.name, entry.path); });
   return entries;
