@@ -1,6 +1,7 @@
 // Lab 08, the story: sums, norms and shares over ranks, a row that lies on four of them, and what it costs.
 //   ./distlab run 8
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <span>
 #include <stdexcept>
@@ -126,7 +127,7 @@ dist::sim::Report simulate(int size, const std::function<void()>& program) {
   }));
 }
 
-// A row of 128 Ki logits on so many GPUs, in three ways.
+// A row of 128 Ki logits on so many GPUs, in three ways, one of them by two algorithms.
 void compare_costs(int size) {
   const std::int64_t each = 128 * 1024 / size;
   const auto row = [&](const char* name, const std::function<void()>& program) {
@@ -142,10 +143,14 @@ void compare_costs(int size) {
     Tensor shard = dist::zeros({each});
     lab::softmax_of_row(shard);
   });
-  row("one all_gather of pairs (softmax_in_one)", [&] {
+  const auto in_one = [&] {
     Tensor shard = dist::zeros({each});
     lab::softmax_in_one(shard);
-  });
+  };
+  row("one all_gather of pairs (softmax_in_one)", in_one);
+  setenv("DIST_ALGO", "all_gather:ring", 1);
+  row("the same, around a ring", in_one);
+  unsetenv("DIST_ALGO");
 }
 
 void tell() {

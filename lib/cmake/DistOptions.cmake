@@ -2,6 +2,16 @@
 foreach(name CUDA NCCL MPI ONEDNN ZLIB)
   set(DIST_${name} AUTO CACHE STRING "Build with ${name}: AUTO, ON or OFF")
   set_property(CACHE DIST_${name} PROPERTY STRINGS AUTO ON OFF)
+  string(TOUPPER "${DIST_${name}}" DIST_${name})
+  if(DIST_${name} STREQUAL "")
+    set(DIST_${name} AUTO)
+  elseif(DIST_${name} MATCHES "^(NO|FALSE|N|0)$")
+    set(DIST_${name} OFF)
+  elseif(DIST_${name} MATCHES "^(YES|TRUE|Y|1)$")
+    set(DIST_${name} ON)
+  elseif(NOT DIST_${name} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "DIST_${name} is \"${DIST_${name}}\": give AUTO, ON or OFF")
+  endif()
 endforeach()
 option(DIST_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(DIST_BUILD_LABS "Build the labs" ${PROJECT_IS_TOP_LEVEL})
@@ -11,8 +21,10 @@ if(NOT DIST_MUTANTS MATCHES "^(tier|all)$")
   message(FATAL_ERROR "DIST_MUTANTS is \"${DIST_MUTANTS}\": give tier or all")
 endif()
 option(DIST_WERROR "Warnings are errors" OFF)
-option(CMAKE_UNITY_BUILD "Compile several sources as one: half the time for all, more for one (OFF when working on the library)" ON)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+if(PROJECT_IS_TOP_LEVEL)  # whose project this is a part of decides for itself
+  option(CMAKE_UNITY_BUILD "Compile several sources as one: half the time for all, more for one (OFF when working on the library)" ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+endif()
 set(DIST_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -27,7 +39,7 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 file(RELATIVE_PATH to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set(CMAKE_INSTALL_RPATH $ORIGIN/${to_libraries})
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
-if(NOT CMAKE_BUILD_TYPE)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 # The development build: lines, but no variables, in the library's debug information (a lab's file has both), and
@@ -50,6 +62,7 @@ add_library(dist_warnings INTERFACE)
 target_compile_options(
   dist_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic>
                           $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow>  # Clang's takes P2P::isend for a variable
+                          $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # a loop that stays scalar is no mistake
                           $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
                           # GCC 12 at -O3 takes "a" + std::string for a copy that overlaps itself, or is endless (its bug 105651).
                           "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<CONFIG:Release>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>")

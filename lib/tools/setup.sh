@@ -94,7 +94,7 @@ part_is_missing() { # CHECK HEADERS_MISSING
   case $1 in
     cmd:@compiler) [[ -z $compiler ]] ;;
     cmd:@cmake) ! cmake_is_new_enough ;;
-    cmd:@mpi) ! { command -v mpicxx && command -v mpirun; } > /dev/null && [[ ${DIST_MPI:-AUTO} != OFF ]] ;;
+    cmd:@mpi) ! { command -v mpicxx && command -v mpirun; } > /dev/null && ! [[ ${DIST_MPI:-AUTO} =~ ^([Oo][Ff][Ff]|[Nn][Oo]?|[Ff][Aa][Ll][Ss][Ee]|0)$ ]] ;;
     cmd:@node) ! node_is_new_enough ;;
     cmd:@chromium) ! { command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null ;;
     cmd:*) ! command -v "${1#cmd:}" > /dev/null ;;
@@ -159,15 +159,18 @@ apt_install() {
 }
 
 explain_missing() { # LINES
-  local command
-  command=$(install_command "$1")
+  local command='' installable=$1
+  # What is there and too old is the system's own, and would be installed again.
+  [[ -z $cmake_note ]] || installable=$(grep -vF '|cmd:@cmake|' <<< "$installable" || true)
+  [[ -z $node_note ]] || installable=$(grep -vF '|cmd:@node|' <<< "$installable" || true)
+  [[ -z $installable ]] || command=$(install_command "$installable")
   say "missing: $(names_of "$1")"
   for note in "$compiler_note" "$cmake_note" "$node_note"; do [[ -z $note ]] || say "$note"; done
   if [[ -n $command ]]; then
     say 'type this, then start me again:'
     printf '\n  %s\n\n' "$command" >&2
-  else
-    say "install them with your system's package manager; in Debian they are called: $(packages_of "$1" 3)"
+  elif [[ -n $installable ]]; then
+    say "install them with your system's package manager; in Debian they are called: $(packages_of "$installable" 3)"
   fi
 }
 

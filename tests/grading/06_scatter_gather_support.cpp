@@ -13,8 +13,10 @@ namespace {
 using dist::check::Code, dist::check::Finding;
 
 void diagnose_self() {
-  judge::misconception("sends_to_itself",
-                       "a rank has its own share already: it copies it, and sends to all others");
+  judge::misconception(
+      "sends_to_itself",
+      "a rank waits for itself: its own share it copies, and messages are for others. Is the "
+      "other rank counted from the root?");
 }
 
 void diagnose_finding(const Finding& finding) {

@@ -11,9 +11,11 @@ double eighths(judge::Random& random, double low, double high) {
 
 namespace {
 
-Reals numbers(judge::Random& random, int count, double low, double high) {
+// Those of f64 have digits that an f32 has no place for.
+Reals numbers(judge::Random& random, int count, double low, double high, const std::string& dtype) {
+  const auto rest = [&] { return dtype == "f64" ? random.between(1, 99) * 0x1p-34 : 0.0; };
   Reals drawn;
-  for (int i = 0; i < count; ++i) drawn.push_back(eighths(random, low, high));
+  for (int i = 0; i < count; ++i) drawn.push_back(eighths(random, low, high) + rest());
   return drawn;
 }
 
@@ -21,7 +23,7 @@ Reals numbers(judge::Random& random, int count, double low, double high) {
 
 Item row(judge::Random& random, const std::vector<int>& lengths, double center, const std::string& dtype) {
   Item item{dtype};
-  for (const int length : lengths) item.of.push_back(numbers(random, length, center - 4, center + 4));
+  for (const int length : lengths) item.of.push_back(numbers(random, length, center - 4, center + 4, dtype));
   return item;
 }
 

@@ -113,9 +113,10 @@ bool is_the_librarys(const judge::SimRun& done) {
 bool check(const Cluster& c, const std::vector<Item>& items, const judge::SimRun& done) {
   for (const auto& finding : done.report.findings) {
     if (finding.code == dist::check::Code::wrong_group) {
-      misconception(
-          "only_members_make_the_group",
-          "a rank makes only the groups that it is in: every rank makes every group, in the same order");
+      misconception("only_members_make_the_group",
+                    "a rank uses a group that it is not in, or that the others have not made with it: "
+                    "every rank makes every group, in the same order, and keeps those that it is a member "
+                    "of");
     }
   }
   const auto replies = done.answers(allowed);

@@ -49,6 +49,13 @@ const std::vector<Idea>& ideas() {
        [](const Pieces& p) { return (p.n - 1) * (p.port(p.size / p.n) + p.alpha); }},
       {A::ring, "n_steps", "a chunk needs n - 1 steps to come to all others, not n",
        [](const Pieces& p) { return 2 * p.n * (p.port(p.size / p.n) + p.alpha); }},
+      {A::tree, "levels_rounded_down",
+       "log2 n was cut to a whole number: ranks beyond the largest power of two need a level more, so it "
+       "is rounded up",
+       [](const Pieces& p) {
+         const double levels = std::exp2(p.levels) == p.n ? p.levels : p.levels - 1;
+         return (4 * levels - 2) * p.port(p.size) + 2 * levels * p.alpha;
+       }},
       {A::tree, "children_at_once",
        "here the messages of two children take the time of one: their parent's port takes them one after the "
        "other, and on the way down it sends one after the other (only the root has a single child)",

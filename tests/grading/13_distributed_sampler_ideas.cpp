@@ -142,6 +142,10 @@ struct ShareIdea {
 
 const std::vector<ShareIdea>& share_ideas() {
   static const std::vector<ShareIdea> known{
+      {"cut_forgotten",
+       "drop_last is set, and some ranks have one sample more than others: the list is cut to a multiple "
+       "of the number of ranks before it is dealt out",
+       [](const Part& p) { return p.asked.drop_last ? p.every_nth(p.list()) : p.dealt(p.list()); }},
       {"padding_forgotten",
        "the samples end and some ranks have one more than others: those with fewer leave the epoch, and the "
        "next collective waits for them for ever. The list is continued with its own beginning",

@@ -81,9 +81,11 @@ void check_memory(const Json& answer, const std::vector<Gradient>& gradients) {
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (answer.at("gradients").at(i).at("in_its_bucket")) continue;
-    misconception("copies_in_place_of_views",
-                  "the bucket has a copy, and the gradient its old memory: what backward writes never comes "
-                  "into the bucket. gradients[i] itself has to become a part of the bucket's memory");
+    if (!answer.at("gradients").at(i).at("shares_its_buckets_memory"))
+      misconception(
+          "copies_in_place_of_views",
+          "the bucket has a copy, and the gradient its old memory: what backward writes never comes "
+          "into the bucket. gradients[i] itself has to become a part of the bucket's memory");
     ADD_FAILURE() << fmt::format(
         "gradient {} should lie in its bucket's memory, behind the members before it; it lies elsewhere", i);
     return;
@@ -94,9 +96,10 @@ void check_elements(const Json& answer, const std::vector<Gradient>& gradients) 
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const Json& seen = answer.at("gradients").at(i);
     if (!seen.at("same_form")) {
-      misconception("shape_lost",
-                    "the gradient has become a part of the bucket with one dimension: whoever computes it "
-                    "relies on its shape, which view() gives back");
+      if (seen.at("same_dtype"))
+        misconception("shape_lost",
+                      "the gradient has become a part of the bucket with one dimension: whoever computes it "
+                      "relies on its shape, which view() gives back");
       ADD_FAILURE() << fmt::format("gradient {} of shape {{{}}} {}: its shape or dtype has changed", i,
                                    fmt::join(gradients[i].shape, ", "), gradients[i].dtype);
       return;

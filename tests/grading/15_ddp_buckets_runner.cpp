@@ -51,6 +51,12 @@ bool lies_in_its_bucket(const lab::Reducer& reducer, const std::vector<Tensor>& 
   return false;
 }
 
+bool shares_its_buckets_memory(const lab::Reducer& reducer, const Tensor& gradient, std::size_t i) {
+  const Tensor& memory = reducer.buckets.at(reducer.bucket_of.at(i)).memory;
+  const auto* const begin = static_cast<const std::byte*>(memory.raw());
+  return gradient.raw() >= begin && gradient.raw() < begin + memory.nbytes();
+}
+
 Json make_reducer(const Json& task) {
   std::vector<Tensor> gradients;
   for (const auto& of : task.at("gradients"))
@@ -64,9 +70,11 @@ Json make_reducer(const Json& task) {
     counts.push_back(bucket.memory.shape());
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
-    const bool same_form =
-        gradients[i].shape() == before[i].shape() && gradients[i].dtype() == before[i].dtype();
+    const bool same_dtype = gradients[i].dtype() == before[i].dtype();
+    const bool same_form = same_dtype && gradients[i].shape() == before[i].shape();
     seen.push_back({{"same_form", same_form},
+                    {"same_dtype", same_dtype},
+                    {"shares_its_buckets_memory", shares_its_buckets_memory(reducer, gradients[i], i)},
                     {"same_elements", same_form && dist::equal(gradients[i], before[i])},
                     {"in_its_bucket", lies_in_its_bucket(reducer, gradients, i)}});
   }
@@ -145,7 +153,8 @@ Json error_of(const std::function<void()>& call) {
   return nullptr;
 }
 
-// The first buckets have been launched, of the others a gradient is missing.
+// The first buckets have been launched, of the others a gradient is missing; but the last one is complete,
+// and waits for its turn.
 Json finish(const Json& task) {
   Model model(task);
   auto& reducer = model.reducer;
@@ -154,7 +163,8 @@ Json finish(const Json& task) {
   reducer.launched = task.at("launched");
   for (std::size_t i = 0; i < reducer.buckets.size(); ++i) {
     auto& bucket = reducer.buckets[i];
-    bucket.pending = i < reducer.launched ? 0 : 1;
+    const bool is_complete = i < reducer.launched || i + 1 == reducer.buckets.size();
+    bucket.pending = is_complete ? 0 : 1;
     if (i < reducer.launched)
       bucket.work = dist::all_reduce(bucket.memory, dist::ReduceOp::avg, {.async_op = true});
   }

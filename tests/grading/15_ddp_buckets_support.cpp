@@ -24,8 +24,8 @@ void diagnose(const dist::check::Finding& finding) {
   } else if (finding.code == Code::read_before_wait || finding.code == Code::changed_before_wait ||
              finding.code == Code::overlap) {
     misconception("launches_before_all_are_there",
-                  "a bucket left while backward was still writing one of its gradients, or left twice: it is "
-                  "launched once, when its last member is there");
+                  "a bucket's memory was touched while it was under way: it left before its last member was "
+                  "there, or twice, or finish() did not wait for it");
   } else if (finding.code == Code::never_waited) {
     misconception("forgets_a_wait",
                   "a bucket was launched and nobody waited for it: all of them are waited for, and so each "

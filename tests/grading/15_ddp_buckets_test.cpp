@@ -161,7 +161,7 @@ TEST(Step4Finish, waits_for_all) {
 TEST(Step4Finish, names_what_is_missing) {
   worth(5, 4);
   Random random("missing");
-  for (const std::size_t launched : {std::size_t{2}, std::size_t{0}}) {
+  for (const std::size_t launched : {0U, 1U, 2U}) {
     expect_missing_named(random, 2, launched);
     if (HasFailure()) return;
   }

@@ -59,8 +59,8 @@ bool check_resumed_reads(const Asked& asked, int killed_in, const std::vector<Js
 }
 
 constexpr const char* other_buckets_in_words =
-    "the numbers are right but for their last bits: the first step after a resume had other buckets. "
-    "Give DistributedDataParallel the same_buckets of the contract";
+    "the numbers are right but for their last bits: the first step after a resume had other buckets. Give "
+    "DistributedDataParallel the same_buckets of the contract";
 
 void diagnose_resumed(const Asked& asked, int killed_in, const std::vector<Json>& replies) {
   diagnose_numbers(
@@ -109,8 +109,7 @@ void expect_resumed(const Asked& asked, int killed_in) {
   misconception("adds_in_another_order", other_buckets_in_words);
   ADD_FAILURE() << fmt::format(
       "train_model on {} ranks: in the first step of a run the gradients lie in another order than later, "
-      "and so "
-      "they are added in another order; a resumed run has a first step, too",
+      "and so they are added in another order; a resumed run has a first step, too",
       asked.ranks);
 }
 

@@ -90,8 +90,9 @@ const AlgorithmEntry& AlgorithmChooser::pick(const Operation& operation, bool ma
 const AlgorithmEntry& AlgorithmChooser::choose_and_log(OpKind kind, std::size_t bytes, bool mapped) const {
   const Choice choice =
       choose(kind, bytes, {.ranks = at_.ranks, .nodes = at_.nodes, .peers_mapped = mapped}, costs());
-  log(LogLevel::info, "{} of {} bytes on {} ranks runs as {}: {}", name(kind), bytes, at_.ranks,
-      choice.algorithm, choice.reason);
+  const std::string size = bytes == 0 ? "" : fmt::format(" of {} bytes", bytes);
+  log(LogLevel::info, "{}{} on {} ranks runs as {}: {}", name(kind), size, at_.ranks, choice.algorithm,
+      choice.reason);
   return find_algorithm(kind, choice.algorithm);
 }
 

@@ -107,7 +107,7 @@ constexpr std::array table{
                    formulas::naive_exchange_all_reduce, nullptr, false, true},
     AlgorithmEntry{OpKind::all_reduce, "one_shot",
                    [](Transport& net, Args a) { naive_exchange_all_reduce(net, a.out, a.op); },
-                   "ranks that map each other, short data: each reads all, h + (n-1) gamma S",
+                   "ranks that map each other, short data: each reads all, h + 2n c S + (n-1) gamma S",
                    formulas::one_shot_all_reduce, one_shot_all_reduce},
     AlgorithmEntry{OpKind::all_reduce, "two_shot",
                    [](Transport& net, Args a) { pairwise_all_reduce(net, a.out, a.op); },

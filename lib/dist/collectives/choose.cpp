@@ -62,8 +62,10 @@ Choice choose(OpKind collective, std::size_t bytes, const Situation& at, const C
     others +=
         fmt::format("{}{} {}", others.empty() ? "" : ", ", all[i].algorithm->name, as_time(all[i].seconds));
   if (others.empty()) return {best, fmt::format("{}, the only one that takes any arguments", best)};
-  return {best, fmt::format("{} is estimated at {} for {} bytes on {} ranks; the next are {}", best,
-                            as_time(all[0].seconds), bytes, at.ranks, others)};
+  const std::string size = hides_its_size(collective) ? "for 0 bytes (a rank knows its own share alone)"
+                                                      : fmt::format("for {} bytes", bytes);
+  return {best, fmt::format("{} is estimated at {} {} on {} ranks; the next are {}", best,
+                            as_time(all[0].seconds), size, at.ranks, others)};
 }
 
 }  // namespace dist

@@ -11,7 +11,6 @@ namespace dist::data {
 namespace {
 
 constexpr std::size_t largest = std::size_t{1} << 30;  // bytes; MNIST's have 47 million
-constexpr std::byte type_u8{8};
 
 std::int64_t big_endian(std::span<const std::byte> four) {
   std::int64_t number = 0;

@@ -7,7 +7,7 @@ namespace dist {
 
 std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
                                           std::exception_ptr error) noexcept {
-  if (work_watch_) work_watch_->keep_silent();
+  if (work_watch_) work_watch_->note_failure(record);
   try {
     std::rethrow_exception(error);
   } catch (const Error& thrown) {

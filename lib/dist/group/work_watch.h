@@ -15,15 +15,19 @@ class WorkWatch final : public CallObserver {
  public:
   explicit WorkWatch(std::shared_ptr<FlightLog> log) : CallObserver(false), log_(std::move(log)) {}
 
-  // Something has failed on this rank: a Work is easily lost then, and nothing is said any more.
-  void keep_silent() { silent_ = true; }
+  // This operation has failed: a Work is easily lost then. From now on one thing is said at most: the error
+  // of a dropped Work, if nobody has heard of any.
+  void note_failure(std::uint64_t record);
+  void keep_silent() { silent_ = heard_ = true; }
 
   void waiting(const CallNote& call, bool yes) override;
+  void failed(std::uint64_t) override { heard_ = true; }
   void never_waited(const CallNote& call) override;
 
  private:
   const std::shared_ptr<FlightLog> log_;
   std::atomic<bool> silent_{false};
+  std::atomic<bool> heard_{false};  // the program was told of a failure
 };
 
 // D6.

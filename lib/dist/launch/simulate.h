@@ -24,7 +24,7 @@ struct RunOptions {
   bool check = true;                // look for findings (check/finding.h)
   // Of the schedule: empty for the ordinary one (sends wait for their receivers, first come first served),
   // "17" for one at random, "=0.2.1" for one that explore() found. Virtual times say little in the last two.
-  std::string seed;
+  std::string seed = {};
   std::size_t stack_bytes = 0;  // of a rank; 0: 64 KiB
   bool links = false;           // Report::links of more than 64 ranks, too
   WhatIf what_if = {};          // a slow rank, a slow link, a lost rank

@@ -18,7 +18,8 @@ struct GradBucket {
 };
 
 // Starts the communication and returns what finishes it: afterwards `gradients` holds the average over the
-// ranks. Called in the midst of backward, so it must not wait; the finish is called when backward is over.
+// ranks (empty: nothing is left to do). Called in the midst of backward, so it must not wait; the finish is
+// called when backward is over.
 using CommHook = std::function<std::function<void()>(const GradBucket& bucket)>;
 
 // One all_reduce with ReduceOp::avg, in place. What DistributedDataParallel does unless told otherwise.

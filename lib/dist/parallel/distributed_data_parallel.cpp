@@ -54,12 +54,12 @@ Order agreed(Order order, const ProcessGroup& group) {
 std::vector<Tensor> packed_buffers(nn::Module& model) {
   std::vector<std::vector<Tensor*>> kinds;
   for (const auto& [name, buffer] : model.named_buffers()) {
-    const auto alike = [&](const auto& kind) {
-      return kind.front()->dtype() == buffer->value.dtype() &&
-             kind.front()->device() == buffer->value.device();
+    Tensor& value = buffer->value;
+    const auto alike = [&value](const auto& kind) {
+      return kind.front()->dtype() == value.dtype() && kind.front()->device() == value.device();
     };
     const auto kind = std::ranges::find_if(kinds, alike);
-    (kind == kinds.end() ? kinds.emplace_back() : *kind).push_back(&buffer->value);
+    (kind == kinds.end() ? kinds.emplace_back() : *kind).push_back(&value);
   }
   std::vector<Tensor> packed;
   for (const auto& kind : kinds) packed.push_back(pack(kind));

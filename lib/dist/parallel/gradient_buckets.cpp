@@ -16,11 +16,14 @@ GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, Pro
       bucket_of_(parameters_.size()),
       is_ready_(parameters_.size()) {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    parameters_[i].parameter->on_grad_ready = [this, i] { on_ready(i); };
+    parameters_[i].parameter->on_grad_ready = Told{this, i};
 }
 
 GradientBuckets::~GradientBuckets() {
-  for (const auto& [name, parameter] : parameters_) parameter->on_grad_ready = nullptr;
+  for (const auto& [name, parameter] : parameters_) {
+    const auto* const told = parameter->on_grad_ready.target<Told>();
+    if (told && told->buckets == this) parameter->on_grad_ready = nullptr;  // others may have taken it over
+  }
 }
 
 void GradientBuckets::arrange(Assignment assignment) {
@@ -79,7 +82,8 @@ void GradientBuckets::give_up_on(const std::vector<std::size_t>& missing) {
 void GradientBuckets::finish() {
   is_under_way_ = false;
   const auto began = Clock::now();
-  for (const auto& finish : started_) finish();
+  for (const auto& finish : started_)
+    if (finish) finish();
   exposed_ = Clock::now() - began;
   started_.clear();
 }

@@ -49,6 +49,12 @@ class GradientBuckets {
     std::size_t parameters = 0;
     std::size_t pending = 0;  // gradients that are not there yet
   };
+  // What a parameter is given to call.
+  struct Told {
+    GradientBuckets* buckets;
+    std::size_t parameter;
+    void operator()() const { buckets->on_ready(parameter); }
+  };
   void on_ready(std::size_t parameter);
   void count_in(std::size_t parameter);
 

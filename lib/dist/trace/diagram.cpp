@@ -29,7 +29,7 @@ class DiagramMaker {
   Diagram make(int max_rows) {
     for (const Mark& mark : marks_) times_.push_back(mark.time);
     std::ranges::sort(times_);
-    times_.erase(std::ranges::unique(times_).begin(), times_.end());
+    times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
     diagram_.moments = times_.size();
     const std::size_t most = static_cast<std::size_t>(std::max(max_rows, 1));
     const std::size_t together = std::max<std::size_t>((times_.size() + most - 1) / most, 1);

@@ -6,9 +6,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -137,6 +139,13 @@ int run_in_foreground(const std::vector<std::string>& argv) {
   if (child == 0) return 127;
   forwarding.to(child);
   return wait_for(child, forwarding);
+}
+
+std::string how_it_ended(int exit_code) {
+  constexpr int signalled = 128;
+  return exit_code <= signalled ? fmt::format("ended with exit code {}", exit_code)
+                                : fmt::format("was ended by signal {} ({})", exit_code - signalled,
+                                              strsignal(exit_code - signalled));
 }
 
 std::string find_program(const std::string& name) {

@@ -54,11 +54,12 @@ TEST(HintPage, AStepThatIsNotThereHasNoSection) {
 }
 
 TEST(HintPage, ChineseHeadings) {
-  const std::string page =
+  const std::string page = distlab::loop::without_note_of_translation(
       "# 实验 04，提示\n\n**第 1 步和第 2 步。** 一。\n\n**第 3 步。** 三。\n\n<!-- translates 3.md "
-      "sha256:00 -->\n";
+      "sha256:00 -->\n");
   EXPECT_EQ(section_for_step(page, 2), "**第 1 步和第 2 步。** 一。\n");
   EXPECT_EQ(section_for_step(page, 3), "**第 3 步。** 三。\n");
+  EXPECT_EQ(page.find("translates"), std::string::npos);
 }
 
 TEST(HintPage, BoldTextInALineIsNoHeading) {

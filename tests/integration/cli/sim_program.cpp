@@ -7,6 +7,7 @@
 #include "dist/dist.h"
 
 int last_rank = -1;
+int* volatile nowhere = nullptr;
 
 namespace {
 
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
       if (deed == "order") believe_in_order(rank);
       if (deed == "global") last_rank = rank;
       if (deed == "deadlock") dist::send(t, rank ^ 1);
+      if (deed == "crash" && rank == 2) *nowhere = 1;
       if (deed == "throw" && rank == 2) throw std::runtime_error("out of paper");
       dist::all_reduce(t);
       if (rank == 0) fmt::print("the sum is {}\n", t.item<int>());

@@ -222,6 +222,10 @@ TEST(SimProgram, SaysWhatIsWrong) {
   expect_words(sim({SIM_PROGRAM, "--lose", "2@1us"}), 1, {"rank 2 was lost at 1 us", "rank 0: "});
 }
 
+TEST(SimProgram, ThatIsCutShortIsTold) {
+  expect_words(sim({SIM_PROGRAM, "crash"}), 1, {"sim_program was ended by signal 11 (Segmentation fault)"});
+}
+
 TEST(SimProgram, ThatNeverSpawnsIsTold) {
   const auto result = sim({SIM_PROGRAM, "nothing"});
   expect_words(result, 1, {"never called dist::spawn()"});

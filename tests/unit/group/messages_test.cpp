@@ -212,6 +212,20 @@ TEST(Messages, ADroppedWorkStillDelivers) {
       finds({Code::never_waited}));
 }
 
+TEST(Messages, AnErrorThatNobodyHasHeardIsTold) {
+  REAL_RANKS_ONLY("the checker finds what is wrong before");
+  testing::internal::CaptureStderr();
+  run_ranks(2, [](int rank) {
+    const Tensor t = values(0, 100'000);
+    Work lost;
+    if (rank == 0) lost = isend(t, 1);  // nobody receives it
+    destroy_process_group();
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("rank 0: "), std::string::npos) << said;
+  EXPECT_NE(said.find("its Work was dropped: wait() would have thrown this"), std::string::npos) << said;
+}
+
 TEST(Messages, ProgressWithoutAnyoneWaiting) {
   run_ranks(2, [](int rank) {
     Tensor in = values(-1, 200'000);

@@ -178,6 +178,18 @@ TEST(Ddp, BuffersAreRankZerosAtEachForward) {
   });
 }
 
+TEST(Ddp, TheNextWrapperOfAModelTakesOver) {
+  run_ranks(2, [](int rank) {
+    Row model({4});
+    auto ddp = std::make_unique<DistributedDataParallel>(model);
+    step(*ddp, rank);
+    ddp = std::make_unique<DistributedDataParallel>(model);  // made before the old one goes
+    step(*ddp, rank);
+    ddp.reset();
+    EXPECT_FALSE(model.parameters()[0]->on_grad_ready);
+  });
+}
+
 TEST(Ddp, InAGroup) {
   run_ranks(4, [](int rank) {
     const auto half = split_group(rank % 2, -rank);  // group rank 0 is global rank 2, or 3

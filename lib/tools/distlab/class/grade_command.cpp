@@ -102,7 +102,11 @@ std::vector<Task> ClassGrading::without_the_known(const Entries& entries, bool a
 
 bool ClassGrading::grade(const Entries& entries, const ClassGradeOptions& options) {
   auto tasks = without_the_known(entries, options.again);
-  ClassProgress progress(entries.all.size(), tasks.size());
+  const auto refused =
+      std::ranges::count_if(entries.all, [](const Entry& entry) { return !entry.refused.empty(); });
+  ClassProgress progress(entries.all.size(), tasks.size() + static_cast<std::size_t>(refused));
+  for (const auto& entry : entries.all)
+    if (!entry.refused.empty()) progress.add(results_.at(entry.name));
   Crew crew(lab_, seed_, options.jobs > 0 ? options.jobs : half_the_cores());
   const bool is_done = crew.grade(
       std::move(tasks),

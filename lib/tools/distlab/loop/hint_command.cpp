@@ -18,7 +18,7 @@ namespace {
 constexpr int levels = 3;
 
 std::string page_of(const Lab& lab, int level, bool chinese) {
-  return text_of_file(hint_page(lab, level, chinese));
+  return loop::without_note_of_translation(text_of_file(hint_page(lab, level, chinese)));
 }
 
 void print_whole_page(const Lab& lab, int level, bool chinese) {

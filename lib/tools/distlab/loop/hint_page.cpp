@@ -44,13 +44,17 @@ bool is_text(std::string_view line) {
 
 }  // namespace
 
+std::string without_note_of_translation(std::string page) {
+  if (const auto note = page.rfind("\n<!-- translates "); note != std::string::npos) page.resize(note);
+  return page;
+}
+
 std::optional<std::string> section_for_step(const std::string& page, int step) {
   std::istringstream lines(page);
   std::string for_all, section;
   bool is_before_sections = true, is_wanted = false, has_found = false;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("# ") && is_before_sections && for_all.empty()) continue;
-    if (line.starts_with("<!-- translates")) continue;
     if (const auto steps = steps_of(line); !steps.empty()) {
       is_before_sections = false;
       is_wanted = std::ranges::find(steps, step) != steps.end();

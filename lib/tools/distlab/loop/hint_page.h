@@ -7,6 +7,9 @@
 
 namespace distlab::loop {
 
+// A translation says at its end what it translates.
+std::string without_note_of_translation(std::string page);
+
 // What the page says on that step: the lines for all (without the title), then the section. Nothing when the
 // page has no section for it.
 std::optional<std::string> section_for_step(const std::string& page, int step);

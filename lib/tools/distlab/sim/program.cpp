@@ -60,6 +60,10 @@ void refuse_what_is_for_collectives(const SimOptions& options) {
   if (options.ranks.size() > 1)
     dist::fail(dist::Errc::invalid_argument, "a program runs on one number of ranks, not on {}",
                options.ranks.size());
+  if (!options.explore.empty() && !options.trace.empty())
+    dist::fail(
+        dist::Errc::invalid_argument,
+        "--trace is of one run; --explore names the seed of one that goes wrong: then --seed and --trace");
   if (!options.algorithms.empty()) refuse("--algorithm");
   if (!options.bytes.empty()) refuse("--bytes");
   if (!options.sweep.empty()) refuse("--sweep");
@@ -86,15 +90,14 @@ int simulate_program(const SimOptions& options, const std::string& program) {
   argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
   const int code = run_in_foreground(argv);
   unsetenv("DIST_SIM");
-  if (code == 0 && report.is_empty()) {
-    fmt::print(
-        stderr,
-        "distlab: {} never called dist::spawn(), so nothing was simulated; it must start its ranks with "
-        "dist::spawn(n, rank_main)\n",
-        program);
-    return exit_failed;
-  }
-  return code == 0 ? exit_ok : exit_failed;
+  if (code > 128)
+    fmt::print(stderr, "distlab: {} {}\n", program, how_it_ended(code));
+  else if (code == 0 && report.is_empty())
+    fmt::print(stderr,
+               "distlab: {} never called dist::spawn(), or one of its ranks called exit(), so nothing was "
+               "simulated; it must start its ranks with dist::spawn(n, rank_main)\n",
+               program);
+  return code == 0 && !report.is_empty() ? exit_ok : exit_failed;
 }
 
 }  // namespace distlab
