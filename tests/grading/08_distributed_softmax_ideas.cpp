@@ -124,14 +124,14 @@ const std::vector<Idea>& loss_ideas() {
        [](const Place& p) { return std::log(p.exps(p.rank, p.max())) + p.max() - logit(p); }},
       {"not_negated", "that is log of the share: the loss is -log of it",
        [](const Place& p) { return -right(p); }},
-      {"no_max", no_max_in_words, [](const Place& p) { return std::log(p.all_exps(0)) - logit(p); }},
       {"max_starts_at_zero",
        "a rank without entries brings 0 to the MAX: where all logits are negative it stays there, and exp "
        "of all of them is 0. What loses against every entry is -inf",
        [](const Place& p) {
          const double max = std::max(0.0, p.max());
          return std::log(p.all_exps(max)) + max - logit(p);
-       }}};
+       }},
+      {"no_max", no_max_in_words, [](const Place& p) { return std::log(p.all_exps(0)) - logit(p); }}};
   return known;
 }
 
