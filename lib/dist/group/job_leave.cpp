@@ -37,6 +37,10 @@ bool JobState::no_thread_stays(Timeout patience, const std::function<bool(const 
   return true;
 }
 
+void JobState::note_who_stands() {
+  if (log && !context.virtual_world && !log->recorder.stood_in().empty()) others_stood_ = true;
+}
+
 JobState::~JobState() {
   if (!left_) close("");
 }
@@ -46,13 +50,17 @@ void JobState::finish() {
     (*group)->finish_pending();
   }
   no_thread_stays(leave_patience, is_no_receive);
-  if (!context.virtual_world) endpoint->abort("this rank is leaving the job");
+  if (!context.virtual_world) {
+    note_who_stands();  // in a receive: it ends now, and its thread goes on using what is here
+    endpoint->abort("this rank is leaving the job");
+  }
   leave_with("", Deadline::after(leave_patience));
 }
 
 void JobState::close(const std::string& text) noexcept {
   const std::string reason(check::without_finding(text));
   try {
+    note_who_stands();
     if (endpoint) endpoint->abort(fmt::format("rank {} is leaving the job: {}", job.rank, reason));
   } catch (const std::exception& error) {
     dist::log(LogLevel::debug, "leaving: {}", error.what());

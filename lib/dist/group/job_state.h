@@ -99,6 +99,7 @@ class JobState : public std::enable_shared_from_this<JobState> {
   std::shared_ptr<GroupState> make_group(GroupState::Identity identity);  // without its backend
   void give_backend(GroupState& group, std::shared_ptr<void> split_off);
   std::string ask_others(std::uint64_t record, const Error& error);
+  void note_who_stands();  // of other threads
   void leave_store(Deadline deadline) noexcept;
   void leave_with(const std::string& reason, Deadline deadline) noexcept;
 

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int usage_error = 2, not_runnable = 127, own_failure = 1;
+constexpr int not_runnable = 127, own_failure = 1;
 
 int run(std::vector<std::string> arguments) {
   try {
