@@ -21,6 +21,8 @@
 namespace distlab {
 namespace {
 
+constexpr int signalled = 128;  // what a shell adds to the number of the signal that ended a program
+
 // While this lives, what would end us goes to the child first, so that what we hold can be put away
 // afterwards. A second signal kills the child.
 class Forwarding {
@@ -86,7 +88,7 @@ int wait_for(pid_t child, Forwarding& forwarding) {
     if (errno != EINTR) dist::fail_errno(dist::Errc::internal, errno, "waitpid");
   }
   forwarding.end();
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : signalled + WTERMSIG(status);
 }
 
 template <class OnBytes>
@@ -141,11 +143,9 @@ int run_in_foreground(const std::vector<std::string>& argv) {
   return wait_for(child, forwarding);
 }
 
-std::string how_it_ended(int exit_code) {
-  constexpr int signalled = 128;
-  return exit_code <= signalled ? fmt::format("ended with exit code {}", exit_code)
-                                : fmt::format("was ended by signal {} ({})", exit_code - signalled,
-                                              strsignal(exit_code - signalled));
+std::string ended_by_signal(int exit_code) {
+  const int number = exit_code - signalled;
+  return number > 0 ? fmt::format("was ended by signal {} ({})", number, strsignal(number)) : "";
 }
 
 std::string find_program(const std::string& name) {

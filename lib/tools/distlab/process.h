@@ -29,8 +29,8 @@ ProcessResult run_captured(const std::vector<std::string>& argv);
 ProcessResult run_streamed(const std::vector<std::string>& argv, const LineSink& sink);
 // Runs argv[0] with our own input and output, and waits for it; its exit code as above.
 int run_in_foreground(const std::vector<std::string>& argv);
-// "was ended by signal 11 (Segmentation fault)", "ended with exit code 3"
-std::string how_it_ended(int exit_code);
+// Of such an exit code: "was ended by signal 11 (Segmentation fault)"; empty: it ended by itself.
+std::string ended_by_signal(int exit_code);
 // In PATH, executable. Empty when there is none.
 std::string find_program(const std::string& name);
 

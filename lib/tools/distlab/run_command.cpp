@@ -63,9 +63,9 @@ int run_lab(const RunOptions& options) {
     fmt::print("{}\n", line);
     std::fflush(stdout);
   });
-  if (result.exit_code > 128)  // its ranks were threads of its own, or virtual: there is nobody else to tell
-    fmt::print(stderr, "distlab: the demo {}; ./distlab grade {} says in which line\n",
-               how_it_ended(result.exit_code), options.lab);
+  // Its ranks were threads of its own, or virtual: there is nobody else to tell.
+  if (const auto how = ended_by_signal(result.exit_code); !how.empty())
+    fmt::print(stderr, "distlab: the demo {}; ./distlab grade {} says in which line\n", how, options.lab);
   return result.exit_code == 0 ? exit_ok : exit_failed;
 }
 

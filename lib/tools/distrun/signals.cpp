@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <initializer_list>
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -16,22 +15,21 @@
 namespace distrun {
 namespace {
 
-sigset_t set_of(std::initializer_list<int> numbers) {
+// How a user ends distrun.
+sigset_t ending() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : numbers) sigaddset(&set, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
   return set;
 }
-
-// How a user ends distrun.
-sigset_t ending() { return set_of({SIGINT, SIGTERM, SIGHUP}); }
 
 }  // namespace
 
 Signals::Signals() {
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const sigset_t set = set_of({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD});
+  sigset_t set = ending();
+  for (const int number : {SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, number);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   fd_ = dist::UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd_) dist::fail_errno(dist::Errc::resource, errno, "distrun: signalfd");

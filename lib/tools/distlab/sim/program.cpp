@@ -90,8 +90,8 @@ int simulate_program(const SimOptions& options, const std::string& program) {
   argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
   const int code = run_in_foreground(argv);
   unsetenv("DIST_SIM");
-  if (code > 128)
-    fmt::print(stderr, "distlab: {} {}\n", program, how_it_ended(code));
+  if (const auto how = ended_by_signal(code); !how.empty())
+    fmt::print(stderr, "distlab: {} {}\n", program, how);
   else if (code == 0 && report.is_empty())
     fmt::print(stderr,
                "distlab: {} never called dist::spawn(), or one of its ranks called exit(), so nothing was "
