@@ -144,7 +144,7 @@ describe('the player', () => {
   test('shows at the end of a deadlock who waits for whom', async () => {
     const party = (rank, other) => ({rank, doing: 'send #0 (4 f32)', where: 'train.cpp:41', waits_for: [other]});
     const send = rank => ({rank, begin: 0, end: 18e14, name: 'send', algorithm: '', where: 'train.cpp:41', bytes: 16,
-                           in_shared_memory: false, group: 0, sequence: 0});
+                           in_shared_memory: false, group: 0, sequence: 0, ending: 'failed'});
     const trace = {format: 'distlab player 1', title: 'swap', ranks: 3, ranks_per_node: 0, virtual_time: true, duration: 18e14,
                    calls: [send(0), send(2)], messages: [], reductions: [], waits: [], computes: [],
                    findings: [{code: 'D1', title: 'deadlock', what: '2 ranks wait for each other', mend: 'let one receive first',

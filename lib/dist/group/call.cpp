@@ -115,6 +115,19 @@ class OneAtATime {
   std::atomic<bool>* const taken_;
 };
 
+int run_observed(GroupState& group, Operation& operation) {
+  CallObserver& observer = *group.job->observer;
+  observer.issued(group, operation, false);
+  try {
+    const int source = group.backend->run(operation);
+    observer.ended(operation.record);
+    return source;
+  } catch (const std::exception&) {
+    observer.failed(operation.record);
+    throw;
+  }
+}
+
 }  // namespace
 
 GroupState& resolve(const ProcessGroup& group) {
@@ -277,10 +290,8 @@ Work Call::issue() {
     const CallNote note = let_go(group, operation);
     return observed(group, note, group.backend->submit(std::move(operation)));
   }
-  CallObserver* const observer = group.job->observer->sees_everything ? group.job->observer.get() : nullptr;
-  if (observer) observer->issued(group, operation, false);
-  const int source = group.backend->run(operation);
-  if (observer) observer->ended(operation.record);
+  const int source =
+      group.job->observer->sees_everything ? run_observed(group, operation) : group.backend->run(operation);
   if (operation.kind == OpKind::recv) return Work(group.global_rank_of(source));
   return {};
 }

@@ -38,7 +38,7 @@ class CallObserver {
   virtual void waiting(const CallNote& call, bool yes) { (void)call, (void)yes; }
   // Its buffers are the user's again: a synchronous call has returned, or the Work was waited for.
   virtual void ended(std::uint64_t record) { (void)record; }
-  // The same of a Work, by an error.
+  // The same, by an error.
   virtual void failed(std::uint64_t record) { (void)record; }
   // The last Work was given up without a wait.
   virtual void never_waited(const CallNote& call) = 0;

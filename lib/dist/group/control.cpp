@@ -195,11 +195,11 @@ ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::ui
 
 void ControlRecord::completed() {
   group_.job->log->recorder.completed(id_);
-  if (group_.job->tracer) group_.job->tracer->call_ends(id_);
+  if (group_.job->tracer) group_.job->tracer->call_ends(id_, trace::Ending::done);
 }
 
 void ControlRecord::failed(const Error& error) {
-  if (group_.job->tracer) group_.job->tracer->call_ends(id_);
+  if (group_.job->tracer) group_.job->tracer->call_ends(id_, trace::Ending::failed);
   std::rethrow_exception(group_.job->note_failure(id_, where_, std::make_exception_ptr(error)));
 }
 

@@ -29,11 +29,11 @@ class GroupObserver final : public OperationObserver {
 
   void completed(const Operation& operation) noexcept override {
     recorder_.completed(operation.record);
-    if (tracer_) tracer_->call_ends(operation.record);
+    if (tracer_) tracer_->call_ends(operation.record, trace::Ending::done);
   }
 
   std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept override {
-    if (tracer_) tracer_->call_ends(operation.record);
+    if (tracer_) tracer_->call_ends(operation.record, trace::Ending::failed);
     return job_.note_failure(operation.record, operation.where, std::move(error));
   }
 

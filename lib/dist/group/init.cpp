@@ -8,6 +8,7 @@
 #include "dist/core/rank_label.h"
 #include "dist/group/call.h"
 #include "dist/group/job_state.h"
+#include "dist/group/run_trace.h"
 
 namespace dist {
 namespace {
@@ -33,9 +34,25 @@ void close_at_exit() {
   forget_job(context, *job);
 }
 
+std::terminate_handler terminate_before = nullptr;
+
+// What ends the process by an exception that nobody catches comes by no exit handler, and is what a trace is
+// for.
+void keep_trace_and_terminate() {
+  if (const auto job = JobState::of(process_rank_context()); job && job->tracer)
+    write_trace(*job->tracer, job->settings.trace_file);
+  if (terminate_before) terminate_before();
+  std::abort();
+}
+
 void close_at_exit_once() {
   static std::once_flag registered;
   std::call_once(registered, [] { std::atexit(&close_at_exit); });
+}
+
+void keep_trace_at_terminate_once() {
+  static std::once_flag registered;
+  std::call_once(registered, [] { terminate_before = std::set_terminate(&keep_trace_and_terminate); });
 }
 
 }  // namespace
@@ -48,11 +65,14 @@ void init_process_group(const InitOptions& options) {
          job->job.rank, options.where.str());
   }
   auto job = std::make_shared<JobState>(options, context);
+  const bool has_trace = job->tracer != nullptr;
   context.default_group = ProcessGroup(job->groups[0]);
   if (job->makes_on_gpu) set_default_device(job->device());
   context.job = std::move(job);
   // After everything that init makes: handlers run before what was made earlier is destroyed.
-  if (&context == &process_rank_context()) close_at_exit_once();
+  if (&context != &process_rank_context()) return;
+  close_at_exit_once();
+  if (has_trace) keep_trace_at_terminate_once();
 }
 
 void destroy_process_group(const ProcessGroup& group) {

@@ -136,6 +136,7 @@ bool JobState::sends_by_tcp() const {
 void JobState::agree_with_others(GroupState& world, const InitOptions& options) {
   const ControlCall call{"init_process_group", options.where, job.timeout};
   const bool is_virtual = context.virtual_world != nullptr;
+  if (is_virtual) costs = context.virtual_world->costs();
   const bool is_auto = world.identity.backend == "auto";
   const auto found = [this] {
     if (settings.device == DeviceType::cpu) return RankDevice{"", false, "DIST_DEVICE=cpu"};

@@ -159,8 +159,9 @@ ProcessGroup split_group(int color, int key, const SplitOptions& options) {
   const Members members = color < 0 ? Members() : split.groups.at(color);
   const std::string parent_name =
       parent.identity.context == 0 ? "" : fmt::format(" of {}", parent.identity.name);
-  const std::string name = color < 0 ? fmt::format("no group of split {}{}", number, parent_name)
-                                     : fmt::format("group {} color {}{}", number, color, parent_name);
+  const std::string name =
+      color < 0 ? fmt::format("any group of split {}{} (its color is below 0)", number, parent_name)
+                : fmt::format("group {} color {}{}", number, color, parent_name);
   return ProcessGroup(job.add_group(
       {name, split.context, members, parent.identity.backend, parent.identity.asked, parent.identity.timeout},
       split.splits_backend ? split_off(parent, color, members) : nullptr));

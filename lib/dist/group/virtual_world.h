@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "dist/collectives/cost_model.h"
 #include "dist/group/control.h"
 #include "dist/group/rendezvous.h"
 #include "dist/transport/endpoint.h"
@@ -33,6 +34,7 @@ class VirtualWorld {
   // `missing` then has the group ranks that did not come.
   virtual std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing) = 0;
   virtual std::size_t recorder_size() const = 0;                 // operations a rank remembers
+  virtual CostModel costs() const = 0;                           // what all choose algorithms by
   virtual std::shared_ptr<CallObserver> observer(int rank) = 0;  // may be null
 };
 

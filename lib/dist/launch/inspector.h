@@ -41,7 +41,7 @@ class Inspector {
   virtual AccessGuard& guard() = 0;  // of this process
   // For the trace.
   virtual void call_begins(int rank, const trace::Call& call) = 0;
-  virtual void call_ends(int rank, std::uint64_t record) = 0;
+  virtual void call_ends(int rank, std::uint64_t record, trace::Ending ending) = 0;
 };
 
 }  // namespace dist::sim

@@ -157,9 +157,9 @@ SimObserver::InFlight& SimObserver::in_flight(std::uint64_t record) {
   return *std::ranges::find_if(in_flight_, [&](const InFlight& f) { return f.call.record == record; });
 }
 
-std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record) {
+std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record, trace::Ending ending) {
   if (!inspector_) return {};
-  if (inspector_->traces()) inspector_->call_ends(rank_, record);
+  if (inspector_->traces()) inspector_->call_ends(rank_, record, ending);
   const auto found =
       std::ranges::find_if(in_flight_, [&](const InFlight& f) { return f.call.record == record; });
   if (found == in_flight_.end()) return {};
@@ -170,7 +170,7 @@ std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record) {
 }
 
 void SimObserver::ended(std::uint64_t record) {
-  auto flown = take(record);
+  auto flown = take(record, trace::Ending::done);
   if (!flown) return;
   if (flown->digest != 0 && flown->digest != digest_of(record)) note_change(flown->call);
   forget_ranges(record);
@@ -179,11 +179,11 @@ void SimObserver::ended(std::uint64_t record) {
 }
 
 void SimObserver::failed(std::uint64_t record) {
-  if (take(record)) forget_ranges(record);
+  if (take(record, trace::Ending::failed)) forget_ranges(record);
 }
 
 void SimObserver::never_waited(const CallNote& call) {
-  failed(call.record);
+  if (take(call.record, trace::Ending::cut_off)) forget_ranges(call.record);
   if (!inspector_ || !inspector_->checks() || std::uncaught_exceptions() > 0) return;
   inspector_->note(dropped_work(call), Telling::unless_failed);
 }

@@ -53,7 +53,7 @@ class SimObserver final : public CallObserver {
   std::unique_ptr<Loan> lend(Operation& operation);
   void end_loan(InFlight& flown);
   void note_change(const CallNote& call);
-  std::optional<InFlight> take(std::uint64_t record);
+  std::optional<InFlight> take(std::uint64_t record, trace::Ending ending);
   void forget_ranges(std::uint64_t record);
 
   Inspector* inspector_;

@@ -12,17 +12,21 @@
 
 namespace dist::sim {
 
-Report simulate(const RunOptions& options, const std::function<void(int rank)>& fn, Choices* choices) {
-  if (options.ranks < 1 || options.ranks > most_ranks)
-    fail(Errc::invalid_argument, "sim::run: {} ranks were asked for; it takes from 1 to {}", options.ranks,
+void check_ranks(int ranks, const Topology& topology) {
+  if (ranks < 1 || ranks > most_ranks)
+    fail(Errc::invalid_argument, "{} ranks were asked for; a simulation takes from 1 to {}", ranks,
          most_ranks);
+  if (topology.max_ranks > 0 && ranks > topology.max_ranks)
+    fail(Errc::invalid_argument, "topology {} has {} GPUs; {} ranks were asked for", topology.name,
+         topology.max_ranks, ranks);
+}
+
+Report simulate(const RunOptions& options, const std::function<void(int rank)>& fn, Choices* choices) {
   if (!fn) fail(Errc::invalid_argument, "sim::run: there is no function to call");
   if (Scheduler::current())
     fail(Errc::invalid_argument, "sim::run: a simulated rank cannot start a simulation");
   Topology topology = load_topology(options.topology);
-  if (topology.max_ranks > 0 && options.ranks > topology.max_ranks)
-    fail(Errc::invalid_argument, "sim::run: topology {} has {} GPUs; {} ranks were asked for", topology.name,
-         topology.max_ranks, options.ranks);
+  check_ranks(options.ranks, topology);
   return Simulation(options, std::move(topology), choices).run(fn);
 }
 

@@ -16,6 +16,8 @@
 namespace dist::sim {
 
 inline constexpr int most_ranks = 1 << 18;  // of one run: each takes some 25 KB
+// Error{invalid_argument} for a number of ranks that no simulation takes, or that this machine does not have.
+void check_ranks(int ranks, const Topology& topology);
 
 // What sim::run() is told.
 struct RunOptions {

@@ -8,6 +8,7 @@
 
 #include "dist/collectives/algorithms.h"
 #include "dist/core/fail.h"
+#include "dist/launch/topology_costs.h"
 #include "dist/sim/switch_tree.h"
 #include "dist/sim/transport.h"
 
@@ -54,20 +55,6 @@ std::function<void(SimTransport& net, const CollectiveArgs& args)> function_of(c
   return [&entry](SimTransport& net, const CollectiveArgs& args) { entry.run(net, args); };
 }
 
-int nodes_of(int ranks, const Topology& topology) { return topology.node_of(ranks - 1) + 1; }
-
-// Of the machine's slower links where ranks use them: one figure for all messages is all that choose() knows.
-CostModel costs_of(const Topology& topology, int ranks) {
-  const Cost cost = nodes_of(ranks, topology) > 1 ? topology.cost_between() : topology.cost_inside();
-  CostModel model;
-  model.overhead = to_seconds(cost.overhead);
-  model.alpha = to_seconds(cost.latency);
-  model.beta = cost.ps_per_byte * 1e-12;
-  model.gamma = topology.reduce_seconds_per_byte;
-  model.copy = 0;  // takes no time in simulations
-  return model;
-}
-
 // Their frames are small, also while an error is thrown.
 SchedulerOptions for_algorithms() {
   SchedulerOptions options;
@@ -88,13 +75,8 @@ std::vector<std::string> simulated_algorithms(OpKind collective, const Topology&
 }
 
 void check_collective(const CollectiveRun& run, const Topology& topology) {
-  if (run.ranks < 1 || run.ranks > most_ranks)
-    fail(Errc::invalid_argument, "{} ranks were asked for; a simulation takes from 1 to {}", run.ranks,
-         most_ranks);
+  check_ranks(run.ranks, topology);
   if (run.bytes < 0) fail(Errc::invalid_argument, "{} bytes were asked for", run.bytes);
-  if (topology.max_ranks > 0 && run.ranks > topology.max_ranks)
-    fail(Errc::invalid_argument, "topology {} has {} GPUs; {} ranks were asked for", topology.name,
-         topology.max_ranks, run.ranks);
   const auto known = simulated_algorithms(run.collective, topology);
   if (!run.algorithm.empty() && !is_in_switches(run) &&
       std::ranges::find(known, run.algorithm) == known.end())

@@ -7,6 +7,7 @@
 #include "dist/core/limits.h"
 #include "dist/launch/sim_observer.h"
 #include "dist/launch/spawn_ranks.h"
+#include "dist/launch/topology_costs.h"
 #include "dist/sim/watch.h"
 
 namespace dist::sim {
@@ -41,6 +42,7 @@ trace::Finding told(const check::Finding& finding) {
 Simulation::Simulation(const RunOptions& options, Topology topology, Choices* choices)
     : options_(options),
       choices_(choices),
+      costs_(costs_of(topology, options.ranks)),
       scheduler_(std::move(topology), options.ranks, scheduler_options(options)),
       fabric_(scheduler_),
       observers_(index(options.ranks)),
@@ -154,8 +156,8 @@ bool Simulation::lends_tensors() {
   return can_guard_tensors(options_) && (!choices_ || choices_->choose(ChoicePoint::buffers, 2) == 0);
 }
 
-void Simulation::call_ends(int rank, std::uint64_t record) {
-  if (tracer_) tracer_->call_ends(rank, record, scheduler_.clock());
+void Simulation::call_ends(int rank, std::uint64_t record, trace::Ending ending) {
+  if (tracer_) tracer_->call_ends(rank, record, scheduler_.clock(), ending);
 }
 
 void Simulation::lost(int rank, Time at) {
@@ -164,6 +166,7 @@ void Simulation::lost(int rank, Time at) {
   report_.failures.insert(report_.failures.begin() + before, {rank, fmt::format("rank {} {}", rank, how)});
   ++first_blaming_;
   blackboard_.lose(rank, how);
+  if (tracer_) tracer_->lost(rank, at);
 }
 
 void Simulation::gives_up(int rank, const std::string& reason) {

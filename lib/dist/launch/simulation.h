@@ -44,6 +44,7 @@ class Simulation final : public VirtualWorld,
     return blackboard_.exchange(mine, missing);
   }
   std::size_t recorder_size() const override;
+  CostModel costs() const override { return costs_; }
   std::shared_ptr<CallObserver> observer(int rank) override;
 
   AccessGuard& guard() override { return scheduler_.guard(); }
@@ -53,7 +54,7 @@ class Simulation final : public VirtualWorld,
   void note(check::Finding finding, Telling telling = Telling::always) override;
   bool lends_tensors() override;
   void call_begins(int rank, const trace::Call& call) override;
-  void call_ends(int rank, std::uint64_t record) override;
+  void call_ends(int rank, std::uint64_t record, trace::Ending ending) override;
 
  private:
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
@@ -72,6 +73,7 @@ class Simulation final : public VirtualWorld,
 
   const RunOptions options_;
   Choices* const choices_;  // null: the ordinary schedule
+  const CostModel costs_;
   Scheduler scheduler_;
   Fabric fabric_;
   std::optional<Tracer> tracer_;

@@ -1,6 +1,7 @@
 #include "dist/remote/protocol.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace dist::sim {
 namespace {
@@ -207,6 +208,20 @@ trace::Call get_call(wire::Reader& from) {
   call.inputs = get_views(from);
   call.outputs = get_views(from);
   return call;
+}
+
+void put(wire::Writer& to, const CostModel& costs) {
+  for (const double figure :
+       {costs.alpha, costs.beta, costs.gamma, costs.overhead, costs.handshake, costs.copy, costs.segment})
+    to.put(std::bit_cast<std::uint64_t>(figure));
+}
+
+CostModel get_costs(wire::Reader& from) {
+  CostModel costs;
+  for (double* figure : {&costs.alpha, &costs.beta, &costs.gamma, &costs.overhead, &costs.handshake,
+                         &costs.copy, &costs.segment})
+    *figure = std::bit_cast<double>(from.get<std::uint64_t>());
+  return costs;
 }
 
 }  // namespace dist::sim

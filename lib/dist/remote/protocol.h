@@ -22,7 +22,7 @@ namespace dist::sim {
 
 enum class Verb : std::uint8_t {
   // a task
-  hello,   // -> rank, ranks, whether it checks, whether it traces, operations to remember
+  hello,   // -> rank, ranks, whether it checks, whether it traces, operations to remember, costs
   failed,  // Errc, text: the rank's function has thrown
   bye,     // the task has ended
   // Tasking
@@ -75,6 +75,7 @@ void put(wire::Writer& to, const TransportOptions& options);
 void put(wire::Writer& to, const check::Finding& finding);
 void put(wire::Writer& to, const Attendance& call);
 void put(wire::Writer& to, const trace::Call& call);
+void put(wire::Writer& to, const CostModel& costs);
 
 CallSite get_place(wire::Reader& from);
 Deadline get_deadline(wire::Reader& from);
@@ -87,6 +88,7 @@ TransportOptions get_transport_options(wire::Reader& from, int rank, int world_s
 check::Finding get_finding(wire::Reader& from);
 Attendance get_attendance(wire::Reader& from);
 trace::Call get_call(wire::Reader& from);
+CostModel get_costs(wire::Reader& from);
 
 template <class Enum>
 void put_enum(wire::Writer& to, Enum value) {

@@ -13,6 +13,7 @@ Greeting greet() {
   greeting.checks = reply.get<std::uint8_t>() != 0;
   greeting.traces = reply.get<std::uint8_t>() != 0;
   greeting.recorder_size = reply.get<std::uint64_t>();
+  greeting.costs = get_costs(reply.reader);
   return greeting;
 }
 
@@ -64,6 +65,8 @@ bool RemoteWorld::lends_tensors() { return Question(Verb::lends_tensors).ask().g
 
 void RemoteWorld::call_begins(int, const trace::Call& call) { Question(Verb::call_begins).with(call).ask(); }
 
-void RemoteWorld::call_ends(int, std::uint64_t record) { Question(Verb::call_ends).with(record).ask(); }
+void RemoteWorld::call_ends(int, std::uint64_t record, trace::Ending ending) {
+  Question(Verb::call_ends).with(record).with(ending).ask();
+}
 
 }  // namespace dist::sim

@@ -16,6 +16,7 @@ struct Greeting {
   int rank = 0, ranks = 1;
   bool checks = false, traces = false;
   std::size_t recorder_size = 0;
+  CostModel costs;
 };
 Greeting greet();
 
@@ -28,6 +29,7 @@ class RemoteWorld final : public VirtualWorld, public Inspector {
   std::shared_ptr<Endpoint> endpoint(int rank) override;
   std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing) override;
   std::size_t recorder_size() const override { return greeting_.recorder_size; }
+  CostModel costs() const override { return greeting_.costs; }
   std::shared_ptr<CallObserver> observer(int rank) override;
 
   bool checks() const override { return greeting_.checks; }
@@ -37,7 +39,7 @@ class RemoteWorld final : public VirtualWorld, public Inspector {
   bool lends_tensors() override;
   AccessGuard& guard() override { return tasking_.guard(); }
   void call_begins(int rank, const trace::Call& call) override;
-  void call_ends(int rank, std::uint64_t record) override;
+  void call_ends(int rank, std::uint64_t record, trace::Ending ending) override;
 
  private:
   const Greeting greeting_;

@@ -28,6 +28,7 @@ void greet(const Asked& asked, Response& response) {
   response.message.put(session.rank).put(session.ranks()).put(session.simulation.checks());
   response.message.put(session.simulation.traces());
   response.message.put(std::uint64_t{session.simulation.recorder_size()});
+  put(response.message, session.simulation.costs());
 }
 
 void note_failure(const Asked& asked, Response&) {

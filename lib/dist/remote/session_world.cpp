@@ -44,7 +44,9 @@ const Verbs& world_verbs() {
        }},
       {Verb::call_ends,
        [](const Asked& asked, Response&) {
-         asked.session.simulation.call_ends(asked.session.rank, asked.question.get<std::uint64_t>());
+         const auto record = asked.question.get<std::uint64_t>();
+         asked.session.simulation.call_ends(asked.session.rank, record,
+                                            get_enum(asked.question, trace::Ending::cut_off));
        }},
   };
   return verbs;

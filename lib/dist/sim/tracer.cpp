@@ -1,6 +1,7 @@
 #include "dist/sim/tracer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dist::sim {
 namespace {
@@ -44,17 +45,22 @@ void Tracer::call_begins(int rank, trace::Call call, Time at) {
   its.calls.push_back({std::move(call), std::move(offsets)});
 }
 
-void Tracer::call_ends(int rank, std::uint64_t record, Time at) {
+void Tracer::call_ends(int rank, std::uint64_t record, Time at, trace::Ending ending) {
   auto& calls = of(rank).calls;
   const auto open = std::ranges::find_if(calls, [&](const OpenCall& o) { return o.call.record == record; });
   if (open == calls.end()) return;
-  add_call(*open, at);
+  add_call(*open, at, ending);
   calls.erase(open);
 }
 
-void Tracer::add_call(const OpenCall& open, Time end) {
+void Tracer::lost(int rank, Time at) {
+  for (const OpenCall& open : std::exchange(of(rank).calls, {})) add_call(open, at, trace::Ending::cut_off);
+}
+
+void Tracer::add_call(const OpenCall& open, Time end, trace::Ending ending) {
   trace::Event event = open.call.event;
   event.end = end;
+  event.ending = ending;
   recorder_.add(std::move(event));
 }
 
@@ -147,9 +153,7 @@ void Tracer::copied(int rank, const void* to, const void* from, std::size_t byte
 }
 
 trace::Trace Tracer::take(Time now) {
-  for (const Rank& rank : ranks_) {
-    for (const OpenCall& open : rank.calls) add_call(open, now);
-  }
+  for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) lost(rank, now);
   return recorder_.take();
 }
 

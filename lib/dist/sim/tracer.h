@@ -26,7 +26,9 @@ class Tracer final : public NetworkTracer {
   void allocated(int rank, const void* memory, std::size_t bytes);
   // From when a call is issued until its buffers are the user's again.
   void call_begins(int rank, trace::Call call, Time at);
-  void call_ends(int rank, std::uint64_t record, Time at);
+  void call_ends(int rank, std::uint64_t record, Time at, trace::Ending ending);
+  // The rank is gone: its calls are cut off.
+  void lost(int rank, Time at);
   // A send or receive is about to be posted, and will carry this number (NetRequest::site).
   void posting(std::uint32_t number, int rank, const TransportOptions& options, const TensorView& data,
                bool is_send, Time at);
@@ -35,7 +37,7 @@ class Tracer final : public NetworkTracer {
   void reduced(int rank, const void* to, const void* from, std::size_t bytes, Time begin, Time end);
   void copied(int rank, const void* to, const void* from, std::size_t bytes);
 
-  // What is still open ends now. Once.
+  // What is still open is cut off now. Once.
   trace::Trace take(Time now);
 
  private:
@@ -56,7 +58,7 @@ class Tracer final : public NetworkTracer {
   Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   std::int64_t offset_of(int rank, const void* data);
   trace::Event describe(int rank, const TransportOptions& options);
-  void add_call(const OpenCall& open, Time end);
+  void add_call(const OpenCall& open, Time end, trace::Ending ending);
 
   trace::Recorder recorder_;
   std::vector<Rank> ranks_;

@@ -4,6 +4,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/sim/tracer.h"
+#include "dist/trace/readable.h"
 
 namespace dist::sim {
 
@@ -140,15 +141,14 @@ void SimTransport::give_up(RequestId id) {
   check_usable();
   if (fabric_.scheduler.clock() < deadline_) refuse_after_giving_up();
   const std::string peer = request.peer == any_source ? "any rank" : fmt::format("rank {}", request.peer);
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::nanoseconds((fabric_.scheduler.clock() - request.at) / 1000));
+  const std::string waited = trace::readable_time(fabric_.scheduler.clock() - request.at);
   if (request.is_send)
     fail(Errc::timeout,
-         "{}: {} did not receive {} bytes in {} ms; is that rank alive and calling the same operation?",
-         subject(), peer, request.bytes, ms.count());
+         "{}: {} did not receive {} bytes in {}; is that rank alive and calling the same operation?",
+         subject(), peer, request.bytes, waited);
   fail(Errc::timeout,
-       "{}: got 0 of {} bytes from {} in {} ms; is that rank alive and calling the same operation?",
-       subject(), request.bytes, peer, ms.count());
+       "{}: got 0 of {} bytes from {} in {}; is that rank alive and calling the same operation?", subject(),
+       request.bytes, peer, waited);
 }
 
 void SimTransport::raise(RequestId id) {

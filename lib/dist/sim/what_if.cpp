@@ -73,7 +73,7 @@ void WhatIf::check(int ranks) const {
     refuse_twice(what, links.insert(ends_of(link)).second);
   }
   for (const auto& [rank, at_s] : losses) {
-    const auto what = fmt::format("loss of rank {} at {} s", rank, at_s);
+    const auto what = fmt::format("loss of rank {}", rank);
     check_rank(what, rank, ranks);
     if (!(at_s >= 0 && at_s <= greatest))
       fail(Errc::invalid_argument, "{}: the time must be from 0 to {} s", what, greatest);

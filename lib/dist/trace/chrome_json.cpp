@@ -23,8 +23,9 @@ std::string microseconds(std::int64_t picoseconds) {
 std::string slice_name(const Event& event) {
   switch (event.kind) {
     case Kind::call:
-      return fmt::format("{}{}{}{}", event.name, event.algorithm.empty() ? "" : " ", event.algorithm,
-                         event.in_shared_memory ? " in shared memory" : "");
+      return fmt::format("{}{}{}{}{}", event.name, event.algorithm.empty() ? "" : " ", event.algorithm,
+                         event.in_shared_memory ? " in shared memory" : "",
+                         event.ending == Ending::done ? "" : fmt::format(", {}", name(event.ending)));
     case Kind::send: return fmt::format("send to {}", event.peer);
     case Kind::receive: return fmt::format("receive from {}", event.peer);
     case Kind::wait:
@@ -37,11 +38,12 @@ std::string slice_name(const Event& event) {
 std::string arguments_of(const Event& event) {
   return fmt::format(
       R"({{"kind":"{}","rank":{},"peer":{},"begin_ps":{},"end_ps":{},"bytes":{},"message":{},"group":{},)"
-      R"("sequence":{},"name":{},"algorithm":{},"file":{},"line":{},"contributors":{},"offset":{},"in_shared_memory":{}}})",
+      R"("sequence":{},"name":{},"algorithm":{},"file":{},"line":{},"contributors":{},"offset":{},"in_shared_memory":{}{}}})",
       name(event.kind), event.rank, event.peer, event.begin, event.end, event.bytes, event.message,
       event.group, event.sequence, json_quoted(event.name), json_quoted(event.algorithm),
       json_quoted(event.where.file), event.where.line, event.contributors, event.offset,
-      event.in_shared_memory);
+      event.in_shared_memory,
+      event.ending == Ending::done ? "" : fmt::format(R"(,"ending":"{}")", name(event.ending)));
 }
 
 std::string party_json(const Finding::Party& party) {

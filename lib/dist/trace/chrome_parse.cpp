@@ -34,6 +34,8 @@ class Fields {
 
   Fields object(const std::string& key) const { return {at(key), where_, path_of(key)}; }
 
+  bool has(const std::string& key) const { return object_.contains(key); }
+
   std::string text(const std::string& key) const {
     const Json& value = at(key);
     if (!value.is_string()) refuse(key, "must be a text");
@@ -77,19 +79,21 @@ class Fields {
   std::string where_, path_;
 };
 
-Kind kind_of(const Fields& in) {
-  const std::string text = in.text("kind");
-  for (const Kind kind : all_kinds) {
-    if (name(kind) == text) return kind;
-  }
+// The one of `all` that the field names.
+template <class Named>
+auto named(const Fields& in, const std::string& key, const Named& all) {
+  const std::string text = in.text(key);
   std::string known;
-  for (const Kind kind : all_kinds) known += fmt::format("{}{}", known.empty() ? "" : ", ", name(kind));
-  in.refuse("kind", fmt::format("is {}; there are {}", Json(text).dump(), known));
+  for (const auto each : all) {
+    if (name(each) == text) return each;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", name(each));
+  }
+  in.refuse(key, fmt::format("is {}; there are {}", Json(text).dump(), known));
 }
 
 Event event_of(const Fields& in, int ranks) {
   Event event;
-  event.kind = kind_of(in);
+  event.kind = named(in, "kind", all_kinds);
   event.rank = in.integer<std::int32_t>("rank", 0, ranks - 1);
   event.peer = in.integer<std::int32_t>("peer");
   event.begin = in.integer<std::int64_t>("begin_ps", 0);
@@ -104,6 +108,7 @@ Event event_of(const Fields& in, int ranks) {
   event.contributors = in.integer<std::uint64_t>("contributors");
   event.offset = in.integer<std::int64_t>("offset");
   event.in_shared_memory = in.boolean("in_shared_memory");
+  if (in.has("ending")) event.ending = named(in, "ending", all_endings);
   return event;
 }
 

@@ -84,7 +84,8 @@ class DiagramMaker {
   // In a row that stands for several moments, equal marks are taken together.
   static void add_mark(Row& row, const Mark& mark) {
     const auto alike = [&](const Mark& other) {
-      return other.kind == mark.kind && other.rank == mark.rank && other.peer == mark.peer;
+      return other.kind == mark.kind && other.rank == mark.rank && other.peer == mark.peer &&
+             other.event->ending == mark.event->ending;
     };
     const auto same = std::ranges::find_if(row.marks, alike);
     if (row.first == row.last || same == row.marks.end()) {

@@ -19,6 +19,13 @@ enum class Kind : std::uint8_t {
   compute,  // the user's own work, as charged
 };
 
+// How a call of the user ended.
+enum class Ending : std::uint8_t {
+  done,
+  failed,   // with an error
+  cut_off,  // not at all: its rank ended first, or gave up its Work
+};
+
 struct Event {
   Kind kind = Kind::call;
   std::int32_t rank = 0;
@@ -34,6 +41,7 @@ struct Event {
   std::uint64_t contributors = 0;   // bit r: rank r's part is in these bytes (64 ranks at most, else 0)
   std::int64_t offset = -1;         // bytes from the start of the operation's tensor; -1: elsewhere
   bool in_shared_memory = false;  // of a call: its ranks read and write each other's memory, nothing is sent
+  Ending ending = Ending::done;   // of a call
 };
 
 // What was found wrong with the program, as far as a picture tells it; check::Finding says the same to layers

@@ -1,4 +1,4 @@
-// The kinds of events by name, as files have them.
+// The kinds of events, and of calls' ends, by name, as files have them.
 #pragma once
 
 #include <array>
@@ -20,6 +20,18 @@ constexpr std::string_view name(Kind kind) {
     case Kind::wait: return "wait";
     case Kind::reduce: return "reduce";
     case Kind::compute: return "compute";
+  }
+  __builtin_unreachable();
+}
+
+inline constexpr std::array all_endings{Ending::done, Ending::failed, Ending::cut_off};
+
+// "done", "failed", "cut off".
+constexpr std::string_view name(Ending ending) {
+  switch (ending) {
+    case Ending::done: return "done";
+    case Ending::failed: return "failed";
+    case Ending::cut_off: return "cut off";
   }
   __builtin_unreachable();
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/trace/kind.h"
 #include "dist/trace/readable.h"
 
 namespace dist::trace {
@@ -33,6 +34,11 @@ Texts begin_texts(const Mark& mark) {
   return {mark.event->name + " " + mark.event->algorithm, mark.event->name};
 }
 
+Texts end_texts(const Mark& mark) {
+  const std::string how(name(mark.event->ending));
+  return {mark.count > 1 ? fmt::format("{} {}", mark.count, how) : how};
+}
+
 Texts arrival_texts(const Mark& mark, int ranks) {
   Texts texts;
   const std::string peer = fmt::format("from {}", mark.peer);
@@ -48,7 +54,7 @@ Texts texts_of(const Mark& mark, int ranks) {
     case MarkKind::arrow:
     case MarkKind::reduced: return load_of(mark, ranks);
     case MarkKind::arrival: return arrival_texts(mark, ranks);
-    case MarkKind::call_end: return {mark.count > 1 ? fmt::format("{} done", mark.count) : "done"};
+    case MarkKind::call_end: return end_texts(mark);
     case MarkKind::call_begin: return begin_texts(mark);
     case MarkKind::shared: return {"shared memory", "shared"};
     case MarkKind::departure:

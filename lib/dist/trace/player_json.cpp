@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dist/trace/json_text.h"
+#include "dist/trace/kind.h"
 #include "dist/trace/messages.h"
 #include "dist/trace/readable.h"
 
@@ -19,9 +20,10 @@ std::string player_call(const Event& event) {
   const std::string where = event.where.line > 0 ? event.where.str() : "";
   return fmt::format(
       R"("rank":{},"begin":{},"end":{},"name":{},"algorithm":{},"where":{},"bytes":{},"in_shared_memory":{},)"
-      R"("group":{},"sequence":{})",
+      R"("group":{},"sequence":{},"ending":"{}")",
       event.rank, event.begin, event.end, json_quoted(event.name), json_quoted(event.algorithm),
-      json_quoted(where), event.bytes, event.in_shared_memory, event.group, event.sequence);
+      json_quoted(where), event.bytes, event.in_shared_memory, event.group, event.sequence,
+      name(event.ending));
 }
 
 std::string player_message(const Message& message) {

@@ -50,7 +50,7 @@ void RankTracer::call_runs(std::uint64_t record, std::string_view algorithm, boo
   found->second.call = std::move(call);
 }
 
-void RankTracer::call_ends(std::uint64_t record) {
+void RankTracer::call_ends(std::uint64_t record, Ending ending) {
   if (!is_running()) return;
   const std::int64_t end = now();
   std::shared_ptr<const CallNow> call;
@@ -61,12 +61,13 @@ void RankTracer::call_ends(std::uint64_t record) {
     call = std::move(found->second.call);
     open_.erase(found);
   }
-  add_call(*call, end);
+  add_call(*call, end, ending);
 }
 
-void RankTracer::add_call(const CallNow& call, std::int64_t end) {
+void RankTracer::add_call(const CallNow& call, std::int64_t end, Ending ending) {
   Event event = call.event;
   event.end = end;
+  event.ending = ending;
   recorder_.add(std::move(event));
 }
 
@@ -98,7 +99,8 @@ Trace RankTracer::take() {
   const std::int64_t end = now();
   running_ = false;
   const std::lock_guard lock(mutex_);
-  for (const auto& [record, open] : open_) add_call(*open.call, std::max(end, open.call->event.begin));
+  for (const auto& [record, open] : open_)
+    add_call(*open.call, std::max(end, open.call->event.begin), Ending::cut_off);
   open_.clear();
   return recorder_.take();
 }

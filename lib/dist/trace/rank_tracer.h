@@ -45,7 +45,7 @@ class RankTracer {
   void call_begins(Call call);
   // By which algorithm it runs, before any transfer of it; nothing for one that is not open.
   void call_runs(std::uint64_t record, std::string_view algorithm, bool in_shared_memory);
-  void call_ends(std::uint64_t record);  // nothing for one that is not open
+  void call_ends(std::uint64_t record, Ending ending);  // nothing for one that is not open
   std::shared_ptr<const CallNow> find_call(std::uint32_t context, bool point_to_point, std::uint64_t number);
 
   void add(Event event);
@@ -55,7 +55,7 @@ class RankTracer {
   // Of the rank's point-to-point messages; a collective numbers its own.
   const std::shared_ptr<MessageNumbers>& message_numbers() const { return numbers_; }
 
-  // What is still open ends now, and nothing more is added.
+  // What is still open is cut off now, and nothing more is added.
   Trace take();
 
  private:
@@ -64,7 +64,7 @@ class RankTracer {
     bool point_to_point;
     std::shared_ptr<const CallNow> call;
   };
-  void add_call(const CallNow& call, std::int64_t end);
+  void add_call(const CallNow& call, std::int64_t end, Ending ending);
 
   const int rank_, ranks_;
   Recorder recorder_;

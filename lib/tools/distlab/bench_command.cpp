@@ -15,6 +15,7 @@
 #include "distlab/build_info.h"
 #include "distlab/commands.h"
 #include "distlab/process.h"
+#include "distlab/wrong_usage.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
@@ -105,9 +106,7 @@ int run_bench(const BenchOptions& options) try {
   complete.cores = static_cast<int>(usable_cpus().size());
   return start(launcher_words(options, plan.ranks), complete);
 } catch (const dist::Error& error) {
-  if (error.code() != dist::Errc::invalid_argument) throw;
-  fmt::print(stderr, "distlab: {}\n", error.what());
-  return exit_usage;
+  return wrong_usage(error);
 }
 
 }  // namespace distlab

@@ -73,9 +73,7 @@ int run_ddp_bench(const DdpBenchOptions& options) try {
   write_files(run);
   return exit_ok;
 } catch (const dist::Error& error) {
-  if (error.code() != dist::Errc::invalid_argument) throw;
-  fmt::print(stderr, "distlab: {}\n", error.what());
-  return exit_usage;
+  return wrong_usage(error);
 }
 
 }  // namespace distlab

@@ -22,6 +22,16 @@ bool is_installed(const fs::path& slides) {
   return fs::exists(noted) && fs::last_write_time(noted) >= fs::last_write_time(slides / "package-lock.json");
 }
 
+// "05", or "05_broadcast"; the builder understands them alike.
+bool is_deck(const fs::path& slides, const std::string& asked) {
+  for (const auto& entry : fs::directory_iterator(slides)) {
+    const std::string name = entry.path().filename();
+    if ((name == asked || name.starts_with(asked + "_")) && fs::exists(entry.path() / "slides.md"))
+      return true;
+  }
+  return false;
+}
+
 bool install(const fs::path& slides) {
   fmt::print("installing the packages of slides/ (once) ...\n");
   std::fflush(stdout);
@@ -35,6 +45,11 @@ bool install(const fs::path& slides) {
 int show_slides(const SlidesOptions& options) {
   const auto slides = workspace().root / "slides";
   if (!fs::exists(slides / "builder")) return missing("this checkout has no slides");
+  for (const auto& asked : options.decks) {
+    if (is_deck(slides, asked)) continue;
+    fmt::print(stderr, "distlab: there is no deck {}; they are named 00 to 16\n", asked);
+    return exit_usage;
+  }
   for (const char* program : {"node", "npm"}) {
     if (find_program(program).empty())
       return missing(

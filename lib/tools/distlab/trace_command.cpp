@@ -52,7 +52,12 @@ int show_trace(const TraceOptions& options) {
   const auto& first = options.files.front();
   const bool is_word = !first.has_extension() && !first.has_parent_path();  // "3"; a file's name is no word
   const bool is_lab = options.files.size() == 1 && is_word && !std::filesystem::exists(first);
-  return is_lab ? trace_lab(options, first) : show_trace_files(options);
+  if (is_lab) return trace_lab(options, first);
+  if (options.test.empty() && !options.seed) return show_trace_files(options);
+  fmt::print(stderr,
+             "distlab: --test and --seed are of a lab, as in ./distlab trace 3 --test NAME; {} is a file\n",
+             first.string());
+  return exit_usage;
 }
 
 }  // namespace distlab

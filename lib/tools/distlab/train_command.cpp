@@ -2,25 +2,21 @@
 #include <algorithm>
 #include <thread>
 
-#include "dist/core/fail.h"
 #include "dist/dist.h"
 #include "dist/group/environment.h"
 
 #include "distlab/commands.h"
+#include "distlab/train/check_options.h"
 #include "distlab/train/scheme.h"
 #include "distlab/train/trainer.h"
+#include "distlab/wrong_usage.h"
 
 namespace distlab {
 namespace {
 
 // Ranks or threads, as the scheme has.
 int workers_for(const TrainOptions& options) {
-  const auto& scheme = scheme_named(options.scheme);
-  if (scheme.workers == Workers::one && options.ranks > 1)
-    dist::fail(dist::Errc::invalid_argument,
-               "--scheme {} is for one rank, not for {}: --scheme ddp is for several", scheme.name,
-               options.ranks);
-  if (scheme.workers == Workers::one) return 1;
+  if (scheme_named(options.scheme).workers == Workers::one) return 1;
   if (options.ranks > 0) return options.ranks;
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 2U));
 }
@@ -34,6 +30,11 @@ void train_on_this_rank(const TrainOptions& options) {
 }  // namespace
 
 int train(const TrainOptions& options) {
+  try {
+    check(options);
+  } catch (const dist::Error& error) {
+    return wrong_usage(error);
+  }
   TrainOptions complete = options;
   complete.ranks = workers_for(options);
   const int ranks = scheme_named(options.scheme).workers == Workers::ranks ? complete.ranks : 1;

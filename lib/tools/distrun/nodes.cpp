@@ -84,6 +84,14 @@ std::string Nodes::key(int attempt, const std::string& name) const {
 void Nodes::take_number(const Options& options) {
   const Deadline deadline = after_s(options.join_timeout_s);
   auto first = reach_store(options, deadline);
+  const auto wanted = std::to_string(options.nodes);
+  const auto agreed = dist::to_string(first->compare_set(key("nnodes"), {}, dist::to_bytes(wanted)));
+  if (agreed != wanted) {
+    fail(Errc::invalid_argument,
+         "distrun: --nnodes is {} here, and {} where job \"{}\" at {} was begun; it must be the same on "
+         "every node",
+         wanted, agreed, run_id_, place_.store_address);
+  }
   const auto arrival = static_cast<int>(first->add(key("nodes"), 1)) - 1;
   if (arrival >= options.nodes) {
     fail(Errc::invalid_argument,

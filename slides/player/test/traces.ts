@@ -14,7 +14,7 @@ export function collective(ranks: number, name: string, algorithm: string, durat
   const trace = {...emptyTrace(ranks), duration};
   for (let rank = 0; rank < ranks; ++rank) {
     trace.calls.push({rank, begin: 0, end: duration, name, algorithm, where: 'train.cpp:41', bytes, in_shared_memory: false,
-                      group: 0, sequence: 0});
+                      group: 0, sequence: 0, ending: 'done'});
   }
   return trace;
 }

@@ -194,7 +194,7 @@ TEST_F(Bench, JsonAloneOnStandardOutput) {
 
 TEST(BenchRefuses, WhatMakesNoSense) {
   expect_refusal({"all_reduec"}, 2, {"\"all_reduec\"", "all_reduce"});
-  expect_refusal({"all_reduce", "-n", "0", "--root", "9"}, 2, {"--root is 9"});
+  expect_refusal({"all_reduce", "-n", "2", "--root", "9"}, 2, {"--root is 9"});
   expect_refusal({"all_reduce", "-n", "2", "-a", "rnig"}, 2, {"no algorithm \"rnig\"", "ring"});
   expect_refusal({"all_reduce", "--dtype", "f31"}, 2, {"\"f31\"", "f32"});
   expect_refusal({"all_reduce", "--op", "band"}, 2, {"band is not defined for f32"});

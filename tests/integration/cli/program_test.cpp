@@ -94,7 +94,15 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
                                                                      {"doctor", "--nonsense"},
                                                                      {"grade"},
                                                                      {"test", "-j", "0"},
-                                                                     {"test", "-j", "many"}}) {
+                                                                     {"test", "-j", "many"},
+                                                                     {"grade", "1", "--json", "-"},
+                                                                     {"show", "ring", "--html", "-"},
+                                                                     {"slides", "99"},
+                                                                     {"trace", "run.json", "--seed", "3"},
+                                                                     {"bench", "all_reduce", "-n", "0"},
+                                                                     {"bench", "all_reduce", "--min", "-4"},
+                                                                     {"bench", "--explain", "-1"},
+                                                                     {"bench", "--backend", "sim"}}) {
     EXPECT_EQ(distlab_program(arguments).exit_code, 2) << arguments.front();
   }
 }

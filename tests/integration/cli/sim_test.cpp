@@ -133,6 +133,12 @@ TEST(SimRefuses, WhatMakesNoSense) {
   expect_words(sim({"-n", "2,4", "--plot", "/no/such/folder/x.svg"}), 1,
                {"/no/such/folder/x.svg cannot be written"});
   EXPECT_EQ(sim({"-n", "many"}).exit_code, 2);
+  expect_words(sim({"-b", "-4"}), 2, {"--bytes: \"-4\": that is below 0"});
+  expect_words(sim({"-b", "8EiB"}), 2, {"\"8EiB\": that is no unit"});
+  expect_words(sim({"-b", "99999999999999999999"}), 2, {"too large"});
+  expect_words(sim({"-a", ""}), 2, {"--algorithm: it is empty"});
+  expect_words(sim({"--plot", "-"}), 2, {"--plot: it needs the name of a file"});
+  expect_words(sim({"./program", "--headline"}), 2, {"what excludes --headline"});
   EXPECT_EQ(sim({"--lsoe", "2@1us"}).exit_code, 2);
 }
 
@@ -171,7 +177,7 @@ TEST(SimSweep, OddTextIsQuoted) {
   refused("ranks=-2", {"\"-2\""});
   refused("bytes=8XiB", {"\"8XiB\"", "unit"});
   refused("bytes=8i", {"unit"});
-  refused("bytes=99999999999999999999", {"a number is missing"});
+  refused("bytes=99999999999999999999", {"too large"});
   refused("bytes=9223372036854775807KiB", {"too large"});
   refused("ranks=2,ranks=4", {"already"});
   refused("ranks=2,,4", {"a number is missing"});
@@ -232,8 +238,11 @@ TEST(SimProgram, ThatNeverSpawnsIsTold) {
   EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << result.output;
   expect_words(sim({SIM_PROGRAM, "--", "--option"}), 1, {"my own option", "never called dist::spawn()"});
   const auto joins = sim({SIM_PROGRAM, "join"});
-  expect_words(joins, 1, {"init_process_group at sim_program.cpp", "dist::spawn(n, rank_main)"});
-  EXPECT_EQ(std::count(joins.output.begin(), joins.output.end(), '\n'), 1) << joins.output;
+  expect_words(joins, 1,
+               {"init_process_group at sim_program.cpp", "dist::spawn(n, rank_main)",
+                "sim_program ended with exit code 1 before a simulation was over"});
+  EXPECT_EQ(std::count(joins.output.begin(), joins.output.end(), '\n'), 2) << joins.output;
+  expect_words(sim({SIM_PROGRAM, "exit"}), 1, {"ended with exit code 3 before a simulation was over"});
 }
 
 TEST(SimProgram, IsExploredUntilItGoesWrong) {
@@ -280,6 +289,10 @@ TEST(SimProgram, OddRequestsAreRefused) {
   expect_refusal({SIM_PROGRAM, "--json", "-"}, {"--json is for a collective"});
   expect_refusal({SIM_PROGRAM, "-t", "nowhere"}, {"'nowhere'"});
   expect_refusal({SIM_PROGRAM, "--straggler", "x"}, {"\"x\""});
+  expect_refusal({SIM_PROGRAM, "-n", "4", "--straggler", "9x2"}, {"no rank 9", "0 to 3"});
+  expect_refusal({SIM_PROGRAM, "-n", "4", "--lose", "9@5us"}, {"loss of rank 9: there is no rank 9"});
+  expect_refusal({SIM_PROGRAM, "-n", "2000000"}, {"2000000 ranks", "from 1 to 262144"});
+  expect_refusal({SIM_PROGRAM, "-n", "100000", "-t", "summit"}, {"27648 GPUs"});
 }
 
 TEST(SimLab, WithoutItsDemoSaysHowToBuildIt) {

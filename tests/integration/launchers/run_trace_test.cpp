@@ -90,6 +90,16 @@ TEST_F(RunTrace, UnderDistrunIsOneFileToo) {
   expect_picture(file_, 3);
 }
 
+TEST_F(RunTrace, OfAnErrorThatNobodyCatchesIsWrittenToo) {
+  const Ran ran = run({DISTRUN, "--nproc-per-node", "1", SAME_PROGRAM, "careless"});
+  EXPECT_NE(ran.code, 0);
+  EXPECT_TRUE(contains(ran.err, "nobody catches this")) << ran.err;
+  ASSERT_EQ(files(), Names{"trace.json"}) << ran.err;
+  const Trace trace = dist::trace::read_file(file_);
+  ASSERT_EQ(trace.events.size(), 1u);
+  EXPECT_EQ(trace.events[0].name, "barrier");
+}
+
 TEST_F(RunTrace, OverSocketsAndWithTheMismatchCheckIsWholeToo) {
   const Ran ran = run({SAME_PROGRAM, "processes", "3"}, {"DIST_TRANSPORT=tcp", "DIST_DEBUG=detail"});
   EXPECT_EQ(ran.code, 0) << ran.err;

@@ -1,6 +1,7 @@
 // One program, started in every way there is: each rank checks what it computes, the exit code tells.
 //   same_program                     as a rank, by whatever launcher
 //   same_program processes|threads N starts its own ranks by spawn
+//   same_program careless            as a rank, with an error that nobody catches
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -67,9 +68,16 @@ void rank_main() {
   dist::destroy_process_group();
 }
 
+[[noreturn]] void be_careless() {
+  dist::init_process_group();
+  dist::barrier();
+  throw std::runtime_error("nobody catches this");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "careless") == 0) be_careless();
   try {
     if (argc == 3) {
       const auto as = std::strcmp(argv[1], "threads") == 0 ? dist::Ranks::threads : dist::Ranks::processes;

@@ -117,6 +117,20 @@ TEST_F(TwoNodes, AMissingNodeIsSaid) {
   EXPECT_EQ(lines_of(ran.err).size(), 1U) << ran.err;
 }
 
+TEST_F(TwoNodes, ThatDisagreeOnHowManyTheyAreAreTold) {
+  Running first(node({"--rdzv-conf", "join_timeout=3"}, shell("true")));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  auto words = node({}, shell("true"));
+  words[2] = "3";
+  const Ran other = run_program(words);
+  EXPECT_EQ(other.code, 127);
+  EXPECT_TRUE(contains(other.err, "--nnodes is 3 here, and 2 where job")) << other.err;
+  EXPECT_EQ(lines_of(other.err).size(), 1U) << other.err;
+  Running second(node({}, shell("true")));  // the refused one took nobody's place
+  EXPECT_EQ(first.wait().code, 0);
+  EXPECT_EQ(second.wait().code, 0);
+}
+
 TEST_F(TwoNodes, AThirdNodeAndATakenNumberAreRefused) {
   Running zero(node({"--node-rank", "0"}, shell("echo ready; sleep 3")));
   Running one(node({"--node-rank", "1"}, shell("echo ready; sleep 3")));

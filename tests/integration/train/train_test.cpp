@@ -167,7 +167,20 @@ TEST_F(Train, GoesOnOnlyWithARunOfTheSameKind) {
   const auto damaged = run(small({"--epochs", "2", "--checkpoint", file, "--resume"}));
   EXPECT_EQ(damaged.exit_code, 1);
   EXPECT_TRUE(contains(damaged.output, file)) << damaged.output;
-  EXPECT_TRUE(contains(run(small({"--resume"})).output, "--resume needs the --checkpoint FILE"));
+}
+
+TEST_F(Train, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {
+  const auto refused = [&](const Arguments& arguments, const std::string& words) {
+    const auto said = run(small(arguments));
+    EXPECT_EQ(said.exit_code, 2) << said.output;
+    EXPECT_TRUE(contains(said.output, words)) << said.output;
+    EXPECT_FALSE(contains(said.output, "rank")) << said.output;
+  };
+  refused({"--resume"}, "--resume needs the --checkpoint FILE");
+  refused({"--dir", folder_}, "--dir is where MNIST lies");
+  refused({"--lr", "nan"}, "--lr is nan");
+  refused({"--backend", "foo"}, "--backend: foo not in");
+  refused({"--nproc", "5000"}, "5000 not in range");
 }
 
 TEST_F(Train, NumbersThatMakeNoSenseAreOneShortLine) {
@@ -221,7 +234,7 @@ TEST_F(Train, UnderDistrunEveryProcessIsARankAndTheResultIsTheSame) {
 
 TEST_F(Train, OneRankIsOneRank) {
   const auto refused = run(small({"--scheme", "single"}));
-  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.exit_code, 2);
   EXPECT_TRUE(contains(refused.output, "--scheme single is for one rank, not for 2")) << refused.output;
   const auto file = in_folder("single"), ddp = in_folder("ddp");
   ASSERT_EQ(
@@ -286,7 +299,6 @@ TEST_F(Train, LearnsFromTheFilesOfMnist) {
   const auto digits =
       run(small({"--samples", "1200", "--epochs", "2", "--resume", "--checkpoint", in_folder("checkpoint")}));
   EXPECT_TRUE(contains(digits.output, "is of a run with mnist = 1, this one has 0")) << digits.output;
-  EXPECT_TRUE(contains(run(small({"--dir", folder_})).output, "--dir is where MNIST lies"));
 }
 
 TEST_F(Train, AKilledRankIsStartedAgainAndNothingIsLost) {

@@ -252,7 +252,10 @@ TEST(RunTrace, AReceiveThatTimedOutIsNotCounted) {
     rank == 0 ? void(recv(t, 1)) : void(send(t, 0));
   });
   expect_sound(trace);
-  EXPECT_EQ(named(of_kind(trace, Kind::call), "recv").size(), 2u);
+  const auto receives = named(of_kind(trace, Kind::call), "recv");
+  ASSERT_EQ(receives.size(), 2u);
+  EXPECT_EQ(receives[0].ending, trace::Ending::failed);
+  EXPECT_EQ(receives[1].ending, trace::Ending::done);
   EXPECT_EQ(named(of_kind(trace, Kind::receive), "recv").size(), 1u);
 }
 

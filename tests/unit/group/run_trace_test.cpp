@@ -96,7 +96,9 @@ TEST(RunTrace, AnErrorLeavesAFileToo) {
   });
   const Trace trace = trace::read_file(file);
   EXPECT_EQ(trace.ranks, 3);
-  EXPECT_EQ(of_kind(trace, Kind::call).size(), 5u) << "those that failed are there, too";
+  const auto calls = of_kind(trace, Kind::call);
+  EXPECT_EQ(calls.size(), 5u) << "those that failed are there, too";
+  EXPECT_EQ(std::ranges::count(calls, trace::Ending::failed, &trace::Event::ending), 2);
 }
 
 TEST(RunTrace, AnEmptyNameMeansNone) {

@@ -176,6 +176,25 @@ TEST(SimTrace, ACallThatNeverEndedIsOpenUntilTheEnd) {
   EXPECT_GE(calls[0].end, 3'000'000);
 }
 
+TEST(SimTrace, ALostRanksCallIsCutOffAndThoseOfOthersFail) {
+  sim::RunOptions options;
+  options.ranks = 3;
+  options.trace = true;
+  options.what_if.losses = {{1, 1e-3}};
+  const auto report = sim::run(options, [](int rank) {
+    init_process_group();
+    Tensor t = ones({64});
+    if (rank == 0) sim::compute(2e-3);
+    all_reduce(t);
+  });
+  const auto calls = events_of(report.trace, Kind::call);
+  ASSERT_EQ(calls.size(), 3u);
+  for (const auto& call : calls) {
+    EXPECT_EQ(call.ending, call.rank == 1 ? trace::Ending::cut_off : trace::Ending::failed);
+    if (call.rank == 1) EXPECT_EQ(call.end, 1'000'000'000) << "when it was lost";
+  }
+}
+
 TEST(SimTrace, TellsWhatWasFoundAndHowManyRanksANodeHas) {
   sim::RunOptions options;
   options.ranks = 2;

@@ -63,6 +63,14 @@ total 3 us of virtual time
 )");
 }
 
+TEST(Ascii, ACallThatFailedOrWasCutOffIsNotDone) {
+  Trace trace = shared_sum();
+  trace.events[0].ending = trace::Ending::cut_off;
+  trace.events[1].ending = trace::Ending::failed;
+  EXPECT_NE(to_ascii(trace, {.width = 60}).find("      3 us  ┗ cut off               ┗ failed\n"),
+            std::string::npos);
+}
+
 TEST(Ascii, ACallInSharedMemorySaysThatNothingIsSent) {
   EXPECT_EQ(to_ascii(shared_sum(), {.width = 60}), R"(shared sum, 2 ranks
 

@@ -67,6 +67,7 @@ TEST(ChromeJson, KeepsExtremeNumbersAndOddNames) {
     event.where = {"C:\\odd \"folder\"/früh.cpp", std::numeric_limits<int>::max()};
     event.offset = std::numeric_limits<std::int64_t>::min();
     event.in_shared_memory = kind == Kind::call;
+    if (kind == Kind::call) event.ending = trace::Ending::cut_off;
     odd.events.push_back(event);
   }
   expect_same(parse_chrome_json(to_chrome_json(odd), "here"), odd);
@@ -78,6 +79,22 @@ TEST(ChromeJson, ACallInSharedMemorySaysSoInItsName) {
             std::string::npos);
   trace.events.front().in_shared_memory = false;
   EXPECT_NE(to_chrome_json(trace).find("\"name\":\"all_reduce two_shot\""), std::string::npos);
+}
+
+TEST(ChromeJson, ACallThatFailedSaysSoInItsName) {
+  Trace trace = shared_sum();
+  trace.events.front().ending = trace::Ending::failed;
+  EXPECT_NE(to_chrome_json(trace).find("\"name\":\"all_reduce two_shot in shared memory, failed\""),
+            std::string::npos);
+}
+
+TEST(ChromeJson, AnEndingThatThereIsNotIsQuoted) {
+  Trace trace = shared_sum();
+  trace.events.front().ending = trace::Ending::failed;
+  std::string json = to_chrome_json(trace);
+  json.replace(json.find("\"ending\":\"failed\""), 17, "\"ending\":\"happy\"");
+  expect_error(Errc::invalid_argument, {"ending is \"happy\"", "done, failed, cut off"},
+               [&] { parse_chrome_json(json, "here"); });
 }
 
 TEST(ChromeJson, BytesThatAreNoUtf8AreReplaced) {

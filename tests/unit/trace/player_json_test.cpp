@@ -22,7 +22,7 @@ TEST(PlayerJson, OfAnExchangeIsThis) {
       R"("unit":"ps","duration":3000000,)"
       R"(
 "calls":[
-{"rank":0,"begin":0,"end":3000000,"name":"all_reduce","algorithm":"ring","where":"train.cpp:41","bytes":8192,"in_shared_memory":false,"group":0,"sequence":0}],
+{"rank":0,"begin":0,"end":3000000,"name":"all_reduce","algorithm":"ring","where":"train.cpp:41","bytes":8192,"in_shared_memory":false,"group":0,"sequence":0,"ending":"done"}],
 "messages":[
 {"id":1,"src":0,"dst":1,"begin":0,"arrive":null,"bytes":4096,"contributors":[0],"offset":0,"name":"","group":0,"sequence":0}],
 "reductions":[
@@ -53,6 +53,12 @@ TEST(PlayerJson, ACallInSharedMemoryIsMarked) {
   const Json json = Json::parse(to_player_json(shared_sum()));
   ASSERT_EQ(json["calls"].size(), 2u);
   EXPECT_EQ(json["calls"][0]["in_shared_memory"], true);
+}
+
+TEST(PlayerJson, ACallThatWasCutOffSaysSo) {
+  trace::Trace trace = shared_sum();
+  trace.events.front().ending = trace::Ending::cut_off;
+  EXPECT_EQ(Json::parse(to_player_json(trace))["calls"][0]["ending"], "cut off");
 }
 
 TEST(PlayerJson, AMessageArrivesWhenItsReceiveEnds) {

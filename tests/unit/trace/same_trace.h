@@ -47,6 +47,7 @@ inline void expect_same(const trace::Trace& got, const trace::Trace& wanted) {
     EXPECT_EQ(a.contributors, b.contributors);
     EXPECT_EQ(a.offset, b.offset);
     EXPECT_EQ(a.in_shared_memory, b.in_shared_memory);
+    EXPECT_EQ(a.ending, b.ending);
   }
 }
 

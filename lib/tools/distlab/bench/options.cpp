@@ -101,6 +101,8 @@ std::vector<std::string> algorithms_of(const BenchOptions& options, Collective c
 
 // Without a look at the GPU: this process is to start the ranks, and CUDA does not survive that.
 bool is_on_device(const std::string& backend) {
+  if (backend == "sim")
+    fail(Errc::invalid_argument, "--backend sim: bench measures real ranks; ./distlab sim simulates them");
   return backend != "auto" && dist::backend_named(backend).device != dist::DeviceType::cpu;
 }
 

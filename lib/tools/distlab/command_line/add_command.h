@@ -1,7 +1,6 @@
 // What the sources of the command line share. Only they include this, and with it CLI11.
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -31,14 +30,6 @@ inline void add_command(CLI::App& app, int& exit_code, const std::string& name, 
                         int (*run)()) {
   app.add_subcommand(name, help)->callback([&exit_code, run] { exit_code = run(); });
 }
-
-// Of numbers. CLI11's own name the largest double there is.
-inline const CLI::Validator positive(
-    [](const std::string& text) { return std::atof(text.c_str()) > 0 ? "" : text + " is not above 0"; },
-    "POSITIVE");
-// Also of unsigned ones: a minus would be taken, and wrap around.
-inline const CLI::Validator no_minus(
-    [](const std::string& text) { return text.starts_with('-') ? text + " is below 0" : ""; }, "");
 
 inline constexpr auto which_lab = "its number (1) or the beginning of its name";
 

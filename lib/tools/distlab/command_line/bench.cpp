@@ -1,5 +1,6 @@
 // distlab bench.
 #include "distlab/command_line/add_command.h"
+#include "distlab/command_line/values.h"
 
 namespace distlab {
 namespace {
@@ -25,7 +26,7 @@ void add_ddp_bench_command(CLI::App& bench, int& exit_code) {
       ->check(positive);
   command->add_option("--compare", options->compare, "pytorch: the same by it, in turn, and the ratio");
   command->add_option("--json", options->json, "write the rows to this file, - for standard output");
-  command->add_option("--plot", options->plot, "draw images a second into this SVG file");
+  command->add_option("--plot", options->plot, "draw images a second into this SVG file")->check(a_file);
   command->footer(ddp_notes);
 }
 
@@ -49,14 +50,15 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_command(app, exit_code, "bench", "How fast is a collective here? In a release build", run_bench);
   command->add_option("collective", options->what, "all_reduce, broadcast, ..., send_recv");
-  command->add_option("-n,--nproc", options->ranks, "ranks; one a core when left out, two at least");
-  command->add_option("--min", options->min, "smallest size: 4, 4KiB")->transform(CLI::AsSizeValue(false));
-  command->add_option("--max", options->max, "largest size: 64MiB")->transform(CLI::AsSizeValue(false));
+  command->add_option("-n,--nproc", options->ranks, "ranks; one a core when left out, two at least")
+      ->check(positive);
+  command->add_option("--min", options->min, "smallest size: 4, 4KiB")->transform(a_size);
+  command->add_option("--max", options->max, "largest size: 64MiB")->transform(a_size);
   command->add_option("--factor", options->factor, "from one size to the next: 4");
   command->add_option("--dtype", options->dtype, "f32; f16, bf16, f64, u8, i8, i32, i64, bool");
   command->add_option("--op", options->op, "sum; avg, product, min, max, band, bor, bxor");
   command->add_option("--root", options->root, "rank 0");
-  command->add_option("--backend", options->backend, "auto; host, mpi; on GPUs: cuda, nccl");
+  command->add_option("--backend", options->backend, "auto when left out; on GPUs: cuda, nccl");
   command->add_option("-a,--algorithm", options->algorithm,
                       "this one, as ring; the library's choice if left out");
   command->add_flag("--all-algorithms", options->all_algorithms, "a row for each");
@@ -67,11 +69,11 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_flag("--foreign", options->foreign, "tensors over malloc'ed memory (Tensor::from_blob)");
   command->add_flag("--hot", options->hot, "the same buffers in every call: what caches make of it");
   command->add_option("--json", options->json, "write the rows to this file, - for standard output");
-  command->add_option("--plot", options->plot, "draw the times into this SVG file");
+  command->add_option("--plot", options->plot, "draw the times into this SVG file")->check(a_file);
   command
       ->add_option("--explain", options->explain,
                    "SIZE: what each algorithm would cost here, and which one wins; measures nothing")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(a_size);
   command->add_flag("--calibrate", options->calibrate,
                     "measure what messages, sums and shared memory cost here, and keep it");
   command->footer(bench_notes);

@@ -1,5 +1,6 @@
 // The commands of an instructor.
 #include "distlab/command_line/add_command.h"
+#include "distlab/command_line/values.h"
 
 namespace distlab {
 namespace {

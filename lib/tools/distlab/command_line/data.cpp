@@ -1,5 +1,6 @@
 // distlab data.
 #include "distlab/command_line/add_command.h"
+#include "distlab/command_line/values.h"
 
 namespace distlab {
 

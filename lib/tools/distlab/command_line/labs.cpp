@@ -1,17 +1,19 @@
 // The commands of a learner.
 #include "distlab/command_line/add_command.h"
+#include "distlab/command_line/values.h"
 
 namespace distlab {
 namespace {
 
 void add_result_options(CLI::App& grade, ResultFiles& files) {
-  grade.add_option("--json", files.json,
-                   "write the result to this file as well: for programs; all labs: an array");
-  grade.add_option("--junit", files.junit, "... as JUnit XML, for CI systems; a testsuite for each lab");
-  grade.add_option("--gradescope", files.gradescope,
-                   "... as Gradescope's results.json, after each test; one lab only");
-  grade.add_option("--markdown", files.markdown, "... as Markdown, for people");
-  grade.add_option("--csv", files.csv, "... as CSV, for spreadsheets; a row for each test");
+  const auto add = [&](const std::string& name, std::filesystem::path& file, const std::string& help) {
+    grade.add_option(name, file, help)->check(a_file);
+  };
+  add("--json", files.json, "write the result to this file as well: for programs; all labs: an array");
+  add("--junit", files.junit, "... as JUnit XML, for CI systems; a testsuite for each lab");
+  add("--gradescope", files.gradescope, "... as Gradescope's results.json, after each test; one lab only");
+  add("--markdown", files.markdown, "... as Markdown, for people");
+  add("--csv", files.csv, "... as CSV, for spreadsheets; a row for each test");
 }
 
 void add_loop_commands(CLI::App& app, int& exit_code) {
@@ -93,7 +95,8 @@ void add_file_commands(CLI::App& app, int& exit_code) {
   const auto submit =
       add_command(app, exit_code, "submit", "Pack the file to hand in, once it compiles", submit_lab);
   submit.app->add_option("lab", submit.options->lab, which_lab)->required();
-  submit.app->add_option("-o,--output", submit.options->output, "the zip file; lab_NN.zip when left out");
+  submit.app->add_option("-o,--output", submit.options->output, "the zip file; lab_NN.zip when left out")
+      ->check(a_file);
 
   const auto reset = add_command(app, exit_code, "reset", "Begin a lab anew; your file is kept", reset_lab);
   reset.app->add_option("lab", reset.options->lab, which_lab)->required();

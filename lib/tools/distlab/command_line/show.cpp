@@ -1,5 +1,6 @@
 // distlab show.
 #include "distlab/command_line/add_command.h"
+#include "distlab/command_line/values.h"
 
 namespace distlab {
 
@@ -7,8 +8,9 @@ void add_show_command(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_command(
       app, exit_code, "show", "For lectures: a ring, a deadlock, overlap, ... as they run", show_scene);
   command->add_option("scene", options->scene, "ring, tree, ...; all are listed when left out");
-  command->add_option("--html", options->html, "write a page that plays it in any browser");
-  command->add_option("--trace", options->trace, "write the events to this file, for ./distlab trace");
+  command->add_option("--html", options->html, "write a page that plays it in any browser")->check(a_file);
+  command->add_option("--trace", options->trace, "write the events to this file, for ./distlab trace")
+      ->check(a_file);
 }
 
 }  // namespace distlab

@@ -1,5 +1,6 @@
 // distlab sim.
 #include "distlab/command_line/add_command.h"
+#include "distlab/command_line/values.h"
 
 namespace distlab {
 namespace {
@@ -35,14 +36,15 @@ void add_sim_command(CLI::App& app, int& exit_code) {
   command->add_flag("--solution", options->solution, "of a lab: run the solution");
   command->add_option("-a,--algorithm", options->algorithms, "ring,tree,...; all there are when left out")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(not_empty);
   command->add_option("-n,--ranks", options->ranks, "how many ranks, or several: 4,64,1024")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("-b,--bytes", options->bytes, "bytes a rank, or several: 8,1MiB")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(a_size);
   command->add_option("--sweep", options->sweep, "ranges of both: ranks=2..4096,bytes=8..64MiB (doubling)");
   command->add_option("-t,--topology", options->topology,
                       "laptop, 10gbe, dgx-a100-hdr, dgx-h100-ndr, summit, or a JSON file");
@@ -60,13 +62,16 @@ void add_sim_command(CLI::App& app, int& exit_code) {
                       "of a program: another schedule, as 17, or as --explore names it");
   command->add_option("--explore", options->explore,
                       "of a program: so many schedules, until one goes wrong; all: every one");
-  command->add_option("--trace", options->trace, "write the events to this file, for ./distlab trace");
+  command->add_option("--trace", options->trace, "write the events to this file, for ./distlab trace")
+      ->check(a_file);
   command->add_flag("--links", options->links, "name the links that carried most");
-  command->add_option("--plot", options->plot, "draw the times into this SVG file");
+  command->add_option("--plot", options->plot, "draw the times into this SVG file")->check(a_file);
   command->add_option("--json", options->json, "write the results to this file, - for standard output");
-  command->add_flag(
+  const auto others = command->get_options([](const CLI::Option* of) { return of->get_name() != "--help"; });
+  auto* headline = command->add_flag(
       "--headline", options->headline,
       "ring and tree at 24,576 GPUs, as the course notes compare them (the ring takes many minutes)");
+  for (auto* other : others) headline->excludes(other);
   command->footer(sim_examples);
 }
 

@@ -1,5 +1,6 @@
 // distlab trace.
 #include "distlab/command_line/add_command.h"
+#include "distlab/command_line/values.h"
 
 namespace distlab {
 
@@ -16,10 +17,13 @@ void add_trace_command(CLI::App& app, int& exit_code) {
           "--format", options->format,
           "ascii: a picture (the default); chrome: for https://ui.perfetto.dev; player: for the animation")
       ->check(CLI::IsMember({"ascii", "chrome", "player"}));
-  command->add_option("-o,--output", options->output,
-                      "write to this file; of a lab: keep the trace, for Perfetto");
-  command->add_option("--html", options->html,
-                      "write a page that plays it, for any browser, and nothing else");
+  command
+      ->add_option("-o,--output", options->output,
+                   "write to this file; of a lab: keep the trace, for Perfetto")
+      ->check(a_file);
+  command
+      ->add_option("--html", options->html, "write a page that plays it, for any browser, and nothing else")
+      ->check(a_file);
   command->add_option("--width", options->width, "columns of the picture")->check(CLI::Range(40, 1000));
   command->add_flag("--ascii", options->ascii, "no line drawing characters");
   command->add_option("--test", options->test, "of a lab: this test");

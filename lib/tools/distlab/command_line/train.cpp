@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "distlab/command_line/add_command.h"
+#include "distlab/command_line/values.h"
 #include "distlab/train/scheme.h"
 
 namespace distlab {
@@ -45,12 +46,13 @@ void add_train_command(CLI::App& app, int& exit_code) {
       ->add_option(
           "--nproc", options->ranks,
           "ranks, or threads of --scheme dp; two, or the one that --scheme single has, when left out")
-      ->check(positive);
+      ->check(positive)
+      ->check(CLI::Range(1, 1024));
   command->add_option("--scheme", options->scheme, scheme_help())->check(CLI::IsMember(scheme_names()));
   command
       ->add_option("--device", options->device, "cpu (the default) or cuda: a GPU for each rank, or shared")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command->add_option("--backend", options->backend, "auto (the default), host, cuda, nccl, mpi");
+  command->add_option("--backend", options->backend, "auto when left out")->check(a_backend);
   command->add_option("--epochs", options->epochs, "2 when left out")->check(no_minus);
   command->add_option("--batch-size", options->batch_size, "of each rank or thread; 64 when left out")
       ->check(positive);
@@ -69,7 +71,8 @@ void add_train_command(CLI::App& app, int& exit_code) {
       ->check(positive);
   command->add_option("--lr", options->lr, "learning rate; 0.02 when left out")->check(no_minus);
   command->add_option("--seed", options->seed, "of the first weights and of the order")->check(no_minus);
-  command->add_option("--checkpoint", options->checkpoint, "written after each epoch (safetensors)");
+  command->add_option("--checkpoint", options->checkpoint, "written after each epoch (safetensors)")
+      ->check(a_file);
   command->add_flag("--resume", options->resume, "go on from the checkpoint, if it is there");
   command->add_option("--plot", options->plot, "a folder for the loss and the step times as SVG");
   command->footer(train_notes);

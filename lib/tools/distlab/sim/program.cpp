@@ -10,6 +10,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/group/environment.h"
+#include "dist/launch/simulate.h"
 #include "dist/launch/spawn_simulated.h"
 #include "dist/sim/topology_file.h"
 
@@ -83,7 +84,11 @@ int simulate_program(const SimOptions& options, const std::string& program) {
   const std::string variable = setting(options, report.path());
   // What makes no sense is said here, not by the program.
   const auto asked = dist::simulation_asked([&](const std::string&) { return std::optional(variable); });
-  dist::sim::load_topology(asked->options.topology);
+  const auto topology = dist::sim::load_topology(asked->options.topology);
+  if (asked->ranks > 0) {
+    dist::sim::check_ranks(asked->ranks, topology);
+    asked->options.what_if.check(asked->ranks);
+  }
   setenv("DIST_SIM", variable.c_str(), 1);
   if (!options.trace.empty()) setenv("DIST_TRACE", options.trace.c_str(), 1);
   std::vector<std::string> argv{program};
@@ -92,7 +97,9 @@ int simulate_program(const SimOptions& options, const std::string& program) {
   unsetenv("DIST_SIM");
   if (const auto how = ended_by_signal(code); !how.empty())
     fmt::print(stderr, "distlab: {} {}\n", program, how);
-  else if (code == 0 && report.is_empty())
+  else if (report.is_empty() && code != 0)
+    fmt::print(stderr, "distlab: {} ended with exit code {} before a simulation was over\n", program, code);
+  else if (report.is_empty())
     fmt::print(stderr,
                "distlab: {} never called dist::spawn(), or one of its ranks called exit(), so nothing was "
                "simulated; it must start its ranks with dist::spawn(n, rank_main)\n",

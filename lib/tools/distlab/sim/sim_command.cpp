@@ -16,6 +16,7 @@
 #include "distlab/plot.h"
 #include "distlab/sim/results.h"
 #include "distlab/sim/sweep.h"
+#include "distlab/wrong_usage.h"
 
 namespace distlab {
 namespace {
@@ -206,9 +207,7 @@ int run_simulation(const SimOptions& options) try {
     return simulate_collectives(options, *collective);
   return simulate_lab(options);
 } catch (const dist::Error& error) {
-  if (error.code() != dist::Errc::invalid_argument) throw;
-  fmt::print(stderr, "distlab: {}\n", error.what());
-  return exit_usage;
+  return wrong_usage(error);
 }
 
 }  // namespace distlab

@@ -1,11 +1,10 @@
 #include "distlab/sim/sweep.h"
 
-#include <algorithm>
-#include <charconv>
-#include <limits>
 #include <string_view>
 
 #include "dist/core/fail.h"
+
+#include "distlab/size_text.h"
 
 namespace distlab {
 namespace {
@@ -17,23 +16,12 @@ namespace {
       part, why);
 }
 
-// "64", "64KiB"; as in --bytes, kb and k mean KiB.
 std::uint64_t number(std::string_view text, std::string_view part) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) refuse(part, "a number is missing");
-  std::string unit(end, text.data() + text.size());
-  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
-  constexpr std::string_view prefixes = "kmgt";
-  int shift = 0;
-  if (!unit.empty() && prefixes.find(unit[0]) != prefixes.npos) {
-    shift = 10 * (static_cast<int>(prefixes.find(unit[0])) + 1);
-    unit.erase(0, 1);
+  try {
+    return bytes_of(text);
+  } catch (const dist::Error& error) {
+    refuse(part, error.what());
   }
-  if (!(unit.empty() || unit == "b" || (unit == "ib" && shift > 0))) refuse(part, "that is no unit");
-  if (value > std::uint64_t(std::numeric_limits<std::int64_t>::max()) >> shift)
-    refuse(part, "that is too large");
-  return value << shift;
 }
 
 // "8", or "8..64MiB".

@@ -35,10 +35,6 @@ Datasets load_datasets(const TrainOptions& options) {
     return {.train = mnist(folder, data::Split::train, options.samples, "--samples"),
             .test = mnist(folder, data::Split::test, options.test_samples, "--test-samples")};
   }
-  if (options.data != "digits")
-    dist::fail(dist::Errc::invalid_argument, "there are no data \"{}\": digits or mnist", options.data);
-  if (!options.folder.empty())
-    dist::fail(dist::Errc::invalid_argument, "--dir is where MNIST lies: it needs --data mnist");
   constexpr std::int64_t train_size = 12'000, test_size = 2'000;
   constexpr std::uint64_t train_collection = 1, test_collection = 2;
   return {.train = digits(options.samples > 0 ? options.samples : train_size, train_collection),

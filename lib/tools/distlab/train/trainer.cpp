@@ -95,8 +95,6 @@ RunSettings Trainer::settings(int epochs_done) const {
 
 // All ranks read the file: it lies where all can.
 void Trainer::resume() {
-  if (options_.checkpoint.empty())
-    dist::fail(dist::Errc::invalid_argument, "--resume needs the --checkpoint FILE to go on from");
   if (!std::filesystem::exists(options_.checkpoint)) {
     narrator_.say(fmt::format("{} is not there yet: training begins", options_.checkpoint.string()));
     return;

@@ -48,6 +48,8 @@ export function rankLines(rank: number, state: State, timeline: Timeline): strin
   const lines = [`rank ${rank}: ${state.doing[rank]}`, heldText(rank, state, act)];
   const call = timeline.trace.calls.findLast(({rank: of, begin, end}) => of === rank && begin <= state.time && state.time <= end);
   if (call) lines.push(`in ${call.name}${call.algorithm ? ` by ${call.algorithm}` : ''}${call.where ? ` at ${call.where}` : ''}`);
+  if (call?.ending === 'failed') lines.push('it ended with an error');
+  if (call?.ending === 'cut off') lines.push('it never ended: the rank was gone first');
   if (call?.in_shared_memory) lines.push('by shared memory: the ranks read and write each other, nothing is sent');
   if (stuck) lines.push(`${stuck.doing}, waits for ${rankWords(stuck.waits_for)}`);
   return lines;

@@ -11,6 +11,7 @@ export interface Call {
   in_shared_memory: boolean;
   group: number;
   sequence: number;
+  ending: 'done' | 'failed' | 'cut off';
 }
 
 export interface Message {

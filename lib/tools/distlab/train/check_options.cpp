@@ -1,0 +1,26 @@
+#include "distlab/train/check_options.h"
+
+#include <cmath>
+
+#include "dist/core/fail.h"
+
+#include "distlab/train/scheme.h"
+
+namespace distlab {
+
+void check(const TrainOptions& options) {
+  using dist::Errc, dist::fail;
+  const auto& scheme = scheme_named(options.scheme);
+  if (scheme.workers == Workers::one && options.ranks > 1)
+    fail(Errc::invalid_argument, "--scheme {} is for one rank, not for {}: --scheme ddp is for several",
+         scheme.name, options.ranks);
+  if (!std::isfinite(options.lr)) fail(Errc::invalid_argument, "--lr is {}; it is a number", options.lr);
+  if (options.data != "digits" && options.data != "mnist")
+    fail(Errc::invalid_argument, "there are no data \"{}\": digits or mnist", options.data);
+  if (options.data != "mnist" && !options.folder.empty())
+    fail(Errc::invalid_argument, "--dir is where MNIST lies: it needs --data mnist");
+  if (options.resume && options.checkpoint.empty())
+    fail(Errc::invalid_argument, "--resume needs the --checkpoint FILE to go on from");
+}
+
+}  // namespace distlab

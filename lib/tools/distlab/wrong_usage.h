@@ -1,0 +1,12 @@
+// What makes no sense on the command line, found by the command itself.
+#pragma once
+
+#include "dist/core/error.h"
+
+namespace distlab {
+
+// While `error` is being handled: says Error{invalid_argument} and returns exit_usage, throws any other
+// again.
+int wrong_usage(const dist::Error& error);
+
+}  // namespace distlab
