@@ -47,6 +47,14 @@ bool want_the_same(const Spot& a, const Spot& b) {
   return std::ranges::any_of(all_algorithms, [&](Algorithm one) { return a.is_good(one) && b.is_good(one); });
 }
 
+// Nothing takes any time there, whoever counts.
+Spot spot_of_equals() {
+  Machine machine;
+  machine.gpus = 8;
+  machine.within.beta = machine.between.beta = 1e-9;
+  return {machine, 0, {}};
+}
+
 // A small and a large size that are clear and want different algorithms. Machines that have none are drawn
 // again.
 std::pair<Spot, Spot> pair_of_spots(judge::Random& random, const std::function<Machine()>& draw) {
@@ -124,6 +132,19 @@ void expect_choices(judge::Random& random, const std::vector<std::function<Machi
         spots[i].of(got[i]) * 1e6);
     return;
   }
+}
+
+void expect_the_first_of_equals() {
+  const Spot spot = spot_of_equals();
+  const int number = judge::ask("choose", Json::array({to_json(spot)})).at(0);
+  if (number == static_cast<int>(Algorithm::ring)) return;
+  misconception(
+      "last_of_equals",
+      "of algorithms that take equally long, the first in all_algorithms is to be chosen: all ranks "
+      "have to choose alike");
+  ADD_FAILURE() << fmt::format(
+      "choose: {} bytes, {}: all six take 0 s; expected the first of them, ring; it returned the number {}",
+      spot.bytes, spot.machine.text(), number);
 }
 
 }  // namespace lab12

@@ -82,6 +82,8 @@ void expect_traffic(Algorithm algorithm, const std::vector<int>& ranks, std::int
 // Of each machine two sizes that want different algorithms; what is chosen is at most 5 % slower than the
 // best.
 void expect_choices(judge::Random& random, const std::vector<std::function<Machine()>>& machines);
+// Of algorithms that take the same time.
+void expect_the_first_of_equals();
 
 // ---------------------------------------------------------------------------- step 4: the hierarchical one
 

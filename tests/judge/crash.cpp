@@ -1,5 +1,7 @@
 #include "judge/crash.h"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <sstream>
@@ -52,6 +54,14 @@ std::string_view broken_rule(std::string_view printed) {
   return printed.substr(begin + before.size(), end - begin - before.size());
 }
 
+// As the C library says it, in whatever function it notices: "free(): invalid pointer".
+bool has_broken_the_heap(std::string_view printed) {
+  constexpr std::array signs{
+      "free(): ", "malloc(): ", "realloc(): ", "munmap_chunk(): ", "corrupt", "double free"};
+  return std::ranges::any_of(signs,
+                             [&](std::string_view sign) { return printed.find(sign) != printed.npos; });
+}
+
 std::string abort_in_words(std::string_view printed) {
   const auto rule = broken_rule(printed);
   const auto has = [&](std::string_view part) { return rule.find(part) != rule.npos; };
@@ -60,7 +70,10 @@ std::string abort_in_words(std::string_view printed) {
   if (has("empty()")) return "front() or back() of what is empty";
   if (has("_M_is_engaged") || has("has_value()")) return "the value of a std::optional that has none";
   if (!rule.empty()) return fmt::format("the standard library asks for {}", rule);
-  return "something called abort(), or broke the heap";
+  if (has_broken_the_heap(printed))
+    return "the heap is broken: something was written behind the end of what was allocated, or freed twice; "
+           "that may have happened before";
+  return "something called abort()";
 }
 
 std::string cause(int signal, std::uint64_t address, const std::vector<std::string>& places,
@@ -85,10 +98,11 @@ std::string cause(int signal, std::uint64_t address, const std::vector<std::stri
 std::string crash_in_words(const std::string& program, const Json& told, const std::string& printed) {
   if (!told.is_object() || !told.value("frames", Json()).is_array()) return "";
   const auto places = places_of(fs::canonical(program), told["frames"]);
-  if (places.empty()) return "";
-  return fmt::format(
-      "at {}: {}", places.front(),
-      cause(told.value("signal", 0), told.value("address", std::uint64_t{0}), places, printed));
+  const int signal = told.value("signal", 0);
+  if (places.empty())
+    return signal == SIGABRT && has_broken_the_heap(printed) ? "because " + abort_in_words(printed) : "";
+  return fmt::format("at {}: {}", places.front(),
+                     cause(signal, told.value("address", std::uint64_t{0}), places, printed));
 }
 
 }  // namespace judge

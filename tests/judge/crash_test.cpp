@@ -1,5 +1,6 @@
 // Processes that crash, and what their authors are told. They are this very program (judge_test.cpp).
 #include <chrono>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ Json crash(const Json& task) {
     return *nothing;
   }
   if (how == "abort") std::abort();
+  if (how == "heap") {
+    char* volatile block = static_cast<char*>(std::malloc(64));
+    std::free(block + 16);
+  }
   return judge::attempt([&]() -> Json {
     dist::init_process_group();
     auto four = dist::zeros({4});
@@ -80,7 +85,9 @@ TEST(Crash, is_told_with_its_line_and_cause) {
       {"division", "an integer is divided by zero"},
       {"recursion", "the stack is used up: a function calls itself without end"},
       {"null", "a null pointer is used"},
-      {"abort", "something called abort()"}};
+      {"abort", "something called abort()"},
+      {"heap", "crash_test.cpp:"},
+      {"heap", "the heap is broken"}};
   for (const auto& [how, told] : causes) {
     const auto said = end_of(how);
     EXPECT_NE(said.find(told), said.npos) << how << ": " << said;

@@ -135,10 +135,11 @@ Activity FlightRecorder::activity() const {
   return {fmt::format("in no operation; the last, {}, {}", last.what(), name(last.state)), now - last.ended};
 }
 
-FlightRecord::Time FlightRecorder::issued_at(std::uint64_t id) const {
+std::optional<FlightRecord> FlightRecorder::find(std::uint64_t id) const {
   const std::lock_guard lock(lock_);
   const Entry* const entry = find_locked(id);
-  return entry ? clock_.time_of(entry->issued, clock_.read()) : FlightRecord::Time{};
+  if (entry == nullptr) return std::nullopt;
+  return record_of(*entry, clock_.read());
 }
 
 std::vector<FlightRecord> FlightRecorder::stood_in() const {

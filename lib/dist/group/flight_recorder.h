@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,8 +94,8 @@ class FlightRecorder {
   std::map<std::uint32_t, Group> groups() const;
   bool knows_all_open() const;  // no entry was overwritten before its operation had ended
   Activity activity() const;
-  FlightRecord::Time issued_at(std::uint64_t id) const;  // the beginning of time when it was overwritten
-  std::vector<FlightRecord> stood_in() const;            // the calls in which threads stand still
+  std::optional<FlightRecord> find(std::uint64_t id) const;  // nothing when it was overwritten
+  std::vector<FlightRecord> stood_in() const;                // the calls in which threads stand still
 
  private:
   struct Entry {

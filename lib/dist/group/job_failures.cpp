@@ -43,7 +43,8 @@ std::string JobState::ask_others(std::uint64_t record, const Error& error) {
   const bool all_compared = is_mismatch && settings.debug == DebugLevel::detail;
   const bool is_told = (all_compared || !is_mismatch) && check::without_finding(error.what()) != error.what();
   if (!watchdog || is_told || (!is_timeout && !is_mismatch)) return {};
-  const auto answer = watchdog->ask(log->recorder.issued_at(record), patience);
+  const auto entry = log->recorder.find(record);
+  const auto answer = watchdog->ask(entry ? entry->issued : FlightRecord::Time{}, patience);
   if (answer.pictures.empty()) return {};
   const Scene scene{answer.pictures, job.rank, record, answer.settled(job.rank, record)};
   std::string text = is_timeout ? "; meanwhile " + answer.others(job.rank) : "";

@@ -1,23 +1,11 @@
 #include "dist/group/work_watch.h"
 
 #include <exception>
-#include <optional>
 
 #include "dist/core/log.h"
 #include "dist/group/group_state.h"
 
 namespace dist {
-namespace {
-
-// None: overwritten.
-std::optional<FlightRecord> find(const FlightRecorder& recorder, std::uint64_t id) {
-  for (const FlightRecord& record : recorder.snapshot())
-    if (record.id == id) return record;
-  return std::nullopt;
-}
-
-}  // namespace
-
 CallNote::CallNote(const GroupState& group, const Operation& operation)
     : kind(operation.kind),
       dtype(operation.dtype()),
@@ -36,13 +24,13 @@ void WorkWatch::waiting(const CallNote& call, bool yes) { log_->recorder.waiting
 
 void WorkWatch::note_failure(std::uint64_t record) {
   silent_ = true;
-  if (const auto entry = find(log_->recorder, record); !entry || entry->blocks) heard_ = true;
+  if (const auto entry = log_->recorder.find(record); !entry || entry->blocks) heard_ = true;
 }
 
 void WorkWatch::never_waited(const CallNote& call) {
   if (std::uncaught_exceptions() > 0 || heard_) return;
   if (!silent_) return log(LogLevel::warn, "{}", dropped_work(call).line());
-  const auto entry = find(log_->recorder, call.record);
+  const auto entry = log_->recorder.find(call.record);
   if (!entry || entry->state != RecordState::failed || heard_.exchange(true)) return;
   log(LogLevel::warn, "{}; its Work was dropped: wait() would have thrown this", entry->error);
 }

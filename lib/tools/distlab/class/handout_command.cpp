@@ -129,6 +129,7 @@ class Draft {
 }  // namespace
 
 int make_handout(const HandoutOptions& options) {
+  workspace();  // says so where there is none
   const auto tree = fs::absolute(options.output.empty() ? fs::path("distlab_handout") : options.output);
   if (fs::exists(fs::symlink_status(tree))) {
     fmt::print(stderr, "{} is there already; choose another -o, or remove it\n", tree.string());

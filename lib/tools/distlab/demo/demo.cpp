@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/error.h"
+
 #include "distlab/commands.h"
 #include "distlab/terminal.h"
 
@@ -31,7 +33,11 @@ constexpr std::array scenes{
     Scene{"A lab, graded: as it stands, and solved", "demo/lab.cpp", demo::grade_a_lab},
 };
 
-// False when the scene failed; it has been said why.
+void say_why(const char* what, const std::exception& error) {
+  fmt::print("   {} {}\n", styled(Style::bad, what), error.what());
+}
+
+// False when the scene failed; it has been said why. What this machine lacks is no failure.
 bool play(int number, const Scene& scene) {
   fmt::print("{}  {}\n", styled(Style::bold, fmt::format("{}  {}", number, scene.title)),
              styled(Style::dim, scene.source));
@@ -40,8 +46,11 @@ bool play(int number, const Scene& scene) {
   try {
     scene.play();
     played = true;
+  } catch (const dist::Error& error) {
+    played = error.code() == dist::Errc::unsupported;
+    say_why(played ? "left out:" : "failed:", error);
   } catch (const std::exception& error) {
-    fmt::print("   {} {}\n", styled(Style::bad, "failed:"), error.what());
+    say_why("failed:", error);
   }
   fmt::print("\n");
   std::fflush(stdout);
