@@ -1,5 +1,5 @@
 // CostModel: what messages, sums and copies cost on a machine, as six figures, and the segment that suits
-// them. The algorithms' formulas (formulas.h) are functions of them.
+// them; for ranks on several nodes four more. The algorithms' formulas (formulas.h) are functions of them.
 #pragma once
 
 #include "dist/collectives/segments.h"
@@ -19,6 +19,12 @@ struct CostModel {
   double segment =
       default_segment_bytes;  // bytes (segments.h): their time is some ten times alpha + overhead
 
+  // Where ranks are on several nodes, alpha, beta and overhead are those between nodes, and these within one:
+  double near_alpha = 1.5e-6;
+  double near_beta = 2e-10;
+  double near_overhead = 0.5e-6;
+  double cards = 1;  // network cards of a node: its ranks share them
+
   // Seconds that a message holds its ports; until it has arrived; of a sum.
   double port(double bytes) const { return overhead + beta * bytes; }
   double message(double bytes) const { return port(bytes) + alpha; }
@@ -26,6 +32,14 @@ struct CostModel {
 
   friend bool operator==(const CostModel&, const CostModel&) = default;
 };
+
+// The same machine for ranks that are all as far from each other as those on different nodes.
+inline constexpr CostModel all_far(CostModel model) {
+  model.near_alpha = model.alpha;
+  model.near_beta = model.beta;
+  model.near_overhead = model.overhead;
+  return model;
+}
 
 // Ranks that send over TCP, as on different machines with 10 Gb/s Ethernet (the figures of topology 10gbe).
 inline constexpr CostModel tcp_costs() {

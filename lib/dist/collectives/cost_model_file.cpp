@@ -24,10 +24,17 @@ struct Figure {
   double unit;  // in seconds, or bytes
 };
 constexpr std::array figures{
-    Figure{"alpha_us", &CostModel::alpha, 1e-6},          Figure{"beta_ns_per_byte", &CostModel::beta, 1e-9},
-    Figure{"gamma_ns_per_byte", &CostModel::gamma, 1e-9}, Figure{"overhead_us", &CostModel::overhead, 1e-6},
-    Figure{"handshake_us", &CostModel::handshake, 1e-6},  Figure{"copy_ns_per_byte", &CostModel::copy, 1e-9},
+    Figure{"alpha_us", &CostModel::alpha, 1e-6},
+    Figure{"beta_ns_per_byte", &CostModel::beta, 1e-9},
+    Figure{"gamma_ns_per_byte", &CostModel::gamma, 1e-9},
+    Figure{"overhead_us", &CostModel::overhead, 1e-6},
+    Figure{"handshake_us", &CostModel::handshake, 1e-6},
+    Figure{"copy_ns_per_byte", &CostModel::copy, 1e-9},
     Figure{"segment_kib", &CostModel::segment, 1024},
+    Figure{"near_alpha_us", &CostModel::near_alpha, 1e-6},
+    Figure{"near_beta_ns_per_byte", &CostModel::near_beta, 1e-9},
+    Figure{"near_overhead_us", &CostModel::near_overhead, 1e-6},
+    Figure{"cards", &CostModel::cards, 1},
 };
 
 constexpr double least_segment = 1024, most_segment = 1 << 30;
@@ -67,7 +74,13 @@ std::optional<CostModel> load_cost_model(const fs::path& path, const CostModel& 
 }
 
 KnownCosts known_costs(bool by_tcp) {
-  const CostModel unmeasured = round_figures(by_tcp);
+  CostModel unmeasured = round_figures(by_tcp);
+  if (by_tcp) {  // within a node they share memory
+    const CostModel near = known_costs(false).model;
+    unmeasured.near_alpha = near.alpha;
+    unmeasured.near_beta = near.beta;
+    unmeasured.near_overhead = near.overhead;
+  }
   const fs::path path = cost_model_path(by_tcp);
   if (const auto measured = load_cost_model(path, unmeasured)) return {*measured, path};
   return {unmeasured, {}};

@@ -3,7 +3,8 @@
 //
 // For two ranks or more. `bytes`: S of the header. Where a header says "at most" or "about", so does its
 // function. Copies within a rank's own memory count (c S, c: CostModel::copy) where an algorithm copies all
-// of its data and others need not.
+// of its data and others need not. On several nodes messages within one take less time than those between,
+// and those that its ranks send out at once share its network cards: there the functions are estimates.
 #pragma once
 
 #include "dist/collectives/cost_model.h"
@@ -37,9 +38,12 @@ double naive_exchange_all_reduce(Model m, At at, double bytes);
 double flat_scatter(Model m, At at, double bytes);      // and gather
 double binomial_scatter(Model m, At at, double bytes);  // and gather
 
-double ring_all_gather(Model m, At at, double bytes);      // and pairwise, and pairwise all_to_all
-double bruck_all_gather(Model m, At at, double bytes);     // and recursive doubling
-double ring_reduce_scatter(Model m, At at, double bytes);  // and pairwise
+double ring_all_gather(Model m, At at, double bytes);
+double pairwise_all_gather(Model m, At at, double bytes);  // and all_to_all
+double bruck_all_gather(Model m, At at, double bytes);
+double recursive_doubling_all_gather(Model m, At at, double bytes);
+double ring_reduce_scatter(Model m, At at, double bytes);
+double pairwise_reduce_scatter(Model m, At at, double bytes);
 double halving_reduce_scatter(Model m, At at, double bytes);
 double bruck_all_to_all(Model m, At at, double bytes);
 

@@ -133,6 +133,11 @@ bool JobState::sends_by_tcp() const {
   return settings.transport == "tcp" || nodes_of(Members::everybody(job.world_size)) > 1;
 }
 
+CostModel JobState::costs_here() const {
+  const CostModel model = known_costs(sends_by_tcp()).model;
+  return settings.transport == "tcp" ? all_far(model) : model;
+}
+
 void JobState::agree_with_others(GroupState& world, const InitOptions& options) {
   const ControlCall call{"init_process_group", options.where, job.timeout};
   const bool is_virtual = context.virtual_world != nullptr;
@@ -146,7 +151,7 @@ void JobState::agree_with_others(GroupState& world, const InitOptions& options) 
   const ControlMessage mine{
       fmt::format("init_process_group(backend {}{})", world.identity.backend, named), options.where.str(),
       fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
-                  is_auto ? found().str() : "", is_virtual ? "" : to_json(known_costs(sends_by_tcp()).model)),
+                  is_auto ? found().str() : "", is_virtual ? "" : to_json(costs_here())),
       options.where};
   // The mismatch check needs all ranks: one that asks for it is enough.
   const auto exchanged = exchange(world, call, mine);

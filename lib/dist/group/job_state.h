@@ -94,7 +94,8 @@ class JobState : public std::enable_shared_from_this<JobState> {
   void join_virtually(const InitOptions& options);
   void connect();
   int nodes_of(const Members& members) const;
-  bool sends_by_tcp() const;  // some of its messages
+  bool sends_by_tcp() const;     // some of its messages
+  CostModel costs_here() const;  // as this machine knows them
   void agree_with_others(GroupState& world, const InitOptions& options);
   std::shared_ptr<GroupState> make_group(GroupState::Identity identity);  // without its backend
   void give_backend(GroupState& group, std::shared_ptr<void> split_off);

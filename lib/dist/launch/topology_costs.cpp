@@ -1,5 +1,7 @@
 #include "dist/launch/topology_costs.h"
 
+#include <algorithm>
+
 #include "dist/sim/time.h"
 
 namespace dist::sim {
@@ -12,6 +14,11 @@ CostModel costs_of(const Topology& topology, int ranks) {
   model.overhead = to_seconds(cost.overhead);
   model.alpha = to_seconds(cost.latency);
   model.beta = cost.ps_per_byte * 1e-12;
+  const Cost inside = topology.cost_inside();
+  model.near_overhead = to_seconds(inside.overhead);
+  model.near_alpha = to_seconds(inside.latency);
+  model.near_beta = inside.ps_per_byte * 1e-12;
+  model.cards = topology.nics_per_node > 0 ? topology.nics_per_node : std::max(1, topology.gpus_per_node);
   model.gamma = topology.reduce_seconds_per_byte;
   model.copy = 0;  // takes no time in simulations
   return model;

@@ -8,8 +8,7 @@ namespace dist::sim {
 
 int nodes_of(int ranks, const Topology& topology);
 
-// Of the machine's slower links where `ranks` ranks use them: one figure for all messages is all that
-// choose() knows.
+// Of `ranks` ranks, packed onto as few nodes as they need.
 CostModel costs_of(const Topology& topology, int ranks);
 
 }  // namespace dist::sim

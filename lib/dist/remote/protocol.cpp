@@ -212,14 +212,16 @@ trace::Call get_call(wire::Reader& from) {
 
 void put(wire::Writer& to, const CostModel& costs) {
   for (const double figure :
-       {costs.alpha, costs.beta, costs.gamma, costs.overhead, costs.handshake, costs.copy, costs.segment})
+       {costs.alpha, costs.beta, costs.gamma, costs.overhead, costs.handshake, costs.copy, costs.segment,
+        costs.near_alpha, costs.near_beta, costs.near_overhead, costs.cards})
     to.put(std::bit_cast<std::uint64_t>(figure));
 }
 
 CostModel get_costs(wire::Reader& from) {
   CostModel costs;
-  for (double* figure : {&costs.alpha, &costs.beta, &costs.gamma, &costs.overhead, &costs.handshake,
-                         &costs.copy, &costs.segment})
+  for (double* figure :
+       {&costs.alpha, &costs.beta, &costs.gamma, &costs.overhead, &costs.handshake, &costs.copy,
+        &costs.segment, &costs.near_alpha, &costs.near_beta, &costs.near_overhead, &costs.cards})
     *figure = std::bit_cast<double>(from.get<std::uint64_t>());
   return costs;
 }

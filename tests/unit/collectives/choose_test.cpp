@@ -113,14 +113,38 @@ TEST(Choose, ManyRanksGoOverTrees) {
 }
 
 TEST(Choose, SeveralNodesOfSeveralRanksMayGoHierarchically) {
-  const auto seconds = [](int nodes) {
+  CostModel model;
+  model.cards = 4;  // each rank has one
+  const auto seconds = [&](int nodes) {
     return find_algorithm(OpKind::all_reduce, "hierarchical")
-        .seconds({}, {.ranks = 12, .nodes = nodes}, 1 << 20);
+        .seconds(model, {.ranks = 12, .nodes = nodes}, 1 << 20);
   };
   const auto ring = find_algorithm(OpKind::all_reduce, "ring").seconds({}, {.ranks = 12}, 1 << 20);
   EXPECT_DOUBLE_EQ(seconds(1), ring);
   EXPECT_DOUBLE_EQ(seconds(12), ring);
   EXPECT_LT(seconds(3), ring);
+}
+
+TEST(Choose, RanksThatShareACardSendFarInTurn) {
+  const Situation at{.ranks = 32, .nodes = 4};
+  CostModel shared = tcp_costs(), own = shared;
+  own.cards = 8;
+  const auto seconds = [&](const char* algorithm, const CostModel& model) {
+    return find_algorithm(OpKind::all_reduce, algorithm).seconds(model, at, 64 << 20);
+  };
+  EXPECT_DOUBLE_EQ(seconds("ring", shared), seconds("ring", own)) << "one rank of a node sends far";
+  EXPECT_GT(seconds("rabenseifner", shared), 3 * seconds("rabenseifner", own));
+  EXPECT_LT(seconds("ring", shared), seconds("rabenseifner", shared));
+}
+
+TEST(Choose, MessagesWithinANodeTakeLess) {
+  const CostModel model = tcp_costs();
+  for (const char* algorithm : {"recursive_doubling", "tree", "hierarchical"}) {
+    const auto seconds = [&](int nodes) {
+      return find_algorithm(OpKind::all_reduce, algorithm).seconds(model, {.ranks = 32, .nodes = nodes}, 8);
+    };
+    EXPECT_LT(seconds(4), seconds(32)) << algorithm;
+  }
 }
 
 TEST(Choose, TheReasonIsASentenceWithFigures) {

@@ -124,11 +124,13 @@ TEST(Formulas, HierarchicalOnSeveralNodes) {
   sim::Topology topology = sim::Topology::uniform(o, alpha, beta, gamma);
   topology.gpus_per_node = 4;
   topology.inter = topology.intra;
+  CostModel alike = all_far(machine);
+  alike.cards = 4;
   for (const int nodes : {1, 2, 3, 8}) {
     const int n = 4 * nodes;
     for (const std::int64_t bytes : {std::int64_t{10'000}, std::int64_t{1} << 20}) {
       const double expected =
-          algorithm.seconds(machine, {.ranks = n, .nodes = nodes}, static_cast<double>(bytes));
+          algorithm.seconds(alike, {.ranks = n, .nodes = nodes}, static_cast<double>(bytes));
       EXPECT_NEAR(simulated(algorithm, n, bytes, topology), expected, 0.01 * expected) << nodes << " nodes";
     }
   }
