@@ -53,7 +53,7 @@ class Backend {
   virtual std::string_view name() const = 0;
   // Whether this backend has `kind` with this op and dtype on this device; the reason when it has not, for
   // who wants it (`why` may be null).
-  virtual bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
+  virtual bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device,
                         std::string* why) const = 0;
   // Runs the operation before it returns; errors are thrown. Returns the source of a receive (group rank),
   // else -1.

@@ -32,10 +32,10 @@ std::exception_ptr OrderedBackend::abandon(const Operation& operation) {
   return context_.observer->failed(operation, std::make_exception_ptr(std::move(error)));
 }
 
-bool OrderedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
+bool OrderedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device,
                               std::string* why) const {
   const bool reduces = kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
-  if (device != DeviceType::cpu) {
+  if (device.type != DeviceType::cpu) {
     if (why) *why = fmt::format("the {} backend works on CPU tensors; copy it with .to(dist::cpu)", name_);
     return false;
   }
@@ -47,12 +47,28 @@ bool OrderedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Devic
   return true;
 }
 
+Backend* OrderedBackend::lane_for(const Operation& operation) {
+  try {
+    return lane_of(operation);
+  } catch (...) {
+    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
+  }
+}
+
+std::shared_ptr<StreamPoints> OrderedBackend::marked(const Operation& operation) {
+  try {
+    return mark(operation);
+  } catch (...) {
+    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
+  }
+}
+
 int OrderedBackend::run(const Operation& operation) {
   if (!is_ordered(operation)) {
-    Backend* const lane = lane_of(operation);
+    Backend* const lane = lane_for(operation);
     return lane ? lane->run(operation) : run_message(operation);
   }
-  const auto points = mark(operation);
+  const auto points = marked(operation);
   if (!thread_->is_idle()) {
     auto work = std::make_shared<CollectiveWork>(operation, points);
     thread_->submit(work);
@@ -110,10 +126,10 @@ void OrderedBackend::run_collective_now(const Operation& operation,
 
 std::shared_ptr<WorkState> OrderedBackend::submit(Operation operation) {
   if (!is_ordered(operation)) {
-    Backend* const lane = lane_of(operation);
+    Backend* const lane = lane_for(operation);
     return lane ? lane->submit(std::move(operation)) : submit_message(std::move(operation));
   }
-  auto points = mark(operation);
+  auto points = marked(operation);
   const int source = operation.kind == OpKind::recv ? context_.members[0] : -1;  // a lane has two: from, to
   auto work = std::make_shared<CollectiveWork>(std::move(operation), std::move(points), source);
   thread_->submit(work);

@@ -18,8 +18,7 @@ namespace dist {
 class OrderedBackend : public Backend {
  public:
   std::string_view name() const final { return name_; }
-  bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
-                std::string* why) const override;
+  bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device, std::string* why) const override;
   int run(const Operation& operation) final;
   std::shared_ptr<WorkState> submit(Operation operation) final;
   std::vector<std::string> finish() final;
@@ -74,6 +73,9 @@ class OrderedBackend : public Backend {
 
  private:
   int run_message(const Operation& operation);
+  // lane_of() and mark(), noting what they throw: the operation has been written down.
+  Backend* lane_for(const Operation& operation);
+  std::shared_ptr<StreamPoints> marked(const Operation& operation);
   std::exception_ptr abandon(const Operation& operation);
 
   const std::string_view name_;

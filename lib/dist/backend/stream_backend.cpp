@@ -51,9 +51,21 @@ bool StreamBackend::is_at_rest() {
   return connected_ && !is_broken();
 }
 
-bool StreamBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType,
+std::string StreamBackend::other_device(Device device) const {
+  if (!device_ || *device_ == device) return {};
+  return fmt::format("its tensors are on {}, but this group works on {}; use one device a rank", device.str(),
+                     device_->str());
+}
+
+bool StreamBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device,
                              std::string* why) const {
-  return OrderedBackend::supports(kind, op, dtype, DeviceType::cpu, why);
+  if (is_collective(kind) && device.type != DeviceType::cpu) {
+    if (std::string other = other_device(device); !other.empty()) {
+      if (why) *why = std::move(other);
+      return false;
+    }
+  }
+  return OrderedBackend::supports(kind, op, dtype, cpu, why);
 }
 
 std::string StreamBackend::algorithm_for(const Operation& operation) const {
@@ -100,10 +112,9 @@ std::shared_ptr<WorkState> StreamBackend::submit_message(Operation operation) {
 std::shared_ptr<StreamPoints> StreamBackend::mark(const Operation& operation) {
   if (!on_device(operation)) return nullptr;
   const Device device = operation.device();
-  if (device_ && *device_ != device)
-    fail(Errc::invalid_argument,
-         "rank {}: {} has tensors on {}, but this group works on {}; use one device a rank",
-         context_.members[context_.rank], describe(operation), device.str(), device_->str());
+  if (const std::string other = other_device(device); !other.empty())  // of a message
+    fail(Errc::invalid_argument, "rank {}: {}: {}", context_.members[context_.rank], describe(operation),
+         other);
   if (!device_) {  // once: the group's thread reads both
     stream_.emplace(device);
     device_ = device;

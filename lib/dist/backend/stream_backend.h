@@ -18,8 +18,7 @@ namespace dist {
 
 class StreamBackend : public OrderedBackend {
  public:
-  bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
-                std::string* why) const override;
+  bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device, std::string* why) const override;
   std::string algorithm_for(const Operation& operation) const final;
 
  protected:
@@ -59,6 +58,8 @@ class StreamBackend : public OrderedBackend {
   void execute(const Operation& operation) final;
   void enqueue(const Operation& operation, const std::shared_ptr<StreamPoints>& points) final;
   void leave() final;
+  // Why a collective on that device is refused; empty: it is not.
+  std::string other_device(Device device) const;
 
   HostCollectives host_;
   // Made by the first collective on a device.

@@ -62,9 +62,10 @@ bool has_root(OpKind kind) {
 
 // All that a backend's support depends on besides the kind; never 0.
 std::uint32_t signature(const Operation& operation) {
-  const auto byte = [](auto value, int place) { return static_cast<std::uint32_t>(value) << 8 * place; };
-  return byte(operation.dtype(), 0) | byte(operation.op.kind(), 1) | byte(operation.device().type, 2) |
-         byte(1, 3);
+  const auto at = [](auto value, int bit) { return static_cast<std::uint32_t>(value) << bit; };
+  const Device device = operation.device();
+  return at(operation.dtype(), 0) | at(operation.op.kind(), 8) | at(device.type, 16) |
+         at(device.index & 0x7ff, 20) | at(1, 31);
 }
 
 void write_down(const GroupState& group, const Operation& operation, FlightCall& record) {
@@ -233,7 +234,7 @@ void Call::check_supported() const {
     check_device(operation.device());
     const auto supports = [&](std::string* why) {
       return group.backend->supports(operation.kind, operation.op.kind(), operation.dtype(),
-                                     operation.device().type, why);
+                                     operation.device(), why);
     };
     if (!supports(nullptr)) {
       std::string why;

@@ -71,7 +71,7 @@ TEST(HostBackend, SupportTable) {
   using Kind = ReduceOp::Kind;
   const auto has = [&](OpKind kind, Kind op, DType dtype) {
     std::string why;
-    const bool yes = backend.supports(kind, op, dtype, DeviceType::cpu, &why);
+    const bool yes = backend.supports(kind, op, dtype, cpu, &why);
     EXPECT_EQ(yes, why.empty()) << why;
     return yes;
   };
@@ -88,7 +88,7 @@ TEST(HostBackend, SupportTable) {
     }
   }
   std::string why;
-  EXPECT_FALSE(backend.supports(OpKind::send, Kind::sum, DType::f32, DeviceType::cuda, &why));
+  EXPECT_FALSE(backend.supports(OpKind::send, Kind::sum, DType::f32, cuda(0), &why));
   EXPECT_NE(why.find("CPU"), std::string::npos) << why;
 }
 

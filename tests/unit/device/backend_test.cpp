@@ -1,6 +1,7 @@
 // The cuda backend on the fake device: everything but CUDA itself. Ranks are threads;
 // backend_processes_test.cpp runs them as processes, backend_failures_test.cpp what goes wrong.
 #include <array>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -190,6 +191,26 @@ TEST(DeviceBackend, AGroupWorksOnOneDeviceARank) {
         EXPECT_DIST_ERROR(all_reduce(elsewhere), Errc::invalid_argument, "one device a rank");
       },
       on_cuda());
+}
+
+TEST(DeviceBackend, ACallOnAnotherDeviceLeavesTheGroupAsItWas) {
+  const FakeDeviceGuard fake(FakeDeviceOptions{.count = 2});
+  const auto begin = std::chrono::steady_clock::now();
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = full({3}, 1, DType::f32, cuda(0)), elsewhere = zeros({3}, DType::f32, cuda(1));
+        all_reduce(t);
+        if (rank == 1) {
+          EXPECT_DIST_ERROR(all_reduce(elsewhere), Errc::invalid_argument, "one device a rank");
+          EXPECT_DIST_ERROR(all_reduce(elsewhere, {.async_op = true}), Errc::invalid_argument,
+                            "one device a rank");
+        }
+        all_reduce(t);
+        EXPECT_EQ(sum(t), 12);
+      },
+      on_cuda());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << "waited for a refused call";
 }
 
 // The device has room for what one of the ranks brings along, not for two.

@@ -76,11 +76,11 @@ NcclBackend::NcclBackend(const BackendContext& context, std::shared_ptr<Library>
 
 NcclBackend::~NcclBackend() { stop(); }
 
-bool NcclBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
+bool NcclBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device,
                            std::string* why) const {
   if (!StreamBackend::supports(kind, op, dtype, device, why)) return false;
   const bool reduces = kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
-  if (device == DeviceType::cpu || !reduces || !is_bit_operation(op)) return true;
+  if (device.type == DeviceType::cpu || !reduces || !is_bit_operation(op)) return true;
   if (why)
     *why = fmt::format(
         "NCCL has no {}: it knows sum, avg, product, min, max and premul_sum; use backend "

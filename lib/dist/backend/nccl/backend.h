@@ -22,8 +22,7 @@ class NcclBackend final : public StreamBackend {
   NcclBackend(const BackendContext& context, std::shared_ptr<Library> library, Role role = Role::group);
   ~NcclBackend() override;
 
-  bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, DeviceType device,
-                std::string* why) const override;
+  bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device, std::string* why) const override;
   bool can_split() override { return is_at_rest(); }
   std::shared_ptr<void> split(const Share& share, Timeout timeout) override;
 
