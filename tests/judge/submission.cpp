@@ -34,10 +34,17 @@ bool is_zip(const fs::path& path) {
   return file.read(start.data(), 2) && start == "PK";
 }
 
-bool is_called_zip(const fs::path& path) {
+bool has_extension(const fs::path& path, std::string_view wanted) {
   auto extension = path.extension().string();
   std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
-  return extension == ".zip";
+  return extension == wanted;
+}
+
+bool is_called_zip(const fs::path& path) { return has_extension(path, ".zip"); }
+
+// "broadcast (1).cpp", as browsers name a second one; not "._broadcast.cpp", which macOS adds.
+bool is_source(const fs::path& path) {
+  return has_extension(path, ".cpp") && !path.filename().string().starts_with('.');
 }
 
 std::string read(const fs::path& path) {
@@ -59,8 +66,9 @@ std::string read(const fs::path& path) {
 
 int depth(const fs::path& path) { return static_cast<int>(std::distance(path.begin(), path.end())); }
 
-// Among paths relative to one place: the one that is meant.
-std::optional<fs::path> choose(const std::vector<fs::path>& all, const fs::path& file) {
+// Among paths relative to `folder`: the one that is meant.
+std::optional<fs::path> choose(const std::vector<fs::path>& all, const fs::path& file,
+                               const fs::path& folder) {
   std::vector<fs::path> named;
   for (const auto& path : all) {
     if (path == file) return path;
@@ -68,8 +76,9 @@ std::optional<fs::path> choose(const std::vector<fs::path>& all, const fs::path&
   }
   std::ranges::stable_sort(named, {}, depth);
   if (named.empty()) return std::nullopt;
-  if (named.size() > 1 && depth(named[0]) == depth(named[1]))
-    refuse("there are {} and {}; hand in one", named[0].string(), named[1].string());
+  for (std::size_t i = 1; i < named.size() && depth(named[i]) == depth(named[0]); ++i)
+    if (read(folder / named[i]) != read(folder / named[0]))
+      refuse("there are {} and {}; hand in one", named[0].string(), named[i].string());
   return named[0];
 }
 
@@ -89,17 +98,19 @@ std::string from_zip(const fs::path& zip, const fs::path& file) {
   if (!list.is_well()) refuse("{} is no zip file, or a damaged one", zip.filename().string());
   // Names in another encoding than UTF-8 are listed as empty lines.
   const std::string name = file.filename().string();
-  std::ptrdiff_t named = 0, unreadable = 0;
+  std::ptrdiff_t named = 0, sources = 0, unreadable = 0;
   std::istringstream lines(list.output);
   for (std::string line; std::getline(lines, line);) {
     if (fs::path(line).filename() == name) ++named;
+    if (is_source(line)) ++sources;
     if (line.empty()) ++unreadable;
   }
-  if (named + unreadable == 0) refuse("{} is not in {}", name, zip.filename().string());
+  if (named + unreadable == 0 && sources != 1) refuse("{} is not in {}", name, zip.filename().string());
   if (named > most_named) refuse("{} has {} files {}; hand in one", zip.filename().string(), named, name);
   // Of all folders in it: their names may have characters that mean something in a pattern.
+  const std::string pattern = named + unreadable == 0 ? "*.[cC][pP][pP]" : "*" + name;
   const ScratchFolder scratch;
-  const auto unpacked = run_confined({.argv = {unpacker, "-E", "tar", "xf", packed, "--", "*" + name},
+  const auto unpacked = run_confined({.argv = {unpacker, "-E", "tar", "xf", packed, "--", pattern},
                                       .readable = {packed, unpacker_prefix},
                                       .writable = scratch.path(),
                                       .folder = scratch.path()},
@@ -111,7 +122,7 @@ std::string from_zip(const fs::path& zip, const fs::path& file) {
 }
 
 std::string from_folder(const fs::path& folder, const fs::path& file) {
-  std::vector<fs::path> files, zips;
+  std::vector<fs::path> files, others, zips;
   std::size_t entries = 0;
   for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied), end;
        at != end; ++at) {
@@ -122,13 +133,15 @@ std::string from_folder(const fs::path& folder, const fs::path& file) {
       refuse("{} is a link; hand in the file itself", file.filename().string());
     if (at->is_symlink() || !at->is_regular_file()) continue;
     if (is_wanted) files.push_back(fs::relative(at->path(), folder));
+    if (!is_wanted && is_source(at->path())) others.push_back(at->path());
     if (is_called_zip(at->path())) zips.push_back(at->path());
   }
-  if (const auto chosen = choose(files, file)) return read(folder / *chosen);
+  if (const auto chosen = choose(files, file, folder)) return read(folder / *chosen);
   std::ranges::sort(zips);
   if (zips.size() == 1) return from_zip(zips[0], file);
   if (zips.size() > 1)
     refuse("there are {} and {}; hand in one", zips[0].filename().string(), zips[1].filename().string());
+  if (others.size() == 1) return read(others[0]);
   refuse("{} was not handed in", file.filename().string());
 }
 

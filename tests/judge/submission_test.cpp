@@ -65,6 +65,27 @@ TEST_F(Submission, OfTwoAlikeNeitherIsTaken) {
   write("a/send_recv.cpp", "one");
   write("b/send_recv.cpp", "two");
   EXPECT_NE(refusal(here).find("hand in one"), std::string::npos) << refusal(here);
+  write("b/send_recv.cpp", "one");
+  EXPECT_EQ(refusal(here), "taken: one") << "copies of each other";
+}
+
+TEST_F(Submission, TheOnlySourceMayHaveAnotherName) {
+  for (const char* name : {"send_recv (1).cpp", "Send_Recv.CPP", "[lab] 3.cpp"}) {
+    write(std::string("mine/") + name, name);
+    write("mine/._send_recv (1).cpp", "what macOS adds");
+    write("mine/notes.txt", "");
+    EXPECT_EQ(judge::take_submission(here / "mine", wanted), name);
+    EXPECT_EQ(judge::take_submission(zip("mine.zip", "mine"), wanted), name);
+    fs::remove_all(here / "mine");
+    fs::remove(here / "mine.zip");
+  }
+}
+
+TEST_F(Submission, OfTwoSourcesWithOtherNamesNeitherIsTaken) {
+  write("mine/main.cpp", "one");
+  write("mine/lab.cpp", "two");
+  EXPECT_EQ(refusal(here / "mine"), "send_recv.cpp was not handed in");
+  EXPECT_EQ(refusal(zip("mine.zip", "mine")), "send_recv.cpp is not in mine.zip");
 }
 
 TEST_F(Submission, IsFoundInAZip) {

@@ -125,7 +125,8 @@ struct Options {
 
 // Point-to-point. Messages match first-in first-out for each (source, destination, group, tag). send()
 // returns when the receiver has posted its receive and the data is on its way into it (DIST_SEND=eager lets
-// small ones go ahead).
+// small ones go ahead). After Error{timeout} a short message may still be on its way: a receive that comes
+// later takes it.
 Work send(const Tensor& t, int dst, const Options& options = {});
 // Blocks until the message is in `t`, which is as long as it.
 Work recv(Tensor& t, int src, const Options& options = {});

@@ -4,7 +4,7 @@ namespace dist {
 namespace {
 
 Work start_average(Tensor& t, const GradBucket& bucket) {
-  return all_reduce(t, ReduceOp::avg, {.group = bucket.group, .async_op = true});
+  return all_reduce(t, ReduceOp::avg, {.group = bucket.group, .async_op = true, .where = bucket.where});
 }
 
 std::function<void()> compressed(const GradBucket& bucket, DType dtype) {

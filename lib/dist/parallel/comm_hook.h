@@ -15,6 +15,7 @@ struct GradBucket {
   std::size_t count = 1;  // of buckets
   Tensor gradients;       // one-dimensional; each gradient of the bucket is a view into it
   ProcessGroup group;
+  CallSite where;  // where the user made what these gradients belong to: for the calls of the hook
 };
 
 // Starts the communication and returns what finishes it: afterwards `gradients` holds the average over the

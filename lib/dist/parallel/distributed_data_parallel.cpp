@@ -42,10 +42,10 @@ GradientBuckets::Assignment first_assignment(const std::vector<nn::NamedParamete
   return buckets;
 }
 
-Order agreed(Order order, const ProcessGroup& group) {
+Order agreed(Order order, const ProcessGroup& group, CallSite where) {
   Tensor indices = empty({static_cast<std::int64_t>(order.size())}, DType::i64, cpu);
   std::ranges::copy(order, indices.data<std::int64_t>().begin());
-  broadcast(indices, group.global_rank(0), {.group = group});
+  broadcast(indices, group.global_rank(0), {.group = group, .where = where});
   std::ranges::copy(indices.data<std::int64_t>(), order.begin());
   return order;
 }
@@ -79,12 +79,12 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
     : model_(model),
       options_(options),
       group_(options.group ? options.group : default_group()),
-      gradients_(model.named_parameters(), group_, hook_of(options)),
+      gradients_(model.named_parameters(), group_, hook_of(options), options.where),
       is_rebuilt_(options.find_unused_parameters) {
   register_module("module", model);
   train(model.is_training());
-  check_alike(model, group_);
-  broadcast_state(model, group_);
+  check_alike(model, group_, options.where);
+  broadcast_state(model, group_, options.where);
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
   // Which parameters are left out is known before the first backward only if somebody says so; then the order
   // of the gradients may change from step to step, and there is none to learn.
@@ -95,7 +95,8 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
 Tensor DistributedDataParallel::forward(const Tensor& input) {
   if (syncs_ && is_training()) {
     rebuild_if_due();
-    for (Tensor& buffer : buffers_) broadcast(buffer, group_.global_rank(0), {.group = group_});
+    for (Tensor& buffer : buffers_)
+      broadcast(buffer, group_.global_rank(0), {.group = group_, .where = options_.where});
   }
   return model_.forward(input);
 }
@@ -119,8 +120,8 @@ Tensor DistributedDataParallel::backward(const Tensor& grad_output) {
 // After the first backward: from now on the buckets are as the gradients come.
 void DistributedDataParallel::rebuild_if_due() {
   if (is_rebuilt_ || gradients_.ready_order().size() < gradients_.parameters().size()) return;
-  gradients_.arrange(
-      assign(gradients_.parameters(), agreed(gradients_.ready_order(), group_), limits_of(options_)));
+  gradients_.arrange(assign(gradients_.parameters(), agreed(gradients_.ready_order(), group_, options_.where),
+                            limits_of(options_)));
   is_rebuilt_ = true;
   log(LogLevel::info, "gradients of {} parameters travel in {} buckets", gradients_.parameters().size(),
       gradients_.assignment().size());

@@ -9,11 +9,13 @@
 namespace dist {
 
 GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, ProcessGroup group,
-                                 CommHook hook)
+                                 CommHook hook, CallSite where)
     : parameters_(std::move(parameters)),
       group_(std::move(group)),
       hook_(std::move(hook)),
+      where_(where),
       bucket_of_(parameters_.size()),
+      places_(parameters_.size()),
       is_ready_(parameters_.size()) {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i].parameter->on_grad_ready = Told{this, i};
@@ -36,6 +38,7 @@ void GradientBuckets::arrange(Assignment assignment) {
       bucket_of_[i] = buckets_.size();
     }
     buckets_.push_back({.gradients = pack(gradients), .parameters = members.size()});
+    for (const std::size_t i : members) places_[i] = parameters_[i].parameter->grad;
   }
 }
 
@@ -61,10 +64,11 @@ void GradientBuckets::on_ready(std::size_t parameter) {
 }
 
 void GradientBuckets::count_in(std::size_t parameter) {
+  put_back_gradient(parameters_[parameter], places_[parameter]);
   --buckets_[bucket_of_[parameter]].pending;
   while (started_.size() < buckets_.size() && buckets_[started_.size()].pending == 0) {
     const std::size_t next = started_.size();
-    started_.push_back(hook_({next, buckets_.size(), buckets_[next].gradients, group_}));
+    started_.push_back(hook_({next, buckets_.size(), buckets_[next].gradients, group_, where_}));
   }
 }
 

@@ -16,7 +16,9 @@ namespace dist {
 // Belongs to one rank's training thread. The parameters live longer than this.
 class GradientBuckets {
  public:
-  GradientBuckets(std::vector<nn::NamedParameter> parameters, ProcessGroup group, CommHook hook);
+  // `where`: for messages about what the hook calls.
+  GradientBuckets(std::vector<nn::NamedParameter> parameters, ProcessGroup group, CommHook hook,
+                  CallSite where);
   ~GradientBuckets();  // nobody is told of gradients any more; they stay where they are
   GradientBuckets(const GradientBuckets&) = delete;
   GradientBuckets& operator=(const GradientBuckets&) = delete;
@@ -61,9 +63,11 @@ class GradientBuckets {
   std::vector<nn::NamedParameter> parameters_;
   ProcessGroup group_;
   CommHook hook_;
+  const CallSite where_;
   Assignment assignment_;
   std::vector<Bucket> buckets_;
   std::vector<std::size_t> bucket_of_;  // each parameter's
+  std::vector<Tensor> places_;          // where its gradient is, in its bucket
 
   bool is_under_way_ = false;
   std::vector<bool> is_ready_;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "dist/core/tensor.h"
+#include "dist/nn/parameter.h"
 
 namespace dist {
 
@@ -11,5 +12,10 @@ namespace dist {
 // with the elements that it had. Returns the whole, one-dimensional. Whoever holds a copy of one of the
 // tensors still holds the old memory.
 Tensor pack(std::span<Tensor* const> tensors);
+
+// The gradient is in its place again, a view that pack() made of it: where somebody has put another tensor
+// there since, its elements are copied. Error{invalid_argument} if that one has another shape, dtype or
+// device.
+void put_back_gradient(const nn::NamedParameter& named, const Tensor& place);
 
 }  // namespace dist

@@ -28,19 +28,23 @@ ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
                                  const ParameterServerOptions& options)
     : optimizer_(optimizer),
       group_(options.group ? options.group : default_group()),
-      server_(options.server) {
+      server_(options.server),
+      where_(options.where),
+      parameters_(model.named_parameters()) {
   (void)group_.global_rank(server_);  // refuses one that is not there
-  check_alike(model, group_);
-  broadcast_state(model, group_);
+  check_alike(model, group_, where_);
+  broadcast_state(model, group_, where_);
   values_ = packed(model, &nn::Parameter::value);
   gradients_ = packed(model, &nn::Parameter::grad);
+  for (const auto& [name, parameter] : parameters_) places_.push_back(parameter->grad);
 }
 
 void ParameterServer::step() {
   const auto began = Clock::now();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) put_back_gradient(parameters_[i], places_[i]);
   if (!is_server()) {
-    send(gradients_, -1, {.group = group_, .group_dst = server_});
-    recv(values_, -1, {.group = group_, .group_src = server_});
+    send(gradients_, -1, {.group = group_, .group_dst = server_, .where = where_});
+    recv(values_, -1, {.group = group_, .group_src = server_, .where = where_});
     exposed_ = Clock::now() - began;
     return;
   }
@@ -56,7 +60,7 @@ void ParameterServer::step() {
 void ParameterServer::collect_gradients() {
   Tensor sum = zeros_like(gradients_), theirs = empty_like(gradients_);
   for (int rank = 0; rank < group_.size(); ++rank) {
-    if (rank != server_) recv(theirs, -1, {.group = group_, .group_src = rank});
+    if (rank != server_) recv(theirs, -1, {.group = group_, .group_src = rank, .where = where_});
     sum.add_(rank == server_ ? gradients_ : theirs);
   }
   gradients_.copy_(sum.div_(group_.size()));
@@ -65,7 +69,8 @@ void ParameterServer::collect_gradients() {
 void ParameterServer::hand_out_values() {
   std::vector<Work> under_way;
   for (int rank = 0; rank < group_.size(); ++rank)
-    if (rank != server_) under_way.push_back(isend(values_, -1, {.group = group_, .group_dst = rank}));
+    if (rank != server_)
+      under_way.push_back(isend(values_, -1, {.group = group_, .group_dst = rank, .where = where_}));
   for (Work& work : under_way) work.wait();
 }
 

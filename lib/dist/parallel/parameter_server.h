@@ -3,6 +3,8 @@
 // step where the ring's ranks carry 4 (n - 1) / n S each. A baseline to compare with.
 #pragma once
 
+#include <vector>
+
 #include "dist/core/deadline.h"
 #include "dist/group/process_group.h"
 #include "dist/nn/module.h"
@@ -13,6 +15,8 @@ namespace dist {
 struct ParameterServerOptions {
   ProcessGroup group = {};  // default: the default group
   int server = 0;           // group rank
+  // Filled in by the compiler: messages about its calls name this line.
+  CallSite where = CallSite::current();
 };
 
 // Every rank, the server too, computes gradients of its own part of a batch.
@@ -38,7 +42,10 @@ class ParameterServer {
   nn::Optimizer& optimizer_;
   const ProcessGroup group_;
   const int server_;
-  Tensor values_, gradients_;  // one-dimensional, all parameters
+  const CallSite where_;
+  std::vector<nn::NamedParameter> parameters_;
+  Tensor values_, gradients_;   // one-dimensional, all parameters
+  std::vector<Tensor> places_;  // of each one's gradient
   Timeout exposed_{};
 };
 

@@ -8,9 +8,9 @@ namespace dist {
 
 // Every rank of the group calls it. Error{mismatch} on all ranks if one has other parameters or buffers than
 // group rank 0, by order, name, shape, dtype or device kind; it names the first such rank and tensor.
-void check_alike(nn::Module& model, const ProcessGroup& group);
+void check_alike(nn::Module& model, const ProcessGroup& group, CallSite where = CallSite::current());
 
 // Every rank of the group calls it: parameters and buffers become group rank 0's.
-void broadcast_state(nn::Module& model, const ProcessGroup& group);
+void broadcast_state(nn::Module& model, const ProcessGroup& group, CallSite where = CallSite::current());
 
 }  // namespace dist

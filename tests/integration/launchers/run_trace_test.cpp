@@ -100,6 +100,13 @@ TEST_F(RunTrace, OfAnErrorThatNobodyCatchesIsWrittenToo) {
   EXPECT_EQ(trace.events[0].name, "barrier");
 }
 
+TEST_F(RunTrace, OfSpawnedProcessesWhoseErrorNobodyCatchesIsOneFileToo) {
+  const Ran ran = run({SAME_PROGRAM, "careless", "2"});
+  EXPECT_NE(ran.code, 0);
+  ASSERT_EQ(files(), Names{"trace.json"}) << ran.err;
+  EXPECT_EQ(dist::trace::read_file(file_).ranks, 2);
+}
+
 TEST_F(RunTrace, OverSocketsAndWithTheMismatchCheckIsWholeToo) {
   const Ran ran = run({SAME_PROGRAM, "processes", "3"}, {"DIST_TRANSPORT=tcp", "DIST_DEBUG=detail"});
   EXPECT_EQ(ran.code, 0) << ran.err;

@@ -2,6 +2,7 @@
 //   same_program                     as a rank, by whatever launcher
 //   same_program processes|threads N starts its own ranks by spawn
 //   same_program careless            as a rank, with an error that nobody catches
+//   same_program careless N          starts ranks that end so
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -78,6 +79,8 @@ void rank_main() {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "careless") == 0) be_careless();
+  if (argc == 3 && std::strcmp(argv[1], "careless") == 0)
+    dist::spawn(std::atoi(argv[2]), [](int) { be_careless(); });
   try {
     if (argc == 3) {
       const auto as = std::strcmp(argv[1], "threads") == 0 ? dist::Ranks::threads : dist::Ranks::processes;

@@ -191,6 +191,9 @@ TEST_F(Train, NumbersThatMakeNoSenseAreOneShortLine) {
   }
   for (const std::string option : {"--epochs", "--lr", "--seed"})
     EXPECT_TRUE(contains(run(small({option, "-1"})).output, option + ": -1 is below 0"));
+  EXPECT_TRUE(contains(run(small({"--epochs", "0"})).output, "--epochs: 0 is not above 0"));
+  EXPECT_TRUE(
+      contains(run(small({"--seed", "18446744073709551616"})).output, "18446744073709551616 is no seed"));
 }
 
 TEST_F(Train, ACheckpointThatCannotBeWrittenIsToldAtOnce) {
@@ -198,6 +201,27 @@ TEST_F(Train, ACheckpointThatCannotBeWrittenIsToldAtOnce) {
   EXPECT_NE(nowhere.exit_code, 0);
   EXPECT_TRUE(contains(nowhere.output, "there is no folder")) << nowhere.output;
   EXPECT_FALSE(contains(nowhere.output, "epoch 1")) << nowhere.output;
+  const auto folder = run(small({"--checkpoint", folder_}));
+  EXPECT_TRUE(contains(folder.output, "is a folder; name a file in it")) << folder.output;
+  EXPECT_FALSE(contains(folder.output, "epoch 1")) << folder.output;
+}
+
+TEST_F(Train, AFolderOfPicturesThatCannotBeMadeIsToldAtOnce) {
+  const auto file = in_folder("file");
+  std::ofstream(file) << "no folder";
+  const auto said = run(small({"--plot", file}));
+  EXPECT_EQ(said.exit_code, 1) << said.output;
+  EXPECT_TRUE(contains(said.output, "--plot " + file)) << said.output;
+  EXPECT_FALSE(contains(said.output, "epoch 1")) << said.output;
+}
+
+TEST_F(Train, ARunThatIsOverSaysSo) {
+  const auto file = in_folder("checkpoint");
+  ASSERT_EQ(run(small({"--epochs", "1", "--checkpoint", file})).exit_code, 0);
+  const auto again = run(small({"--epochs", "1", "--checkpoint", file, "--resume"}));
+  EXPECT_EQ(again.exit_code, 0) << again.output;
+  EXPECT_TRUE(contains(again.output, "nothing is left to train up to epoch 1; for more: --epochs 2"))
+      << again.output;
 }
 
 TEST_F(Train, ALossThatIsNoNumberIsReportedWithRankAndStep) {

@@ -46,6 +46,20 @@ TEST(DdpHooks, AHookMayHaveNothingLeftToDo) {
   });
 }
 
+TEST(DdpHooks, ItsCallsAreOfTheLineThatMadeTheModelParallel) {
+  run_ranks(1, [](int) {
+    Row model({5, 6});
+    std::string line;
+    const auto hook = [&line](const GradBucket& bucket) {
+      line = bucket.where.str();
+      return std::function<void()>();
+    };
+    DistributedDataParallel ddp(model, {.hook = hook});
+    step(ddp, 1);
+    EXPECT_EQ(line, fmt::format("ddp_hooks_test.cpp:{}", __LINE__ - 2));
+  });
+}
+
 TEST(DdpHooks, ACustomHookIsWhatIsDone) {
   run_ranks(2, [](int rank) {
     Row model({5, 6});

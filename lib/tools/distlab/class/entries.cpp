@@ -1,6 +1,7 @@
 #include "distlab/class/entries.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -13,7 +14,8 @@ namespace {
 bool is_no_submission(const std::string& name) { return name.starts_with('.') || name == "__MACOSX"; }
 
 std::string student_of(const fs::path& path) {
-  const auto extension = path.extension();
+  auto extension = path.extension().string();
+  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
   return (extension == ".zip" || extension == ".cpp" ? path.stem() : path.filename()).string();
 }
 

@@ -40,7 +40,7 @@ void add_class_command(CLI::App& app, int& exit_code) {
       ->check(positive);
   grade.app->add_option("-o,--out", grade.options->output,
                         "a folder for the grades; class_lab_NN if left out");
-  grade.app->add_option("--seed", grade.options->seed, "ask the questions of that seed")->check(no_minus);
+  grade.app->add_option("--seed", grade.options->seed, "ask the questions of that seed")->check(a_seed);
   grade.app->add_flag("--again", grade.options->again, "grade all, also what is graded and unchanged");
   grade.app->footer(class_grade_notes);
 
@@ -60,7 +60,7 @@ void add_class_command(CLI::App& app, int& exit_code) {
   one.app->group("");
   one.app->add_option("lab", one.options->lab)->required();
   one.app->add_option("submission", one.options->submission)->required();
-  one.app->add_option("seed", one.options->seed)->check(no_minus)->required();
+  one.app->add_option("seed", one.options->seed)->check(a_seed)->required();
   one.app->add_option("folder", one.options->folder)->required();
 }
 

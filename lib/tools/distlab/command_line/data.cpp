@@ -14,7 +14,7 @@ void add_data_command(CLI::App& app, int& exit_code) {
   digits.app->add_option("--sheet", digits.options->sheet, "as a picture of many, into this PNG file");
   digits.app->add_option("-n,--count", digits.options->count, "how many")->check(CLI::Range(1, 100'000));
   digits.app->add_option("--seed", digits.options->seed, "of another collection; 1 when left out")
-      ->check(no_minus);
+      ->check(a_seed);
 
   const auto mnist = add_command(*data, exit_code, "mnist",
                                  "Where to put the files of MNIST, and whether they are right", check_mnist);

@@ -71,7 +71,7 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
   add_result_options(*grade.app, grade.options->results);
   grade.app
       ->add_option("--seed", grade.options->seed, "ask the same questions again (a grade prints its seed)")
-      ->check(no_minus);
+      ->check(a_seed);
   grade.app->add_option(
       "--submission", grade.options->submission,
       "grade what was handed in, built in the sandbox: the file, a folder or a zip file with it");

@@ -27,7 +27,7 @@ void add_trace_command(CLI::App& app, int& exit_code) {
   command->add_option("--width", options->width, "columns of the picture")->check(CLI::Range(40, 1000));
   command->add_flag("--ascii", options->ascii, "no line drawing characters");
   command->add_option("--test", options->test, "of a lab: this test");
-  command->add_option("--seed", options->seed, "of a lab: the questions of that grade")->check(no_minus);
+  command->add_option("--seed", options->seed, "of a lab: the questions of that grade")->check(a_seed);
   command->add_option("--runner", options->runner, "another program to grade")->group("");
 }
 

@@ -53,7 +53,7 @@ void add_train_command(CLI::App& app, int& exit_code) {
       ->add_option("--device", options->device, "cpu (the default) or cuda: a GPU for each rank, or shared")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--backend", options->backend, "auto when left out")->check(a_backend);
-  command->add_option("--epochs", options->epochs, "2 when left out")->check(no_minus);
+  command->add_option("--epochs", options->epochs, "2 when left out")->check(no_minus)->check(positive);
   command->add_option("--batch-size", options->batch_size, "of each rank or thread; 64 when left out")
       ->check(positive);
   command
@@ -70,7 +70,7 @@ void add_train_command(CLI::App& app, int& exit_code) {
                    "test images; when left out 2000 digits, or all of MNIST")
       ->check(positive);
   command->add_option("--lr", options->lr, "learning rate; 0.02 when left out")->check(no_minus);
-  command->add_option("--seed", options->seed, "of the first weights and of the order")->check(no_minus);
+  command->add_option("--seed", options->seed, "of the first weights and of the order")->check(a_seed);
   command->add_option("--checkpoint", options->checkpoint, "written after each epoch (safetensors)")
       ->check(a_file);
   command->add_flag("--resume", options->resume, "go on from the checkpoint, if it is there");

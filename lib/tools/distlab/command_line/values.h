@@ -1,6 +1,8 @@
 // What the values of options have to be, for CLI11. Only the sources of the command line include this.
 #pragma once
 
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -20,6 +22,16 @@ inline const CLI::Validator positive(
 // Also of unsigned ones: a minus would be taken, and wrap around.
 inline const CLI::Validator no_minus(
     [](const std::string& text) { return text.starts_with('-') ? text + " is below 0" : ""; }, "");
+// A seed: 64 bits. CLI11 would take a larger number for the largest.
+inline const CLI::Validator a_seed(
+    [](const std::string& text) {
+      if (text.starts_with('-')) return text + " is below 0";
+      std::uint64_t seed = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+      const bool is_one = error == std::errc() && end == text.data() + text.size();
+      return is_one ? "" : text + " is no seed: a whole number from 0 to 18446744073709551615";
+    },
+    "SEED");
 inline const CLI::Validator not_empty(
     [](const std::string& text) { return text.empty() ? "it is empty" : ""; }, "");
 

@@ -37,6 +37,9 @@ void check_checkpoint_folder(const std::filesystem::path& file) {
     dist::fail(dist::Errc::invalid_argument,
                "--checkpoint {}: {} is not yours to write in; name another folder", file.string(),
                folder.string());
+  if (std::filesystem::is_directory(file))
+    dist::fail(dist::Errc::invalid_argument, "--checkpoint {0} is a folder; name a file in it: {1}",
+               file.string(), (file / "train.safetensors").string());
 }
 
 void save_checkpoint(const std::filesystem::path& file, nn::Module& model, const nn::Optimizer& optimizer,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "dist/core/fail.h"
 
@@ -63,8 +64,6 @@ std::string History::summary() const {
 }
 
 void History::plot(const std::filesystem::path& folder, const std::string& title) const {
-  std::error_code ignored;  // writing says it
-  std::filesystem::create_directories(folder, ignored);
   Plot loss{.title = "Loss: " + title, .x = {"step"}, .y = {"cross-entropy"}, .lines = {}};
   loss.lines.push_back(line("loss of rank 0", losses_.size(), [this](std::size_t i) { return losses_[i]; }));
   write_svg(loss, folder / "loss.svg");
@@ -77,6 +76,15 @@ void History::plot(const std::filesystem::path& folder, const std::string& title
     if (!one.points.empty()) times.lines.push_back(std::move(one));
   }
   write_svg(times, folder / "step_times.svg");
+}
+
+void check_plot_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error || access(folder.c_str(), W_OK) != 0)
+    dist::fail(dist::Errc::invalid_argument,
+               "--plot {}: no folder in which pictures can be written ({}); name another one",
+               folder.string(), error ? error.message() : "it is not yours to write in");
 }
 
 }  // namespace distlab

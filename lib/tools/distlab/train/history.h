@@ -28,12 +28,16 @@ class History {
   // "step 14.2 ms: forward 5.1, backward 8.2, ...": medians, without the first step, which makes buffers.
   // Empty before the second.
   std::string summary() const;
-  // loss.svg and step_times.svg in the folder, which is made. Error{resource} when they cannot be written.
+  // loss.svg and step_times.svg in the folder. Error{resource} when they cannot be written.
   void plot(const std::filesystem::path& folder, const std::string& title) const;
 
  private:
   std::vector<double> losses_;
   std::vector<StepTimes> times_;
 };
+
+// Makes the folder of --plot, before anything is trained. Error{invalid_argument} where nothing can be
+// written in it.
+void check_plot_folder(const std::filesystem::path& folder);
 
 }  // namespace distlab

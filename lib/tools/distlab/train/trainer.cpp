@@ -84,6 +84,7 @@ Trainer::Trainer(const TrainOptions& options)
                          .devices = devices_})),
       narrator_(rank_ != 0, options.epochs) {
   if (rank_ == 0 && !options.checkpoint.empty()) check_checkpoint_folder(options.checkpoint);
+  if (rank_ == 0 && !options.plot.empty()) check_plot_folder(options.plot);
   if (options.resume) resume();
 }
 
@@ -101,6 +102,9 @@ void Trainer::resume() {
   }
   first_epoch_ = load_checkpoint(options_.checkpoint, scheme_->model(), scheme_->optimizer(), settings(0));
   narrator_.say(fmt::format("going on after epoch {}, from {}", first_epoch_, options_.checkpoint.string()));
+  if (first_epoch_ >= options_.epochs)
+    narrator_.say(fmt::format("nothing is left to train up to epoch {}; for more: --epochs {}",
+                              options_.epochs, first_epoch_ + 1));
   steps_ = first_epoch_ * ((sampler_.size() + step_size() - 1) / step_size());
 }
 
