@@ -191,7 +191,9 @@ TEST(SimTrace, ALostRanksCallIsCutOffAndThoseOfOthersFail) {
   ASSERT_EQ(calls.size(), 3u);
   for (const auto& call : calls) {
     EXPECT_EQ(call.ending, call.rank == 1 ? trace::Ending::cut_off : trace::Ending::failed);
-    if (call.rank == 1) EXPECT_EQ(call.end, 1'000'000'000) << "when it was lost";
+    if (call.rank == 1) {
+      EXPECT_EQ(call.end, 1'000'000'000) << "when it was lost";
+    }
   }
 }
 
