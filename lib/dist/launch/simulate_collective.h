@@ -17,7 +17,9 @@ struct CollectiveRun {
   OpKind collective = OpKind::all_reduce;
   std::string algorithm;  // empty: what choose() takes
   int ranks = 4;
-  std::int64_t bytes = 4;  // of one rank's data (all_gather, scatter, ...: of all ranks' together)
+  // Of the tensor (all_reduce, broadcast, reduce), or of n shares together: what one rank has in the end
+  // (gather, all_gather) or passes in (scatter, reduce_scatter, all_to_all). As in nccl-tests.
+  std::int64_t bytes = 4;
   WhatIf what_if = {};
   bool links = false;  // CollectiveCost::links are wanted
 };

@@ -12,7 +12,7 @@ namespace distlab {
 enum class Unit { count, bytes, seconds };
 
 struct PlotAxis {
-  std::string name;  // "bytes a rank"
+  std::string name;  // "bytes of the tensor"
   Unit unit = Unit::count;
 };
 

@@ -191,8 +191,8 @@ TEST_F(SimFiles, ASweepDrawsALineForEachAlgorithmAndRankCount) {
       {"65536"});
   const std::string svg = text_of("out.svg");
   for (const char* part :
-       {"<svg xmlns=", "<title", "all_reduce, simulated on summit", "bytes a rank", "virtual time", ">ring<",
-        ">tree<", ">2 ranks<", ">8 ranks<", "32 KiB", "prefers-color-scheme:dark", "</svg>"})
+       {"<svg xmlns=", "<title", "all_reduce, simulated on summit", "bytes of the tensor", "virtual time",
+        ">ring<", ">tree<", ">2 ranks<", ">8 ranks<", "32 KiB", "prefers-color-scheme:dark", "</svg>"})
     EXPECT_NE(svg.find(part), std::string::npos) << part;
   EXPECT_EQ(svg.find("http", svg.find("http") + 1), std::string::npos)
       << "nothing from outside but the namespace";
@@ -200,6 +200,8 @@ TEST_F(SimFiles, ASweepDrawsALineForEachAlgorithmAndRankCount) {
   EXPECT_NE(text_of("out.svg").find("all_reduce of 4 B, simulated on laptop"), std::string::npos);
   EXPECT_NE(text_of("out.svg").find(">ranks<"), std::string::npos);
   EXPECT_EQ(text_of("out.svg").find("nan"), std::string::npos);
+  sim({"all_gather", "-a", "ring", "-b", "64,1KiB", "--plot", plot});
+  EXPECT_NE(text_of("out.svg").find(">bytes of the output, n ranks' shares<"), std::string::npos);
 }
 
 TEST(SimPlot, EscapesAndKeepsItsPlace) {

@@ -21,6 +21,10 @@ Programs that start their ranks with dist::spawn(n, rank_main), and labs:
   ./distlab sim ./program -- --its-own-option
   ./distlab sim ./program --explore 200              other orders of messages, until one goes wrong; --seed repeats it
   ./distlab sim 1                                    lab 1's demo with your code; --solution: with the solution
+Sizes are counted as nccl-tests does:
+  all_reduce, broadcast, reduce                      the tensor
+  gather, all_gather                                 the output: n ranks' shares together
+  scatter, reduce_scatter, all_to_all                the input: n ranks' shares together
 All times but "took" are virtual: what the machine of the topology would take. In --sweep a..b doubles from a to b.
 )";
 
@@ -41,7 +45,8 @@ void add_sim_command(CLI::App& app, int& exit_code) {
   command->add_option("-n,--ranks", options->ranks, "how many ranks, or several: 4,64,1024")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("-b,--bytes", options->bytes, "bytes a rank, or several: 8,1MiB")
+  command
+      ->add_option("-b,--bytes", options->bytes, "a size, or several: 8,1MiB; what it counts is said below")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(a_size);

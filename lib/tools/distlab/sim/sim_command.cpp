@@ -41,6 +41,24 @@ std::optional<dist::OpKind> collective_named(const std::string& name) {
   return std::nullopt;
 }
 
+// Whose bytes --bytes are, as CollectiveRun::bytes.
+const char* what_bytes_are(dist::OpKind collective) {
+  switch (collective) {
+    case dist::OpKind::broadcast:
+    case dist::OpKind::reduce:
+    case dist::OpKind::all_reduce: return "bytes of the tensor";
+    case dist::OpKind::gather:
+    case dist::OpKind::all_gather: return "bytes of the output, n ranks' shares";
+    case dist::OpKind::scatter:
+    case dist::OpKind::reduce_scatter:
+    case dist::OpKind::all_to_all: return "bytes of the input, n ranks' shares";
+    case dist::OpKind::send:
+    case dist::OpKind::recv:
+    case dist::OpKind::barrier: break;
+  }
+  return "bytes";
+}
+
 // The notes cite NVIDIA's figure for 24,576 GPUs of Summit: about 180 ms by rings against 1 ms by trees.
 int show_headline() {
   const Topology summit = dist::sim::load_topology("summit");
@@ -91,7 +109,7 @@ Sweep sweep_of(const SimOptions& options) {
 // What has been simulated, as lines: over the sizes, one for each rank count, or over the rank counts.
 class Curves {
  public:
-  Curves(const SimOptions& options, const Sweep& sweep, const Topology& topology)
+  Curves(const SimOptions& options, dist::OpKind collective, const Sweep& sweep, const Topology& topology)
       : over_bytes_(sweep.bytes.size() > 1) {
     if (options.plot.empty()) return;
     if (!over_bytes_ && sweep.ranks.size() < 2)
@@ -105,7 +123,8 @@ class Curves {
                      : several_ranks_ ? std::string()
                                       : fmt::format(" on {} ranks", sweep.ranks[0]);
     plot_.title = fmt::format("{}{}, simulated on {}", options.what, one, topology.name);
-    plot_.x = over_bytes_ ? PlotAxis{"bytes a rank", Unit::bytes} : PlotAxis{"ranks", Unit::count};
+    plot_.x =
+        over_bytes_ ? PlotAxis{what_bytes_are(collective), Unit::bytes} : PlotAxis{"ranks", Unit::count};
     plot_.y = {"virtual time", Unit::seconds};
   }
 
@@ -162,7 +181,7 @@ int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
   const Sweep sweep = sweep_of(options);
   const auto runs = runs_of(options, collective, sweep, topology);
   if (!options.trace.empty()) trace_collective(options, collective, what_if_of(options));
-  Curves curves(options, sweep, topology);
+  Curves curves(options, collective, sweep, topology);
   const bool table = options.json != "-";
   if (table) {
     fmt::print("{} on {}: {}\n", options.what, topology.name, topology.about);
