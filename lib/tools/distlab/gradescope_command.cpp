@@ -25,6 +25,10 @@ std::string default_name(const std::optional<Lab>& lab) {
 int build_autograder(const GradescopeOptions& options) {
   std::optional<Lab> lab;
   if (!options.lab.empty() && !(lab = asked_lab(options.lab))) return exit_usage;
+  if (!fs::exists(workspace().root / "solutions")) {
+    fmt::print(stderr, no_solutions);
+    return exit_missing;
+  }
   const fs::path zip = fs::absolute(options.output.empty() ? fs::path(default_name(lab)) : options.output);
   const TemporaryFolder folder("autograder");
   for (const auto& file : checkout_files()) copy_checkout_file(file, folder.path() / "distlab");

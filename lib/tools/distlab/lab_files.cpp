@@ -111,9 +111,7 @@ int show_solution(const SolutionOptions& options) {
   }
   const fs::path folder = workspace().root / "solutions" / lab->folder;
   if (!fs::exists(folder)) {
-    fmt::print(stderr,
-               "this checkout has no solutions: it was made for students; whoever teaches the course has "
-               "them\n");
+    fmt::print(stderr, no_solutions);
     return exit_missing;
   }
   fmt::print("{}\n", text_of_file(folder / edited_file(*lab).filename()));

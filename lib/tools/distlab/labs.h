@@ -21,6 +21,10 @@ Lab find_lab(const std::string& asked);
 // The same for commands: nothing when there is no such lab; that has been said.
 std::optional<Lab> asked_lab(const std::string& asked);
 
+// Said by what needs solutions/ in a tree that has none.
+inline constexpr auto no_solutions =
+    "this checkout has no solutions: it was made for students; whoever teaches the course has them\n";
+
 // The handout, or one of its hints (levels 1 to 3), in English or Chinese.
 std::filesystem::path handout(const Lab& lab);
 std::filesystem::path hint_page(const Lab& lab, int level, bool chinese);

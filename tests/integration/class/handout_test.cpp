@@ -108,6 +108,8 @@ TEST_F(Handout, ResetsWithoutAHistory) {
   EXPECT_EQ(there(file), starter);
   const auto said = run({"solution", "1", "--spoil"}, 3);
   EXPECT_TRUE(contains(said, "this checkout has no solutions")) << said;
+  EXPECT_EQ(run({"gradescope", "build", "1", "-o", root / "out/auto.zip"}, 3), said);
+  EXPECT_FALSE(fs::exists(root / "out/auto.zip"));
 }
 
 TEST_F(Handout, IsNotMadeWhenAFileHasPartOfASolution) {

@@ -13,6 +13,7 @@
 
 #include "distlab/commands.h"
 #include "distlab/terminal.h"
+#include "distlab/workspace.h"
 
 namespace distlab {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::array scenes{
     Scene{"A message goes 0 → 1 → 2 and is doubled on the way", "demo/relay.cpp", demo::relay_a_message},
     Scene{"All-reduce of 64 MiB", "demo/all_reduce.cpp", demo::all_reduce_64_mib},
     Scene{"A ConvNet learns to read digits, on two ranks", "demo/train.cpp", demo::train_a_network},
-    Scene{"A lab, graded: as it stands, and solved", "demo/lab.cpp", demo::grade_a_lab},
+    Scene{"A lab, graded", "demo/lab.cpp", demo::grade_a_lab},
 };
 
 void say_why(const char* what, const std::exception& error) {
@@ -57,6 +58,16 @@ bool play(int number, const Scene& scene) {
   return played;
 }
 
+// Where to go on: an installed distlab may be far from any lab.
+const char* next() {
+  try {
+    workspace();
+    return "Your turn: labs/01_init_process_group/README.md";
+  } catch (const dist::Error&) {
+    return "The labs are in a checkout of distlab: run ./distlab list there.";
+  }
+}
+
 }  // namespace
 
 int play_demo() {
@@ -69,7 +80,7 @@ int play_demo() {
     fmt::print("{} of {} scenes failed; ./distlab doctor may know why.\n", failed, scenes.size());
     return exit_failed;
   }
-  fmt::print("That was distlab, in {:.1f} s. Your turn: labs/01_init_process_group/README.md\n", seconds);
+  fmt::print("That was distlab, in {:.1f} s. {}\n", seconds, next());
   return exit_ok;
 }
 
