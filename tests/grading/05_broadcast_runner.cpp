@@ -10,15 +10,28 @@
 
 namespace {
 
-using judge::Json;
+using dist::DType, judge::Json;
 
 dist::Tensor tensor_of(const Json& numbers) {
   const std::vector<float> values = numbers;
   return dist::tensor(std::span<const float>(values));
 }
 
-Json seen(const dist::Tensor& mine, const dist::Tensor& now) {
-  return {{"numbers", mine.to_vector<float>()}, {"same_memory", now.raw() == mine.raw()}};
+dist::Tensor data_of(const Json& round) {
+  std::vector<double> numbers = round.at("numbers");
+  for (double& number : numbers) number += round.at("offset").get<double>();
+  const auto data = dist::tensor(std::span<const double>(numbers));
+  const auto dtype = round.at("dtype");
+  return data.to(dtype == "f64"   ? DType::f64
+                 : dtype == "i64" ? DType::i64
+                                  : DType::f32)
+      .view(round.at("shape"));
+}
+
+Json seen(const dist::Tensor& mine, const dist::Tensor& now, double offset = 0) {
+  auto numbers = mine.to_vector<double>();
+  for (double& number : numbers) number -= offset;
+  return {{"numbers", numbers}, {"same_memory", now.raw() == mine.raw()}};
 }
 
 void broadcast(const std::string& call, dist::Tensor& data, const Json& round,
@@ -41,10 +54,10 @@ Json broadcasts(const Json& task) {
   Json replies = Json::array();
   const auto group = task.at("backwards") ? backwards() : dist::ProcessGroup();
   for (const auto& round : task.at("rounds")) {
-    auto data = tensor_of(round.at("numbers"));
+    auto data = data_of(round);
     const auto mine = data;
     broadcast(task.at("call"), data, round, group);
-    replies.push_back(seen(mine, data));
+    replies.push_back(seen(mine, data, round.at("offset")));
   }
   return replies;
 }

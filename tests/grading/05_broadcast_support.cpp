@@ -53,7 +53,7 @@ void diagnose_error(const std::string& error) {
 }  // namespace
 
 Round round_of(judge::Random& random, int world_size, int root, int elements, int segment) {
-  Round round{root, {}, segment};
+  Round round{.root = root, .before = {}, .segment = segment, .shape = {elements}};
   for (int rank = 0; rank < world_size; ++rank) {
     Numbers numbers;
     for (int i = 0; i < elements; ++i)
@@ -61,6 +61,16 @@ Round round_of(judge::Random& random, int world_size, int root, int elements, in
     round.before.push_back(numbers);
   }
   return round;
+}
+
+std::vector<Round> other_tensors(judge::Random& random, int world_size, int segment) {
+  const auto tensor = [&](const std::string& dtype, int elements, const std::vector<int>& shape) {
+    auto round = round_of(random, world_size, random.between(0, world_size - 1), elements, segment);
+    round.dtype = dtype;
+    round.shape = shape;
+    return round;
+  };
+  return {tensor("f64", 6, {2, 3}), tensor("i64", 1, {})};
 }
 
 std::vector<Json> answers(const judge::SimRun& run, const std::string& call) {

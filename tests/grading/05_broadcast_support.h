@@ -21,13 +21,18 @@ struct Round {
   int root = 0;
   std::vector<Numbers> before;  // [rank]: what its tensor holds; the root's is what all must have
   int segment = 1;              // elements; for the chain
+  std::string dtype = "f32";
+  std::vector<int> shape = {};
   int elements() const { return static_cast<int>(before.at(0).size()); }
+  double offset() const { return dtype == "f32" ? 0 : 1099511627776; }   // added to each number: 2^40
   int messages() const { return (elements() + segment - 1) / segment; }  // a link of the chain
   std::int64_t bytes() const { return std::int64_t{4} * elements(); }
 };
 
 // A broadcast of so many numbers. All ranks hold different ones.
 Round round_of(judge::Random& random, int world_size, int root, int elements, int segment = 1);
+// f64 of two axes and i64 of none, with numbers that f32 cannot hold: through f32 each comes back as 0.
+std::vector<Round> other_tensors(judge::Random& random, int world_size, int segment = 1);
 
 // Calls of one way, one after the other in the same program.
 struct Asked {
@@ -46,6 +51,8 @@ bool are_in_place(const std::vector<Json>& replies, const std::string& call);
 
 // All ranks have the root's numbers, in place, whether sends wait for their receivers or not.
 void expect_broadcasts(const Asked& asked);
+// Whether one of these broadcasts, alone, is right; says nothing.
+bool is_right(const std::string& call, const Round& round);
 // The same in a group whose ranks are the world's backwards.
 void expect_in_the_group(Asked asked);
 

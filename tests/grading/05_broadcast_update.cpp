@@ -82,6 +82,9 @@ void diagnose(const Update& update, const Json& reply, const Weights& before, st
     misconception(
         "last_bucket_forgotten",
         "the tensors of the last bucket are old: a bucket that is not full has to be sent too, at the end");
+  } else if (is([&](std::size_t i) { return update.parameters[i].shape.empty(); })) {
+    misconception("no_axis_no_tensor",
+                  "the tensors without an axis are old: such a tensor has one element, as numel() says");
   } else if (is([&](std::size_t i) { return update.parameters[i].elements() > update.bucket_elements; })) {
     misconception("large_tensor_left_out",
                   "the tensors that are larger than a bucket are old: each of them gets a bucket of its own");
@@ -123,6 +126,16 @@ bool check_bystanders(const Update& update, const judge::SimRun& done) {
     return false;
   }
   return true;
+}
+
+// With elements, and without.
+std::pair<std::uint64_t, std::uint64_t> count_buckets(const Update& update) {
+  const auto buckets = update.buckets();
+  const auto has_elements = [&](const auto& bucket) {
+    return std::ranges::any_of(bucket, [&](std::size_t i) { return update.parameters[i].elements() > 0; });
+  };
+  const auto full = std::ranges::count_if(buckets, has_elements);
+  return {full, std::ssize(buckets) - full};
 }
 
 void check_sizes(const judge::SimRun& done, const Update& update) {
@@ -176,14 +189,22 @@ judge::SimRun expect_updated(judge::Random& random, const Update& update) {
 }
 
 void expect_buckets(const judge::SimRun& done, const Update& update) {
-  const std::uint64_t buckets = update.buckets().size(), bytes = static_cast<std::uint64_t>(update.bytes());
+  const auto [buckets, empty_ones] = count_buckets(update);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(update.bytes());
   const auto trainer = static_cast<std::size_t>(update.trainers[0]);
+  const auto tensors = static_cast<std::uint64_t>(std::ranges::count_if(
+      update.parameters, [](const auto& parameter) { return parameter.elements() > 0; }));
   check_sizes(done, update);
   if (testing::Test::HasFailure()) return;
   for (const int server : update.servers) {
     const auto& traffic = done.report.traffic[static_cast<std::size_t>(server)];
     if (traffic.messages_received == buckets && traffic.bytes_received == bytes) continue;
-    if (traffic.messages_received == update.parameters.size()) {
+    if (traffic.bytes_received == bytes && traffic.messages_received == buckets + empty_ones) {
+      misconception("sends_empty_buckets",
+                    "a bucket without elements was sent: nobody waits for what is in it, and the message "
+                    "costs its start");
+    } else if (traffic.messages_received == tensors ||
+               traffic.messages_received == update.parameters.size()) {
       misconception("one_message_a_tensor",
                     "every tensor travels by itself and pays for its start: pack small ones into one bucket");
     }

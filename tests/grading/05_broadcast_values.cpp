@@ -2,6 +2,7 @@
 #include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -52,13 +53,14 @@ const std::vector<Idea>& ideas() {
   return known;
 }
 
+Numbers numbers_in(const Json& reply, std::size_t i) { return reply.at(i).at("numbers").get<Numbers>(); }
+
 void diagnose(const Asked& asked, const std::vector<Json>& replies) {
   for (const auto& idea : ideas()) {
     bool fits = true;
     for (std::size_t rank = 0; rank < replies.size(); ++rank) {
       for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
-        fits = fits && replies[rank].at(i).at("numbers").get<Numbers>() ==
-                           idea.numbers(asked.rounds[i], static_cast<int>(rank));
+        fits = fits && numbers_in(replies[rank], i) == idea.numbers(asked.rounds[i], static_cast<int>(rank));
       }
     }
     if (fits) return judge::misconception(idea.name, idea.in_words);
@@ -72,12 +74,32 @@ judge::SimRun run(const Asked& asked, bool eager, const std::string& topology) {
   for (int rank = 0; rank < asked.world_size(); ++rank) {
     Json task{{"call", asked.call}, {"rounds", Json::array()}, {"backwards", asked.backwards}};
     for (const auto& round : asked.rounds) {
-      task["rounds"].push_back(
-          {{"root", round.root}, {"numbers", of_rank(round, rank)}, {"segment", round.segment}});
+      task["rounds"].push_back({{"root", round.root},
+                                {"numbers", of_rank(round, rank)},
+                                {"segment", round.segment},
+                                {"dtype", round.dtype},
+                                {"shape", round.shape},
+                                {"offset", round.offset()}});
     }
     plan.tasks.push_back(task);
   }
   return judge::simulate(plan);
+}
+
+void went_through_f32() {
+  judge::misconception("went_through_f32",
+                       "the numbers were rounded as f32 rounds them: a tensor has a dtype of its own, and a "
+                       "message takes the tensor as it is, whatever that is");
+}
+
+std::string of_chain(const Asked& asked, const Round& round) {
+  return asked.call == "chain_broadcast" ? fmt::format(", segment {}", round.segment) : "";
+}
+
+std::string of_tensor(const Round& round) {
+  if (round.dtype == "f32") return "";
+  return fmt::format(", a tensor of {} of the shape [{}] with {:.0f} more in each element", round.dtype,
+                     fmt::join(round.shape, ", "), round.offset());
 }
 
 // Whether all ranks have what they should; the first difference is told.
@@ -86,15 +108,15 @@ bool check(const Asked& asked, const std::vector<Json>& replies, bool eager) {
   for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
     for (std::size_t rank = 0; rank < replies.size(); ++rank) {
       const auto& round = asked.rounds[i];
-      const auto got = replies[rank].at(i).at("numbers").get<Numbers>();
+      const auto got = numbers_in(replies[rank], i);
       if (got == of_root(round)) continue;
+      if (round.dtype != "f32" && got == Numbers(got.size(), 0)) went_through_f32();
       diagnose(asked, replies);
       ADD_FAILURE() << fmt::format(
           "{} among {} ranks from root {}{}{}: expected the root's {} on rank {}; it has {}, and had {} "
           "before "
           "({})",
-          asked.call, asked.world_size(), round.root,
-          asked.call == "chain_broadcast" ? fmt::format(", segment {}", round.segment) : "",
+          asked.call, asked.world_size(), round.root, of_chain(asked, round) + of_tensor(round),
           eager ? ", with eager sends" : "", text(of_root(round)), rank, text(got),
           text(of_rank(round, static_cast<int>(rank))), difference(of_root(round), got));
       return false;
@@ -123,6 +145,19 @@ void expect_broadcasts(const Asked& asked) {
   }
 }
 
+bool is_right(const std::string& call, const Round& round) {
+  for (const bool eager : {false, true}) {
+    const auto done = run({call, {round}}, eager, "laptop");
+    if (!done.report.ok() || !done.built_ins.empty()) return false;
+    for (const auto& rank : done.ranks) {
+      if (!rank.completed || judge::is_error(rank.reply)) return false;
+      const auto& seen = rank.reply.at("value").at(0);
+      if (!seen.at("same_memory") || numbers_in(rank.reply.at("value"), 0) != of_root(round)) return false;
+    }
+  }
+  return true;
+}
+
 void expect_in_the_group(Asked asked) {
   asked.backwards = true;
   const auto done = run(asked, false, "laptop");
@@ -136,7 +171,7 @@ void expect_in_the_group(Asked asked) {
   const auto replies = answers(done, asked.call);
   for (const auto& reply : replies)
     for (std::size_t i = 0; i < asked.rounds.size(); ++i)
-      if (reply.at(i).at("numbers").get<Numbers>() != of_root(asked.rounds[i])) ignored();
+      if (numbers_in(reply, i) != of_root(asked.rounds[i])) ignored();
   if (!check(asked, replies, false)) ADD_FAILURE() << "that was in a group of all ranks, the last one first";
 }
 
