@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "03_send_recv_transfer.h"
+#include "judge/outcome.h"
 
 namespace lab03 {
 namespace {
@@ -34,6 +35,11 @@ bool all_call(const std::map<int, std::string>& stuck, int ranks, const std::str
          std::ranges::all_of(stuck, [&](const auto& one) { return one.second == call; });
 }
 
+bool names_another(const judge::Outcome& rank) {
+  if (!rank.reply.is_object() || !rank.reply.contains("value")) return false;
+  return rank.reply["value"].value("moved", false);
+}
+
 // Before the failure is told. `random` is another stream: the questions stay the same.
 void diagnose_ring(const Transfer& ring, const judge::SimRun& run) {
   if (!is_written(run) || ring.is_right(run)) return;
@@ -42,6 +48,7 @@ void diagnose_ring(const Transfer& ring, const judge::SimRun& run) {
   Random random("ring: an even one beside it");
   const auto& failures = run.report.failures;
   if (ranks == 1) {
+    if (names_another(run.ranks.front())) return;  // it has copied, and expect_transferred says where to
     misconception("ring_of_one",
                   "in a ring of one the next rank is oneself, to whom nothing is sent: copy `out` to `in`");
   } else if (!failures.empty() && failures.front().what.find("= -1 is no rank") != std::string::npos) {
@@ -61,7 +68,7 @@ void diagnose_ring(const Transfer& ring, const judge::SimRun& run) {
     misconception(
         "wrong_way_round",
         "every rank gives to the previous one and takes from the next: the ring turns the other way");
-  } else if (const auto even = make_ring(random, 4, 2);
+  } else if (const auto even = make_ring(random, 4, ring.length());
              ranks % 2 != 0 && even.is_right(lab03::run(even.trial, Sends::wait))) {
     misconception(
         "even_odd_broken_for_odd_n",

@@ -18,6 +18,7 @@ struct Transfer {
   std::vector<int> to;        // whom rank r's tensor goes to; each rank gets one
   std::vector<Values> given;  // [rank]
 
+  int length() const { return static_cast<int>(given.front().size()); }
   Values expected(int rank) const;                // what this rank gets
   bool is_right(const judge::SimRun& run) const;  // says nothing
   // False after a failure.
