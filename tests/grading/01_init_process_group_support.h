@@ -92,6 +92,9 @@ class JobRun {
   std::string timeout_text(int rank, const judge::Outcome& outcome);
   void check_membership(int rank, const Json& answer);
   bool owns_one_of(const Json& membership) const;
+  bool is_in_order_of_texts(const Json& membership) const;
+  bool ends_when_nobody_comes();
+  std::string found_instead(int rank);
   void diagnose_missing(const Json& answer);
 
   Lobby& lobby_;

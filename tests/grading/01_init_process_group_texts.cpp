@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -25,11 +26,26 @@ std::string fitting(const std::string& text, std::size_t size) {
   return text.substr(0, end);
 }
 
-std::string padded(const Packing& one) {
-  const auto size = static_cast<std::size_t>(one.size);
-  auto bytes = fitting(one.text, size);
+std::string with_zeros(std::string bytes, std::size_t size) {
   bytes.resize(size, '\0');
   return bytes;
+}
+
+std::string padded(const Packing& one) {
+  const auto size = static_cast<std::size_t>(one.size);
+  return with_zeros(fitting(one.text, size), size);
+}
+
+// As one would pack who keeps the last byte free.
+std::string terminated(const Packing& one) {
+  const auto size = static_cast<std::size_t>(one.size);
+  return with_zeros(fitting(one.text, size - std::min<std::size_t>(size, 1)), size);
+}
+
+// The text without its last character, if that one has several bytes.
+std::string without_its_last(const std::string& text) {
+  const bool has_several = !text.empty() && static_cast<unsigned char>(text.back()) >= 0x80;
+  return has_several ? fitting(text, text.size() - 1) : text;
 }
 
 void cut_within_a_character() {
@@ -39,7 +55,8 @@ void cut_within_a_character() {
       "of one is no text any more");
 }
 
-void diagnose_packed(const Packing& one, const std::string& bytes) {
+// `keeps_one_free`: each of the answers has a zero at its end.
+void diagnose_packed(const Packing& one, const std::string& bytes, bool keeps_one_free) {
   const auto size = static_cast<std::size_t>(one.size);
   const auto kept = fitting(one.text, size);
   const auto next_text_byte = one.text.substr(0, size);
@@ -50,10 +67,15 @@ void diagnose_packed(const Packing& one, const std::string& bytes) {
         "not_padded",
         "the bytes after the text are not zero: whatever was in that memory before goes to the other ranks "
         "as part of the text");
-  } else if (bytes.size() == size && size > 0 && one.text.size() >= size && bytes.back() == '\0') {
+  } else if (keeps_one_free) {
     misconception(
         "room_for_a_terminator",
         "a zero is kept free at the end: a text that fills the tensor needs none, its end is the tensor's");
+  } else if (one.text.size() > size && bytes == with_zeros(without_its_last(kept), size)) {
+    misconception(
+        "cuts_a_whole_character",
+        "the last character had all its bytes and was dropped: whether one is cut shows in the byte after "
+        "the cut, for only a character's first byte is not 10xxxxxx");
   } else if (bytes.size() == one.text.size() || bytes.size() == one.text.size() + 1) {
     misconception(
         "size_of_the_text",
@@ -111,6 +133,19 @@ void check_round(int rank, const Round& round, const Json& value) {
 
 }  // namespace
 
+namespace {
+
+bool each_is_terminated(const std::vector<Packing>& cases, const Json& replies) {
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (judge::is_error(replies[i])) return false;
+    const auto bytes = replies[i].at("value").value("bytes", "");
+    if (judge::from_hex(bytes) != terminated(cases[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void expect_packed(const std::vector<Packing>& cases) {
   Json questions = Json::array();
   for (const auto& one : cases) questions.push_back({{"text", judge::to_hex(one.text)}, {"size", one.size}});
@@ -126,7 +161,7 @@ void expect_packed(const std::vector<Packing>& cases) {
     }
     const auto bytes = judge::from_hex(value.at("bytes").get<std::string>());
     if (bytes == padded(cases[i]) && value.at("shape") == Json::array({cases[i].size})) continue;
-    diagnose_packed(cases[i], bytes);
+    diagnose_packed(cases[i], bytes, each_is_terminated(cases, replies));
     ADD_FAILURE() << fmt::format("{} has the bytes {} and the shape [{}]; returned {} and {}", question,
                                  shown(padded(cases[i])), cases[i].size, shown(bytes),
                                  value.at("shape").dump());
@@ -157,6 +192,32 @@ void expect_unpacked(const std::vector<std::string>& tensors) {
   }
 }
 
+namespace {
+
+// One call of each exchange, of its size. Of other collectives than these two nothing is asked here.
+bool expect_one_all_gather(const judge::SimRun& run, const std::vector<Round>& rounds) {
+  std::vector<std::uint64_t> asked, made;
+  for (const auto& round : rounds) asked.push_back(static_cast<std::uint64_t>(round.size));
+  for (const auto& event : run.report.trace.events) {
+    if (event.kind != dist::trace::Kind::call || event.rank != 0) continue;
+    if (!event.name.starts_with("all_gather")) return true;
+    made.push_back(event.bytes);
+  }
+  if (made == asked) return true;
+  if (made.size() > asked.size()) {
+    misconception(
+        "several_collectives",
+        "one all_gather brings the texts of all ranks to all ranks: there is nothing left for a second one");
+  }
+  ADD_FAILURE() << fmt::format(
+      "exchange on {} ranks, with {} bytes a text: expected an all_gather of as many bytes a rank for each; "
+      "rank 0 calls all_gather with {}",
+      run.ranks.size(), fmt::join(asked, ", then "), fmt::join(made, ", then "));
+  return false;
+}
+
+}  // namespace
+
 void expect_exchanged(judge::Random& random, int world_size) {
   // Long texts first: what they leave behind shows in the short ones after them.
   std::vector<Round> rounds{{64, {}}, {48, {}}, {7, {}}, {64, {}}};
@@ -167,7 +228,7 @@ void expect_exchanged(judge::Random& random, int world_size) {
     rounds[2].texts.push_back(random.word(random.between(0, 4)) + "节点" + random.word(4));
     rounds[3].texts.push_back(rank == 0 ? "" : random.word(random.between(1, 6)));
   }
-  judge::SimPlan plan{.about = fmt::format("exchange on {} ranks", world_size)};
+  judge::SimPlan plan{.trace = true, .about = fmt::format("exchange on {} ranks", world_size)};
   for (int rank = 0; rank < world_size; ++rank) {
     Json task{{"call", "exchange"}, {"rounds", Json::array()}};
     for (const auto& round : rounds) {
@@ -183,6 +244,7 @@ void expect_exchanged(judge::Random& random, int world_size) {
   }
   const auto answers = run.answers({"all_gather", "gather", "broadcast", "barrier"});
   if (answers.empty()) return;
+  if (!expect_one_all_gather(run, rounds)) return;
   for (int rank = 0; rank < world_size; ++rank) {
     const auto& replies = answers[static_cast<std::size_t>(rank)];
     for (std::size_t i = 0; i < replies.size(); ++i) {
