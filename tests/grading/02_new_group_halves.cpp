@@ -126,6 +126,16 @@ const std::vector<Idea>& ideas_of_both_sums() {
       {"smallest_positive_as_lowest",
        "std::numeric_limits<double>::min() is the smallest positive number, about 2e-308, not the lowest one",
        [](const Asked& a, int half) { return std::max(a.right(half), std::numeric_limits<double>::min()); }},
+      {"lowest_number_guessed",
+       "there are sums below the number that stood for the unknown one, and MAX took that. Nothing but minus "
+       "infinity loses against every sum",
+       [](const Asked& a, int half) { return std::max(a.right(half), -1e6); }},
+      {"lowest_number_guessed",
+       "std::numeric_limits<float>::lowest() is a sum like another among doubles, and MAX took it. Nothing "
+       "but minus infinity loses against every sum",
+       [](const Asked& a, int half) {
+         return std::max(a.right(half), double{std::numeric_limits<float>::lowest()});
+       }},
       {"max_within_the_half",
        "the other half's sum never came: the second exchange must be one of the world, for within a half "
        "nobody knows it",
@@ -204,6 +214,7 @@ void expect_halves(int world_size) {
       if (!check_half(replies[rank], static_cast<int>(rank), world_size, is_upper)) return;
     }
   }
+  expect_groups_made(replies, 2, "both halves");
 }
 
 judge::SimRun expect_half_sums(int world_size, const std::vector<Numbers>& rounds) {

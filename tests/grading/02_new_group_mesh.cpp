@@ -114,6 +114,7 @@ void expect_mesh(const Shape& shape) {
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     if (!check_place(replies, static_cast<int>(rank), shape)) return;
   }
+  expect_groups_made(replies, shape.rows + shape.columns, "every row and every column");
 }
 
 void expect_refused(int world_size, const Shape& shape) {

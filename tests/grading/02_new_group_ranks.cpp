@@ -42,6 +42,14 @@ const std::vector<Mistaken>& mistakes() {
        [](int rank, const Shape& s, const Numbers& seconds) {
          return slowest_of(column_of(rank, s), seconds, true);
        }},
+      {"seconds_through_f32",
+       "f32, the default dtype, has 24 bits for the seconds, in which some that differ are equal: say "
+       "DType::f64",
+       [](int rank, const Shape& s, const Numbers& seconds) {
+         Numbers as_f32;
+         for (const double one : seconds) as_f32.push_back(static_cast<float>(one));
+         return slowest_of(column_of(rank, s), as_f32, false);
+       }},
       {"group_rank_as_global_rank",
        "that is the slowest one's number in the column: everybody else knows it by its global rank. Ask the "
        "group for its global_rank()",
@@ -93,13 +101,19 @@ void expect_broadcasts(judge::Random& random, const Shape& shape) {
     for (std::size_t round = 0; round < columns.size(); ++round) {
       const int source = row_of(static_cast<int>(rank), shape)[static_cast<std::size_t>(columns[round])];
       const Numbers& right = sent[round][static_cast<std::size_t>(source)];
-      const Numbers got = replies[rank].at(round);
-      if (got == right) continue;
+      const Numbers got = replies[rank].at(round).at("numbers");
+      const bool same_memory = replies[rank].at(round).at("same_memory");
+      if (got == right && same_memory) continue;
+      if (!same_memory) {
+        misconception("another_name",
+                      "`t = ...` makes t another name for other memory, and the caller's is not filled: "
+                      "broadcast into t itself, or t.copy_(...)");
+      }
       ADD_FAILURE() << fmt::format(
           "rank {} in {} rows x {} columns, broadcast_in_row from column {}: rank {} sends {{{}}}; "
-          "the tensor has {{{}}}",
+          "the memory of the caller's tensor has {{{}}}{}",
           rank, shape.rows, shape.columns, columns[round], source, fmt::join(right, ", "),
-          fmt::join(got, ", "));
+          fmt::join(got, ", "), same_memory ? "" : "; the variable names another tensor now");
       return;
     }
   }

@@ -23,9 +23,13 @@ Json seen(const dist::ProcessGroup& group) {
   return {{"ranks", group.ranks()}, {"rank", group.rank()}};
 }
 
+// How many groups this rank has made.
+std::uint64_t groups_made() { return dist::default_group().state()->control_calls; }
+
 Json halves(const Json&) {
+  const auto before = groups_made();
   const auto made = lab::make_halves();
-  return {{"lower", seen(made.lower)}, {"upper", seen(made.upper)}};
+  return {{"lower", seen(made.lower)}, {"upper", seen(made.upper)}, {"groups", groups_made() - before}};
 }
 
 std::vector<int> ranks_where(const std::function<bool(int rank)>& is_in) {
@@ -63,17 +67,18 @@ Json both_sums(const Json& task) {
 }
 
 Json mesh(const Json& task) {
+  const auto before = groups_made();
   const auto made = lab::make_mesh(task.at("rows"), task.at("columns"));
   return {{"row", seen(made.row)},
           {"column", seen(made.column)},
           {"my_row", made.my_row},
-          {"my_column", made.my_column}};
+          {"my_column", made.my_column},
+          {"groups", groups_made() - before}};
 }
 
 // The code of the error, if any, and how many groups were made before it.
 Json refusal(const Json& task) {
-  const auto world = dist::default_group().state();
-  const auto before = world->control_calls;
+  const auto before = groups_made();
   Json code = nullptr;
   try {
     lab::make_mesh(task.at("rows"), task.at("columns"));
@@ -82,7 +87,7 @@ Json refusal(const Json& task) {
   } catch (const dist::Error& error) {
     code = dist::name(error.code());
   }
-  return {{"code", code}, {"groups", world->control_calls - before}};
+  return {{"code", code}, {"groups", groups_made() - before}};
 }
 
 lab::Mesh right_mesh(const Json& task) {
@@ -107,8 +112,9 @@ Json broadcasts(const Json& task) {
   for (const auto& round : task.at("rounds")) {
     const std::vector<double> numbers = round.at("numbers");
     auto t = dist::tensor(std::span<const double>(numbers));
+    const auto given = t;
     lab::broadcast_in_row(t, right, round.at("column"));
-    received.push_back(t.to_vector<double>());
+    received.push_back({{"numbers", given.to_vector<double>()}, {"same_memory", t.raw() == given.raw()}});
   }
   return received;
 }

@@ -59,6 +59,19 @@ std::vector<Json> answers(const judge::SimRun& run) {
                       "reduce_scatter", "all_to_all", "barrier"});
 }
 
+void expect_groups_made(const std::vector<Json>& replies, int groups, const std::string& of_what) {
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const int made = replies[rank].at("groups");
+    if (made <= groups) continue;  // fewer: split_group
+    judge::misconception("more_groups_than_asked",
+                         "every group keeps its memory and its connections, and new_group waits for all "
+                         "ranks: make each group once and keep it");
+    ADD_FAILURE() << fmt::format("rank {} must call new_group for {}, {} calls in all; it made {}", rank,
+                                 of_what, groups, made);
+    return;
+  }
+}
+
 void expect_no_message_leaves(const judge::SimRun& run, const std::string& kind,
                               const std::function<int(int rank)>& part_of) {
   for (const auto& link : run.report.links) {

@@ -25,6 +25,9 @@ judge::SimRun run(int world_size, Json task, const std::vector<Numbers>& rounds 
 // The library's collectives are allowed everywhere: this lab is about groups.
 std::vector<Json> answers(const judge::SimRun& run);
 
+// No rank has made more groups than so many; `of_what`: "both halves".
+void expect_groups_made(const std::vector<Json>& replies, int groups, const std::string& of_what);
+
 // part_of(rank): the number of the half, row or column that the rank is in; `kind` names it.
 void expect_no_message_leaves(const judge::SimRun& run, const std::string& kind,
                               const std::function<int(int rank)>& part_of);
