@@ -119,6 +119,10 @@ const std::vector<Idea>& ideas_of_both_sums() {
       {"sum_instead_of_max", summed, [](const Asked& a, int half) { return a.right(half) * a.size(half); }},
       {"sum_instead_of_max", "a SUM over the world: minus infinity plus a number is minus infinity",
        [](const Asked&, int) { return -infinity; }},
+      {"sum_divided_again",
+       "each half's sum was added once for each of its ranks, and divided again: the sum in between may be "
+       "no double. MAX over the world takes the sums as they are",
+       [](const Asked& a, int half) { return a.right(half) * a.size(half) / a.size(half); }},
       {"absent_starts_at_zero",
        "zero is a number too: where the sum is negative, MAX takes the zero of those who do not know it. "
        "Nothing but minus infinity loses against every sum",
