@@ -114,6 +114,17 @@ void expect_mesh(const Shape& shape) {
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     if (!check_place(replies, static_cast<int>(rank), shape)) return;
   }
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    if (!replies[rank].at("columns_first")) continue;
+    misconception("columns_first",
+                  "the order of the groups is part of the contract: ranks that make the same groups in "
+                  "different orders wait for each other, so all code of a job must agree on one");
+    ADD_FAILURE() << fmt::format(
+        "rank {} in {} rows x {} columns must make the rows before the columns; its "
+        "column was made before its row",
+        rank, shape.rows, shape.columns);
+    return;
+  }
   expect_groups_made(replies, shape.rows + shape.columns, "every row and every column");
 }
 

@@ -66,6 +66,11 @@ Json both_sums(const Json& task) {
   return sums;
 }
 
+// A rank's groups have ascending context numbers in the order in which they were made.
+bool is_made_before(const dist::ProcessGroup& one, const dist::ProcessGroup& other) {
+  return one && other && one.state()->identity.context < other.state()->identity.context;
+}
+
 Json mesh(const Json& task) {
   const auto before = groups_made();
   const auto made = lab::make_mesh(task.at("rows"), task.at("columns"));
@@ -73,6 +78,7 @@ Json mesh(const Json& task) {
           {"column", seen(made.column)},
           {"my_row", made.my_row},
           {"my_column", made.my_column},
+          {"columns_first", is_made_before(made.column, made.row)},
           {"groups", groups_made() - before}};
 }
 
