@@ -34,11 +34,13 @@ struct Sum {
   int segments_of(std::int64_t length) const;  // ceil(length / segment), at least 1
 };
 Sum small_numbers(Random& random, int ranks, int elements, const std::string& dtype = "f32");
-Sum large_integers(Random& random, int ranks, int elements);  // i64, beyond what f64 holds
+Sum long_numbers(Random& random, int ranks, int elements);  // f64 that f32 cannot hold; their sums are exact
+Sum large_integers(Random& random, int ranks, int elements);  // i64 that f64 cannot hold
 Sum order_matters(Random& random, int ranks, int elements);   // f32; another order has another sum
 Sum large_sum(int ranks, std::int64_t elements, std::int64_t segment);
 
-// What element i should be on `rank` afterwards; NaN: it does not matter.
+// What element i should be on `rank` afterwards, one number of the ranks or a sum of some; NaN: it does not
+// matter.
 using Expected = std::function<double(const Sum& sum, int rank, int i)>;
 
 // What it would be, were a wrong idea right.

@@ -27,10 +27,21 @@ Sum small_numbers(Random& random, int ranks, int elements, const std::string& dt
   });
 }
 
+// The leading digits are small_numbers(), so that one number in place of another is far away.
+Sum long_numbers(Random& random, int ranks, int elements) {
+  constexpr double leading = 1 << 30;
+  return drawn(ranks, elements, "f64", [&](int rank) -> Json {
+    const int first = 100 * (rank + 1) + random.between(0, 99);
+    return leading * first + 2 * random.between(0, 1 << 20) + 1;
+  });
+}
+
+// The sum of 20 ranks still fits.
 Sum large_integers(Random& random, int ranks, int elements) {
-  constexpr std::int64_t limit = std::int64_t{1} << 53;
-  return drawn(ranks, elements, "i64", [&](int rank) -> Json {
-    return limit + 2 * std::int64_t{random.between(0, 1 << 20)} + (rank == 0 ? 1 : 2);
+  constexpr std::int64_t leading = std::int64_t{1} << 53;
+  return drawn(ranks, elements, "i64", [&](int) -> Json {
+    const std::int64_t first = random.between(8, 50);
+    return leading * first + 2 * std::int64_t{random.between(0, 1 << 20)} + 1;
   });
 }
 
