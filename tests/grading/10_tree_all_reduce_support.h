@@ -18,6 +18,6 @@ SumsAsked asked_of(const std::string& call, const std::vector<Sum>& sums);
 // These look at one call, on topology "rounds": every link of a tree once up, and but for reduce_to_root once
 // down, a segment; and so many rounds.
 void expect_tree_traffic(const SumsAsked& asked);
-void expect_few_rounds(const SumsAsked& asked);
+void expect_few_rounds(SumsAsked asked);
 
 }  // namespace lab10

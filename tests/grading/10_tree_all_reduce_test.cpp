@@ -24,6 +24,13 @@ void for_sizes(Random& random, const std::string& call, const std::vector<int>& 
   }
 }
 
+// f64 that f32 cannot hold, i64 that f64 cannot hold.
+void expect_dtypes(Random& random, const std::string& call, int n, int segment = 1) {
+  std::vector<Sum> sums{judge::long_numbers(random, n, 7), judge::large_integers(random, n, 9)};
+  for (Sum& sum : sums) sum.segment = segment;
+  judge::expect_sums(asked_of(call, sums), false);
+}
+
 Sum one_sum(Random& random, int n, int elements, int segment = 1) {
   Sum sum = small_numbers(random, n, elements);
   sum.segment = segment;
@@ -58,6 +65,7 @@ TEST(Step2Reduce, any_number_of_ranks) {
   for_sizes(random, "reduce_to_root", {2, 3, 1, random.between(4, 6), random.between(7, 9)}, [&](int) {
     return std::vector{random.between(2, 9), 1, 0};
   });
+  if (!HasFailure()) expect_dtypes(random, "reduce_to_root", random.between(2, 5));
 }
 
 TEST(Step2Reduce, once_up_each_link) {
@@ -88,9 +96,7 @@ TEST(Step3AllReduce, any_number_of_ranks) {
 TEST(Step3AllReduce, any_dtype) {
   worth(3, 3);
   Random random("sum dtypes");
-  const int n = random.between(2, 5);
-  judge::expect_sums(
-      asked_of("tree_all_reduce", {small_numbers(random, n, 7, "f64"), judge::large_integers(random, n, 9)}));
+  expect_dtypes(random, "tree_all_reduce", random.between(2, 5));
 }
 
 TEST(Step3AllReduce, same_bits_on_all_ranks) {
@@ -147,6 +153,7 @@ TEST(Step4Pipelined, any_number_of_ranks) {
         return std::vector{3 * random.between(2, 5) + 1, 1, 0, 12, 3};
       },
       3);
+  if (!HasFailure()) expect_dtypes(random, "tree_all_reduce_pipelined", random.between(2, 5), 3);
 }
 
 TEST(Step4Pipelined, same_bits_on_all_ranks) {
