@@ -1,4 +1,5 @@
 // Lab 07: what the ranks would have, were a wrong idea right.
+#include <algorithm>
 #include <functional>
 
 #include "07_all_gather_all_reduce_support.h"
@@ -151,6 +152,18 @@ bool are_nearly_right(const Asked& asked, const std::vector<Json>& replies) {
   return true;
 }
 
+bool only_f64_is_wrong(const Asked& asked, const std::vector<Json>& replies) {
+  for (std::size_t i = 0; i < asked.items.size(); ++i) {
+    const Item& item = asked.items[i];
+    const auto right = expected(asked.call, item);
+    const auto is_right = [&](const Json& reply) {
+      return agree(asked.call, item, right, reply.at(i).value("numbers", Json()));
+    };
+    if (item.dtype != "f64" && !std::ranges::all_of(replies, is_right)) return false;
+  }
+  return true;
+}
+
 bool only_rank_0_is_right(const Asked& asked, const std::vector<Json>& replies) {
   for (std::size_t i = 0; i < asked.items.size(); ++i) {
     const auto right = expected(asked.call, asked.items[i]);
@@ -168,6 +181,12 @@ void diagnose(const Asked& asked, const std::vector<Json>& replies) {
         "sums_integers_in_float",
         "nearly right: the whole numbers went through floating point, where f64 is exact up to 2^53 only and "
         "f32 up to 2^24. Sum i64 as i64");
+  }
+  if (!whole && only_f64_is_wrong(asked, replies) && are_nearly_right(asked, replies)) {
+    return judge::misconception(
+        "f64_through_f32",
+        "nearly right: something of f64 went through f32, which keeps 24 bits of 53. Send and add in the "
+        "tensor's own dtype");
   }
   for (const auto* ideas : {&gather_ideas(), &reduce_ideas(), &accuracy_ideas()}) {
     for (const auto& idea : *ideas) {

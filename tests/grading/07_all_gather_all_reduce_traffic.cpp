@@ -1,5 +1,6 @@
 // Lab 07: who sends how much to whom, and in how many rounds.
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -41,6 +42,37 @@ void diagnose_bytes(std::uint64_t sent, std::uint64_t right) {
       "sends_all_of_it",
       "more than one part a step is sent: what the next rank has already need not go there again. A step "
       "passes on the one part that came in the step before");
+}
+
+// In each round with the rank that differs in one bit of its number, there and back.
+bool is_recursive_doubling(const judge::SimRun& done, int n) {
+  const auto partners = [&](const auto& link) {
+    return std::has_single_bit(static_cast<unsigned>(link.src ^ link.dst)) && link.messages == 1;
+  };
+  return std::has_single_bit(static_cast<unsigned>(n)) &&
+         std::cmp_equal(done.report.links.size(), n * ceil_log2(n)) &&
+         std::ranges::all_of(done.report.links, partners);
+}
+
+// `bytes`: of all messages of an all_reduce.
+void diagnose_amount(const Asked& asked, const judge::SimRun& done, std::uint64_t bytes) {
+  const int n = asked.world_size();
+  const auto one = asked.items[0].bytes(), links = static_cast<std::uint64_t>(n - 1);
+  const auto all_to_all = static_cast<std::uint64_t>(n) * links;
+  if (done.report.messages >= all_to_all && bytes >= all_to_all * one) {
+    misconception(
+        "gathers_everything_to_sum",
+        "every rank gets the numbers of all others to add them up itself: n times the bytes and n times "
+        "the additions. A partial sum is as long as one input");
+  } else if (is_recursive_doubling(done, n)) {
+    misconception(
+        "recursive_doubling",
+        "in each of log2 n rounds every rank exchanges its partial sum with a partner, which is known as "
+        "recursive doubling: fewer rounds, and n log2 n messages. Asked for here is a reduce to one rank and "
+        "a broadcast from there");
+  } else if (done.report.messages == 2 * links && bytes == 2 * 2 * links * one) {
+    misconception("longer_on_the_way", "the messages are longer than the tensor: send it in its own dtype");
+  }
 }
 
 // Of the sums' way up, by who receives how much.
@@ -107,14 +139,7 @@ void expect_reduce_and_broadcast(const Asked& asked) {
   std::uint64_t bytes = 0;
   for (const auto& of_rank : done.report.traffic) bytes += of_rank.bytes_sent;
   if (bytes != right || done.report.messages != messages) {
-    if (done.report.messages > messages) {
-      misconception(
-          "gathers_everything_to_sum",
-          "every rank gets the numbers of all others to add them up itself: n times the bytes and n times "
-          "the additions. A partial sum is as long as one input");
-    } else if (bytes > right) {
-      misconception("longer_on_the_way", "the messages are longer than the tensor: send it in its own dtype");
-    }
+    diagnose_amount(asked, done, bytes);
     ADD_FAILURE() << fmt::format(
         "{}: {} messages of {} bytes in all; expected n - 1 up and n - 1 down, {} of {} bytes in all",
         asked.text(0), done.report.messages, bytes, messages, right);

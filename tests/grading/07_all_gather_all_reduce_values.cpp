@@ -14,6 +14,16 @@ std::string heading(const Asked& asked, std::size_t item, bool eager) {
   return asked.text(item) + (eager ? ", with eager sends" : "");
 }
 
+bool check_returned(const std::string& where, const Json& right, std::size_t rank, const Json& seen) {
+  if (!seen.contains("refused")) return true;
+  misconception("refuses_none_right",
+                "nothing right and nothing seen are two cases: 0 right of 5 is a share, 0. It is the sum of "
+                "`seen` that decides");
+  ADD_FAILURE() << fmt::format("{}: expected {} on rank {}; it refused: {}", where, text(right), rank,
+                               seen["refused"].get<std::string>());
+  return false;
+}
+
 bool check_in_place(const std::string& where, const Item& item, std::size_t rank, const Json& seen) {
   if (!seen.at("same_memory")) {
     misconception("not_in_place",
@@ -39,7 +49,7 @@ bool check_numbers(const Asked& asked, std::size_t index, bool eager, const std:
   const auto where = heading(asked, index, eager);
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     const Json& seen = replies[rank].at(index);
-    if (!check_in_place(where, item, rank, seen)) return false;
+    if (!check_returned(where, right, rank, seen) || !check_in_place(where, item, rank, seen)) return false;
     const Json& got = seen.at("numbers");
     if (agree(asked.call, item, right, got)) continue;
     diagnose(asked, replies);
