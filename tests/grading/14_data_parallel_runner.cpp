@@ -1,9 +1,9 @@
 // The process of one rank in the grading of lab 14: a rank of the judge's simulation that calls the graded
 // functions as the task says. What comes back is what the caller sees in its own memory.
-#include <stdexcept>
-
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dist/core/fail.h"
 #include "dist/dist.h"
 #include "dist/nn/cross_entropy.h"
 
@@ -85,6 +85,12 @@ void take_step(lab14::Optimizer& optimizer, lab::Tensors& weights, const lab::Te
   write(weights, numbers);
 }
 
+void check_step(int step, std::int64_t steps) {
+  if (step >= 0 && step < steps) return;
+  dist::fail(dist::Errc::invalid_argument, "compute() was called for step {}; this run has {}", step,
+             steps == 1 ? "step 0 only" : fmt::format("steps 0 to {}", steps - 1));
+}
+
 Json training(const std::string& call, const Json& task) {
   auto weights = filled(task);
   const auto given = weights;
@@ -93,8 +99,9 @@ Json training(const std::string& call, const Json& task) {
   Json computed = Json::array();
   const lab::Trainer trainer{
       .compute = [&](int step, const lab::Tensors& now, lab::Tensors& gradients) -> std::int64_t {
+        check_step(step, std::ssize(batches));
         computed.push_back(step);
-        const auto& samples = batches.at(static_cast<std::size_t>(step));
+        const auto& samples = batches[static_cast<std::size_t>(step)];
         if (!samples.empty()) write(gradients, lab14::gradients_of(flat(now), samples));
         if (samples.empty() && task.at("nan")) write(gradients, lab14::gradients_of(flat(now), {}));
         return std::ssize(samples);
@@ -127,6 +134,7 @@ Json golden(const Json& task) {
   Json losses = Json::array();
   const lab::Trainer trainer{
       .compute = [&](int step, const lab::Tensors&, lab::Tensors& gradients) -> std::int64_t {
+        check_step(step, task.at("steps"));
         const auto batch = dist::test::golden_batch(run, dist::get_rank(), step);
         losses.push_back(loss.forward(model->forward(batch.input), batch.targets));
         model->zero_grad();

@@ -18,11 +18,11 @@ Json form_task(const std::string& call, const Form& form, const Numbers& numbers
   return {{"call", call}, {"dtype", form.dtype}, {"shapes", form.shapes}, {"numbers", numbers}};
 }
 
-std::string text(const Numbers& numbers, std::size_t from) {
+std::string text(const Numbers& numbers, std::size_t from, int digits) {
   constexpr std::size_t most = 5;
   std::vector<std::string> shown;
   for (std::size_t i = from; i < std::min(numbers.size(), from + most); ++i)
-    shown.push_back(std::isnan(numbers[i]) ? "NaN" : fmt::format("{:.9g}", numbers[i]));
+    shown.push_back(std::isnan(numbers[i]) ? "NaN" : fmt::format("{:.{}g}", numbers[i], digits));
   return fmt::format("{{{}{}{}}}", from > 0 ? "..., " : "", fmt::join(shown, ", "),
                      numbers.size() > from + most ? ", ..." : "");
 }
@@ -51,7 +51,10 @@ Form draw_form(judge::Random& random, const std::string& dtype) {
 OfRanks draw_numbers(judge::Random& random, int ranks, const Form& form) {
   OfRanks all(static_cast<std::size_t>(ranks));
   for (auto& numbers : all)
-    for (std::size_t i = 0; i < form.elements(); ++i) numbers.push_back(random.between(1, 999));
+    for (std::size_t i = 0; i < form.elements(); ++i) {
+      numbers.push_back(random.between(1, 999));
+      if (form.dtype == "f64") numbers.back() += random.between(1, 996) / 997.;  // f32 cannot hold it
+    }
   return all;
 }
 
@@ -122,15 +125,30 @@ double distance(const Numbers& right, const Numbers& got) {
   return std::isnan(relative) ? HUGE_VAL : relative;
 }
 
+bool diagnose_dtype(const Form& form, const Numbers& right, const std::vector<Json>& replies) {
+  const auto is_near = [&](const Json& reply) { return distance(right, numbers_of(reply)) < 1e-6; };
+  if (form.dtype != "f64" || !std::ranges::all_of(replies, is_near)) return false;
+  misconception(
+      "f64_through_f32",
+      "nearly right: f64 numbers went through f32, which keeps 24 of their 53 bits. Send and add in "
+      "the tensor's own dtype");
+  return true;
+}
+
 std::string difference(std::size_t rank, const Numbers& right, const Numbers& got) {
-  constexpr double tolerance = 1e-6;
-  std::size_t from = 0;
-  while (from < std::min(right.size(), got.size()) &&
-         std::abs(right[from] - got[from]) <= tolerance * std::abs(right[from]))
-    ++from;
+  const auto first_beyond = [&](double tolerance) {
+    std::size_t i = 0;
+    while (i < std::min(right.size(), got.size()) &&
+           std::abs(right[i] - got[i]) <= tolerance * std::abs(right[i]))
+      ++i;
+    return i;
+  };
+  int digits = 9;
+  std::size_t from = first_beyond(1e-6);
+  if (from == right.size()) from = first_beyond(1e-10), digits = 17;
   if (from == right.size()) from = 0;  // no element alone is far away
-  return fmt::format("rank {} should have {}; its caller's tensors have {}", rank, text(right, from),
-                     text(got, from));
+  return fmt::format("rank {} should have {}; its caller's tensors have {}", rank, text(right, from, digits),
+                     text(got, from, digits));
 }
 
 }  // namespace lab14

@@ -73,6 +73,10 @@ inline double lr(const std::string& optimizer) { return optimizer == "adam" ? 0.
 std::vector<Json> answers(const judge::SimRun& run);
 Numbers numbers_of(const Json& reply);
 double distance(const Numbers& right, const Numbers& got);  // relative, in the L2 norm
+// How far rounding may take what is computed in another order.
+inline double tolerance(const Form& form) { return form.dtype == "f32" ? 1e-6 : 1e-10; }
+// Names a detour of f64 over f32, when all ranks are nearly right.
+bool diagnose_dtype(const Form& form, const Numbers& right, const std::vector<Json>& replies);
 // From the first element that is another one: "rank 1 should have {..., 5, 6}; its caller's tensors have
 // {..., 3, 4}".
 std::string difference(std::size_t rank, const Numbers& right, const Numbers& got);

@@ -152,8 +152,10 @@ void expect_trained(const Training& training) {
     }
     const auto got = numbers_of(replies[rank]);
     const double apart = distance(right, got);
-    if (apart < 1e-6) continue;
-    diagnose_weights(training, replies);
+    if (apart < tolerance(training.form)) continue;
+    // Adam's step hardly depends on the gradients' size, so there a near miss may have other reasons.
+    if (training.optimizer == "adam" || !diagnose_dtype(training.form, right, replies))
+      diagnose_weights(training, replies);
     ADD_FAILURE() << fmt::format(
         "{}: {} (the weights of one process with the whole batch; the relative distance is {:.1e})", what,
         difference(rank, right, got), apart);

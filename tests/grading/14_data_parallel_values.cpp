@@ -149,8 +149,8 @@ void expect_right(const Asked& asked) {
   const auto expected = right(asked);
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     const auto got = numbers_of(replies[rank]);
-    if (distance(expected, got) < 1e-6) continue;
-    diagnose(asked, replies);
+    if (distance(expected, got) < tolerance(asked.form)) continue;
+    if (!diagnose_dtype(asked.form, expected, replies)) diagnose(asked, replies);
     const auto samples =
         asked.samples.empty() ? "" : fmt::format(", {} samples", fmt::join(asked.samples, ", "));
     ADD_FAILURE() << fmt::format("{} on {} ranks{}, {} tensors of {}: {}", asked.call, asked.numbers.size(),
