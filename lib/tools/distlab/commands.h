@@ -70,8 +70,9 @@ struct SubmitOptions {
 };
 
 struct GradescopeOptions {
-  std::string lab;               // empty: the one that an assignment's title names
-  std::filesystem::path output;  // empty: autograder_lab_NN.zip here
+  std::string lab;                    // empty: the one that an assignment's title names
+  std::filesystem::path output;       // empty: autograder_lab_NN.zip here
+  std::optional<std::uint64_t> seed;  // of the questions that all submissions get; empty: one is drawn
 };
 
 struct ClassGradeOptions {

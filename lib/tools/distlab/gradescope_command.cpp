@@ -1,5 +1,6 @@
 // distlab gradescope build: an autograder to upload.
 #include <fstream>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -36,12 +37,15 @@ int build_autograder(const GradescopeOptions& options) {
     fs::copy(workspace().root / "lib/tools/gradescope" / script, folder.path() / script);
   }
   std::ofstream(folder.path() / "lab") << (lab ? std::to_string(lab->number) : "");
+  const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
+  std::ofstream(folder.path() / "seed") << seed;
   const auto made = run_captured({"cmake", "-E", "chdir", folder.path(), "cmake", "-E", "tar", "cf", zip,
-                                  "--format=zip", "setup.sh", "run_autograder", "lab", "distlab"});
+                                  "--format=zip", "setup.sh", "run_autograder", "lab", "seed", "distlab"});
   if (made.exit_code != 0) dist::fail(dist::Errc::resource, "cannot write {}: {}", zip.string(), made.output);
   fmt::print("{} ({:.1f} MB), for {}: upload it as the assignment's autograder.\n", zip.string(),
              static_cast<double>(fs::file_size(zip)) / 1e6,
              lab ? lab->title : "any lab that an assignment's title names (\"Lab 5: ...\")");
+  fmt::print("All submissions get the questions of seed {}.\n", seed);
   fmt::print("It holds all solutions and questions: keep it where students cannot look.\n");
   return exit_ok;
 }

@@ -82,6 +82,7 @@ for file in distlab/notes.txt distlab/build distlab/.distlab distlab/.git distla
 done
 expect 'scripts can be run' test -x "$unpacked/source/setup.sh" -a -x "$unpacked/source/run_autograder" -a -x "$unpacked/source/distlab/distlab"
 expect 'the lab is written down' [ "$(cat "$unpacked/source/lab")" = 1 ]
+expect 'a seed is drawn and told' prints "questions of seed $(cat "$unpacked/source/seed")"
 for script in setup.sh run_autograder; do
   expect "$script is a script" bash -n "$unpacked/source/$script"
   ! command -v shellcheck > /dev/null || expect "$script has no flaw that shellcheck knows" shellcheck "$unpacked/source/$script"
@@ -121,14 +122,14 @@ expect 'fails when the solution is not right here' exits 1
 expect 'and says so' says 'the solution of lab 1 does not get all points here'
 
 checkout 'a submission is graded into results.json'
-build 1 -o a.zip
+build 1 -o a.zip --seed 17
 unpack "$work/a.zip"
 for code in 0 1; do
   FAKE='echo "{\"score\": 50, \"output\": \"all\"}" > "$results"; exit '$code run "$unpacked/run_autograder"
   expect "exits 0 after $code" exits 0
   expect "leaves what distlab wrote" [ "$(result output)" = all ]
 done
-expect 'calls as it must' called "^grade 1 --submission $unpacked/submission --gradescope $unpacked/results/results.json\$"
+expect 'calls as it must' called "^grade 1 --submission $unpacked/submission --seed 17 --gradescope $unpacked/results/results.json\$"
 
 checkout 'whatever goes wrong is ungraded, and said'
 build 1 -o a.zip
@@ -144,6 +145,9 @@ FAKE='echo "{\"score\": 50, \"output\": \"so far\"}" > "$results"; kill -9 $$' r
 expect 'killed on the way' is_ungraded 'exit code 137'
 FAKE='printf "%0100000d" 7; exit 3' run "$unpacked/run_autograder"
 expect 'a long log is cut' test "$(wc -c < "$unpacked/results/results.json")" -lt 4000
+rm "$unpacked/source/seed"
+run "$unpacked/run_autograder"
+expect 'a bundle without a seed' is_ungraded 'build the autograder anew'
 rm "$unpacked/source/lab"
 run "$unpacked/run_autograder"
 expect 'a bundle with a part missing' is_ungraded 'build the autograder anew'

@@ -15,6 +15,8 @@ void add_gradescope_command(CLI::App& app, int& exit_code) {
       "its number (1) or the beginning of its name; left out: a lab's assignment has to be called "
       "\"Lab 1: ...\"");
   build->add_option("-o,--output", options->output, "the zip file; autograder_lab_NN.zip when left out");
+  build->add_option("--seed", options->seed, "of the questions, the same for all; drawn when left out")
+      ->check(a_seed);
   build->footer(
       "The zip holds this checkout's tracked files with all solutions, mutants and questions, and no "
       "history:\n"
