@@ -49,7 +49,8 @@ Json crash(const Json& task) {
   if (how == "abort") std::abort();
   if (how == "heap") {
     char* volatile block = static_cast<char*>(std::malloc(64));
-    std::free(block + 16);
+    const volatile int inside = 16;  // unknown to the compiler, which would warn
+    std::free(block + inside);
   }
   return judge::attempt([&]() -> Json {
     dist::init_process_group();
