@@ -83,7 +83,9 @@ utf16() { iconv -f UTF-8 -t UTF-16 "$solution" > "$1"; }
 latin1() { { cat "$solution" && printf '// \374ber\n'; } > "$1"; }
 windows() { { printf '\357\273\277' && sed 's/$/\r/' "$solution"; } > "$1"; }
 nothing() { : > "$1"; }
-two_of_them() { mkdir -p "$1/old" "$1/new" && cp "$solution" "$1/old/" && cp "$solution" "$1/new/"; }
+two_copies() { mkdir -p "$1/old" "$1/new" && cp "$solution" "$1/old/" && cp "$solution" "$1/new/"; }
+two_of_them() { two_copies "$1" && echo '// newer' >> "$1/new/$file"; }
+as_browsers_call_it() { mkdir "$1" && cp "$solution" "$1/${file%.cpp} (1).cpp"; }
 link() { ln -s "$solution" "$1"; }
 folder_with_link() { mkdir "$1" && ln -s "$solution" "$1/$file"; }
 report_only() { mkdir "$1" && printf '%%PDF-1.4\n\0\n' > "$1/report.pdf"; }
@@ -105,6 +107,8 @@ as_is 'refused:is a link' 'a link' '' link
 as_is 'refused:is a link' 'a link in a folder' '' folder_with_link
 as_is 'refused:was not handed in' 'a report' '' report_only
 as_is 100 'Zoë 王芳' .cpp latin1
+as_is 100 'two copies' '' two_copies
+as_is 100 'saved twice' '' as_browsers_call_it
 for each in "$mutants"/*.cpp; do
   [[ $each == */passes_its_own_on.cpp ]] || mutant "$each"
 done
