@@ -7,6 +7,19 @@
 #include "dist/trace/profiler.h"
 
 namespace dist {
+namespace {
+
+// Throws what the observer makes of the failure.
+template <class Part>
+auto noting_failure(const BackendContext& context, const Operation& operation, const Part& part) {
+  try {
+    return part();
+  } catch (...) {
+    std::rethrow_exception(context.observer->failed(operation, std::current_exception()));
+  }
+}
+
+}  // namespace
 
 OrderedBackend::OrderedBackend(std::string_view of, const BackendContext& context,
                                std::shared_ptr<Mover> mover)
@@ -48,19 +61,11 @@ bool OrderedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Devic
 }
 
 Backend* OrderedBackend::lane_for(const Operation& operation) {
-  try {
-    return lane_of(operation);
-  } catch (...) {
-    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
-  }
+  return noting_failure(context_, operation, [&] { return lane_of(operation); });
 }
 
 std::shared_ptr<StreamPoints> OrderedBackend::marked(const Operation& operation) {
-  try {
-    return mark(operation);
-  } catch (...) {
-    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
-  }
+  return noting_failure(context_, operation, [&] { return mark(operation); });
 }
 
 int OrderedBackend::run(const Operation& operation) {
@@ -96,12 +101,7 @@ int OrderedBackend::carry(const Operation& operation) {
 
 int OrderedBackend::run_message(const Operation& operation) {
   const ProfilerRange range([&] { return operation.doing(); });
-  int peer = -1;
-  try {
-    peer = carry(operation);
-  } catch (...) {
-    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
-  }
+  const int peer = noting_failure(context_, operation, [&] { return carry(operation); });
   context_.observer->completed(operation);
   return operation.kind == OpKind::recv ? peer : -1;
 }
