@@ -46,10 +46,25 @@ bool FlightRecorder::knows_all_open() const {
   return lost_ == 0;
 }
 
-const FlightRecorder::Entry* FlightRecorder::find_locked(std::uint64_t id) const {
+// Those in which a thread stands are few, and all are kept: who frees what they use asks for them.
+void FlightRecorder::keep_open_locked(const Entry& entry) {
+  constexpr std::size_t most_kept = 4096;
+  if (entry.call.blocks || overwritten_.size() < most_kept)
+    overwritten_.emplace(entry.id, entry);
+  else
+    ++lost_;
+}
+
+FlightRecorder::Entry* FlightRecorder::in_ring_locked(std::uint64_t id) {
   if (last_ && last_->id == id) return last_;
-  const Entry& entry = ring_[(id - 1) % ring_.size()];
+  Entry& entry = ring_[(id - 1) % ring_.size()];
   return entry.id == id ? &entry : nullptr;
+}
+
+const FlightRecorder::Entry* FlightRecorder::find_locked(std::uint64_t id) const {
+  if (const Entry* const entry = const_cast<FlightRecorder*>(this)->in_ring_locked(id)) return entry;
+  const auto found = overwritten_.find(id);
+  return found == overwritten_.end() ? nullptr : &found->second;
 }
 
 void FlightRecorder::started(std::uint64_t id, std::string_view algorithm) {
@@ -78,17 +93,22 @@ void FlightRecorder::failed(std::uint64_t id, std::string_view error) {
 }
 
 FlightRecorder::Entry* FlightRecorder::end_locked(std::uint64_t id, RecordState state) {
-  Entry* const entry = find_locked(id);
+  Entry* const entry = in_ring_locked(id);
   if (entry)
     entry->state = state;
-  else if (lost_ > 0)
+  else if (overwritten_.erase(id) == 0 && lost_ > 0)
     --lost_;
   return entry;
 }
 
 void FlightRecorder::waiting(std::uint64_t id, bool yes) {
   std::lock_guard lock(lock_);
-  if (Entry* const entry = find_locked(id)) entry->call.blocks = yes;
+  if (Entry* const entry = find_locked(id))
+    entry->call.blocks = yes;
+  else if (yes)
+    waits_for_lost_.insert(id);
+  else
+    waits_for_lost_.erase(id);
 }
 
 FlightRecord FlightRecorder::record_of(const Entry& entry, const TickClock::Reading& now) const {
@@ -110,6 +130,7 @@ std::vector<FlightRecord> FlightRecorder::snapshot() const {
   std::lock_guard lock(lock_);
   std::vector<FlightRecord> records;
   const TickClock::Reading now = clock_.read();
+  for (const auto& [id, entry] : overwritten_) records.push_back(record_of(entry, now));
   const std::uint64_t oldest = next_id_ > ring_.size() ? next_id_ - ring_.size() : 1;
   for (std::uint64_t id = oldest; id < next_id_; ++id)
     records.push_back(record_of(ring_[(id - 1) % ring_.size()], now));
@@ -145,6 +166,14 @@ std::optional<FlightRecord> FlightRecorder::find(std::uint64_t id) const {
 std::vector<FlightRecord> FlightRecorder::stood_in() const {
   auto records = snapshot();
   std::erase_if(records, [](const FlightRecord& record) { return !record.blocks || record.is_over(); });
+  const std::lock_guard lock(lock_);
+  for (const std::uint64_t id : waits_for_lost_) {
+    FlightRecord record;
+    record.operation = "wait";
+    record.id = id;
+    record.blocks = true;
+    records.push_back(std::move(record));
+  }
   return records;
 }
 

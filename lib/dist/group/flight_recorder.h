@@ -1,6 +1,6 @@
 // Flight recorder: the last operations of one rank, kept in a ring so that after a failure somebody can see
-// what it was doing. Every operation is written down, so an entry must cost little: some tens of nanoseconds,
-// and no allocation.
+// what it was doing; and those before them that have not ended. Every operation is written down, so an entry
+// must cost little: some tens of nanoseconds, and no allocation, unless very many are under way.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,7 +74,7 @@ class FlightRecorder {
 
   void name_group(std::uint32_t group, std::string name, Members members = {});
   // `fill(FlightCall&)` writes the call down in place; it may not throw. Returns the entry's id, for the
-  // calls below. They do nothing when the entry has been overwritten since.
+  // calls below. They do nothing when the operation is not known any more.
   template <class Fill>
   std::uint64_t issued_by(const Fill& fill);
   std::uint64_t issued(const FlightCall& call) {
@@ -92,9 +93,9 @@ class FlightRecorder {
     std::array<std::uint64_t, call_families> begun{};  // calls, also of those that have been overwritten
   };
   std::map<std::uint32_t, Group> groups() const;
-  bool knows_all_open() const;  // no entry was overwritten before its operation had ended
+  bool knows_all_open() const;  // false: so many were under way that some are not kept
   Activity activity() const;
-  std::optional<FlightRecord> find(std::uint64_t id) const;  // nothing when it was overwritten
+  std::optional<FlightRecord> find(std::uint64_t id) const;  // nothing when it is not known any more
   std::vector<FlightRecord> stood_in() const;                // the calls in which threads stand still
 
  private:
@@ -113,9 +114,11 @@ class FlightRecorder {
   Entry& next_locked() { return last_ == nullptr || last_ == &ring_.back() ? ring_.front() : last_[1]; }
   Group& group_locked(std::uint32_t group);
   FlightRecord record_of(const Entry& entry, const TickClock::Reading& now) const;
+  void keep_open_locked(const Entry& entry);
+  Entry* in_ring_locked(std::uint64_t id);
   Entry* find_locked(std::uint64_t id) { return const_cast<Entry*>(std::as_const(*this).find_locked(id)); }
   const Entry* find_locked(std::uint64_t id) const;
-  Entry* end_locked(std::uint64_t id, RecordState state);  // null: overwritten
+  Entry* end_locked(std::uint64_t id, RecordState state);  // null: not in the ring any more
 
   const TickClock clock_;
   mutable SpinLock lock_;  // of all below
@@ -124,14 +127,16 @@ class FlightRecorder {
   std::uint64_t next_id_ = 1;
   std::map<std::uint32_t, Group> groups_;
   std::pair<std::uint32_t, Group*> last_group_{0, nullptr};  // of the operation before
-  std::uint64_t lost_ = 0;                                   // overwritten while under way
+  std::map<std::uint64_t, Entry> overwritten_;               // by id, while they are under way
+  std::uint64_t lost_ = 0;                                   // under way, and too many to be kept
+  std::set<std::uint64_t> waits_for_lost_;
 };
 
 // All in the header: this is part of every call.
 
 inline FlightRecorder::Entry& FlightRecorder::begin_locked() {
   Entry& entry = next_locked();
-  if (entry.id != 0 && !entry.is_over()) ++lost_;
+  if (entry.id != 0 && !entry.is_over()) keep_open_locked(entry);
   entry.call = {};
   entry.started = entry.ended = 0;
   return entry;

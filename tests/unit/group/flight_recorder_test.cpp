@@ -66,6 +66,39 @@ TEST(FlightRecorder, ManyOpenOperationsAreCounted) {
             "train.cpp:41 and 2 more");
 }
 
+TEST(FlightRecorder, WhatIsUnderWayIsKnownHoweverLongAgoItBegan) {
+  FlightRecorder recorder(3);
+  auto receive = record_of("recv", 0);
+  receive.blocks = true;
+  const auto stands = recorder.issued(receive);
+  const auto waits = recorder.issued(record_of("irecv", 1));
+  for (std::uint64_t i = 2; i < 300; ++i) recorder.completed(recorder.issued(record_of("all_reduce", i)));
+  recorder.waiting(waits, true);
+  ASSERT_EQ(recorder.stood_in().size(), 2u);
+  EXPECT_EQ(recorder.stood_in()[0].what(), "recv #0 (4 f32) at train.cpp:41");
+  EXPECT_EQ(recorder.snapshot().size(), 5u);
+  EXPECT_TRUE(recorder.knows_all_open());
+  recorder.waiting(waits, false);
+  EXPECT_EQ(recorder.stood_in().size(), 1u);
+  recorder.completed(waits);
+  recorder.failed(stands, "it broke");
+  EXPECT_TRUE(recorder.stood_in().empty());
+  EXPECT_EQ(recorder.snapshot().size(), 3u);
+}
+
+TEST(FlightRecorder, WhereThreadsStandIsKnownHoweverManyAreUnderWay) {
+  FlightRecorder recorder(1);
+  constexpr std::uint64_t all = 5000;
+  for (std::uint64_t i = 0; i < all; ++i) recorder.issued(record_of("irecv", i));
+  EXPECT_FALSE(recorder.knows_all_open());
+  recorder.waiting(all - 1, true);  // that is not kept any more
+  EXPECT_EQ(recorder.stood_in().size(), 1u);
+  recorder.waiting(all - 1, false);
+  EXPECT_TRUE(recorder.stood_in().empty());
+  for (std::uint64_t id = 1; id <= all; ++id) recorder.completed(id);
+  EXPECT_TRUE(recorder.knows_all_open());
+}
+
 TEST(FlightRecorder, UsedFromManyThreads) {
   FlightRecorder recorder(8);
   std::vector<std::thread> threads;

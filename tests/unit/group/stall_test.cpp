@@ -236,7 +236,7 @@ TEST(Picture, TravelsAsText) {
   EXPECT_THROW(decode_picture("[1, 2]"), Error);
 }
 
-TEST(Picture, IsCompleteUntilSomethingUnderWayIsOverwritten) {
+TEST(Picture, HasWhatIsUnderWayHoweverLongAgoItBegan) {
   FlightLog log(0, 2, 4, "");
   FlightRecord record;
   record.operation = "all_reduce";
@@ -247,9 +247,12 @@ TEST(Picture, IsCompleteUntilSomethingUnderWayIsOverwritten) {
   EXPECT_EQ(picture.begun.front().calls, 10u);
   const auto open = log.recorder.issued(record);
   for (int i = 0; i < 4; ++i) log.recorder.completed(log.recorder.issued(record));
-  EXPECT_FALSE(take_picture(log).is_complete);
+  picture = take_picture(log);
+  EXPECT_TRUE(picture.is_complete);
+  ASSERT_EQ(picture.calls.size(), 1u);
+  EXPECT_EQ(picture.calls[0].record, open);
   log.recorder.completed(open);
-  EXPECT_TRUE(take_picture(log).is_complete);
+  EXPECT_TRUE(take_picture(log).calls.empty());
 }
 
 }  // namespace

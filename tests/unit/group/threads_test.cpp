@@ -68,6 +68,26 @@ TEST_P(ReceiveOfAThread, EndsWhenTheRankLeaves) {
   });
 }
 
+// More calls than the flight recorder keeps.
+TEST(Threads, AReceiveThatBeganLongAgoIsEndedToo) {
+  REAL_RANKS_ONLY(no_threads);
+  run_ranks(2, [](int rank) {
+    Tensor mine = zeros({4});
+    const auto many = [&] {
+      for (int i = 0; i < 600; ++i) all_reduce(mine);
+    };
+    if (rank == 1) return many();
+    std::thread other = of_this_rank([] {
+      Tensor t = zeros({4});
+      expect_error(Errc::aborted, {"rank 0", "recv", "this rank is leaving the job"}, [&] { recv(t, 1); });
+    });
+    dist::sleep(until_it_stands);
+    many();
+    destroy_process_group();
+    other.join();
+  });
+}
+
 TEST(Threads, TwoInCollectivesOfOneGroupAreRefused) {
   REAL_RANKS_ONLY(no_threads);
   run_ranks(2, [](int rank) {
