@@ -178,8 +178,12 @@ LaunchInfo from_open_mpi(const Variables& vars) {
 }
 
 std::string slurm_store(const Variables& vars, const std::string& job, const std::string& step) {
-  constexpr int first_port = 15000, ports = 20000;
-  const int port = first_port + vars.number("SLURM_JOB_ID", 0, most_ranks) % ports;
+  // Below the ports that systems give to connections going out; steps of one job may run at the same time.
+  constexpr std::int64_t first_port = 15000, ports = 17000, between_steps = 1021;
+  std::int64_t number = 0;  // of a step that has a name: 0
+  std::from_chars(step.data(), step.data() + step.size(), number);
+  const std::int64_t job_number = vars.number("SLURM_JOB_ID", 0, most_ranks);
+  const int port = static_cast<int>(first_port + (job_number + number % ports * between_steps) % ports);
   if (vars.has("MASTER_ADDR")) return master_address(vars, port);
   const char* list_name = vars.has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
   const char* count_name = vars.has("SLURM_STEP_NUM_NODES") ? "SLURM_STEP_NUM_NODES" : "SLURM_JOB_NUM_NODES";

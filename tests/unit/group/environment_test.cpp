@@ -146,13 +146,14 @@ TEST(Environment, Srun) {
   EXPECT_EQ(info.world_size, 4);
   EXPECT_EQ(info.local_rank, 1);
   EXPECT_EQ(info.group_rank, 1);
-  EXPECT_EQ(info.store_address, "tcp://gpu03:26234");  // 15000 + 71234 % 20000
+  EXPECT_EQ(info.store_address, "tcp://gpu03:18234");  // 15000 + 71234 % 17000
+  EXPECT_EQ(read(with(srun, {{"SLURM_STEP_ID", "2"}})).store_address, "tcp://gpu03:20276");  // and 2 * 1021
   EXPECT_EQ(read(with(srun, {{"MASTER_ADDR", "h"}, {"MASTER_PORT", "7"}})).store_address, "tcp://h:7");
   const Map one_node = with(srun, {{"SLURM_STEP_NUM_NODES", "1"}, {"SLURM_STEP_NODELIST", "gpu03"}});
   EXPECT_EQ(read(one_node).store_address, "unix://@distlab-71234.0");
   const Map older = with(without(without(srun, "SLURM_STEP_NODELIST"), "SLURM_STEP_NUM_NODES"),
                          {{"SLURM_JOB_NODELIST", "a,b"}});
-  EXPECT_EQ(read(older).store_address, "tcp://a:26234");
+  EXPECT_EQ(read(older).store_address, "tcp://a:18234");
 }
 
 TEST(Environment, ASlurmBatchScriptIsNoRank) {
