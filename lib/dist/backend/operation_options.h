@@ -1,6 +1,7 @@
 // What an operation's transports are opened with.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "dist/backend/backend.h"
@@ -26,15 +27,22 @@ inline constexpr std::uint64_t receipts_tag = std::uint64_t{1} << 60;
 TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label,
                             std::uint64_t tag);
 
-// What rounds of one operation say of it, made when it is asked for.
+// What rounds of one operation say of it, made when it is asked for. Its time runs from the first time on:
+// all waits of the operation have one deadline.
 template <class Make>
 class OperationLabel final : public CallLabel {
  public:
   explicit OperationLabel(const Make& make) : make_(make) {}
-  TransportOptions options() const override { return make_(); }
+  TransportOptions options() const override {
+    TransportOptions options = make_();
+    if (!deadline_) deadline_ = options.deadline;
+    options.deadline = *deadline_;
+    return options;
+  }
 
  private:
   const Make& make_;
+  mutable std::optional<Deadline> deadline_;
 };
 
 }  // namespace dist

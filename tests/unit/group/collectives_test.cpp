@@ -1,5 +1,7 @@
 // Every collective of the API on every small number of ranks, against results computed by hand.
+#include <chrono>
 #include <numeric>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -12,6 +14,7 @@ namespace dist {
 namespace {
 
 using test::run_ranks;
+using namespace std::chrono_literals;
 using Values = std::vector<std::int64_t>;
 
 class Collectives : public testing::TestWithParam<int> {
@@ -129,6 +132,26 @@ TEST_P(Collectives, RanksOfOneHostWorkInTheirSharedMemory) {
     all_reduce(small, ReduceOp::premul_sum(0.5));
     EXPECT_NE(last_algorithm(), "one_shot") << "multiplied in memory of its own, by messages";
   });
+}
+
+// Each rank comes later than the one before, none so late that it alone would be too late.
+TEST(Timeouts, AreOfTheWholeCollective) {
+  REAL_RANKS_ONLY("time does not pass by itself for simulated ranks");
+  for (const std::string_view algorithm : {"one_shot", "ring"})
+    run_ranks(4, [&](int rank) {
+      Tensor t = ones({4});
+      dist::sleep(rank * 300ms);
+      const auto start = std::chrono::steady_clock::now();
+      std::optional<Errc> code;
+      try {
+        all_reduce(t, ReduceOp::sum, {.timeout = 500ms, .algorithm = std::string(algorithm)});
+      } catch (const Error& error) {
+        code = error.code();
+      }
+      if (rank > 0) return;
+      EXPECT_EQ(code, Errc::timeout) << algorithm;
+      EXPECT_LT(std::chrono::steady_clock::now() - start, 800ms) << algorithm;
+    });
 }
 
 TEST_P(Collectives, MemoryOfTheCallersOwn) {
