@@ -15,7 +15,8 @@ void refuse_uneven(std::string_view what, std::span<const TensorView> list, std:
   for (std::size_t i = 0; i < list.size(); ++i)
     if (list[i].count != count)
       fail(Errc::invalid_argument,
-           "binomial_{} needs equal counts, but rank {}'s share has {} elements and the root's {}; "
+           "binomial_{} needs equal counts, but the share of member {} of the group has {} elements and "
+           "the root's {}; "
            "use algorithm \"flat\" for uneven shares",
            what, i, list[i].count, count);
 }

@@ -51,14 +51,13 @@ void for_each_place_with(int bit, int n, const Visit& visit) {
     if ((i & bit) != 0) visit(i);
 }
 
-void refuse_uneven(const Transport& net, std::span<const TensorView> views, std::int64_t count) {
+void refuse_uneven(std::span<const TensorView> views, std::int64_t count) {
   for (std::size_t i = 0; i < views.size(); ++i)
     if (views[i].count != count)
       fail(Errc::invalid_argument,
-           "rank {}: bruck_all_to_all needs equal counts, but its share of rank {} has {} elements and that "
-           "of "
-           "rank 0 {}; use algorithm \"pairwise\" for uneven shares",
-           net.rank(), i, views[i].count, count);
+           "bruck_all_to_all needs equal counts, but the share of member {} of the group has {} elements and "
+           "that of member 0 {}; use algorithm \"pairwise\" for uneven shares",
+           i, views[i].count, count);
 }
 
 }  // namespace
@@ -89,8 +88,8 @@ void recursive_doubling_all_gather(Transport& net, TensorView in, std::span<cons
 void bruck_all_to_all(Transport& net, std::span<const TensorView> ins, std::span<const TensorView> outs) {
   const int n = net.size(), rank = net.rank();
   const std::int64_t count = ins[0].count;
-  refuse_uneven(net, ins, count);
-  refuse_uneven(net, outs, count);
+  refuse_uneven(ins, count);
+  refuse_uneven(outs, count);
   const Scratch all = net.scratch(ins[0], count * n);
   const auto place = [&](int i) { return all.all().slice(i * count, count); };
   for (int i = 0; i < n; ++i) copy(place(i), ins[static_cast<std::size_t>(mod(rank + i, n))]);
