@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -27,8 +28,14 @@ namespace {
 constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::size_t least_capacity = 256 * mib;
 constexpr std::size_t usual_capacity = 1024 * mib;
-// ThreadSanitizer's shadow leaves less room for mappings.
-constexpr std::size_t most_capacity = built_with_tsan ? 16384 * mib : std::size_t{1} << 46;
+// A rank maps the arenas of all ranks of its host, one a core as a rule, in an address space of 2^47 bytes.
+// ThreadSanitizer's shadow leaves less room.
+std::size_t most_capacity() {
+  if (built_with_tsan) return 16384 * mib;
+  constexpr std::size_t together = std::size_t{1} << 46;
+  return std::max(usual_capacity,
+                  together / std::bit_ceil(std::max(std::thread::hardware_concurrency(), 1U)));
+}
 
 std::string limit_text(int resource) {
   const std::uint64_t limit = soft_limit(resource);
@@ -66,7 +73,7 @@ bool copy_block(const Segment& segment, const BlockMap::Block& block) {
 std::unique_ptr<Segment> make_segment() {
   UniqueFd fd(::memfd_create("distlab-arena", MFD_CLOEXEC));
   if (!fd) fail_errno(Errc::resource, errno, "making the tensor arena's memory file");
-  std::size_t capacity = std::clamp(std::bit_ceil(physical_memory()), usual_capacity, most_capacity);
+  std::size_t capacity = std::clamp(std::bit_ceil(physical_memory()), usual_capacity, most_capacity());
   // Beyond RLIMIT_FSIZE ftruncate would not only fail but raise SIGXFSZ.
   while (capacity > soft_limit(RLIMIT_FSIZE) && capacity >= least_capacity) capacity /= 2;
   for (; capacity >= least_capacity; capacity /= 2) {
