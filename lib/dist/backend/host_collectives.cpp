@@ -14,8 +14,7 @@ HostCollectives::HostCollectives(const BackendContext& context)
 }
 
 std::string HostCollectives::algorithm_for(const Operation& operation) const {
-  return is_collective(operation.kind) ? std::string(chooser_.pick(operation, peers_ != nullptr).name)
-                                       : std::string();
+  return is_collective(operation.kind) ? std::string(chooser_.pick(operation, maps_).name) : std::string();
 }
 
 // All ranks get the same answer.
@@ -23,6 +22,7 @@ void HostCollectives::prepare(const Operation& operation) {
   if (prepared_) return;
   peers_ = context_.endpoint->map_peers(
       options_of(context_, operation, std::string(dist::name(operation.kind)), map_peers_tag));
+  maps_ = peers_ != nullptr;
   prepared_ = true;
 }
 

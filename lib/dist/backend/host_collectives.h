@@ -3,6 +3,7 @@
 // other's messages; where all ranks map each other's memory it needs none.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,7 @@ class HostCollectives {
   bool prepared_ = false;
   // How this group works without messages. Null where it does not.
   std::unique_ptr<PeerMemory> peers_;
+  std::atomic<bool> maps_ = false;  // the same, for who asks while the first collective runs
   // Of the collective that runs.
   const AlgorithmEntry* running_ = nullptr;
   bool is_direct_ = false;
