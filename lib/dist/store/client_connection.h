@@ -4,6 +4,7 @@
 #include <string>
 
 #include "dist/core/handles.h"
+#include "dist/core/private_fd.h"
 #include "dist/store/socket.h"
 #include "dist/store/tcp_store.h"
 #include "dist/store/wire.h"
@@ -33,7 +34,7 @@ class ClientConnection {
   int send_all(ConstBytes bytes, Deadline deadline);
   int receive_frame(Bytes& message, std::size_t longest, Deadline deadline);
 
-  UniqueFd fd_;
+  PrivateFd fd_;
   std::string where_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "dist/core/deadline.h"
 #include "dist/core/handles.h"
+#include "dist/core/private_fd.h"
 #include "dist/store/tcp_store.h"
 
 namespace dist {
@@ -38,7 +39,7 @@ class ServerConnection {
   Clock::time_point limit() const;
 
  private:
-  UniqueFd fd_;
+  PrivateFd fd_;
   std::string peer_;
   StoreLimits limits_;
   Bytes in_, out_;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dist/core/handles.h"
+#include "dist/core/private_fd.h"
 #include "dist/store/server_connection.h"
 #include "dist/store/socket.h"
 #include "dist/store/store_service.h"
@@ -48,7 +49,8 @@ class ServerLoop {
   SocketAddress address_;
   std::string token_;
   StoreLimits limits_;
-  UniqueFd listener_, wake_, epoll_;
+  PrivateFd listener_;
+  UniqueFd wake_, epoll_;
   std::map<ClientId, Client> clients_;  // in the order they came
   int strangers_ = 0;                   // clients that have not greeted yet
   ClientId next_id_;

@@ -35,7 +35,8 @@ struct Dialled {
 };
 Dialled dial(const SocketAddress& address, Deadline deadline);
 
-// Small messages leave at once, and a peer whose host is gone is noticed within half a minute.
+// Small messages leave at once, and a peer whose host is gone, or who reads nothing for so long, is noticed
+// within half a minute.
 void tune_stream(int fd);
 // "10.0.0.2:4711", "a local process"; for messages.
 std::string peer_name(int fd);

@@ -36,11 +36,8 @@ class Baton {
         if (!wait_for_event(lock, deadline)) return done();
         continue;
       }
-      is_taken_ = true;
-      const bool in_time = lead(lock, done, deadline);
-      is_taken_ = false;
-      wake_all();  // somebody else leads now
-      return in_time;
+      const Leader leader(*this, lock);
+      return lead(lock, done, deadline);
     }
     return true;
   }
@@ -85,6 +82,20 @@ class Baton {
   }
 
  private:
+  // While it lives: also when an exception ends it, somebody else leads then.
+  struct Leader {
+    Leader(Baton& of, Lock& lock) : baton(of), held(lock) { baton.is_taken_ = true; }
+    ~Leader() {
+      if (!held) held.lock();
+      baton.is_taken_ = false;
+      baton.wake_all();
+    }
+    Leader(const Leader&) = delete;
+    Leader& operator=(const Leader&) = delete;
+    Baton& baton;
+    Lock& held;
+  };
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<int> contenders_{0};  // threads that want the lock now

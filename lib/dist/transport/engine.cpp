@@ -126,7 +126,7 @@ Transfer& Engine::begin_send(Op& op, const TensorView& data, int peer) {
   if (op.trouble)
     settle(t, op.trouble);
   else if (peers_[static_cast<std::size_t>(peer)].kind == PeerState::Kind::left)
-    settle(t, left_trouble(rank(), t));
+    settle(t, report_left(t));
   else
     transmit(t);
   return t;
@@ -160,7 +160,7 @@ Transfer& Engine::begin_receive(Op& op, const TensorView& data, int peer) {
     meet(t, parked->frame, parked->source, parked->payload.data());
     matching_.recycle(*parked);
   } else if (!may_come(op, peer)) {
-    settle(t, left_trouble(rank(), t));
+    settle(t, report_left(t));
   } else {
     t.stage = Transfer::Stage::posted;
     op.box->posted.push_back(t);
@@ -230,7 +230,7 @@ void Engine::retire(Lock& lock, Transfer& t) noexcept {
   Link* link = t.peer == any_rank ? nullptr : links_[static_cast<std::size_t>(t.peer)].get();
   if (t.is_send && (is_under_way || t.trouble)) {
     link->forget(t.id);
-    if (RingLink* const ring = link->ring()) ring->ask_no_more(t.id);
+    if (RingLink* const ring = link->ring()) ring->give_up_on(t.id);
     if (is_under_way && met) link->send({.kind = FrameKind::cancel, .address = t.theirs});
     if (t.claim.value != 0 && withdraw(t.claim, *link)) {
       claims_.release(t.claim);

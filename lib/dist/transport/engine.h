@@ -132,7 +132,12 @@ class Engine final : private LinkEvents {
   // Who is still there (engine_peers.cpp).
   void on_goodbye(int peer, const std::string& reason);
   void on_hang_up(Link& link);
+  void on_obituary(int peer, const std::string& how);
   void report_failure(int peer, const std::string& how);
+  void note_departure(int peer);
+  Trouble report_left(const Transfer& t);
+  void pass_on_departures();
+  void tell_others(int peer, const std::string& how);
   void fail_peer(int peer, const std::string& how);
   void fail_op(Op& op, const Trouble& trouble);
   Trouble trouble_of(const Op& op) const;
@@ -149,6 +154,8 @@ class Engine final : private LinkEvents {
   bool poll_links();
   bool flush_backlog();
   void sleep(Lock& lock, Deadline deadline);
+  Deadline longest_sleep(Deadline deadline) const;
+  void look_for_silence();
   bool look_before_sleep();
   bool look_at_memory();
   void look_around(Lock& lock);
@@ -176,6 +183,8 @@ class Engine final : private LinkEvents {
 
   std::vector<PeerState> peers_;  // by rank
   std::vector<int> failures_;     // in the order they were noticed
+  std::vector<int> departures_;   // in order; who left, by itself or by another rank's word
+  std::size_t passed_on_ = 0;     // departures that the others have been told of
   std::string aborted_;           // why every operation fails from now on
   bool left_ = false;
 

@@ -25,7 +25,7 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
     case FrameKind::goodbye: return on_goodbye(peer, text());
     case FrameKind::obituary:
       if (frame.id < peers_.size() && static_cast<int>(frame.id) != rank())
-        report_failure(static_cast<int>(frame.id), text());
+        on_obituary(static_cast<int>(frame.id), text());
       return;
   }
 }
@@ -100,7 +100,10 @@ void Engine::on_withdrawn(int peer, const Frame& frame) {
 
 void Engine::on_backlog(Link& link) {
   backlog_.push_back(&link);
-  if (link.writes_to_fd()) poller_.want_write(link.fd(), link.peer(), true);
+  if (link.writes_to_fd())
+    poller_.want_write(link.fd(), link.peer(), true);
+  else if (asleep_)
+    wake_sleeper();  // a rank does not ring its own bell
 }
 
 }  // namespace dist::net

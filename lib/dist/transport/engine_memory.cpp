@@ -9,6 +9,22 @@ constexpr std::chrono::seconds stopped_peer_patience{2};
 
 [[noreturn]] void raise(const Trouble& trouble) { throw Error(trouble.code, trouble.text); }
 
+// Looked at for as long as this lives, under the lock.
+class Watched {
+ public:
+  using List = std::vector<const std::function<bool()>*>;
+  Watched(List& list, const std::function<bool()>& arrived) : list_(list), arrived_(&arrived) {
+    list_.push_back(arrived_);
+  }
+  ~Watched() { std::erase(list_, arrived_); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  List& list_;
+  const std::function<bool()>* arrived_;
+};
+
 // A receive from `peer` in the eyes of report.h.
 Transfer wanted_from(Op& op, int peer, std::uint64_t bytes) {
   Transfer wanted;
@@ -28,19 +44,20 @@ void Engine::await_memory(TransportOptions options, int peer, const std::functio
   {
     Lock lock = baton_.enter();
     const auto kind_of_peer = [&] { return peers_[static_cast<std::size_t>(peer)].kind; };
-    watched_.push_back(&arrived);
     const auto is_over = [&] {
       return arrived() || op.trouble || kind_of_peer() != PeerState::Kind::present;
     };
-    await_change(lock, is_over, op.options.deadline);
-    std::erase(watched_, &arrived);
+    {
+      const Watched watched(watched_, arrived);
+      await_change(lock, is_over, op.options.deadline);
+    }
     if (!arrived()) {
       const Transfer wanted = wanted_from(op, peer, op.options.bytes);
       if (op.trouble)
         trouble = op.trouble;
       else
         trouble = kind_of_peer() == PeerState::Kind::present ? timeout_trouble(rank(), wanted)
-                                                             : left_trouble(rank(), wanted);
+                                                             : report_left(wanted);
     }
   }
   close(op);

@@ -43,7 +43,8 @@ void Engine::check_peers() {
 Trouble Engine::trouble_of(const Op& op) const {
   if (!aborted_.empty()) return aborted_trouble(rank(), op, aborted_);
   for (int peer : failures_)
-    if (op.has_member(peer)) return failed_trouble(rank(), op, peer, peers_[static_cast<std::size_t>(peer)]);
+    if (op.has_member(peer))
+      return failed_trouble(rank(), op, peer, peers_[static_cast<std::size_t>(peer)], departures_);
   return {};
 }
 
@@ -62,7 +63,7 @@ void Engine::fail_peer(int peer, const std::string& how) {
   failures_.push_back(peer);
   log(LogLevel::info, "rank {} {}", peer, how);
   for (Op* op = ops_.first(); op; op = op->next)
-    if (op->has_member(peer)) fail_op(*op, failed_trouble(rank(), *op, peer, state));
+    if (op->has_member(peer)) fail_op(*op, failed_trouble(rank(), *op, peer, state, departures_));
   note_activity();
 }
 
@@ -71,12 +72,17 @@ void Engine::on_goodbye(int peer, const std::string& reason) {
   if (state.kind != PeerState::Kind::present) return;
   if (!reason.empty()) return report_failure(peer, "gave up: " + reason);
   state.kind = PeerState::Kind::left;
+  note_departure(peer);
   // Everything it ever sent has been taken in: what still needs it will never be.
+  bool is_missed = false;
   transfers_.for_each([&](Transfer& t) {
     const bool can_copy = t.stage == Transfer::Stage::copying && t.claim.value != 0;
     const bool needs_it = t.peer == peer ? !can_copy : t.peer == any_rank && !may_come(*t.op, any_rank);
-    if (needs_it && t.stage != Transfer::Stage::done) settle(t, left_trouble(rank(), t));
+    if (!needs_it || t.stage == Transfer::Stage::done) return;
+    settle(t, left_trouble(rank(), t));
+    is_missed = true;
   });
+  if (is_missed) pass_on_departures();
 }
 
 void Engine::on_hang_up(Link& link) {
@@ -93,7 +99,31 @@ void Engine::on_hang_up(Link& link) {
 // same connection, where the failure began.
 void Engine::report_failure(int peer, const std::string& how) {
   if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
+  pass_on_departures();
   fail_peer(peer, how);
+  tell_others(peer, how);
+}
+
+void Engine::on_obituary(int peer, const std::string& how) {
+  how.empty() ? note_departure(peer) : report_failure(peer, how);
+}
+
+void Engine::note_departure(int peer) {
+  if (std::ranges::find(departures_, peer) == departures_.end()) departures_.push_back(peer);
+}
+
+// That somebody has left is no failure, until an operation needs it. Then the news is passed on, too: the
+// user may end this rank by that error, and the others shall not take it for the first to go.
+Trouble Engine::report_left(const Transfer& t) {
+  pass_on_departures();
+  return left_trouble(rank(), t);
+}
+
+void Engine::pass_on_departures() {
+  for (; passed_on_ < departures_.size(); ++passed_on_) tell_others(departures_[passed_on_], "");
+}
+
+void Engine::tell_others(int peer, const std::string& how) {
   for (const auto& other : links_)
     if (other && other->peer() != rank() && other->peer() != peer && !other->is_shut())
       other->send(text_frame(FrameKind::obituary, how, static_cast<std::uint64_t>(peer)), bytes_of(how));

@@ -102,12 +102,26 @@ void Engine::sleep(Lock& lock, Deadline deadline) {
     Poller::Events events;
     asleep_ = true;
     lock.unlock();
-    const auto ready = poller_.wait(events, deadline.poll_ms());
+    const auto ready = poller_.wait(events, longest_sleep(deadline).poll_ms());
     lock.lock();
     asleep_ = false;
     handle(ready);
+    if (ready.empty()) look_for_silence();
   }
   mailroom.sleeping.store(0);
+}
+
+Deadline Engine::longest_sleep(Deadline deadline) const {
+  return sockets_ == 0 ? deadline : Deadline::sooner(deadline, Deadline::after(silence_check));
+}
+
+void Engine::look_for_silence() {
+  for (const auto& link : links_) {
+    if (!link || link->is_shut() || !link->is_unreachable()) continue;
+    const int peer = link->peer();
+    forget_link(*link);
+    report_failure(peer, "does not answer any more: its machine, or the network between, is down");
+  }
 }
 
 bool Engine::look_before_sleep() {

@@ -19,7 +19,8 @@ enum class FrameKind : std::uint8_t {
   share,   // the message `id` is being read: its sender, who waits, may copy some of it to `address`
   withdraw,  // the sender of the offer `id` took its buffer back; what made it do so was sent before
   goodbye,   // this rank leaves; the payload is the reason, empty when all is well
-  obituary,  // the rank `id` died; the payload says how it was noticed
+  obituary,  // the rank `id` died; the payload says how it was noticed. Empty: it left, in order, and this
+             // rank's operation failed by that
 };
 inline constexpr auto last_kind = FrameKind::obituary;
 

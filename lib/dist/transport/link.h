@@ -67,6 +67,8 @@ class Link {
   virtual void on_ready() {}
   virtual bool writes_to_fd() const { return false; }  // and reads from it
   bool has_hung_up() const { return hung_up_; }        // nothing more will come
+  // The peer's machine has not answered for long: it, or the network between, is down.
+  virtual bool is_unreachable() const { return false; }
   void shut() noexcept;  // closes; what is queued is dropped, a later send() does nothing
   bool is_shut() const { return shut_; }
 

@@ -78,8 +78,12 @@ Trouble timeout_trouble(int rank, const Transfer& t) {
                       peer_name(t.peer), ms, check(*t.op, t.is_send, t.peer == any_rank))};
 }
 
-Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state) {
-  return {Errc::peer_failed, fmt::format("{}: rank {} {}", headline(rank, op), peer, state.how)};
+Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
+                       const std::vector<int>& departed) {
+  std::string text = fmt::format("{}: rank {} {}", headline(rank, op), peer, state.how);
+  for (const int other : departed)
+    if (op.has_member(other)) text += fmt::format("; rank {} had left the job before", other);
+  return {Errc::peer_failed, std::move(text)};
 }
 
 Trouble left_trouble(int rank, const Transfer& t) {

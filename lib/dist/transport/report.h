@@ -31,7 +31,9 @@ struct PeerState {
 };
 
 Trouble timeout_trouble(int rank, const Transfer& t);
-Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state);
+// `departed` had left the job in order: a rank that dies may have been waiting for one of them.
+Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
+                       const std::vector<int>& departed);
 Trouble left_trouble(int rank, const Transfer& t);  // t.peer left, or all possible senders did
 Trouble cancelled_trouble(int rank, const Transfer& t);
 Trouble terms_trouble(int rank, const Op& op, int peer);  // the same collective with other arguments

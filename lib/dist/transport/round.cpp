@@ -43,13 +43,23 @@ void Round::wait_until(const Done& done, int rank) {
   wait_long(done, rank);
 }
 
+// A rank that has given up an earlier round and lives on never comes.
 void Round::wait_long(const std::function<bool()>& done, int rank) {
-  peers_.setup_.engine.await_memory(label_.options(), peers_.peer(rank).global_rank, done);
+  const int other = peers_.peer(rank).global_rank;
+  net::Engine& engine = peers_.setup_.engine;
+  engine.await_memory(label_.options(), other, [&] { return done() || has_given_up(rank); });
+  if (!done()) engine.fail_withdrawn(label_.options(), other);
 }
 
 Round::Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label)
     : peers_(peers), terms_(terms), dtype_(static_cast<DType>(terms.opcode & 0xff)), label_(label) {
-  if (++peers_.round_ > peers_.room_until_) make_room();
+  if (++peers_.round_ <= peers_.room_until_) return;
+  try {
+    make_room();
+  } catch (...) {
+    tell_given_up();
+    throw;
+  }
 }
 
 // Before a notice and its room are used again, every rank must have read what was in them: it has when it is
@@ -74,10 +84,17 @@ void Round::make_room() {
 
 // Done is told before the wait: the others may be waiting for this rank to give up, too. And only after they
 // can see that it has: they would take the round for finished.
+void Round::tell_given_up() {
+  peers_.mine().flags.withdrawn.store(peers_.round_);
+  tell_done();
+}
+
 Round::~Round() {
   const std::uint64_t round = peers_.round_;
-  if (exposes_ || gave_up_) peers_.mine().flags.withdrawn.store(round);
-  if (works_ || gave_up_) tell_done();
+  if (exposes_ || gave_up_)
+    tell_given_up();
+  else if (works_)
+    tell_done();
   if (!exposes_) return;
   peers_.wake_peers();
   for (const PeerMemory::Peer& peer : peers_.setup_.peers) {
@@ -139,7 +156,7 @@ void Round::begin_work(int rank) {
   const std::uint64_t round = peers_.round_;
   if (!works_) peers_.mine().flags.working.store(round);
   works_ = true;
-  if (peers_.peer(rank).area->flags.withdrawn.load() >= round)
+  if (has_given_up(rank))
     peers_.setup_.engine.fail_withdrawn(label_.options(), peers_.peer(rank).global_rank);
 }
 
@@ -148,14 +165,17 @@ void Round::tell_done() {
   peers_.tell(peers_.mine().flags.done, peers_.round_);
 }
 
-// Whether that rank, or anyone whose memory this rank works on, has given this round up; -1: nobody.
+// This round, or one before it.
+bool Round::has_given_up(int rank) const {
+  const std::uint64_t from = peers_.peer(rank).area->flags.withdrawn.load();
+  return from != 0 && from <= peers_.round_;
+}
+
+// That rank, or anyone whose memory this rank works on, if it has given up; -1: nobody.
 int Round::who_gave_up(int rank) const {
-  const auto gave_up = [&](int r) {
-    return peers_.peer(r).area->flags.withdrawn.load(std::memory_order_acquire) == peers_.round_;
-  };
-  if (gave_up(rank)) return rank;
+  if (has_given_up(rank)) return rank;
   for (int r = 0; works_ && r < size(); ++r)
-    if (gave_up(r)) return r;
+    if (has_given_up(r)) return r;
   return -1;
 }
 

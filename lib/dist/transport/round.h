@@ -81,7 +81,9 @@ class Round {
   void begin_work(int rank);
   void tell_done();
   bool is_done(const net::RoundFlags& theirs) const;
+  bool has_given_up(int rank) const;
   int who_gave_up(int rank) const;
+  void tell_given_up();
   template <class Reached>
   void await_progress(int rank, const Reached& reached);
   template <class Await>

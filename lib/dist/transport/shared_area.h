@@ -47,7 +47,8 @@ struct RoundFlags {
   // Touches the memory of others in this round.
   alignas(64) std::atomic<std::uint64_t> working;
 
-  // Has given this round up: nobody may begin to touch its memory.
+  // Has given this round up and begins no other (0: none): nobody may begin to touch its memory or wait for
+  // it.
   alignas(64) std::atomic<std::uint64_t> withdrawn;
   std::atomic<std::uint64_t> group;  // the number before its first round; 0: of no group
   std::atomic<std::uint64_t> left;   // the same, of a group that the owner has left

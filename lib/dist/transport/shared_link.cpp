@@ -40,10 +40,20 @@ void RingLink::acknowledge(const Frame& message) {
 
 void RingLink::ask_for_word(Frame& message) {
   if (asked_ != 0) return;
+  const auto next = static_cast<std::uint16_t>((word_ + 1) % RingControl::answer_count);
+  auto& occupied_by = given_up_[next];
+  if (occupied_by != 0 && !in_.has_answer(next, occupied_by)) return;
+  occupied_by = 0;
   asked_ = message.id;
-  word_ = static_cast<std::uint16_t>((word_ + 1) % RingControl::answer_count);
+  word_ = next;
   message.flags |= flag_by_word;
   message.answer = word_;
+}
+
+void RingLink::give_up_on(std::uint64_t id) {
+  if (asked_ != id) return;
+  given_up_[word_] = id;
+  asked_ = 0;
 }
 
 bool RingLink::is_answered(std::uint64_t id) {

@@ -1,9 +1,11 @@
 // Links over shared memory: to another process of this host, or to another thread of this process.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "dist/core/handles.h"
+#include "dist/core/private_fd.h"
 #include "dist/transport/link.h"
 #include "dist/transport/ring.h"
 
@@ -29,6 +31,7 @@ class RingLink : public Link {
   void ask_for_word(Frame& message);
   bool is_answered(std::uint64_t id);
   void ask_no_more(std::uint64_t id) { asked_ = asked_ == id ? 0 : asked_; }  // it was not sent
+  void give_up_on(std::uint64_t id);  // it was sent: its answer may still come, at any time
   bool has_frame() const { return in_.has_frame(); }
   // The next one, until take().
   const Frame& frame() const { return in_.frame(); }
@@ -49,6 +52,8 @@ class RingLink : public Link {
   RingWriter out_;
   std::uint64_t asked_ = 0;  // the message that the peer answers by a word; 0: none
   std::uint16_t word_ = 0;
+  std::array<std::uint64_t, RingControl::answer_count>
+      given_up_{};  // by word: whose answer still occupies it
 };
 
 // To a thread of this process: pointers mean the same on both sides.
@@ -87,7 +92,7 @@ class ProcessLink final : public RingLink {
  private:
   void close() noexcept override { socket_.reset(); }
   PeerArena arena_;
-  UniqueFd socket_;
+  PrivateFd socket_;
 };
 
 }  // namespace dist::net

@@ -5,11 +5,14 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "dist/core/log.h"
+#include "dist/transport/tcp_silence.h"
 
 namespace dist::net {
 namespace {
@@ -39,6 +42,15 @@ TcpLink::TcpLink(int peer, LinkEvents& events, UniqueFd socket)
     : Link(peer, events), socket_(std::move(socket)), buffer_(buffer_bytes) {
   enlarge_buffer(fd(), SO_SNDBUF, "/proc/sys/net/core/wmem_max");
   enlarge_buffer(fd(), SO_RCVBUF, "/proc/sys/net/core/rmem_max");
+  const unsigned int none =
+      0;  // a rank that computes for long closes its window, and is alive: tcp_silence.h
+  setsockopt(fd(), IPPROTO_TCP, TCP_USER_TIMEOUT, &none, sizeof none);
+}
+
+bool TcpLink::is_unreachable() const {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return getsockopt(fd(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && is_silent(info);
 }
 
 bool TcpLink::put(OutFrame& out) {

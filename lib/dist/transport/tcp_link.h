@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dist/core/handles.h"
+#include "dist/core/private_fd.h"
 #include "dist/transport/link.h"
 
 namespace dist::net {
@@ -16,6 +17,7 @@ class TcpLink final : public Link {
   bool poll() override;
   int fd() const override { return socket_.get(); }
   bool writes_to_fd() const override { return true; }
+  bool is_unreachable() const override;
 
  private:
   bool put(OutFrame& out) override;
@@ -27,7 +29,7 @@ class TcpLink final : public Link {
   bool take_frame();      // false: the next one is not complete
   void take_data(std::size_t bytes);
 
-  UniqueFd socket_;
+  PrivateFd socket_;
   std::vector<std::byte> buffer_;    // frames with their payload, except data
   std::size_t begin_ = 0, end_ = 0;  // what is filled and not parsed
   std::uint64_t data_for_ = 0;       // the receive whose data is arriving

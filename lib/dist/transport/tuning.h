@@ -50,6 +50,9 @@ inline constexpr std::size_t shared_copy_bytes = 64 * 1024;
 // What scratch memory is kept for the next operation.
 inline constexpr std::size_t scratch_cache_bytes = std::size_t{64} << 20;
 
+// How long a rank sleeps at most before it asks its TCP connections whether their peers are still there.
+inline constexpr std::chrono::seconds silence_check{5};
+
 // How long a leaving rank tries to hand over what it has still to send.
 inline constexpr std::chrono::seconds goodbye_patience{5};
 inline constexpr std::chrono::milliseconds failed_goodbye_patience{500};

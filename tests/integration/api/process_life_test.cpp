@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,6 +100,32 @@ int free_port() {
     throw std::runtime_error("no free port");
   }
   return ntohs(address.sin_port);
+}
+
+TEST(ProcessLife, AForkedChildDoesNotHideItsParentsDeath) {
+  ProcessRanks ranks(2, [](int rank, const auto&) -> std::string {
+    init_process_group(patient_init());
+    barrier();
+    if (rank == 1) {
+      if (fork() == 0) {  // no exec: it has copies of all that is open
+        prctl(PR_SET_PDEATHSIG, 0);
+        ::sleep(5);
+        _exit(0);
+      }
+      raise(SIGKILL);
+    }
+    Tensor t = zeros({1});
+    try {
+      recv(t, 1);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was noticed";
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const auto reports = ranks.join(9s);
+  EXPECT_LT(reports[0].ended - start, 2s);
+  expect_has(reports[0].text, "rank 1 died");
 }
 
 class StoppedRank : public testing::TestWithParam<int> {};

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <latch>
 #include <random>
 #include <set>
 #include <thread>
@@ -160,6 +161,27 @@ TEST(Direct, NobodyTouchesMemoryThatWasGivenUp) {
       std::this_thread::sleep_for(300ms);
       expect_error(Errc::peer_failed, {"gave up"}, [&] { rank.all_reduce(data, two_shot_all_reduce); });
     }
+  });
+}
+
+// It had shown a copy, so the round it gave up is whole for the others; they learn of it in the next one.
+TEST(Direct, WhoHasGivenUpAndLivesOnIsNotWaitedFor) {
+  std::latch done(1);
+  run_direct_ranks(2, [&](DirectRank& rank) {
+    Tensor data = full({4}, rank.rank() + 1);
+    if (rank.rank() == 1) {
+      rank.set_timeout(100ms);
+      expect_error(Errc::timeout, {}, [&] { rank.all_reduce(data, one_shot_all_reduce); });
+      return done.wait();
+    }
+    std::this_thread::sleep_for(300ms);
+    rank.all_reduce(data, one_shot_all_reduce);
+    EXPECT_TRUE(equal(data, full({4}, 3)));
+    const auto start = std::chrono::steady_clock::now();
+    expect_error(Errc::peer_failed, {"rank 1", "gave up"},
+                 [&] { rank.all_reduce(data, one_shot_all_reduce); });
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+    done.count_down();
   });
 }
 

@@ -52,6 +52,30 @@ TEST_P(Carry, meets_what_a_transport_sends) {
   });
 }
 
+// A send that has given up is received all the same, late, between others.
+TEST_P(Carry, a_late_answer_is_not_taken_for_another) {
+  run_world(GetParam(), [](Rank& me) {
+    if (me.rank() > 1) return;
+    constexpr int others = 8;
+    Message message(64, Memory::arena);
+    const OpOptions usual{.tag = 1, .mode = SendMode::rendezvous, .point_to_point = true};
+    OpOptions late = usual;
+    late.tag = 2;
+    late.timeout = 100ms;
+    if (me.rank() == 0) {
+      EXPECT_EQ(error_of([&] { me.carry_send(message.write(0, 1).view(), 1, late); }).code(), Errc::timeout);
+      for (int i = 0; i < others; ++i) me.carry_send(message.view(), 1, usual);
+      return;
+    }
+    std::this_thread::sleep_for(300ms);
+    for (int i = 1; i < others; ++i) me.carry_recv(message.clear().view(), 0, usual);
+    std::this_thread::sleep_for(50ms);  // the sender sleeps
+    me.carry_recv(message.clear().view(), 0, usual);
+    me.carry_recv(message.clear().view(), 0, late);
+    message.check(0, 1);
+  });
+}
+
 TEST_P(Carry, errors_are_those_of_a_transport) {
   run_world(GetParam(), [](Rank& me) {
     if (me.rank() > 1) return;

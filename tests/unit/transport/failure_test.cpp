@@ -207,6 +207,22 @@ TEST_P(Departure, a_goodbye_ends_receives_that_wait_for_that_rank_alone) {
   });
 }
 
+TEST_P(Departure, who_left_first_is_named_beside_the_rank_that_died_of_it) {
+  run_world(GetParam(), [&](Rank& me) {
+    auto net = me.open(among({0, 1, 2, 3}));
+    Message message(8, Memory::arena);
+    if (me.rank() == 1) return;  // says goodbye
+    const Error error = error_of([&] { net->irecv(message.view(), me.rank() == 0 ? 1 : 0).wait(); });
+    if (me.rank() == 0) {
+      expect_error(error, Errc::peer_failed, {"rank 1 has left the job"});
+      net.reset();
+      me.die();
+    } else {
+      expect_error(error, Errc::peer_failed, {"rank 0 died", "; rank 1 had left the job before"});
+    }
+  });
+}
+
 TEST_P(Departure, a_reason_reaches_everybody) {
   run_world(GetParam(), [&](Rank& me) {
     auto net = me.open(among({0, 1, 2, 3}));

@@ -138,6 +138,25 @@ TEST_P(Waiting, a_cancelled_send_fails_its_receive) {
   }
 }
 
+// More than can be offered where they lie: the rest is streamed, to oneself as well.
+TEST_P(Waiting, many_large_messages_to_oneself) {
+  run_world(GetParam(), [](Rank& me) {
+    constexpr std::size_t bytes = 5000, messages = 1100;
+    auto net = me.open();
+    Message out(bytes, Memory::arena);
+    out.write(me.rank(), me.rank());
+    std::vector<Request> requests;
+    std::vector<std::unique_ptr<Message>> in;
+    for (std::size_t i = 0; i < messages; ++i) requests.push_back(net->isend(out.view(), me.rank()));
+    for (std::size_t i = 0; i < messages; ++i) {
+      in.push_back(std::make_unique<Message>(bytes, Memory::arena));
+      requests.push_back(net->irecv(in.back()->clear().view(), me.rank()));
+    }
+    for (Request& request : requests) request.wait();
+    for (const auto& message : in) message->check(me.rank(), me.rank());
+  });
+}
+
 TEST_P(Waiting, a_cancelled_receive_in_mid_stream_fails_the_send) {
   run_world(GetParam(), [&](Rank& me) {
     auto net = me.open({.name = "send", .point_to_point = true});
