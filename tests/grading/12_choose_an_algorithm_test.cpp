@@ -121,8 +121,8 @@ TEST(Step2Predict, bytes_of_each) {
   }
 }
 
-// No simulator has a ring of 24,576 ranks: 1.2 billion messages. The formula was held against smaller ones
-// above.
+// A ring of 24,576 ranks is 1.2 billion messages, too many to grade by. The formula was held against smaller
+// ones above.
 TEST(Step2Predict, the_headline) {
   worth(2, 2);
   Random random("headline");
