@@ -94,7 +94,8 @@ bool check_forwarding(const Asked& asked, int rank, const dist::sim::RankTraffic
     misconception("one_message_a_share",
                   "the shares of a subtree come in several messages, and each pays for its start: they are "
                   "neighbours in memory, so they can go in one");
-  } else if (!is_root && traffic.bytes_received >= all) {
+  } else if (is_root ? traffic.bytes_sent > all && traffic.bytes_sent == traffic.messages_sent * all
+                     : traffic.bytes_received >= all) {
     misconception("forwards_everything",
                   "every rank is sent all shares, as in a broadcast: a child needs those of its subtree");
   }
