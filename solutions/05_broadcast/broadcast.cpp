@@ -10,7 +10,7 @@ using dist::ProcessGroup, dist::Tensor, dist::Work;
 namespace {
 
 // This rank's number counted from the root, and back.
-struct Ring {
+struct Places {
   int root, n;
   int place_of(int rank) const { return (rank - root + n) % n; }
   int rank_at(int place) const { return (root + place) % n; }
@@ -32,22 +32,22 @@ void flat_broadcast(Tensor& data, int root, const ProcessGroup& group) {
 // Binomial tree: place v has its data from v without its lowest set bit, and passes it on to v + distance for
 // each power of two below that bit, the farthest first.
 void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
-  const Ring ring{root, dist::get_world_size(group)};
-  const int place = ring.place_of(dist::get_rank(group));
+  const Places places{root, dist::get_world_size(group)};
+  const int place = places.place_of(dist::get_rank(group));
   int distance = 1;
-  while (distance < ring.n && (place & distance) == 0) distance *= 2;
-  if (place != 0) dist::recv(data, 0, {.group = group, .group_src = ring.rank_at(place - distance)});
+  while (distance < places.n && (place & distance) == 0) distance *= 2;
+  if (place != 0) dist::recv(data, 0, {.group = group, .group_src = places.rank_at(place - distance)});
   for (distance /= 2; distance > 0; distance /= 2) {
     const int child = place + distance;
-    if (child < ring.n) dist::send(data, 0, {.group = group, .group_dst = ring.rank_at(child)});
+    if (child < places.n) dist::send(data, 0, {.group = group, .group_dst = places.rank_at(child)});
   }
 }
 
 // All receives are posted before the first segment comes, so that no sender ever waits for one.
 void chain_broadcast(Tensor& data, int root, std::int64_t segment, const ProcessGroup& group) {
-  const Ring ring{root, dist::get_world_size(group)};
-  const int place = ring.place_of(dist::get_rank(group));
-  const int from = ring.rank_at(place + ring.n - 1), to = ring.rank_at(place + 1);
+  const Places places{root, dist::get_world_size(group)};
+  const int place = places.place_of(dist::get_rank(group));
+  const int from = places.rank_at(place + places.n - 1), to = places.rank_at(place + 1);
   const Tensor flat = data.view({data.numel()});
   std::vector<Tensor> parts;
   for (std::int64_t start = 0; start < flat.numel(); start += segment)
@@ -58,7 +58,7 @@ void chain_broadcast(Tensor& data, int root, std::int64_t segment, const Process
     arriving[i] = dist::irecv(parts[i], 0, {.group = group, .group_src = from});
   for (std::size_t i = 0; i < parts.size(); ++i) {
     arriving[i].wait();
-    if (place < ring.n - 1) leaving.push_back(dist::isend(parts[i], 0, {.group = group, .group_dst = to}));
+    if (place < places.n - 1) leaving.push_back(dist::isend(parts[i], 0, {.group = group, .group_dst = to}));
   }
   for (auto& work : leaving) work.wait();
 }

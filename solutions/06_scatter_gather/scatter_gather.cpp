@@ -2,23 +2,35 @@
 #include "scatter_gather.h"
 
 #include <algorithm>
+#include <span>
 
 namespace lab {
 
 using dist::Tensor, dist::Work;
 
+namespace {
+
+void wait_all(std::span<Work> works) {
+  for (Work& work : works) work.wait();
+}
+
+}  // namespace
+
+// In steps 1 to 3 all messages of the root are under way at once, so that nobody waits for a slower rank with
+// a smaller number.
 void scatter(Tensor& mine, const std::vector<Tensor>& list, int root) {
   if (dist::get_rank() != root) {
     dist::recv(mine, root);
     return;
   }
+  std::vector<Work> leaving;
   for (int peer = 0; peer < dist::get_world_size(); ++peer) {
-    if (peer != root) dist::send(list[static_cast<std::size_t>(peer)], peer);
+    if (peer != root) leaving.push_back(dist::isend(list[static_cast<std::size_t>(peer)], peer));
   }
   mine.copy_(list[static_cast<std::size_t>(root)]);
+  wait_all(leaving);
 }
 
-// All receives are posted at once, so that nobody waits for a slower rank with a smaller number.
 void gather(const Tensor& mine, std::vector<Tensor>& list, int root) {
   if (dist::get_rank() != root) {
     dist::send(mine, root);
@@ -29,7 +41,7 @@ void gather(const Tensor& mine, std::vector<Tensor>& list, int root) {
     if (peer != root) arriving.push_back(dist::irecv(list[static_cast<std::size_t>(peer)], peer));
   }
   list[static_cast<std::size_t>(root)].copy_(mine);
-  for (auto& work : arriving) work.wait();
+  wait_all(arriving);
 }
 
 namespace {
@@ -59,20 +71,23 @@ Tensor scatter_rows(const Tensor& all, std::int64_t columns, int root) {
   if (dist::get_rank() != root) return receive_rows(columns, root);
   const int n = dist::get_world_size();
   const Tensor rows = dist::tensor({all.size(0)});
+  std::vector<Work> leaving;
   for (int peer = 0; peer < n; ++peer) {
     if (peer == root) continue;
     const Part part = part_of(all.size(0), peer, n);
-    dist::send(rows, peer);
-    if (part.count > 0) dist::send(all.narrow(part.first, part.count), peer);
+    leaving.push_back(dist::isend(rows, peer));
+    if (part.count > 0) leaving.push_back(dist::isend(all.narrow(part.first, part.count), peer));
   }
-  const Part mine = part_of(all.size(0), root, n);
-  return all.narrow(mine.first, mine.count).clone();
+  const Part part = part_of(all.size(0), root, n);
+  Tensor mine = all.narrow(part.first, part.count).clone();
+  wait_all(leaving);
+  return mine;
 }
 
 namespace {
 
 // This rank's number counted from the root, and back.
-struct Ring {
+struct Places {
   int root, n;
   int place_of(int rank) const { return (rank - root + n) % n; }
   int rank_at(int place) const { return (root + place) % n; }
@@ -94,24 +109,24 @@ Tensor in_order_of_places(const Tensor& all, std::int64_t root_begin) {
 // Binomial tree: place v has its shares from v without its lowest set bit; below it are the places up to the
 // next multiple of that bit. A child `distance` further on gets the shares from there to its own next one.
 void tree_scatter(Tensor& mine, const Tensor& all, int root) {
-  const Ring ring{root, dist::get_world_size()};
-  const int place = ring.place_of(dist::get_rank());
+  const Places places{root, dist::get_world_size()};
+  const int place = places.place_of(dist::get_rank());
   const std::int64_t k = mine.numel();
   int bit = 1;
-  while (bit < ring.n && (place & bit) == 0) bit *= 2;
-  const int subtree = std::min(bit, ring.n - place);
+  while (bit < places.n && (place & bit) == 0) bit *= 2;
+  const int subtree = std::min(bit, places.n - place);
 
   Tensor shares = mine;  // a leaf has nothing to forward
   if (place == 0)
     shares = in_order_of_places(all, root * k);
   else if (subtree > 1)
     shares = dist::empty({subtree * k});
-  if (place != 0) dist::recv(shares, ring.rank_at(place - bit));
+  if (place != 0) dist::recv(shares, places.rank_at(place - bit));
 
   for (int distance = bit / 2; distance > 0; distance /= 2) {
     if (distance >= subtree) continue;
     const int below = std::min(distance, subtree - distance);
-    dist::send(shares.narrow(distance * k, below * k), ring.rank_at(place + distance));
+    dist::send(shares.narrow(distance * k, below * k), places.rank_at(place + distance));
   }
   if (place == 0 || subtree > 1) mine.copy_(shares.narrow(0, k));
 }

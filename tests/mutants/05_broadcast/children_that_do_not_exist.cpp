@@ -10,13 +10,13 @@
 namespace lab {
 
 void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
-  const Ring ring{root, dist::get_world_size(group)};
-  const int place = ring.place_of(dist::get_rank(group));
-  for (int have = 1; have < ring.n; have *= 2) {
+  const Places places{root, dist::get_world_size(group)};
+  const int place = places.place_of(dist::get_rank(group));
+  for (int have = 1; have < places.n; have *= 2) {
     if (place < have)
-      dist::send(data, 0, {.group = group, .group_dst = ring.rank_at(place + have)});
+      dist::send(data, 0, {.group = group, .group_dst = places.rank_at(place + have)});
     else if (place < 2 * have)
-      dist::recv(data, 0, {.group = group, .group_src = ring.rank_at(place - have)});
+      dist::recv(data, 0, {.group = group, .group_src = places.rank_at(place - have)});
   }
 }
 

@@ -11,10 +11,11 @@ namespace lab {
 
 void chain_broadcast(Tensor& data, int root, std::int64_t segment, const ProcessGroup& group) {
   right_chain_broadcast(data, root, segment, group);
-  const Ring ring{root, dist::get_world_size(group)};
-  const int place = ring.place_of(dist::get_rank(group));
-  if (ring.n > 1 && place == ring.n - 1) dist::send(data, 0, {.group = group, .group_dst = root});
-  if (ring.n > 1 && place == 0) dist::recv(data, 0, {.group = group, .group_src = ring.rank_at(ring.n - 1)});
+  const Places places{root, dist::get_world_size(group)};
+  const int place = places.place_of(dist::get_rank(group));
+  if (places.n > 1 && place == places.n - 1) dist::send(data, 0, {.group = group, .group_dst = root});
+  if (places.n > 1 && place == 0)
+    dist::recv(data, 0, {.group = group, .group_src = places.rank_at(places.n - 1)});
 }
 
 }  // namespace lab

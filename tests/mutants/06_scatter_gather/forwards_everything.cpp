@@ -12,12 +12,12 @@
 namespace lab {
 
 void tree_scatter(Tensor& mine, const Tensor& all, int root) {
-  const Ring ring{root, dist::get_world_size()};
-  const Node node = node_of(ring);
+  const Places places{root, dist::get_world_size()};
+  const Node node = node_of(places);
   const std::int64_t k = mine.numel();
-  Tensor everything = node.place == 0 ? all : dist::empty({ring.n * k});
-  if (node.place != 0) dist::recv(everything, ring.rank_at(node.place - node.bit));
-  for (const int distance : children_of(node)) dist::send(everything, ring.rank_at(node.place + distance));
+  Tensor everything = node.place == 0 ? all : dist::empty({places.n * k});
+  if (node.place != 0) dist::recv(everything, places.rank_at(node.place - node.bit));
+  for (const int distance : children_of(node)) dist::send(everything, places.rank_at(node.place + distance));
   mine.copy_(everything.narrow(dist::get_rank() * k, k));
 }
 

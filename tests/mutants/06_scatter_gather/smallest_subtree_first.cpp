@@ -12,16 +12,16 @@
 namespace lab {
 
 void tree_scatter(Tensor& mine, const Tensor& all, int root) {
-  const Ring ring{root, dist::get_world_size()};
-  const Node node = node_of(ring);
+  const Places places{root, dist::get_world_size()};
+  const Node node = node_of(places);
   const std::int64_t k = mine.numel();
   Tensor shares = node.place == 0 ? in_order_of_places(all, root * k) : dist::empty({node.subtree * k});
-  if (node.place != 0) dist::recv(shares, ring.rank_at(node.place - node.bit));
+  if (node.place != 0) dist::recv(shares, places.rank_at(node.place - node.bit));
   auto children = children_of(node);
   std::ranges::reverse(children);
   for (const int distance : children) {
     const int below = std::min(distance, node.subtree - distance);
-    dist::send(shares.narrow(distance * k, below * k), ring.rank_at(node.place + distance));
+    dist::send(shares.narrow(distance * k, below * k), places.rank_at(node.place + distance));
   }
   mine.copy_(shares.narrow(0, k));
 }

@@ -9,11 +9,11 @@ struct Node {
   int place, bit, subtree;
 };
 
-inline Node node_of(const Ring& ring) {
-  const int place = ring.place_of(dist::get_rank());
+inline Node node_of(const Places& places) {
+  const int place = places.place_of(dist::get_rank());
   int bit = 1;
-  while (bit < ring.n && (place & bit) == 0) bit *= 2;
-  return {place, bit, std::min(bit, ring.n - place)};
+  while (bit < places.n && (place & bit) == 0) bit *= 2;
+  return {place, bit, std::min(bit, places.n - place)};
 }
 
 // The distances of its children, the largest first.
