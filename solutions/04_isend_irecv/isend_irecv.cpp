@@ -2,6 +2,7 @@
 #include "isend_irecv.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,7 +12,7 @@ using dist::P2P, dist::Tensor, dist::Work;
 
 namespace {
 
-void wait_all(std::vector<Work>& works) {
+void wait_all(std::span<Work> works) {
   for (Work& work : works) work.wait();
 }
 
@@ -75,7 +76,7 @@ void stream_to(int consumer, Buffers& buffers, int blocks,
     produce(i, buffers[place]);
     sent[place] = dist::isend(buffers[place], consumer);
   }
-  for (Work& work : sent) work.wait();
+  wait_all(sent);
 }
 
 void stream_from(int producer, Buffers& buffers, int blocks,
