@@ -34,11 +34,11 @@ std::int64_t DistributedSampler::size() const {
 }
 
 std::vector<std::int64_t> DistributedSampler::indices() const {
-  const auto& [samples, n, rank, shuffle, seed, drop_last] = options_;
-  const auto order =
-      shuffle ? randperm(samples, seed + static_cast<std::uint64_t>(epoch_)) : in_order(samples);
+  const std::int64_t samples = options_.dataset_size, n = options_.num_replicas, end = size() * n;
+  const auto order = options_.shuffle ? randperm(samples, options_.seed + static_cast<std::uint64_t>(epoch_))
+                                      : in_order(samples);
   std::vector<std::int64_t> mine;
-  for (std::int64_t place = rank; place < size() * n; place += n)
+  for (std::int64_t place = options_.rank; place < end; place += n)
     mine.push_back(order[static_cast<std::size_t>(place % samples)]);  // behind the end: from the beginning
   return mine;
 }
