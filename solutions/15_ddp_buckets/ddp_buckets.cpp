@@ -19,10 +19,10 @@ struct Open {
   std::size_t closed = 0;  // buckets of this dtype before it
 };
 
-Open& open_of(dist::DType dtype, std::vector<Open>& all) {
-  for (Open& open : all)
+Open& open_of(dist::DType dtype, std::vector<Open>& open_buckets) {
+  for (Open& open : open_buckets)
     if (open.dtype == dtype) return open;
-  return all.emplace_back(Open{dtype, {}});
+  return open_buckets.emplace_back(Open{dtype, {}});
 }
 
 bool is_full(const Open& open, const std::vector<std::size_t>& limits) {
@@ -49,16 +49,16 @@ Tensor move_together(const std::vector<std::size_t>& members, std::vector<Tensor
 std::vector<std::vector<std::size_t>> fill_buckets(const std::vector<Size>& sizes,
                                                    const std::vector<std::size_t>& limits) {
   std::vector<std::vector<std::size_t>> buckets;
-  std::vector<Open> all;
+  std::vector<Open> open_buckets;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    Open& open = open_of(sizes[i].dtype, all);
+    Open& open = open_of(sizes[i].dtype, open_buckets);
     open.members.push_back(i);
     open.bytes += sizes[i].bytes;
     if (!is_full(open, limits)) continue;
     buckets.push_back(open.members);
     open = {open.dtype, {}, 0, open.closed + 1};
   }
-  for (const Open& open : all)
+  for (const Open& open : open_buckets)
     if (!open.members.empty()) buckets.push_back(open.members);
   std::ranges::sort(buckets, {}, [](const auto& members) { return members.front(); });
   return buckets;

@@ -12,9 +12,9 @@ namespace lab {
 std::vector<std::vector<std::size_t>> fill_buckets(const std::vector<Size>& sizes,
                                                    const std::vector<std::size_t>& limits) {
   std::vector<std::vector<std::size_t>> buckets;
-  std::vector<Open> all;
+  std::vector<Open> open_buckets;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    Open& open = open_of(sizes[i].dtype, all);
+    Open& open = open_of(sizes[i].dtype, open_buckets);
     open.members.push_back(i);
     open.bytes += sizes[i].bytes;
     if (!is_full(open, limits)) continue;

@@ -12,16 +12,16 @@ namespace lab {
 std::vector<std::vector<std::size_t>> fill_buckets(const std::vector<Size>& sizes,
                                                    const std::vector<std::size_t>& limits) {
   std::vector<std::vector<std::size_t>> buckets;
-  std::vector<Open> all;
+  std::vector<Open> open_buckets;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    Open& open = open_of(dist::DType::f32, all);
+    Open& open = open_of(dist::DType::f32, open_buckets);
     open.members.push_back(i);
     open.bytes += sizes[i].bytes;
     if (!is_full(open, limits)) continue;
     buckets.push_back(open.members);
     open = {open.dtype, {}, 0, open.closed + 1};
   }
-  for (const Open& open : all)
+  for (const Open& open : open_buckets)
     if (!open.members.empty()) buckets.push_back(open.members);
   std::ranges::sort(buckets, {}, [](const auto& members) { return members.front(); });
   return buckets;
