@@ -92,19 +92,21 @@ bool FakeNccl::is_busy(nccl::Comm comm) {
 
 void FakeNccl::finalize(nccl::Comm) {}
 
-void FakeNccl::destroy(nccl::Comm comm) noexcept {
-  const std::scoped_lock lock(mutex_);
+// As NCCL, which waits for its threads and the driver.
+void FakeNccl::destroy(Device, nccl::Comm comm) noexcept {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !sticks_; });
   --alive_;
   delete static_cast<std::shared_ptr<Rank>*>(comm);
 }
 
-void FakeNccl::abort(nccl::Comm comm) noexcept {
+void FakeNccl::abort(Device device, nccl::Comm comm) noexcept {
   {
     const std::scoped_lock lock(mutex_);
     of(comm).aborted = true;
   }
   changed_.notify_all();
-  destroy(comm);
+  destroy(device, comm);
 }
 
 void FakeNccl::refuse_ids(std::string why) {
@@ -122,6 +124,13 @@ void FakeNccl::refuse_one_gpu(bool refuse) {
 void FakeNccl::launch_for(int looks) {
   const std::scoped_lock lock(mutex_);
   looks_of_a_launch_ = looks;
+}
+void FakeNccl::stick(bool sticks) {
+  {
+    const std::scoped_lock lock(mutex_);
+    sticks_ = sticks;
+  }
+  changed_.notify_all();
 }
 int FakeNccl::comms_alive() {
   const std::scoped_lock lock(mutex_);

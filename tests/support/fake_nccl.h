@@ -28,8 +28,8 @@ class FakeNccl final : public nccl::Library {
   void begin_split(nccl::Comm parent, int color, int key, nccl::Comm* made) override;
   bool is_busy(nccl::Comm comm) override;
   void finalize(nccl::Comm comm) override;
-  void destroy(nccl::Comm comm) noexcept override;
-  void abort(nccl::Comm comm) noexcept override;
+  void destroy(Device device, nccl::Comm comm) noexcept override;
+  void abort(Device device, nccl::Comm comm) noexcept override;
   void begin_group() override;
   void end_group() override;
   void all_reduce(nccl::Comm comm, TensorView in, TensorView out, ReduceOp op, StreamHandle stream) override;
@@ -47,6 +47,7 @@ class FakeNccl final : public nccl::Library {
   void break_comms(std::string why);  // every communicator's state from now on; empty: none's
   void refuse_one_gpu(bool refuse);   // as NCCL does: "Duplicate GPU detected"
   void launch_for(int looks);         // how often is_busy() says yes after an operation
+  void stick(bool sticks);            // destroy() and abort() do not return
   int comms_alive();
   std::size_t ids_made();
   std::vector<std::string> misuse();  // ranks that called different things, or what NCCL does wrong
@@ -113,7 +114,7 @@ class FakeNccl final : public nccl::Library {
   std::uint64_t ids_ = 0;
   int alive_ = 0;
   int looks_of_a_launch_ = 0, looks_left_ = 0;
-  bool refuses_one_gpu_ = false;
+  bool refuses_one_gpu_ = false, sticks_ = false;
   std::string refused_, broken_;
   std::vector<std::string> misuse_, groups_;
 };

@@ -112,6 +112,11 @@ void OrderedBackend::break_by(const std::exception& error) {
   broken_ = true;
 }
 
+void OrderedBackend::explain_break(const std::exception& error, const std::exception& told) {
+  const std::scoped_lock lock(mutex_);
+  if (broken_by_ == check::without_finding(error.what())) broken_by_ = check::without_finding(told.what());
+}
+
 void OrderedBackend::refuse_if_broken(const Operation& operation) {
   if (!is_broken()) return;
   const std::scoped_lock lock(mutex_);

@@ -66,6 +66,8 @@ class OrderedBackend : public Backend {
   // A collective has failed, perhaps after execute(): the ranks are no longer in step, and later ones end
   // with Error{aborted}. The first reason counts. Thread-safe.
   void break_by(const std::exception& error);
+  // The same reason, told better.
+  void explain_break(const std::exception& error, const std::exception& told);
   void refuse_if_broken(const Operation& operation);
   bool is_broken() const { return broken_.load(std::memory_order_acquire); }
 

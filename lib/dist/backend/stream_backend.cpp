@@ -29,16 +29,25 @@ StreamBackend::StreamBackend(std::string_view of, const BackendContext& context)
                     look(operation);
                   },
               .completed = [this](const Operation& operation) { context_.observer->completed(operation); },
-              .failed =
-                  [this](const Operation& operation, std::exception_ptr error) {
-                    let_go();
-                    try {
-                      std::rethrow_exception(context_.observer->failed(operation, std::move(error)));
-                    } catch (const std::exception& told) {
-                      break_by(told);
-                    }
-                  },
+              .failed = [this](const Operation& operation,
+                               const std::exception_ptr& error) { give_up(operation, error); },
               .let_go = [this] { let_go(); }}) {}
+
+// Later calls are refused first, however long the rest takes. No call throws the error itself, so they also
+// say what the observer finds out about it.
+void StreamBackend::give_up(const Operation& operation, const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& why) {
+    break_by(why);
+    let_go();
+    try {
+      std::rethrow_exception(context_.observer->failed(operation, error));
+    } catch (const std::exception& told) {
+      explain_break(why, told);
+    }
+  }
+}
 
 void StreamBackend::stop() {
   OrderedBackend::stop();

@@ -4,6 +4,7 @@
 // through the host, as do messages; operations on CPU tensors are run as the host backend runs them.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,7 @@ class StreamBackend : public OrderedBackend {
   void execute(const Operation& operation) final;
   void enqueue(const Operation& operation, const std::shared_ptr<StreamPoints>& points) final;
   void leave() final;
+  void give_up(const Operation& operation, const std::exception_ptr& error);
   // Why a collective on that device is refused; empty: it is not.
   std::string other_device(Device device) const;
 

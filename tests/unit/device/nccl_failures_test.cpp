@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/backend/nccl/communicator.h"
 #include "dist/backend/nccl/explain.h"
 #include "dist/core/fail.h"
 #include "dist/core/sanitizer.h"
@@ -21,6 +22,13 @@ RankOptions on_nccl() { return on_backend("nccl"); }
 
 class NcclFailures : public testing::Test {
  protected:
+  // Of those that were stuck.
+  void expect_comms_end() {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(10));
+    while (fake->comms_alive() > 0 && !deadline.passed()) dist::sleep(std::chrono::milliseconds(1));
+    EXPECT_EQ(fake->comms_alive(), 0);
+  }
+
   const FakeNcclGuard fake;
   const Device gpu = cuda(0);
 };
@@ -87,6 +95,49 @@ TEST_F(NcclFailures, ACollectiveThatDoesNotEndIsAborted) {
       },
       on_nccl());
   EXPECT_EQ(fake->comms_alive(), 0);
+}
+
+// NCCL waits for its threads and the driver when it ends a communicator.
+TEST_F(NcclFailures, AnAbortThatSticksHoldsNobodyUp) {
+  fake->stick(true);
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = ones({4}, DType::f32, gpu);
+        all_reduce(t);
+        EXPECT_EQ(sum(t), 8);
+        if (rank == 0) {
+          all_reduce(t, ReduceOp::sum, {.timeout = std::chrono::milliseconds(200)});
+          dist::sleep(std::chrono::milliseconds(500));
+          const auto asked = std::chrono::steady_clock::now();
+          expect_error(Errc::aborted, {"earlier collective", "has not ended on cuda:0 in 200 ms"},
+                       [&] { all_reduce(t); });
+          EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::milliseconds(500));
+          (void)sum(t);
+        }
+        dist::sleep(std::chrono::milliseconds(rank == 0 ? 0 : 1000));
+      },
+      on_nccl());
+  EXPECT_EQ(fake->comms_alive(), 2);
+  fake->stick(false);
+  expect_comms_end();
+}
+
+TEST_F(NcclFailures, AnEndThatSticksIsLeftToItself) {
+  const auto begun = std::chrono::steady_clock::now();
+  {
+    nccl::Communicator alone(nccl::library(), gpu, fake->begin(gpu, 1, fake->make_id(), 0), 0, 1);
+    fake->stick(true);
+    EXPECT_DIST_ERROR(
+        alone.close(
+            {.deadline = Deadline::after(std::chrono::milliseconds(100)), .look = [] {}, .doing = "leaving"}),
+        Errc::timeout, "leaving: NCCL has not let go of the ranks in time");
+    EXPECT_DIST_ERROR(alone.check(), Errc::aborted, "was given up");
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+  EXPECT_EQ(fake->comms_alive(), 1);
+  fake->stick(false);
+  expect_comms_end();
 }
 
 TEST_F(NcclFailures, WhatNcclNoticesLaterEndsTheGroup) {

@@ -131,9 +131,15 @@ void Communicator::check() {
   (void)library_->is_busy(use());
 }
 
-void Communicator::abort() noexcept {
+Comm Communicator::take() {
   const std::scoped_lock lock(mutex_);
-  if (comm_) library_->abort(std::exchange(comm_, nullptr));
+  return std::exchange(comm_, nullptr);
+}
+
+// Whoever calls next must not wait for it, so it happens without the lock.
+void Communicator::abort() noexcept {
+  Comm comm = take();
+  if (comm) ending_.begin([library = library_, device = device_, comm] { library->abort(device, comm); });
 }
 
 void Communicator::close(const Patience& patience) {
@@ -141,9 +147,11 @@ void Communicator::close(const Patience& patience) {
     const std::scoped_lock lock(mutex_);
     library_->finalize(use());
   }
-  await(patience, "NCCL has not let go of the ranks");
-  const std::scoped_lock lock(mutex_);
-  library_->destroy(std::exchange(comm_, nullptr));
+  constexpr std::string_view waiting = "NCCL has not let go of the ranks";
+  await(patience, waiting);
+  if (Comm comm = take())
+    ending_.begin([library = library_, device = device_, comm] { library->destroy(device, comm); });
+  if (!ending_.wait(patience.deadline)) fail(Errc::timeout, "{}: {} in time", patience.doing, waiting);
 }
 
 }  // namespace dist::nccl

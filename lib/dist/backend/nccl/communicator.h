@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "dist/backend/backend.h"
+#include "dist/backend/nccl/ending.h"
 #include "dist/backend/nccl/library.h"
 
 namespace dist::nccl {
@@ -42,20 +43,22 @@ class Communicator {
   void run(const Calls& calls, const Patience& patience);
   // The next two: from any thread.
   void check();           // throws what has gone wrong meanwhile
-  void abort() noexcept;  // what was enqueued waits for nobody any more; nothing can be run afterwards
+  void abort() noexcept;  // soon what was enqueued waits for nobody any more; nothing can be run afterwards
   // The last thing all ranks do, when all work has ended.
   void close(const Patience& patience);
 
  private:
   UniqueId agree_on_id(const BackendContext& context, const Patience& patience);
   void await(const Patience& patience, std::string_view what);
-  Comm use();  // with mutex_ held
+  Comm use();   // with mutex_ held
+  Comm take();  // whoever gets it, not null, ends it
 
   const std::shared_ptr<Library> library_;
   const Device device_;
   const int rank_, size_;
   std::mutex mutex_;  // of the handle, and of every call with it
   Comm comm_ = nullptr;
+  Ending ending_;
 };
 
 }  // namespace dist::nccl

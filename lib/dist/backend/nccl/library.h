@@ -16,8 +16,8 @@ namespace dist::nccl {
 using UniqueId = std::array<std::byte, 128>;
 using Comm = void*;  // one rank's handle of a communicator
 
-// Every call returns at once. Errors are Error{Errc::internal} and others with NCCL's words and what they
-// mean (explain.h). One thread at a time calls with the same communicator.
+// Every call returns at once, but for destroy() and abort(). Errors are Error{Errc::internal} and others with
+// NCCL's words and what they mean (explain.h). One thread at a time calls with the same communicator.
 class Library {
  public:
   virtual ~Library() = default;
@@ -35,8 +35,10 @@ class Library {
   // knows.
   virtual bool is_busy(Comm comm) = 0;
   virtual void finalize(Comm comm) = 0;  // begins the end: all its work has ended
-  virtual void destroy(Comm comm) noexcept = 0;
-  virtual void abort(Comm comm) noexcept = 0;  // what waits on a stream for another rank ends; destroys it
+  // The next two take as long as they like, perhaps for ever. Of the device that it was begun with.
+  virtual void destroy(Device device, Comm comm) noexcept = 0;
+  // What waits on a stream for another rank ends; destroys it.
+  virtual void abort(Device device, Comm comm) noexcept = 0;
 
   // What is called between the two is one operation: none of it waits for the rest.
   virtual void begin_group() = 0;

@@ -59,8 +59,7 @@ class NcclLibrary final : public Library {
   NcclLibrary() : f_(find_all()) {}
 
   std::string version() const override {
-    int code = 0;
-    f_.ncclGetVersion(&code);
+    const int code = version_code();
     return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100);
   }
 
@@ -100,8 +99,15 @@ class NcclLibrary final : public Library {
   }
 
   void finalize(Comm comm) override { check(f_.ncclCommFinalize(of(comm)), "ncclCommFinalize", comm); }
-  void destroy(Comm comm) noexcept override { f_.ncclCommDestroy(of(comm)); }
-  void abort(Comm comm) noexcept override { f_.ncclCommAbort(of(comm)); }
+  // NCCL goes back to the device that was current, which gives that one a context.
+  void destroy(Device device, Comm comm) noexcept override {
+    const cuda_detail::UseDevice use(device);
+    f_.ncclCommDestroy(of(comm));
+  }
+  void abort(Device device, Comm comm) noexcept override {
+    const cuda_detail::UseDevice use(device);
+    f_.ncclCommAbort(of(comm));
+  }
 
   void begin_group() override { check(f_.ncclGroupStart(), "ncclGroupStart", nullptr); }
   void end_group() override { check(f_.ncclGroupEnd(), "ncclGroupEnd", nullptr); }
@@ -193,6 +199,12 @@ class NcclLibrary final : public Library {
     ncclRedOp_t op_ = ncclSum;
     bool made_ = false;
   };
+
+  int version_code() const {
+    int code = 0;
+    f_.ncclGetVersion(&code);
+    return code;
+  }
 
   static ncclComm_t of(Comm comm) { return static_cast<ncclComm_t>(comm); }
 
