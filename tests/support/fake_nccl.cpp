@@ -132,6 +132,10 @@ void FakeNccl::stick(bool sticks) {
   }
   changed_.notify_all();
 }
+void FakeNccl::fail_groups(std::string why) {
+  const std::scoped_lock lock(mutex_);
+  groups_fail_ = std::move(why);
+}
 int FakeNccl::comms_alive() {
   const std::scoped_lock lock(mutex_);
   return alive_;

@@ -48,6 +48,7 @@ class FakeNccl final : public nccl::Library {
   void refuse_one_gpu(bool refuse);   // as NCCL does: "Duplicate GPU detected"
   void launch_for(int looks);         // how often is_busy() says yes after an operation
   void stick(bool sticks);            // destroy() and abort() do not return
+  void fail_groups(std::string why);  // every end_group(); empty: none
   int comms_alive();
   std::size_t ids_made();
   std::vector<std::string> misuse();  // ranks that called different things, or what NCCL does wrong
@@ -115,7 +116,7 @@ class FakeNccl final : public nccl::Library {
   int alive_ = 0;
   int looks_of_a_launch_ = 0, looks_left_ = 0;
   bool refuses_one_gpu_ = false, sticks_ = false;
-  std::string refused_, broken_;
+  std::string refused_, broken_, groups_fail_;
   std::vector<std::string> misuse_, groups_;
 };
 

@@ -35,6 +35,7 @@ void FakeNccl::end_group() {
   for (const auto& end : std::exchange(group_ends, {})) end();
   const std::scoped_lock lock(mutex_);
   looks_left_ = looks_of_a_launch_;
+  if (!groups_fail_.empty()) fail(Errc::internal, "{}", groups_fail_);
 }
 
 // What a group calls on one stream becomes one piece of work.

@@ -140,6 +140,19 @@ TEST_F(NcclFailures, AnEndThatSticksIsLeftToItself) {
   expect_comms_end();
 }
 
+// That of the group says no more than that a call has failed.
+TEST_F(NcclFailures, TheFirstErrorOfAGroupIsTold) {
+  nccl::Communicator alone(nccl::library(), gpu, fake->begin(gpu, 1, fake->make_id(), 0), 0, 1);
+  fake->fail_groups("invalid usage");
+  const nccl::Patience brief{
+      .deadline = Deadline::after(std::chrono::seconds(10)), .look = [] {}, .doing = ""};
+  EXPECT_DIST_ERROR(alone.run([](auto&, auto) { fail(Errc::internal, "what it was"); }, brief),
+                    Errc::internal, "what it was");
+  EXPECT_DIST_ERROR(alone.run([](auto&, auto) {}, brief), Errc::internal, "invalid usage");
+  fake->fail_groups("");
+  alone.run([](auto&, auto) {}, brief);
+}
+
 TEST_F(NcclFailures, WhatNcclNoticesLaterEndsTheGroup) {
   run_ranks(
       2,

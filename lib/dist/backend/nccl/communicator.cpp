@@ -120,7 +120,11 @@ void Communicator::run(const Calls& calls, const Patience& patience) {
     } catch (...) {
       error = std::current_exception();
     }
-    library_->end_group();  // in any case: other groups of this thread come after it
+    try {
+      library_->end_group();  // in any case: other groups of this thread come after it
+    } catch (...) {
+      if (!error) throw;  // else it says no more than that a call has failed
+    }
     if (error) std::rethrow_exception(error);
   }
   await(patience, "NCCL has not connected the ranks that it needs");
