@@ -3,6 +3,7 @@
 // their communicator is aborted; ranks that call different things are noted, and hang.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -25,6 +26,7 @@ class FakeNccl final : public nccl::Library {
   std::string version() const override { return "fake"; }
   nccl::UniqueId make_id() override;
   nccl::Comm begin(Device device, int ranks, const nccl::UniqueId& id, int rank) override;
+  bool can_split() const override { return splits_; }
   void begin_split(nccl::Comm parent, int color, int key, nccl::Comm* made) override;
   bool is_busy(nccl::Comm comm) override;
   void finalize(nccl::Comm comm) override;
@@ -49,6 +51,7 @@ class FakeNccl final : public nccl::Library {
   void launch_for(int looks);         // how often is_busy() says yes after an operation
   void stick(bool sticks);            // destroy() and abort() do not return
   void fail_groups(std::string why);  // every end_group(); empty: none
+  void be_too_old_to_split() { splits_ = false; }
   int comms_alive();
   std::size_t ids_made();
   std::vector<std::string> misuse();  // ranks that called different things, or what NCCL does wrong
@@ -116,6 +119,7 @@ class FakeNccl final : public nccl::Library {
   int alive_ = 0;
   int looks_of_a_launch_ = 0, looks_left_ = 0;
   bool refuses_one_gpu_ = false, sticks_ = false;
+  std::atomic<bool> splits_{true};
   std::string refused_, broken_, groups_fail_;
   std::vector<std::string> misuse_, groups_;
 };

@@ -287,6 +287,21 @@ TEST_F(NcclTest, GroupsAreSplitOffOneThatIsConnected) {
   EXPECT_EQ(fake->misuse(), std::vector<std::string>{});
 }
 
+TEST_F(NcclTest, GroupsOfAnOldNcclHaveIdsOfTheirOwn) {
+  fake->be_too_old_to_split();
+  run_ranks(
+      2,
+      [&](int) {
+        Tensor t = ones({10}, DType::f32, gpu);
+        all_reduce(t);
+        const ProcessGroup pair = new_group({0, 1});
+        all_reduce(t, ReduceOp::sum, {.group = pair});
+        EXPECT_EQ(sum(t), 40);
+      },
+      on_nccl());
+  EXPECT_EQ(fake->ids_made(), 2U);
+}
+
 TEST_F(NcclTest, AGroupOfOneThatIsNotConnectedHasAnIdOfItsOwn) {
   run_ranks(
       2,

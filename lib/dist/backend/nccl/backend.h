@@ -23,7 +23,7 @@ class NcclBackend final : public StreamBackend {
   ~NcclBackend() override;
 
   bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device, std::string* why) const override;
-  bool can_split() override { return is_at_rest(); }
+  bool can_split() override { return library_->can_split() && is_at_rest(); }
   std::shared_ptr<void> split(const Share& share, Timeout timeout) override;
 
  private:

@@ -27,6 +27,8 @@ class Library {
   // This begins to connect, and so do those calls below that need a connection: until is_busy() is false
   // nothing else may be called but abort().
   virtual Comm begin(Device device, int ranks, const UniqueId& id, int rank) = 0;
+  // Whether there is begin_split() that one can rely on.
+  virtual bool can_split() const = 0;
   // Begins to make communicators out of one that is connected and has nothing to do; all its ranks call it.
   // Those of one color (0 and more) are together, in the order of their keys; color -1 is in none. `made` is
   // written by the time that `parent` is busy no more, and stays where it is until then.

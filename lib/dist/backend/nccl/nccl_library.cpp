@@ -83,6 +83,10 @@ class NcclLibrary final : public Library {
     return comm;
   }
 
+  // ncclCommSplit of communicators that do not block reads what another thread left behind, before 2.27:
+  // github.com/NVIDIA/nccl/issues/1605.
+  bool can_split() const override { return version_code() >= NCCL_VERSION(2, 27, 0); }
+
   // The new ones are as their parent is: they do not block.
   void begin_split(Comm parent, int color, int key, Comm* made) override {
     static_assert(sizeof(ncclComm_t) == sizeof(Comm));
