@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -26,5 +27,9 @@ class Lifeline {
   std::array<std::byte, 1> nothing_{};
   std::vector<Request> requests_;  // after net_: cancelled first
 };
+
+// A death also shows in what it breaks, devices and connections, perhaps before it is known. So before an
+// error of theirs is told: calls `look`, which rests a little and throws the death, until it must be known.
+void await_death(const std::function<void()>& look);
 
 }  // namespace dist

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dist/backend/collective_work.h"
+#include "dist/backend/lifeline.h"
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
 
@@ -12,8 +13,6 @@ namespace {
 // How long a stream may take to pass work that was let go: kernels that run on, or somebody else's work.
 constexpr Timeout passing_time = std::chrono::seconds(2);
 constexpr Timeout rest = std::chrono::microseconds(500);
-// Within which the death of a rank is known.
-constexpr Timeout telling_time = std::chrono::milliseconds(100);
 }  // namespace
 
 void StreamWatch::stop() {
@@ -62,9 +61,7 @@ void StreamWatch::loop() {
 bool StreamWatch::has_ended(Watched& front) {
   if (front.has_failed) return is_over(front);
   try {
-    const bool done = is_done(front);
-    callbacks_.look(front.operation);  // after the question: what let the stream go was told before
-    if (!done) {
+    if (!is_done(front)) {
       callbacks_.wait_a_little();
       expect(front);
       return false;
@@ -79,14 +76,15 @@ bool StreamWatch::has_ended(Watched& front) {
   return false;
 }
 
-// When a rank dies its memory goes, and the devices that were reading it break. Then the death is the reason.
+// When a rank dies its memory and connections go, and what used them breaks. Then the death is the reason.
 bool StreamWatch::is_done(const Watched& front) {
   try {
-    return front.points->done.is_done();
+    const bool done = front.points->done.is_done();
+    callbacks_.look(front.operation);  // after the question: what let the stream go was told before
+    return done;
   } catch (const Error&) {
     // Only the first that fails: what comes after it fails for its reason.
-    for (const Deadline told = Deadline::after(telling_time); !patience_ && !told.passed();)
-      callbacks_.wait_a_little();
+    if (!patience_) await_death(callbacks_.wait_a_little);
     callbacks_.look(front.operation);
     throw;
   }

@@ -45,7 +45,7 @@ class StreamWatch {
   };
   void loop();
   bool has_ended(Watched& front);
-  bool is_done(const Watched& front);
+  bool is_done(const Watched& front);  // and well
   void expect(const Watched& front);
   bool is_over(const Watched& failed);
 

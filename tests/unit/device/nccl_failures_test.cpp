@@ -1,4 +1,5 @@
 // What goes wrong with NCCL ends with an error that says what to do, and never hangs.
+#include <atomic>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -194,6 +195,28 @@ TEST_F(NcclFailures, ARankThatLeavesEndsWhatWaitsForIt) {
           },
           options),
       Errc::internal, "had enough");
+}
+
+// NCCL notices only that a connection was closed.
+TEST_F(NcclFailures, ARankThatLeftIsNamedByTheNextCall) {
+  std::atomic<bool> is_broken = false;
+  EXPECT_DIST_ERROR(run_ranks(
+                        2,
+                        [&](int rank) {
+                          Tensor t = ones({4}, DType::f32, gpu);
+                          all_reduce(t);
+                          (void)sum(t);
+                          barrier();
+                          if (rank == 1) {
+                            fake->break_comms("remote process exited or there was a network error");
+                            is_broken = true;
+                            fail(Errc::internal, "this rank has had enough");
+                          }
+                          while (!is_broken) dist::sleep(std::chrono::microseconds(100));
+                          expect_error(Errc::peer_failed, {"rank 1"}, [&] { all_reduce(t); });
+                        },
+                        on_nccl()),
+                    Errc::internal, "had enough");
 }
 
 TEST_F(NcclFailures, ThreadsCannotShareAGpuByHostIds) {

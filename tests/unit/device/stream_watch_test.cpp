@@ -14,8 +14,11 @@
 namespace dist::test {
 namespace {
 
-// What is said of an operation on a device that is broken. `look` is called while it is found out.
-std::string reason_for(const std::function<void()>& look) {
+// What is said of an operation on a device that is broken, or whose backend says that it cannot end. `look`
+// is called while it is found out.
+std::string reason_for(
+    const std::function<void()>& look, bool device_breaks = true,
+    const std::function<void(const Operation&)>& ask_backend = [](const Operation&) {}) {
   const FakeDeviceGuard fake;
   std::promise<std::string> said;
   StreamWatch watch({.started = [] {},
@@ -24,7 +27,7 @@ std::string reason_for(const std::function<void()>& look) {
                            look();
                            dist::sleep(std::chrono::milliseconds(1));
                          },
-                     .look = [](const Operation&) {},
+                     .look = ask_backend,
                      .completed = [&](const Operation&) { said.set_value("it has ended"); },
                      .failed =
                          [&](const Operation&, const std::exception_ptr& error) {
@@ -37,7 +40,7 @@ std::string reason_for(const std::function<void()>& look) {
                      .let_go = [] {}});
   auto points = std::make_shared<StreamPoints>(cuda(0));
   points->done.record(nullptr);
-  fake->fail_events(true);
+  fake->fail_events(device_breaks);
   watch.add({}, std::move(points));
   auto reason = said.get_future();
   if (reason.wait_for(std::chrono::seconds(20)) != std::future_status::ready) return "nothing";
@@ -51,6 +54,19 @@ TEST(StreamWatch, SaysWhichRankDiedWhenADeviceBreaksByThat) {
 TEST(StreamWatch, SaysWhatTheDeviceSaysWhenNobodyDied) {
   const std::string reason = reason_for([] {});
   EXPECT_NE(reason.find("an illegal memory access"), std::string::npos) << reason;
+}
+
+// NCCL sees a connection close before the death that closed it is known.
+TEST(StreamWatch, SaysWhichRankDiedWhenTheBackendNoticesItFirst) {
+  const auto notices = [](const Operation&) { fail(Errc::peer_failed, "a connection was closed"); };
+  int looks = 0;
+  EXPECT_EQ(reason_for(
+                [&] {
+                  if (++looks == 5) fail(Errc::peer_failed, "rank 1 has died");
+                },
+                false, notices),
+            "rank 1 has died");
+  EXPECT_EQ(reason_for([] {}, false, notices), "a connection was closed");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <thread>
 
+#include "dist/backend/lifeline.h"
 #include "dist/core/fail.h"
 
 namespace dist::nccl {
@@ -12,6 +13,17 @@ constexpr std::string_view id_key = "nccl/id";
 constexpr std::string_view refusal = "refused: ";  // in the id's place: the first rank could not make one
 // NCCL launches on a thread of its own, which takes some ten microseconds: less than any rest.
 constexpr Timeout launch_time = std::chrono::microseconds(300);
+
+// Calls NCCL, whose connections break when a rank dies: then the death is the reason.
+template <class Calls>
+auto naming_deaths(const Patience& patience, const Calls& calls) {
+  try {
+    return calls();
+  } catch (const Error&) {
+    await_death(patience.look);
+    throw;
+  }
+}
 
 }  // namespace
 
@@ -94,10 +106,7 @@ Comm Communicator::use() {
 void Communicator::await(const Patience& patience, std::string_view what) {
   const Deadline launched = Deadline::after(launch_time);
   for (;;) {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!library_->is_busy(use())) return;
-    }
+    if (!naming_deaths(patience, [this] { return is_busy(); })) return;
     if (!launched.passed()) {
       std::this_thread::yield();
       continue;
@@ -109,31 +118,35 @@ void Communicator::await(const Patience& patience, std::string_view what) {
   }
 }
 
-void Communicator::run(const Calls& calls, const Patience& patience) {
-  {
-    const std::scoped_lock lock(mutex_);
-    Comm comm = use();
-    library_->begin_group();
-    std::exception_ptr error;
-    try {
-      calls(*library_, comm);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    try {
-      library_->end_group();  // in any case: other groups of this thread come after it
-    } catch (...) {
-      if (!error) throw;  // else it says no more than that a call has failed
-    }
-    if (error) std::rethrow_exception(error);
+void Communicator::enqueue(const Calls& calls) {
+  const std::scoped_lock lock(mutex_);
+  Comm comm = use();
+  library_->begin_group();
+  std::exception_ptr error;
+  try {
+    calls(*library_, comm);
+  } catch (...) {
+    error = std::current_exception();
   }
+  try {
+    library_->end_group();  // in any case: other groups of this thread come after it
+  } catch (...) {
+    if (!error) throw;  // else it says no more than that a call has failed
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+void Communicator::run(const Calls& calls, const Patience& patience) {
+  naming_deaths(patience, [&] { enqueue(calls); });
   await(patience, "NCCL has not connected the ranks that it needs");
 }
 
-void Communicator::check() {
+bool Communicator::is_busy() {
   const std::scoped_lock lock(mutex_);
-  (void)library_->is_busy(use());
+  return library_->is_busy(use());
 }
+
+void Communicator::check() { (void)is_busy(); }
 
 Comm Communicator::take() {
   const std::scoped_lock lock(mutex_);

@@ -50,6 +50,8 @@ class Communicator {
  private:
   UniqueId agree_on_id(const BackendContext& context, const Patience& patience);
   void await(const Patience& patience, std::string_view what);
+  bool is_busy();
+  void enqueue(const Calls& calls);
   Comm use();   // with mutex_ held
   Comm take();  // whoever gets it, not null, ends it
 
