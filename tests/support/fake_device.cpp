@@ -241,6 +241,7 @@ void FakeDevice::check_registered(const void* flag) {
 void FakeDevice::write_flag(Device device, StreamHandle handle, StreamFlag* flag, std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   check_registered(flag);
+  promised_[flag] = value;
   stream(device, handle).enqueue([this, flag, value] {
     note_use_of(flag);
     flag->store(value);
@@ -250,6 +251,7 @@ void FakeDevice::write_flag(Device device, StreamHandle handle, StreamFlag* flag
 void FakeDevice::wait_flag(Device device, StreamHandle handle, StreamFlag* flag, std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   check_registered(flag);
+  if (!flag_has_reached(promised_[flag], value)) ++early_waits_;
   stream(device, handle).enqueue([this, flag, value] {
     note_use_of(flag);
     while (!flag_has_reached(flag->load(), value)) std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -260,6 +262,11 @@ void FakeDevice::wait_flag(Device device, StreamHandle handle, StreamFlag* flag,
 void FakeDevice::note_use_of(const void* flag) {
   const std::scoped_lock lock(mutex_);
   if (!is_registered(flag)) ++stray_flags_;
+}
+
+std::size_t FakeDevice::early_waits() {
+  const std::scoped_lock lock(mutex_);
+  return early_waits_;
 }
 
 void FakeDevice::fail_kernels(Device device, bool fail) {

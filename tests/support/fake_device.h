@@ -100,6 +100,8 @@ class FakeDevice final : public DeviceApi {
   std::size_t reductions() const { return reductions_; }    // kernels launched
   std::size_t detours() const { return detours_; }          // copies from or to host memory not registered
   std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered
+  // Waits for flags that nobody has enqueued yet. Between ranks of one process CUDA may never come to it.
+  std::size_t early_waits();
 
  private:
   using Marks = std::vector<std::shared_ptr<FakeMark>>;
@@ -144,6 +146,8 @@ class FakeDevice final : public DeviceApi {
   };
   std::map<const std::byte*, HostPages> host_pages_;
   std::uint64_t streams_made_ = 0;
+  std::map<const void*, std::uint64_t> promised_;  // flags, what streams will have written
+  std::size_t early_waits_ = 0;
   std::atomic<std::size_t> reductions_{0}, detours_{0}, stray_flags_{0}, questions_{0};
   std::atomic<bool> events_fail_{false};
   bool held_ = false;

@@ -79,7 +79,7 @@ class DevicePeers {
   bool try_rooms(const std::vector<Hello>& hellos, const CallLabel& label);
   void map_pages(const CallLabel& label);
   void choose_signals(const std::vector<Hello>& hellos, const CallLabel& label);
-  bool use_flags(const CallLabel& label);
+  bool use_flags(const std::vector<Hello>& hellos, const CallLabel& label);
 
   bool in_one_process() const;
   DevicePlace place_of(const TensorView& part);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <set>
 
 #include <unistd.h>
 
@@ -129,7 +130,7 @@ void DevicePeers::choose_signals(const std::vector<Hello>& hellos, const CallLab
          device_.str());
   std::vector<EventBoard*> boards;
   for (const Hello& hello : hellos) boards.push_back(hello.events);
-  if (sync_ == SyncMode::flags && !use_flags(label)) sync_ = SyncMode::host;
+  if (sync_ == SyncMode::flags && !use_flags(hellos, label)) sync_ = SyncMode::host;
   if (sync_ == SyncMode::events) signals_ = make_event_signals(device_, rank(), std::move(boards));
   if (sync_ == SyncMode::host) signals_ = make_host_signals(device_);
   log(LogLevel::info, "ranks share device memory; their streams meet by {}", name(sync_));
@@ -148,10 +149,13 @@ void DevicePeers::map_pages(const CallLabel& label) {
   pages_ = std::move(pages);
 }
 
-// False on all ranks where one could not register the pages with its device.
-bool DevicePeers::use_flags(const CallLabel& label) {
+// False on all ranks where one could not register the pages with its device. Of all ranks' processes, not of
+// this one's alone: how often the hosts meet must be equal on all.
+bool DevicePeers::use_flags(const std::vector<Hello>& hellos, const CallLabel& label) {
+  std::set<std::uint64_t> processes;
+  for (const Hello& hello : hellos) processes.insert(hello.process);
   try {
-    signals_ = make_flag_signals(device_, rank(), pages_);
+    signals_ = make_flag_signals(device_, rank(), pages_, processes.size() < hellos.size());
   } catch (const Error& error) {
     log(LogLevel::info, "streams cannot meet by flags: {}", error.what());
   }

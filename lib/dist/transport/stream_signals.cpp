@@ -30,8 +30,11 @@ class EventSignals final : public StreamSignals {
 
 class FlagSignals final : public StreamSignals {
  public:
-  FlagSignals(Device device, int rank, const std::vector<FlagPages*>& pages)
-      : api_(device_api(device.type).shared_from_this()), device_(device), rank_(rank) {
+  FlagSignals(Device device, int rank, const std::vector<FlagPages*>& pages, bool share_process)
+      : api_(device_api(device.type).shared_from_this()),
+        device_(device),
+        rank_(rank),
+        share_process_(share_process) {
     const std::size_t bytes = FlagPages::bytes(static_cast<int>(pages.size()));
     for (FlagPages* const of_rank : pages) pages_.emplace_back(device, of_rank, bytes);
   }
@@ -42,7 +45,7 @@ class FlagSignals final : public StreamSignals {
   void await(int rank, const Signal& signal, StreamHandle stream) override {
     api_->wait_flag(device_, stream, &flags_of(rank).at(signal), signal.number);
   }
-  bool needs_meeting() const override { return false; }
+  bool needs_meeting() const override { return share_process_; }
   void release() noexcept override {
     const auto ranks = static_cast<int>(pages_.size());
     for (int rank = 0; rank < ranks; ++rank) flags_of(rank).release(ranks);
@@ -56,6 +59,7 @@ class FlagSignals final : public StreamSignals {
   const std::shared_ptr<DeviceApi> api_;
   const Device device_;
   const int rank_;
+  const bool share_process_;
   std::vector<RegisteredPages> pages_;  // by rank
 };
 
@@ -134,8 +138,8 @@ std::unique_ptr<StreamSignals> make_event_signals(Device device, int rank, std::
 }
 
 std::unique_ptr<StreamSignals> make_flag_signals(Device device, int rank,
-                                                 const std::vector<FlagPages*>& pages) {
-  return std::make_unique<FlagSignals>(device, rank, pages);
+                                                 const std::vector<FlagPages*>& pages, bool share_process) {
+  return std::make_unique<FlagSignals>(device, rank, pages, share_process);
 }
 
 std::unique_ptr<StreamSignals> make_host_signals(Device device) {

@@ -4,7 +4,7 @@
 // touches the memory of others no longer. Each pair of ranks counts its messages: `sent`, that one's data may
 // be read; `taken`, it was. Three ways, of which all ranks use the same:
 //   events  ranks that are threads: a stream waits for another's event, which was recorded before
-//   flags   ranks that are processes: streams write and wait for words in shared host memory
+//   flags   best between processes: streams write and wait for words in shared host memory
 //   host    everywhere: the host waits for its own stream, and then tells the others (DIST_CUDA_SYNC=host)
 #pragma once
 
@@ -49,6 +49,9 @@ class StreamSignals {
   virtual void signal(const Signal& signal, StreamHandle stream) = 0;
   // Makes the stream wait for that rank's. Where needs_meeting(), that rank's host has signalled already.
   virtual void await(int rank, const Signal& signal, StreamHandle stream) = 0;
+  // Whether hosts must meet before a stream waits. So they must where ranks share a process, even if a stream
+  // could wait for what nobody has enqueued yet: CUDA makes the rank that is to enqueue it wait for all
+  // streams of the process when it frees memory, or copies to memory that is not registered.
   virtual bool needs_meeting() const = 0;
   // Lets every stream of this rank go that waits: something has failed. A stream that had a signal to give
   // may take it back: to be called until nothing waits any more.
@@ -90,8 +93,9 @@ class FlagPages {
 
 // `boards`, `pages`: by rank, and alive as long as the signals.
 std::unique_ptr<StreamSignals> make_event_signals(Device device, int rank, std::vector<EventBoard*> boards);
+// `share_process`: whether two of the ranks do, whichever.
 std::unique_ptr<StreamSignals> make_flag_signals(Device device, int rank,
-                                                 const std::vector<FlagPages*>& pages);
+                                                 const std::vector<FlagPages*>& pages, bool share_process);
 std::unique_ptr<StreamSignals> make_host_signals(Device device);
 
 }  // namespace dist

@@ -50,6 +50,7 @@ TEST_P(DeviceBackendSweep, GivesWhatTheHostGives) {
       },
       on_cuda());
   EXPECT_EQ(fake->host_pages_registered(), 0U);
+  EXPECT_EQ(fake->early_waits(), 0U) << "of ranks that are threads";
 }
 
 std::vector<Case> cases() {

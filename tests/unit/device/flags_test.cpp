@@ -97,7 +97,7 @@ TEST_F(FlagsTest, PagesOfWhichOneCannotBeRegisteredAreAllLetGo) {
   const std::unique_ptr<void, decltype(&std::free)> other(std::aligned_alloc(page, page), &std::free);
   const std::vector<FlagPages*> some_bad{static_cast<FlagPages*>(other.get()),
                                          reinterpret_cast<FlagPages*>(flag + 1)};
-  EXPECT_DIST_ERROR((void)make_flag_signals(gpu, 0, some_bad), Errc::internal, "not whole pages");
+  EXPECT_DIST_ERROR((void)make_flag_signals(gpu, 0, some_bad, false), Errc::internal, "not whole pages");
   EXPECT_EQ(fake->host_pages_registered(), 1U) << "the one of this test";
 }
 
