@@ -102,6 +102,8 @@ class FakeDevice final : public DeviceApi {
   std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered
   // Waits for flags that nobody has enqueued yet. Between ranks of one process CUDA may never come to it.
   std::size_t early_waits();
+  // Detours while the stream had work left: CUDA makes the caller wait for it, and all who call it meanwhile.
+  std::size_t waiting_detours() const { return waiting_detours_; }
 
  private:
   using Marks = std::vector<std::shared_ptr<FakeMark>>;
@@ -148,7 +150,7 @@ class FakeDevice final : public DeviceApi {
   std::uint64_t streams_made_ = 0;
   std::map<const void*, std::uint64_t> promised_;  // flags, what streams will have written
   std::size_t early_waits_ = 0;
-  std::atomic<std::size_t> reductions_{0}, detours_{0}, stray_flags_{0}, questions_{0};
+  std::atomic<std::size_t> reductions_{0}, detours_{0}, waiting_detours_{0}, stray_flags_{0}, questions_{0};
   std::atomic<bool> events_fail_{false};
   bool held_ = false;
 };

@@ -51,7 +51,10 @@ void FakeDevice::copy(Device device, StreamHandle handle, void* to, const void* 
     fail(Errc::internal, "a copy of {} has no side on the device", device.str());
   void* const target = to_device ? to_device : to;
   const void* const source = from_device ? from_device : from;
-  if (bytes > 0 && !(to_device && from_device) && !is_registered(to_device ? from : to)) ++detours_;
+  if (bytes > 0 && !(to_device && from_device) && !is_registered(to_device ? from : to)) {
+    ++detours_;
+    if (!stream(device, handle).is_idle()) ++waiting_detours_;
+  }
   launch(device, handle, [=] { std::memmove(target, source, bytes); });
 }
 

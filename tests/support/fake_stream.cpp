@@ -1,5 +1,6 @@
 #include "support/fake_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace dist::test {
@@ -60,6 +61,11 @@ void FakeStream::hold(bool held) {
 std::size_t FakeStream::backlog() {
   const std::scoped_lock lock(mutex_);
   return queue_.size();
+}
+
+bool FakeStream::is_idle() {
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::all_of(queue_, [](const Piece& piece) { return piece.then != nullptr; });
 }
 
 // The work in progress stays at the front of the queue until it is done, so that backlog() counts it.

@@ -37,6 +37,7 @@ class FakeStream {
   std::shared_ptr<FakeMark> mark();  // of the work enqueued so far
   void hold(bool held);              // held, it does nothing; work piles up
   std::size_t backlog();             // pieces of work not finished
+  bool is_idle();                    // no piece is left but marks
 
  private:
   struct Piece {

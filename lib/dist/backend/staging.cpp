@@ -39,6 +39,7 @@ bool reads_outputs(OpKind kind) {
   return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::all_reduce;
 }
 
+// Before copies, too: those from or to memory that is not registered must find it idle (Tensor::copy_).
 void finish_current_stream(Device device) {
   device_api(device.type).synchronize(device, current_stream(device));
 }
@@ -63,6 +64,7 @@ std::byte* StagingRoom::at_least(std::size_t bytes) {
 StagedOperation::StagedOperation(const Operation& original, StagingRoom* room)
     : original_(original), host_(original) {
   original_.own_tensors();
+  finish_current_stream(original.device());
   std::byte* place = room ? room->at_least(room_for(original.inputs) + room_for(original.outputs)) : nullptr;
   host_.inputs = TensorList(twins_of(original.inputs, true, place));
   host_.outputs = TensorList(twins_of(original.outputs, reads_outputs(original.kind), place));
@@ -70,6 +72,7 @@ StagedOperation::StagedOperation(const Operation& original, StagingRoom* room)
 }
 
 void StagedOperation::copy_back() {
+  finish_current_stream(original_.device());
   for (std::size_t i = 0; i < original_.outputs.size(); ++i) copy(original_.outputs[i], host_.outputs[i]);
   finish_current_stream(original_.device());
 }

@@ -163,8 +163,11 @@ Tensor& Tensor::copy_(const Tensor& from) {
   if (from.device() == device()) {
     convert(flat(), from.flat());
   } else {
-    // The copy runs on one device's stream; between two, that knows nothing of the other's.
-    if (device().type != DeviceType::cpu) synchronize(from.device());
+    // The copy runs on one device's stream; between two, that knows nothing of the other's. And a copy from
+    // or to plain host memory must find its stream idle: it would wait inside of the driver, for another rank
+    // perhaps, and other threads, who see that this one has died, could not ask the driver anything.
+    synchronize(from.device());
+    synchronize(device());
     copy(flat(), from.flat());
     synchronize(device());
     synchronize(from.device());

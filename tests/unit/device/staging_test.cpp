@@ -1,5 +1,5 @@
 // Ranks whose devices do not reach each other work through the host, by memory that is registered with the
-// devices.
+// devices. So do messages, by any memory.
 #include "dist/backend/staging.h"
 
 #include <gtest/gtest.h>
@@ -49,6 +49,28 @@ TEST(Staging, CopiesOfCollectivesTakeNoDetour) {
         }
       },
       on_backend("cuda"));
+}
+
+// A copy from or to memory that is not registered waits for its stream inside the driver, and with it whoever
+// would notice that the stream waits for a rank that has died.
+TEST(Staging, NobodyWaitsInsideTheDriver) {
+  const FakeDeviceGuard fake(FakeDeviceOptions{.longest_rest = std::chrono::milliseconds(2)});
+  run_ranks(
+      2,
+      [&](int rank) {
+        Tensor t = full({100}, rank + 1, DType::f32, cuda(0));
+        all_reduce(t);  // on a stream of the group, for which this rank's waits
+        const Tensor here = t.to(cpu);
+        t.fill_(1);
+        t.copy_(here);
+        t.mul_(t);
+        rank == 0 ? send(t, 1) : recv(t, 0);
+        t.mul_(t);
+        EXPECT_EQ(sum(t), 100 * 81);
+      },
+      on_backend("cuda"));
+  EXPECT_GT(fake->detours(), 0U);
+  EXPECT_EQ(fake->waiting_detours(), 0U);
 }
 
 TEST(Staging, ItsRoomGrowsAndIsLetGo) {
