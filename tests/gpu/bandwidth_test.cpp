@@ -9,6 +9,7 @@
 #include "dist/core/kernels.h"
 #include "dist/dist.h"
 
+#include "gpu/gpu_test.h"
 #include "support/ranks.h"
 #include "unit/device/on_backend.h"
 
@@ -38,13 +39,10 @@ double copy_bandwidth(Device gpu) {
   return 2.0 * 256 * mib / seconds_of_each(gpu, [&] { copy(to.flat(), from.flat()); });
 }
 
+class GpuBandwidth : public GpuTest {};
+
 // Each rank reads the whole of what it sums from the others, and writes as much: 2nS by all.
-TEST(GpuBandwidth, AllReduceOfEightThreadsIsNearThatOfACopy) {
-  try {
-    (void)device_api(DeviceType::cuda);
-  } catch (const Error& error) {
-    GTEST_SKIP() << error.what();
-  }
+TEST_F(GpuBandwidth, AllReduceOfEightThreadsIsNearThatOfACopy) {
   constexpr int ranks = 8;
   const double limit = copy_bandwidth(cuda(0));
   for (const std::int64_t size : {64 * mib, 256 * mib}) {

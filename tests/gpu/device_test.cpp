@@ -13,6 +13,7 @@
 #include "dist/core/kernels.h"
 #include "dist/dist.h"
 
+#include "gpu/gpu_test.h"
 #include "support/expect_error.h"
 #include "support/ranks.h"
 #include "unit/device/device_sweep.h"
@@ -21,15 +22,8 @@
 namespace dist::test {
 namespace {
 
-class Gpu : public testing::Test {
+class Gpu : public GpuTest {
  protected:
-  void SetUp() override {
-    try {
-      (void)device_api(DeviceType::cuda);
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
   const Device gpu = cuda(0);
 };
 

@@ -14,6 +14,7 @@
 #include "dist/nn/relu.h"
 #include "dist/nn/sgd.h"
 
+#include "gpu/gpu_test.h"
 #include "support/expect_error.h"
 #include "unit/nn/gradient_check.h"
 
@@ -22,16 +23,7 @@ namespace {
 
 const Device gpu = cuda(0);
 
-class NnOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    try {
-      (void)device_api(DeviceType::cuda);
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-};
+class NnOnGpu : public test::GpuTest {};
 
 Tensor f32(Shape shape, double seed) { return scattered(std::move(shape), seed, DType::f32); }
 

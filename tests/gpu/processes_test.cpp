@@ -8,6 +8,7 @@
 #include "dist/core/device.h"
 #include "dist/dist.h"
 
+#include "gpu/gpu_test.h"
 #include "support/expect_error.h"
 #include "support/process_ranks.h"
 #include "unit/device/device_sweep.h"
@@ -15,15 +16,10 @@
 namespace dist::test {
 namespace {
 
-const std::string no_gpu = "no GPU: ";
+const std::string skipped = "skipped: ";
 
 // What each rank says: "exact", or why not.
 std::string sweep(const std::string& backend) {
-  try {
-    (void)device_api(DeviceType::cuda).count();
-  } catch (const Error& error) {
-    return no_gpu + error.what();
-  }
   const Sweep operations = backend == "nccl" ? Sweep::without_bit_operations : Sweep::all_operations;
   init_process_group({.backend = backend, .timeout = std::chrono::seconds(60)});
   for (const DType dtype : {DType::f32, DType::bf16, DType::i64})
@@ -34,16 +30,16 @@ std::string sweep(const std::string& backend) {
   return "exact";
 }
 
-class GpuProcesses : public testing::TestWithParam<std::string> {};
+class GpuProcesses : public GpuTest, public testing::WithParamInterface<std::string> {};
+class GpuNccl : public GpuTest {};
+class GpuProcessesThatUseTheSecondGpu : public GpuTest {};
 
 TEST_P(GpuProcesses, CollectivesAreExact) {
   const ScopedEnv sync("DIST_CUDA_SYNC", GetParam());
   for (const int n : {1, 2, 4, 8}) {
     ProcessRanks ranks(n, [](int, const auto&) { return sweep("cuda"); });
-    for (const auto& report : ranks.join(std::chrono::seconds(200))) {
-      if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+    for (const auto& report : ranks.join(std::chrono::seconds(200)))
       EXPECT_EQ(report.text, "exact") << n << " ranks";
-    }
   }
 }
 
@@ -52,22 +48,14 @@ TEST_P(GpuProcesses, AlgorithmsByMessagesAreExact) {
   for (const char* algorithm : {"ring", "tree", "double_binary_tree"}) {
     const ScopedEnv named("DIST_ALGO", std::string("all_reduce:") + algorithm);
     ProcessRanks ranks(3, [](int, const auto&) { return sweep("cuda"); });
-    for (const auto& report : ranks.join(std::chrono::seconds(200))) {
-      if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+    for (const auto& report : ranks.join(std::chrono::seconds(200)))
       EXPECT_EQ(report.text, "exact") << algorithm;
-    }
   }
 }
 
 TEST_P(GpuProcesses, AKilledRankEndsTheOthersSoon) {
   const ScopedEnv sync("DIST_CUDA_SYNC", GetParam());
   ProcessRanks ranks(3, [](int, const auto& ready) -> std::string {
-    try {
-      (void)device_api(DeviceType::cuda).count();
-    } catch (const Error& error) {
-      ready();
-      return no_gpu + error.what();
-    }
     init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
     Tensor t = ones({30'000}, DType::f32, get_device());
     try {
@@ -86,7 +74,6 @@ TEST_P(GpuProcesses, AKilledRankEndsTheOthersSoon) {
   const auto reports = ranks.join(std::chrono::seconds(30));
   for (const std::size_t rank : {0U, 2U}) {
     const auto& report = reports[rank];
-    if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
     EXPECT_NE(report.text.find("rank 1"), std::string::npos) << report.text;
     EXPECT_LE(report.ended - killed, std::chrono::seconds(2)) << report.text;
   }
@@ -94,24 +81,18 @@ TEST_P(GpuProcesses, AKilledRankEndsTheOthersSoon) {
 
 // As many ranks as one GPU may have: each looks like a host of its own. avg is NCCL's, which multiplies by
 // 1/n: exact where n is a power of two.
-TEST(GpuNccl, CollectivesOfRanksThatShareAGpuAreExact) {
+TEST_F(GpuNccl, CollectivesOfRanksThatShareAGpuAreExact) {
   const ScopedEnv share("DIST_NCCL_SHARE_GPU", "1");
   for (const int n : {1, 2, 4}) {
     ProcessRanks ranks(n, [](int, const auto&) { return sweep("nccl"); });
-    for (const auto& report : ranks.join(std::chrono::seconds(200))) {
-      if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+    for (const auto& report : ranks.join(std::chrono::seconds(200)))
       EXPECT_EQ(report.text, "exact") << n << " ranks";
-    }
   }
 }
 
-TEST(GpuNccl, RanksThatShareAGpuAreToldWhatToDo) {
+TEST_F(GpuNccl, RanksThatShareAGpuAreToldWhatToDo) {
   ProcessRanks ranks(2, [](int, const auto&) -> std::string {
-    try {
-      if (device_api(DeviceType::cuda).count() > 1) return no_gpu + "two ranks would not share one here";
-    } catch (const Error& error) {
-      return no_gpu + error.what();
-    }
+    if (device_api(DeviceType::cuda).count() > 1) return skipped + "two ranks would not share one here";
     try {
       init_process_group({.backend = "nccl", .timeout = std::chrono::seconds(60)});
       Tensor t = ones({4}, DType::f32, get_device());
@@ -122,19 +103,15 @@ TEST(GpuNccl, RanksThatShareAGpuAreToldWhatToDo) {
     return "nothing";
   });
   for (const auto& report : ranks.join(std::chrono::seconds(100))) {
-    if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+    if (report.text.starts_with(skipped)) GTEST_SKIP() << report.text;
     EXPECT_NE(report.text.find("DIST_NCCL_SHARE_GPU=1"), std::string::npos) << report.text;
   }
 }
 
 // A device that a process does not use gets no context of it, which would take some hundred MB there.
-TEST(GpuProcessesThatUseTheSecondGpu, LeaveTheFirstAlone) {
+TEST_F(GpuProcessesThatUseTheSecondGpu, LeaveTheFirstAlone) {
   ProcessRanks ranks(1, [](int, const auto&) -> std::string {
-    try {
-      if (device_api(DeviceType::cuda).count() < 2) return no_gpu + "this needs two";
-    } catch (const Error& error) {
-      return no_gpu + error.what();
-    }
+    if (device_api(DeviceType::cuda).count() < 2) return skipped + "this needs two GPUs";
     init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
     Tensor t = ones({1000}, DType::f32, cuda(1));
     all_reduce(t);
@@ -149,7 +126,7 @@ TEST(GpuProcessesThatUseTheSecondGpu, LeaveTheFirstAlone) {
     return active == 0 ? "untouched" : "used";
   });
   const auto report = ranks.join(std::chrono::seconds(100))[0];
-  if (report.text.starts_with(no_gpu)) GTEST_SKIP() << report.text;
+  if (report.text.starts_with(skipped)) GTEST_SKIP() << report.text;
   EXPECT_EQ(report.text, "untouched");
 }
 
