@@ -82,11 +82,13 @@ function(dist_find_nvidia_library target prefix header library)
 endfunction()
 
 # For release what students and clusters have: Turing (T4), Ampere (A100), Hopper (H100); newer GPUs run sm_90's PTX.
-# While developing this machine's GPU, or PTX alone, which any GPU's driver translates at the first start.
+# While developing this machine's GPU, whichever a container was given of it, or PTX alone, which any GPU's driver
+# translates at the first start.
 function(dist_cuda_architectures result)
+  file(GLOB gpus /dev/nvidia[0-9]*)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     set(${result} 75 80 90 PARENT_SCOPE)
-  elseif(EXISTS /dev/nvidia0)
+  elseif(gpus)
     set(${result} native PARENT_SCOPE)
   else()
     set(${result} 75-virtual PARENT_SCOPE)
