@@ -108,6 +108,12 @@ TEST_F(Gpu, StreamsMeetByFlags) {
   api.unregister_host(gpu, page.get());
 }
 
+// Else what is asked of it would be done on the first one, without an error.
+TEST_F(Gpu, ADeviceThatCannotBeUsedIsAnError) {
+  DeviceApi& api = device_api(DeviceType::cuda);
+  EXPECT_DIST_ERROR((void)api.make_event(cuda(api.count())), Errc::internal, "cudaSetDevice on cuda:");
+}
+
 TEST_F(Gpu, MemoryThatIsMissingIsNamed) {
   EXPECT_DIST_ERROR(empty({std::int64_t{1} << 50}, DType::u8, gpu), Errc::resource, "cudaMalloc");
 }

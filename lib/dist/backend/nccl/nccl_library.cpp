@@ -105,11 +105,11 @@ class NcclLibrary final : public Library {
   void finalize(Comm comm) override { check(f_.ncclCommFinalize(of(comm)), "ncclCommFinalize", comm); }
   // NCCL goes back to the device that was current, which gives that one a context.
   void destroy(Device device, Comm comm) noexcept override {
-    const cuda_detail::UseDevice use(device);
+    const cuda_detail::UseDevice use(device, std::nothrow);
     f_.ncclCommDestroy(of(comm));
   }
   void abort(Device device, Comm comm) noexcept override {
-    const cuda_detail::UseDevice use(device);
+    const cuda_detail::UseDevice use(device, std::nothrow);
     f_.ncclCommAbort(of(comm));
   }
 

@@ -1,6 +1,7 @@
 // Errors of CUDA calls as dist::Error: which rank, which call, which device, and what CUDA says.
 #pragma once
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -34,14 +35,10 @@ bool has_context(int device);
 // used stays untouched: to make it current again would give it a context.
 class UseDevice {
  public:
-  // If it cannot, the calls that follow say so.
-  explicit UseDevice(Device device) {
-    cudaGetDevice(&before_);
-    if (before_ == device.index) return;
-    const cudaError_t error = cudaSetDevice(device.index);
-    forget(error);
-    changed_ = error == cudaSuccess;
-  }
+  // Throws as ensure(): the calls that follow would be another device's, without an error.
+  explicit UseDevice(Device device) { ensure(use(device), device, "cudaSetDevice"); }
+  // For whoever must go on, to free something: CUDA knows where that lies.
+  UseDevice(Device device, std::nothrow_t) noexcept { forget(use(device)); }
   ~UseDevice() {
     if (changed_ && has_context(before_)) forget(cudaSetDevice(before_));
   }
@@ -49,6 +46,14 @@ class UseDevice {
   UseDevice& operator=(const UseDevice&) = delete;
 
  private:
+  cudaError_t use(Device device) {
+    cudaGetDevice(&before_);
+    if (before_ == device.index) return cudaSuccess;
+    const cudaError_t error = cudaSetDevice(device.index);
+    changed_ = error == cudaSuccess;
+    return error;
+  }
+
   int before_ = 0;
   bool changed_ = false;
 };

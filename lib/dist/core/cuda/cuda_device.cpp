@@ -74,7 +74,7 @@ void* CudaDevice::allocate(Device device, std::size_t bytes) {
 }
 
 void CudaDevice::deallocate(Device device, void* pointer) noexcept {
-  const UseDevice use(device);
+  const UseDevice use(device, std::nothrow);
   std::vector<StreamHandle> streams;
   {
     const std::scoped_lock lock(mutex_);
@@ -124,7 +124,7 @@ void* CudaDevice::import_memory(Device device, const std::vector<std::byte>& byt
 }
 
 void CudaDevice::release_import(Device device, void* pointer) noexcept {
-  const UseDevice use(device);
+  const UseDevice use(device, std::nothrow);
   forget(cudaIpcCloseMemHandle(pointer));
 }
 
@@ -191,7 +191,7 @@ EventHandle CudaDevice::make_event(Device device) {
 }
 
 void CudaDevice::free_event(Device device, EventHandle event) noexcept {
-  const UseDevice use(device);
+  const UseDevice use(device, std::nothrow);
   forget(cudaEventDestroy(event_of(event)));
 }
 
@@ -242,7 +242,7 @@ void CudaDevice::register_host(Device device, void* pages, std::size_t bytes) {
 }
 
 void CudaDevice::unregister_host(Device device, void* pages) noexcept {
-  const UseDevice use(device);
+  const UseDevice use(device, std::nothrow);
   const std::scoped_lock one_by_one(registering_);
   {
     const std::scoped_lock lock(mutex_);
