@@ -42,13 +42,21 @@ __device__ inline std::int64_t first_index() {
 }
 __device__ inline std::int64_t grid_stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
 
+// How many multiprocessors the current device has: CUDA is asked once by each thread.
+inline int processors() {
+  thread_local int known_device = -1, known = 1;
+  int device = 0;
+  cudaGetDevice(&device);
+  if (device != known_device &&
+      cudaDeviceGetAttribute(&known, cudaDevAttrMultiProcessorCount, device) == cudaSuccess)
+    known_device = device;
+  return known;
+}
+
 // As many blocks as the work needs, at most as many as run at once.
 inline int blocks_for(std::int64_t threads) {
-  int device = 0, processors = 1;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   const std::int64_t wanted = (threads + threads_per_block - 1) / threads_per_block;
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::int64_t{8} * processors));
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::int64_t{8} * processors()));
 }
 
 }  // namespace dist::cuda_kernels
