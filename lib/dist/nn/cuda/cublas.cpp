@@ -10,14 +10,21 @@ namespace dist::nn {
 
 namespace {
 
-// DIST_CUBLAS: where it was when this was built.
+// DIST_CUBLAS: where it was when this was built. That one comes first: its header was used.
+void* open() {
+  for (const char* name : {DIST_CUBLAS, "libcublas.so.13", "libcublas.so.12"})
+    if (void* const found = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
+  const char* const why = ::dlerror();
+  fail(Errc::unsupported,
+       "cuBLAS cannot be loaded: {}; install the CUDA Toolkit, or add its folder to LD_LIBRARY_PATH",
+       why ? why : "no reason is given");
+}
+
 Cublas load() {
-  void* const library = ::dlopen(DIST_CUBLAS, RTLD_NOW | RTLD_LOCAL);
-  if (!library) fail(Errc::unsupported, "cuBLAS cannot be loaded: {}; install the CUDA Toolkit", ::dlerror());
+  void* const library = open();
   const auto find = [&](auto& function, const char* symbol) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, symbol));
-    if (!function)
-      fail(Errc::unsupported, "{} has no {}; install the CUDA Toolkit again", DIST_CUBLAS, symbol);
+    if (!function) fail(Errc::unsupported, "this cuBLAS has no {}; install the CUDA Toolkit again", symbol);
   };
   Cublas found{};
   find(found.create, "cublasCreate_v2");
