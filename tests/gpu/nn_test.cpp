@@ -77,6 +77,21 @@ TEST_F(NnOnGpu, Conv2d) {
           {3, in, 9, 14});
 }
 
+// cuDNN wants 16 bytes, and the second of three images of 25 elements begins elsewhere.
+TEST_F(NnOnGpu, Conv2dOfViewsThatBeginAnywhere) {
+  const Tensor images = f32({3, 1, 5, 5}, 5), grads = f32({3, 1, 3, 3}, 7);
+  Conv2d on_cpu(1, 1, 3), on_gpu(1, 1, 3);
+  for (std::size_t k = 0; k < on_cpu.parameters().size(); ++k)
+    on_gpu.parameters()[k]->value.copy_(on_cpu.parameters()[k]->value);
+  on_gpu.to(gpu);
+  expect_close(on_gpu.forward(images.to(gpu).narrow(1, 2)), on_cpu.forward(images.narrow(1, 2)), 1e-5,
+               "output");
+  expect_close(on_gpu.backward(grads.to(gpu).narrow(1, 2)), on_cpu.backward(grads.narrow(1, 2)), 1e-4,
+               "gradient of the input");
+  for (std::size_t k = 0; k < on_cpu.parameters().size(); ++k)
+    expect_close(on_gpu.parameters()[k]->grad, on_cpu.parameters()[k]->grad, 1e-4, "gradient of a parameter");
+}
+
 TEST_F(NnOnGpu, BatchNormReluAndPooling) {
   for (const bool training : {true, false})
     compare([] { return std::make_unique<BatchNorm2d>(3); }, {4, 3, 5, 7}, training);

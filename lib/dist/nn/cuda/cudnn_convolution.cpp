@@ -1,5 +1,6 @@
 #include "dist/nn/cuda/cudnn_convolution.h"
 
+#include <cstdint>
 #include <utility>
 
 namespace dist::nn {
@@ -43,6 +44,12 @@ Tensor workspace(std::size_t bytes, Device device) {
   return empty({static_cast<std::int64_t>(bytes)}, DType::u8, device);
 }
 
+// cuDNN wants 16 bytes, and a view, of a batch or of a bucket, begins anywhere.
+Tensor aligned(const Tensor& tensor) {
+  const bool is = reinterpret_cast<std::uintptr_t>(tensor.raw()) % 16 == 0;
+  return is ? tensor : tensor.clone();
+}
+
 constexpr int most_candidates = 8;
 constexpr float one = 1, zero = 0;
 
@@ -57,6 +64,7 @@ CudnnConvolution::CudnnConvolution(const Ops& ops, const ConvolutionShape& shape
 
 Tensor CudnnConvolution::forward(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const OnGpu gpu(input);
+  const Tensor aligned_input = aligned(input), aligned_weight = aligned(weight);
   const cudnnHandle_t cudnn = gpu.cudnn();
   cudnnConvolutionFwdAlgoPerf_t candidates[most_candidates];
   int count = 0;
@@ -66,11 +74,11 @@ Tensor CudnnConvolution::forward(const Tensor& input, const Tensor& weight, cons
   const auto& best = best_of(candidates, count);
   const Tensor work = workspace(best.memory, input.device());
   Tensor out = empty(shape_.output(), DType::f32, input.device());
-  gpu.check(cudnnConvolutionForward(cudnn, &one, in_, input.raw(), weight_, weight.raw(), convolution_,
-                                    best.algo, work.raw(), best.memory, &zero, out_, out.raw()),
+  gpu.check(cudnnConvolutionForward(cudnn, &one, in_, aligned_input.raw(), weight_, aligned_weight.raw(),
+                                    convolution_, best.algo, work.raw(), best.memory, &zero, out_, out.raw()),
             "cudnnConvolutionForward");
   if (bias.is_defined()) ops_.add_channels(out, bias);
-  input_ = input;
+  input_ = aligned_input;
   return out;
 }
 
@@ -85,11 +93,11 @@ void CudnnConvolution::backward_parameters(Tensor grad_weight, Tensor grad_bias,
             "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
   const auto& best = best_of(candidates, count);
   const Tensor work = workspace(best.memory, grad_output.device());
-  const Tensor input = std::exchange(input_, {});
-  // The gradient may lie anywhere in a bucket, and cuDNN wants 16 bytes: written apart, then added.
+  const Tensor input = std::exchange(input_, {}), aligned_grad = aligned(grad_output);
+  // The gradient may lie anywhere in a bucket, too: written apart, then added.
   const Tensor apart = empty_like(grad_weight);
   gpu.check(
-      cudnnConvolutionBackwardFilter(cudnn, &one, in_, input.raw(), out_, grad_output.raw(), convolution_,
+      cudnnConvolutionBackwardFilter(cudnn, &one, in_, input.raw(), out_, aligned_grad.raw(), convolution_,
                                      best.algo, work.raw(), best.memory, &zero, weight_, apart.raw()),
       "cudnnConvolutionBackwardFilter");
   grad_weight.add_(apart);
@@ -97,6 +105,7 @@ void CudnnConvolution::backward_parameters(Tensor grad_weight, Tensor grad_bias,
 
 Tensor CudnnConvolution::backward_input(const Tensor& grad_output, const Tensor& weight) {
   const OnGpu gpu(grad_output);
+  const Tensor aligned_grad = aligned(grad_output), aligned_weight = aligned(weight);
   const cudnnHandle_t cudnn = gpu.cudnn();
   cudnnConvolutionBwdDataAlgoPerf_t candidates[most_candidates];
   int count = 0;
@@ -106,10 +115,10 @@ Tensor CudnnConvolution::backward_input(const Tensor& grad_output, const Tensor&
   const auto& best = best_of(candidates, count);
   const Tensor work = workspace(best.memory, grad_output.device());
   Tensor grad_input = empty(shape_.input, DType::f32, grad_output.device());
-  gpu.check(
-      cudnnConvolutionBackwardData(cudnn, &one, weight_, weight.raw(), out_, grad_output.raw(), convolution_,
-                                   best.algo, work.raw(), best.memory, &zero, in_, grad_input.raw()),
-      "cudnnConvolutionBackwardData");
+  gpu.check(cudnnConvolutionBackwardData(cudnn, &one, weight_, aligned_weight.raw(), out_, aligned_grad.raw(),
+                                         convolution_, best.algo, work.raw(), best.memory, &zero, in_,
+                                         grad_input.raw()),
+            "cudnnConvolutionBackwardData");
   return grad_input;
 }
 
