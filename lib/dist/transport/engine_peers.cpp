@@ -90,8 +90,10 @@ void Engine::on_hang_up(Link& link) {
   while (link.poll()) {
   }
   const int peer = link.peer();
+  const bool left_in_order = link.mailroom() && link.mailroom()->header().left_in_order.load() != 0;
   forget_link(link);
   if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
+  if (left_in_order) return on_goodbye(peer, "");
   report_failure(peer, "died (its connection closed without a goodbye)");
 }
 
@@ -161,6 +163,7 @@ void Engine::leave(const std::string& reason) noexcept try {
     Poller::Events events;
     handle(poller_.wait(events, 5));
   }
+  if (reason.empty()) config_.mailroom->header().left_in_order.store(1);
   for (const auto& link : links_) {
     if (!link || link->is_shut()) continue;
     link->look_before_sleep();  // the peer learns what was read

@@ -40,10 +40,11 @@ void RingLink::acknowledge(const Frame& message) {
 
 void RingLink::ask_for_word(Frame& message) {
   if (asked_ != 0) return;
-  const auto next = static_cast<std::uint16_t>((word_ + 1) % RingControl::answer_count);
-  auto& occupied_by = given_up_[next];
-  if (occupied_by != 0 && !in_.has_answer(next, occupied_by)) return;
-  occupied_by = 0;
+  std::uint16_t next = word_;
+  do next = static_cast<std::uint16_t>((next + 1) % RingControl::answer_count);
+  while (is_occupied(next) && next != word_);
+  if (is_occupied(next)) return;
+  given_up_[next] = 0;
   asked_ = message.id;
   word_ = next;
   message.flags |= flag_by_word;

@@ -48,6 +48,9 @@ class RingLink : public Link {
  private:
   bool put(const Frame& frame, const std::byte* payload);
   bool has_answer() const { return asked_ != 0 && in_.has_answer(word_, asked_); }
+  bool is_occupied(std::uint16_t word) const {
+    return given_up_[word] != 0 && !in_.has_answer(word, given_up_[word]);
+  }
   RingReader in_;
   RingWriter out_;
   std::uint64_t asked_ = 0;  // the message that the peer answers by a word; 0: none

@@ -195,6 +195,32 @@ TEST_P(Departure, what_a_rank_sent_before_it_left_can_be_received) {
   });
 }
 
+// So many messages that the ring is full, and a rank that looks at none of them for longer than the other
+// waits.
+TEST(DepartureOfABusyPeer, a_goodbye_that_finds_no_room_is_one_all_the_same) {
+  run_world({2, "auto"}, [](Rank& me) {
+    auto net = me.open({.name = "recv", .point_to_point = true});
+    Message message(8, Memory::arena);
+    if (me.rank() == 1) {
+      message.write(1, 0);
+      std::vector<Request> sends;
+      const auto all_are_sent = [&] { return sends.empty() || sends.back().is_completed(); };
+      while (all_are_sent()) sends.push_back(net->isend(message.view(), 0));
+      return;  // says goodbye
+    }
+    std::this_thread::sleep_for(6s);
+    for (int i = 0; i < 100; ++i) {
+      net->irecv(message.clear().view(), 1).wait();
+      message.check(1, 0);
+    }
+    try {
+      for (;;) net->irecv(message.view(), 1).wait();
+    } catch (const Error& error) {
+      expect_error(error, Errc::peer_failed, {"rank 1 has left the job"});
+    }
+  });
+}
+
 TEST_P(Departure, a_goodbye_ends_receives_that_wait_for_that_rank_alone) {
   run_world(GetParam(), [&](Rank& me) {
     auto net = me.open(among({0, 1, 2, 3}));
