@@ -20,6 +20,7 @@ constexpr Probe probes[] = {
     {"device", "what is here?", 30, device_and_versions},
     {"context.cost", "what does one more process on the GPU cost?", 60, context_cost},
     {"map.ipc", "may another process map cudaMalloc memory (cudaIpc)?", 30, ipc_mapping},
+    {"map.killed_exporter", "does mapped memory outlive the process that exported it?", 30, killed_exporter},
     {"map.vmm", "may another process map cuMemCreate memory by descriptor?", 30, vmm_mapping},
     {"map.memfd", "may two processes register one memfd with CUDA?", 60, registered_memfd},
     {"signal.stream_flags", "do streams of two processes meet by write/wait on shared host memory?", 30,

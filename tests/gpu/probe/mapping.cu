@@ -1,4 +1,7 @@
 // Can two processes on one GPU reach each other's memory?
+#include <signal.h>
+#include <unistd.h>
+
 #include "kernels.cuh"
 #include "probes.h"
 
@@ -43,6 +46,37 @@ void ipc_mapping(const Report& report) {
       team.barrier();
     }
   });
+}
+
+// A survivor's kernel may still work on the memory of a rank that has died: does that stay mapped?
+void killed_exporter(const Report& report) {
+  const auto dies = [](int rank) { return rank == 0; };
+  run_ranks(
+      2,
+      [&](int rank, Team& team) {
+        use_device();
+        auto* handle = static_cast<cudaIpcMemHandle_t*>(team.room(0));
+        if (dies(rank)) {
+          Buffer buffer(bytes);
+          write_pattern(buffer.data(), bytes, first_seed);
+          TRY(cudaIpcGetMemHandle(handle, buffer.data()));
+          team.barrier();  // exported
+          team.barrier();  // mapped
+          raise(SIGKILL);
+        }
+        team.barrier();
+        void* mapped = nullptr;
+        TRY(cudaIpcOpenMemHandle(&mapped, *handle, cudaIpcMemLazyEnablePeerAccess));
+        expect_pattern(mapped, bytes, first_seed);
+        team.barrier();
+        usleep(500000);
+        expect_pattern(mapped, bytes, first_seed);
+        write_pattern(mapped, bytes, second_seed);
+        expect_pattern(mapped, bytes, second_seed);
+        report.value("of a dead process's memory still readable and writable", bytes / 1048576.0, "MiB");
+        TRY(cudaIpcCloseMemHandle(mapped));
+      },
+      dies);
 }
 
 namespace {

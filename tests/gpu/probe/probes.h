@@ -11,6 +11,7 @@ void device_and_versions(const Report&);
 void context_cost(const Report&);
 // mapping.cu
 void ipc_mapping(const Report&);
+void killed_exporter(const Report&);
 void vmm_mapping(const Report&);
 void registered_memfd(const Report&);
 // signals.cu
