@@ -87,6 +87,8 @@ void declare(CLI::App& app, Words& words, Options& options) {
 // An option that does not exist ends CLI11's parsing as a program would: name it, and the one that was meant.
 void refuse_option(const std::string& wrong, CLI::App& app) {
   const std::string name = wrong.substr(0, wrong.find('='));
+  if (name == "-n" || name == "-np")  // as mpirun has it
+    refuse("unknown option {}; the number of ranks is --nproc-per-node", name);
   for (const CLI::Option* known : app.get_options()) {
     const std::string full = "--" + (known->get_lnames().empty() ? "" : known->get_lnames().front());
     if (name.size() > 3 && full.compare(0, name.size(), name) == 0) {

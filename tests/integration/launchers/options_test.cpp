@@ -94,6 +94,9 @@ TEST(DistrunOptions, RefusalsSayWhatToDo) {
   EXPECT_NE(refusal({"--rdzv-backend", "etcd", "p"}).find("c10d and static"), std::string::npos);
   EXPECT_NE(refusal({"--nproc", "4", "p"}).find("did you mean --nproc-per-node"), std::string::npos);
   EXPECT_NE(refusal({"--frobnicate", "p"}).find("unknown option --frobnicate"), std::string::npos);
+  for (const char* of_mpirun : {"-n", "-np"})
+    EXPECT_NE(refusal({of_mpirun, "2", "p"}).find("the number of ranks is --nproc-per-node"),
+              std::string::npos);
   EXPECT_NE(refusal({}).find("which program"), std::string::npos);
   EXPECT_NE(refusal({"--nnodes=2", "--node-rank=2", "--rdzv-endpoint=h:1", "p"}).find("count from 0"),
             std::string::npos);
