@@ -1,4 +1,5 @@
 // Several threads in one rank: what they may do at once, and what becomes of them when the rank leaves.
+#include <latch>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -71,12 +72,16 @@ TEST_P(ReceiveOfAThread, EndsWhenTheRankLeaves) {
 // More calls than the flight recorder keeps.
 TEST(Threads, AReceiveThatBeganLongAgoIsEndedToo) {
   REAL_RANKS_ONLY(no_threads);
-  run_ranks(2, [](int rank) {
+  std::latch rank_0_has_left(1);
+  run_ranks(2, [&](int rank) {
     Tensor mine = zeros({4});
     const auto many = [&] {
       for (int i = 0; i < 600; ++i) all_reduce(mine);
     };
-    if (rank == 1) return many();
+    if (rank == 1) {
+      many();
+      return rank_0_has_left.wait();
+    }
     std::thread other = of_this_rank([] {
       Tensor t = zeros({4});
       expect_error(Errc::aborted, {"rank 0", "recv", "this rank is leaving the job"}, [&] { recv(t, 1); });
@@ -84,6 +89,7 @@ TEST(Threads, AReceiveThatBeganLongAgoIsEndedToo) {
     dist::sleep(until_it_stands);
     many();
     destroy_process_group();
+    rank_0_has_left.count_down();
     other.join();
   });
 }
