@@ -82,13 +82,13 @@ void Round::make_room() {
   peers_.room_until_ = slowest + net::notice_depth - 1;
 }
 
-// Done is told before the wait: the others may be waiting for this rank to give up, too. And only after they
-// can see that it has: they would take the round for finished.
+// Done is told only after they can see that this rank has given up: they would take the round for finished.
 void Round::tell_given_up() {
   peers_.mine().flags.withdrawn.store(peers_.round_);
   tell_done();
 }
 
+// Done is told before the wait: the others may be waiting for this rank to give up, too.
 Round::~Round() {
   const std::uint64_t round = peers_.round_;
   if (exposes_ || gave_up_)

@@ -1,5 +1,6 @@
 // What goes wrong with NCCL ends with an error that says what to do, and never hangs.
 #include <atomic>
+#include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -21,6 +22,11 @@ namespace {
 
 RankOptions on_nccl() { return on_backend("nccl"); }
 
+void expect_refused(Tensor& t) {
+  expect_error(Errc::aborted, {"earlier collective", "has not ended on cuda:0 in 200 ms"},
+               [&] { all_reduce(t); });
+}
+
 class NcclFailures : public testing::Test {
  protected:
   // Of those that were stuck.
@@ -28,6 +34,25 @@ class NcclFailures : public testing::Test {
     const Deadline deadline = Deadline::after(std::chrono::seconds(10));
     while (fake->comms_alive() > 0 && !deadline.passed()) dist::sleep(std::chrono::milliseconds(1));
     EXPECT_EQ(fake->comms_alive(), 0);
+  }
+
+  // Rank 0 alone makes a collective, which times out; `expect_refusal` makes the next one.
+  void run_one_that_does_not_end(const std::function<void(Tensor&)>& expect_refusal) {
+    run_ranks(
+        2,
+        [&](int rank) {
+          Tensor t = ones({4}, DType::f32, gpu);
+          all_reduce(t);
+          EXPECT_EQ(sum(t), 8);
+          if (rank == 0) {
+            all_reduce(t, ReduceOp::sum, {.timeout = std::chrono::milliseconds(200)});
+            dist::sleep(std::chrono::milliseconds(500));
+            expect_refusal(t);
+            (void)sum(t);  // nothing waits any more
+          }
+          dist::sleep(std::chrono::milliseconds(rank == 0 ? 0 : 1000));
+        },
+        on_nccl());
   }
 
   const FakeNcclGuard fake;
@@ -79,46 +104,18 @@ TEST_F(NcclFailures, ARankThatDoesNotComeIsATimeout) {
 
 // Never a hang: the call's timeout aborts the communicator, and whatever waits on the stream goes on.
 TEST_F(NcclFailures, ACollectiveThatDoesNotEndIsAborted) {
-  run_ranks(
-      2,
-      [&](int rank) {
-        Tensor t = ones({4}, DType::f32, gpu);
-        all_reduce(t);
-        EXPECT_EQ(sum(t), 8);
-        if (rank == 0) {
-          all_reduce(t, ReduceOp::sum, {.timeout = std::chrono::milliseconds(200)});
-          dist::sleep(std::chrono::milliseconds(500));
-          expect_error(Errc::aborted, {"earlier collective", "has not ended on cuda:0 in 200 ms"},
-                       [&] { all_reduce(t); });
-          (void)sum(t);  // nothing waits any more
-        }
-        dist::sleep(std::chrono::milliseconds(rank == 0 ? 0 : 1000));
-      },
-      on_nccl());
+  run_one_that_does_not_end(expect_refused);
   EXPECT_EQ(fake->comms_alive(), 0);
 }
 
 // NCCL waits for its threads and the driver when it ends a communicator.
 TEST_F(NcclFailures, AnAbortThatSticksHoldsNobodyUp) {
   fake->stick(true);
-  run_ranks(
-      2,
-      [&](int rank) {
-        Tensor t = ones({4}, DType::f32, gpu);
-        all_reduce(t);
-        EXPECT_EQ(sum(t), 8);
-        if (rank == 0) {
-          all_reduce(t, ReduceOp::sum, {.timeout = std::chrono::milliseconds(200)});
-          dist::sleep(std::chrono::milliseconds(500));
-          const auto asked = std::chrono::steady_clock::now();
-          expect_error(Errc::aborted, {"earlier collective", "has not ended on cuda:0 in 200 ms"},
-                       [&] { all_reduce(t); });
-          EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::milliseconds(500));
-          (void)sum(t);
-        }
-        dist::sleep(std::chrono::milliseconds(rank == 0 ? 0 : 1000));
-      },
-      on_nccl());
+  run_one_that_does_not_end([](Tensor& t) {
+    const auto asked = std::chrono::steady_clock::now();
+    expect_refused(t);
+    EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::milliseconds(500));
+  });
   EXPECT_EQ(fake->comms_alive(), 2);
   fake->stick(false);
   expect_comms_end();
