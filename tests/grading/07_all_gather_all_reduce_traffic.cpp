@@ -62,7 +62,7 @@ void diagnose_amount(const Asked& asked, const judge::SimRun& done, std::uint64_
   if (done.report.messages >= all_to_all && bytes >= all_to_all * one) {
     misconception(
         "gathers_everything_to_sum",
-        "every rank gets the numbers of all others to add them up itself: n times the bytes and n times "
+        "every rank gets the numbers of all others to add them up itself: n/2 times the bytes and n times "
         "the additions. A partial sum is as long as one input");
   } else if (is_recursive_doubling(done, n)) {
     misconception(

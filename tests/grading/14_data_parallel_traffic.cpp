@@ -48,8 +48,8 @@ void expect_calls(const Asked& asked, const std::string& collective, std::uint64
       if (sums.begin()->first.starts_with("all_gather"))
         misconception(
             "gathers_everything_to_average",
-            "with all_gather every rank gets n lists of gradients, to make one of them: n times the "
-            "traffic and the memory");
+            "with all_gather every rank gets n lists of gradients, to make one of them: n/2 times the "
+            "traffic and n times the memory");
       return tell_foreign(asked.call, rank, sums.begin()->first);
     }
     if (ours.calls <= calls && ours.bytes <= bytes) continue;
