@@ -25,6 +25,10 @@ struct Blackboard::Sheet : WaitReason {
   std::string broken;  // why it will never be complete; empty: it may be
   Condition complete;
 
+  bool is_for(const Members& others) const {
+    return &members.list() == &others.list() || members.list() == others.list();
+  }
+
   std::string doing() const override { return call; }
   CallSite where() const override { return place; }
   std::vector<int> waits_for() const override {
@@ -44,10 +48,12 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const BoardCall& mine, std
   auto& entry = sheets_[key];
   if (!entry) entry = std::make_shared<Sheet>(mine);
   const std::shared_ptr<Sheet> sheet = entry;
+  if (!sheet->is_for(mine.members)) refuse_group(mine, *sheet);
   const auto self = static_cast<std::size_t>(mine.members.group_rank_of(mine.rank));
   sheet->exchanged->messages[self] = mine.message;
+  if (!sheet->came[self]) --sheet->expected;  // not again after a call that was given up
   sheet->came[self] = true;
-  if (--sheet->expected == 0) {
+  if (sheet->expected == 0) {
     sheets_.erase(key);  // all have come: who is late holds it by himself
     sheet->complete.notify_all();
   }
@@ -65,6 +71,11 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const BoardCall& mine, std
 
 void Blackboard::refuse(const BoardCall& mine, const std::string& why) {
   fail(Errc::peer_failed, "rank {}: {} at {}: {}", mine.rank, mine.message.call, mine.message.where, why);
+}
+
+void Blackboard::refuse_group(const BoardCall& mine, const Sheet& sheet) {
+  fail(Errc::mismatch, "rank {}: {} at {}: it is of {} ranks, others call it on a group of {} other ones",
+       mine.rank, mine.message.call, mine.message.where, mine.members.size(), sheet.members.size());
 }
 
 void Blackboard::lose(int rank, const std::string& how) {

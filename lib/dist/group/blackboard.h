@@ -18,7 +18,8 @@ namespace dist {
 // Thread-safe.
 class Blackboard {
  public:
-  // VirtualWorld::exchange.
+  // VirtualWorld::exchange. A call that is made once more, after it was given up, counts once. Throws
+  // Error{peer_failed}; Error{mismatch}: others make this call with other members.
   std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing);
 
   // That rank will say nothing any more: every pending and later exchange that needs it ends with
@@ -29,6 +30,7 @@ class Blackboard {
  private:
   struct Sheet;
   [[noreturn]] static void refuse(const BoardCall& mine, const std::string& why);
+  [[noreturn]] static void refuse_group(const BoardCall& mine, const Sheet& sheet);
   using Key = std::tuple<std::uint32_t, int, std::uint64_t>;  // GroupState::key(), tag
   std::mutex mutex_;                                          // of all below
   std::map<Key, std::shared_ptr<Sheet>> sheets_;

@@ -35,6 +35,8 @@ class Simulation final : public VirtualWorld,
   Report run(const std::function<void(int rank)>& fn);
 
   int ranks() const { return options_.ranks; }
+  std::uint64_t kept_bytes(int rank) const { return scheduler_.network().kept_bytes(rank); }
+  int gpus_per_node() const { return scheduler_.network().topology().gpus_per_node; }
   // A rank's tensors grow or shrink. Error{resource}: beyond this machine's memory.
   void memory(int rank, std::ptrdiff_t change) override;
 

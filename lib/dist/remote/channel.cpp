@@ -15,14 +15,15 @@
 namespace dist::sim {
 namespace {
 
-// Room for one passed descriptor.
+// Room for one passed descriptor. CMSG_SPACE rounds up to room for two: the length says that there is none.
 struct Passing {
+  static constexpr std::size_t length = CMSG_LEN(sizeof(int));
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
 };
 
 void attach(msghdr& header, Passing& passing, int fd) {
   header.msg_control = passing.room.data();
-  header.msg_controllen = passing.room.size();
+  header.msg_controllen = Passing::length;
   cmsghdr* const control = CMSG_FIRSTHDR(&header);
   control->cmsg_level = SOL_SOCKET;
   control->cmsg_type = SCM_RIGHTS;
@@ -106,7 +107,7 @@ void Channel::read(std::span<std::byte> bytes) {
     header.msg_iov = &part;
     header.msg_iovlen = 1;
     header.msg_control = passing.room.data();
-    header.msg_controllen = passing.room.size();
+    header.msg_controllen = Passing::length;
     const ssize_t got = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
     if (got == 0) fail(Errc::connection, "{} is gone", other_);
     if (got < 0) {

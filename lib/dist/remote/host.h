@@ -18,6 +18,7 @@ struct ProcessOptions {
   std::stop_token stopped = {};                 // by whoever ends the processes: none is waited for any more
   std::size_t most_bytes = std::size_t{1} << 30;  // of one rank's messages under way
   int most_tasks = 256;                           // of one rank
+  int most_places = 1024;                         // in one rank's program, from which operations begin
   // Told of each collective that a rank runs (the library's own: label.name is "ring_all_reduce").
   std::function<void(int rank, const TransportOptions& collective)> opened = {};
 };

@@ -8,6 +8,7 @@ namespace {
 
 constexpr auto last_kind = OpKind::barrier;
 constexpr auto last_op = ReduceOp::Kind::premul_sum;
+constexpr std::size_t longest_name = 255;  // of a file or an operation; it is kept
 constexpr auto last_code = check::Code::wrong_device;
 
 void put(wire::Writer& to, const std::vector<TensorView>& views) {
@@ -35,10 +36,7 @@ std::vector<TensorView> get_views(wire::Reader& from) {
 
 void put(wire::Writer& to, CallSite where) { to.put(std::string_view(where.str())); }
 
-CallSite get_place(wire::Reader& from) {
-  constexpr std::size_t longest = 255;  // a file's name; it is kept
-  return CallSite::parse(from.text().substr(0, longest));
-}
+CallSite get_place(wire::Reader& from) { return CallSite::parse(from.text().substr(0, longest_name)); }
 
 void put(wire::Writer& to, const Deadline& deadline) { to.put(deadline.when().time_since_epoch().count()); }
 
@@ -123,7 +121,7 @@ TransportOptions get_transport_options(wire::Reader& from, int rank, int world_s
   options.channel.tag = from.get<std::uint64_t>();
   options.channel.opcode = from.get<std::uint32_t>();
   options.channel.point_to_point = from.get<std::uint8_t>() != 0;
-  options.label.name = from.text();
+  options.label.name = from.text().substr(0, longest_name);
   options.label.sequence = from.get<std::uint64_t>();
   options.label.what.count = from.get<std::int64_t>();
   options.label.what.dtype = get_enum(from, DType::boolean);

@@ -7,9 +7,11 @@
 
 namespace dist::sim {
 
-RemoteTransport::RemoteTransport(std::uint32_t endpoint, const TransportOptions& options, int global_rank)
-    : rank_(options.members.group_rank_of(global_rank)),
-      size_(options.members.size()),
+RemoteTransport::RemoteTransport(std::uint32_t endpoint, const TransportOptions& options, int global_rank,
+                                 int gpus_per_node)
+    : members_(options.members),
+      rank_(members_.group_rank_of(global_rank)),
+      gpus_per_node_(gpus_per_node),
       number_(Question(Verb::open).with(endpoint).with(options).ask().get<std::uint64_t>()) {}
 
 RemoteTransport::~RemoteTransport() {
@@ -71,13 +73,14 @@ void RemoteTransport::free_scratch(TensorView view) noexcept {
   Tasking::current()->deallocate(view.data, std::max<std::size_t>(view.bytes(), 1));
 }
 
-RemoteEndpoint::RemoteEndpoint(int rank, int world_size)
+RemoteEndpoint::RemoteEndpoint(int rank, int world_size, int gpus_per_node)
     : rank_(rank),
       world_size_(world_size),
+      gpus_per_node_(gpus_per_node),
       number_(Question(Verb::make_endpoint).ask().get<std::uint32_t>()) {}
 
 std::unique_ptr<Transport> RemoteEndpoint::open(TransportOptions options) {
-  return std::make_unique<RemoteTransport>(number_, options, rank_);
+  return std::make_unique<RemoteTransport>(number_, options, rank_, gpus_per_node_);
 }
 
 void RemoteEndpoint::progress(Timeout patience) {

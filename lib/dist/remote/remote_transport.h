@@ -13,11 +13,14 @@ namespace dist::sim {
 
 class RemoteTransport final : public Transport {
  public:
-  RemoteTransport(std::uint32_t endpoint, const TransportOptions& options, int global_rank);
+  // `endpoint`: its number at the simulation. `gpus_per_node`: 0: all ranks share a node.
+  RemoteTransport(std::uint32_t endpoint, const TransportOptions& options, int global_rank,
+                  int gpus_per_node);
   ~RemoteTransport() override;
 
   int rank() const override { return rank_; }
-  int size() const override { return size_; }
+  int size() const override { return members_.size(); }
+  int node_of(int rank) const override { return gpus_per_node_ == 0 ? 0 : members_[rank] / gpus_per_node_; }
   Request isend(TensorView data, int dst) override;
   Request irecv(TensorView data, int src) override;
   Scratch scratch(const TensorView& like, std::int64_t count) override;
@@ -28,14 +31,15 @@ class RemoteTransport final : public Transport {
   void cancel(std::uint64_t id) noexcept override;
   void free_scratch(TensorView view) noexcept override;
 
-  const int rank_, size_;
+  const Members members_;
+  const int rank_, gpus_per_node_;
   std::uint64_t number_ = 0;                       // at the simulation
   std::map<std::uint64_t, TensorView> receiving_;  // by request
 };
 
 class RemoteEndpoint final : public Endpoint {
  public:
-  RemoteEndpoint(int rank, int world_size);
+  RemoteEndpoint(int rank, int world_size, int gpus_per_node);
 
   int rank() const override { return rank_; }
   int world_size() const override { return world_size_; }
@@ -48,7 +52,7 @@ class RemoteEndpoint final : public Endpoint {
   std::string link_kind(int) const override { return "simulated"; }
 
  private:
-  const int rank_, world_size_;
+  const int rank_, world_size_, gpus_per_node_;
   std::uint32_t number_;
 };
 

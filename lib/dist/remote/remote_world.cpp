@@ -10,6 +10,7 @@ Greeting greet() {
   Greeting greeting;
   greeting.rank = reply.get<int>();
   greeting.ranks = reply.get<int>();
+  greeting.gpus_per_node = reply.get<int>();
   greeting.checks = reply.get<std::uint8_t>() != 0;
   greeting.traces = reply.get<std::uint8_t>() != 0;
   greeting.recorder_size = reply.get<std::uint64_t>();
@@ -38,7 +39,7 @@ Job RemoteWorld::join(int) {
 }
 
 std::shared_ptr<Endpoint> RemoteWorld::endpoint(int rank) {
-  return std::make_shared<RemoteEndpoint>(rank, greeting_.ranks);
+  return std::make_shared<RemoteEndpoint>(rank, greeting_.ranks, greeting_.gpus_per_node);
 }
 
 std::shared_ptr<const Exchanged> RemoteWorld::exchange(const BoardCall& mine, std::vector<int>& missing) {

@@ -14,6 +14,7 @@ namespace dist::sim {
 // What the simulation says first.
 struct Greeting {
   int rank = 0, ranks = 1;
+  int gpus_per_node = 0;  // of the topology; 0: all ranks share a node
   bool checks = false, traces = false;
   std::size_t recorder_size = 0;
   CostModel costs;

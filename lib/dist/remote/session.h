@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dist/core/tasking.h"
@@ -38,6 +40,7 @@ struct Transfer {
 };
 
 struct OpenTransport {
+  std::shared_ptr<Endpoint> endpoint;  // outlives its transport, also where the process has closed it
   std::unique_ptr<Transport> transport;
   std::map<std::uint64_t, Transfer> transfers = {};  // go first
 };
@@ -64,7 +67,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t bytes_under_way = 0;
   std::vector<std::shared_ptr<Endpoint>> endpoints;                    // null: closed
   std::map<std::uint64_t, std::shared_ptr<OpenTransport>> transports;  // may be closed while a task waits
-  std::map<std::uint64_t, WaitList> lists;                             // by their addresses in the process
+  std::set<std::pair<std::string, std::string>> opened_by;  // what and where: the simulation keeps them
+  std::map<std::uint64_t, WaitList> lists;                  // by their addresses in the process
   int tasks = 1;
   std::optional<Error> failure;  // of the rank's function
 

@@ -25,7 +25,8 @@ class RemoteReason final : public WaitReason {
 
 void greet(const Asked& asked, Response& response) {
   const Session& session = asked.session;
-  response.message.put(session.rank).put(session.ranks()).put(session.simulation.checks());
+  response.message.put(session.rank).put(session.ranks()).put(session.simulation.gpus_per_node());
+  response.message.put(session.simulation.checks());
   response.message.put(session.simulation.traces());
   response.message.put(std::uint64_t{session.simulation.recorder_size()});
   put(response.message, session.simulation.costs());

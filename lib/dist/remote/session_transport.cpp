@@ -1,4 +1,6 @@
 // What a session does for a process's Endpoint and its Transports.
+#include <utility>
+
 #include "dist/core/fail.h"
 #include "dist/remote/session.h"
 
@@ -33,9 +35,9 @@ TensorView parcel_for(const Asked& asked, Transfer& transfer) {
   TensorView view;
   view.dtype = get_enum(asked.question, DType::boolean);
   view.count = asked.question.get<std::int64_t>();
-  const std::size_t most = session.options.most_bytes;
-  if (view.count < 0 || static_cast<std::uint64_t>(view.count) > most ||
-      session.bytes_under_way + view.bytes() > most)
+  const std::size_t most = session.options.most_bytes,
+                    held = session.bytes_under_way + session.simulation.kept_bytes(session.rank);
+  if (view.count < 0 || static_cast<std::uint64_t>(view.count) > most || held + view.bytes() > most)
     fail(Errc::connection, "more than {} MiB of messages are under way", most >> 20);
   transfer.parcel = std::make_unique<Parcel>(session.bytes_under_way, view.bytes());
   view.data = transfer.parcel->bytes().data();
@@ -46,9 +48,13 @@ void open_transport(const Asked& asked, Response& response) {
   Session& session = asked.session;
   const auto at = endpoint(asked);
   const TransportOptions options = get_transport_options(asked.question, session.rank, session.ranks());
+  session.opened_by.emplace(options.label.name, options.label.where.str());
+  if (std::cmp_greater(session.opened_by.size(), session.options.most_places))
+    fail(Errc::connection, "operations of more than {} places", session.options.most_places);
   if (!options.channel.point_to_point && session.options.opened)
     session.options.opened(session.rank, options);
   auto open = std::make_shared<OpenTransport>();
+  open->endpoint = at;
   open->transport = at->open(options);
   session.transports.emplace(++session.numbers, std::move(open));
   response.message.put(session.numbers);

@@ -25,8 +25,7 @@ Network::Network(Topology topology, int ranks, NetworkListener& listener)
 }
 
 Network::~Network() {
-  for (auto& request : requests_)
-    if (request.bounced) delete[] request.data;
+  for (auto& request : requests_) drop_copy(request);
 }
 
 RequestId Network::post_send(const Post& post) {
@@ -116,10 +115,7 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
   if (tracer_) tracer_->arrived(send, recv, there);
   complete(recv_id, there);
   if (was_rendezvous) complete(send_id, send.at);
-  if (send.bounced) {
-    delete[] send.data;
-    send.bounced = false;
-  }
+  drop_copy(send);
   send.data = nullptr;
   if (send.detached)
     free(send_id);
@@ -200,6 +196,14 @@ void Network::bounce(NetRequest& send) {
   std::memcpy(copy, send.data, send.bytes);
   send.data = copy;
   send.bounced = true;
+  ports_[static_cast<std::size_t>(send.owner)].kept += send.bytes;
+}
+
+void Network::drop_copy(NetRequest& send) {
+  if (!send.bounced) return;
+  delete[] send.data;
+  send.bounced = false;
+  ports_[static_cast<std::size_t>(send.owner)].kept -= send.bytes;
 }
 
 void Network::fail_rank(std::int32_t rank, Time now) {
@@ -242,8 +246,7 @@ RequestId Network::acquire(const Post& post) {
 
 void Network::free(RequestId id) {
   NetRequest& request = requests_[id];
-  if (request.bounced) delete[] request.data;
-  request.bounced = false;
+  drop_copy(request);
   request.owner = -1;
   request.next = free_;
   free_ = id;

@@ -156,6 +156,8 @@ class Network {
   void count_links() { links_ = std::make_unique<Links>(); }
   std::vector<LinkTraffic> links() const;  // by src and dst, only those that were used; empty: not counted
   const std::vector<std::uint64_t>& card_bytes() const { return card_bytes_; }
+  // Bytes that a rank has sent eagerly, is done with, and nobody has received: they are kept here.
+  std::uint64_t kept_bytes(int rank) const { return ports_[static_cast<std::size_t>(rank)].kept; }
   std::uint64_t messages() const { return messages_; }
   Time last_arrival() const { return last_arrival_; }
   // Messages that arrived and that nobody received, and receives nobody answered: ids, for findings.
@@ -170,6 +172,7 @@ class Network {
     Time send_free = 0, recv_free = 0;
     Mailbox sends, receives;  // to this rank, not matched yet; by this rank, not matched yet
     std::int32_t node = 0, nic = -1;
+    std::uint64_t kept = 0;     // bytes of copies of its messages
     std::uint32_t awaited = 0;  // receives that wait for this rank and no other, in all mailboxes
     bool failed = false;
   };
@@ -202,6 +205,7 @@ class Network {
   Time latency(int src, int dst) const;
   void complete(RequestId id, Time at);
   void bounce(NetRequest& send);
+  void drop_copy(NetRequest& send);
 
   Topology topology_;
   Cost inside_, between_;

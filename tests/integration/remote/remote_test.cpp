@@ -130,6 +130,20 @@ TEST(Remote, AnErrorOfOneIsHeardByAll) {
   EXPECT_EQ(report.failures[0].what, "rank 1: the disk is full");
 }
 
+// Links within a node and between nodes differ: a process knows who shares its node.
+TEST(Remote, NodesAreTheTopologys) {
+  auto options = ranks(16);
+  options.topology = "dgx-a100-hdr";
+  const auto report = expect_the_same(options, [](int) {
+    init_process_group();
+    Tensor t = ones({1 << 16});
+    all_reduce(t, ReduceOp::sum, {.algorithm = "hierarchical"});
+    require(t.data<float>()[0] == 16, "a wrong sum");
+    destroy_process_group();
+  });
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
 TEST(Remote, SeedsReachTheSameSchedules) {
   auto options = ranks(3);
   for (const char* seed : {"1", "2", "17"}) {
