@@ -56,7 +56,7 @@ std::vector<Json> answers(const judge::SimRun& run) {
   for (const auto& finding : run.report.findings) diagnose_finding(finding);
   for (const auto& failure : run.report.failures) diagnose_error(failure.what);
   return run.answers({"all_reduce", "all_gather", "broadcast", "reduce", "gather", "scatter",
-                      "reduce_scatter", "all_to_all", "barrier"});
+                      "reduce_scatter", "all_to_all", "barrier", "new_group", "split_group"});
 }
 
 void expect_groups_made(const std::vector<Json>& replies, int groups, const std::string& of_what) {

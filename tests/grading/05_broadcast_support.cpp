@@ -73,10 +73,11 @@ std::vector<Round> other_tensors(judge::Random& random, int world_size, int segm
   return {tensor("f64", 6, {2, 3}), tensor("i64", 1, {})};
 }
 
-std::vector<Json> answers(const judge::SimRun& run, const std::string& call) {
+std::vector<Json> answers(const judge::SimRun& run, const std::string& call,
+                          const std::vector<std::string_view>& allowed) {
   for (const auto& finding : run.report.findings) diagnose_finding(finding, call);
   for (const auto& failure : run.report.failures) diagnose_error(failure.what);
-  return run.answers();
+  return run.answers(allowed);
 }
 
 bool are_in_place(const std::vector<Json>& replies, const std::string& call) {

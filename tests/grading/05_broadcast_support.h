@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dist/collectives/trees.h"
@@ -44,8 +45,9 @@ struct Asked {
 
 inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
 
-// As SimRun::answers() without any collective, and names the misconception that a finding or an error shows.
-std::vector<Json> answers(const judge::SimRun& run, const std::string& call);
+// As SimRun::answers(), and names the misconception that a finding or an error shows.
+std::vector<Json> answers(const judge::SimRun& run, const std::string& call,
+                          const std::vector<std::string_view>& allowed = {});
 // Whether every tensor is still the caller's; the first that is not is told.
 bool are_in_place(const std::vector<Json>& replies, const std::string& call);
 

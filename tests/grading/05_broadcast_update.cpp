@@ -92,7 +92,7 @@ void diagnose(const Update& update, const Json& reply, const Weights& before, st
 }
 
 bool check_weights(const Update& update, const judge::SimRun& done, const std::vector<Weights>& before) {
-  const auto replies = answers(done, "update_weights");
+  const auto replies = answers(done, "update_weights", {"new_group", "split_group"});
   if (replies.empty() || !are_in_place(replies, "update_weights")) return false;
   for (int rank = 0; rank < update.world_size; ++rank) {
     const auto me = static_cast<std::size_t>(rank);

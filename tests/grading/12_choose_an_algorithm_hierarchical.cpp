@@ -101,8 +101,9 @@ bool check_sums(const Cluster& c, const std::vector<Item>& items, const std::vec
   return true;
 }
 
-const std::vector<std::string_view> allowed{"reduce_scatter", "all_reduce", "all_gather", "reduce",
-                                            "broadcast",      "scatter",    "gather"};
+const std::vector<std::string_view> allowed{"reduce_scatter", "all_reduce", "all_gather",
+                                            "reduce",         "broadcast",  "scatter",
+                                            "gather",         "new_group",  "split_group"};
 
 // The library has it ready made, which is not asked for.
 bool is_the_librarys(const judge::SimRun& done) {

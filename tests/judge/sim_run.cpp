@@ -55,10 +55,18 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
   std::stop_source stopped;
   processes.patience = dist::no_timeout;
   processes.stopped = stopped.get_token();
-  processes.opened = [&](int rank, const dist::TransportOptions& collective) {
-    const std::string name = collective_of(collective.label.name), where = collective.label.where.str();
-    const auto is_it = [&](const BuiltIn& other) { return other.name == name && other.where == where; };
-    if (std::ranges::none_of(built_ins, is_it)) built_ins.push_back({rank, name, where});
+  const auto add = [&](const BuiltIn& call) {
+    const auto is_it = [&](const BuiltIn& other) {
+      return other.name == call.name && other.where == call.where;
+    };
+    if (std::ranges::none_of(built_ins, is_it)) built_ins.push_back(call);
+  };
+  processes.opened = [add](int rank, const dist::TransportOptions& collective) {
+    add({rank, collective_of(collective.label.name), collective.label.where.str()});
+  };
+  processes.exchanged = [add](int rank, const dist::ControlMessage& call) {
+    const std::string name = call.call.substr(0, call.call.find('('));
+    if (name != "init_process_group") add({rank, name, call.place.str()});
   };
   Report report;
   std::exception_ptr fault, trouble;  // there, and here
@@ -88,7 +96,9 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
 // Something to draw: a message, a collective, or who waits for whom.
 bool has_picture(const SimRun& run) {
   const auto waits = [](const auto& finding) { return finding.code == dist::check::Code::deadlock; };
-  return run.report.messages > 0 || !run.built_ins.empty() || std::ranges::any_of(run.report.findings, waits);
+  const auto is_drawn = [](const BuiltIn& call) { return !collective_of(call.name).empty(); };
+  return run.report.messages > 0 || std::ranges::any_of(run.built_ins, is_drawn) ||
+         std::ranges::any_of(run.report.findings, waits);
 }
 
 // For whoever wants to see it: the picture of a failed run stays.

@@ -16,10 +16,10 @@
 
 namespace judge {
 
-// A collective of the library that the graded code has called.
+// What the graded code has called of the library to tell other ranks something, beside messages.
 struct BuiltIn {
   int rank;
-  std::string name;  // "all_reduce"
+  std::string name;  // "all_reduce", "new_group"
   std::string where;
 };
 
@@ -29,9 +29,9 @@ struct SimRun {
   std::vector<BuiltIn> built_ins;
   std::string about;  // the plan's
 
-  // Answers of all ranks when all is well: nobody failed, nothing was found, and no collective was called
-  // beside `allowed` ("barrier"). Otherwise the test fails with what explains it best, and the answer is
-  // empty.
+  // Answers of all ranks when all is well: nobody failed, nothing was found, and neither a collective nor
+  // what makes groups was called beside `allowed` ("barrier", "new_group"). Otherwise the test fails with
+  // what explains it best, and the answer is empty.
   std::vector<Json> answers(const std::vector<std::string_view>& allowed = {}) const;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dist/core/handles.h"
+#include "dist/group/control.h"
 #include "dist/launch/simulate.h"
 #include "dist/transport/endpoint.h"
 
@@ -21,6 +22,8 @@ struct ProcessOptions {
   int most_places = 1024;                         // in one rank's program, from which operations begin
   // Told of each collective that a rank runs (the library's own: label.name is "ring_all_reduce").
   std::function<void(int rank, const TransportOptions& collective)> opened = {};
+  // And of each call by which it tells the others something beside messages (call: "split_group").
+  std::function<void(int rank, const ControlMessage& call)> exchanged = {};
 };
 
 // Runs a simulation of options.ranks ranks; rank r is the process at the other end of sockets[r], which calls

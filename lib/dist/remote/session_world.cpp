@@ -12,6 +12,7 @@ void join(const Asked& asked, Response& response) {
 
 void exchange(const Asked& asked, Response& response) {
   const BoardCall call = get_board_call(asked.question, asked.session.rank, asked.session.ranks());
+  if (asked.session.options.exchanged) asked.session.options.exchanged(asked.session.rank, call.message);
   std::vector<int> missing;
   const auto exchanged = asked.session.simulation.exchange(call, missing);
   put(response.message, missing);
