@@ -26,6 +26,9 @@ int number(const testing::TestResult& result, std::string_view key) {
 std::string message_of(const testing::TestPartResult& part) {
   constexpr std::size_t enough = 8 << 10;  // bytes; a difference is shown, not a dump
   constexpr std::string_view noise = "Failed\n";
+  if (is_exception(part))
+    return "a rank answered what cannot be graded: something beside its runner wrote into its private "
+           "channel";
   std::string_view text = part.message();
   if (text.starts_with(noise)) text.remove_prefix(noise.size());
   while (text.ends_with('\n')) text.remove_suffix(1);
@@ -44,6 +47,10 @@ Json messages_of(const testing::TestResult& result) {
 }
 
 }  // namespace
+
+bool is_exception(const testing::TestPartResult& part) {
+  return part.failed() && part.file_name() == nullptr;
+}
 
 Report::Report(const std::string& path, std::uint64_t seed, std::string_view isolation)
     : path_(path), file_(path) {

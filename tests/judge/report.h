@@ -20,6 +20,9 @@
 
 namespace judge {
 
+// Whether this failure is an exception that has left a test: it has no place in a file.
+bool is_exception(const testing::TestPartResult& part);
+
 // Throws std::runtime_error when a line cannot be written.
 class Report : public testing::EmptyTestEventListener {
  public:

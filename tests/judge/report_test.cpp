@@ -40,6 +40,10 @@ TEST(Sample, DISABLED_skips_itself) {
   GTEST_SKIP() << "no GPU";
 }
 
+TEST(Answer, DISABLED_of_another_form) {
+  judge::worth(4, 1);
+  EXPECT_EQ(Json({{"signal", "none"}}).value("signal", 0), 1);
+}
 TEST(Trouble, DISABLED_of_the_judge) { throw std::runtime_error("no memory"); }
 TEST(Trouble, DISABLED_ends_the_judge) { std::exit(0); }
 
@@ -103,6 +107,16 @@ TEST(Report, never_counts_a_skipped_test_as_passed) {
   const auto run = run_samples("Sample.DISABLED_skips_itself");
   EXPECT_EQ(run.lines.at(1).at("result"), "failed");
   EXPECT_EQ(run.lines.at(1).at("messages"), Json::array({"skipped: no GPU"}));
+}
+
+TEST(Report, an_answer_of_another_form_is_a_wrong_one) {
+  const auto run = run_samples("Sample.DISABLED_passes:Answer.*");
+  EXPECT_EQ(run.exit_code, 1);
+  ASSERT_EQ(run.lines.size(), 4U);
+  EXPECT_EQ(run.lines[2].at("result"), "failed");
+  ASSERT_EQ(run.lines[2].at("messages").size(), 1U);
+  EXPECT_TRUE(
+      run.lines[2].at("messages")[0].get<std::string>().starts_with("a rank answered what cannot be"));
 }
 
 TEST(Report, has_no_end_when_the_judge_comes_to_grief) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "judge/child.h"
 #include "judge/exam.h"
@@ -43,6 +44,19 @@ bool parse(int argc, char** argv) {
   return !command_line.runner.empty();
 }
 
+// GoogleTest makes a failure of each exception. One of JSON's stays that: what a process has answered has not
+// the form it should have. Any other is the judge's own trouble, never a wrong answer: it ends the program,
+// without the last line of the report.
+class Troubles : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!is_exception(result)) return;
+    try {
+      throw;
+    } catch (const Json::exception&) {
+    }
+  }
+};
+
 }  // namespace
 
 const std::string& runner() { return command_line.runner; }
@@ -57,14 +71,13 @@ int run_exam(int argc, char** argv) {
     return exit_usage;
   }
   fmt::print("seed {}\n", seed());
-  // An exception here is the judge's own trouble, never a wrong answer: it ends the program, without the
-  // last line of the report.
-  GTEST_FLAG_SET(catch_exceptions, false);
+  GTEST_FLAG_SET(catch_exceptions, true);
   try {
     const Confined confined = confine(runner(), {});
     if (!command_line.report.empty())
       testing::UnitTest::GetInstance()->listeners().Append(
           new Report(command_line.report, seed(), name(confined.isolation)));
+    testing::UnitTest::GetInstance()->listeners().Append(new Troubles);
     return RUN_ALL_TESTS();
   } catch (const std::exception& error) {
     fmt::print(stderr, "the judge could not do its work: {}\n", error.what());
