@@ -171,6 +171,11 @@ TEST(Judge, stops_what_works_for_ever) {
 }
 
 // A process that another one keeps from the processor: as on a machine with too much to do.
+TEST(Judge, is_as_patient_with_long_work_after_others_were_stopped) {
+  for (int stopped = 0; stopped < 2; ++stopped) outcome_of("hang", {.asleep = 100ms});
+  EXPECT_TRUE(outcome_of("work for 0.2 s", {.work = 600ms}).completed);
+}
+
 TEST(Judge, does_not_hold_a_busy_machine_against_a_process) {
   const BusyProcessor busy;
   const auto start = std::chrono::steady_clock::now();
