@@ -58,7 +58,7 @@ class Build {
                 .readable = kit_.link_reads});
   }
   std::string symbols_of(const fs::path& file, const Words& options) {
-    Command command{.argv = {"/usr/bin/nm", "-C"}};
+    Command command{.argv = {"/usr/bin/nm", "-C"}, .readable = {file}};
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.argv.push_back(file);
     const Ran ran = run(command, 16 << 20);
@@ -140,7 +140,9 @@ void Build::refuse_what_does_not_link() {
     if (!check.is_well()) throw std::runtime_error("the linker does not work: " + check.output);
     refuse("does not link", ran.output);
   }
-  const auto symbol = interposing_symbol(symbols_, symbols_of(program_, {"-D", "--defined-only"}));
+  const Words exported{"-D", "--defined-only"};
+  const auto symbol =
+      interposing_symbol(symbols_, symbols_of(program_, exported), symbols_of(kit_.library, exported));
   if (!symbol.empty()) refuse("is not accepted: " + symbol);
 }
 

@@ -19,9 +19,17 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+// As one word of the shell.
+std::string quoted(std::string text) {
+  constexpr std::string_view apostrophe = "'\\''";
+  for (auto at = text.find('\''); at != text.npos; at = text.find('\'', at + apostrophe.size()))
+    text.replace(at, 1, apostrophe);
+  return "'" + text + "'";
+}
+
 // What ninja would run for this one output.
 std::string command_for(const fs::path& build, const std::string& output) {
-  const auto ask = fmt::format("ninja -C '{}' -t commands -s '{}' 2>/dev/null", build.string(), output);
+  const auto ask = fmt::format("ninja -C {} -t commands -s {} 2>/dev/null", quoted(build), quoted(output));
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(ask.c_str(), "r"), ::pclose);
   std::string said;
   std::array<char, 4096> piece{};
@@ -64,6 +72,13 @@ Words existing(const Words& words, const fs::path& folder) {
     if (!word.starts_with('-') && fs::is_regular_file(folder / word)) found.push_back(folder / word);
   }
   return found;
+}
+
+fs::path library_among(const Words& files) {
+  const auto is_it = [](const fs::path& file) { return file.filename().string().starts_with("libdist.so"); };
+  const auto found = std::ranges::find_if(files, is_it);
+  if (found == files.end()) throw std::runtime_error("no libdist.so among what the runner is linked with");
+  return *found;
 }
 
 // "/opt/gcc" of "/opt/gcc/bin/g++": with it comes what the program needs.
@@ -118,6 +133,7 @@ Kit kit_of(const Lab& lab) {
   kit.link = words_of(command_for(lab.build, fmt::format("bin/lab_{}_runner", lab.number())));
   put(kit.link, "-o", Kit::program);
   kit.link_reads = existing(kit.link, lab.build);
+  kit.library = library_among(kit.link_reads);
   std::ranges::replace(kit.link, object.string(), std::string(Kit::object));
   kit.own_object = lab.build / object;
   for (Words* reads : {&kit.compile_reads, &kit.link_reads}) reads->push_back(prefix_of(JUDGE_COMPILER));

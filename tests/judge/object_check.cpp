@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -10,14 +11,20 @@
 #include <fmt/format.h>
 
 namespace judge {
+namespace fs = std::filesystem;
 namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 struct Symbol {
   char kind;  // nm's letter
   std::string name;
-  bool is_undefined() const { return kind == 'U'; }
-  // Neither weak, as templates and inline functions are, nor local to its file.
-  bool is_strong() const { return std::string_view("TDBRGSC").find(kind) != std::string_view::npos; }
+  bool is(std::string_view kinds) const { return kinds.find(kind) != kinds.npos; }
+  bool is_undefined() const { return is("Uwv"); }
+  // C's: a weak one is as good as a strong one, as no template or inline function of C++ has such a name.
+  bool is_plain() const { return std::ranges::all_of(name, is_word); }
+  // Not local to its file, nor weak, as templates and inline functions are.
+  bool is_strong() const { return is("TDBRGSC") || (is_plain() && is("WViuA")); }
 };
 
 // Lines "0000000000000010 T lab::relay(int)", "                 U dist::recv(...)".
@@ -31,8 +38,6 @@ std::vector<Symbol> parse(const std::string& printed) {
   }
   return symbols;
 }
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // The words of "a::b::c" from `at` on.
 std::vector<std::string> chain(const std::string& name, std::size_t at) {
@@ -54,6 +59,32 @@ bool lies_in(const std::string& name, const std::string& space) {
   }
   return false;
 }
+
+// As make reads them: a blank in a name stands behind a backslash, and "$$" for a dollar sign.
+std::vector<std::string> words_of_rule(const std::string& rule) {
+  std::vector<std::string> words(1);
+  for (std::size_t i = 0; i < rule.size(); ++i) {
+    const char c = rule[i], next = i + 1 < rule.size() ? rule[i + 1] : '\n';
+    const bool stands_for_next = (c == '\\' && (next == ' ' || next == '#')) || (c == '$' && next == '$');
+    const bool is_between = c == ' ' || c == '\n' || (c == '\\' && next == '\n');
+    if (stands_for_next) {
+      words.back() += next;
+      ++i;
+    } else if (!is_between) {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+// What finds functions by their names, or where libraries lie, so that nothing says what is used.
+constexpr std::array<std::string_view, 7> look_ups{"dlsym",           "dlvsym", "dlopen",  "dlmopen",
+                                                   "dl_iterate_phdr", "dlinfo", "_r_debug"};
+
+std::string_view without_version(std::string_view name) { return name.substr(0, name.find('@')); }
 
 }  // namespace
 
@@ -83,6 +114,10 @@ std::string foreign_symbol(const std::string& symbols, const std::set<std::strin
   constexpr std::array theirs{"dist::", "judge::", "testing::", "std::", "fmt::", "nlohmann::"};
   const std::string_view library = "dist::";
   for (const Symbol& symbol : parse(symbols)) {
+    if (symbol.is_undefined() && std::ranges::find(look_ups, without_version(symbol.name)) != look_ups.end())
+      return fmt::format(
+          "it uses {}, which looks up what is inside of the library; call what you need by its name",
+          symbol.name);
     const auto owner =
         std::ranges::find_if(theirs, [&](const char* start) { return symbol.name.starts_with(start); });
     if (symbol.is_strong() && owner != theirs.end())
@@ -106,22 +141,28 @@ std::string foreign_symbol(const std::string& symbols, const std::set<std::strin
   return "";
 }
 
-std::string interposing_symbol(const std::string& symbols, const std::string& interposed) {
-  std::set<std::string> taken;
+std::string interposing_symbol(const std::string& symbols, const std::string& interposed,
+                               const std::string& library) {
+  std::set<std::string> taken, of_library;
   for (const Symbol& symbol : parse(interposed)) taken.insert(symbol.name);
+  for (const Symbol& symbol : parse(library))
+    if (symbol.is_strong()) of_library.insert(symbol.name);
   for (const Symbol& symbol : parse(symbols)) {
-    if (symbol.is_strong() && taken.contains(symbol.name))
+    const bool is_librarys = symbol.is("WViuA") && of_library.contains(symbol.name);
+    if ((symbol.is_strong() && taken.contains(symbol.name)) || is_librarys)
       return fmt::format("it defines {}, which a library has too: rename yours, or make it static",
                          symbol.name);
   }
   return "";
 }
 
-std::string foreign_include(const std::string& dependencies, const std::string& root,
+std::string foreign_include(const std::string& dependencies, const fs::path& root,
                             const std::set<std::string>& allowed) {
-  std::istringstream words(dependencies);
-  for (std::string word; words >> word;) {
-    if (word.starts_with(root + "/") && !allowed.contains(word)) return word.substr(root.size() + 1);
+  const std::string start = fs::weakly_canonical(root).string() + "/";
+  for (const auto& word : words_of_rule(dependencies)) {
+    if (!word.starts_with('/')) continue;  // the object
+    const std::string path = fs::weakly_canonical(word);
+    if (path.starts_with(start) && !allowed.contains(path)) return path.substr(start.size());
   }
   return "";
 }

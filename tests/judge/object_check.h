@@ -3,6 +3,7 @@
 // define.
 #pragma once
 
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -16,14 +17,15 @@ std::set<std::string> words_in(const std::string& text);
 std::set<std::string> kept_away(const std::string& contract);
 
 // `symbols`: what `nm -C` prints of the object; `interposed`: `nm -D -C --defined-only` of the linked
-// program, which lists what shared libraries would take from it. Empty when all is well, else what is wrong,
-// in one line.
+// program, which lists what shared libraries would take from it; `library`: the same of the library. Empty
+// when all is well, else what is wrong, in one line.
 std::string foreign_symbol(const std::string& symbols, const std::set<std::string>& words,
                            const std::set<std::string>& kept_away = {});
-std::string interposing_symbol(const std::string& symbols, const std::string& interposed);
+std::string interposing_symbol(const std::string& symbols, const std::string& interposed,
+                               const std::string& library);
 
 // `dependencies`: what the compiler's -MF writes. The first file under `root` that is not among `allowed`.
-std::string foreign_include(const std::string& dependencies, const std::string& root,
+std::string foreign_include(const std::string& dependencies, const std::filesystem::path& root,
                             const std::set<std::string>& allowed);
 
 }  // namespace judge

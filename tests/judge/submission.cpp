@@ -84,6 +84,27 @@ std::optional<fs::path> choose(const std::vector<fs::path>& all, const fs::path&
 
 std::string from_folder(const fs::path& folder, const fs::path& file);
 
+// Of all folders in it: their names may have characters that mean something in a pattern.
+const char* const any_source = "*.[cC][pP][pP]";
+std::string anywhere(const fs::path& file) { return "*" + file.filename().string(); }
+
+Ran list_zip(const std::string& packed, const Limits& limits, const std::string& pattern = {}) {
+  Command command{.argv = {unpacker, "-E", "tar", "tf", packed}, .readable = {packed, unpacker_prefix}};
+  if (!pattern.empty()) command.argv.insert(command.argv.end(), {"--", pattern});
+  return run_confined(command, limits);
+}
+
+// What is in a zip that is too long to be listed whole: all that has the file's name, or else all sources.
+std::string list_long_zip(const fs::path& zip, const fs::path& file, const Limits& limits) {
+  Ran list = list_zip(fs::canonical(zip), limits, anywhere(file));
+  if (!list.is_well()) list = list_zip(fs::canonical(zip), limits, any_source);
+  const auto name = file.filename().string();
+  if (!list.is_well()) refuse("{} is not in {}", name, zip.filename().string());
+  if (list.output.size() >= limits.output_bytes)
+    refuse("{} has too many files; hand in {} alone", zip.filename().string(), name);
+  return list.output;
+}
+
 std::string from_zip(const fs::path& zip, const fs::path& file) {
   const Limits limits{.output_bytes = 1 << 20, .file_bytes = most_bytes + 1};
   const auto packed = fs::canonical(zip).string();
@@ -93,9 +114,9 @@ std::string from_zip(const fs::path& zip, const fs::path& file) {
       !control.is_well())
     throw std::runtime_error(fmt::format("{} does not work (exit status {}): {}", unpacker.string(),
                                          control.exit_code, control.output));
-  const auto list = run_confined(
-      {.argv = {unpacker, "-E", "tar", "tf", packed}, .readable = {packed, unpacker_prefix}}, limits);
+  Ran list = list_zip(packed, limits);
   if (!list.is_well()) refuse("{} is no zip file, or a damaged one", zip.filename().string());
+  if (list.output.size() >= limits.output_bytes) list.output = list_long_zip(zip, file, limits);
   // Names in another encoding than UTF-8 are listed as empty lines.
   const std::string name = file.filename().string();
   std::ptrdiff_t named = 0, sources = 0, unreadable = 0;
@@ -107,8 +128,7 @@ std::string from_zip(const fs::path& zip, const fs::path& file) {
   }
   if (named + unreadable == 0 && sources != 1) refuse("{} is not in {}", name, zip.filename().string());
   if (named > most_named) refuse("{} has {} files {}; hand in one", zip.filename().string(), named, name);
-  // Of all folders in it: their names may have characters that mean something in a pattern.
-  const std::string pattern = named + unreadable == 0 ? "*.[cC][pP][pP]" : "*" + name;
+  const std::string pattern = named + unreadable == 0 ? any_source : anywhere(file);
   const ScratchFolder scratch;
   const auto unpacked = run_confined({.argv = {unpacker, "-E", "tar", "xf", packed, "--", pattern},
                                       .readable = {packed, unpacker_prefix},

@@ -10,6 +10,7 @@
 
 #include "judge/build_submission.h"
 #include "judge/confined_run.h"
+#include "judge/kit.h"
 #include "judge/object_check.h"
 
 namespace {
@@ -92,6 +93,17 @@ TEST_F(Submission, IsFoundInAZip) {
   write("labs/03_send_recv/send_recv.cpp", "zipped");
   write("extra/main.cpp", "not looked at");
   EXPECT_EQ(judge::take_submission(zip("lab_03.zip", "labs extra"), wanted), "zipped");
+}
+
+TEST_F(Submission, IsFoundInAZipOfAWholeBuild) {
+  const std::string long_name(200, 'x');
+  for (int i = 0; i < 1700; ++i) write(fmt::format("build/{0}/{0}/{0}/{1}.o", long_name, i), "");
+  write("labs/send_recv.cpp", "zipped");
+  EXPECT_EQ(judge::take_submission(zip("all.zip", "build labs"), wanted), "zipped");
+  fs::rename(here / "labs/send_recv.cpp", here / "labs/mine.cpp");
+  EXPECT_EQ(judge::take_submission(zip("other.zip", "build labs"), wanted), "zipped");
+  fs::remove(here / "labs/mine.cpp");
+  EXPECT_EQ(refusal(zip("none.zip", "build labs")), "send_recv.cpp is not in none.zip");
 }
 
 TEST_F(Submission, IsFoundInAZipInAFolder) {
@@ -204,9 +216,28 @@ TEST(ObjectCheck, NamesOfOthersAreNotDefined) {
 }
 
 TEST(ObjectCheck, WhatALibraryWouldTakeIsNotDefined) {
-  EXPECT_NE(judge::interposing_symbol(symbols('T', "write"), symbols('T', "write")), "");
-  EXPECT_EQ(judge::interposing_symbol(symbols('T', "helper"), symbols('T', "write")), "");
-  EXPECT_EQ(judge::interposing_symbol(symbols('W', "std::f()"), symbols('W', "std::f()")), "");
+  EXPECT_NE(judge::interposing_symbol(symbols('T', "write"), symbols('T', "write"), ""), "");
+  EXPECT_EQ(judge::interposing_symbol(symbols('T', "helper"), symbols('T', "write"), ""), "");
+  EXPECT_EQ(judge::interposing_symbol(symbols('W', "std::f()"), symbols('W', "std::f()"), ""), "");
+}
+
+// The dynamic linker takes these as well.
+TEST(ObjectCheck, AWeakDefinitionIsNoExcuse) {
+  for (const char kind : {'W', 'V', 'i', 'u', 'A'})
+    EXPECT_NE(judge::interposing_symbol(symbols(kind, "sendmsg"), symbols(kind, "sendmsg"), ""), "") << kind;
+  const std::string recv = "dist::recv(dist::Tensor&, int)";
+  EXPECT_NE(judge::interposing_symbol(symbols('W', recv), symbols('W', recv), symbols('T', recv)), "");
+  EXPECT_EQ(judge::interposing_symbol(symbols('W', recv), symbols('W', recv), symbols('W', recv)), "")
+      << "inline in both";
+}
+
+TEST(ObjectCheck, NothingIsLookedUpByName) {
+  const auto words = judge::words_in("Work send(const Tensor& t, int dst);");
+  for (const char* used : {"dlsym", "dlopen@GLIBC_2.34", "dl_iterate_phdr"})
+    EXPECT_NE(judge::foreign_symbol(symbols('U', used), words), "") << used;
+  EXPECT_NE(judge::foreign_symbol(symbols('w', "dist::binary_node(int, int)"), words), "")
+      << "declared weak: it would be there";
+  EXPECT_EQ(judge::foreign_symbol(symbols('w', "__gmon_start__"), words), "");
 }
 
 TEST(ObjectCheck, IncludesAreTheContractAndTheFace) {
@@ -214,6 +245,21 @@ TEST(ObjectCheck, IncludesAreTheContractAndTheFace) {
       "graded.o: send_recv.cpp /src/labs/x.h \\\n /src/lib/dist/dist.h /usr/include/stdio.h\n";
   EXPECT_EQ(judge::foreign_include(rule, "/src", {"/src/labs/x.h", "/src/lib/dist/dist.h"}), "");
   EXPECT_EQ(judge::foreign_include(rule, "/src", {"/src/labs/x.h"}), "lib/dist/dist.h");
+}
+
+TEST(ObjectCheck, IncludesHaveOtherNamesToo) {
+  for (const char* name : {"//src/inside.h", "/tmp/../src/inside.h"})
+    EXPECT_EQ(judge::foreign_include(fmt::format("graded.o: {}\n", name), "/src", {}), "inside.h") << name;
+  EXPECT_EQ(judge::foreign_include("graded.o: /my\\ src/inside.h\n", "/my src", {}), "inside.h");
+  EXPECT_EQ(judge::foreign_include("graded.o: /my\\ src/x.h\n", "/my src", {"/my src/x.h"}), "");
+}
+
+// This build tree under another name.
+TEST_F(Submission, ABuildTreeMayHaveAnApostropheInItsName) {
+  const fs::path build = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  fs::create_directory_symlink(build, here / "o'brien's");
+  const judge::Lab lab{here / "o'brien's", JUDGE_ROOT, "labs/03_send_recv/send_recv.cpp"};
+  EXPECT_FALSE(judge::kit_of(lab).compile.empty());
 }
 
 }  // namespace
