@@ -1,5 +1,5 @@
-// Cheat: the C library's sendmsg() of its own, weakly, which the dynamic linker takes all the same: the library's
-// collectives call themselves messages.
+// Cheat: the C library's sendmsg() of its own, weakly, which the dynamic linker takes all the same: the
+// library's collectives call themselves messages.
 // Told: it defines sendmsg, which a library has too
 #include <cstdint>
 #include <cstring>
