@@ -1,6 +1,7 @@
 // distlab list, grade.
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 
 #include <fmt/format.h>
 
@@ -56,9 +57,10 @@ GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& 
     } else {
       grade_submission(lab, options.submission, {.seed = options.seed, .on_test = on_test}, record);
     }
-  } catch (const dist::Error& error) {
+  } catch (const std::exception& error) {
     record.reason = error.what();
-    if (error.code() == dist::Errc::unsupported)
+    const auto* const known = dynamic_cast<const dist::Error*>(&error);
+    if (known != nullptr && known->code() == dist::Errc::unsupported)
       fmt::print(stderr, "{}\n", error.what());
     else
       fmt::print(stderr, "ungraded: {}\nThis is distlab's fault, not that of your code.\n", error.what());

@@ -143,6 +143,8 @@ FAKE='exit 1' run "$unpacked/run_autograder"
 expect 'exit code 1 without a result' is_ungraded 'exit code 1'
 FAKE='echo "{\"score\": 50, \"output\": \"so far\"}" > "$results"; kill -9 $$' run "$unpacked/run_autograder"
 expect 'killed on the way' is_ungraded 'exit code 137'
+FAKE='echo "{\"score\": 50, \"output\": \"so far\", \"extra_data\": {\"status\": \"unfinished\"}}" > "$results"; echo no memory; exit 1' run "$unpacked/run_autograder"
+expect 'ended on the way with exit code 1' is_ungraded 'no memory'
 FAKE='printf "%0100000d" 7; exit 3' run "$unpacked/run_autograder"
 expect 'a long log is cut' test "$(wc -c < "$unpacked/results/results.json")" -lt 4000
 rm "$unpacked/source/seed"

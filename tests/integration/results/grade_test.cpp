@@ -175,6 +175,16 @@ TEST_F(GradeFiles, AJudgeThatComesToGriefLeavesUngradedEverywhere) {
     EXPECT_TRUE(contains(read(format), "no end of its report")) << format;
 }
 
+TEST_F(GradeFiles, WithoutAPlaceForTemporaryFilesItIsUngraded) {
+  setenv("TMPDIR", "/nonexistent", 1);
+  const auto said =
+      run({"1"}, 3, all_formats) + run({"1", "--submission", root / "labs/01_first/first.cpp"}, 3);
+  unsetenv("TMPDIR");
+  EXPECT_TRUE(contains(said, "ungraded: ")) << said;
+  EXPECT_TRUE(contains(said, "distlab's fault, not that of your code")) << said;
+  EXPECT_EQ(Json::parse(read("gradescope")).at("extra_data").at("status"), "ungraded");
+}
+
 TEST_F(GradeFiles, AJudgeThatIsNotBuiltIsUngraded) {
   fs::remove(root / "build/bin/lab_01_grade");
   EXPECT_TRUE(contains(run({"1"}, 3, {"json"}), "lab_01_grade is not built"));
