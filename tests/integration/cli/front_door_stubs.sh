@@ -20,6 +20,7 @@ fresh() {
   stub g++ 'cat > /dev/null 2>&1; echo gcc 12'
   stub cmake '[[ $1 == --version ]] && { echo "cmake version ${FAKE_CMAKE:-3.25.1}"; exit; }
     [[ -z ${FAKE_CONFIGURE_ERROR:-} ]] || { printf "%s\n" "-- noise" "CMake Error at x:1:" "  fmt is missing" "" "Call Stack (most recent call first):"; exit 1; }
+    [[ -z ${FAKE_CONFIGURE_DEATH:-} ]] || { echo "Bus error"; exit 135; }
     : > build/$2/build.ninja'
   stub ninja 'mkdir -p "$2/bin"; printf "#!%s/bash\necho program \"\$@\"\n[[ \$1 != explain-build ]] || exit \${FAKE_EXPLAIN:-0}\nexit \${FAKE_EXIT:-0}\n" "'"$bin"'" > "$2/bin/distlab"; chmod +x "$2/bin/distlab"
     echo "@@  50% Building CXX object a.cpp.o"

@@ -156,6 +156,12 @@ expect 'names the log' says 'configure.log'
 expect 'hides the noise' not says '-- noise'
 expect 'does not build' not called ninja
 
+begin 'a CMake that dies without a word of its own is told as well'
+FAKE_CONFIGURE_DEATH=1 door doctor
+expect 'exits 1' exits 1
+expect 'shows the end of its log' says 'Bus error'
+expect 'names the log' says 'configure.log'
+
 begin 'missing packages, no rights: the one command to type'
 without_headers fmt/core.h boost/context/fiber.hpp
 stub apt-get ':'
@@ -257,6 +263,15 @@ stub g++-13 'cat > /dev/null; echo gcc 13'
 door doctor
 expect 'a newer one beside it is taken' called 'cmake --preset dev -DCMAKE_CXX_COMPILER=g\+\+-13'
 expect 'exits 0' exits 0
+
+: > "$calls"
+door --preset release doctor
+expect 'also in a build that set-up is not run for' called 'cmake --preset release -DCMAKE_CXX_COMPILER=g\+\+-13'
+echo 'CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere' > "$tree/build/dev/CMakeCache.txt"
+touch "$tree/CMakePresets.json"
+: > "$calls"
+door doctor
+expect 'and when the cache of a tree that was moved is dropped' called 'cmake --preset dev -DCMAKE_CXX_COMPILER=g\+\+-13'
 
 begin 'a tool that was removed later is noticed'
 door doctor
