@@ -137,6 +137,20 @@ TEST_F(Handout, WritesOverNothing) {
   EXPECT_EQ(there("mine.txt"), "mine");
 }
 
+TEST_F(Handout, MayBeNamedAsAFolder) {
+  tree += "/";
+  handout();
+  EXPECT_TRUE(fs::exists(tree / "labs/01_first/README.md"));
+  EXPECT_FALSE(fs::exists(tree / ".unfinished"));
+}
+
+TEST_F(Handout, TakesNobodysUnfinishedFolderForItsOwn) {
+  write("out/tree.unfinished/mine.txt", "mine");
+  const auto said = handout(2);
+  EXPECT_TRUE(contains(said, "out/tree.unfinished is there already; choose another -o")) << said;
+  EXPECT_EQ(read("out/tree.unfinished/mine.txt"), "mine");
+}
+
 TEST_F(Handout, WhatTheStarterHasIsNoSecret) {
   write("starter.cpp", solution);
   write("public/copy.cpp", solution);

@@ -110,10 +110,12 @@ void check_first_lab(const fs::path& tree) {
     fail(Errc::internal, "its first lab should get 0 of {} points:\n{}", full_score, run.output);
 }
 
-// Removed unless it is all right.
+// Beside its place; removed unless it is all right.
+fs::path draft_of(const fs::path& tree) { return tree.string() + ".unfinished"; }
+
 class Draft {
  public:
-  explicit Draft(const fs::path& tree) : tree_(tree.string() + ".unfinished") { fs::remove_all(tree_); }
+  explicit Draft(const fs::path& tree) : tree_(draft_of(tree)) {}
   ~Draft() {
     std::error_code ignored;
     fs::remove_all(tree_, ignored);
@@ -130,9 +132,11 @@ class Draft {
 
 int make_handout(const HandoutOptions& options) {
   workspace();  // says so where there is none
-  const auto tree = fs::absolute(options.output.empty() ? fs::path("distlab_handout") : options.output);
-  if (fs::exists(fs::symlink_status(tree))) {
-    fmt::print(stderr, "{} is there already; choose another -o, or remove it\n", tree.string());
+  auto tree = fs::absolute(options.output.empty() ? "distlab_handout" : options.output).lexically_normal();
+  if (!tree.has_filename()) tree = tree.parent_path();  // "handout/"
+  for (const auto& path : {tree, draft_of(tree)}) {
+    if (!fs::exists(fs::symlink_status(path))) continue;
+    fmt::print(stderr, "{} is there already; choose another -o, or remove it\n", path.string());
     return exit_usage;
   }
   const Draft draft(tree);
