@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "distlab/results/text.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
@@ -15,9 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of a student's program, too: its bytes have no power over the terminal.
 void print_note(std::string_view text, Style style) {
   constexpr int indent = 10;
-  fmt::print("{}", indented(text, style, indent, terminal_width()));
+  fmt::print("{}", indented(clean(text), style, indent, terminal_width()));
 }
 
 // The tests of a grade, one after the other. What fails several of them in the same words is said once: what
@@ -101,7 +103,7 @@ void print_next(const Lab& lab, const GradeRecord& record) {
 void print_grade(const Lab& lab, const GradeRecord& record) {
   const Grade& grade = *record.grade;
   fmt::print("{}\n", styled(Style::bold, lab.title));
-  if (!record.reason.empty()) fmt::print("{}\n", record.reason);
+  if (!record.reason.empty()) fmt::print("{}\n", clean(record.reason));
   int step = 0;
   TestPrinter tests;
   for (const auto& test : grade.tests) {

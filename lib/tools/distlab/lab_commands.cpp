@@ -14,6 +14,7 @@
 #include "distlab/process.h"
 #include "distlab/progress.h"
 #include "distlab/result_files.h"
+#include "distlab/results/text.h"
 #include "distlab/starter.h"
 #include "distlab/submission.h"
 #include "distlab/terminal.h"
@@ -63,7 +64,8 @@ GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& 
     if (known != nullptr && known->code() == dist::Errc::unsupported)
       fmt::print(stderr, "{}\n", error.what());
     else
-      fmt::print(stderr, "ungraded: {}\nThis is distlab's fault, not that of your code.\n", error.what());
+      fmt::print(stderr, "ungraded: {}\nThis is distlab's fault, not that of your code.\n",
+                 clean(error.what()));
     return record;
   }
   print_grade(lab, record);

@@ -190,6 +190,13 @@ TEST(RoundPage, TheVerdictThenTheFirstFailureThenTheRest) {
   EXPECT_NE(rest, page.npos) << page;
 }
 
+TEST(RoundPage, ShowsWhatWouldCommandTheTerminal) {
+  auto grade = two_tests(GradedTest::Result::failed, "off_by_one");
+  grade.tests[0].messages = {"a\033[2Jb"};
+  const auto page = loop::grade_page("Lab 01", grade, 60);
+  EXPECT_NE(page.find("a\\x1b[2Jb"), page.npos) << page;
+}
+
 TEST(RoundPage, FitsIntoANarrowTerminal) {
   auto grade = two_tests(GradedTest::Result::failed, "off_by_one");
   grade.tests[0].messages = {"a message that is much longer than forty columns and goes on and on\nand on"};

@@ -131,6 +131,22 @@ TEST_F(GradeFiles, ADiagnosisIsToldOnce) {
   EXPECT_FALSE(contains(said, "hangs")) << said;
 }
 
+TEST_F(GradeFiles, WhatAStudentWritesHasNoPowerOverTheTerminal) {
+  judge(1, R"(
+line '{"suite":"S","name":"two","step":2,"points":70,"result":"failed","seconds":0,"messages":["a\u001b[2Jb","c\u001b[2Jd"]}'
+line '{"done":true,"tests":2}'
+exit 1)");
+  write("build/bin/judge_build", "#!/bin/sh\necho '{\"refused\":\"e\\u001b[2Jf\"}'\nexit 1\n");
+  fs::permissions(root / "build/bin/judge_build", fs::perms::owner_all);
+  auto said = run({"1"}, 1) + run({"1", "--submission", root / "labs/01_first/first.cpp"}, 1) +
+              distlab::run_captured({DISTLAB_PROGRAM, "trace", "1", "--test", "two"}).output;
+  for (const auto* shown : {"a\\x1b[2Jb\n          c\\x1b[2Jd", "\na\\x1b[2Jb\n", "e\\x1b[2Jf"})
+    EXPECT_TRUE(contains(said, shown)) << shown << " in\n" << said;
+  judge(1, "printf '\\033[2J'; exit 3");
+  said += run({"1"}, 3);
+  EXPECT_EQ(said.find('\033'), said.npos) << said;
+}
+
 // What follows the score.
 std::string next_of(const std::string& said) {
   const auto at = said.find("Next: ");

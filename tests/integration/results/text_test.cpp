@@ -28,6 +28,7 @@ TEST(Clean, MakesEverythingValid) {
 TEST(Clean, ShowsControlCharacters) {
   EXPECT_EQ(clean(std::string("a\0b\x1b[0m\x7f", 8)), "a\\x00b\\x1b[0m\\x7f");
   EXPECT_EQ(clean("a\r\nb\rc"), "a\nb\\x0dc");
+  EXPECT_EQ(clean("\xc2\x9b[2J, 20 \xc2\xb5s"), "\\x9b[2J, 20 \xc2\xb5s") << "C1, which terminals obey, too";
 }
 
 TEST(Clean, ReplacesWhatIsNoUtf8ByteByByte) {

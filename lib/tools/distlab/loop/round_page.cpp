@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "distlab/results/text.h"
 #include "distlab/terminal.h"
 
 namespace distlab::loop {
@@ -44,7 +45,7 @@ std::string grade_page(const std::string& title, const Grade& grade, int width) 
   if (first != grade.tests.end()) {
     page += fmt::format("\n{} {}\n", styled(Style::bad, "✗"),
                         styled(Style::bold, fmt::format("step {}: {}", first->step, title_of(first->name))));
-    if (!first->messages.empty()) page += indented(first->messages.front(), Style::dim, indent, width);
+    if (!first->messages.empty()) page += indented(clean(first->messages.front()), Style::dim, indent, width);
     if (!first->explanation.empty())
       page += indented("Perhaps: " + first->explanation, Style::warn, indent, width);
   }

@@ -13,6 +13,7 @@
 #include "distlab/grading.h"
 #include "distlab/labs.h"
 #include "distlab/progress.h"
+#include "distlab/results/text.h"
 #include "distlab/temporary_folder.h"
 #include "distlab/terminal.h"
 
@@ -62,7 +63,8 @@ void print_verdict(const GradedTest& test, const std::string& seed, std::FILE* o
              styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"), styled(Style::bold, test.name),
              test.step, seed);
   const int width = terminal_width();
-  if (!test.messages.empty()) fmt::print(out, "{}", indented(test.messages.front(), Style::plain, 0, width));
+  if (!test.messages.empty())
+    fmt::print(out, "{}", indented(clean(test.messages.front()), Style::plain, 0, width));
   if (!test.explanation.empty())
     fmt::print(out, "{}", indented("Perhaps: " + test.explanation, Style::warn, 0, width));
   fmt::print(out, "\n");

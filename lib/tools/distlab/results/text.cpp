@@ -41,6 +41,8 @@ std::string clean(std::string_view bytes) {
     const bool is_control = (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
     if (length == 0) {
       text += replacement;
+    } else if (first == 0xC2 && static_cast<unsigned char>(bytes[1]) < 0xA0) {  // C1: U+009B begins as ESC [
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes[1]));
     } else if (is_control && !bytes.starts_with("\r\n")) {
       text += fmt::format("\\x{:02x}", first);
     } else if (!is_control) {
