@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -94,7 +95,9 @@ int run_attempts(const Stage& stage, const Command& command) {
     }
     if (outcome.is_good()) return 0;
     if (outcome.signal != 0) {
-      stage.nodes.report_stop(attempt, outcome.signal);
+      stage.nodes.report_stop(attempt, fmt::format("stopped by signal {}", outcome.signal));
+    } else if (outcome.output_error != 0) {
+      stage.nodes.report_stop(attempt, "its standard output cannot be written");
     } else if (attempt == most) {
       report(stage.err, outcome, stage.nodes.place());
     } else {
@@ -125,8 +128,10 @@ int run(Options options, Guardian& guardian, Signals& signals) {
   const int code = run_attempts({options, nodes, guardian, signals, out, err}, command);
   signals.let_through();  // nothing of ours runs any more; the reader may be slow, and other nodes too
   out.flush(dist::Deadline::never());
+  const bool is_lost = out.is_broken() && out.error() != EPIPE;
+  if (is_lost) say(err, fmt::format("standard output cannot be written: {}", std::strerror(out.error())));
   err.flush(dist::Deadline::never());
-  return code;
+  return is_lost && code == 0 ? 1 : code;
 }
 
 }  // namespace distrun

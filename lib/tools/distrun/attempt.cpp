@@ -93,7 +93,7 @@ Outcome Attempt::run() {
       outcome_.elsewhere = *news;
       if (phase_ == Phase::running) enter(Phase::reporting, stage_.options.grace_s);
     }
-    stop_if_reader_left();
+    stop_if_output_broke();
     advance();
   }
   for (Local& local : ranks_) {  // what children of ranks have written meanwhile
@@ -199,10 +199,13 @@ void Attempt::obey_signals() {
   }
 }
 
-// As a program whose pipe breaks: "distrun ... | head" ends all ranks.
-void Attempt::stop_if_reader_left() {
+// As a program whose pipe breaks: "distrun ... | head" ends all ranks. So does a full disk.
+void Attempt::stop_if_output_broke() {
   if (!stage_.out.is_broken() || phase_ >= Phase::stopping) return;
-  outcome_.signal = SIGPIPE;
+  if (stage_.out.error() == EPIPE)
+    outcome_.signal = SIGPIPE;
+  else
+    outcome_.output_error = stage_.out.error();
   signal_all(SIGTERM);
   enter(Phase::stopping, term_patience_s);
 }

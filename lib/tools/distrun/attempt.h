@@ -30,8 +30,9 @@ struct Outcome {
   std::vector<Ended> failed;  // by themselves, in the order noticed
   std::vector<int> ended;     // ranks that distrun ended
   int signal = 0;             // distrun was told to stop
+  int output_error = 0;       // errno: standard output cannot be written
   std::string elsewhere;      // a failure of another node that came first
-  bool is_good() const { return failed.empty() && signal == 0 && elsewhere.empty(); }
+  bool is_good() const { return failed.empty() && signal == 0 && output_error == 0 && elsewhere.empty(); }
 };
 
 // Parts that outlive an attempt.
@@ -71,7 +72,7 @@ class Attempt {
   void collect_ended();
   void note_end(int local_rank, const Local& local);
   void obey_signals();
-  void stop_if_reader_left();
+  void stop_if_output_broke();
   void advance();
   void enter(Phase phase, double seconds);
   void signal_all(int number);

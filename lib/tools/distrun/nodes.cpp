@@ -162,9 +162,7 @@ void Nodes::report_failure(int attempt, int rank, const std::string& what) {
   tell(attempt, text);
 }
 
-void Nodes::report_stop(int attempt, int signal) {
-  tell(attempt, fmt::format("stopped by signal {}", signal));
-}
+void Nodes::report_stop(int attempt, const std::string& why) { tell(attempt, why); }
 
 void Nodes::tell(int attempt, const std::string& what) {
   if (place_.nodes == 1) return;

@@ -29,8 +29,8 @@ class Nodes {
   // `attempt` counts restarts. Thread-safe.
   void report_end(int attempt, int rank);  // of a rank here, in order
   void report_failure(int attempt, int rank,
-                      const std::string& what);  // of a rank here: the first one counts
-  void report_stop(int attempt, int signal);     // this node was told to stop
+                      const std::string& what);           // of a rank here: the first one counts
+  void report_stop(int attempt, const std::string& why);  // this node was told to stop
   // What another node reported, or that it is lost. Does not block for long.
   std::optional<std::string> failure_elsewhere(int attempt);
   // Called when all ranks of this node have ended well: blocks until those of all nodes have. False: a

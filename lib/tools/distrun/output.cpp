@@ -28,13 +28,13 @@ void write_all(int fd, std::string_view bytes) {
 
 Outlet::Outlet(int fd) : fd_(fd), is_terminal_(isatty(fd) == 1) {}
 
-bool Outlet::is_full() const { return pending_.size() > outlet_limit && !is_broken_; }
+bool Outlet::is_full() const { return pending_.size() > outlet_limit && !is_broken(); }
 
 // The descriptor is shared with others (the shell), so it stays blocking: after POLLOUT a pipe takes PIPE_BUF
 // bytes without blocking.
 void Outlet::pump() {
   std::size_t done = 0;
-  while (done < pending_.size() && !is_broken_) {
+  while (done < pending_.size() && !is_broken()) {
     pollfd ready{fd_, POLLOUT, 0};
     if (poll(&ready, 1, 0) <= 0) break;
     const ssize_t n =
@@ -42,9 +42,9 @@ void Outlet::pump() {
     if (n > 0)
       done += static_cast<std::size_t>(n);
     else if (errno != EINTR && errno != EAGAIN)
-      is_broken_ = true;
+      error_ = errno;
   }
-  if (is_broken_)
+  if (is_broken())
     pending_.clear();
   else
     pending_.erase(0, done);

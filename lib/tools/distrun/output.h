@@ -18,15 +18,17 @@ class Outlet {
   void add(std::string_view text) { pending_ += text; }
   void pump();                          // writes what can be written without blocking
   void flush(dist::Deadline deadline);  // writes all of it, waiting for a slow reader until then
-  bool is_waiting() const { return !pending_.empty() && !is_broken_; }
-  bool is_full() const;                          // ranks should wait until the reader has caught up
-  bool is_broken() const { return is_broken_; }  // the reader went away
+  bool is_waiting() const { return !pending_.empty() && !is_broken(); }
+  bool is_full() const;  // ranks should wait until the reader has caught up
+  bool is_broken() const { return error_ != 0; }
+  int error() const { return error_; }  // errno of the write that failed; EPIPE: the reader went away
   bool is_terminal() const { return is_terminal_; }
   int fd() const { return fd_; }
 
  private:
   int fd_;
-  bool is_terminal_, is_broken_ = false;
+  bool is_terminal_;
+  int error_ = 0;
   std::string pending_;
 };
 

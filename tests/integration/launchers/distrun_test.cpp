@@ -265,6 +265,17 @@ TEST(Distrun, TheSecondSignalKillsAtOnce) {
   for (const pid_t pid : pids_in(ran.out)) EXPECT_TRUE(is_gone_within(pid, 2));
 }
 
+TEST(Distrun, AFullDiskIsTold) {
+  for (const std::string program : {"yes", "echo one"}) {  // ended by distrun, and by itself
+    const Ran ran =
+        run_program({"bash", "-c", std::string(DISTRUN) + " --nproc-per-node 2 " + program + " > /dev/full"},
+                    {"OMP_NUM_THREADS=1"});
+    EXPECT_EQ(ran.code, 1) << program;
+    EXPECT_EQ(ran.err, "distrun: standard output cannot be written: No space left on device\n") << program;
+    EXPECT_LT(ran.seconds, 20) << program;
+  }
+}
+
 TEST(Distrun, AReaderThatLeavesEndsTheRanks) {
   const Ran ran = run_program({"bash", "-c", std::string(DISTRUN) + " --nproc-per-node 2 yes | head -n 1"});
   EXPECT_EQ(ran.out.size(), 6U) << ran.out.substr(0, 100);  // "[0] y\n"
