@@ -1,6 +1,7 @@
-# dist_precompile(TARGET test|program|lab): the headers of the library cost more than most sources that use them. They are
-# compiled once for all test programs (with GoogleTest), for all other programs, and for all sources of labs: precompiled
-# headers serve only what is compiled with the same flags.
+# dist_precompile(TARGET quick_test|test|program|lab): the headers of the library cost more than most sources that use
+# them. They are compiled once for all test programs (with GoogleTest), for all other programs, and for all sources of
+# labs: precompiled headers serve only what is compiled with the same flags. quick_test: the target is not optimised in
+# the development build; under a sanitizer that saves two fifths of the time that its compilation takes.
 function(dist_precompile target kind)
   set(headers dist_${kind}_headers)
   if(NOT TARGET ${headers})
@@ -12,9 +13,12 @@ function(dist_precompile target kind)
     endif()
     target_link_libraries(${headers} PRIVATE distlab::dist dist_warnings)
     target_precompile_headers(${headers} PRIVATE <fmt/format.h> <dist/dist.h>)
-    if(kind STREQUAL "test")
+    if(kind MATCHES "test$")
       target_link_libraries(${headers} PRIVATE GTest::gtest)
       target_precompile_headers(${headers} PRIVATE <gtest/gtest.h>)
+    endif()
+    if(kind STREQUAL "quick_test")
+      target_compile_options(${headers} PRIVATE $<${development}:-O0>)
     endif()
     if(kind STREQUAL "lab") # an index out of range ends the program with a sentence
       target_compile_definitions(${headers} PRIVATE _GLIBCXX_ASSERTIONS)
@@ -22,6 +26,8 @@ function(dist_precompile target kind)
   endif()
   if(kind STREQUAL "lab")
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+  elseif(kind STREQUAL "quick_test")
+    target_compile_options(${target} PRIVATE $<${development}:-O0>)
   endif()
   target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
