@@ -90,19 +90,22 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
   const auto nonsense = distlab_program({"frobnicate"});
   EXPECT_EQ(nonsense.exit_code, 2);
   EXPECT_FALSE(contains(nonsense.output, "did you mean")) << nonsense.output;
-  for (const auto& arguments : std::vector<std::vector<std::string>>{{"--nonsense"},
-                                                                     {"doctor", "--nonsense"},
-                                                                     {"grade"},
-                                                                     {"test", "-j", "0"},
-                                                                     {"test", "-j", "many"},
-                                                                     {"grade", "1", "--json", "-"},
-                                                                     {"show", "ring", "--html", "-"},
-                                                                     {"slides", "99"},
-                                                                     {"trace", "run.json", "--seed", "3"},
-                                                                     {"bench", "all_reduce", "-n", "0"},
-                                                                     {"bench", "all_reduce", "--min", "-4"},
-                                                                     {"bench", "--explain", "-1"},
-                                                                     {"bench", "--backend", "sim"}}) {
+  for (const auto& arguments :
+       std::vector<std::vector<std::string>>{{"--nonsense"},
+                                             {"doctor", "--nonsense"},
+                                             {"grade"},
+                                             {"test", "-j", "0"},
+                                             {"test", "-j", "many"},
+                                             {"grade", "1", "--json", "-"},
+                                             {"show", "ring", "--html", "-"},
+                                             {"slides", "99"},
+                                             {"trace", "run.json", "--seed", "3"},
+                                             {"grade", "1", "--solution", "--submission", "x"},
+                                             {"sim", "broadcast", "--solution"},
+                                             {"bench", "all_reduce", "-n", "0"},
+                                             {"bench", "all_reduce", "--min", "-4"},
+                                             {"bench", "--explain", "-1"},
+                                             {"bench", "--backend", "sim"}}) {
     EXPECT_EQ(distlab_program(arguments).exit_code, 2) << arguments.front();
   }
 }

@@ -67,15 +67,22 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
       ->add_option("lab", grade.options->lab,
                    "its number (1), the beginning of its name, all, or begun (all but untouched ones)")
       ->required();
-  grade.app->add_flag("--solution", grade.options->solution, "grade the solution instead");
+  auto* const solution =
+      grade.app->add_flag("--solution", grade.options->solution, "grade the solution instead");
   add_result_options(*grade.app, grade.options->results);
   grade.app
       ->add_option("--seed", grade.options->seed, "ask the same questions again (a grade prints its seed)")
       ->check(a_seed);
-  grade.app->add_option(
-      "--submission", grade.options->submission,
-      "grade what was handed in, built in the sandbox: the file, a folder or a zip file with it");
-  grade.app->add_option("--runner", grade.options->runner, "another program to grade")->group("");
+  auto* const submission =
+      grade.app
+          ->add_option(
+              "--submission", grade.options->submission,
+              "grade what was handed in, built in the sandbox: the file, a folder or a zip file with it")
+          ->excludes(solution);
+  grade.app->add_option("--runner", grade.options->runner, "another program to grade")
+      ->group("")
+      ->excludes(solution)
+      ->excludes(submission);
 
   const auto hint = add_command(app, exit_code, "hint",
                                 "A hint on what your last grade found; once more: a bigger one", show_hint);

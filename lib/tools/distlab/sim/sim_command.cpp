@@ -221,9 +221,12 @@ int simulate_lab(const SimOptions& options) {
 
 int run_simulation(const SimOptions& options) try {
   if (options.headline) return show_headline();
-  if (options.what.find('/') != std::string::npos) return simulate_program(options, options.what);
-  if (const auto collective = collective_named(options.what))
-    return simulate_collectives(options, *collective);
+  const bool is_program = options.what.find('/') != std::string::npos;
+  const auto collective = collective_named(options.what);
+  if (options.solution && (is_program || collective))
+    dist::fail(dist::Errc::invalid_argument, "--solution is for a lab: ./distlab sim 1 --solution");
+  if (is_program) return simulate_program(options, options.what);
+  if (collective) return simulate_collectives(options, *collective);
   return simulate_lab(options);
 } catch (const dist::Error& error) {
   return wrong_usage(error);
