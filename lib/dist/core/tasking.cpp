@@ -1,5 +1,6 @@
 #include "dist/core/tasking.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "dist/core/deadline.h"
@@ -31,10 +32,10 @@ Clock::time_point Clock::now() {
 }
 
 void sleep(std::chrono::nanoseconds duration) {
-  if (current_tasking)
-    current_tasking->sleep_until(current_tasking->now() + duration);
-  else
-    std::this_thread::sleep_for(duration);
+  if (!current_tasking) return std::this_thread::sleep_for(duration);
+  const auto now = current_tasking->now();
+  const auto most = Clock::time_point::max() - now;
+  current_tasking->sleep_until(now + std::min<std::chrono::nanoseconds>(duration, most));
 }
 
 void Condition::wait(std::unique_lock<std::mutex>& lock) {

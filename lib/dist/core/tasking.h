@@ -43,7 +43,7 @@ class Tasking {
   // Until notify_all(list); false when the deadline passed first.
   virtual bool wait(WaitList& list, const Deadline& deadline, const WaitReason* reason) = 0;
   virtual void notify_all(WaitList& list) = 0;
-  // The running rank works for so long.
+  // The running rank works for so long. Error{invalid_argument} for what no clock can show.
   virtual void charge(double seconds) = 0;
   // Runs fn beside the caller, for the same rank.
   virtual void start(std::function<void()> fn) = 0;
@@ -70,8 +70,8 @@ struct Clock {
   static time_point now();
 };
 
-// Sleeps; under a simulator virtually, which costs no real time. Programs use it instead of
-// std::this_thread::sleep_for.
+// Sleeps; under a simulator virtually, which costs no real time: Error{invalid_argument} where its clock
+// would pass 2e6 s (simulate.h). Programs use it instead of std::this_thread::sleep_for.
 void sleep(std::chrono::nanoseconds duration);
 
 // As std::condition_variable. Always notifies all.

@@ -80,6 +80,7 @@ struct Report {
 Report run(const RunOptions& options, const std::function<void(int rank)>& fn);
 
 // The running rank computes for so long, virtually. Outside of a simulation it does nothing.
+// Error{invalid_argument} for seconds that are not from 0 to 1e6, and where the clock would pass 2e6 s.
 void compute(double seconds);
 
 }  // namespace dist::sim

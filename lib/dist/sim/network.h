@@ -127,6 +127,8 @@ class Network {
   const NetRequest& operator[](RequestId id) const { return requests_[id]; }
   void await(RequestId id, bool yes = true) { requests_[id].awaited = yes; }
   void watch(RequestId id) { requests_[id].watched = true; }
+  // Its rank has waited in vain since `begin`: what completes later is to be cancelled.
+  void missed(RequestId id, Time begin) { requests_[id].at = begin; }
   // The rank is done with the request (waited, or cancelled). An eager message nobody has received yet is
   // kept.
   void release(RequestId id);

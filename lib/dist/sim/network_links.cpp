@@ -30,7 +30,7 @@ Time Network::receive_down(int rank, std::uint64_t bytes, Time ready) {
 
 Time Network::hold_to_switch(int rank, std::uint64_t bytes, Time ready, Time& port, Time* card) {
   const Time start = std::max({ready, port, card ? *card : 0});
-  port = start + (slow_ ? slow_->hold(between_, bytes, rank, rank) : between_.hold(bytes));
+  port = later(start, slow_ ? slow_->hold(between_, bytes, rank, rank) : between_.hold(bytes));
   if (card) *card = port;
   return port;
 }

@@ -23,16 +23,7 @@ ExceptionState& exception_state() {
   return *reinterpret_cast<ExceptionState*>(__cxxabiv1::__cxa_get_globals());
 }
 
-Time to_time(Tasking::TimePoint point) {
-  const auto ns = point.time_since_epoch().count();
-  return ns > never / 1000 ? never : static_cast<Time>(ns) * 1000;
-}
-
 }  // namespace
-
-Time from_deadline(const Deadline& deadline) {
-  return deadline.is_never() ? never : to_time(deadline.when());
-}
 
 Scheduler* Scheduler::current() { return current_scheduler; }
 
@@ -47,10 +38,6 @@ Scheduler::Scheduler(Topology topology, int ranks, const SchedulerOptions& optio
       reduce_ps_per_byte_(network_.topology().reduce_seconds_per_byte * 1e12) {}
 
 Scheduler::~Scheduler() = default;
-
-Tasking::TimePoint Scheduler::now() const {
-  return TimePoint(std::chrono::nanoseconds(running_->clock / 1000));
-}
 
 void Scheduler::enter(context::transfer_t from) {
   auto& before = *static_cast<Task*>(from.data);
@@ -166,22 +153,12 @@ Task* Scheduler::next_task() {
 }
 
 void Scheduler::compute(Time duration) {
+  if (duration < 0 || duration > end_of_time - running_->clock) clock_ends();
   running_->clock += duration;
   if (running_->clock <= ready_.earliest() && running_->clock <= soonest_deadline_) return;
   ready_.push(running_, running_->clock);
   give_way();
   unwind_here();
-}
-
-void Scheduler::work(Time duration) {
-  const double slowness = network_.slowness(running_->rank);
-  compute(slowness > 1 ? static_cast<Time>(static_cast<double>(duration) * slowness) : duration);
-}
-
-void Scheduler::charge(double seconds) {
-  const Time begin = running_->clock;
-  work(from_seconds(seconds));
-  if (tracer_) tracer_->computed(running_->rank, begin, running_->clock);
 }
 
 void Scheduler::set_tracer(Tracer* tracer) {
@@ -199,19 +176,6 @@ void Scheduler::trace_wait(Time begin, const WaitReason* reason) {
   tracer_->waited(running_->rank, begin, running_->clock, reason ? reason->where() : CallSite{});
 }
 
-void Scheduler::sleep_until(TimePoint when) { idle_until(to_time(when), nullptr); }
-
-void Scheduler::reduced(const void* to, const void* from, std::size_t bytes) {
-  const Time begin = running_->clock;
-  if (reduce_ps_per_byte_ > 0)
-    work(static_cast<Time>(static_cast<double>(bytes) * reduce_ps_per_byte_ + 0.5));
-  if (tracer_) tracer_->reduced(running_->rank, to, from, bytes, begin, running_->clock);
-}
-
-void Scheduler::copied(const void* to, const void* from, std::size_t bytes) {
-  if (tracer_) tracer_->copied(running_->rank, to, from, bytes);
-}
-
 [[gnu::always_inline]] inline void Scheduler::block(Task& task, Time deadline, const WaitReason* reason) {
   task.deadline = deadline;
   task.reason = reason;
@@ -224,17 +188,21 @@ void Scheduler::copied(const void* to, const void* from, std::size_t bytes) {
 }
 
 bool Scheduler::await(RequestId id, Time deadline, const WaitReason* reason) {
-  if (network_[id].known) {
-    idle_until(network_[id].at, reason);
-    return true;
-  }
   Task& task = *running_;
+  const Time begin = task.clock;
+  if (network_[id].known) {
+    idle_until(std::min(network_[id].at, deadline), reason);
+    if (network_[id].at <= task.clock) return true;
+    network_.missed(id, begin);
+    return false;
+  }
   network_.await(id);
   task.waiting_for = id;
-  block(task, deadline, reason);  // known() puts this rank back at the request's time
+  block(task, deadline, reason);  // known() puts this rank back at the request's time, or the deadline
   unwind_here();
   if (task.wake == Wake::normal) return true;
   network_.await(id, false);
+  if (network_[id].known) network_.missed(id, begin);
   if (task.wake == Wake::released) fail(Errc::timeout, "deadlock: rank {} waits for ever", task.rank);
   return false;
 }
@@ -301,16 +269,21 @@ void Scheduler::notify_all(WaitList& list) {
 }
 
 void Scheduler::known(std::int32_t rank, RequestId id, Time at) {
+  const auto wake = [&](Task& task) {
+    const bool in_time = at <= std::max(task.deadline, task.clock);
+    make_ready(task, in_time ? at : task.deadline, in_time ? Wake::normal : Wake::timed_out);
+  };
   if (!network_[id].awaited) {  // watched
-    WaitList& list = lingering_[static_cast<std::size_t>(rank)].list;
-    while (list.first) make_ready(*static_cast<Task*>(list.first), at, Wake::normal);
+    auto& [list, next_event] = lingering_[static_cast<std::size_t>(rank)];
+    if (!list.first) next_event = std::min(next_event, at);  // it is about to linger
+    while (list.first) wake(*static_cast<Task*>(list.first));
     return;
   }
   Task& main = tasks_[static_cast<std::size_t>(rank)];
-  if (main.waiting_for == id) return make_ready(main, at, Wake::normal);
+  if (main.waiting_for == id) return wake(main);
   if (workers_of_.empty()) return;
   for (Task* worker : workers_of_[static_cast<std::size_t>(rank)]) {
-    if (worker->waiting_for == id) return make_ready(*worker, at, Wake::normal);
+    if (worker->waiting_for == id) return wake(*worker);
   }
 }
 

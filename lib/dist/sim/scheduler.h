@@ -59,7 +59,7 @@ struct LostRank {
   std::string how() const;  // "was lost at 100 us"
 };
 
-Time from_deadline(const Deadline& deadline);  // on the virtual clock
+Time from_deadline(const Deadline& deadline);  // on the virtual clock; `never` beyond its end
 
 class Globals;
 class Tracer;
@@ -79,8 +79,9 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   // For the running rank:
   int rank() const { return running_->rank; }
   Time clock() const { return running_->clock; }
-  void compute(Time duration);  // the clock moves on; earlier ranks run first
-  void work(Time duration);     // as long as this rank needs for what others do in `duration`
+  // The clock moves on; earlier ranks run first. Error{invalid_argument} beyond end_of_time.
+  void compute(Time duration);
+  void work(Time duration);  // as long as this rank needs for what others do in `duration`
   // Until the request is known and the clock has reached it; false: the deadline passed first.
   bool await(RequestId id, Time deadline = never, const WaitReason* reason = nullptr);
   bool reached(RequestId id);  // known, and not in this rank's future; each look costs poll_cost
@@ -140,6 +141,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void give_way();  // the current task has been queued, or sleeps: run the next
   void block(Task& task, Time deadline, const WaitReason* reason);
   void idle_until(Time when, const WaitReason* reason);
+  [[noreturn]] void clock_ends() const;                   // says so
   void trace_wait(Time begin, const WaitReason* reason);  // of the running rank, until now
   void switch_to(Task* next);
   Task* next_task();

@@ -23,9 +23,7 @@ struct Cost {
   Time latency = 0;        // alpha
   double ps_per_byte = 0;  // beta of the slowest link crossed
   Time hold(std::uint64_t bytes) const {
-    const double rounded =
-        static_cast<double>(bytes) * ps_per_byte + 0.5;  // never negative; llround is a call
-    return overhead + static_cast<Time>(rounded);
+    return overhead + from_ps(static_cast<double>(bytes) * ps_per_byte);
   }
 };
 

@@ -134,7 +134,7 @@ double Slowdowns::link(int a, int b) const {
 Time Slowdowns::hold(const Cost& cost, std::uint64_t bytes, int src, int dst) const {
   const double overhead = static_cast<double>(cost.overhead) * std::max(of(src), of(dst));
   const double moving = static_cast<double>(bytes) * cost.ps_per_byte;
-  return static_cast<Time>((overhead + moving) * link(src, dst) + 0.5);
+  return from_ps((overhead + moving) * link(src, dst));
 }
 
 }  // namespace dist::sim

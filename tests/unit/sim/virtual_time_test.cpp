@@ -1,9 +1,13 @@
 // The clock of the simulator against formulas.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "dist/collectives/recursive_doubling.h"
 #include "dist/collectives/ring.h"
+#include "dist/launch/simulate.h"
 
+#include "support/expect_error.h"
 #include "unit/sim/simulate.h"
 
 namespace dist::test {
@@ -62,6 +66,61 @@ TEST(VirtualTime, ComputingTakesTimeAndNoneOfTheOthers) {
     EXPECT_EQ(scheduler.clock(), sim::from_seconds(rank));
   });
   EXPECT_EQ(scheduler.finish_time(), sim::from_seconds(3));
+}
+
+// What rank 0's program of one simulated rank fails with; the report's clock beside it.
+sim::Report alone(const std::function<void()>& program, const std::string& topology = "laptop") {
+  sim::RunOptions options;
+  options.ranks = 1;
+  options.topology = topology;
+  return sim::run(options, [&](int) { program(); });
+}
+
+TEST(VirtualTime, TakesNoTimeThatIsNone) {
+  for (const double seconds : {-100.0, std::nan(""), 1.1e6, HUGE_VAL}) {
+    const auto report = alone([&] {
+      EXPECT_DIST_ERROR(sim::compute(seconds), Errc::invalid_argument, "seconds must lie between 0 and");
+      sim::compute(5);
+    });
+    EXPECT_EQ(report.virtual_time_s, 5) << seconds;
+  }
+}
+
+TEST(VirtualTime, EndsAndIsNotTurnedBack) {
+  const auto report = alone([] {
+    sim::compute(1e6);
+    sim::compute(1e6);
+    for (int i = 0; i < 20; ++i)
+      EXPECT_DIST_ERROR(sim::compute(1e6), Errc::invalid_argument,
+                        "rank 0: its virtual clock ends after 2000000 s");
+  });
+  EXPECT_EQ(report.virtual_time_s, 2e6);
+}
+
+TEST(VirtualTime, CannotBeSleptAway) {
+  const auto report = alone([] {
+    sleep(std::chrono::seconds(1));
+    sleep(std::chrono::nanoseconds::min());
+    EXPECT_DIST_ERROR(sleep(std::chrono::nanoseconds::max()), Errc::invalid_argument, "virtual clock ends");
+    EXPECT_DIST_ERROR(sleep(std::chrono::hours(24 * 30)), Errc::invalid_argument, "virtual clock ends");
+  });
+  EXPECT_EQ(report.virtual_time_s, 1);
+}
+
+TEST(VirtualTime, OfHugeDataIsBounded) {
+  constexpr auto huge = std::size_t{1} << 62;
+  const auto slow = R"({"intra": {"latency_us": 1, "bandwidth_gb_s": 1e-6}, "reduce_gb_s": 1e-6})";
+  alone(
+      [] {
+        sim::compute(1);
+        EXPECT_DIST_ERROR(Tasking::current()->reduced(nullptr, nullptr, huge), Errc::invalid_argument,
+                          "virtual clock ends");
+      },
+      slow);
+  const sim::Cost cost{.ps_per_byte = 1e9};
+  EXPECT_EQ(cost.hold(huge), sim::end_of_time);
+  const sim::Slowdowns slowdowns({.slow_links = {{0, 1, 1e6}}}, 2);
+  EXPECT_EQ(slowdowns.hold(cost, huge, 0, 1), sim::end_of_time);
 }
 
 }  // namespace
