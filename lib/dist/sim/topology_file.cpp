@@ -25,6 +25,8 @@ class Reader {
       root_ = Json::parse(text);
     } catch (const Json::parse_error& error) {
       fail(Errc::invalid_argument, "{}:{}: this is no JSON: {}", where_, line_at(error.byte), error.what());
+    } catch (const Json::exception& error) {  // 1e400
+      fail(Errc::invalid_argument, "{}: {}", where_, error.what());
     }
     if (!root_.is_object()) refuse("", "", "a topology is an object: {\"intra\": ..., ...}");
   }
@@ -117,6 +119,10 @@ Topology parse_topology(std::string_view text, const std::string& where, const s
   topology.max_ranks = in.count("max_ranks");
   topology.gpus_per_node = in.count("gpus_per_node");
   topology.nics_per_node = in.count("nics_per_node");
+  if (topology.nics_per_node > topology.gpus_per_node)
+    in.refuse("", "nics_per_node",
+              fmt::format("is {}; a GPU has one card at most, and gpus_per_node is {}",
+                          topology.nics_per_node, topology.gpus_per_node));
   topology.switch_radix = in.count("switch_radix");
   if (topology.switch_radix == 1) in.refuse("", "switch_radix", "is 1; a switch has two ports at least");
   if (topology.switch_radix > 0 && topology.gpus_per_node == 0)

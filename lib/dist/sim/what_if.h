@@ -28,7 +28,8 @@ struct SlowLink {
 // The rank vanishes at that virtual time, if it has not ended by then: it does nothing any more, and what has
 // not arrived by then never will. As when a process dies on a real host, every pending and later operation of
 // a group that contains it ends with Error{peer_failed} naming it. What its stack holds is destroyed at the
-// end of the simulation.
+// end of the simulation, by an exception out of the call that it waits in: a destructor that waits then ends
+// the process (std::terminate), unless it is noexcept(false).
 struct Loss {
   int rank = 0;
   double at_s = 0;

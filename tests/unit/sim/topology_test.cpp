@@ -66,6 +66,16 @@ TEST(Topologies, AFileOfOnesOwn) {
   EXPECT_EQ(mine.node_of(1000), 0);
 }
 
+TEST(Topologies, NumbersBeyondAnyAreRefused) {
+  expect_error(Errc::invalid_argument, {"mine.json", "1e400"},
+               [] { sim::parse_topology(R"({"overhead_us": 1e400})", "mine.json", "mine"); });
+  const auto cards =
+      R"({"gpus_per_node": 2, "nics_per_node": 3, "intra": {"latency_us": 1, "bandwidth_gb_s": 1},
+                         "inter": {"latency_us": 1, "bandwidth_gb_s": 1}})";
+  expect_error(Errc::invalid_argument, {"mine.json:1: nics_per_node is 3"},
+               [&] { sim::parse_topology(cards, "mine.json", "mine"); });
+}
+
 struct Bad {
   std::string text;
   std::vector<std::string> words;
