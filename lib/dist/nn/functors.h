@@ -40,20 +40,23 @@ struct SgdUpdate {
 template <class T>
 struct AdamUpdate {
   T beta1, beta2, eps, decay;
-  T size, root;  // lr / (1 - beta1^t), sqrt(1 - beta2^t)
+  T rest1, rest2;  // 1 - beta, rounded once: the difference of rounded numbers has few right digits
+  T size, root;    // lr / (1 - beta1^t), sqrt(1 - beta2^t)
 
   explicit AdamUpdate(const AdamStep& step)
       : beta1(static_cast<T>(step.beta1)),
         beta2(static_cast<T>(step.beta2)),
         eps(static_cast<T>(step.eps)),
         decay(static_cast<T>(step.weight_decay)),
+        rest1(static_cast<T>(1 - step.beta1)),
+        rest2(static_cast<T>(1 - step.beta2)),
         size(static_cast<T>(step.lr / step.correction1)),
         root(static_cast<T>(std::sqrt(step.correction2))) {}
 
   DIST_HD void operator()(T& x, T grad, T& m, T& v) const {
     const T g = grad + decay * x;
-    m = beta1 * m + (T(1) - beta1) * g;
-    v = beta2 * v + (T(1) - beta2) * g * g;
+    m = beta1 * m + rest1 * g;
+    v = beta2 * v + rest2 * g * g;
     x -= size * m / (std::sqrt(v) / root + eps);
   }
 };

@@ -1,11 +1,26 @@
 #include "dist/nn/optimizer.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/core/shape.h"
 
 namespace dist::nn {
+
+namespace {
+
+bool alike(const Tensor& a, const Tensor& b) {
+  return a.is_defined() && a.dtype() == b.dtype() && a.device() == b.device() && a.shape() == b.shape();
+}
+
+std::string described(const Tensor& t) {
+  if (!t.is_defined()) return "undefined";
+  return fmt::format("{} {} on {}", to_string(t.shape()), name(t.dtype()), t.device().str());
+}
+
+}  // namespace
 
 Optimizer::Optimizer(std::string name, std::vector<Parameter*> parameters, double lr)
     : name_(std::move(name)), parameters_(std::move(parameters)) {
@@ -23,8 +38,42 @@ void Optimizer::check_option(bool good, std::string_view option, double value) c
   if (!good) fail(Errc::invalid_argument, "{}: {} = {} is out of range", name_, option, value);
 }
 
+// What has another dtype, shape or device is memory of another size: a step would write beyond it.
+void Optimizer::check_parameters() const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor &value = parameters_[i]->value, &grad = parameters_[i]->grad;
+    if (!value.is_defined() || (value.dtype() != DType::f32 && value.dtype() != DType::f64))
+      fail(Errc::invalid_argument,
+           "{}: parameter {} is {}, f32 or f64 is needed: train in one of them, and convert the model "
+           "afterwards",
+           name_, i, described(value));
+    if (!alike(grad, value))
+      fail(Errc::invalid_argument,
+           "{}: the gradient of parameter {} is {}, the parameter {}: run forward and backward again after a "
+           "change of the model",
+           name_, i, described(grad), described(value));
+  }
+}
+
+// Of parameter 3: "3.momentum_buffer". Others ("step") belong to none.
+void Optimizer::check_state() const {
+  for (const auto& [key, tensor] : state_) {
+    std::size_t i = 0;
+    const char* const end = key.data() + key.size();
+    if (std::from_chars(key.data(), end, i).ec != std::errc() || i >= parameters_.size()) continue;
+    const Tensor& value = parameters_[i]->value;
+    if (!alike(tensor, value))
+      fail(
+          Errc::invalid_argument,
+          "{}: its \"{}\" is {}, parameter {} is {} by now: make a new optimizer after a change of the model",
+          name_, key, described(tensor), i, described(value));
+  }
+}
+
 void Optimizer::step() {
+  check_parameters();
   if (state_.empty()) state_ = initial_state();
+  check_state();
   step_on(state_);
 }
 

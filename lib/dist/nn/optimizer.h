@@ -17,6 +17,9 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // Changes every parameter by its gradient, in place. Gradients stay: zero_grad() is for that.
+  // Error{invalid_argument} names a parameter that is neither f32 nor f64, or whose gradient or remembered
+  // state is of another dtype, shape or device than itself (the model was converted); then nothing has
+  // changed.
   void step();
   void zero_grad();
 
@@ -42,6 +45,9 @@ class Optimizer {
   const std::vector<Parameter*>& parameters() const { return parameters_; }
 
  private:
+  void check_parameters() const;
+  void check_state() const;
+
   std::string name_;
   std::vector<Parameter*> parameters_;
   double lr_ = 0;

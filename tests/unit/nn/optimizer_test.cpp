@@ -103,6 +103,38 @@ TEST(Optimizer, RefusesOptionsOutOfRange) {
   EXPECT_DIST_ERROR(sgd.set_lr(std::nan("")), Errc::invalid_argument, "lr = nan");
 }
 
+// Each would write beyond its memory.
+TEST(Optimizer, RefusesParametersOfAnotherKindThanItsMemory) {
+  Parameter x;
+  x.initialize(ones({3}, DType::bf16));
+  EXPECT_DIST_ERROR(SGD({&x}).step(), Errc::invalid_argument,
+                    "SGD: parameter 0 is [3] bf16 on cpu, f32 or f64");
+  EXPECT_DIST_ERROR(Adam({&x}).step(), Errc::invalid_argument, "Adam: parameter 0 is [3] bf16");
+  x.initialize(ones({3}));
+  x.grad = ones({3}, DType::f64);
+  EXPECT_DIST_ERROR(SGD({&x}).step(), Errc::invalid_argument,
+                    "the gradient of parameter 0 is [3] f64 on cpu");
+  x.initialize(ones({3}));
+  SGD sgd({&x}, {.momentum = 0.5});
+  sgd.step();
+  x.initialize(ones({3}, DType::f64));
+  EXPECT_DIST_ERROR(sgd.step(), Errc::invalid_argument,
+                    "SGD: its \"0.momentum_buffer\" is [3] f32 on cpu, parameter 0 is [3] f64");
+  EXPECT_EQ(x.value.to_vector<int>(), (std::vector<int>{1, 1, 1}));
+}
+
+// The first step is lr whatever the betas are, in f32 too.
+TEST(Adam, RoundsWhatIsLeftOfOneOnce) {
+  for (const double beta2 : {0.999, 0.999999, 0.99999999}) {
+    Parameter x;
+    x.initialize(zeros({1}));
+    Adam adam({&x}, {.lr = 1, .betas = {0.9, beta2}, .eps = 0});
+    x.grad.fill_(1);
+    adam.step();
+    EXPECT_NEAR(x.value.item<double>(), -1, 1e-6) << beta2;
+  }
+}
+
 TEST(Optimizer, ZeroesGradientsInPlace) {
   Parameter x;
   x.initialize(ones({2}));
