@@ -57,6 +57,9 @@ class Tasking {
   // tensor that outlives the Tasking frees it by std::free.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void deallocate(void* memory, std::size_t bytes) noexcept = 0;
+  // A place for what a thread has in a thread_local variable, of the running fiber; empty at first. Null
+  // where what runs is a thread.
+  virtual std::shared_ptr<void>* local() { return nullptr; }
 
   static Tasking* current();                           // of this thread; null: the operating system
   static Tasking* exchange_current(Tasking* tasking);  // returns the one before

@@ -1,6 +1,7 @@
 #include "dist/data/data_loader.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -22,7 +23,8 @@ LoaderOptions checked(LoaderOptions options) {
 }
 
 std::int64_t count_batches(std::int64_t samples, const LoaderOptions& options) {
-  return (samples + (options.drop_last ? 0 : options.batch_size - 1)) / options.batch_size;
+  const bool is_one_short = samples % options.batch_size != 0 && !options.drop_last;
+  return samples / options.batch_size + (is_one_short ? 1 : 0);
 }
 
 // What makes a batch of samples.
@@ -67,9 +69,12 @@ Generator<Batch> open_map(const Dataset& dataset, std::vector<std::int64_t> orde
 Generator<Batch> open_iterable(const IterableDataset& dataset, Shard rank, const LoaderOptions& options,
                                const Stack& stack) {
   const int workers = std::max(1, options.workers);
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t ahead =
+      options.prefetch > most / options.batch_size ? most : options.prefetch * options.batch_size;
   std::vector<SampleStream> parts;
   for (int worker = 0; worker < workers; ++worker) parts.push_back(dataset.open(rank.split(worker, workers)));
-  return [stack, next = run(std::move(parts), options, options.prefetch * options.batch_size),
+  return [stack, next = run(std::move(parts), options, ahead),
           size = static_cast<std::size_t>(options.batch_size),
           drop_last = options.drop_last]() -> std::optional<Batch> {
     std::vector<Sample> samples;

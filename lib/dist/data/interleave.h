@@ -37,6 +37,9 @@ class Interleaved {
     } catch (const std::system_error& error) {
       join();
       fail(Errc::resource, "no thread for a loader's worker: {}; take fewer workers", error.what());
+    } catch (...) {  // a simulator has limits of its own
+      join();
+      throw;
     }
   }
   Interleaved(const Interleaved&) = delete;

@@ -33,8 +33,8 @@ Tensor Conv2d::forward(const Tensor& input) {
         fmt::format("[batch, {}, height, width] of pictures that are no smaller than the kernel,", in_));
   Plan plan{{input.shape(), out_, windows_}, input.dtype(), input.device()};
   if (!convolution_ || plan != plan_) {
+    convolution_ = ops_for(input.device()).make_convolution(plan.shape, plan.dtype);  // may fail
     plan_ = std::move(plan);
-    convolution_ = ops_for(input.device()).make_convolution(plan_.shape, plan_.dtype);
   }
   Tensor out = convolution_->forward(input, weight_.value, bias_.value);
   input_.keep(input);

@@ -1,20 +1,34 @@
 #include "dist/nn/random.h"
 
+#include <memory>
 #include <random>
 #include <utility>
+
+#include "dist/core/tasking.h"
 
 namespace dist::nn {
 
 namespace {
 
 // torch seeds its generator with the lower half of a seed; the number is what it begins with.
-thread_local std::mt19937 generator(static_cast<std::uint32_t>(67280421310721));
+constexpr auto first_seed = static_cast<std::uint32_t>(67280421310721);
+
+// Of this thread, or of this virtual rank, which shares its thread with others.
+std::mt19937& own_generator() {
+  thread_local std::mt19937 of_thread(first_seed);
+  Tasking* const tasking = Tasking::current();
+  std::shared_ptr<void>* const local = tasking ? tasking->local() : nullptr;
+  if (!local) return of_thread;
+  if (!*local) *local = std::make_shared<std::mt19937>(first_seed);
+  return *static_cast<std::mt19937*>(local->get());
+}
 
 }  // namespace
 
-void manual_seed(std::uint64_t seed) { generator.seed(static_cast<std::uint32_t>(seed)); }
+void manual_seed(std::uint64_t seed) { own_generator().seed(static_cast<std::uint32_t>(seed)); }
 
 Tensor uniform(Shape shape, double bound) {
+  std::mt19937& generator = own_generator();
   Tensor t = empty(std::move(shape), DType::f32, cpu);
   const auto from = static_cast<float>(-bound), to = static_cast<float>(bound);
   for (float& element : t.data<float>()) {

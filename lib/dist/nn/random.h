@@ -8,7 +8,7 @@
 
 namespace dist::nn {
 
-// Of this thread; without it, threads all begin alike.
+// Of this thread, or of this simulated rank; without it, all of them begin alike.
 void manual_seed(std::uint64_t seed);
 
 // As torch.empty(shape).uniform_(-bound, bound): f32, on the CPU.

@@ -8,8 +8,10 @@ Work start_average(Tensor& t, const GradBucket& bucket) {
 }
 
 std::function<void()> compressed(const GradBucket& bucket, DType dtype) {
-  Tensor small = bucket.gradients.to(dtype);
-  Work work = start_average(small, bucket);
+  // Divided first: the sum of what fits need not fit.
+  Tensor small = (bucket.gradients * (1.0 / bucket.group.size())).to(dtype);
+  Work work =
+      all_reduce(small, ReduceOp::sum, {.group = bucket.group, .async_op = true, .where = bucket.where});
   return [work, small, gradients = bucket.gradients]() mutable {
     work.wait();
     gradients.copy_(small);

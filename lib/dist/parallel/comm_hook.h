@@ -26,7 +26,8 @@ using CommHook = std::function<std::function<void()>(const GradBucket& bucket)>;
 // One all_reduce with ReduceOp::avg, in place. What DistributedDataParallel does unless told otherwise.
 std::function<void()> all_reduce_hook(const GradBucket& bucket);
 // Half of the bytes: gradients travel as f16 (10 bits of mantissa, largest 65,504) or bf16 (7 bits, range of
-// f32), and are summed in f32.
+// f32). Divided by the number of ranks first, as far as their average fits so do the sums on the way; each of
+// these sums is rounded to the small type again.
 std::function<void()> fp16_compress_hook(const GradBucket& bucket);
 std::function<void()> bf16_compress_hook(const GradBucket& bucket);
 

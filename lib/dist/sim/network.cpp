@@ -148,14 +148,14 @@ Network::Held Network::transmit(int src, int dst, std::uint64_t bytes, Time read
   const Cost& cost = from.node == to.node ? inside_ : between_;
   const Time hold = slow_ ? slow_->hold(cost, bytes, src, dst) : cost.hold(bytes);
   if (from.node == to.node) {
-    const Time end = start + hold;
+    const Time end = later(start, hold);
     from.send_free = to.recv_free = end;
     return {start, end};
   }
   Time* const out = from.nic < 0 ? nullptr : &nic_out_free_[static_cast<std::size_t>(from.nic)];
   Time* const in = to.nic < 0 ? nullptr : &nic_in_free_[static_cast<std::size_t>(to.nic)];
   if (out) start = std::max({start, *out, *in});
-  const Time end = start + hold;
+  const Time end = later(start, hold);
   from.send_free = to.recv_free = end;
   if (out) {
     *out = *in = end;

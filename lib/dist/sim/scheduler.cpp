@@ -303,6 +303,7 @@ void Scheduler::start(std::function<void()> fn) {
   workers_of_[static_cast<std::size_t>(task.rank)].push_back(&task);
   task.clock = running_->clock;
   task.rank_context = current_rank().context;
+  task.local = nullptr;
   task.main = std::move(fn);
   task.context = context::make_fcontext(task.stack.top(0), task.stack.usable(0), &Scheduler::enter);
   marks_.has_stack(task.mark, task.stack.bottom(0), task.stack.usable(0));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include <boost/context/detail/fcontext.hpp>
 
@@ -41,6 +42,7 @@ struct alignas(64) Task {
   const WaitReason* reason = nullptr;  // null: none was given
   int mark = 0;
   std::function<void()> main;
+  std::shared_ptr<void> local;
 
   bool is_blocked() const { return waiting_for != no_request || list != nullptr; }
 };

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/data/data_loader.h"
+#include "dist/data/digits.h"
 #include "dist/dist.h"
 
 #include "support/forked_ranks.h"
@@ -128,6 +130,23 @@ TEST(Remote, AnErrorOfOneIsHeardByAll) {
   });
   ASSERT_EQ(report.failures.size(), 3u);
   EXPECT_EQ(report.failures[0].what, "rank 1: the disk is full");
+}
+
+TEST(Remote, ALoaderOfTooManyWorkersIsRefused) {
+  const auto report = simulate_forked(ranks(2), [](int) {
+    const data::Digits digits(1000);
+    std::string said;
+    try {
+      const data::DataLoader loader(digits, {.batch_size = 1, .workers = 300});
+      loader.begin();
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    require(!said.empty(), "300 workers were taken");
+    init_process_group();
+    barrier();
+  });
+  EXPECT_TRUE(report.ok()) << report.text();
 }
 
 // Links within a node and between nodes differ: a process knows who shares its node.

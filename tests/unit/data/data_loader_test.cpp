@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -30,6 +31,18 @@ TEST(DataLoader, MakesBatchesInOrder) {
   const DataLoader dropping(numbers, {.batch_size = 2, .drop_last = true});
   EXPECT_EQ(dropping.size(), 2);
   EXPECT_EQ(targets_of(dropping), (Targets{{0, 1}, {2, 3}}));
+}
+
+TEST(DataLoader, OneBatchMayHoldMoreThanThereIs) {
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  const Numbers numbers(3);
+  const DataLoader loader(numbers, {.batch_size = most, .workers = 1});
+  EXPECT_EQ(loader.size(), 1);
+  EXPECT_EQ(targets_of(loader), (Targets{{0, 1, 2}}));
+  EXPECT_EQ(DataLoader(numbers, {.batch_size = most, .drop_last = true}).size(), 0);
+  const NumberStream stream(3);
+  EXPECT_EQ(targets_of(DataLoader(stream, {}, {.batch_size = most, .workers = 1, .prefetch = 4})),
+            (Targets{{0, 1, 2}}));
 }
 
 TEST(DataLoader, BatchesHaveWhatTheirSamplesHave) {

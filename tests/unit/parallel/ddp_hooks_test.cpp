@@ -38,6 +38,17 @@ TEST(DdpHooks, CompressionLosesTheBitsItSays) {
   });
 }
 
+TEST(DdpHooks, TheSumOfWhatFitsNeedNotFit) {
+  for (const int ranks : {2, 3, 8}) {
+    run_ranks(ranks, [](int) {
+      Row model({5, 1000});
+      DistributedDataParallel ddp(model, {.hook = fp16_compress_hook});
+      step(ddp, 20'000);  // parameter i of the row has (i + 1) times that
+      EXPECT_NEAR(only_value(model[1].grad), 40'000, 64) << "two bits of f16";
+    });
+  }
+}
+
 TEST(DdpHooks, AHookMayHaveNothingLeftToDo) {
   run_ranks(2, [](int rank) {
     Row model({4});
