@@ -13,7 +13,7 @@ export LC_ALL=C
 # the instruction set's) are left open.
 comparable() {
   sed -E '/one way|fitted:|loss .* accuracy/ s/-?[0-9][-.0-9e]*/#/g
-          s/(pid|waited) [0-9]+/\1 #/; s/weights [0-9a-f]{8}/weights #/; s/ +/ /g' | awk NF | sort
+          s/(pid|waited) +[0-9]+/\1 #/; s/weights [0-9a-f]{8}/weights #/; s/ +/ /g' | awk NF | sort
 }
 
 block() { # PAGE: the block after the sentence
