@@ -134,11 +134,14 @@ class Engine final : private LinkEvents {
   void on_hang_up(Link& link);
   void on_obituary(int peer, const std::string& how);
   void report_failure(int peer, const std::string& how);
+  void settle_reports();
+  void see_off(int peer);
+  void mourn(int peer, const std::string& how);
+  void take_in_all();
   void note_departure(int peer);
   Trouble report_left(const Transfer& t);
   void pass_on_departures();
   void tell_others(int peer, const std::string& how);
-  void fail_peer(int peer, const std::string& how);
   void fail_op(Op& op, const Trouble& trouble);
   Trouble trouble_of(const Op& op) const;
   void forget_link(Link& link);
@@ -159,6 +162,7 @@ class Engine final : private LinkEvents {
   bool look_before_sleep();
   bool look_at_memory();
   void look_around(Lock& lock);
+  bool take_in(std::span<const Poller::Event> events);
   bool handle(std::span<const Poller::Event> events);
   void wake_sleeper();
   void note_activity();
@@ -181,11 +185,12 @@ class Engine final : private LinkEvents {
   std::vector<const std::function<bool()>*> watched_;  // memory that threads of this rank wait for
   std::deque<std::uint64_t> copies_;  // transfers whose data is to be copied from the sender's memory
 
-  std::vector<PeerState> peers_;  // by rank
-  std::vector<int> failures_;     // in the order they were noticed
-  std::vector<int> departures_;   // in order; who left, by itself or by another rank's word
-  std::size_t passed_on_ = 0;     // departures that the others have been told of
-  std::string aborted_;           // why every operation fails from now on
+  std::vector<PeerState> peers_;                      // by rank
+  std::vector<int> failures_;                         // in the order they were noticed
+  std::vector<std::pair<int, std::string>> reports_;  // who went, and how it failed, to be settled
+  std::vector<int> departures_;  // in order; who left, by itself or by another rank's word
+  std::size_t passed_on_ = 0;    // departures that the others have been told of
+  std::string aborted_;          // why every operation fails from now on
   bool left_ = false;
 
   Baton baton_;

@@ -56,22 +56,12 @@ void Engine::fail_op(Op& op, const Trouble& trouble) {
   });
 }
 
-void Engine::fail_peer(int peer, const std::string& how) {
-  PeerState& state = peers_[static_cast<std::size_t>(peer)];
-  if (state.kind != PeerState::Kind::present) return;
-  state = {PeerState::Kind::failed, how};
-  failures_.push_back(peer);
-  log(LogLevel::info, "rank {} {}", peer, how);
-  for (Op* op = ops_.first(); op; op = op->next)
-    if (op->has_member(peer)) fail_op(*op, failed_trouble(rank(), *op, peer, state, departures_));
-  note_activity();
+void Engine::on_goodbye(int peer, const std::string& reason) {
+  reports_.push_back({peer, reason.empty() ? "" : "gave up: " + reason});
 }
 
-void Engine::on_goodbye(int peer, const std::string& reason) {
-  PeerState& state = peers_[static_cast<std::size_t>(peer)];
-  if (state.kind != PeerState::Kind::present) return;
-  if (!reason.empty()) return report_failure(peer, "gave up: " + reason);
-  state.kind = PeerState::Kind::left;
+void Engine::see_off(int peer) {
+  peers_[static_cast<std::size_t>(peer)].kind = PeerState::Kind::left;
   note_departure(peer);
   // Everything it ever sent has been taken in: what still needs it will never be.
   bool is_missed = false;
@@ -97,13 +87,42 @@ void Engine::on_hang_up(Link& link) {
   report_failure(peer, "died (its connection closed without a goodbye)");
 }
 
+void Engine::report_failure(int peer, const std::string& how) { reports_.push_back({peer, how}); }
+
+// Of somebody who goes, in order or not, one hears among other messages, and ends what needs that rank. First
+// everything is taken in that was sent before: what needed no more than that has ended well.
+void Engine::settle_reports() {
+  if (reports_.empty()) return;
+  take_in_all();
+  for (const auto& [peer, how] : std::exchange(reports_, {})) {
+    if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) continue;
+    how.empty() ? see_off(peer) : mourn(peer, how);
+  }
+}
+
 // Everybody passes the news on before failing by it: whoever then sees this rank go has heard from it, on the
 // same connection, where the failure began.
-void Engine::report_failure(int peer, const std::string& how) {
-  if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
+void Engine::mourn(int peer, const std::string& how) {
   pass_on_departures();
-  fail_peer(peer, how);
+  PeerState& state = peers_[static_cast<std::size_t>(peer)];
+  state = {PeerState::Kind::failed, how};
+  failures_.push_back(peer);
+  log(LogLevel::info, "rank {} {}", peer, how);
+  for (Op* op = ops_.first(); op; op = op->next)
+    if (op->has_member(peer)) fail_op(*op, failed_trouble(rank(), *op, peer, state, departures_));
+  note_activity();
   tell_others(peer, how);
+}
+
+// A bounded part of what never ends.
+void Engine::take_in_all() {
+  constexpr int turns = 64;
+  for (std::size_t i = 0; i < rings_.size(); ++i)
+    for (int turn = 0; turn < turns && rings_[i]->poll(); ++turn) {
+    }
+  Poller::Events events;
+  for (int turn = 0; sockets_ > 0 && turn < turns && take_in(poller_.wait(events, 0)); ++turn) {
+  }
 }
 
 void Engine::on_obituary(int peer, const std::string& how) {

@@ -55,12 +55,19 @@ bool Engine::poll_links() {
   for (std::size_t i = 0; i < rings_.size(); ++i) moved |= rings_[i]->poll();
   if (sockets_ > 0 && (rings_.empty() || ++ticks_ % looks_per_kernel_call == 0)) {
     Poller::Events events;
-    moved |= handle(poller_.wait(events, 0));
+    moved |= take_in(poller_.wait(events, 0));
   }
+  settle_reports();
   return moved;
 }
 
 bool Engine::handle(std::span<const Poller::Event> events) {
+  const bool moved = take_in(events);
+  settle_reports();
+  return moved;
+}
+
+bool Engine::take_in(std::span<const Poller::Event> events) {
   bool moved = false;
   for (const auto [peer] : events) {
     if (peer == Poller::doorbell) {
@@ -122,6 +129,7 @@ void Engine::look_for_silence() {
     forget_link(*link);
     report_failure(peer, "does not answer any more: its machine, or the network between, is down");
   }
+  settle_reports();
 }
 
 bool Engine::look_before_sleep() {
@@ -132,6 +140,7 @@ bool Engine::look_before_sleep() {
     if (link->has_hung_up()) departed.push_back(link);
   }
   for (Link* link : departed) on_hang_up(*link);
+  settle_reports();
   return stay_awake || !departed.empty();
 }
 

@@ -262,6 +262,38 @@ TEST_P(Departure, a_reason_reaches_everybody) {
   });
 }
 
+// Whichever link is read first.
+TEST_P(Departure, what_others_sent_before_a_rank_gave_up_has_come) {
+  for (int leaver : {1, 2, 3}) {
+    std::latch posted(1), left(1), read(1);
+    run_world(GetParam(), [&](Rank& me) {
+      auto net = me.open(among({0, 1, 2, 3}));
+      Message message(8, Memory::arena);
+      const std::vector<int> senders{leaver % 3 + 1, (leaver + 1) % 3 + 1};
+      if (me.rank() == 0) {
+        std::vector<Request> receives;
+        for (int from : senders) receives.push_back(net->irecv(message.view(), from));
+        posted.count_down();
+        left.wait();
+        for (auto& receive : receives) EXPECT_NO_THROW(receive.wait());
+        expect_error(error_of([&] { net->irecv(message.view(), leaver).wait(); }), Errc::peer_failed,
+                     {"rank " + std::to_string(leaver) + " gave up: it has seen enough"});
+        read.count_down();
+        return;
+      }
+      posted.wait();
+      if (me.rank() == leaver) {
+        for (int from : senders) net->irecv(message.view(), from).wait();
+        me.endpoint().close("it has seen enough");
+        left.count_down();
+        return;
+      }
+      for (int to : {0, leaver}) net->isend(message.view(), to).wait();
+      read.wait();
+    });
+  }
+}
+
 TEST_P(Departure, abort_ends_this_rank_s_operations_only) {
   std::latch rank_0_is_done(1);
   run_world(GetParam(), [&](Rank& me) {
