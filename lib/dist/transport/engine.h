@@ -126,7 +126,7 @@ class Engine final : private LinkEvents {
   void on_share(int peer, const Frame& frame);
   void on_ack(const Frame& frame);
   void on_refuse(int peer, const Frame& frame);
-  void on_given_up(Transfer* t);
+  void on_given_up(std::uint64_t id, bool is_send);
   void on_withdrawn(int peer, const Frame& frame);
 
   // Who is still there (engine_peers.cpp).
@@ -185,12 +185,12 @@ class Engine final : private LinkEvents {
   std::vector<const std::function<bool()>*> watched_;  // memory that threads of this rank wait for
   std::deque<std::uint64_t> copies_;  // transfers whose data is to be copied from the sender's memory
 
-  std::vector<PeerState> peers_;                      // by rank
-  std::vector<int> failures_;                         // in the order they were noticed
-  std::vector<std::pair<int, std::string>> reports_;  // who went, and how it failed, to be settled
-  std::vector<int> departures_;  // in order; who left, by itself or by another rank's word
-  std::size_t passed_on_ = 0;    // departures that the others have been told of
-  std::string aborted_;          // why every operation fails from now on
+  std::vector<PeerState> peers_;                // by rank
+  std::vector<int> failures_;                   // in the order they were noticed
+  std::vector<std::function<void()>> reports_;  // of who went and what was given up, in the order they came
+  std::vector<int> departures_;                 // in order; who left, by itself or by another rank's word
+  std::size_t passed_on_ = 0;                   // departures that the others have been told of
+  std::string aborted_;                         // why every operation fails from now on
   bool left_ = false;
 
   Baton baton_;

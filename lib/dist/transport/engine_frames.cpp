@@ -19,8 +19,8 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
     case FrameKind::share: return on_share(peer, frame);
     case FrameKind::ack: return on_ack(frame);
     case FrameKind::refuse: return on_refuse(peer, frame);
-    case FrameKind::cancel: return on_given_up(find(frame.other(), false));
-    case FrameKind::drop: return on_given_up(find(frame.id, true));
+    case FrameKind::cancel: return on_given_up(frame.other(), false);
+    case FrameKind::drop: return on_given_up(frame.id, true);
     case FrameKind::withdraw: return on_withdrawn(peer, frame);
     case FrameKind::goodbye: return on_goodbye(peer, text());
     case FrameKind::obituary:
@@ -84,17 +84,21 @@ void Engine::on_refuse(int peer, const Frame& frame) {
       frame.bytes, describe_opcode(frame.opcode));
 }
 
-void Engine::on_given_up(Transfer* t) {
-  if (!t) return;
-  if (t->is_send) links_[static_cast<std::size_t>(t->peer)]->forget(t->id);
-  settle(*t, cancelled_trouble(rank(), *t));
+void Engine::on_given_up(std::uint64_t id, bool is_send) {
+  reports_.push_back([this, id, is_send] {
+    Transfer* t = find(id, is_send);
+    if (!t) return;
+    if (is_send) links_[static_cast<std::size_t>(t->peer)]->forget(id);
+    settle(*t, cancelled_trouble(rank(), *t));
+  });
+  wake_sleeper();  // who settles it: a rank hears what it sends to itself at once, by any thread
 }
 
 void Engine::on_withdrawn(int peer, const Frame& frame) {
   matching_.withdraw(key_of(frame), peer, frame.id);
   transfers_.for_each([&](Transfer& t) {
     const bool met = t.stage == Transfer::Stage::copying && !t.being_copied;
-    if (!t.is_send && met && t.peer == peer && t.theirs == frame.id) on_given_up(&t);
+    if (!t.is_send && met && t.peer == peer && t.theirs == frame.id) on_given_up(t.id, false);
   });
 }
 

@@ -57,11 +57,14 @@ void Engine::fail_op(Op& op, const Trouble& trouble) {
 }
 
 void Engine::on_goodbye(int peer, const std::string& reason) {
-  reports_.push_back({peer, reason.empty() ? "" : "gave up: " + reason});
+  if (!reason.empty()) return report_failure(peer, "gave up: " + reason);
+  reports_.push_back([this, peer] { see_off(peer); });
 }
 
 void Engine::see_off(int peer) {
-  peers_[static_cast<std::size_t>(peer)].kind = PeerState::Kind::left;
+  PeerState& state = peers_[static_cast<std::size_t>(peer)];
+  if (state.kind != PeerState::Kind::present) return;
+  state.kind = PeerState::Kind::left;
   note_departure(peer);
   // Everything it ever sent has been taken in: what still needs it will never be.
   bool is_missed = false;
@@ -87,24 +90,25 @@ void Engine::on_hang_up(Link& link) {
   report_failure(peer, "died (its connection closed without a goodbye)");
 }
 
-void Engine::report_failure(int peer, const std::string& how) { reports_.push_back({peer, how}); }
+void Engine::report_failure(int peer, const std::string& how) {
+  reports_.push_back([this, peer, how] { mourn(peer, how); });
+}
 
-// Of somebody who goes, in order or not, one hears among other messages, and ends what needs that rank. First
-// everything is taken in that was sent before: what needed no more than that has ended well.
+// That somebody goes, in order or not, or gives up a transfer, one hears among other messages, and it ends
+// what needs that rank. First everything is taken in that was sent before: what needed no more than that has
+// ended well. Then the reports in their order: what was given up because of a death fails by that death.
 void Engine::settle_reports() {
   if (reports_.empty()) return;
   take_in_all();
-  for (const auto& [peer, how] : std::exchange(reports_, {})) {
-    if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) continue;
-    how.empty() ? see_off(peer) : mourn(peer, how);
-  }
+  for (const auto& act : std::exchange(reports_, {})) act();
 }
 
 // Everybody passes the news on before failing by it: whoever then sees this rank go has heard from it, on the
 // same connection, where the failure began.
 void Engine::mourn(int peer, const std::string& how) {
-  pass_on_departures();
   PeerState& state = peers_[static_cast<std::size_t>(peer)];
+  if (state.kind != PeerState::Kind::present) return;
+  pass_on_departures();
   state = {PeerState::Kind::failed, how};
   failures_.push_back(peer);
   log(LogLevel::info, "rank {} {}", peer, how);

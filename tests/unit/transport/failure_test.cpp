@@ -294,6 +294,37 @@ TEST_P(Departure, what_others_sent_before_a_rank_gave_up_has_come) {
   }
 }
 
+// Rank 2 gives up its send because rank 3 has; rank 1 reads of both at once.
+TEST_P(Departure, what_was_given_up_because_of_a_rank_fails_by_that_rank) {
+  std::latch posted(1), sent(1), withdrawn(1), read(1);
+  run_world(GetParam(), [&](Rank& me) {
+    auto net = me.open(among({0, 1, 2, 3}));
+    Message message(200'000, Memory::arena);
+    if (me.rank() == 1) {
+      auto receive = net->irecv(message.view(), 2);
+      posted.count_down();
+      withdrawn.wait();
+      expect_error(error_of([&] { receive.wait(); }), Errc::peer_failed,
+                   {"rank 3 gave up: it has seen enough"});
+      read.count_down();
+    } else if (me.rank() == 2) {
+      posted.wait();
+      {
+        auto send = net->isend(message.view(), 1);
+        sent.count_down();
+        expect_error(error_of([&] { net->irecv(message.view(), 3).wait(); }), Errc::peer_failed, {"rank 3"});
+      }
+      withdrawn.count_down();
+      read.wait();
+    } else if (me.rank() == 3) {
+      sent.wait();
+      me.endpoint().close("it has seen enough");
+    } else {
+      read.wait();
+    }
+  });
+}
+
 TEST_P(Departure, abort_ends_this_rank_s_operations_only) {
   std::latch rank_0_is_done(1);
   run_world(GetParam(), [&](Rank& me) {
