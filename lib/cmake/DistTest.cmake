@@ -1,6 +1,7 @@
 # dist_add_test(NAME unit.core SOURCES a_test.cpp ... [LABELS unit] [LIBRARIES ...] [TIMEOUT seconds])
 # One GoogleTest program, linked with the one main of tests/support; each TEST is a CTest test of its own
 # when DISCOVER is given, otherwise the whole program is one. `tests_<label>` builds all programs with a label.
+# COST: who may take longest begins first, so that no long test runs alone at the end.
 function(dist_add_test)
   cmake_parse_arguments(T "DISCOVER" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES;ARGS" ${ARGN})
   string(REPLACE "." "_" target ${T_NAME})
@@ -19,7 +20,7 @@ function(dist_add_test)
   if(T_DISCOVER)
     include(GoogleTest)
     gtest_discover_tests(${target} TEST_PREFIX "${T_NAME}." TEST_LIST ${target}_cases DISCOVERY_TIMEOUT 60
-                         PROPERTIES TIMEOUT ${T_TIMEOUT})
+                         PROPERTIES TIMEOUT ${T_TIMEOUT} COST ${T_TIMEOUT})
     # gtest_discover_tests takes no list as a property: several labels are set where CTest reads the discovered cases.
     set(labels ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
     file(WRITE ${labels} "if(${target}_cases)
@@ -29,7 +30,7 @@ endif()
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
   else()
     add_test(NAME ${T_NAME} COMMAND ${target} ${T_ARGS})
-    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
+    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT} COST ${T_TIMEOUT})
   endif()
 endfunction()
 
