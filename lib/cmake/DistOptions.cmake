@@ -53,10 +53,8 @@ endfunction()
 find_program(DIST_CCACHE ccache)
 if(DIST_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   # Build trees of one checkout share what they compile alike, and precompiled headers do not keep it from doing so.
-  # DEPEND: what a result depends on is read from the compiler's list. Otherwise ccache preprocesses, by the
-  # precompiled header of the build before where there is one, and can take an old header's result for a new one's.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1
-                                  CCACHE_SLOPPINESS=pch_defines,time_macros ${DIST_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+                                  ${DIST_CCACHE})
 endif()
 
 # Linked privately by every target of ours.
