@@ -1,18 +1,25 @@
-// Serves the decks on this machine alone, and builds and shows them anew when a source changes: serve.mjs [PORT]
+// Serves decks on this machine alone, and builds and shows them anew when a source changes: serve.mjs [PORT [NAME...]].
+// Of named ones, the first is what opens; otherwise the table of all.
 import {readFileSync, watch} from 'node:fs';
 import {createServer} from 'node:http';
 import path from 'node:path';
 import {buildDecks, giveUp} from './build.mjs';
 import {output, slides} from './paths.mjs';
 
-const port = Number(process.argv[2] ?? 8123);
+const port = Number(process.argv[2] ?? 8123), names = process.argv.slice(3);
+let home = 'index.html';
 const reload = '<script>new EventSource("/changes").onmessage = () => location.reload();</script>';
 /** @type {Set<import('node:http').ServerResponse>} */
 const watching = new Set();
 
+async function build() {
+  const [first] = await buildDecks(names);
+  if (first && names.length > 0) home = first.page;
+}
+
 async function rebuild() {
   try {
-    await buildDecks();
+    await build();
     for (const response of watching) response.write('data: changed\n\n');
   } catch (error) {
     console.error(`slides: ${error instanceof Error ? error.message : error}`);
@@ -27,7 +34,7 @@ const server = createServer((request, response) => {
     request.on('close', () => watching.delete(response));
     return;
   }
-  const name = pathname === '/' ? 'index.html' : pathname.slice(1);
+  const name = pathname === '/' ? home : pathname.slice(1);
   if (!/^[\w.-]+\.html$/.test(name)) return void response.writeHead(404).end('there is no such page');
   try {
     response.writeHead(200, {'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store'});
@@ -37,7 +44,7 @@ const server = createServer((request, response) => {
   }
 });
 
-await buildDecks().catch(giveUp);
+await build().catch(giveUp);
 let waiting = /** @type {NodeJS.Timeout | undefined} */ (undefined);
 watch(slides, {recursive: true}, (_, file) => {
   if (!file || file.includes('node_modules')) return;

@@ -1,6 +1,9 @@
 // Every deck as it is shown: offline, nothing said to the console, every slide in its frame, every player with its trace.
 import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {createServer} from 'node:net';
 import path from 'node:path';
 import {before, describe, test} from 'node:test';
 import {fileURLToPath, pathToFileURL} from 'node:url';
@@ -99,6 +102,22 @@ describe('decks', () => {
     await page.keyboard.press('ArrowRight');
     await page.waitForURL(/#\/3$/);
     await close();
+  });
+
+  test('a deck that is asked for is what opens', async () => {
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const {port} = free.address();
+    await new Promise(closed => free.close(closed));
+    const server = spawn(process.env.DISTLAB_PROGRAM, ['slides', '--port', `${port}`, '05'], {detached: true, stdio: ['ignore', 'pipe', 'inherit']});
+    try {
+      const [said] = await once(server.stdout, 'data');
+      assert.equal(`${said}`, `http://localhost:${port} has the slides; Ctrl-C ends this\n`);
+      assert.match(await (await fetch(`http://127.0.0.1:${port}/`)).text(), /<title>05 · /);
+      assert.match(await (await fetch(`http://127.0.0.1:${port}/06_scatter_gather.html`)).text(), /<title>06 · /); // built before
+    } finally {
+      process.kill(-server.pid);
+    }
   });
 
   for (const colorScheme of ['light', 'dark']) {

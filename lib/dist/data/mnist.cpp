@@ -17,10 +17,7 @@ struct Part {
 };
 
 Part read(const fs::path& folder, std::string_view name, int axes) {
-  const fs::path file = find_mnist_file(folder, name);
-  if (file.empty())
-    fail(Errc::resource, "there is no {} in {}, nor {}.gz: `./distlab data mnist` says where to get it", name,
-         folder.string(), name);
+  const fs::path file = mnist_file(folder, name);
   return {parse_idx(read_maybe_gzip(file), axes, file.string()), file.string()};
 }
 
@@ -33,6 +30,14 @@ fs::path find_mnist_file(const fs::path& folder, std::string_view name) {
     if (fs::is_regular_file(file, ignored)) return file;
   }
   return {};
+}
+
+fs::path mnist_file(const fs::path& folder, std::string_view name) {
+  fs::path file = find_mnist_file(folder, name);
+  if (file.empty())
+    fail(Errc::resource, "there is no {} in {}, nor {}.gz: `./distlab data mnist` says where to get it", name,
+         folder.string(), name);
+  return file;
 }
 
 Images load_mnist(const fs::path& folder, Split split) {

@@ -35,6 +35,9 @@ inline constexpr std::array mnist_files{
 // Where the file is in the folder, by its name or with .gz; empty when it is not there.
 std::filesystem::path find_mnist_file(const std::filesystem::path& folder, std::string_view name);
 
+// The same; Error{resource} naming the file when it is not there, and who says where to get it.
+std::filesystem::path mnist_file(const std::filesystem::path& folder, std::string_view name);
+
 // 28 x 28 pixels, labels 0 to 9. Error{resource} naming a file that is not there; Error{invalid_argument}
 // naming a file that is not what it should be: another format, cut, images of another size, more or fewer
 // labels than images, a label above 9.

@@ -60,10 +60,10 @@ int show_slides(const SlidesOptions& options) {
   std::vector<std::string> argv{"node"};
   if (options.pdf || options.build) {
     argv.push_back(slides / "builder" / (options.pdf ? "pdf.mjs" : "build.mjs"));
-    argv.insert(argv.end(), options.decks.begin(), options.decks.end());
   } else {
     argv.insert(argv.end(), {slides / "builder/serve.mjs", fmt::to_string(options.port)});
   }
+  argv.insert(argv.end(), options.decks.begin(), options.decks.end());
   return run_in_foreground(argv) == 0 ? exit_ok : exit_failed;
 }
 

@@ -1,12 +1,16 @@
 // distlab train: a ConvNet learns digits, on several ranks.
 #include <algorithm>
+#include <cstdio>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "dist/dist.h"
 #include "dist/group/environment.h"
 
 #include "distlab/commands.h"
 #include "distlab/train/check_options.h"
+#include "distlab/train/datasets.h"
 #include "distlab/train/scheme.h"
 #include "distlab/train/trainer.h"
 #include "distlab/wrong_usage.h"
@@ -32,8 +36,11 @@ void train_on_this_rank(const TrainOptions& options) {
 int train(const TrainOptions& options) {
   try {
     check(options);
+    expect_files(options);
   } catch (const dist::Error& error) {
-    return wrong_usage(error);
+    if (error.code() != dist::Errc::resource) return wrong_usage(error);
+    fmt::print(stderr, "distlab: {}\n", error.what());
+    return exit_missing;
   }
   TrainOptions complete = options;
   complete.ranks = workers_for(options);

@@ -302,7 +302,7 @@ void write_like_mnist(const fs::path& folder, const std::string& name, int count
 
 TEST_F(Train, LearnsFromTheFilesOfMnist) {
   const auto missing = run(small({"--data", "mnist", "--dir", folder_}));
-  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_EQ(missing.exit_code, 3);
   EXPECT_TRUE(contains(missing.output, "`./distlab data mnist` says where to get it")) << missing.output;
   write_like_mnist(folder_, "train", 1200, 1);
   write_like_mnist(folder_, "t10k", 100, 2);

@@ -27,11 +27,20 @@ Samples mnist(const std::filesystem::path& folder, data::Split split, std::int64
   return {std::move(images), wanted > 0 ? wanted : size};
 }
 
+std::filesystem::path folder_of(const TrainOptions& options) {
+  return options.folder.empty() ? mnist_folder() : options.folder;
+}
+
 }  // namespace
+
+void expect_files(const TrainOptions& options) {
+  if (options.data != "mnist") return;
+  for (const auto& file : data::mnist_files) data::mnist_file(folder_of(options), file.name);
+}
 
 Datasets load_datasets(const TrainOptions& options) {
   if (options.data == "mnist") {
-    const auto folder = options.folder.empty() ? mnist_folder() : options.folder;
+    const auto folder = folder_of(options);
     return {.train = mnist(folder, data::Split::train, options.samples, "--samples"),
             .test = mnist(folder, data::Split::test, options.test_samples, "--test-samples")};
   }

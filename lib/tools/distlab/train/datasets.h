@@ -18,6 +18,9 @@ struct Datasets {
   Samples train, test;
 };
 
+// Before any rank is there. Error{resource} naming a file of MNIST that is needed and not there.
+void expect_files(const TrainOptions& options);
+
 // Error{resource} naming a file of MNIST that is not there, Error{invalid_argument} for more samples than
 // there are.
 Datasets load_datasets(const TrainOptions& options);
