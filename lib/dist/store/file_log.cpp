@@ -27,7 +27,7 @@ std::uint32_t checksum(ConstBytes bytes) {
   return hash;
 }
 
-// What is locked: bytes far behind the file's end. Who writes or reads holds `content`, every open log
+// What is locked: bytes far behind the file's end. Who writes or reads holds `content`, who is present
 // `presence`.
 enum class Region : off_t { content = off_t{1} << 60, presence };
 
@@ -69,9 +69,11 @@ FileLog::Lock FileLog::lock_shared(Deadline deadline) const { return Lock(*this,
 
 FileLog::Lock FileLog::lock_exclusive(Deadline deadline) const { return Lock(*this, F_WRLCK, deadline); }
 
+void FileLog::be_present() const noexcept { try_lock(fd_.get(), F_RDLCK, Region::presence); }
+
 bool FileLog::is_alone() const noexcept {
   const bool alone = try_lock(fd_.get(), F_WRLCK, Region::presence);
-  try_lock(fd_.get(), F_RDLCK, Region::presence);
+  if (alone) be_present();  // a writer's lock would keep others from being so
   return alone;
 }
 
@@ -98,7 +100,6 @@ bool FileLog::adopt() {
          "store file://{}: this file is no distlab store; choose another path, or remove it", path_);
   }
   if (found.size() < header.size()) write_at(0, expected);  // new, or its maker was killed
-  try_lock(fd_.get(), F_RDLCK, Region::presence);
   read_to_ = header.size();
   return true;
 }

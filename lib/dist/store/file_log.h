@@ -41,7 +41,8 @@ class FileLog {
   // Under the exclusive lock, with everything read. Error{resource} when the disk is full: then nothing is
   // added.
   void append(ConstBytes payload);
-  // Under the exclusive lock: whether no other FileLog, in any process that lives, has this file open.
+  void be_present() const noexcept;  // others are not alone while this log lives
+  // Under the exclusive lock: whether no other FileLog, in any process that lives, is present.
   bool is_alone() const noexcept;
   void clear();             // under the exclusive lock: as new
   void remove() noexcept;   // under the exclusive lock

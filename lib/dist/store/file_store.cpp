@@ -27,6 +27,7 @@ enum class Change : std::uint8_t { set, remove, enter, leave };
 class FileStore final : public Store {
  public:
   FileStore(const std::string& path, int expected_users) : log_(path), expected_users_(expected_users) {
+    if (expected_users_ == 0) log_.be_present();
     while (expected_users_ > 0 && !enter()) log_ = FileLog(path);  // the last user was just removing it
   }
   ~FileStore() override {
@@ -169,7 +170,9 @@ class FileStore final : public Store {
     const auto lock = log_.lock_exclusive(Deadline::after(lock_patience));
     if (log_.is_removed()) return false;
     read_news();
+    // Present only now, under the lock: two that open at once would each take the other for a survivor.
     if (entered_ > left_ && log_.is_alone()) begin_anew();
+    log_.be_present();
     append(Change::enter, "", {});
     return true;
   }

@@ -1,5 +1,6 @@
 #include "dist/store/file_store.h"
 
+#include <barrier>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -191,6 +192,22 @@ TEST_F(FileStoreTest, WhatAKilledJobLeftBehindIsBegunAnew) {
   store.reset();
   other.reset();
   EXPECT_FALSE(exists());
+}
+
+TEST_F(FileStoreTest, TwoThatOpenItInTheSameMomentBeginItAnew) {
+  kill_a_user(path, 2, "a");
+  std::filesystem::rename(path, path + ".left");
+  for (int round = 0; round < 500; ++round) {
+    std::filesystem::copy_file(path + ".left", path);
+    std::barrier both(2);
+    const auto open = [&] { return both.arrive_and_wait(), make_file_store(path, 2); };
+    std::shared_ptr<Store> store, other;
+    std::thread thread([&] { other = open(); });
+    store = open();
+    thread.join();
+    ASSERT_EQ(store->num_keys() + other->num_keys(), 0) << "round " << round;
+  }
+  std::filesystem::remove(path + ".left");
 }
 
 TEST_F(FileStoreTest, TheLastSurvivorRemovesTheFile) {
