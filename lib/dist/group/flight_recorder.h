@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "dist/core/biased_lock.h"
 #include "dist/core/call_site.h"
 #include "dist/core/spin_lock.h"
 #include "dist/core/ticks.h"
@@ -121,7 +122,7 @@ class FlightRecorder {
   Entry* end_locked(std::uint64_t id, RecordState state);  // null: not in the ring any more
 
   const TickClock clock_;
-  mutable SpinLock lock_;  // of all below
+  mutable BiasedLock<SpinLock> lock_;  // of all below
   std::vector<Entry> ring_;
   Entry* last_ = nullptr;  // the newest
   std::uint64_t next_id_ = 1;

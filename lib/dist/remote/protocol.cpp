@@ -11,7 +11,7 @@ constexpr auto last_op = ReduceOp::Kind::premul_sum;
 constexpr std::size_t longest_name = 255;  // of a file or an operation; it is kept
 constexpr auto last_code = check::Code::wrong_device;
 
-void put(wire::Writer& to, const std::vector<TensorView>& views) {
+void put_views(wire::Writer& to, const std::vector<TensorView>& views) {
   to.put(static_cast<std::uint32_t>(views.size()));
   for (const TensorView& view : views) {
     to.put(reinterpret_cast<std::uintptr_t>(view.data)).put(view.count);
@@ -187,8 +187,8 @@ void put(wire::Writer& to, const trace::Call& call) {
   to.put(call.event.group).put(call.event.sequence).put(call.event.bytes);
   to.put(std::string_view(call.event.name)).put(std::string_view(call.event.algorithm));
   put(to, call.event.where);
-  put(to, call.inputs);
-  put(to, call.outputs);
+  put_views(to, call.inputs);
+  put_views(to, call.outputs);
 }
 
 trace::Call get_call(wire::Reader& from) {

@@ -9,11 +9,14 @@
 #include <mutex>
 #include <thread>
 
+#include "dist/core/biased_lock.h"
 #include "dist/core/deadline.h"
 
 namespace dist::net {
 
-using Lock = std::unique_lock<std::mutex>;
+// A rank is mostly one thread, and takes it for every message.
+using RankMutex = BiasedLock<std::mutex>;
+using Lock = std::unique_lock<RankMutex>;
 
 class Baton {
  public:
@@ -96,8 +99,8 @@ class Baton {
     Lock& held;
   };
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  RankMutex mutex_;
+  std::condition_variable_any changed_;
   std::atomic<int> contenders_{0};  // threads that want the lock now
   bool is_taken_ = false;
   int waiting_ = 0;

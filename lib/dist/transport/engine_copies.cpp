@@ -59,7 +59,7 @@ void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
   link.send({.kind = FrameKind::share, .id = t.theirs, .address = target});
   const SharedCopy work(link.mailroom()->claim(t.claim), t.data, t.source, t.bytes);
   lock.unlock();
-  work.run();
+  work.run(SharedCopy::Begin::front);
   const bool is_done = work.await_others();
   lock.lock();
   if (is_done) return;
@@ -91,7 +91,7 @@ void Engine::assist(Lock& lock, Transfer& t) {
   const SharedCopy work(config_.mailroom->claim(t.claim), t.target, t.data, t.bytes);
   t.being_copied = true;
   lock.unlock();
-  work.run();
+  work.run(SharedCopy::Begin::back);
   lock.lock();
   t.being_copied = false;
   const bool was_read = t.stage == Transfer::Stage::done && !t.trouble;

@@ -29,7 +29,7 @@ bool Engine::send_quickly(const TensorView& data, int peer, const MessageTerms& 
   Transfer& t = transfers_.make(nobody_, true, peer, data.data, data.bytes());
   t.wants_ack = terms.mode == SendMode::rendezvous;
   Frame frame = eager_frame(t, terms.channel, terms.mode);
-  if (t.wants_ack) ring->ask_for_word(frame);
+  if (t.wants_ack) ring->ask_for_stamp(frame);
   if (!ring->send_now(frame, t.data)) {
     ring->ask_no_more(t.id);
     transfers_.release(t);
@@ -37,7 +37,7 @@ bool Engine::send_quickly(const TensorView& data, int peer, const MessageTerms& 
   }
   t.stage = Transfer::Stage::offered;
   bool is_done = !t.wants_ack;
-  if (frame.has(flag_by_word))
+  if (frame.has(flag_by_stamp))
     for (int i = 0; i < quick_looks && !is_done; ++i) is_done = ring->is_answered(t.id);
   if (is_done)
     transfers_.release(t);
@@ -52,10 +52,11 @@ bool Engine::receive_quickly(const TensorView& data, int peer, const MessageTerm
   RingLink* const ring = quick_way(peer);
   if (!ring || matching_.is_open(key)) return false;
   for (int i = 0; i < quick_looks; ++i) {
+    ring->fetch_payload(data.bytes());
     if (!ring->has_frame()) continue;
     const Frame& message = ring->frame();
     if (message.kind != FrameKind::eager || key_of(message) != key) return false;
-    if (!fits(message, channel, data.bytes())) return false;
+    if (!fits(message, channel, data.bytes()) || ring->has_answer()) return false;
     if (message.payload > 0) std::memcpy(data.data, ring->payload(), message.payload);
     ring->acknowledge(message);
     ring->take();

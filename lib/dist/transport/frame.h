@@ -8,7 +8,7 @@ namespace dist::net {
 
 enum class FrameKind : std::uint8_t {
   eager = 1,  // a message with its payload; flag wants_ack: tell the sender when it was matched, flag
-              // by_word: in the word `answer` of the ring to it (ring.h)
+              // by_stamp: in the next slot of the ring to it (ring.h)
   offer,   // a large message: its description. flag direct: the receiver reads it at `address` under `claim`
   accept,  // to an offer that is not direct: send it to the receive `other`
   data,    // a piece of an accepted message, for the receive `other`
@@ -28,7 +28,11 @@ inline constexpr std::uint8_t flag_point_to_point = 1;
 inline constexpr std::uint8_t flag_wants_ack = 2;
 inline constexpr std::uint8_t flag_direct = 4;
 inline constexpr std::uint8_t flag_withdrawn = 8;  // of a parked offer
-inline constexpr std::uint8_t flag_by_word = 16;
+inline constexpr std::uint8_t flag_by_stamp = 16;
+inline constexpr std::uint8_t flag_odd = 32;  // ... which is asked for the first, third, ... time
+// Of whatever frame is written over an answer: it was there, to the message that was asked with this
+// flag_odd.
+inline constexpr std::uint8_t flag_answers = 64, flag_answers_odd = 128;
 
 // Small payloads travel in the header itself, in place of `address` and `claim`.
 inline constexpr std::uint32_t inline_payload = 16;  // bytes
@@ -36,7 +40,6 @@ inline constexpr std::uint32_t inline_payload = 16;  // bytes
 struct Frame {
   FrameKind kind{};
   std::uint8_t flags = 0;
-  std::uint16_t answer = 0;
   std::uint32_t context = 0;
   std::uint32_t opcode = 0;
   std::uint32_t payload = 0;  // bytes that follow

@@ -1,8 +1,10 @@
 // Cache lines that this core writes next and others have read: taking them away from the others takes as long
-// as a message does, so it is asked for before they are written, while something else is done.
+// as a message does, so it is asked for before they are written, while something else is done. And lines that
+// it reads next.
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace dist::net {
 
@@ -17,6 +19,12 @@ inline void own_ahead([[maybe_unused]] std::byte* written_next, [[maybe_unused]]
 template <class T>
 void own_ahead(T& written_next) {
   own_ahead(reinterpret_cast<std::byte*>(&written_next), sizeof(T));
+}
+
+// Lines that others write and this core reads next: fetched while it waits for the one that says so.
+inline void fetch_ahead(std::span<const std::byte> read_next) {
+  constexpr std::size_t line = 64;
+  for (std::size_t at = 0; at < read_next.size(); at += line) __builtin_prefetch(read_next.data() + at);
 }
 
 }  // namespace dist::net

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "dist/core/round_up.h"
 #include "dist/transport/own_ahead.h"
@@ -20,6 +21,9 @@ std::uint64_t start_of(std::uint64_t position, std::uint32_t bytes, std::uint32_
   const std::uint64_t offset = position % capacity;
   return offset + bytes > capacity ? position + capacity - offset : position;
 }
+
+// No frame has so high a number, and no answer is to a message of the id 0.
+constexpr std::uint64_t answer_stamp(std::uint64_t id) { return std::uint64_t{1} << 63 | id; }
 
 RingControl* control_at(std::byte* memory) { return reinterpret_cast<RingControl*>(memory); }
 RingSlot* slots_at(std::byte* memory) { return reinterpret_cast<RingSlot*>(memory + sizeof(RingControl)); }
@@ -50,8 +54,13 @@ RingWriter::RingWriter(std::byte* memory, RingShape shape)
       shape_(shape),
       payload_end_(shape.slots) {}
 
-bool RingWriter::has_room(std::uint64_t payload_end) {
+bool RingWriter::has_room(std::uint64_t payload_end) const {
   return written_ - consumed_ < shape_.slots && payload_end - payload_freed_ <= shape_.payload_bytes;
+}
+
+void RingWriter::see_what_was_consumed() {
+  consumed_ = control_->consumed.load();
+  if (consumed_ > 0) payload_freed_ = payload_end_[(consumed_ - 1) & (shape_.slots - 1)];
 }
 
 bool RingWriter::put(const Frame& frame, const std::byte* payload, bool fenced) {
@@ -60,13 +69,13 @@ bool RingWriter::put(const Frame& frame, const std::byte* payload, bool fenced) 
       outside == 0 ? payload_written_ : start_of(payload_written_, outside, shape_.payload_bytes);
   if (!has_room(start + outside)) {
     control_->wants_space.store(1);
-    consumed_ = control_->consumed.load();
-    if (consumed_ > 0) payload_freed_ = payload_end_[(consumed_ - 1) & (shape_.slots - 1)];
+    see_what_was_consumed();
     if (!has_room(start + outside)) return false;
     control_->wants_space.store(0);
   }
   RingSlot& slot = slots_[written_ & (shape_.slots - 1)];
   slot.frame = frame;
+  slot.frame.flags |= std::exchange(answered_, std::uint8_t{0});
   if (outside > 0)
     std::memcpy(payload_ + start % shape_.payload_bytes, payload, outside);
   else if (frame.payload > 0)
@@ -75,13 +84,18 @@ bool RingWriter::put(const Frame& frame, const std::byte* payload, bool fenced) 
   payload_end_[written_ & (shape_.slots - 1)] = payload_written_;
   post(slot.stamp, ++written_, fenced);
   own_ahead(slots_[written_ & (shape_.slots - 1)]);
+  if (outside > 0)
+    own_ahead(payload_ + start_of(payload_written_, outside, shape_.payload_bytes) % shape_.payload_bytes,
+              std::min<std::size_t>(outside, most_fetched_along));  // most likely
   return true;
 }
 
-void RingWriter::answer(std::uint16_t word, std::uint64_t id, bool fenced) {
-  const auto index = word % RingControl::answer_count;
-  post(control_->answers[index].id, id, fenced);
-  own_ahead(control_->answers[(index + 1) % RingControl::answer_count]);
+bool RingWriter::answer(const Frame& message, bool fenced) {
+  if (!has_room(payload_written_)) see_what_was_consumed();
+  if (!has_room(payload_written_)) return false;
+  answered_ = message.has(flag_odd) ? flag_answers | flag_answers_odd : flag_answers;
+  post(slots_[written_ & (shape_.slots - 1)].stamp, answer_stamp(message.id), fenced);
+  return true;
 }
 
 RingReader::RingReader(std::byte* memory, RingShape shape)
@@ -90,8 +104,20 @@ RingReader::RingReader(std::byte* memory, RingShape shape)
       payload_(payload_at(memory, shape)),
       shape_(shape) {}
 
+bool RingReader::has_answer(std::uint64_t id, bool is_odd) const {
+  const std::uint64_t stamp = slot().stamp.load();
+  if (stamp != read_ + 1) return stamp == answer_stamp(id);
+  return frame().has(flag_answers) && frame().has(flag_answers_odd) == is_odd;
+}
+
 std::uint64_t RingReader::payload_start(std::uint32_t bytes) const {
   return start_of(payload_read_, bytes, shape_.payload_bytes);
+}
+
+void RingReader::fetch_payload(std::size_t bytes) const {
+  const auto size = static_cast<std::uint32_t>(bytes);
+  if (bytes > inline_payload && bytes <= most_fetched_along)
+    fetch_ahead({payload_ + payload_start(size) % shape_.payload_bytes, bytes});
 }
 
 const std::byte* RingReader::payload() const {

@@ -2,7 +2,9 @@
 // headers, and a byte ring for payloads. The memory lies in the reader's mailroom and starts out zeroed.
 //
 // A slot's stamp is the number of its frame, so a reader that waits touches one cache line only, the very
-// line the frame arrives in. Stamps (unless the reader fences them), `consumed` and `wants_space` are
+// line the frame arrives in. Before there is a frame, the stamp may be an answer to a message of the reader:
+// who has sent one and waits for the answer, then for a frame, waits for one cache line to come, not for two.
+// Stamps (unless the reader fences them), `consumed` and `wants_space` are
 // sequentially consistent: each side can set its own flag ("I sleep", "I want space"), look once more, and
 // know that the other side sees the flag otherwise.
 #pragma once
@@ -30,13 +32,6 @@ RingShape ring_shape(int peers);
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> consumed;     // frames, written by the reader
   alignas(64) std::atomic<std::uint32_t> wants_space;  // written by the writer
-  // The writer's answers to single messages of the reader: in turn, so that the writer has the next word's
-  // cache line before it needs it.
-  struct alignas(64) Answer {
-    std::atomic<std::uint64_t> id;
-  };
-  static constexpr std::uint16_t answer_count = 8;
-  Answer answers[answer_count];
 };
 
 struct alignas(64) RingSlot {
@@ -51,12 +46,13 @@ class RingWriter {
   // False when there is no room; the reader then rings when it has made some. `fenced`: as of post()
   // (sleep_fence.h).
   bool put(const Frame& frame, const std::byte* payload, bool fenced = false);
-  // The message `id` of the reader was matched; it looks at that word.
-  void answer(std::uint16_t word, std::uint64_t id, bool fenced);
+  // Says that this message of the reader, which asked for it, was matched. False when there is no room.
+  bool answer(const Frame& message, bool fenced);
   const RingShape& shape() const { return shape_; }
 
  private:
-  bool has_room(std::uint64_t payload_end);
+  bool has_room(std::uint64_t payload_end) const;
+  void see_what_was_consumed();
   RingControl* control_;
   RingSlot* slots_;
   std::byte* payload_;
@@ -64,15 +60,18 @@ class RingWriter {
   std::uint64_t written_ = 0, consumed_ = 0;               // frames
   std::uint64_t payload_written_ = 0, payload_freed_ = 0;  // bytes, padding included
   std::vector<std::uint64_t> payload_end_;                 // of each slot's frame
+  std::uint8_t answered_ = 0;                              // flags of the answer in the next slot
 };
 
 class RingReader {
  public:
   RingReader(std::byte* memory, RingShape shape);
   bool has_frame() const { return slot().stamp.load() == read_ + 1; }
-  bool has_answer(std::uint16_t word, std::uint64_t id) const {
-    return control_->answers[word].id.load() == id;  // after this rank says that it sleeps, as has_frame()
-  }
+  // Whether an answer to this message of the reader lies where the next frame will, or was there before it.
+  // After this rank says that it sleeps, as has_frame().
+  bool has_answer(std::uint64_t id, bool is_odd) const;
+  // Where the next payload will most likely begin: fetches it while has_frame() is awaited.
+  void fetch_payload(std::size_t bytes) const;
   // Valid until pop(), which has_frame() must have allowed.
   const Frame& frame() const { return slot().frame; }
   const std::byte* payload() const;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <span>
 #include <thread>
 
 #include "dist/transport/engine.h"
+#include "dist/transport/own_ahead.h"
 #include "dist/transport/spin.h"
+#include "dist/transport/tuning.h"
 
 namespace dist {
 
@@ -19,6 +22,17 @@ namespace {
 constexpr int quick_looks = 200;
 constexpr int looks_a_burst = 64;  // between two questions to the clock
 constexpr int yields = 50;
+
+// Of who only reads: the others may be so many rounds ahead, and a notice takes longer to come than a round.
+constexpr std::uint64_t rounds_read_ahead = 3;
+
+// Of the data in a round's notice, what is to be fetched along with its first line, not after it.
+std::span<const std::byte> beyond_first_line(net::SharedArea& area, std::uint64_t round, std::size_t bytes) {
+  constexpr std::size_t first_line = 64 - offsetof(Notice, data);
+  if (bytes <= first_line || bytes > net::most_fetched_along) return {};
+  if (bytes > net::in_line_bytes) return {area.room(round), bytes};
+  return {area.notice(round).data + first_line, bytes - first_line};
+}
 
 }  // namespace
 
@@ -105,16 +119,15 @@ Round::~Round() {
   }
 }
 
-// Data that goes on in the notice's second line is fetched along with the first, not after it.
 Notice& Round::notice_of(int rank, std::size_t read_up_to) {
-  constexpr std::size_t first_line = 64 - offsetof(Notice, data);
-  const bool in_both_lines = read_up_to > first_line && read_up_to <= net::in_line_bytes;
   const std::uint64_t round = peers_.round_;
-  Notice& notice = peers_.peer(rank).area->notice(round);
+  net::SharedArea& area = *peers_.peer(rank).area;
+  Notice& notice = area.notice(round);
   auto& seen = peers_.seen_[static_cast<std::size_t>(rank)];
   if (seen != round) {
+    const std::span<const std::byte> more = beyond_first_line(area, round, read_up_to);
     const auto is_there = [&] {
-      if (in_both_lines) __builtin_prefetch(notice.data + first_line);
+      net::fetch_ahead(more);
       return notice.round.load(std::memory_order_acquire) == round;
     };
     wait_until(is_there, rank);
@@ -140,7 +153,7 @@ bool Round::any_in_windows() {
 TensorView Round::of(int rank, std::int64_t count, int part) {
   const std::size_t bytes = static_cast<std::size_t>(count) * size_of(dtype_);
   Notice& notice = notice_of(rank, static_cast<std::size_t>(part + 1) * bytes);
-  if (attends_) __builtin_prefetch(&peers_.peer(rank).area->notice(peers_.round_ + 1));
+  if (attends_) __builtin_prefetch(&peers_.peer(rank).area->notice(peers_.round_ + rounds_read_ahead));
   const net::PartPlace place = place_of(rank, notice, part);
   const auto at = reinterpret_cast<std::byte*>(place.at);
   const TensorView view{at, count, dtype_, cpu};

@@ -1,4 +1,6 @@
-// SharedCopy: one large message that both sides copy, block by block, whoever is free.
+// SharedCopy: one large message that both sides copy, block by block, whoever is free. One begins in front
+// and one at the back: so each comes to the same memory with every message of a buffer, and maps few pages of
+// the other's, each of which the kernel must map when it is first touched.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +15,18 @@ namespace dist::net {
 
 class SharedCopy {
  public:
+  enum class Begin { front, back };
   SharedCopy(Claim& claim, std::byte* to, const std::byte* from, std::size_t bytes)
       : claim_(claim), to_(to), from_(from), bytes_(bytes), block_(block_of(bytes)) {}
 
   // Copies until every block is taken.
-  void run() const {
+  void run(Begin at) const {
+    const std::size_t blocks = (bytes_ + block_ - 1) / block_;
     for (;;) {
-      const std::size_t begin = claim_.taken.fetch_add(1) * block_;
-      if (begin >= bytes_) return;
+      const std::uint64_t taken = claim_.taken.fetch_add(at == Begin::front ? 1 : one_from_back);
+      const std::size_t in_front = taken % one_from_back, at_back = taken / one_from_back;
+      if (in_front + at_back >= blocks) return;
+      const std::size_t begin = (at == Begin::front ? in_front : blocks - 1 - at_back) * block_;
       copy_bytes(to_ + begin, from_ + begin, std::min(block_, bytes_ - begin), bytes_);
       claim_.copied.fetch_add(1);
     }
@@ -37,6 +43,7 @@ class SharedCopy {
   }
 
  private:
+  static constexpr std::uint64_t one_from_back = std::uint64_t{1} << 32;  // of Claim::taken
   // So that the two end at about the same time; large enough for a processor to read ahead.
   static std::size_t block_of(std::size_t bytes) {
     constexpr std::size_t least = 16 * 1024, most = 1024 * 1024;

@@ -33,27 +33,27 @@ bool RingLink::send_now(const Frame& frame, const std::byte* payload) {
 }
 
 void RingLink::acknowledge(const Frame& message) {
-  if (!message.has(flag_by_word)) return Link::acknowledge(message);
-  out_.answer(message.answer, message.id, rooms_.theirs->is_fenced());
+  if (!message.has(flag_by_stamp) || is_shut() || !out_.answer(message, rooms_.theirs->is_fenced()))
+    return Link::acknowledge(message);
   rooms_.theirs->wake();
 }
 
-void RingLink::ask_for_word(Frame& message) {
-  if (asked_ != 0) return;
-  std::uint16_t next = word_;
-  do next = static_cast<std::uint16_t>((next + 1) % RingControl::answer_count);
-  while (is_occupied(next) && next != word_);
-  if (is_occupied(next)) return;
-  given_up_[next] = 0;
+void RingLink::ask_for_stamp(Frame& message) {
+  if (asked_ != 0 || !asks_) return;
   asked_ = message.id;
-  word_ = next;
-  message.flags |= flag_by_word;
-  message.answer = word_;
+  is_odd_ = !is_odd_;
+  message.flags |= is_odd_ ? flag_by_stamp | flag_odd : flag_by_stamp;
+}
+
+void RingLink::ask_no_more(std::uint64_t id) {
+  if (asked_ != id) return;
+  is_odd_ = !is_odd_;
+  asked_ = 0;
 }
 
 void RingLink::give_up_on(std::uint64_t id) {
   if (asked_ != id) return;
-  given_up_[word_] = id;
+  asks_ = false;
   asked_ = 0;
 }
 
@@ -67,15 +67,22 @@ void RingLink::take() {
   if (in_.pop()) rooms_.theirs->wake();
 }
 
+bool RingLink::take_answer() {
+  if (!has_answer()) return false;
+  events_.on_frame(peer_, {.kind = FrameKind::ack, .id = std::exchange(asked_, 0)}, nullptr);
+  return true;
+}
+
 bool RingLink::poll() {
-  const bool has_word = has_answer();
-  if (has_word) events_.on_frame(peer_, {.kind = FrameKind::ack, .id = std::exchange(asked_, 0)}, nullptr);
   if (!in_.has_frame()) {
     if (in_.publish_if_wanted()) rooms_.theirs->wake();
-    return has_word;
+    return take_answer();
   }
   for (int i = 0; i < frames_a_turn && in_.has_frame(); ++i) {
+    take_answer();  // what this frame was written over
     const Frame& frame = in_.frame();
+    // There was no room for a stamp, or the message did not fit its receive.
+    if (frame.id == asked_ && (frame.kind == FrameKind::ack || frame.kind == FrameKind::refuse)) asked_ = 0;
     if (frame.kind == FrameKind::data) {
       if (std::byte* to = events_.data_target(frame.other(), frame.payload))
         std::memcpy(to, in_.payload(), frame.payload);
@@ -85,6 +92,7 @@ bool RingLink::poll() {
     }
     take();
   }
+  take_answer();
   return true;
 }
 

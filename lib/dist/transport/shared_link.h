@@ -1,7 +1,6 @@
 // Links over shared memory: to another process of this host, or to another thread of this process.
 #pragma once
 
-#include <array>
 #include <memory>
 
 #include "dist/core/handles.h"
@@ -27,12 +26,14 @@ class RingLink : public Link {
   void acknowledge(const Frame& message) override;
   // Past the queue, for messages that meet at once. False: it must wait.
   bool send_now(const Frame& frame, const std::byte* payload);
-  // Asks the peer to answer this message by a word, if it owes no such answer: then is_answered() tells.
-  void ask_for_word(Frame& message);
+  // Asks the peer to answer this message by a stamp, if it owes no such answer: then is_answered() tells.
+  void ask_for_stamp(Frame& message);
   bool is_answered(std::uint64_t id);
-  void ask_no_more(std::uint64_t id) { asked_ = asked_ == id ? 0 : asked_; }  // it was not sent
-  void give_up_on(std::uint64_t id);  // it was sent: its answer may still come, at any time
+  void ask_no_more(std::uint64_t id);  // it was not sent
+  void give_up_on(std::uint64_t id);   // it was sent: its answer may still come, at any time
+  bool has_answer() const { return asked_ != 0 && in_.has_answer(asked_, is_odd_); }
   bool has_frame() const { return in_.has_frame(); }
+  void fetch_payload(std::size_t bytes) const { in_.fetch_payload(bytes); }
   // The next one, until take().
   const Frame& frame() const { return in_.frame(); }
   const std::byte* payload() const { return in_.payload(); }
@@ -47,16 +48,12 @@ class RingLink : public Link {
 
  private:
   bool put(const Frame& frame, const std::byte* payload);
-  bool has_answer() const { return asked_ != 0 && in_.has_answer(word_, asked_); }
-  bool is_occupied(std::uint16_t word) const {
-    return given_up_[word] != 0 && !in_.has_answer(word, given_up_[word]);
-  }
+  bool take_answer();
   RingReader in_;
   RingWriter out_;
-  std::uint64_t asked_ = 0;  // the message that the peer answers by a word; 0: none
-  std::uint16_t word_ = 0;
-  std::array<std::uint64_t, RingControl::answer_count>
-      given_up_{};  // by word: whose answer still occupies it
+  std::uint64_t asked_ = 0;  // the message that the peer answers by a stamp; 0: none
+  bool is_odd_ = false;      // the how manieth it is
+  bool asks_ = true;         // false: a late answer could be written over another
 };
 
 // To a thread of this process: pointers mean the same on both sides.

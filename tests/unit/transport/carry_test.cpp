@@ -29,6 +29,34 @@ TEST_P(Carry, messages_go_round) {
   });
 }
 
+void work_for(std::chrono::nanoseconds time) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < until) continue;
+}
+
+// Every answer is followed by a message: it is seen before that, or together with it, however long the rank
+// has looked for it.
+TEST_P(Carry, two_ranks_in_turn_do_not_miss_an_answer) {
+  run_world(GetParam(), [](Rank& me) {
+    if (me.rank() > 1) return;
+    constexpr int turns = 3000;
+    const int other = 1 - me.rank();
+    for (const std::size_t bytes : {4u, 100u}) {
+      Message out(bytes, Memory::arena), in(bytes, Memory::arena);
+      out.write(me.rank(), other);
+      in.clear();
+      const OpOptions op{.tag = bytes, .mode = SendMode::rendezvous, .point_to_point = true};
+      for (int i = 0; i < turns; ++i) {
+        if (me.rank() == 0) me.carry_send(out.view(), other, op);
+        if (me.rank() == 1) work_for(2us * (i % 8));
+        me.carry_recv(in.view(), other, op);
+        if (me.rank() == 1) me.carry_send(out.view(), other, op);
+      }
+      in.check(other, me.rank());
+    }
+  });
+}
+
 TEST_P(Carry, meets_what_a_transport_sends) {
   run_world(GetParam(), [](Rank& me) {
     if (me.rank() > 1) return;

@@ -111,6 +111,52 @@ TEST(Ring, nothing_is_there_before_it_was_written) {
   EXPECT_FALSE(ring.reader.has_frame());
 }
 
+Frame asking(std::uint64_t id, bool is_odd) {
+  Frame message = frame_of(0, 0);
+  message.id = id;
+  message.flags = is_odd ? flag_by_stamp | flag_odd : flag_by_stamp;
+  return message;
+}
+
+TEST(Ring, an_answer_lies_where_the_next_frame_will_be) {
+  Pair ring(ring_shape(63));
+  for (std::uint64_t id = 1; id <= 3 * ring_shape(63).slots; ++id) {
+    const bool is_odd = id % 2 == 1;
+    EXPECT_FALSE(ring.reader.has_answer(id, is_odd));
+    ASSERT_TRUE(ring.writer.answer(asking(id, is_odd), false));
+    EXPECT_TRUE(ring.reader.has_answer(id, is_odd));
+    EXPECT_FALSE(ring.reader.has_answer(id + 2, is_odd));  // of a later message
+    EXPECT_FALSE(ring.reader.has_frame());
+    ASSERT_TRUE(put(ring.writer, id, 8));
+    EXPECT_TRUE(ring.reader.has_answer(id, is_odd)) << "it was written over before it was seen";
+    EXPECT_FALSE(ring.reader.has_answer(id + 1, !is_odd));
+    expect_next(ring.reader, id, 8);
+    EXPECT_FALSE(ring.reader.has_answer(id, is_odd));
+    ring.reader.publish();
+  }
+}
+
+TEST(Ring, a_frame_without_an_answer_says_so) {
+  Pair ring(ring_shape(63));
+  ASSERT_TRUE(ring.writer.answer(asking(5, true), false));
+  ASSERT_TRUE(put(ring.writer, 1, 0));
+  ASSERT_TRUE(put(ring.writer, 2, 0));
+  expect_next(ring.reader, 1, 0);
+  EXPECT_FALSE(ring.reader.has_answer(5, true));
+}
+
+TEST(Ring, an_answer_is_not_written_over_a_frame_that_was_not_read) {
+  const RingShape shape = ring_shape(63);
+  Pair ring(shape);
+  for (std::uint64_t i = 0; i < shape.slots; ++i) ASSERT_TRUE(put(ring.writer, i, 0));
+  EXPECT_FALSE(ring.writer.answer(asking(9, true), false));
+  expect_next(ring.reader, 0, 0);
+  ring.reader.publish();
+  EXPECT_TRUE(ring.writer.answer(asking(9, true), false));
+  for (std::uint64_t i = 1; i < shape.slots; ++i) expect_next(ring.reader, i, 0);
+  EXPECT_TRUE(ring.reader.has_answer(9, true));
+}
+
 TEST(Ring, two_threads) {
   Pair ring(ring_shape(63));
   constexpr std::uint64_t count = 20000;

@@ -1,0 +1,20 @@
+// membarrier(2): a fence that one thread pays for, on all threads of this process or of several.
+#pragma once
+
+#include <thread>
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace dist {
+
+// Whether the kernel did it: one of MEMBARRIER_CMD_...
+inline bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+// Until it is done: it fails when the kernel is out of memory for a moment. For who has registered.
+inline void membarrier_surely(int command) noexcept {
+  while (!membarrier(command)) std::this_thread::yield();
+}
+
+}  // namespace dist
