@@ -32,7 +32,7 @@ struct ClaimRef {
 // The guard of a large message's buffer (below), and how far it is copied where both sides copy it.
 struct Claim {
   std::atomic<std::uint64_t> word;
-  std::atomic<std::uint64_t> taken;   // blocks from the front, and << 32 from the back
+  std::atomic<std::uint64_t> taken;   // blocks from the front, and from the back << 32
   std::atomic<std::uint32_t> copied;  // blocks
 };
 
