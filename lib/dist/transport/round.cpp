@@ -152,8 +152,14 @@ bool Round::any_in_windows() {
 
 TensorView Round::of(int rank, std::int64_t count, int part) {
   const std::size_t bytes = static_cast<std::size_t>(count) * size_of(dtype_);
-  Notice& notice = notice_of(rank, static_cast<std::size_t>(part + 1) * bytes);
-  if (attends_) __builtin_prefetch(&peers_.peer(rank).area->notice(peers_.round_ + rounds_read_ahead));
+  const std::size_t read_up_to = static_cast<std::size_t>(part + 1) * bytes;
+  Notice& notice = notice_of(rank, read_up_to);
+  if (attends_) {
+    net::SharedArea& area = *peers_.peer(rank).area;
+    const std::uint64_t later = peers_.round_ + rounds_read_ahead;
+    __builtin_prefetch(&area.notice(later));
+    net::fetch_ahead(beyond_first_line(area, later, read_up_to));
+  }
   const net::PartPlace place = place_of(rank, notice, part);
   const auto at = reinterpret_cast<std::byte*>(place.at);
   const TensorView view{at, count, dtype_, cpu};
