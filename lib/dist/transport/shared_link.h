@@ -52,7 +52,7 @@ class RingLink : public Link {
   RingReader in_;
   RingWriter out_;
   std::uint64_t asked_ = 0;  // the message that the peer answers by a stamp; 0: none
-  bool is_odd_ = false;      // the how manieth it is
+  bool is_odd_ = false;      // it is the first, third, ... that was asked for
   bool asks_ = true;         // false: a late answer could be written over another
 };
 
