@@ -22,7 +22,7 @@ if(NOT DIST_MUTANTS MATCHES "^(tier|all)$")
 endif()
 option(DIST_WERROR "Warnings are errors" OFF)
 if(PROJECT_IS_TOP_LEVEL)  # whose project this is a part of decides for itself
-  option(CMAKE_UNITY_BUILD "Compile several sources as one: half the time for all, more for one (OFF when working on the library)" ON)
+  option(CMAKE_UNITY_BUILD "Compile several sources as one: half the time for all, more for one (OFF when working on them)" ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 endif()
 set(DIST_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
@@ -54,7 +54,7 @@ find_program(DIST_CCACHE ccache)
 if(DIST_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   # Build trees of one checkout share what they compile alike, and precompiled headers do not keep it from doing so.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
-                                  ${DIST_CCACHE})
+                                  CCACHE_PCH_EXTSUM=1 ${DIST_CCACHE})
 endif()
 
 # Linked privately by every target of ours.

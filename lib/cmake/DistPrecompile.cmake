@@ -17,7 +17,7 @@ function(dist_precompile target kind)
     # one's; so it reads from the compiler what the result depends on. (Where clones share results, that finds less.)
     if(DIST_CCACHE AND CMAKE_CXX_COMPILER_LAUNCHER)
       set_target_properties(${headers} PROPERTIES CXX_COMPILER_LAUNCHER
-                            "${CMAKE_COMMAND};-E;env;CCACHE_DEPEND=1;${CMAKE_CXX_COMPILER_LAUNCHER}")
+                            "${PROJECT_SOURCE_DIR}/lib/cmake/precompile.sh;${CMAKE_COMMAND};-E;env;CCACHE_DEPEND=1;${CMAKE_CXX_COMPILER_LAUNCHER}")
     endif()
     if(kind MATCHES "test$")
       target_link_libraries(${headers} PRIVATE GTest::gtest)

@@ -14,7 +14,7 @@
 namespace dist::test {
 
 sim::Report simulate_processes(const sim::RunOptions& options, const RankProcess& process,
-                               const sim::ProcessOptions& limits) {
+                               const sim::ProcessOptions& limits, const std::function<void()>& once_forked) {
   std::vector<UniqueFd> ours, theirs;
   for (int rank = 0; rank < options.ranks; ++rank) {
     auto [mine, its] = sim::channel_pair();
@@ -40,6 +40,7 @@ sim::Report simulate_processes(const sim::RunOptions& options, const RankProcess
     _exit(0);
   }
   theirs.clear();
+  if (once_forked) once_forked();
   sim::Report report = sim::run_processes(options, std::move(ours), limits);
   for (const pid_t child : children) waitpid(child, nullptr, 0);
   return report;

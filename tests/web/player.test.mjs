@@ -145,7 +145,7 @@ describe('the player', () => {
     const party = (rank, other) => ({rank, doing: 'send #0 (4 f32)', where: 'train.cpp:41', waits_for: [other]});
     const send = rank => ({rank, begin: 0, end: 18e14, name: 'send', algorithm: '', where: 'train.cpp:41', bytes: 16,
                            in_shared_memory: false, group: 0, sequence: 0, ending: 'failed'});
-    const trace = {format: 'distlab player 1', title: 'swap', ranks: 3, ranks_per_node: 0, virtual_time: true, duration: 18e14,
+    const trace = {format: 'distlab player 2', title: 'swap', ranks: 3, ranks_per_node: 0, virtual_time: true, duration: 18e14,
                    calls: [send(0), send(2)], messages: [], reductions: [], waits: [], computes: [],
                    findings: [{code: 'D1', title: 'deadlock', what: '2 ranks wait for each other', mend: 'let one receive first',
                                parties: [party(0, 2), party(2, 0)]}]};

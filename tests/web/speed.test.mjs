@@ -20,10 +20,13 @@ async function best(tries, measure, isGood) {
   return found;
 }
 
-// From the start of the navigation until a frame with all ranks in it has been painted.
+// From the start of the navigation until a frame has been painted, in ms.
+const painted = page => page.evaluate(() => new Promise(resolve =>
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now())))));
+
+// That frame has all ranks in it.
 const opening = async page => {
-  const ms = await page.evaluate(() => new Promise(resolve =>
-    requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now())))));
+  const ms = await painted(page);
   assert.equal(await page.locator('distlab-player').locator('.rank').count(), 64);
   return ms;
 };
@@ -52,10 +55,25 @@ function busy(figure) {
   return load > 3 * cores ? `${figure}, but ${cores} cores have ${load.toFixed(0)} programs to run` : undefined;
 }
 
+// The same of the time to open: a page with nothing in it is the measure of the machine. Where the median of those is
+// 80 ms at most the page has its second; nowhere may it take longer than 15 of them.
+async function slow(figure, ms) {
+  const times = [];
+  for (let i = 0; i < 5; ++i) {
+    const {page, close} = await open(use, 'data:text/html,<p>nothing');
+    times.push(await painted(page));
+    await close();
+  }
+  const empty = times.sort((a, b) => a - b)[2], is = `an empty page takes ${empty.toFixed(0)} ms here`;
+  console.log(is);
+  return empty > 80 && ms <= 15 * empty ? `${figure}, but ${is}` : undefined;
+}
+
 test('a ring of 64 ranks opens within a second', async t => {
   const ms = await best(4, opening, found => found <= 1000), figure = `opened after ${ms.toFixed(0)} ms`;
   console.log(figure);
-  if (ms > 1000 && busy(figure)) return t.skip(busy(figure));
+  const excuse = ms <= 1000 ? undefined : busy(figure) ?? await slow(figure, ms);
+  if (excuse) return t.skip(excuse);
   assert.ok(ms <= 1000, figure);
 });
 

@@ -12,8 +12,10 @@
 namespace dist::trace {
 namespace {
 
-std::string list_of_ranks(std::uint64_t contributors) {
-  return fmt::format("[{}]", fmt::join(ranks_of(contributors), ","));
+// A list of numbers would be half of what a browser reads of a large ring.
+std::string text_of_ranks(std::uint64_t contributors) {
+  const std::string braced = readable_ranks(contributors);
+  return json_quoted(braced.substr(1, braced.size() - 2));
 }
 
 std::string player_call(const Event& event) {
@@ -33,13 +35,13 @@ std::string player_message(const Message& message) {
       R"("name":{},"group":{},"sequence":{})",
       send.message, send.rank, send.peer, send.begin,
       message.receive ? fmt::to_string(message.receive->end) : "null", send.bytes,
-      list_of_ranks(message.contributors()), message.offset(), json_quoted(send.name), send.group,
+      text_of_ranks(message.contributors()), message.offset(), json_quoted(send.name), send.group,
       send.sequence);
 }
 
 std::string player_reduction(const Event& event) {
   return fmt::format(R"("rank":{},"at":{},"bytes":{},"contributors":{},"offset":{})", event.rank, event.end,
-                     event.bytes, list_of_ranks(event.contributors), event.offset);
+                     event.bytes, text_of_ranks(event.contributors), event.offset);
 }
 
 std::string player_wait(const Event& event) {
@@ -99,7 +101,7 @@ std::string to_player_json(const Trace& trace) {
   std::int64_t duration = 0;
   for (const Event& event : trace.events) duration = std::max(duration, event.end);
   std::string text = fmt::format(
-      R"({{"format":"distlab player 1","title":{},"ranks":{},"ranks_per_node":{},"virtual_time":{},"unit":"ps","duration":{})",
+      R"({{"format":"distlab player 2","title":{},"ranks":{},"ranks_per_node":{},"virtual_time":{},"unit":"ps","duration":{})",
       json_quoted(trace.title), trace.ranks, trace.ranks_per_node, trace.virtual_time, duration);
   text += player_events("calls", trace, Kind::call, player_call);
   text += player_messages(trace);

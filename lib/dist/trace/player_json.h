@@ -1,6 +1,6 @@
 // Traces for an animation in a browser: only what is drawn, by what it is drawn as.
 //
-//   {"format": "distlab player 1", "title": "...", "ranks": 4, "ranks_per_node": 0, "virtual_time": true,
+//   {"format": "distlab player 2", "title": "...", "ranks": 4, "ranks_per_node": 0, "virtual_time": true,
 //    "unit": "ps", "duration": 4200000,           of all times; the end of the last event
 //    "calls":      [{"rank", "begin", "end", "name", "algorithm", "where", "bytes", "in_shared_memory",
 //                    "group", "sequence", "ending"}],
@@ -18,7 +18,8 @@
 //   when it never did. `id` is Event::message (0: it had none).
 // - Name, group and sequence of a message are those of the call it belongs to: equal ones on all ranks are
 //   one collective.
-// - `contributors` lists the ranks whose parts are in the bytes, [] when that is not known; `offset` is
+// - `contributors` names the ranks whose parts are in the bytes: "0-3,6"; "" when that is not known. `offset`
+// is
 //   where they belong in the operation's tensor, in bytes, -1 when they do not.
 // - A reduction is a moment: `at` is its end.
 // - A node has `ranks_per_node` ranks; 0 when all are on one, or it is not known.

@@ -5,21 +5,32 @@ import {loadText, messageLines, momentText} from '../src/model/explain.ts';
 import {operationsOf} from '../src/model/operations.ts';
 import {toChromeJson} from '../src/model/perfetto.ts';
 import {questionsOf} from '../src/model/questions.ts';
-import {includes, rankWords} from '../src/model/ranks.ts';
+import {includes, ranksIn, rankWords} from '../src/model/ranks.ts';
 import {Timeline} from '../src/model/timeline.ts';
 import {parseTrace, type Trace} from '../src/model/trace.ts';
 import {bytesText, timeText} from '../src/model/units.ts';
 import {broadcastTree, collective, emptyTrace, message, ringAllReduce} from './traces.ts';
 
-const text = (trace: Trace) => JSON.stringify({format: 'distlab player 1', ...trace});
+const text = (trace: Trace) => JSON.stringify({format: 'distlab player 2', ...trace}, (key, value) => key === 'contributors' ? value.join() : value);
+
+describe('ranks in a text', () => {
+  it('are listed', () => expect(ranksIn('0-3,6,8-9')).toEqual([0, 1, 2, 3, 6, 8, 9]));
+  it('may be one', () => expect(ranksIn('63')).toEqual([63]));
+  it('may be none', () => expect(ranksIn('')).toEqual([]));
+});
 
 describe('a trace', () => {
+  it('gives equal contributors as one list', () => {
+    const [first, second] = parseTrace(text(ringAllReduce(3))).messages.filter(({contributors}) => contributors.length === 3);
+    expect(first!.contributors).toEqual([0, 1, 2]);
+    expect(first!.contributors).toBe(second!.contributors);
+  });
   it('is read as it was written', () => expect(parseTrace(text(ringAllReduce(3))).messages).toHaveLength(12));
   it('that was cut short is refused', () => expect(() => parseTrace(text(ringAllReduce(3)).slice(0, 99))).toThrow('cut short'));
   it('of another format is refused', () => expect(() => parseTrace('{"traceEvents":[]}')).toThrow('no trace for the player'));
   it('that lacks a list is refused by its name', () => {
     const {waits: _, ...rest} = emptyTrace(2);
-    expect(() => parseTrace(JSON.stringify({format: 'distlab player 1', ...rest}))).toThrow('"waits"');
+    expect(() => parseTrace(JSON.stringify({format: 'distlab player 2', ...rest}))).toThrow('"waits"');
   });
   it('that names a rank it does not have is refused', () => {
     expect(() => parseTrace(text({...emptyTrace(2), messages: [message(0, 2, 0, 1)]}))).toThrow('rank 2, but has 2');

@@ -21,7 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // Rank 0 does `bad`; the others all_reduce, which cannot end well.
-sim::Report with_rank_0(const RankProcess& bad, const sim::ProcessOptions& limits = {}) {
+sim::Report with_rank_0(const RankProcess& bad, const sim::ProcessOptions& limits = {},
+                        const std::function<void()>& once_forked = {}) {
   sim::RunOptions options;
   options.ranks = 3;
   const RankProcess process = [&](int rank, UniqueFd socket) {
@@ -32,7 +33,7 @@ sim::Report with_rank_0(const RankProcess& bad, const sim::ProcessOptions& limit
       all_reduce(t);
     });
   };
-  return simulate_processes(options, process, limits);
+  return simulate_processes(options, process, limits, once_forked);
 }
 
 void join_and(const std::function<void()>& then, UniqueFd socket) {
@@ -81,15 +82,17 @@ TEST(Hostile, ItIsStopped) {
   std::stop_source stopped;
   const sim::ProcessOptions limits{.patience = no_timeout, .stopped = stopped.get_token()};
   const auto begin = std::chrono::steady_clock::now();
-  std::thread stops([&] {
-    std::this_thread::sleep_for(300ms);
-    stopped.request_stop();
-  });
+  std::jthread stops;
   expect_blamed(
       with_rank_0([](int, UniqueFd socket) { join_and([] { ::usleep(1'500'000); }, std::move(socket)); },
-                  limits),
+                  limits,
+                  [&] {
+                    stops = std::jthread([&] {
+                      std::this_thread::sleep_for(300ms);
+                      stopped.request_stop();
+                    });
+                  }),
       "its process is gone (stopped)");
-  stops.join();
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 300ms);
 }
 

@@ -12,7 +12,7 @@ using namespace results_test;
 using Json = nlohmann::json;
 
 // As Python's reader reads it: a list of {column: cell}.
-Json parsed(const std::string& csv) {
+Json csv_as_json(const std::string& csv) {
   constexpr auto script = R"(
 import csv, io, json, sys
 text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="")
@@ -32,7 +32,7 @@ class Csv : public testing::Test {
 };
 
 TEST_F(Csv, HasARowForEachTest) {
-  const auto rows = parsed(as_csv({usual(), usual()}));
+  const auto rows = csv_as_json(as_csv({usual(), usual()}));
   ASSERT_EQ(rows.size(), 6U);
   EXPECT_EQ(
       rows[1],
@@ -53,18 +53,18 @@ TEST_F(Csv, HasARowForEachTest) {
 }
 
 TEST_F(Csv, HasARowForALabWithoutTests) {
-  const auto rows = parsed(as_csv({ungraded("no memory"), graded({})}));
+  const auto rows = csv_as_json(as_csv({ungraded("no memory"), graded({})}));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].at("status"), "ungraded");
   EXPECT_NE(rows[0].at("message").get<std::string>().find("no memory"), std::string::npos);
   EXPECT_EQ(rows[1].at("status"), "graded");
-  EXPECT_EQ(parsed(as_csv({})).size(), 0U) << "the header alone";
+  EXPECT_EQ(csv_as_json(as_csv({})).size(), 0U) << "the header alone";
 }
 
 TEST_F(Csv, KeepsEveryTextAndRunsNone) {
   std::vector<GradedTest> tests;
   for (const auto& text : nasty_texts()) tests.push_back(failed_test(text));
-  const auto rows = parsed(as_csv({graded(tests)}));
+  const auto rows = csv_as_json(as_csv({graded(tests)}));
   ASSERT_EQ(rows.size(), tests.size());
   for (std::size_t i = 0; i < tests.size(); ++i) {
     const auto text = distlab::clean(nasty_texts()[i]);

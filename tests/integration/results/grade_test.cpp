@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr auto start = R"(line() { printf '%s\n' "$1" >> "$report"; echo a line; }
+constexpr auto beginning = R"(line() { printf '%s\n' "$1" >> "$report"; echo a line; }
 report=$4
 line '{"isolation":"bubblewrap","seed":"17"}'
 line '{"suite":"S","name":"first_one","step":1,"points":30,"result":"passed","seconds":0,"messages":[]}'
@@ -56,7 +56,7 @@ class GradeFiles : public testing::Test {
   }
   void judge(int lab, const std::string& how_it_goes_on) {
     const auto program = "build/bin/lab_0" + std::to_string(lab);
-    write(program + "_grade", "#!/bin/sh\n" + std::string(start) + how_it_goes_on + "\n");
+    write(program + "_grade", "#!/bin/sh\n" + std::string(beginning) + how_it_goes_on + "\n");
     write(program + "_runner", "");
     fs::permissions(root / (program + "_grade"), fs::perms::owner_all);
   }

@@ -12,7 +12,7 @@ using namespace results_test;
 using Json = nlohmann::json;
 
 // As Python's XML parser reads it: {"tag", "text", attributes, "children"}.
-Json parsed(const std::string& xml) {
+Json xml_as_json(const std::string& xml) {
   constexpr auto script = R"(
 import json, sys, xml.etree.ElementTree as tree
 def plain(e):
@@ -40,7 +40,7 @@ Json cases_of(const Json& suite) {
 }
 
 TEST_F(Junit, HasASuiteForEachLabAndCounts) {
-  const auto xml = parsed(as_junit({usual(), ungraded("no memory"), graded({})}));
+  const auto xml = xml_as_json(as_junit({usual(), ungraded("no memory"), graded({})}));
   EXPECT_EQ(xml.at("tag"), "testsuites");
   EXPECT_EQ(xml.at("tests"), "4");
   EXPECT_EQ(xml.at("failures"), "2");
@@ -57,7 +57,7 @@ TEST_F(Junit, HasASuiteForEachLabAndCounts) {
 }
 
 TEST_F(Junit, SaysWhatIsWrong) {
-  const auto cases = cases_of(parsed(as_junit({usual()})).at("children").at(0));
+  const auto cases = cases_of(xml_as_json(as_junit({usual()})).at("children").at(0));
   EXPECT_EQ(cases.at(0).at("classname"), "05_broadcast.Step1Flat");
   EXPECT_EQ(cases[0].at("name"), "every_root");
   EXPECT_EQ(cases[0].at("time"), "0.250");
@@ -72,7 +72,7 @@ TEST_F(Junit, SaysWhatIsWrong) {
 }
 
 TEST_F(Junit, UngradedIsAnErrorOfTheGraderAndNoFailure) {
-  const auto suite = parsed(as_junit({ungraded("no memory")})).at("children").at(0);
+  const auto suite = xml_as_json(as_junit({ungraded("no memory")})).at("children").at(0);
   EXPECT_EQ(suite.at("errors"), "1");
   EXPECT_EQ(suite.at("failures"), "0");
   const auto error = cases_of(suite).at(0).at("children").at(0);
@@ -83,7 +83,7 @@ TEST_F(Junit, UngradedIsAnErrorOfTheGraderAndNoFailure) {
 TEST_F(Junit, AGradeWithoutTestsFailsForItsReason) {
   auto record = graded({});
   record.reason = "broadcast.cpp does not compile";
-  const auto suite = parsed(as_junit({record})).at("children").at(0);
+  const auto suite = xml_as_json(as_junit({record})).at("children").at(0);
   EXPECT_EQ(suite.at("failures"), "1");
   EXPECT_EQ(cases_of(suite).at(0).at("children").at(0).at("text"), record.reason);
 }
@@ -94,7 +94,7 @@ TEST_F(Junit, KeepsEveryText) {
     tests.push_back(failed_test(text));
     tests.back().name = "Suite." + text;
   }
-  const auto cases = cases_of(parsed(as_junit({graded(tests)})).at("children").at(0));
+  const auto cases = cases_of(xml_as_json(as_junit({graded(tests)})).at("children").at(0));
   ASSERT_EQ(cases.size(), tests.size());
   for (std::size_t i = 0; i < tests.size(); ++i) {
     const auto text = distlab::clean(nasty_texts()[i]);
@@ -104,6 +104,6 @@ TEST_F(Junit, KeepsEveryText) {
   }
 }
 
-TEST_F(Junit, OfNothingIsStillXml) { EXPECT_EQ(parsed(as_junit({})).at("tests"), "0"); }
+TEST_F(Junit, OfNothingIsStillXml) { EXPECT_EQ(xml_as_json(as_junit({})).at("tests"), "0"); }
 
 }  // namespace

@@ -6,12 +6,13 @@
 #include "dist/core/sanitizer.h"
 
 #include "support/expect_error.h"
+#include "support/mib.h"
 #include "unit/core/in_child.h"
 
 namespace dist {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
+using test::mib;
 
 #ifdef DIST_ASAN
 constexpr bool limits_address_space = false;  // its shadow alone is larger than any such limit

@@ -12,11 +12,12 @@
 #include "dist/core/limits.h"
 
 #include "support/expect_error.h"
+#include "support/mib.h"
 
 namespace dist {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
+using test::mib;
 
 TEST(Arena, BlocksAreAlignedAndCounted) {
   Arena& arena = Arena::local();

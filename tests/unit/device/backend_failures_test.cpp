@@ -15,8 +15,6 @@
 namespace dist::test {
 namespace {
 
-RankOptions on_cuda() { return on_backend("cuda"); }
-
 class DeviceFailures : public testing::TestWithParam<std::string> {
  protected:
   const ScopedEnv sync{"DIST_CUDA_SYNC", GetParam()};

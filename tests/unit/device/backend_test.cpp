@@ -15,28 +15,18 @@
 #include "support/expect_error.h"
 #include "support/fake_device.h"
 #include "support/ranks.h"
+#include "unit/device/device_case.h"
 #include "unit/device/device_sweep.h"
 #include "unit/device/on_backend.h"
 
 namespace dist::test {
 namespace {
 
-RankOptions on_cuda() { return on_backend("cuda"); }
-
 constexpr std::array dtypes{DType::f32, DType::i64, DType::bf16, DType::u8};
 // The last one is larger than a room for f32.
 constexpr std::array<std::int64_t, 4> counts{0, 1, 1000, 20'000};
 
-struct Case {
-  std::string label, sync;
-  int ranks = 1;
-  FakeDeviceOptions fake = {};
-  friend void PrintTo(const Case& c, std::ostream* out) {
-    *out << c.label << " " << c.sync << " " << c.ranks;
-  }
-};
-
-class DeviceBackendSweep : public testing::TestWithParam<Case> {};
+class DeviceBackendSweep : public testing::TestWithParam<DeviceCase> {};
 
 TEST_P(DeviceBackendSweep, GivesWhatTheHostGives) {
   const ScopedEnv sync("DIST_CUDA_SYNC", GetParam().sync);
@@ -53,8 +43,8 @@ TEST_P(DeviceBackendSweep, GivesWhatTheHostGives) {
   EXPECT_EQ(fake->early_waits(), 0U) << "of ranks that are threads";
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<DeviceCase> backend_cases() {
+  std::vector<DeviceCase> all;
   for (const char* sync : {"events", "flags", "host"})
     for (const int ranks : {1, 2, 3, 5}) all.push_back({"one_device", sync, ranks});
   for (const char* sync : {"events", "flags"}) {
@@ -66,9 +56,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Device, DeviceBackendSweep, testing::ValuesIn(cases()), [](const auto& test) {
-  return fmt::format("{}_{}_{}", test.param.label, test.param.sync, test.param.ranks);
-});
+INSTANTIATE_TEST_SUITE_P(Device, DeviceBackendSweep, testing::ValuesIn(backend_cases()), name_of);
 
 class DeviceBackendTest : public testing::TestWithParam<std::string> {
  protected:

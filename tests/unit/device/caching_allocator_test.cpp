@@ -12,11 +12,10 @@
 
 #include "support/expect_error.h"
 #include "support/fake_device.h"
+#include "support/mib.h"
 
 namespace dist::test {
 namespace {
-
-constexpr std::size_t mib = std::size_t{1} << 20;
 
 class CachingAllocatorTest : public testing::Test {
  protected:

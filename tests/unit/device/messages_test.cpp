@@ -14,13 +14,12 @@
 #include "support/expect_error.h"
 #include "support/fake_device.h"
 #include "support/ranks.h"
+#include "unit/device/device_case.h"
 #include "unit/device/device_sweep.h"
 #include "unit/device/on_backend.h"
 
 namespace dist::test {
 namespace {
-
-RankOptions on_cuda() { return on_backend("cuda"); }
 
 std::vector<std::string_view> names_of(OpKind collective) {
   std::vector<std::string_view> names;
@@ -40,16 +39,7 @@ std::string ith_of_all(std::size_t i) {
   return fmt::format("{}", fmt::join(settings, ","));
 }
 
-struct Case {
-  std::string label, sync;
-  int ranks = 1;
-  FakeDeviceOptions fake = {};
-  friend void PrintTo(const Case& c, std::ostream* out) {
-    *out << c.label << " " << c.sync << " " << c.ranks;
-  }
-};
-
-class DeviceMessagesSweep : public testing::TestWithParam<Case> {};
+class DeviceMessagesSweep : public testing::TestWithParam<DeviceCase> {};
 
 TEST_P(DeviceMessagesSweep, EveryAlgorithmGivesWhatTheHostGives) {
   const ScopedEnv sync("DIST_CUDA_SYNC", GetParam().sync);
@@ -67,7 +57,7 @@ TEST_P(DeviceMessagesSweep, EveryAlgorithmGivesWhatTheHostGives) {
   }
 }
 
-std::vector<Case> cases() {
+std::vector<DeviceCase> message_cases() {
   return {{"one_device", "events", 5},
           {"one_device", "flags", 2},
           {"one_device", "host", 3},
@@ -75,9 +65,7 @@ std::vector<Case> cases() {
           {"caching", "events", 4, {.caches = true}}};
 }
 
-INSTANTIATE_TEST_SUITE_P(Device, DeviceMessagesSweep, testing::ValuesIn(cases()), [](const auto& test) {
-  return fmt::format("{}_{}_{}", test.param.label, test.param.sync, test.param.ranks);
-});
+INSTANTIATE_TEST_SUITE_P(Device, DeviceMessagesSweep, testing::ValuesIn(message_cases()), name_of);
 
 class DeviceMessages : public testing::TestWithParam<std::string> {
  protected:

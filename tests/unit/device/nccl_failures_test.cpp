@@ -20,8 +20,6 @@
 namespace dist::test {
 namespace {
 
-RankOptions on_nccl() { return on_backend("nccl"); }
-
 void expect_refused(Tensor& t) {
   expect_error(Errc::aborted, {"earlier collective", "has not ended on cuda:0 in 200 ms"},
                [&] { all_reduce(t); });

@@ -20,8 +20,6 @@
 namespace dist::test {
 namespace {
 
-RankOptions on_nccl() { return on_backend("nccl"); }
-
 class NcclSweep : public testing::TestWithParam<int> {};
 
 TEST_P(NcclSweep, GivesWhatTheHostGives) {

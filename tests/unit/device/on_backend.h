@@ -15,6 +15,9 @@ inline RankOptions on_backend(const std::string& name) {
   return options;
 }
 
+inline RankOptions on_cuda() { return on_backend("cuda"); }
+inline RankOptions on_nccl() { return on_backend("nccl"); }
+
 inline Device device_of(int rank) { return cuda(rank % device_api(DeviceType::cuda).count()); }
 
 }  // namespace dist::test

@@ -33,8 +33,10 @@ std::vector<std::vector<float>> drawn_by_virtual_ranks(bool seeded) {
 TEST(Random, VirtualRanksHaveGeneratorsOfTheirOwn) {
   manual_seed(42);
   std::vector<float> alone;
-  for (int i = 0; i < 2; ++i)
-    for (const float number : uniform({4}, 1).data<float>()) alone.push_back(number);
+  for (int i = 0; i < 2; ++i) {
+    const Tensor t = uniform({4}, 1);
+    for (const float number : t.data<float>()) alone.push_back(number);
+  }
   for (const auto& numbers : drawn_by_virtual_ranks(true)) EXPECT_EQ(numbers, alone);
 }
 

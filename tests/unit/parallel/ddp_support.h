@@ -11,6 +11,9 @@
 
 namespace dist::test {
 
+// What n ranks give as a gradient in which each puts its own number.
+inline double mean_of_ranks(int n) { return (n - 1) / 2.0; }
+
 // A row of parameters of the sizes given. forward returns its input; backward adds, to every element of
 // parameter i, (i + 1) times the first element of grad_output: last parameter first.
 class Row : public nn::Module {

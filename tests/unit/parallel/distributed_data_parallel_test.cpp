@@ -9,8 +9,6 @@
 namespace dist::test {
 namespace {
 
-double mean_of_ranks(int n) { return (n - 1) / 2.0; }
-
 TEST(Ddp, GradientsAreTheAverageAndValuesAreRankZeros) {
   for (const int n : {1, 2, 3, 5}) {
     run_ranks(n, [n](int rank) {

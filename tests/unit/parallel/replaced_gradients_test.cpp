@@ -12,13 +12,12 @@
 namespace dist::test {
 namespace {
 
-constexpr int ranks = 2;
-constexpr double mean_of_ranks = 0.5;
+constexpr int two_ranks = 2;
 
 void replace(nn::Parameter& parameter) { parameter.grad = zeros_like(parameter.value); }
 
 TEST(ReplacedGradients, AreAveragedInTheirBuckets) {
-  run_ranks(ranks, [](int rank) {
+  run_ranks(two_ranks, [](int rank) {
     Row model({10, 20, 30});
     DistributedDataParallel ddp(model, {.first_bucket_bytes = 100, .bucket_bytes = 200});
     for (int round = 1; round <= 4; ++round) {
@@ -26,24 +25,25 @@ TEST(ReplacedGradients, AreAveragedInTheirBuckets) {
       for (const std::size_t i : {0U, 2U}) replace(model[i]);
       step(ddp, rank * round);
       for (std::size_t i = 0; i < 3; ++i)
-        EXPECT_EQ(only_value(model[i].grad), static_cast<double>(i + 1) * mean_of_ranks * round) << i;
+        EXPECT_EQ(only_value(model[i].grad), static_cast<double>(i + 1) * mean_of_ranks(two_ranks) * round)
+            << i;
     }
   });
 }
 
 TEST(ReplacedGradients, OfParametersThatABackwardLeavesOut) {
-  run_ranks(ranks, [](int rank) {
+  run_ranks(two_ranks, [](int rank) {
     Row model({4, 5});
     model.left_out = {1};
     DistributedDataParallel ddp(model, {.find_unused_parameters = true});
     model[1].grad = full({5}, rank);
     step(ddp, rank);
-    EXPECT_EQ(only_value(model[1].grad), mean_of_ranks);
+    EXPECT_EQ(only_value(model[1].grad), mean_of_ranks(two_ranks));
   });
 }
 
 TEST(ReplacedGradients, BetweenBackwardsWithoutSync) {
-  run_ranks(ranks, [](int rank) {
+  run_ranks(two_ranks, [](int rank) {
     Row model({4});
     DistributedDataParallel ddp(model);
     {
@@ -52,7 +52,7 @@ TEST(ReplacedGradients, BetweenBackwardsWithoutSync) {
       step(ddp, rank);
     }
     step(ddp, rank);
-    EXPECT_EQ(only_value(model[0].grad), 2 * mean_of_ranks);
+    EXPECT_EQ(only_value(model[0].grad), 2 * mean_of_ranks(two_ranks));
   });
 }
 
@@ -69,7 +69,7 @@ TEST(ReplacedGradients, OfAnotherDtypeAreRefused) {
 }
 
 TEST(ReplacedGradients, ReachTheParameterServer) {
-  run_ranks(ranks, [](int rank) {
+  run_ranks(two_ranks, [](int rank) {
     Row model({4, 5});
     nn::SGD optimizer(model.parameters(), {.lr = 1});
     ParameterServer scheme(model, optimizer);
@@ -78,7 +78,8 @@ TEST(ReplacedGradients, ReachTheParameterServer) {
       step(model, rank);
       scheme.step();
       for (std::size_t i = 0; i < 2; ++i)
-        EXPECT_EQ(only_value(model[i].value), -round * static_cast<double>(i + 1) * mean_of_ranks) << i;
+        EXPECT_EQ(only_value(model[i].value), -round * static_cast<double>(i + 1) * mean_of_ranks(two_ranks))
+            << i;
     }
   });
 }

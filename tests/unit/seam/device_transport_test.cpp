@@ -18,16 +18,16 @@
 namespace dist::test {
 namespace {
 
-constexpr int ranks = 4;
-constexpr std::int64_t count = 1000;
+constexpr int all_ranks = 4;
+constexpr std::int64_t elements = 1000;
 
 // Every stream is held: whatever runs to its end then only enqueued. So the algorithm never makes the host
 // wait for data, and everything it needs to wait for is in the streams.
 TEST(DeviceTransport, ARingIsEnqueuedWholeWhileNoStreamMoves) {
   const FakeDeviceGuard device({.count = 2});
-  std::barrier everybody(ranks);
-  run_device_ranks(ranks, [&](Transport& net, Device mine) {
-    const Tensor data = full({count}, net.rank() + 1, DType::i32, mine);
+  std::barrier everybody(all_ranks);
+  run_device_ranks(all_ranks, [&](Transport& net, Device mine) {
+    const Tensor data = full({elements}, net.rank() + 1, DType::i32, mine);
     device->synchronize(mine, current_stream(mine));
     everybody.arrive_and_wait();
     if (net.rank() == 0) device->hold_all(true);
@@ -35,7 +35,7 @@ TEST(DeviceTransport, ARingIsEnqueuedWholeWhileNoStreamMoves) {
     ring_all_reduce(net, data.flat(), ReduceOp::sum);
     everybody.arrive_and_wait();
     if (net.rank() == 0) {
-      EXPECT_GT(device->backlog(), static_cast<std::size_t>(2 * (ranks - 1) * ranks));
+      EXPECT_GT(device->backlog(), static_cast<std::size_t>(2 * (all_ranks - 1) * all_ranks));
       device->hold_all(false);
     }
     for (const int element : data.to_vector<int>()) ASSERT_EQ(element, 1 + 2 + 3 + 4);
@@ -47,9 +47,9 @@ TEST(DeviceTransport, AForgottenWaitGivesWrongSums) {
   if (built_with_tsan) GTEST_SKIP() << "the missing wait is a data race, which ThreadSanitizer reports";
   const FakeDeviceGuard device({.count = 1, .longest_rest = std::chrono::milliseconds(1)});
   std::atomic<int> wrong{0};
-  run_device_ranks(ranks,
+  run_device_ranks(all_ranks,
                    [&](Transport& net, Device mine) {
-                     const Tensor data = full({count}, net.rank() + 1, DType::i32, mine);
+                     const Tensor data = full({elements}, net.rank() + 1, DType::i32, mine);
                      ring_all_reduce(net, data.flat(), ReduceOp::sum);
                      for (const int element : data.to_vector<int>()) wrong += element != 1 + 2 + 3 + 4;
                      device->synchronize(mine, nullptr);
@@ -64,7 +64,7 @@ TEST(DeviceTransport, ScratchIsUsedAgainInStreamOrder) {
   constexpr std::size_t data_bytes = 4032, chunk_bytes = 1344;  // 1000 and 334 elements, in units of 64 bytes
   std::barrier everybody(3);
   run_device_ranks(3, [&](Transport& net, Device mine) {
-    const Tensor data = full({count}, 1, DType::i32, mine);
+    const Tensor data = full({elements}, 1, DType::i32, mine);
     for (int i = 0; i < 5; ++i) ring_all_reduce(net, data.flat(), ReduceOp::sum);
     everybody.arrive_and_wait();
     EXPECT_EQ(device->in_use(mine), 3 * (data_bytes + chunk_bytes));

@@ -10,7 +10,7 @@
 #include "support/expect_error.h"
 #include "unit/sim/simulate.h"
 
-namespace dist::test {
+namespace dist::test::virtual_time {
 namespace {
 
 constexpr double alpha = 2e-6, beta = 1e-9;  // s, s/byte
@@ -124,4 +124,4 @@ TEST(VirtualTime, OfHugeDataIsBounded) {
 }
 
 }  // namespace
-}  // namespace dist::test
+}  // namespace dist::test::virtual_time

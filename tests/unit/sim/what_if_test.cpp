@@ -8,7 +8,7 @@
 #include "support/expect_error.h"
 #include "unit/sim/simulate.h"
 
-namespace dist::test {
+namespace dist::test::what_if {
 namespace {
 
 using sim::WhatIf;
@@ -263,4 +263,4 @@ TEST(WhatIfs, ValuesThatCannotBeAreRefused) {
 }
 
 }  // namespace
-}  // namespace dist::test
+}  // namespace dist::test::what_if

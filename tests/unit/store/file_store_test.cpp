@@ -12,13 +12,10 @@
 #include <unistd.h>
 
 #include "support/expect_error.h"
+#include "unit/store/soon.h"
 
 namespace dist::test {
 namespace {
-
-using namespace std::chrono_literals;
-
-Deadline soon() { return Deadline::after(20s); }
 
 class FileStoreTest : public testing::Test {
  protected:

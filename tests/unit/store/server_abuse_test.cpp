@@ -10,6 +10,7 @@
 
 #include "raw_client.h"
 #include "support/expect_error.h"
+#include "unit/store/soon.h"
 
 namespace dist::test {
 namespace {
@@ -17,8 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using wire::Command;
 using wire::Writer;
-
-Deadline soon() { return Deadline::after(20s); }
 
 class ServerAbuse : public testing::Test {
  protected:

@@ -10,13 +10,12 @@
 #include "dist/store/tcp_store.h"
 
 #include "support/expect_error.h"
+#include "unit/store/soon.h"
 
 namespace dist::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-Deadline soon() { return Deadline::after(20s); }
 
 // One store, with handles for as many users as a test wants.
 class Fixture {

@@ -8,13 +8,12 @@
 
 #include "raw_client.h"
 #include "support/expect_error.h"
+#include "unit/store/soon.h"
 
 namespace dist::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-Deadline soon() { return Deadline::after(20s); }
 
 int free_port() { return local_port(listen_at(parse_address("tcp://127.0.0.1:0")).get()); }
 std::string local(int port) { return "tcp://127.0.0.1:" + std::to_string(port); }

@@ -18,15 +18,15 @@ TEST(PlayerJson, OfAnExchangeIsThis) {
   trace.events.resize(5);  // of rank 0: the message from rank 1 was never sent, that to rank 1 not received
   EXPECT_EQ(
       to_player_json(trace),
-      R"({"format":"distlab player 1","title":"exchange, 2 ranks","ranks":2,"ranks_per_node":0,"virtual_time":true,)"
+      R"({"format":"distlab player 2","title":"exchange, 2 ranks","ranks":2,"ranks_per_node":0,"virtual_time":true,)"
       R"("unit":"ps","duration":3000000,)"
       R"(
 "calls":[
 {"rank":0,"begin":0,"end":3000000,"name":"all_reduce","algorithm":"ring","where":"train.cpp:41","bytes":8192,"in_shared_memory":false,"group":0,"sequence":0,"ending":"done"}],
 "messages":[
-{"id":1,"src":0,"dst":1,"begin":0,"arrive":null,"bytes":4096,"contributors":[0],"offset":0,"name":"","group":0,"sequence":0}],
+{"id":1,"src":0,"dst":1,"begin":0,"arrive":null,"bytes":4096,"contributors":"0","offset":0,"name":"","group":0,"sequence":0}],
 "reductions":[
-{"rank":0,"at":3000000,"bytes":4096,"contributors":[0,1],"offset":-1}],
+{"rank":0,"at":3000000,"bytes":4096,"contributors":"0,1","offset":-1}],
 "waits":[
 {"rank":0,"begin":0,"end":2500000}],
 "computes":[],
@@ -66,7 +66,7 @@ TEST(PlayerJson, AMessageArrivesWhenItsReceiveEnds) {
   ASSERT_EQ(json["messages"].size(), 2u);
   EXPECT_EQ(json["messages"][1]["src"], 1);
   EXPECT_EQ(json["messages"][1]["arrive"], 2'500'000);
-  EXPECT_EQ(json["messages"][1]["contributors"], Json::array({1}));
+  EXPECT_EQ(json["messages"][1]["contributors"], "1");
   EXPECT_EQ(json["messages"][1]["offset"], 4096);
 }
 

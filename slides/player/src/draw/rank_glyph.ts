@@ -19,7 +19,10 @@ export class RankGlyph {
     const form = formOf(place, layout.glyph);
     const frame = svg('rect', {x: -width / 2, y: -height / 2, width, height, rx: form === 'card' || form === 'low' ? 9 : 2, class: 'card'});
     this.boxes = boxesOf(form, layout.glyph, place.cells.length);
-    this.cells = this.boxes.map((_, i) => svg('g', {'data-cell': place.cells[i]!}));
+    this.cells = this.boxes.map((box, i) => {
+      const cell = {'data-cell': place.cells[i]!};
+      return form === 'spoke' ? svg('rect', {...cell, ...box}) : svg('g', cell);
+    });
     this.element = svg('g', {
       class: `rank as-${form}`, 'data-rank': place.rank,
       transform: `translate(${place.at.x} ${place.at.y})${form === 'spoke' ? ` rotate(${place.turn})` : ''}`,
@@ -50,8 +53,7 @@ export class RankGlyph {
       cell.replaceChildren(...drawLoad(box, has, this.scale));
       return;
     }
-    if (!cell.firstChild) cell.append(svg('rect', {...box}));
-    (cell.firstChild as SVGElement).setAttribute('fill', fillOf(has, this.scale.complete, this.scale.ranks));
+    cell.setAttribute('fill', fillOf(has, this.scale.complete, this.scale.ranks));
   }
 
   private addName(width: number, height: number, form: Form) {

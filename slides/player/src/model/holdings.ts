@@ -29,7 +29,7 @@ export function holdingsOf(operation: Operation, cells: Cells, ranks: number): H
   };
   // A message replaces what is there when it has all of that and more; else it has come to be added, which a
   // reduction will tell. Of a sender we learn that it has what it sends.
-  const gets = (at: number, rank: number, event: {offset: number; bytes: number; contributors: number[]}) => {
+  const gets = (at: number, rank: number, event: {offset: number; bytes: number; contributors: RankSet}) => {
     for (const cell of cells.of(event)) {
       const what = operation.kind === 'parts' ? [cell] : event.contributors;
       if (includes(what, held[rank]![cell]!)) set(at, rank, cell, what);

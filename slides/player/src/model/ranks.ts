@@ -11,6 +11,14 @@ export function includes(all: RankSet, part: RankSet): boolean {
   return true;
 }
 
+// Of "0-3,6": what trace files say.
+export function ranksIn(text: string): RankSet {
+  return text === '' ? [] : text.split(',').flatMap(run => {
+    const [first, last] = run.split('-').map(Number);
+    return Array.from({length: (last ?? first!) - first! + 1}, (_, i) => first! + i);
+  });
+}
+
 // "rank 3", "ranks 0, 2 and 3", "ranks 0 to 63".
 export function rankWords(ranks: RankSet): string {
   if (ranks.length === 0) return 'no rank';

@@ -1,4 +1,5 @@
 // What `./distlab trace FILE --format player` writes (lib/dist/trace/player_json.h), checked. Times are picoseconds.
+import {type RankSet, ranksIn} from './ranks.ts';
 
 export interface Call {
   rank: number;
@@ -21,7 +22,7 @@ export interface Message {
   begin: number;
   arrive: number | null; // null: nobody received it
   bytes: number;
-  contributors: number[]; // ascending; [] when not known
+  contributors: RankSet; // [] when not known
   offset: number; // -1: it is not of the operation's tensor
   name: string;
   group: number;
@@ -32,7 +33,7 @@ export interface Reduction {
   rank: number;
   at: number;
   bytes: number;
-  contributors: number[]; // after it
+  contributors: RankSet; // after it
   offset: number;
 }
 
@@ -71,7 +72,7 @@ export interface Trace {
   findings: Finding[];
 }
 
-const format = 'distlab player 1';
+const format = 'distlab player 2';
 const lists = ['calls', 'messages', 'reductions', 'waits', 'computes', 'findings'] as const;
 
 // Throws an Error whose message is for the person who looks at the page.
@@ -90,12 +91,24 @@ export function parseTrace(text: string): Trace {
   }
   if (!Number.isInteger(json.ranks) || json.ranks! < 0) throw new Error('The trace does not say how many ranks there are.');
   const trace = json as Trace;
+  nameContributors([...trace.messages, ...trace.reductions]);
   const strangers = [...trace.calls, ...trace.waits, ...trace.reductions, ...trace.computes]
     .map(event => event.rank)
     .concat(trace.messages.flatMap(message => [message.src, message.dst]))
     .find(rank => !(rank >= 0 && rank < trace.ranks));
   if (strangers !== undefined) throw new Error(`The trace names rank ${strangers}, but has ${trace.ranks} ranks.`);
   return withoutLongWait(trace);
+}
+
+// The file has texts. Equal ones become the same list: a large ring has thousands.
+function nameContributors(events: {contributors: RankSet | string}[]) {
+  const known = new Map<string, RankSet>();
+  for (const event of events) {
+    const text = `${event.contributors}`;
+    let ranks = known.get(text);
+    if (!ranks) known.set(text, ranks = ranksIn(text));
+    event.contributors = ranks;
+  }
 }
 
 // Ranks that wait for each other do so until a timeout, thousands of times as long as all that happened before. So

@@ -1,17 +1,21 @@
 // The picture of a timeline in the page: made anew when its size, the view or the operation changes.
 import {Lanes} from '../draw/lanes.ts';
 import {Stage} from '../draw/stage.ts';
+import type {Size} from '../layout/layout.ts';
 import {layoutOf, type View, viewsFor} from '../layout/views.ts';
 import {cellLines, messageLines, rankLines} from '../model/explain.ts';
 import type {State, Timeline} from '../model/timeline.ts';
 import type {Message} from '../model/trace.ts';
 import {pointIn} from './pointer.ts';
 
+const nothing: Size = {width: -1, height: -1};
+
 export class Picture {
   view: View | 'auto' = 'auto';
   stage: Stage | undefined;
   private lanes: Lanes | undefined;
   private act = -1;
+  private built = {stage: nothing, lanes: nothing}; // the sizes it was made for
 
   constructor(private readonly timeline: Timeline, private readonly stageBox: HTMLElement, private readonly lanesBox: HTMLElement) {}
 
@@ -19,6 +23,11 @@ export class Picture {
   viewOf(act: number): View {
     const can = viewsFor(this.timeline.acts[act]!, this.timeline.trace);
     return this.view !== 'auto' && can.includes(this.view) ? this.view : can[0]!;
+  }
+
+  // A page that has just been opened, too, says that its size has changed.
+  fits(): boolean {
+    return areEqual(this.built.stage, sizeOf(this.stageBox)) && areEqual(this.built.lanes, sizeOf(this.lanesBox));
   }
 
   forget() {
@@ -34,7 +43,8 @@ export class Picture {
 
   private build(act: number) {
     this.act = act;
-    const size = {width: this.stageBox.clientWidth, height: this.stageBox.clientHeight};
+    this.built = {stage: sizeOf(this.stageBox), lanes: sizeOf(this.lanesBox)};
+    const size = this.built.stage;
     if (size.width === 0 || size.height === 0) return;
     const shown = this.timeline.acts[act]!;
     const layout = layoutOf(this.viewOf(act), shown, this.timeline.trace, size);
@@ -45,7 +55,7 @@ export class Picture {
 
   private buildLanes() {
     this.lanesBox.querySelector('.lane-picture')?.remove();
-    const size = {width: this.lanesBox.clientWidth, height: this.lanesBox.clientHeight};
+    const size = this.built.lanes;
     this.lanes = size.height > 0 ? new Lanes(this.timeline.trace, size) : undefined;
     if (this.lanes) this.lanesBox.prepend(this.lanes.element);
   }
@@ -73,3 +83,6 @@ export class Picture {
     return this.lanes?.messageAt(x, y);
   }
 }
+
+const sizeOf = (box: HTMLElement): Size => ({width: box.clientWidth, height: box.clientHeight});
+const areEqual = (a: Size, b: Size) => a.width === b.width && a.height === b.height;

@@ -22,7 +22,7 @@ export class Show {
   private readonly picture: Picture;
   private readonly quiz: Quiz;
   private readonly listening = new AbortController();
-  private readonly resized = new ResizeObserver(() => this.redraw());
+  private readonly resized = new ResizeObserver(() => this.picture.fits() || this.redraw());
   private last = 0; // of the frames, in milliseconds
   private frame = 0;
   private act = -1;
@@ -164,7 +164,6 @@ export class Show {
     // What is being asked for is not shown yet.
     if (this.quiz.isOpen) state.flights = state.flights.filter(({message}) => message.begin < state.time);
     this.part('.lanes').classList.toggle('without-future', this.quiz.on);
-    this.picture.render(state);
     if (state.act !== this.act) this.showAct(state.act);
     const {duration} = this.trace;
     const range = this.part<HTMLInputElement>('input');
@@ -178,6 +177,7 @@ export class Show {
       play.setAttribute('aria-label', name);
       play.innerHTML = this.clock.playing ? icons.pause : icons.play;
     }
+    this.picture.render(state); // last: the words around it decide its size
   }
 
   private showAct(index: number) {
