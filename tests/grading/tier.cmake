@@ -4,7 +4,7 @@
 #   cmake -D DIGEST=FOLDER -P tier.cmake  prints the digest that proved.sha256 keeps of this lab (or of `cheats`)
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(DIST_TIER_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
-set(DIST_TIER_ONE_IN 6)
+set(DIST_TIER_ONE_IN 12)
 set(DIST_TIER_AT_LEAST 2)
 
 # The files that decide whether a lab's mutants are killed, or the cheats caught, relative to the checkout's root. A
