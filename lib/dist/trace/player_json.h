@@ -18,9 +18,8 @@
 //   when it never did. `id` is Event::message (0: it had none).
 // - Name, group and sequence of a message are those of the call it belongs to: equal ones on all ranks are
 //   one collective.
-// - `contributors` names the ranks whose parts are in the bytes: "0-3,6"; "" when that is not known. `offset`
-// is
-//   where they belong in the operation's tensor, in bytes, -1 when they do not.
+// - `contributors` names the ranks whose parts are in the bytes: "0-3,6"; "" when that is not known.
+//   `offset` is where they belong in the operation's tensor, in bytes, -1 when they do not.
 // - A reduction is a moment: `at` is its end.
 // - A node has `ranks_per_node` ranks; 0 when all are on one, or it is not known.
 //

@@ -110,7 +110,7 @@ TEST(DefaultDevice, DistBackendIsForThoseWhoSayAuto) {
   const ScopedEnv asked("DIST_BACKEND", "host");
   run_ranks(2, [](int) { EXPECT_EQ(get_backend(), "host"); });
   run_ranks(
-      2, [](int) { EXPECT_EQ(get_backend(), "cuda"); }, on_backend("cuda"));
+      2, [](int) { EXPECT_EQ(get_backend(), "cuda"); }, on_cuda());
 }
 
 TEST(DefaultDevice, ValuesThatAreNoneAreNamed) {

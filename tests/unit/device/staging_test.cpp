@@ -24,7 +24,7 @@ TEST(Staging, GivesWhatTheHostGives) {
             sweep_collectives(device_of(rank), count, dtype);
         sweep_collectives(device_of(rank), 1000, DType::f32, {.async_op = true});
       },
-      on_backend("cuda"));
+      on_cuda());
   EXPECT_EQ(fake->host_pages_registered(), 0U);
 }
 
@@ -48,7 +48,7 @@ TEST(Staging, CopiesOfCollectivesTakeNoDetour) {
           EXPECT_EQ(sum(t), 3.0 * static_cast<double>(count));
         }
       },
-      on_backend("cuda"));
+      on_cuda());
 }
 
 // A copy from or to memory that is not registered waits for its stream inside the driver, and with it whoever
@@ -68,7 +68,7 @@ TEST(Staging, NobodyWaitsInsideTheDriver) {
         t.mul_(t);
         EXPECT_EQ(sum(t), 100 * 81);
       },
-      on_backend("cuda"));
+      on_cuda());
   EXPECT_GT(fake->detours(), 0U);
   EXPECT_EQ(fake->waiting_detours(), 0U);
 }
