@@ -2,12 +2,14 @@
 #include <chrono>
 #include <latch>
 #include <set>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "dist/collectives/windows.h"
 #include "dist/core/arena.h"
+#include "dist/core/sanitizer.h"
 #include "dist/core/tensor.h"
 #include "dist/transport/tuning.h"
 
@@ -33,10 +35,11 @@ constexpr Mixture mixtures[] = {
 
 constexpr auto window_elements = static_cast<std::int64_t>(net::window_bytes / sizeof(double));
 
-void run_mixed(DirectRank& rank, const AlgorithmEntry& algorithm, std::int64_t elements, DType dtype) {
+void run_mixed(DirectRank& rank, const AlgorithmEntry& algorithm, std::int64_t elements, DType dtype,
+               std::span<const Mixture> whose = mixtures) {
   const int n = rank.size();
   const auto roots = has_root(algorithm.collective) ? std::set<int>{0, n - 1} : std::set<int>{0};
-  for (const Mixture& mixture : mixtures)
+  for (const Mixture& mixture : whose)
     for (const int root : roots) {
       CollectiveCase c{.algorithm = &algorithm,
                        .counts = counts_for(algorithm, n, elements),
@@ -61,11 +64,14 @@ TEST(Foreign, EveryCollectiveWhoseverMemoryItIs) {
     });
 }
 
+// ThreadSanitizer sees a quarter of it: whose memory it is has nothing to do with the size of an element.
 TEST(Foreign, EverySizeOfElement) {
-  run_direct_ranks(2, [](DirectRank& rank) {
+  const auto whose = std::span(mixtures).first(built_with_tsan ? 1 : std::size(mixtures));
+  run_direct_ranks(2, [&](DirectRank& rank) {
     for (const DType dtype : {DType::u8, DType::bf16}) {
       const auto elements = static_cast<std::int64_t>(net::window_bytes / size_of(dtype)) + 1;
-      for (const AlgorithmEntry& algorithm : direct_entries()) run_mixed(rank, algorithm, elements, dtype);
+      for (const AlgorithmEntry& algorithm : direct_entries())
+        run_mixed(rank, algorithm, elements, dtype, whose);
     }
   });
 }

@@ -273,7 +273,7 @@ TEST(Barrier, NobodyLeavesBeforeAllHaveCome) {
         run_fibers(
             n,
             [&](Transport& net) {
-              for (int late = 0; late < net.rank() % 4; ++late) {  // come at different times
+              for (int turn = 0; turn < net.rank() % 4; ++turn) {  // come at different times
                 TensorView nothing;
                 send_recv(net, nothing, net.rank(), nothing, net.rank());
               }
