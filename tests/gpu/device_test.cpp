@@ -17,6 +17,7 @@
 #include "support/expect_error.h"
 #include "support/ranks.h"
 #include "unit/device/device_sweep.h"
+#include "unit/device/kernel_cases.h"
 #include "unit/device/on_backend.h"
 
 namespace dist::test {
@@ -27,58 +28,12 @@ class Gpu : public GpuTest {
   const Device gpu = cuda(0);
 };
 
-// Awkward sizes; and views that begin one element later, which no 16-byte access may cross. 2^20 + 1 is one
-// of which NCCL's own kernel for one rank leaves out the end.
+// Awkward sizes. 2^20 + 1 is one of which NCCL's own kernel for one rank leaves out the end.
 constexpr std::array<std::int64_t, 7> counts{0, 1, 7, 1000, 65'537, 1'000'003, 1'048'577};
 
-Tensor numbers(std::int64_t count, int salt, DType dtype) { return contribution(salt, count, dtype, cpu); }
+TEST_F(Gpu, ReduceManyIsExact) { expect_exact_reductions(gpu, counts); }
 
-TEST_F(Gpu, ReduceManyIsExact) {
-  for (const DType dtype : all_dtypes)
-    for (const auto kind :
-         {ReduceOp::Kind::sum, ReduceOp::Kind::avg, ReduceOp::Kind::product, ReduceOp::Kind::min,
-          ReduceOp::Kind::max, ReduceOp::Kind::band, ReduceOp::Kind::bor, ReduceOp::Kind::bxor})
-      for (const std::int64_t count : counts)
-        for (const std::int64_t shift : {0, 1}) {
-          if (!is_defined(kind, dtype)) continue;
-          std::array<Tensor, 5> here, there;
-          std::array<TensorView, 5> here_views, there_views;
-          for (std::size_t i = 0; i < here.size(); ++i) {
-            here[i] = numbers(count + shift, static_cast<int>(i), dtype);
-            there[i] = here[i].to(gpu);
-            here_views[i] = here[i].flat().slice(shift, count);
-            there_views[i] = there[i].flat().slice(shift, count);
-          }
-          reduce_many(here_views, here_views, ReduceOp(kind));
-          reduce_many(there_views, there_views, ReduceOp(kind));
-          for (std::size_t i = 0; i < here.size(); ++i)
-            ASSERT_TRUE(equal(there[i], here[i])) << name(kind) << " of " << count << " " << name(dtype)
-                                                  << ", shifted by " << shift << ", output " << i;
-        }
-}
-
-TEST_F(Gpu, ArithmeticIsExact) {
-  for (const DType dtype : all_dtypes)
-    for (const std::int64_t count : counts) {
-      const Tensor a = numbers(count, 1, dtype), b = numbers(count, 2, dtype), x = a.to(gpu), y = b.to(gpu);
-      ASSERT_TRUE(equal(x, a)) << name(dtype) << " " << count;
-      ASSERT_TRUE(equal(full({count}, 3, dtype, gpu), full({count}, 3, dtype)));
-      for (const DType other : all_dtypes) ASSERT_TRUE(equal(x.to(other), a.to(other))) << name(other);
-      if (dtype == DType::boolean) continue;
-      ASSERT_TRUE(equal(x + y, a + b));
-      ASSERT_TRUE(equal(x - y, a - b));
-      ASSERT_TRUE(equal(x * y, a * b));
-      ASSERT_TRUE(equal(x.clone().add_(y, 3), a.clone().add_(b, 3)));
-      Tensor quotient = x.clone(), cpu_quotient = a.clone();
-      divide(quotient.flat(), 3);
-      divide(cpu_quotient.flat(), 3);
-      ASSERT_TRUE(equal(quotient, cpu_quotient));
-      if (!is_floating_point(dtype)) continue;
-      ASSERT_TRUE(equal(x / y, a / b)) << name(dtype) << " " << count;
-      ASSERT_TRUE(equal(x * 0.3, a * 0.3));
-      ASSERT_TRUE(equal(sqrt(x), sqrt(a)));
-    }
-}
+TEST_F(Gpu, ArithmeticIsExact) { expect_exact_arithmetic(gpu, counts); }
 
 TEST_F(Gpu, StreamsMeetByFlags) {
   DeviceApi& api = device_api(DeviceType::cuda);

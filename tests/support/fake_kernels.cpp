@@ -1,7 +1,8 @@
-// The kernels of the fake device: the CPU's, run by a stream.
+// The kernels of the fake device: those of GPUs, run on the CPU by a stream.
+#include <array>
 #include <cstring>
 
-#include "dist/core/cpu_kernels.h"
+#include "dist/core/cuda/kernels.h"
 #include "dist/core/fail.h"
 
 #include "support/fake_device.h"
@@ -60,24 +61,25 @@ void FakeDevice::copy(Device device, StreamHandle handle, void* to, const void* 
 
 void FakeDevice::fill(Device device, StreamHandle handle, TensorView view, double value) {
   const std::scoped_lock lock(mutex_);
-  launch(device, handle, [v = locate(device, view), value] { cpu_kernels::fill(v, value); });
+  launch(device, handle, [v = locate(device, view), value] { cuda_kernels::fill(nullptr, v, value); });
 }
 
 void FakeDevice::scale(Device device, StreamHandle handle, TensorView view, double factor) {
   const std::scoped_lock lock(mutex_);
-  launch(device, handle, [v = locate(device, view), factor] { cpu_kernels::scale(v, factor); });
+  launch(device, handle, [v = locate(device, view), factor] { cuda_kernels::scale(nullptr, v, factor); });
 }
 
 void FakeDevice::divide(Device device, StreamHandle handle, TensorView view, std::int64_t divisor) {
   const std::scoped_lock lock(mutex_);
-  launch(device, handle, [v = locate(device, view), divisor] { cpu_kernels::divide(v, divisor); });
+  launch(device, handle, [v = locate(device, view), divisor] { cuda_kernels::divide(nullptr, v, divisor); });
 }
 
 void FakeDevice::reduce(Device device, StreamHandle handle, TensorView acc, TensorView in, ReduceOp op) {
   const std::scoped_lock lock(mutex_);
   ++reductions_;
-  launch(device, handle,
-         [a = locate(device, acc), i = locate(device, in), op] { cpu_kernels::reduce(a, i, op); });
+  launch(device, handle, [a = locate(device, acc), i = locate(device, in), op] {
+    cuda_kernels::reduce_many(nullptr, {&a, 1}, std::array{a, i}, op);
+  });
 }
 
 void FakeDevice::reduce_many(Device device, StreamHandle handle, std::span<const TensorView> outs,
@@ -89,32 +91,35 @@ void FakeDevice::reduce_many(Device device, StreamHandle handle, std::span<const
     return here;
   };
   ++reductions_;
-  launch(device, handle, [o = located(outs), i = located(ins), op] { cpu_kernels::reduce_many(o, i, op); });
+  launch(device, handle,
+         [o = located(outs), i = located(ins), op] { cuda_kernels::reduce_many(nullptr, o, i, op); });
 }
 
 void FakeDevice::convert(Device device, StreamHandle handle, TensorView to, TensorView from) {
   const std::scoped_lock lock(mutex_);
-  launch(device, handle, [t = locate(device, to), f = locate(device, from)] { cpu_kernels::convert(t, f); });
+  launch(device, handle,
+         [t = locate(device, to), f = locate(device, from)] { cuda_kernels::convert(nullptr, t, f); });
 }
 
 void FakeDevice::unary(Device device, StreamHandle handle, TensorView out, TensorView in, UnaryOp op) {
   const std::scoped_lock lock(mutex_);
   launch(device, handle,
-         [o = locate(device, out), i = locate(device, in), op] { cpu_kernels::unary(o, i, op); });
+         [o = locate(device, out), i = locate(device, in), op] { cuda_kernels::unary(nullptr, o, i, op); });
 }
 
 void FakeDevice::binary(Device device, StreamHandle handle, TensorView out, TensorView a, TensorView b,
                         BinaryOp op) {
   const std::scoped_lock lock(mutex_);
   launch(device, handle, [o = locate(device, out), x = locate(device, a), y = locate(device, b), op] {
-    cpu_kernels::binary(o, x, y, op);
+    cuda_kernels::binary(nullptr, o, x, y, op);
   });
 }
 
 void FakeDevice::add_scaled(Device device, StreamHandle handle, TensorView acc, TensorView in, double alpha) {
   const std::scoped_lock lock(mutex_);
-  launch(device, handle,
-         [a = locate(device, acc), i = locate(device, in), alpha] { cpu_kernels::add_scaled(a, i, alpha); });
+  launch(device, handle, [a = locate(device, acc), i = locate(device, in), alpha] {
+    cuda_kernels::add_scaled(nullptr, a, i, alpha);
+  });
 }
 
 }  // namespace dist::test

@@ -1,4 +1,4 @@
-// What kernels.h promises of views on a device, beyond seam/fake_device_test.cpp.
+// What kernels.h promises of views on a device, by the GPU's kernels run on the CPU.
 #include "dist/core/kernels.h"
 
 #include <array>
@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/device.h"
+#include "dist/core/sanitizer.h"
 #include "dist/core/tensor.h"
 
 #include "support/expect_error.h"
 #include "support/fake_device.h"
+#include "unit/device/kernel_cases.h"
 
 namespace dist::test {
 namespace {
@@ -20,25 +22,12 @@ class DeviceKernels : public testing::Test {
   const Device gpu = cuda(0);
 };
 
-TEST_F(DeviceKernels, ReduceManyGivesWhatTheCpuGives) {
-  for (const DType dtype : all_dtypes)
-    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::avg, ReduceOp::product, ReduceOp::max}) {
-      if (!is_defined(op.kind(), dtype)) continue;
-      const std::array inputs{tensor({6, 8, 1}).to(dtype), tensor({2, 4, 5}).to(dtype),
-                              tensor({1, 0, 3}).to(dtype)};
-      std::array<Tensor, 3> there;
-      std::array<TensorView, 3> here_views, there_views;
-      for (std::size_t i = 0; i < inputs.size(); ++i) {
-        there[i] = inputs[i].to(gpu);
-        here_views[i] = inputs[i].flat(), there_views[i] = there[i].flat();
-      }
-      reduce_many(here_views, here_views, op);
-      reduce_many(there_views, there_views, op);
-      for (std::size_t i = 0; i < inputs.size(); ++i)
-        EXPECT_TRUE(equal(there[i], inputs[i]))
-            << name(op.kind()) << " of " << name(dtype) << ", output " << i;
-    }
-}
+// More than one pack for each thread of the largest grid, and a rest.
+constexpr std::array<std::int64_t, 5> kernel_counts{0, 1, 7, 1000, built_with_tsan ? 20'011 : 65'537};
+
+TEST_F(DeviceKernels, ReduceManyIsExact) { expect_exact_reductions(gpu, kernel_counts); }
+
+TEST_F(DeviceKernels, ArithmeticIsExact) { expect_exact_arithmetic(gpu, kernel_counts); }
 
 TEST_F(DeviceKernels, ReduceManyWantsAllOnOneDevice) {
   const Tensor here = zeros({3}), there = zeros({3}, DType::f32, gpu),

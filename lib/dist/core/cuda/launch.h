@@ -15,16 +15,23 @@ inline constexpr int threads_per_block = 256;
 void check_launch(cudaError_t error, const char* kernel, const TensorView& view);
 [[noreturn]] void no_such_kernel(const char* kernel, DType dtype);
 
-// `name` and `first`, a view it works on, are for errors. Its error is the launch's own: what failed before,
-// in anybody's code, stays to be read by whom it concerns.
+// Returns the launch's own error: what failed before, in anybody's code, stays to be read by whom it
+// concerns.
 template <class... Parameters, class... Arguments>
-void launch(const char* name, const TensorView& first, int blocks, cudaStream_t stream,
-            void (*kernel)(Parameters...), Arguments&&... arguments) {
+cudaError_t try_launch(int blocks, cudaStream_t stream, void (*kernel)(Parameters...),
+                       Arguments&&... arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(threads_per_block);
   config.stream = stream;
-  check_launch(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), name, first);
+  return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
+}
+
+// `name` and `first`, a view it works on, are for errors.
+template <class... Parameters, class... Arguments>
+void launch(const char* name, const TensorView& first, int blocks, cudaStream_t stream,
+            void (*kernel)(Parameters...), Arguments&&... arguments) {
+  check_launch(try_launch(blocks, stream, kernel, std::forward<Arguments>(arguments)...), name, first);
 }
 
 }  // namespace dist::cuda_kernels

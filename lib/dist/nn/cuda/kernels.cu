@@ -10,6 +10,7 @@ using dist::cuda_kernels::blocks_for;
 using dist::cuda_kernels::first_index;
 using dist::cuda_kernels::grid_stride;
 using dist::cuda_kernels::threads_per_block;
+using dist::cuda_kernels::try_launch;
 
 template <class F>
 __global__ void each_kernel(std::int64_t count, F f) {
@@ -20,8 +21,7 @@ __global__ void each_kernel(std::int64_t count, F f) {
 template <class F>
 cudaError_t each(cudaStream_t stream, std::int64_t count, F f) {
   if (count == 0) return cudaSuccess;
-  each_kernel<<<blocks_for(count), threads_per_block, 0, stream>>>(count, f);
-  return cudaPeekAtLastError();
+  return try_launch(blocks_for(count), stream, each_kernel<F>, count, f);
 }
 
 // The sum of `mine` over the block's threads, in all of them.
@@ -55,8 +55,7 @@ __global__ void each_channel_kernel(Channels c, F f) {
 template <class F>
 cudaError_t each_channel(cudaStream_t stream, const Channels& c, F f) {
   if (c.channels == 0) return cudaSuccess;
-  each_channel_kernel<<<static_cast<unsigned>(c.channels), threads_per_block, 0, stream>>>(c, f);
-  return cudaPeekAtLastError();
+  return try_launch(static_cast<int>(c.channels), stream, each_channel_kernel<F>, c, f);
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// What the library's kernels use of CUDA, for a C++ compiler that has no CUDA: it is found in the place of
+// CUDA's own header, and a launch runs its grid on the calling thread before it returns (grid.h).
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include <math.h>  // ::exp(float) and its like, as in CUDA
+
+#include "support/cuda_on_cpu/grid.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static thread_local  // a thread of the host runs one block at a time
+
+enum cudaError_t { cudaSuccess, cudaErrorInvalidValue };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+using cudaStream_t = void*;
+
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  cudaStream_t stream = nullptr;
+};
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  dist::test::run_grid(config->gridDim, config->blockDim,
+                       [&] { kernel(static_cast<Parameters>(arguments)...); });
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+
+// So few that the kernels' grids are smaller than the tests' data.
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) { return *value = 1, cudaSuccess; }
+
+inline void __syncthreads() { dist::test::sync_threads(); }
+
+inline float atomicAdd(float* to, float value) { return std::atomic_ref(*to).fetch_add(value); }

@@ -1,0 +1,18 @@
+// What core/cuda/check.cpp says of launches, which cannot fail here.
+#include "dist/core/cuda/launch.h"
+
+#include "dist/core/fail.h"
+
+namespace dist::cuda_kernels {
+
+void check_launch(cudaError_t error, const char* kernel, const TensorView& view) {
+  if (error != cudaSuccess)
+    fail(Errc::internal, "launching {} of {} {}", kernel, view.count, name(view.dtype));
+}
+
+void no_such_kernel(const char* kernel, DType dtype) {
+  fail(Errc::internal, "kernel {} on {} elements does not exist; its caller must refuse it", kernel,
+       name(dtype));
+}
+
+}  // namespace dist::cuda_kernels

@@ -1,0 +1,92 @@
+// What every kernel of kernels.h does on a device is what it does on the CPU, to the bit: on awkward sizes,
+// and on views that begin one element later, which no 16-byte access may cross. For the real GPU
+// (gpu/device_test.cpp) and for its kernels run on the CPU (kernels_test.cpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include <gtest/gtest.h>
+
+#include "dist/core/kernels.h"
+#include "dist/dist.h"
+
+#include "support/ranks.h"
+#include "unit/device/device_sweep.h"
+
+namespace dist::test {
+
+inline Tensor numbers(std::int64_t count, int salt, DType dtype) {
+  return contribution(salt, count, dtype, cpu);
+}
+
+// Five inputs, as many outputs.
+inline void expect_exact_reduction(Device device, ReduceOp op, DType dtype, std::int64_t count,
+                                   std::int64_t shift) {
+  std::array<Tensor, 5> here, there;
+  std::array<TensorView, 5> here_views, there_views;
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    here[i] = numbers(count + shift, static_cast<int>(i), dtype);
+    there[i] = here[i].to(device);
+    here_views[i] = here[i].flat().slice(shift, count);
+    there_views[i] = there[i].flat().slice(shift, count);
+  }
+  reduce_many(here_views, here_views, op);
+  reduce_many(there_views, there_views, op);
+  for (std::size_t i = 0; i < here.size(); ++i)
+    ASSERT_TRUE(equal(there[i], here[i])) << name(op.kind()) << " of " << count << " " << name(dtype)
+                                          << ", shifted by " << shift << ", output " << i;
+}
+
+inline void expect_exact_reductions(Device device, std::span<const std::int64_t> counts) {
+  for (const DType dtype : all_dtypes)
+    for (const auto kind :
+         {ReduceOp::Kind::sum, ReduceOp::Kind::avg, ReduceOp::Kind::product, ReduceOp::Kind::min,
+          ReduceOp::Kind::max, ReduceOp::Kind::band, ReduceOp::Kind::bor, ReduceOp::Kind::bxor}) {
+      if (!is_defined(kind, dtype)) continue;
+      for (const std::int64_t count : counts)
+        for (const std::int64_t shift : {0, 1})
+          ASSERT_NO_FATAL_FAILURE(expect_exact_reduction(device, ReduceOp(kind), dtype, count, shift));
+    }
+}
+
+inline void expect_exact_arithmetic(Device device, DType dtype, std::int64_t count, std::int64_t shift) {
+  const Tensor a = numbers(count + shift, 1, dtype).narrow(shift, count),
+               b = numbers(count + shift, 2, dtype).narrow(shift, count);
+  const auto there = [&](int salt) {
+    return numbers(count + shift, salt, dtype).to(device).narrow(shift, count);
+  };
+  const Tensor x = there(1), y = there(2);
+  const auto expect_equal = [&](const Tensor& got, const Tensor& expected, std::string_view what) {
+    ASSERT_TRUE(equal(got, expected))
+        << what << " of " << count << " " << name(dtype) << ", shifted by " << shift;
+  };
+  expect_equal(x, a, "copy");
+  Tensor filled = there(3);
+  filled.fill_(3);
+  expect_equal(filled, full({count}, 3, dtype), "fill");
+  for (const DType other : all_dtypes) expect_equal(x.to(other), a.to(other), name(other));
+  if (dtype == DType::boolean) return;
+  expect_equal(x + y, a + b, "sum");
+  expect_equal(x - y, a - b, "difference");
+  expect_equal(x * y, a * b, "product");
+  expect_equal(there(1).add_(y, 3), a.clone().add_(b, 3), "add_");
+  Tensor quotient = there(1), cpu_quotient = a.clone();
+  divide(quotient.flat(), 3);
+  divide(cpu_quotient.flat(), 3);
+  expect_equal(quotient, cpu_quotient, "divide");
+  if (!is_floating_point(dtype)) return;
+  expect_equal(x / y, a / b, "quotient");
+  expect_equal(there(1).mul_(0.3), a * 0.3, "scale");
+  expect_equal(sqrt(x), sqrt(a), "sqrt");
+}
+
+inline void expect_exact_arithmetic(Device device, std::span<const std::int64_t> counts) {
+  for (const DType dtype : all_dtypes)
+    for (const std::int64_t count : counts)
+      for (const std::int64_t shift : {0, 1})
+        ASSERT_NO_FATAL_FAILURE(expect_exact_arithmetic(device, dtype, count, shift));
+}
+
+}  // namespace dist::test

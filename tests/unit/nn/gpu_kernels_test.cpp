@@ -1,0 +1,194 @@
+// The GPU's kernels for layers, run on the CPU (support/cuda_on_cpu), give what the plain loops give: the
+// same bits where each element is computed by itself, and where sums are taken in another order nearly the
+// same.
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "dist/core/shape.h"
+#include "dist/nn/cuda/kernels.h"
+#include "dist/nn/plain_ops.h"
+
+#include "unit/nn/gradient_check.h"
+
+namespace dist::nn {
+namespace {
+
+// As CudaOps: what is not cuBLAS's and cuDNN's.
+class KernelOps final : public PlainOps {
+ public:
+  void add_channels(Tensor out, const Tensor& of_channels) const override {
+    ok(cuda_kernels::add_channels(nullptr, out, of_channels));
+  }
+  void add_channel_sums(Tensor of_channels, const Tensor& in) const override {
+    ok(cuda_kernels::add_channel_sums(nullptr, of_channels, in));
+  }
+  void relu(Tensor out, const Tensor& in) const override { ok(cuda_kernels::relu(nullptr, out, in, in)); }
+  void relu_backward(Tensor out, const Tensor& grad, const Tensor& result) const override {
+    ok(cuda_kernels::relu(nullptr, out, grad, result));
+  }
+  void max_pool(Tensor out, Tensor winners, const Tensor& in, const Windows& windows) const override {
+    ok(cuda_kernels::max_pool(nullptr, out, winners, in, windows));
+  }
+  void max_pool_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& winners) const override {
+    grad_in.zero_();
+    ok(cuda_kernels::max_pool_backward(nullptr, grad_in, grad_out, winners));
+  }
+  void batch_norm(Tensor out, const Tensor& in, NormTensors norm, const NormOptions& options) const override {
+    ok(cuda_kernels::batch_norm(nullptr, out, in, norm, options, empty({in.size(1), 2}, DType::f64)));
+  }
+  void batch_norm_backward(NormGrads grads, const Tensor& grad_out, const Tensor& in, const NormTensors& norm,
+                           bool training) const override {
+    const Tensor planes = empty({in.size(1), 3}, DType::f64);
+    ok(cuda_kernels::batch_norm_backward(nullptr, grads, grad_out, in, norm, training, planes));
+  }
+  void sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const override {
+    ok(cuda_kernels::sgd(nullptr, value, grad, velocity, step));
+  }
+  void adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const override {
+    ok(cuda_kernels::adam(nullptr, value, grad, m, v, step));
+  }
+
+ private:
+  static void ok(cudaError_t status) { EXPECT_EQ(status, cudaSuccess); }
+};
+
+class GpuKernels : public testing::Test {
+ protected:
+  // Twice, as grids run forwards and backwards.
+  template <class Run, class Compare>
+  void compare(const Run& run, const Compare& compare_results) {
+    const auto expected = run(static_cast<const Ops&>(PlainOps()));
+    for (int again = 0; again < 2; ++again) {
+      const auto got = run(static_cast<const Ops&>(KernelOps()));
+      ASSERT_EQ(got.size(), expected.size());
+      for (std::size_t i = 0; i < got.size(); ++i) compare_results(got[i], expected[i], i);
+    }
+  }
+};
+
+Tensor f32(Shape shape, double seed) { return scattered(std::move(shape), seed, DType::f32); }
+Tensor squares(const Shape& shape, double seed) { return f32(shape, seed) * f32(shape, seed); }
+
+void expect_same(const Tensor& got, const Tensor& expected, std::size_t which) {
+  EXPECT_TRUE(equal(got, expected)) << "result " << which;
+}
+
+void expect_close(const Tensor& got, const Tensor& expected, std::size_t which) {
+  const Tensor size = expected.to(DType::f64), error = got.to(DType::f64) - size;
+  EXPECT_LE(std::sqrt(dot(error, error)), 1e-6 * std::sqrt(dot(size, size))) << "result " << which;
+}
+
+// A channel has fewer values than a block has threads, as many, and more; and there is no value at all.
+const std::array<Shape, 6> shapes{Shape{1, 1, 1, 1},  Shape{5, 3, 7, 9},    Shape{4, 2, 8, 8},
+                                  Shape{2, 30, 3, 5}, Shape{33, 1, 11, 17}, Shape{0, 3, 2, 2}};
+
+TEST_F(GpuKernels, Channels) {
+  for (const Shape& shape : shapes)
+    compare(
+        [&](const Ops& ops) {
+          const Tensor out = f32(shape, 1), sums = f32({shape[1]}, 2);
+          ops.add_channels(out, f32({shape[1]}, 3));
+          ops.add_channel_sums(sums, f32(shape, 4));
+          return std::array{out, sums};
+        },
+        expect_close);
+}
+
+TEST_F(GpuKernels, Relu) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor special = tensor({nan, -0.0F, 0.0F, 1.0F, -1.0F});
+  EXPECT_TRUE(std::isnan([&] {
+    Tensor out = empty({5});
+    KernelOps().relu(out, special);
+    return out.data<float>()[0];
+  }()));
+  for (const Shape& shape : shapes)
+    compare(
+        [&](const Ops& ops) {
+          const Tensor in = f32(shape, 1), out = empty(shape);
+          Tensor grad = f32(shape, 2);
+          ops.relu(out, in);
+          ops.relu_backward(grad, grad, out);
+          return std::array{out, grad};
+        },
+        expect_same);
+}
+
+TEST_F(GpuKernels, MaxPool) {
+  const Tensor in = f32({3, 4, 11, 13}, 1);
+  for (const Windows windows : {Windows{2, 2}, Windows{3, 1}, Windows{2, 3}, Windows{11, 1}})
+    compare(
+        [&](const Ops& ops) {
+          const Shape shape{3, 4, windows.count(11), windows.count(13)};
+          const Tensor out = empty(shape), winners = empty(shape, DType::i32), grad = empty(in.shape());
+          ops.max_pool(out, winners, in, windows);
+          ops.max_pool_backward(grad, f32(shape, 2), winners);
+          return std::array{out, winners, grad};
+        },
+        [](const Tensor& got, const Tensor& expected, std::size_t which) {
+          which < 2 ? expect_same(got, expected, which) : expect_close(got, expected, which);
+        });
+}
+
+TEST_F(GpuKernels, MaxPoolPassesNanOn) {
+  Tensor in = f32({1, 1, 4, 4}, 1), out = empty({1, 1, 2, 2}), winners = empty({1, 1, 2, 2}, DType::i32);
+  in.data<float>()[5] = std::numeric_limits<float>::quiet_NaN();
+  KernelOps().max_pool(out, winners, in, {2, 2});
+  EXPECT_TRUE(std::isnan(out.data<float>()[0]));
+  EXPECT_EQ(winners.data<std::int32_t>()[0], 5);
+  EXPECT_FALSE(std::isnan(out.data<float>()[1]));
+}
+
+TEST_F(GpuKernels, BatchNorm) {
+  for (const Shape& shape : shapes) {
+    if (product(shape) <= 1) continue;  // the variance of one value is refused before
+    for (const bool training : {true, false})
+      compare(
+          [&](const Ops& ops) {
+            const Shape channels{shape[1]};
+            const Tensor in = f32(shape, 1), out = empty(shape), grad_in = empty(shape);
+            const NormTensors norm{.weight = f32(channels, 2),
+                                   .bias = f32(channels, 3),
+                                   .running_mean = f32(channels, 4),
+                                   .running_var = squares(channels, 5),
+                                   .mean = empty(channels),
+                                   .invstd = empty(channels)};
+            const Ops::NormGrads grads{.weight = f32(channels, 6), .bias = f32(channels, 7), .in = grad_in};
+            ops.batch_norm(out, in, norm, {.eps = 1e-5, .momentum = 0.1, .training = training});
+            ops.batch_norm_backward(grads, f32(shape, 8), in, norm, training);
+            return std::array{out,         norm.running_mean, norm.running_var, norm.mean,
+                              norm.invstd, grads.weight,      grads.bias,       grad_in};
+          },
+          expect_close);
+  }
+}
+
+TEST_F(GpuKernels, OptimizersTakeTheSameStep) {
+  for (const std::int64_t count : {0, 1, 1000, 5000}) {
+    compare(
+        [&](const Ops& ops) {
+          const Tensor plain = f32({count}, 1), moved = f32({count}, 1), velocity = f32({count}, 2),
+                       adapted = f32({count}, 1), m = f32({count}, 3), v = squares({count}, 4);
+          const Tensor grad = f32({count}, 5);
+          const SgdStep step{.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-3};
+          ops.sgd(plain, grad, {}, step);
+          ops.sgd(moved, grad, velocity, step);
+          ops.adam(adapted, grad, m, v,
+                   {.lr = 0.1,
+                    .beta1 = 0.9,
+                    .beta2 = 0.999,
+                    .eps = 1e-8,
+                    .weight_decay = 1e-3,
+                    .correction1 = 0.1,
+                    .correction2 = 0.001});
+          return std::array{plain, moved, velocity, adapted, m, v};
+        },
+        expect_same);
+  }
+}
+
+}  // namespace
+}  // namespace dist::nn
