@@ -34,7 +34,7 @@ class SharedCopy {
       claim_.copied.fetch_add(1);
     }
   }
-  bool is_done() const { return claim_.copied.load() * block_ >= bytes_; }
+  bool is_done() const { return claim_.copied.load() == blocks_; }
   // For as long as one block may take. True: all is there.
   bool await_others() const {
     constexpr int looks = 10'000;

@@ -77,6 +77,7 @@ std::vector<std::string> launcher_words(const BenchOptions& options, int ranks) 
 }
 
 int start(std::vector<std::string> launcher, const BenchOptions& options) {
+  if (only_checks()) return exit_ok;
   launcher.push_back(rank_program());
   for (auto& word : bench::to_words(options)) launcher.push_back(std::move(word));
   return run_in_foreground(launcher);
@@ -97,7 +98,7 @@ int run_bench(const BenchOptions& options) try {
   const bench::Plan plan = bench::make_plan(options);
   if (plan.on_device)
     dist::find_backend(options.backend);  // whether it can be used here; ranks start elsewhere
-  if (options.explain) {
+  if (options.explain && !only_checks()) {
     fmt::print("{}", bench::explain(plan, *options.explain, dist::known_costs(bench::only_tcp())));
     return exit_ok;
   }

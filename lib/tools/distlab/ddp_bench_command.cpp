@@ -13,6 +13,7 @@
 #include "distlab/bench/ddp/report.h"
 #include "distlab/commands.h"
 #include "distlab/temporary_folder.h"
+#include "distlab/wrong_usage.h"
 
 namespace distlab {
 namespace {
@@ -58,6 +59,7 @@ int run_ddp_bench(const DdpBenchOptions& options) try {
   check(options);
   bench::DdpRun run{.options = options, .cores = usable_cores(), .peer_title = "", .rows = {}};
   if (!options.compare.empty()) run.peer_title = bench::pytorch_title();
+  if (only_checks()) return exit_ok;
   const auto show = [&](const std::string& text) {
     if (options.json == "-") return;
     fmt::print("{}", text);

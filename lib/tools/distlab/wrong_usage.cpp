@@ -1,6 +1,7 @@
 #include "distlab/wrong_usage.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -13,5 +14,7 @@ int wrong_usage(const dist::Error& error) {
   fmt::print(stderr, "distlab: {}\n", error.what());
   return exit_usage;
 }
+
+bool only_checks() { return std::getenv("DISTLAB_CHECK_ONLY") != nullptr; }
 
 }  // namespace distlab

@@ -9,4 +9,8 @@ namespace distlab {
 // again.
 int wrong_usage(const dist::Error& error);
 
+// Whether a command is only to say what is wrong with what it was given: the script ./distlab asks so
+// (DISTLAB_CHECK_ONLY) before it builds for minutes what the command needs.
+bool only_checks();
+
 }  // namespace distlab

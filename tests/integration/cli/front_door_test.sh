@@ -122,6 +122,26 @@ expect 'or another that was asked for' called 'ninja -C .*/build/dev distlab ben
 door bench --help
 expect 'help needs no release build' called 'ninja -C .*/build/dev distlab bench_rank$'
 
+
+begin 'what cannot be measured is said before the release build'
+FAKE_CHECK=2 door bench nonsense
+expect 'nobody knows without any build' called 'ninja -C .*/build/release distlab bench_rank$'
+fresh
+door doctor
+: > "$calls"
+FAKE_CHECK=2 door bench nonsense
+expect 'has the exit code of wrong usage' exits 2
+expect 'builds nothing' not called 'ninja|cmake --preset'
+mkdir -p "$tree/lib/tools/distlab"
+touch -d 'now + 1 minute' "$tree/lib/tools/distlab/bench_command.cpp"
+FAKE_CHECK=2 door bench nonsense
+expect 'an older program is not asked' called 'ninja -C .*/build/release distlab bench_rank$'
+: > "$calls"
+FAKE_CHECK=2 door bench nonsense
+expect 'nor is one asked where the release build is there' exits 0
+door bench all_reduce --explain 4MiB
+expect 'estimates need no release build' called 'ninja -C .*/build/dev distlab$'
+
 begin 'a moved checkout is configured again'
 door doctor
 mv "$tree" "$work/moved"

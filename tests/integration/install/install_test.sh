@@ -37,6 +37,18 @@ quietly cmake -S "$here/consumer" -B "$work/by cmake" -G Ninja -DCMAKE_CXX_COMPI
 quietly cmake --build "$work/by cmake"
 check_consumer "$work/by cmake/consumer"
 
+plugin=$prefix/$libdir/libdist_mpi.so
+if [[ -e $build/lib/libdist_mpi.so ]]; then
+  echo 'the mpi backend, a plugin beside the library'
+  alone=("$prefix/bin/distrun" --standalone --nproc-per-node 1 "$work/by cmake/consumer")
+  said=$(DIST_BACKEND=mpi "${alone[@]}" 2>&1) || fail "by the mpi backend: $said"
+  grep -q 'consumer: 1 ranks, sum 1' <<< "$said" || fail "by the mpi backend: $said"
+  mv "$plugin" "$work/"
+  ! said=$(DIST_BACKEND=mpi "${alone[@]}" 2>&1) || fail 'without its plugin there was an mpi backend'
+  grep -q 'libdist_mpi.so cannot be loaded: .*; build distlab again' <<< "$said" || fail "without the plugin: $said"
+  mv "$work/libdist_mpi.so" "$plugin"
+fi
+
 echo 'a newer version than there is, is refused'
 sed 's/distlab 0.1/distlab 0.99/' "$here/consumer/CMakeLists.txt" > "$work/CMakeLists.txt"
 cp "$here/consumer/consumer.cpp" "$work/"

@@ -13,6 +13,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/handles.h"
 #include "dist/core/log.h"
+#include "dist/core/plugin.h"
 #include "dist/core/rank_label.h"
 
 #include "support/expect_error.h"
@@ -149,6 +150,11 @@ TEST(StreamGuard, NestsAndIsOfThisThreadAndDevice) {
   }
   EXPECT_EQ(current_stream(cuda(1)), nullptr);
   EXPECT_EQ(current_stream(cpu), nullptr);
+}
+
+TEST(Plugin, ThatIsMissingIsNamed) {
+  EXPECT_DIST_ERROR(plugin_symbol("nothing", "anything"), Errc::unsupported,
+                    "libdist_nothing.so cannot be loaded");
 }
 
 }  // namespace

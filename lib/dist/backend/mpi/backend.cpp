@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "dist/backend/entries.h"
 #include "dist/backend/mpi/collectives.h"
+#include "dist/backend/mpi/library.h"
 #include "dist/backend/mpi/transport.h"
+#include "dist/backend/mpi_plugin.h"
 #include "dist/backend/operation_options.h"
 #include "dist/backend/run_collective.h"
 #include "dist/core/fail.h"
@@ -67,11 +68,9 @@ void MpiBackend::execute(const Operation& operation) {
   }
 }
 
-bool available(std::string* why) {
-  if (why) why->clear();
-  return true;
-}
-
-std::unique_ptr<Backend> make(const BackendContext& context) { return std::make_unique<MpiBackend>(context); }
+const Plugin dist_mpi_plugin{.make = [](const BackendContext& context) -> std::unique_ptr<Backend> {
+                               return std::make_unique<MpiBackend>(context);
+                             },
+                             .finalize = finalize};
 
 }  // namespace dist::mpi

@@ -38,9 +38,11 @@ std::string version() {
   return text.substr(0, std::min(text.find(','), static_cast<std::size_t>(length)));
 }
 
+}  // namespace
+
 // MPI_Finalize waits for all ranks. One that ends with an error does not: mpirun sees it go, and ends the
 // others. A forked child has its parent's MPI, and leaves it alone.
-void finalize(int exit_status, void*) {
+void finalize(int exit_status) {
   const Library& lib = library();
   if (lib.begun_by_us_in != getpid() || exit_status != 0 || !is_running()) return;
   if (!lib.kept.empty())
@@ -49,11 +51,6 @@ void finalize(int exit_status, void*) {
                "MPI_Finalize, and mpirun ends the job");
   MPI_Finalize();
 }
-
-// What is registered before main runs behind all that the program registers: it has left its job by then.
-[[maybe_unused]] const int registered = on_exit(finalize, nullptr);
-
-}  // namespace
 
 void begin() {
   Library& lib = library();

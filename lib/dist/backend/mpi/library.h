@@ -25,6 +25,9 @@ int highest_tag();  // MPI_TAG_UB
 // would wait for it, is then not called.
 void keep(std::shared_ptr<const void> what);
 
+// The last thing of a process: ends MPI if begin() has begun it, unless that would wait for ever.
+void finalize(int exit_status);
+
 // Whether MPI has begun and not ended: objects of it may be freed.
 bool is_running();
 
