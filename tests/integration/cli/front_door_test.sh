@@ -121,7 +121,8 @@ door --preset dev bench all_reduce
 expect 'or another that was asked for' called 'ninja -C .*/build/dev distlab bench_rank$'
 door bench --help
 expect 'help needs no release build' called 'ninja -C .*/build/dev distlab bench_rank$'
-
+door bench ddp --help
+expect 'nor does help of a part' called 'ninja -C .*/build/dev distlab bench_rank$'
 
 begin 'what cannot be measured is said before the release build'
 FAKE_CHECK=2 door bench nonsense
@@ -132,6 +133,14 @@ door doctor
 FAKE_CHECK=2 door bench nonsense
 expect 'has the exit code of wrong usage' exits 2
 expect 'builds nothing' not called 'ninja|cmake --preset'
+for other in 3 127; do
+  rm -rf "$tree/build/release"
+  : > "$calls"
+  FAKE_CHECK=$other door bench all_reduce --compare mpi
+  expect "another build may have what this one has not ($other)" called 'ninja -C .*/build/release distlab bench_rank$'
+done
+rm -rf "$tree/build/release"
+: > "$calls"
 mkdir -p "$tree/lib/tools/distlab"
 touch -d 'now + 1 minute' "$tree/lib/tools/distlab/bench_command.cpp"
 FAKE_CHECK=2 door bench nonsense

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/backend/backend.h"
+
 #include "distlab/build_info.h"
 #include "distlab/doctor/doctor.h"
 #include "distlab/process.h"
@@ -30,6 +32,9 @@ Finding open_mpi() {
         "Open MPI", Health::absent, "not in this build",
         fmt::format("no mpi backend and no start by mpirun; everything else works ({})", build.why_no_mpi)};
   }
+  std::string why;
+  if (!dist::backend_named("mpi").available(&why))
+    return {"Open MPI", Health::absent, fmt::format("{} built in, but it cannot be loaded", build.mpi), why};
   const std::string mpirun = find_program("mpirun");
   if (mpirun.empty()) {
     return {"Open MPI", Health::absent, fmt::format("{} built in, but there is no mpirun in PATH", build.mpi),
