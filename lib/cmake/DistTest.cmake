@@ -1,13 +1,19 @@
+# dist_test_timeout(out seconds): what a test that asks for so many seconds, or for nothing, may take here. Under
+# sanitizers processes start several times slower.
+function(dist_test_timeout out seconds)
+  if(NOT seconds)
+    set(seconds 120)
+  endif()
+  if(DIST_SANITIZE)
+    math(EXPR seconds "3 * ${seconds}")
+  endif()
+  set(${out} ${seconds} PARENT_SCOPE)
+endfunction()
+
 # dist_add_test(NAME unit.core SOURCES a_test.cpp ... [LABELS unit] [LIBRARIES ...] [TIMEOUT seconds])
 # One GoogleTest program, linked with the one main of tests/support; each TEST is a CTest test of its own
 # when DISCOVER is given, otherwise the whole program is one. `tests_<label>` builds all programs with a label.
 # COST: who may take longest begins first, so that no long test runs alone at the end.
-# TIMEOUT is what the test may take without sanitizers, under which processes start several times slower.
-set(dist_sanitizer_patience 1)
-if(DIST_SANITIZE)
-  set(dist_sanitizer_patience 3)
-endif()
-
 function(dist_add_test)
   cmake_parse_arguments(T "DISCOVER" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES;ARGS" ${ARGN})
   string(REPLACE "." "_" target ${T_NAME})
@@ -20,10 +26,7 @@ function(dist_add_test)
     endif()
     add_dependencies(tests_${label} ${target})
   endforeach()
-  if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 120)
-  endif()
-  math(EXPR T_TIMEOUT "${T_TIMEOUT} * ${dist_sanitizer_patience}")
+  dist_test_timeout(T_TIMEOUT "${T_TIMEOUT}")
   if(T_DISCOVER)
     include(GoogleTest)
     gtest_discover_tests(${target} TEST_PREFIX "${T_NAME}." TEST_LIST ${target}_cases DISCOVERY_TIMEOUT 60
@@ -50,10 +53,7 @@ function(dist_add_simulated)
   if(NOT S_FILTER)
     set(S_FILTER "*")
   endif()
-  if(NOT S_TIMEOUT)
-    set(S_TIMEOUT 120)
-  endif()
-  math(EXPR S_TIMEOUT "${S_TIMEOUT} * ${dist_sanitizer_patience}")
+  dist_test_timeout(S_TIMEOUT "${S_TIMEOUT}")
   add_test(NAME ${S_NAME}.simulated COMMAND ${target} --gtest_filter=${S_FILTER})
   # spawn() throws for a finding, but only prints a note.
   set_tests_properties(${S_NAME}.simulated PROPERTIES LABELS "${S_LABELS}" TIMEOUT ${S_TIMEOUT} ENVIRONMENT

@@ -1,5 +1,7 @@
 #include "dist/core/plugin.h"
 
+#include <array>
+#include <climits>
 #include <filesystem>
 
 #include <dlfcn.h>
@@ -10,16 +12,16 @@ namespace dist {
 
 namespace {
 
-// Where this library lies.
+// Where this library lies, as the loader wrote it down: absolute, wherever the process has gone since.
 std::filesystem::path folder() {
   static const int anything_of_this_library = 0;
   Dl_info info{};
-  const bool is_known = ::dladdr(&anything_of_this_library, &info) != 0 && info.dli_fname != nullptr;
-  return is_known ? std::filesystem::absolute(info.dli_fname).parent_path() : std::filesystem::path();
+  void* library = nullptr;  // a link_map, which is also what dlopen() gives for it
+  std::array<char, PATH_MAX> origin{};
+  const bool is_known = ::dladdr1(&anything_of_this_library, &info, &library, RTLD_DL_LINKMAP) != 0 &&
+                        ::dlinfo(library, RTLD_DI_ORIGIN, origin.data()) == 0;
+  return is_known ? std::filesystem::path(origin.data()) : std::filesystem::path();
 }
-
-// Asked as the library is loaded: its name may begin where the process is now.
-const std::filesystem::path own_folder = folder();
 
 std::string why_not() {
   const char* const why = ::dlerror();
@@ -31,7 +33,7 @@ std::string why_not() {
 // Global: what a plugin is linked with may load plugins of its own that look for its functions, as Open MPI's
 // do.
 void* plugin_symbol(std::string_view name, const char* symbol) {
-  const std::string path = own_folder / fmt::format("libdist_{}.so", name);
+  const std::string path = folder() / fmt::format("libdist_{}.so", name);
   void* const plugin = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!plugin)
     fail(Errc::unsupported, "{} cannot be loaded: {}; build distlab again, or install what it needs", path,
