@@ -1,6 +1,8 @@
 // How near all_reduce comes to what the GPU's memory can do: ranks that are threads of one process share it.
+#include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -62,6 +64,31 @@ TEST_F(GpuBandwidth, AllReduceOfEightThreadsIsNearThatOfACopy) {
                              seconds * 1e6, ratio * limit / 1e9, ratio * 100, limit / 1e9);
     EXPECT_GE(ratio, 0.8) << size / mib << " MiB";
   }
+}
+
+// A figure to write down: what a call costs when there is next to nothing to do.
+TEST_F(GpuBandwidth, SmallSizes) {
+  for (const char* algorithm : {"two_shot", "one_shot"})
+    for (const int ranks : {2, 4, 8})
+      for (const std::int64_t count : {1, 1024, 16'384}) {
+        double seconds = 0;
+        run_ranks(
+            ranks,
+            [&](int rank) {
+              Tensor t = zeros({count}, DType::f32, cuda(0));
+              std::vector<double> samples;
+              for (int i = 0; i < 15; ++i) {
+                barrier();
+                samples.push_back(
+                    seconds_of_each(cuda(0), [&] { all_reduce(t, ReduceOp::sum, {.algorithm = algorithm}); }));
+              }
+              std::ranges::nth_element(samples, samples.begin() + 7);
+              if (rank == 0) seconds = samples[7];
+              barrier();
+            },
+            on_backend("cuda"));
+        std::cout << fmt::format("{} of {} B by {} ranks: {:.1f} us\n", algorithm, count * 4, ranks, seconds * 1e6);
+      }
 }
 
 }  // namespace

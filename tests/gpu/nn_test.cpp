@@ -11,6 +11,7 @@
 #include "dist/nn/conv_net.h"
 #include "dist/nn/cross_entropy.h"
 #include "dist/nn/max_pool2d.h"
+#include "dist/nn/random.h"
 #include "dist/nn/relu.h"
 #include "dist/nn/sgd.h"
 
@@ -106,6 +107,7 @@ TEST_F(NnOnGpu, BatchNormReluAndPooling) {
 
 TEST_F(NnOnGpu, TrainsAsTheCpuDoes) {
   const auto losses_on = [](Device device, bool adam) {
+    manual_seed(1);
     ConvNet model;
     for (const auto& [name, parameter] : model.named_parameters())
       if (parameter->value.dim() != 1) parameter->value.copy_(f32(parameter->value.shape(), 3)).mul_(0.1);

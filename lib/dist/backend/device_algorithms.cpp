@@ -21,17 +21,19 @@ constexpr std::array table{
     DeviceAlgorithm{OpKind::all_to_all, "direct", on_rounds::direct_all_to_all},
 };
 
-// One shot is one synchronisation less; beyond a room's size it would be several rounds.
-std::string_view default_name(const Operation& operation) {
+// One shot is one synchronisation less, but every rank's kernel runs twice, which costs more where they share
+// a device; and beyond a room's size it would be several rounds.
+std::string_view default_name(const Operation& operation, bool share_devices) {
   if (operation.kind != OpKind::all_reduce) return "direct";
-  return DeviceRound::fits(operation.outputs[0].bytes()) ? "one_shot" : "two_shot";
+  return DeviceRound::fits(operation.outputs[0].bytes()) && !share_devices ? "one_shot" : "two_shot";
 }
 
 }  // namespace
 
-const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked) {
+const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked,
+                                        bool share_devices) {
   if (operation.op.kind() == ReduceOp::Kind::premul_sum) return nullptr;
-  const std::string_view name = asked ? asked->name : default_name(operation);
+  const std::string_view name = asked ? asked->name : default_name(operation, share_devices);
   const auto found = std::ranges::find_if(
       table, [&](const DeviceAlgorithm& a) { return a.collective == operation.kind && a.name == name; });
   return found == table.end() ? nullptr : &*found;

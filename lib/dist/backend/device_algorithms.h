@@ -44,7 +44,8 @@ struct DeviceAlgorithm {
 };
 
 // What runs this operation, or null when that takes messages: premul_sum, or an algorithm that is not here.
-// `asked`: the one that was asked for by name, null: none.
-const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked);
+// `asked`: the one that was asked for by name, null: none. `share_devices`: whether some ranks do.
+const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked,
+                                        bool share_devices);
 
 }  // namespace dist

@@ -64,13 +64,19 @@ void DeviceBackend::connect(const Operation& operation) {
 
 Way DeviceBackend::way_of(const Operation& operation) const {
   if (connected_ && !peers_) return {};
-  const DeviceAlgorithm* const direct = device_algorithm(operation, chooser().asked_for(operation));
+  const DeviceAlgorithm* const direct = direct_for(operation);
   return {direct ? direct->name : chooser().pick(operation, false).name, true};
 }
 
 void DeviceBackend::start(const Operation& operation) {
-  const DeviceAlgorithm* const direct = device_algorithm(operation, chooser().asked_for(operation));
+  const DeviceAlgorithm* const direct = direct_for(operation);
   direct ? run_on_peers(*direct, operation) : run_by_messages(chooser().pick(operation, false), operation);
+}
+
+// Whether ranks share devices is known once they are connected, which they are when anything runs.
+const DeviceAlgorithm* DeviceBackend::direct_for(const Operation& operation) const {
+  const bool share_devices = peers_ && peers_->worker_count() < peers_->size();
+  return device_algorithm(operation, chooser().asked_for(operation), share_devices);
 }
 
 void DeviceBackend::run_on_peers(const DeviceAlgorithm& algorithm, const Operation& operation) {

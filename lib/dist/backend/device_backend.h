@@ -26,6 +26,7 @@ class DeviceBackend final : public StreamBackend {
   void let_go() noexcept override;
   void part() override;
 
+  const DeviceAlgorithm* direct_for(const Operation& operation) const;
   void run_on_peers(const DeviceAlgorithm& algorithm, const Operation& operation);
   void run_by_messages(const AlgorithmEntry& algorithm, const Operation& operation);
 

@@ -43,8 +43,8 @@ void get_contributions(Round& round, const TensorView& own, ViewList& ins) {
   for (int r = 0; r < round.size(); ++r) ins.set(index(r), r == round.rank() ? own : round.of(r, own.count));
 }
 
-// Calls work(views) on every rank's data that corresponds to this rank's share, in steps if need be. All have
-// exposed data of equal size.
+// Calls work(views) on every rank's data that corresponds to this rank's share, which is empty for who does
+// not work, in steps if need be. All have exposed data of equal size to the workers.
 template <class Call, class Work>
 void in_shares(typename Call::Round& round, const TensorView& data, bool written, const Work& work) {
   typename Call::Windows windows(round, {.mine = {&data, 1},
@@ -54,7 +54,9 @@ void in_shares(typename Call::Round& round, const TensorView& data, bool written
                                          .written = written});
   ViewList views(index(round.size()));
   while (windows.next()) {
-    const TensorView mine = windows.slice(data), share = share_of(mine, round.rank(), round.size());
+    const TensorView mine = windows.slice(data);
+    const TensorView share =
+        round.works() ? share_of(mine, round.worker(), round.worker_count()) : mine.slice(0, 0);
     for (int r = 0; r < round.size(); ++r) {
       const TensorView whole = r == round.rank() ? mine : windows.of(r, data.count);
       views.set(index(r), whole.slice(elements_between(mine, share), share.count));
@@ -94,7 +96,7 @@ template <class Call>
 void two_shot_all_reduce(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
   in_round(call, [&](auto& round) {
-    round.expose(args.out);
+    round.expose(args.out, round.workers);
     in_shares<Call>(round, args.out, true,
                     [&](const ViewList& views) { reduce_many(views, views, args.op); });
   });
@@ -110,7 +112,7 @@ void direct_broadcast(const Call& call, const CollectiveArgs& args) {
       round.attend();
       return copy(args.out, round.of(args.root, args.out.count));
     }
-    round.expose(args.out);
+    round.expose(args.out, round.workers);
     if (!round.any_in_windows())
       return in_shares<Call>(round, args.out, false, [&](const ViewList& views) {
         for (int r = 0; r < round.size(); ++r)
@@ -138,7 +140,7 @@ void direct_reduce(const Call& call, const CollectiveArgs& args) {
       get_contributions(round, args.out, ins);
       return reduce_many({&args.out, 1}, ins, args.op);
     }
-    round.expose(args.out);
+    round.expose(args.out, round.workers);
     in_shares<Call>(round, args.out, is_root, [&](const ViewList& views) {
       reduce_many({&views[index(args.root)], 1}, views, args.op);
     });

@@ -95,6 +95,10 @@ void DevicePeers::leave(const CallLabel& label, const std::function<void()>& loo
   left_ = true;
 }
 
+int DevicePeers::worker_index(int rank) const {
+  return static_cast<int>(std::ranges::lower_bound(workers_, rank) - workers_.begin());
+}
+
 bool DevicePeers::in_one_process() const {
   return std::ranges::all_of(same_process_, [](bool same) { return same; });
 }

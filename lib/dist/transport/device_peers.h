@@ -6,6 +6,7 @@
 // more, is said on the streams (stream_signals.h), so the host waits for the others' calls, never for data.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -47,6 +48,10 @@ class DevicePeers {
   int size() const { return hosts_.size(); }
   Device device() const { return device_; }
   SyncMode sync() const { return sync_; }
+  // On each device one of the ranks that share it works for all of them: the first.
+  bool is_worker(int rank) const { return std::ranges::binary_search(workers_, rank); }
+  int worker_index(int rank) const;  // of a worker, among them
+  int worker_count() const { return static_cast<int>(workers_.size()); }
   std::size_t mapped() const { return mapped_.size(); }  // allocations of other processes
   // Whether the others can reach this memory.
   bool maps(const TensorView& memory) const;
@@ -96,6 +101,7 @@ class DevicePeers {
   std::vector<FlagPages*> pages_;  // by rank
   std::unique_ptr<StreamSignals> signals_;
   std::vector<bool> same_process_;                            // by rank
+  std::vector<int> workers_;                                  // ranks, ascending
   std::map<std::pair<int, std::uint64_t>, void*> mapped_;     // by rank and allocation
   std::map<std::uint64_t, std::vector<std::byte>> exported_;  // handles, by allocation
   std::uint64_t round_ = 0;                                   // the last one that was begun

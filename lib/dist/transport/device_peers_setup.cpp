@@ -1,5 +1,6 @@
 // How the ranks of a group agree to work on each other's device memory.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <set>
@@ -55,6 +56,7 @@ struct DevicePeers::Hello {
   std::uint64_t process;
   std::uint64_t usable;  // 0: the rank has failed at what follows
   std::int64_t device;   // index
+  std::array<char, 32> bus_id;  // the same for all processes, whatever CUDA_VISIBLE_DEVICES says
   std::uint64_t has_flags;
   std::uint64_t wanted_sync;  // DIST_CUDA_SYNC: 0 when it is not set, else the mode's number plus one
   EventBoard* events;
@@ -78,13 +80,19 @@ std::vector<DevicePeers::Hello> DevicePeers::greet(const CallLabel& label) {
     flags_ = empty({static_cast<std::int64_t>(FlagPages::bytes(size()) + whole_pages(1))}, DType::u8, cpu);
     rooms_ = empty({static_cast<std::int64_t>(StreamSignals::round_depth * room_bytes)}, DType::u8, device_);
     mine.device = device_.index;
+    api_->bus_id(device_).copy(mine.bus_id.data(), mine.bus_id.size());
     mine.has_flags = api_->has_flags(device_);
     const auto wanted = wanted_sync();
     mine.wanted_sync = wanted ? static_cast<std::uint64_t>(*wanted) + 1 : 0;
     mine.events = events_.get();
   });
   std::vector<Hello> hellos = exchange(hosts_, mine, label);
-  for (const Hello& theirs : hellos) same_process_.push_back(theirs.process == mine.process);
+  std::set<std::array<char, 32>> devices;
+  for (int r = 0; r < size(); ++r) {
+    const Hello& theirs = hellos[rank_index(r)];
+    same_process_.push_back(theirs.process == mine.process);
+    if (devices.insert(theirs.bus_id).second) workers_.push_back(r);
+  }
   return hellos;
 }
 

@@ -111,6 +111,7 @@ TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
          "rank {}: {} wants {} bytes of group rank {}, which has {}; do all ranks pass equal sizes?",
          label_.options().members[this->rank()], str(label_.options().label), view.bytes(), rank,
          place.bytes);
+  if (exposed_to_ == workers && !works()) return view;
   view.data = count == 0 ? nullptr : peers_.address_of(rank, place);
   await_ready(rank);
   return view;
@@ -127,11 +128,16 @@ void DeviceRound::close() {
   notices_->attend();
 }
 
+bool DeviceRound::is_exposed_to(int rank) const {
+  if (exposed_to_ == workers) return peers_.is_worker(rank);
+  return exposed_to_ == everybody || exposed_to_ == rank;
+}
+
 void DeviceRound::finish() {
   close();
   if (!exposes_) return;
   for (int r = 0; r < size(); ++r) {
-    if (r == rank() || (exposed_to_ != everybody && exposed_to_ != r)) continue;
+    if (r == rank() || !is_exposed_to(r)) continue;
     if (notices_) notices_->meet(r);
     peers_.check(label_);
     peers_.signals_->await(r, {Point::done, peers_.round_}, stream_);

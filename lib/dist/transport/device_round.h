@@ -14,6 +14,9 @@ namespace dist {
 class DeviceRound {
  public:
   static constexpr int everybody = Round::everybody;
+  // One rank on each device. Kernels of processes that share one take turns, and a turn may cost more than the
+  // work; and one rank's kernel does it as fast as all ranks' together.
+  static constexpr int workers = -2;
   static constexpr std::size_t shown_bytes = DevicePeers::room_bytes;
 
   DeviceRound(DevicePeers& peers, const RoundTerms& terms, const CallLabel& label);
@@ -23,6 +26,9 @@ class DeviceRound {
 
   int rank() const { return peers_.rank(); }
   int size() const { return peers_.size(); }
+  bool works() const { return peers_.is_worker(rank()); }
+  int worker() const { return peers_.worker_index(rank()); }
+  int worker_count() const { return peers_.worker_count(); }
 
   static bool fits(std::size_t bytes, std::size_t parts = 1);
   static bool is_short(std::size_t bytes, std::size_t parts = 1) { return fits(bytes, parts); }
@@ -30,8 +36,8 @@ class DeviceRound {
   // Lets the others read a copy: afterwards work on the stream may change the memory. It must fit.
   void show(const TensorView& data) { show({&data, 1}); }
   void show(std::span<const TensorView> parts);
-  // Lets the others (all, or only that one) read and write the memory itself, until finish(). It must be
-  // mapped.
+  // Lets the others (all, only that one, or the workers) read and write the memory itself, until finish(). It
+  // must be mapped.
   void expose(const TensorView& data, int to = everybody) { expose({&data, 1}, to); }
   void expose(std::span<const TensorView> parts, int to = everybody);
   void attend();
@@ -39,6 +45,7 @@ class DeviceRound {
   void meet(int rank);
   static bool in_windows(int) { return false; }
   static bool any_in_windows() { return false; }
+  // Nowhere for a rank that does not work, of what is exposed to the workers: only the size was compared.
   TensorView of(int rank, std::int64_t count, int part = 0);
   void finish();
   void give_up() noexcept;
@@ -48,6 +55,7 @@ class DeviceRound {
   void make_room();
   void await_ready(int rank);
   void close();
+  bool is_exposed_to(int rank) const;
 
   DevicePeers& peers_;
   const RoundTerms terms_;

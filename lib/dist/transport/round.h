@@ -19,6 +19,8 @@ namespace dist {
 class Round {
  public:
   static constexpr int everybody = -1;
+  // Those who share the work on what all expose to them: here every rank.
+  static constexpr int workers = everybody;
 
   // `terms` and `label` outlive it.
   Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label);
@@ -29,6 +31,9 @@ class Round {
   int rank() const { return peers_.rank(); }
   int size() const { return peers_.size(); }
   DType dtype() const { return dtype_; }
+  static constexpr bool works() { return true; }
+  int worker() const { return rank(); }  // which of them this rank is, if it works()
+  int worker_count() const { return size(); }
 
   static constexpr std::size_t shown_bytes = net::shown_bytes;  // at most, as a copy
   // Whether `bytes` in so many parts can be shown as a copy.

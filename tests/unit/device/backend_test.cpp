@@ -167,6 +167,29 @@ TEST_P(DeviceBackendTest, OneShotRoundsAreAsLongAsARoom) {
       on_cuda());
 }
 
+// However many ranks: their kernels would take turns.
+TEST_P(DeviceBackendTest, OneRankOfEachDeviceSumsForAll) {
+  for (const int devices : {1, 2, 4}) {
+    const FakeDeviceGuard shared(FakeDeviceOptions{.count = devices});
+    run_ranks(
+        4,
+        [&](int rank) {
+          for (const std::int64_t count : {1, 20'000}) {
+            Tensor t = full({count}, rank, DType::f32, device_of(rank));
+            barrier();
+            const std::size_t before = shared->reductions();
+            barrier();
+            all_reduce(t, ReduceOp::sum, {.algorithm = "two_shot"});
+            EXPECT_EQ(sum(t), 6.0 * static_cast<double>(count));
+            barrier();
+            EXPECT_EQ(shared->reductions() - before, count == 1 ? 1U : static_cast<unsigned>(devices))
+                << devices << " devices";
+          }
+        },
+        on_cuda());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Device, DeviceBackendTest, testing::Values("events", "flags", "host"),
                          [](const auto& test) { return test.param; });
 
