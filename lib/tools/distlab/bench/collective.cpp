@@ -119,7 +119,7 @@ double least_traffic(Collective collective, Form form, int ranks) {
   const double n = ranks;
   const bool stays = form == Form::in_place;  // what a rank has for itself is where it has to be
   switch (collective) {
-    case Collective::all_reduce: return 2 * n;              // all are read, all are written
+    case Collective::all_reduce: return n > 1 ? 2 * n : 0;  // all are read, all are written
     case Collective::broadcast: return n > 1 ? n : 0;       // the root's is read, the others' written
     case Collective::reduce: return n + 1;                  // all are read, the root's is written
     case Collective::all_gather: return stays ? n : n + 1;  // S/n read from each, S written to each

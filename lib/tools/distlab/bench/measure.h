@@ -27,7 +27,7 @@ std::vector<double> largest_of_all(const std::vector<double>& values);
 // Bytes read and written a second, by all ranks together, while each copies one large buffer into another.
 // The best of several rounds and of two ways of copying: what memory gives, not what a library reaches.
 double node_bandwidth(int ranks, int rounds);
-// The same of the memory of the ranks' GPUs; several may share one.
-double device_bandwidth(dist::Device device, int ranks, int rounds);
+// The same of the memory of all GPUs that the ranks have, while on each one rank copies.
+double device_bandwidth(dist::Device device, int rounds);
 
 }  // namespace distlab::bench

@@ -85,8 +85,8 @@ std::string title(const Run& run) {
   if (!run.peer.empty())
     text += fmt::format("Against {}, in the same processes, a batch of ours, a batch of its, in turn.\n",
                         run.peer_title);
-  text += fmt::format("Memory: {:.1f} GB/s read and written by {} ranks copying at once.\n\n",
-                      run.bandwidth / 1e9, run.plan.ranks);
+  text += fmt::format("Memory: {:.1f} GB/s read and written by {} copying at once.\n\n", run.bandwidth / 1e9,
+                      run.plan.on_device ? "a rank on each GPU," : fmt::format("{} ranks", run.plan.ranks));
   if (!alone) {
     text += fmt::format("{:27}", "");
     for (const Form form : all_forms)
