@@ -42,6 +42,7 @@ TEST_F(Gpu, StreamsMeetByFlags) {
   auto* const flag =
       new (static_cast<std::byte*>(page.get()) + 192) StreamFlag(0);  // as most do, not at its start
   api.register_host(gpu, page.get(), 4096);
+  api.load_kernels(gpu);
   const Stream a(gpu), b(gpu);
   const Tensor data = zeros({1000}, DType::f32, gpu), seen = zeros({1000}, DType::f32, gpu);
   api.synchronize(gpu, nullptr);

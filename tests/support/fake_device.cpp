@@ -251,6 +251,7 @@ void FakeDevice::write_flag(Device device, StreamHandle handle, StreamFlag* flag
 void FakeDevice::wait_flag(Device device, StreamHandle handle, StreamFlag* flag, std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   check_registered(flag);
+  if (!at(device).has_kernels) fail(Errc::internal, "a stream waits for a flag, and kernels are not loaded");
   if (!flag_has_reached(promised_[flag], value)) ++early_waits_;
   stream(device, handle).enqueue([this, flag, value] {
     note_use_of(flag);

@@ -64,6 +64,7 @@ class FakeDevice final : public DeviceApi {
 
   void register_host(Device device, void* pages, std::size_t bytes) override;
   void unregister_host(Device device, void* pages) noexcept override;
+  void load_kernels(Device device) override;
   bool has_flags(Device) override { return options_.has_flags; }
   void write_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
   void wait_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
@@ -115,7 +116,8 @@ class FakeDevice final : public DeviceApi {
     explicit PerDevice(std::size_t bytes) : memory(bytes) {}
     std::unique_ptr<CachingAllocator> cache;  // null: none
     FakeMemory memory;
-    bool fails = false;  // its kernels
+    bool fails = false;        // its kernels
+    bool has_kernels = false;  // loaded
     std::unordered_map<StreamHandle, std::unique_ptr<FakeStream>> streams;
     std::unordered_map<std::thread::id, StreamHandle> defaults;  // of threads, among the streams
     std::vector<std::pair<void*, Marks>> leaving;                // freed, when these marks are reached

@@ -29,6 +29,12 @@ TensorView FakeDevice::locate(Device device, const TensorView& view) {
   return {found, view.count, view.dtype, cpu};
 }
 
+void FakeDevice::load_kernels(Device device) {
+  cuda_kernels::load_kernels(device);
+  const std::scoped_lock lock(mutex_);
+  at(device).has_kernels = true;
+}
+
 void FakeDevice::launch(Device device, StreamHandle handle, std::function<void()> work) {
   if (at(device).fails) fail(Errc::internal, "this kernel does not start");
   stream(device, handle).enqueue(std::move(work));

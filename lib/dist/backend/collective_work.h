@@ -6,19 +6,11 @@
 #include <mutex>
 
 #include "dist/backend/operation.h"
+#include "dist/backend/stream_points.h"
 #include "dist/backend/work.h"
-#include "dist/core/device.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
-
-// The points on streams of an operation on a device: from where its tensors may be used, and where it has
-// ended.
-struct StreamPoints {
-  explicit StreamPoints(Device on) : device(on), ready(on), done(on) {}
-  const Device device;
-  Event ready, done;
-};
 
 // Where the operation runs on a stream, wait() waits on the host until all is enqueued, then the current
 // stream waits for the rest.

@@ -128,7 +128,7 @@ std::shared_ptr<StreamPoints> StreamBackend::mark(const Operation& operation) {
     stream_.emplace(device);
     device_ = device;
   }
-  auto points = std::make_shared<StreamPoints>(device);
+  auto points = points_.take(device);
   points->ready.record(current_stream(device));
   return points;
 }

@@ -67,6 +67,7 @@ class StreamBackend : public OrderedBackend {
   // Made by the first collective on a device.
   std::optional<Device> device_;
   std::optional<Stream> stream_;
+  StreamPointsPool points_;
   bool connected_ = false;
   std::optional<StagingRoom> room_;  // of collectives that go through the host
   std::unique_ptr<Lifeline> lifeline_;

@@ -67,6 +67,10 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   // it are for the calls below. To be undone as often as it was done.
   virtual void register_host(Device, void* pages, std::size_t bytes) = 0;
   virtual void unregister_host(Device, void* pages) noexcept = 0;
+  // Loads the kernels of the calls below, before any stream waits for a flag. Otherwise a kernel is loaded at
+  // its first launch, for which CUDA may wait for all streams: for ever, when one of them waits for another
+  // rank.
+  virtual void load_kernels(Device) = 0;
   // Whether the next two exist. Enqueued: stores the value after all work before; work issued later waits
   // until the flag has reached `value` (stream_flag.h), whoever wrote it: a stream of any process, or a host.
   virtual bool has_flags(Device) = 0;

@@ -89,6 +89,18 @@ inline void sweep_collectives(Device device, std::int64_t count, DType dtype, co
     all_gather(list, mine(at), options).wait();
     return list;
   });
+  const int left = (rank + n - 1) % n, right = (rank + 1) % n;
+  if (n > 1)
+    expect_as_on_cpu(name_of("messages"), device, [&](Device at) {
+      Tensor from_left = blank(at), from_right = blank(at);
+      const Tensor t = mine(at);
+      if (rank % 2 == 0) send(t, right);
+      recv(from_left, left);
+      if (rank % 2 != 0) send(t, right);
+      for (Work& work : batch_isend_irecv({{P2P::isend, t, left}, {P2P::irecv, from_right, right}}))
+        work.wait();
+      return std::vector{from_left, from_right};
+    });
   expect_as_on_cpu(name_of("all_to_all"), device, [&](Device at) {
     auto outs = list_of(n, [&](int) { return blank(at); });
     all_to_all(outs, list_of(n, [&](int r) { return mine(at, r); }), options).wait();

@@ -24,6 +24,7 @@ class FlagsTest : public testing::Test {
  protected:
   FlagsTest() : pages(std::aligned_alloc(page, page), &std::free), flag(new (pages.get()) StreamFlag(0)) {
     fake->register_host(gpu, pages.get(), page);
+    fake->load_kernels(gpu);
   }
   ~FlagsTest() override { fake->unregister_host(gpu, pages.get()); }
 

@@ -9,6 +9,7 @@
 #include "dist/core/sanitizer.h"
 #include "dist/core/tensor.h"
 
+#include "support/cuda_on_cpu/kernels_seen.h"
 #include "support/expect_error.h"
 #include "support/fake_device.h"
 #include "unit/device/kernel_cases.h"
@@ -28,6 +29,17 @@ constexpr std::array<std::int64_t, 5> kernel_counts{0, 1, 7, 1000, built_with_ts
 TEST_F(DeviceKernels, ReduceManyIsExact) { expect_exact_reductions(gpu, kernel_counts); }
 
 TEST_F(DeviceKernels, ArithmeticIsExact) { expect_exact_arithmetic(gpu, kernel_counts); }
+
+TEST_F(DeviceKernels, AllAreLoadedWhenThatIsAskedFor) {
+  kernels_seen().forget();
+  fake->load_kernels(gpu);
+  EXPECT_EQ(kernels_seen().launched(), 0U);
+  constexpr std::array<std::int64_t, 1> few{7};
+  expect_exact_reductions(gpu, few);
+  expect_exact_arithmetic(gpu, few);
+  EXPECT_GT(kernels_seen().launched(), 150U);
+  EXPECT_TRUE(kernels_seen().all_were_loaded());
+}
 
 TEST_F(DeviceKernels, ReduceManyWantsAllOnOneDevice) {
   const Tensor here = zeros({3}), there = zeros({3}, DType::f32, gpu),

@@ -17,10 +17,8 @@ using cuda_detail::stream_of;
 using cuda_detail::UseDevice;
 
 std::shared_ptr<DeviceApi> make_cuda_device_api() {
-  // Before CUDA starts. Loading a kernel at its first launch may wait for all streams: for ever, when one of
-  // them waits for another rank.
-  ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  // Streams that share a connection wait for each other's waits, which CUDA cannot see if they are for flags.
+  // Before CUDA starts. Streams that share a connection wait for each other's waits, which CUDA cannot see if
+  // they are for flags.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);

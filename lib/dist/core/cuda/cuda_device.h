@@ -44,6 +44,7 @@ class CudaDevice final : public DeviceApi {
 
   void register_host(Device device, void* pages, std::size_t bytes) override;
   void unregister_host(Device device, void* pages) noexcept override;
+  void load_kernels(Device device) override;
   bool has_flags(Device device) override;
   void write_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
   void wait_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;

@@ -36,6 +36,11 @@ void check_driver(CUresult result, Device device, const char* call) {
 
 }  // namespace
 
+void CudaDevice::load_kernels(Device device) {
+  const UseDevice use(device);
+  cuda_kernels::load_kernels(device);
+}
+
 bool CudaDevice::has_flags(Device device) {
   const FlagCalls& calls = flag_calls();
   if (!calls.write || !calls.wait || !calls.attribute) return false;

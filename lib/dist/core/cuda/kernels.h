@@ -14,6 +14,9 @@ namespace dist::cuda_kernels {
 // Inputs, and outputs, of one reduce_many: their addresses are a kernel's argument.
 inline constexpr std::size_t most_views = 64;
 
+// Loads the kernels of all calls below, which are not launched.
+void load_kernels(Device device);
+
 void reduce_many(cudaStream_t stream, std::span<const TensorView> outs, std::span<const TensorView> ins,
                  ReduceOp op);
 void fill(cudaStream_t stream, TensorView view, double value);

@@ -13,13 +13,20 @@ inline constexpr int threads_per_block = 256;
 
 // What a launch can do wrong itself: too large an argument or no code for this GPU.
 void check_launch(cudaError_t error, const char* kernel, const TensorView& view);
-[[noreturn]] void no_such_kernel(const char* kernel, DType dtype);
+// Nothing while kernels are only loaded.
+void no_such_kernel(const char* kernel, DType dtype);
+// Whether launches of this thread load the kernel instead.
+bool& only_loads() noexcept;
 
 // Returns the launch's own error: what failed before, in anybody's code, stays to be read by whom it
 // concerns.
 template <class... Parameters, class... Arguments>
 cudaError_t try_launch(int blocks, cudaStream_t stream, void (*kernel)(Parameters...),
                        Arguments&&... arguments) {
+  if (only_loads()) {
+    cudaFuncAttributes unused{};
+    return cudaFuncGetAttributes(&unused, kernel);  // which needs it loaded
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(threads_per_block);
