@@ -12,13 +12,16 @@ fi
 out=$DISTLAB_BUILD/gpu_bench
 mkdir -p "$out"
 for ranks in 2 4 8; do
-  "$program" bench all_reduce --backend cuda -n $ranks --min 4 --max 256MiB --factor 8 --json "$out/cuda_$ranks.json"
+  "$program" bench all_reduce --backend cuda -n $ranks --min 16 --max 256MiB --factor 16 --json "$out/cuda_$ranks.json"
 done
 for algorithm in ring tree double_binary_tree; do
   "$program" bench all_reduce --backend cuda -n 8 -a $algorithm --min 64KiB --max 64MiB --factor 16 \
     --json "$out/cuda_8_$algorithm.json"
 done
 gpus=$( (nvidia-smi --list-gpus 2> /dev/null || true) | wc -l) # not every container has it
-if ((gpus > 1)); then # a rank for each
+if ((gpus == 1)); then # which NCCL shares by sockets, for tests
+  DIST_NCCL_SHARE_GPU=1 "$program" bench all_reduce --backend cuda -n 2 --compare nccl --min 1KiB --max 64MiB --factor 256 \
+    --json "$out/cuda_and_nccl_shared.json"
+else # a rank for each
   "$program" bench all_reduce --backend cuda -n "$gpus" --compare nccl --json "$out/cuda_and_nccl_$gpus.json"
 fi

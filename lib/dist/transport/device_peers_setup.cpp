@@ -54,8 +54,8 @@ bool succeeds(const Step& step) {
 
 struct DevicePeers::Hello {
   std::uint64_t process;
-  std::uint64_t usable;  // 0: the rank has failed at what follows
-  std::int64_t device;   // index
+  std::uint64_t usable;         // 0: the rank has failed at what follows
+  std::int64_t device;          // index
   std::array<char, 32> bus_id;  // the same for all processes, whatever CUDA_VISIBLE_DEVICES says
   std::uint64_t has_flags;
   std::uint64_t wanted_sync;  // DIST_CUDA_SYNC: 0 when it is not set, else the mode's number plus one

@@ -14,8 +14,8 @@ namespace dist {
 class DeviceRound {
  public:
   static constexpr int everybody = Round::everybody;
-  // One rank on each device. Kernels of processes that share one take turns, and a turn may cost more than the
-  // work; and one rank's kernel does it as fast as all ranks' together.
+  // One rank on each device. Kernels of processes that share one take turns, and a turn may cost more than
+  // the work; and one rank's kernel does it as fast as all ranks' together.
   static constexpr int workers = -2;
   static constexpr std::size_t shown_bytes = DevicePeers::room_bytes;
 

@@ -63,7 +63,7 @@ TEST(BenchLimit, CountsEachByteThatHasToBeReadAndWritten) {
   EXPECT_DOUBLE_EQ(least_traffic(all_reduce, in, 4), 8);  // n S read, n S written
   EXPECT_DOUBLE_EQ(least_traffic(broadcast, in, 4), 4);   // S read, 3 S written
   EXPECT_DOUBLE_EQ(least_traffic(broadcast, in, 1), 0);
-  EXPECT_DOUBLE_EQ(least_traffic(all_reduce, in, 1), 0);  // the sum of one is there
+  EXPECT_DOUBLE_EQ(least_traffic(all_reduce, in, 1), 0);      // the sum of one is there
   EXPECT_DOUBLE_EQ(least_traffic(reduce, in, 4), 5);          // 4 S read, S written
   EXPECT_DOUBLE_EQ(least_traffic(all_gather, out, 4), 5);     // S read, 4 S written
   EXPECT_DOUBLE_EQ(least_traffic(all_gather, in, 4), 4);      // S read, 3 S written

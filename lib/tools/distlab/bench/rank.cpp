@@ -33,8 +33,8 @@ class Bench {
     constexpr int enough_rounds = 5;
     const dist::Device device = run_.plan.on_device ? dist::get_device() : dist::cpu;
     const int rounds = std::min(options.repeats, enough_rounds);
-    run_.bandwidth = run_.plan.on_device ? device_bandwidth(device, rounds)
-                                         : node_bandwidth(run_.plan.ranks, rounds);
+    run_.bandwidth =
+        run_.plan.on_device ? device_bandwidth(device, rounds) : node_bandwidth(run_.plan.ranks, rounds);
     const std::size_t bytes =
         bytes_to_rotate(static_cast<std::size_t>(run_.plan.sizes.back()), options.hot ? 1 : most_slots);
     in_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign, device);
