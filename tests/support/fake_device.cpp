@@ -114,7 +114,14 @@ void FakeDevice::free_unused(Device device, void* pointer) {
 Allocation FakeDevice::allocation_of(Device device, const void* pointer) {
   if (CachingAllocator* const cache = at(device).cache.get()) return cache->allocation_of(pointer);
   const std::scoped_lock lock(mutex_);
-  return at(device).memory.block_of(pointer);
+  const Allocation block = at(device).memory.block_of(pointer);
+  if (foreign_.contains(block.base)) fail(Errc::invalid_argument, "{} is foreign memory", pointer);
+  return block;
+}
+
+void FakeDevice::make_foreign(const void* base) {
+  const std::scoped_lock lock(mutex_);
+  foreign_.insert(base);
 }
 
 std::vector<std::byte> FakeDevice::export_memory(Device device, const void* pointer) {

@@ -88,7 +88,8 @@ class FakeDevice final : public DeviceApi {
   TensorView on_host(Device device, const TensorView& view);
 
   // For tests.
-  void hold_all(bool held);  // streams made later are held too
+  void make_foreign(const void* base);  // an allocation that no tensor of the library's is said to have
+  void hold_all(bool held);             // streams made later are held too
   void hold(Device device, StreamHandle stream, bool held);
   std::size_t backlog();              // pieces of work not finished, on all streams
   std::size_t in_use(Device device);  // bytes allocated and not yet freed
@@ -144,6 +145,7 @@ class FakeDevice final : public DeviceApi {
   std::mutex mutex_;
   std::vector<std::unique_ptr<PerDevice>> devices_;
   std::set<EventHandle> events_;
+  std::set<const void*> foreign_;
   struct HostPages {
     std::size_t bytes = 0;
     int times = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array table{
     DeviceAlgorithm{OpKind::all_reduce, "one_shot", on_rounds::one_shot_all_reduce},
-    DeviceAlgorithm{OpKind::all_reduce, "two_shot", on_rounds::two_shot_all_reduce},
+    DeviceAlgorithm{OpKind::all_reduce, "two_shot", on_rounds::two_shot_all_reduce, Exposed::always},
     DeviceAlgorithm{OpKind::broadcast, "direct", on_rounds::direct_broadcast},
     DeviceAlgorithm{OpKind::reduce, "direct", on_rounds::direct_reduce},
     DeviceAlgorithm{OpKind::scatter, "direct", on_rounds::direct_scatter},
@@ -21,8 +21,8 @@ constexpr std::array table{
     DeviceAlgorithm{OpKind::all_to_all, "direct", on_rounds::direct_all_to_all},
 };
 
-// One shot is one synchronisation less, but every rank's kernel runs twice, which costs more where they share
-// a device; and beyond a room's size it would be several rounds.
+// One shot is one synchronisation less, but a copy and a kernel of every rank, which cost more where they
+// share a device; and beyond a room's size it would be several rounds.
 std::string_view default_name(const Operation& operation, bool share_devices) {
   if (operation.kind != OpKind::all_reduce) return "direct";
   return DeviceRound::fits(operation.outputs[0].bytes()) && !share_devices ? "one_shot" : "two_shot";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dist/backend/operation.h"
+#include "dist/backend/run_direct.h"
 #include "dist/collectives/algorithms.h"
 #include "dist/collectives/collective_args.h"
 #include "dist/collectives/windows.h"
@@ -41,10 +42,11 @@ struct DeviceAlgorithm {
   OpKind collective;
   std::string_view name;  // as the one on the host that shares its code
   DeviceFunction run;
+  Exposed exposed = Exposed::when_long;
 };
 
 // What runs this operation, or null when that takes messages: premul_sum, or an algorithm that is not here.
-// `asked`: the one that was asked for by name, null: none. `share_devices`: whether some ranks do.
+// `asked`: the one that was asked for by name, null: none. `share_devices`: whether most ranks do.
 const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked,
                                         bool share_devices);
 

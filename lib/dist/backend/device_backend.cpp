@@ -73,9 +73,9 @@ void DeviceBackend::start(const Operation& operation) {
   direct ? run_on_peers(*direct, operation) : run_by_messages(chooser().pick(operation, false), operation);
 }
 
-// Whether ranks share devices is known once they are connected, which they are when anything runs.
+// Whether most ranks share devices is known once they are connected, which they are when anything runs.
 const DeviceAlgorithm* DeviceBackend::direct_for(const Operation& operation) const {
-  const bool share_devices = peers_ && peers_->worker_count() < peers_->size();
+  const bool share_devices = connected_ && peers_ && 2 * peers_->worker_count() <= peers_->size();
   return device_algorithm(operation, chooser().asked_for(operation), share_devices);
 }
 
@@ -84,7 +84,7 @@ void DeviceBackend::run_on_peers(const DeviceAlgorithm& algorithm, const Operati
     return options_of(context_, operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)),
                       device_peers_tag);
   };
-  run_direct(*peers_, operation, algorithm.run, OperationLabel(options));
+  run_direct(*peers_, operation, algorithm.run, OperationLabel(options), algorithm.exposed);
 }
 
 void DeviceBackend::run_by_messages(const AlgorithmEntry& algorithm, const Operation& operation) {

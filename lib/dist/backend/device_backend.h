@@ -4,6 +4,7 @@
 // goes through the host.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string_view>
 
@@ -30,9 +31,9 @@ class DeviceBackend final : public StreamBackend {
   void run_on_peers(const DeviceAlgorithm& algorithm, const Operation& operation);
   void run_by_messages(const AlgorithmEntry& algorithm, const Operation& operation);
 
-  bool connected_ = false;
-  std::unique_ptr<PeerMemory> hosts_;   // null: ranks of several hosts, or of one without shared memory
-  std::unique_ptr<DevicePeers> peers_;  // null: through the host
+  std::atomic<bool> connected_ = false;  // what the next two are is told by it to threads that only ask
+  std::unique_ptr<PeerMemory> hosts_;    // null: ranks of several hosts, or of one without shared memory
+  std::unique_ptr<DevicePeers> peers_;   // null: through the host
 };
 
 }  // namespace dist

@@ -13,16 +13,20 @@
 
 namespace dist {
 
-// The views of a list of tensors. Where the others are to read or write them in place (`shared`) and rounds
-// have no windows, those that are not mapped are replaced by a copy.
+// What others read or write of a tensor in place, where rounds have no windows.
+enum class Exposed { never, when_long, always };
+
+// The views of a list of tensors. Those that the others are to reach in place, and that are not mapped, are
+// replaced by a copy.
 template <class Call, class Peers>
 class DirectViews {
  public:
-  DirectViews(const Peers& peers, const TensorList& tensors, bool shared)
+  DirectViews(const Peers& peers, const TensorList& tensors, Exposed exposed)
       : tensors_(tensors), views_(tensors.size()) {
     for (std::size_t i = 0; i < tensors.size(); ++i) views_.set(i, tensors[i]);
     if constexpr (!Call::has_windows) {
-      if (!shared || peers.size() == 1 || Call::Round::fits(total_bytes(views_), tensors.size())) return;
+      const bool is_short = Call::Round::fits(total_bytes(views_), tensors.size());
+      if (exposed == Exposed::never || (is_short && exposed == Exposed::when_long)) return;
       for (std::size_t i = 0; i < tensors.size(); ++i)
         if (!peers.maps(views_[i])) lend(i);
     }
@@ -56,18 +60,20 @@ class DirectViews {
   [[no_unique_address]] std::conditional_t<Call::has_windows, Nothing, std::vector<Lent>> lent_;
 };
 
-// Not for premul_sum. `Call`: as DirectCall (collectives/direct.h). Errors as the transport's.
+// Not for premul_sum. `Call`: as DirectCall (collectives/direct.h). `exposed`: of the tensor that an
+// all_reduce, a broadcast and a reduce change. Errors as the transport's.
 template <class Peers, class Call>
 void run_direct(Peers& peers, const Operation& operation,
-                void (*algorithm)(const Call& call, const CollectiveArgs& args), const CallLabel& label) {
+                void (*algorithm)(const Call& call, const CollectiveArgs& args), const CallLabel& label,
+                Exposed exposed = Exposed::when_long) {
   using Views = DirectViews<Call, Peers>;
   const bool changes_one = operation.kind == OpKind::all_reduce || operation.kind == OpKind::broadcast ||
                            operation.kind == OpKind::reduce;
   const auto root = static_cast<std::uint32_t>(operation.root + 1);
   const RoundTerms terms{opcode_of(operation.kind, operation.dtype()),
                          root << 8 | static_cast<std::uint32_t>(operation.op.kind())};
-  const Views ins(peers, operation.inputs, true);
-  Views outs(peers, operation.outputs, changes_one);
+  const Views ins(peers, operation.inputs, Exposed::when_long);
+  Views outs(peers, operation.outputs, changes_one ? exposed : Exposed::never);
   algorithm({peers, terms, label}, {.in = ins.first(),
                                     .out = outs.first(),
                                     .ins = ins,

@@ -13,6 +13,7 @@
 #include "dist/backend/lifeline.h"
 #include "dist/backend/ordered.h"
 #include "dist/backend/staging.h"
+#include "dist/backend/stream_points.h"
 #include "dist/backend/stream_watch.h"
 
 namespace dist {

@@ -69,7 +69,8 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual void unregister_host(Device, void* pages) noexcept = 0;
   // Loads the kernels of the calls below, before any stream waits for a flag. Otherwise a kernel is loaded at
   // its first launch, for which CUDA may wait for all streams: for ever, when one of them waits for another
-  // rank.
+  // rank. So may a layer's, cuBLAS's or cuDNN's first kernel wait, until the collectives under way have
+  // ended: CUDA_MODULE_LOADING=EAGER in the environment loads theirs at the start, too, which takes seconds.
   virtual void load_kernels(Device) = 0;
   // Whether the next two exist. Enqueued: stores the value after all work before; work issued later waits
   // until the flag has reached `value` (stream_flag.h), whoever wrote it: a stream of any process, or a host.

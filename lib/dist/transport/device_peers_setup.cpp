@@ -76,6 +76,7 @@ std::vector<DevicePeers::Hello> DevicePeers::greet(const CallLabel& label) {
   Hello mine{};
   mine.process = process_number();
   mine.usable = succeeds([&] {
+    api_->load_kernels(device_);
     events_ = std::make_unique<EventBoard>(device_, size());
     flags_ = empty({static_cast<std::int64_t>(FlagPages::bytes(size()) + whole_pages(1))}, DType::u8, cpu);
     rooms_ = empty({static_cast<std::int64_t>(StreamSignals::round_depth * room_bytes)}, DType::u8, device_);

@@ -136,6 +136,7 @@ bool DeviceRound::is_exposed_to(int rank) const {
 void DeviceRound::finish() {
   close();
   if (!exposes_) return;
+  peers_.check(label_);  // who works alone waits for nobody
   for (int r = 0; r < size(); ++r) {
     if (r == rank() || !is_exposed_to(r)) continue;
     if (notices_) notices_->meet(r);

@@ -35,7 +35,6 @@ class FlagSignals final : public StreamSignals {
         device_(device),
         rank_(rank),
         share_process_(share_process) {
-    api_->load_kernels(device_);
     const std::size_t bytes = FlagPages::bytes(static_cast<int>(pages.size()));
     for (FlagPages* const of_rank : pages) pages_.emplace_back(device, of_rank, bytes);
   }

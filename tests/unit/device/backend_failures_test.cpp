@@ -52,6 +52,27 @@ TEST_P(DeviceFailures, ARankThatFailsInTheMiddleSpoilsItForAll) {
       on_cuda());
 }
 
+// Of three that share a device the first works for all: whether its tensor is the one that differs or
+// another's, everybody learns it.
+TEST_P(DeviceFailures, WhoSharesADeviceLearnsThatAnotherDiffers) {
+  for (const int failing : {0, 2}) {
+    const FakeDeviceGuard shared;
+    run_ranks(
+        3,
+        [&](int rank) {
+          Tensor t = ones({20'000}, DType::f32, cuda(0)),
+                 small = ones({rank == failing ? 11 : 10}, DType::f32, cuda(0));
+          all_reduce(t);
+          (void)sum(t);
+          barrier();
+          EXPECT_THROW(all_reduce(small), Error) << "rank " << rank;
+          EXPECT_THROW(all_reduce(t), Error) << "rank " << rank;
+          dist::sleep(std::chrono::milliseconds(100));
+        },
+        on_cuda());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Device, DeviceFailures, testing::Values("events", "flags", "host"),
                          [](const auto& test) { return test.param; });
 
@@ -67,7 +88,7 @@ TEST(DeviceBackend, AStuckStreamIsLetGoAndTheNextCallSaysWhy) {
         const Device gpu = cuda(0);
         const Stream own(gpu);
         const StreamGuard guard(gpu, own.handle());
-        Tensor t = ones({100}, DType::f32, gpu);
+        Tensor t = ones({100}, DType::f32, cuda(0));
         all_reduce(t);
         own.synchronize();
         barrier();
@@ -95,7 +116,7 @@ TEST(DeviceBackend, ALateSignalDoesNotHoldUpWhatWasLetGo) {
   run_ranks(
       2,
       [&](int rank) {
-        Tensor t = ones({100}, DType::f32, gpu), u = ones({100}, DType::f32, gpu);
+        Tensor t = ones({100}, DType::f32, cuda(0)), u = ones({100}, DType::f32, cuda(0));
         all_reduce(t);
         (void)sum(t);
         barrier();
@@ -137,7 +158,7 @@ TEST(DeviceBackend, WhatAStuckStreamLooksAtIsKept) {
   run_ranks(
       2,
       [&](int rank) {
-        Tensor t = ones({30'000}, DType::f32, gpu);
+        Tensor t = ones({30'000}, DType::f32, cuda(0));
         all_reduce(t);
         (void)sum(t);
         barrier();

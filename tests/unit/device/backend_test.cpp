@@ -190,6 +190,29 @@ TEST_P(DeviceBackendTest, OneRankOfEachDeviceSumsForAll) {
   }
 }
 
+// Memory that others cannot map is copied to where they can.
+TEST_P(DeviceBackendTest, ForeignMemoryOfAnySizeIsReduced) {
+  for (const int devices : {1, 2})
+    for (const int ranks : {1, 2, 3}) {
+      const FakeDeviceGuard foreign(FakeDeviceOptions{.count = devices});
+      run_ranks(
+          ranks,
+          [&](int rank) {
+            const Device mine = device_of(rank);
+            for (const std::int64_t count : {1, 1000, 20'000}) {
+              const Tensor owner = full({count}, rank + 1, DType::f32, mine);
+              foreign->make_foreign(owner.raw());
+              Tensor t = Tensor::from_blob(owner.raw(), {count}, DType::f32, mine);
+              all_reduce(t);
+              broadcast(t, 0);
+              EXPECT_EQ(sum(t.clone()), static_cast<double>(count * ranks * (ranks + 1) / 2))
+                  << count << " by " << ranks << " on " << devices;
+            }
+          },
+          on_cuda());
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Device, DeviceBackendTest, testing::Values("events", "flags", "host"),
                          [](const auto& test) { return test.param; });
 

@@ -146,6 +146,7 @@ void NcclBackend::connect(const Operation& operation) {
          context_.members[context_.rank], describe(operation), device().str(), context_.group_name,
          communicator_->device().str());
   if (communicator_) return;
+  device_api(device().type).load_kernels(device());
   communicator_ = std::make_unique<Communicator>(library_, device(), context_, patience_for(operation));
   log(LogLevel::info, "NCCL {} has connected the {} ranks of {}", library_->version(),
       context_.members.size(), context_.group_name);

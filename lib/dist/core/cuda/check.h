@@ -12,8 +12,8 @@
 
 namespace dist::cuda_detail {
 
-// "rank 2: cudaMalloc(1073741824) on cuda:0: out of memory; use smaller tensors, or free some". Memory that
-// is missing is Errc::resource, all else Errc::internal.
+// "rank 2: cudaMalloc(1073741824) on cuda:0: out of memory; use smaller tensors, free some, or ...". Memory
+// that is missing is Errc::resource, all else Errc::internal.
 [[noreturn]] void fail_call(cudaError_t error, Device device, const std::string& call);
 
 // The call is written down only when it has failed.

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "dist/core/device.h"
 #include "dist/core/kernels.h"
@@ -22,7 +23,7 @@ struct Sharing {
 
 Sharing sharing_of(dist::Device device) {
   const std::string id = dist::device_api(device.type).bus_id(device);
-  dist::Tensor mine = dist::zeros({longest_id}, dist::DType::u8);
+  dist::Tensor mine = dist::zeros({longest_id}, dist::DType::u8, dist::cpu);
   id.copy(reinterpret_cast<char*>(mine.data<std::uint8_t>().data()), longest_id);
   std::vector<dist::Tensor> all;
   for (int r = 0; r < dist::get_world_size(); ++r) all.push_back(dist::zeros_like(mine));

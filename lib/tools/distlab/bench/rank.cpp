@@ -98,7 +98,7 @@ class Bench {
     const dist::Tensor answer = side.answer();
     side.synchronise();
     const bool alone = question.collective == Collective::send_recv && question.partner() < 0;
-    dist::Tensor wrong = dist::zeros({1}, dist::DType::i64);
+    dist::Tensor wrong = dist::zeros({1}, dist::DType::i64, dist::cpu);
     if (answer.is_defined() && !alone) wrong.data<std::int64_t>()[0] = count_wrong(question, answer);
     dist::all_reduce(wrong);
     return wrong.item<std::int64_t>();
