@@ -109,6 +109,7 @@ void FakeDevice::give_back(Device device, void* pointer) noexcept {
 void FakeDevice::free_unused(Device device, void* pointer) {
   const std::scoped_lock lock(mutex_);
   at(device).memory.deallocate(pointer);
+  foreign_.erase(pointer);
 }
 
 Allocation FakeDevice::allocation_of(Device device, const void* pointer) {

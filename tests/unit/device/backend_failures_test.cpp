@@ -88,7 +88,7 @@ TEST(DeviceBackend, AStuckStreamIsLetGoAndTheNextCallSaysWhy) {
         const Device gpu = cuda(0);
         const Stream own(gpu);
         const StreamGuard guard(gpu, own.handle());
-        Tensor t = ones({100}, DType::f32, cuda(0));
+        Tensor t = ones({100}, DType::f32, gpu);
         all_reduce(t);
         own.synchronize();
         barrier();
@@ -116,7 +116,7 @@ TEST(DeviceBackend, ALateSignalDoesNotHoldUpWhatWasLetGo) {
   run_ranks(
       2,
       [&](int rank) {
-        Tensor t = ones({100}, DType::f32, cuda(0)), u = ones({100}, DType::f32, cuda(0));
+        Tensor t = ones({100}, DType::f32, gpu), u = ones({100}, DType::f32, gpu);
         all_reduce(t);
         (void)sum(t);
         barrier();
@@ -158,7 +158,7 @@ TEST(DeviceBackend, WhatAStuckStreamLooksAtIsKept) {
   run_ranks(
       2,
       [&](int rank) {
-        Tensor t = ones({30'000}, DType::f32, cuda(0));
+        Tensor t = ones({30'000}, DType::f32, gpu);
         all_reduce(t);
         (void)sum(t);
         barrier();

@@ -13,30 +13,17 @@ namespace distlab::bench {
 
 namespace {
 
-constexpr std::size_t longest_id = 32;
-
 // How many GPUs the ranks have together, and whether this is the first rank on its own.
 struct Sharing {
-  int devices = 0;
-  bool is_first = false;
+  int devices;
+  bool is_first;
 };
 
 Sharing sharing_of(dist::Device device) {
-  const std::string id = dist::device_api(device.type).bus_id(device);
-  dist::Tensor mine = dist::zeros({longest_id}, dist::DType::u8, dist::cpu);
-  id.copy(reinterpret_cast<char*>(mine.data<std::uint8_t>().data()), longest_id);
-  std::vector<dist::Tensor> all;
-  for (int r = 0; r < dist::get_world_size(); ++r) all.push_back(dist::zeros_like(mine));
-  dist::all_gather(all, mine);
-  std::set<std::string> known;
-  Sharing sharing;
-  for (int r = 0; r < dist::get_world_size(); ++r) {
-    const auto bytes = all[static_cast<std::size_t>(r)].data<std::uint8_t>();
-    const bool is_new = known.emplace(bytes.begin(), bytes.end()).second;
-    if (r == dist::get_rank()) sharing.is_first = is_new;
-  }
-  sharing.devices = static_cast<int>(known.size());
-  return sharing;
+  const std::string mine = dist::device_api(device.type).bus_id(device);
+  const std::vector<std::string> all = dist::all_gather_object(mine);
+  const std::set<std::string> different(all.begin(), all.end());
+  return {static_cast<int>(different.size()), std::ranges::find(all, mine) - all.begin() == dist::get_rank()};
 }
 
 }  // namespace
