@@ -45,8 +45,9 @@ class Engine final : private LinkEvents {
   LinkEvents& events() { return *this; }
   void add_link(std::unique_ptr<Link> link);
   int poll_fd() const { return poller_.fd(); }
-  // Takes in what came; Error{peer_failed} when a rank that was linked is gone.
-  void check_peers();
+  // Takes in what came; which of the linked ranks is gone, and how ("rank 2 died ..."): "" when all are
+  // there.
+  std::string failed_peer();
 
   int rank() const { return config_.rank; }
   int node_of(int rank) const {

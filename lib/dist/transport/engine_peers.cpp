@@ -1,7 +1,6 @@
 // Who is still there: goodbyes, deaths, and leaving.
 #include <algorithm>
 
-#include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/transport/engine.h"
 #include "dist/transport/transport.h"
@@ -30,14 +29,13 @@ void Engine::add_link(std::unique_ptr<Link> link) {
     rings_.push_back(&added);
 }
 
-void Engine::check_peers() {
+std::string Engine::failed_peer() {
   Lock lock = baton_.enter();
   advance(lock);
   look_before_sleep();
-  if (failures_.empty()) return;
+  if (failures_.empty()) return {};
   const int peer = failures_.front();
-  fail(Errc::peer_failed, "rank {} {} while the ranks were connecting", peer,
-       peers_[static_cast<std::size_t>(peer)].how);
+  return fmt::format("rank {} {}", peer, peers_[static_cast<std::size_t>(peer)].how);
 }
 
 Trouble Engine::trouble_of(const Op& op) const {

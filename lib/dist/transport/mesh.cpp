@@ -241,9 +241,24 @@ void Mesh::check_reasons() {
        store_.get_text(key, options_.deadline));
 }
 
+// A rank that gives up leaves the reason in the store, and takes leave of those only that it has heard:
+// another, which has heard it already, sees the connection close. The reason comes first, unless the store
+// died with a rank.
+void Mesh::check_peers() {
+  const std::string seen = engine_->failed_peer();
+  if (seen.empty()) return;
+  try {
+    check_reasons();
+  } catch (const Error& error) {
+    if (error.code() == Errc::peer_failed) throw;
+    log(LogLevel::debug, "whether another rank gave up is not known: {}", error.what());
+  }
+  fail(Errc::peer_failed, "{} while the ranks were connecting", seen);
+}
+
 // Ends the wait when somebody that is needed is gone.
 void Mesh::check_health() {
-  engine_->check_peers();
+  check_peers();
   const auto now = Clock::now();
   if (now >= next_check_) {
     next_check_ = now + check_interval;

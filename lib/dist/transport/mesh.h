@@ -64,6 +64,7 @@ class Mesh {
 
   std::vector<int> missing() const;
   void check_health();
+  void check_peers();
   std::vector<int> died();
   bool has_died(const Card& peer);
   void check_reasons();

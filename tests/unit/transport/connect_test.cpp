@@ -69,6 +69,33 @@ TEST(Connect, a_rank_that_fails_tells_the_others_why) {
                  {"rank " + std::to_string(rank) + " stops connecting: rank 2 gave up", "rank 3 of 4"});
 }
 
+// Rank 2 has dialled and is answered, but goes before it hears that: nothing but its connection's end tells.
+TEST(Connect, a_rank_that_gave_up_unheard_is_not_taken_for_dead) {
+  auto store = make_memory_store();
+  const auto publish = [&](int rank, const std::string& address) {
+    net::Card card = net::describe_process();
+    card.rank = rank;
+    card.world_size = 3;
+    card.addresses = {address};
+    store->set("endpoint/" + std::to_string(rank), card.str());
+  };
+  const UniqueFd silent = listen_at({.host = "127.0.0.1", .port = 0, .name = {}});  // rank 0 never answers
+  publish(0, "tcp://127.0.0.1:" + std::to_string(local_port(silent.get())));
+  publish(2, "tcp://127.0.0.1:1");
+  std::thread goes([&] {
+    const auto card = net::Card::parse(store->get_text("endpoint/1", Deadline::after(10s)), "here");
+    auto way = dial(parse_address(card.addresses.back()), Deadline::after(5s));
+    ASSERT_TRUE(way.fd) << way.problem;
+    net::Conversation talk(std::move(way.fd));
+    ASSERT_TRUE(talk.say({.from = 2, .to = 1, .world_size = 3}, "secret", {}));
+    while (talk.listen() == net::Conversation::State::listening) std::this_thread::sleep_for(1ms);
+    store->set("endpoint/failed", "rank 2 gave up: rank 0 died");
+  });
+  expect_error(error_of([&] { connect_endpoint(*store, options_of(1, 3, "tcp")); }), Errc::peer_failed,
+               {"rank 1 stops connecting: rank 2 gave up: rank 0 died"});
+  goes.join();
+}
+
 TEST(Connect, different_world_sizes_are_named) {
   const auto errors = errors_of(
       3, [](int rank, Store& store) { connect_endpoint(store, options_of(rank, rank == 1 ? 2 : 3)); });
