@@ -40,7 +40,10 @@ inline std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 // Every rank's contribution as it is shown; this rank's own where it lies.
 template <class Round>
 void get_contributions(Round& round, const TensorView& own, ViewList& ins) {
-  for (int r = 0; r < round.size(); ++r) ins.set(index(r), r == round.rank() ? own : round.of(r, own.count));
+  for (int r = 0; r < round.size(); ++r) {
+    ins.set(index(r), r == round.rank() ? own : round.of(r, own.count));
+    if (r != round.rank()) round.check_algorithm(r, true);
+  }
 }
 
 // Calls work(views) on every rank's data that corresponds to this rank's share, which is empty for who does
@@ -59,6 +62,7 @@ void in_shares(typename Call::Round& round, const TensorView& data, bool written
         round.works() ? share_of(mine, round.worker(), round.worker_count()) : mine.slice(0, 0);
     for (int r = 0; r < round.size(); ++r) {
       const TensorView whole = r == round.rank() ? mine : windows.of(r, data.count);
+      if (r != round.rank()) round.check_algorithm(r, false);
       views.set(index(r), whole.slice(elements_between(mine, share), share.count));
     }
     work(views);

@@ -27,8 +27,9 @@ struct DevicePlace {
   std::uint64_t allocation;  // its id in that process
   std::uint64_t address;     // for ranks of the same process
   std::uint64_t offset;      // in the allocation, for others
-  std::uint64_t bytes;
-  std::byte handle[64];  // of the allocation; of use where some rank is in another process
+  std::uint64_t bytes : 63;
+  std::uint64_t exposed : 1;  // the rank's own memory, not a copy
+  std::byte handle[64];       // of the allocation; of use where some rank is in another process
 };
 
 // Of one rank in one group. One round at a time; all ranks hold the same rounds in the same order. Must not

@@ -73,7 +73,10 @@ void DeviceRound::expose(std::span<const TensorView> parts, int to) {
 
 void DeviceRound::post(std::span<const TensorView> parts) {
   std::vector<DevicePlace> places;
-  for (const TensorView& part : parts) places.push_back(peers_.place_of(part));
+  for (const TensorView& part : parts) {
+    places.push_back(peers_.place_of(part));
+    places.back().exposed = exposes_;
+  }
   ViewList views(parts.size());
   const auto count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -102,19 +105,27 @@ void DeviceRound::meet(int rank) {
   await_ready(rank);
 }
 
+const DevicePlace& DeviceRound::place_shown(int rank, int part) {
+  const auto count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
+  return *reinterpret_cast<const DevicePlace*>(notices_->of(rank, count, part).data);
+}
+
 TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
-  const auto place_count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
-  const auto& place = *reinterpret_cast<const DevicePlace*>(notices_->of(rank, place_count, part).data);
+  const DevicePlace& place = place_shown(rank, part);
+  const std::uint64_t bytes = place.bytes;
   TensorView view{nullptr, count, dtype_, peers_.device_};
-  if (view.bytes() != place.bytes)
+  if (view.bytes() != bytes)
     fail(Errc::mismatch,
          "rank {}: {} wants {} bytes of group rank {}, which has {}; do all ranks pass equal sizes?",
-         label_.options().members[this->rank()], str(label_.options().label), view.bytes(), rank,
-         place.bytes);
+         label_.options().members[this->rank()], str(label_.options().label), view.bytes(), rank, bytes);
   if (exposed_to_ == workers && !works()) return view;
   view.data = count == 0 ? nullptr : peers_.address_of(rank, place);
   await_ready(rank);
   return view;
+}
+
+void DeviceRound::check_algorithm(int rank, bool copied) {
+  if (place_shown(rank, 0).exposed == copied) notices_->fail_algorithm(rank);
 }
 
 // This rank has enqueued all it does in this round. Where signals must be waited for after they were made,

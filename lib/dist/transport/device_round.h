@@ -47,11 +47,13 @@ class DeviceRound {
   static bool any_in_windows() { return false; }
   // Nowhere for a rank that does not work, of what is exposed to the workers: only the size was compared.
   TensorView of(int rank, std::int64_t count, int part = 0);
+  void check_algorithm(int rank, bool copied);  // after of(), as Round's
   void finish();
   void give_up() noexcept;
 
  private:
   void post(std::span<const TensorView> parts);
+  const DevicePlace& place_shown(int rank, int part);
   void make_room();
   void await_ready(int rank);
   void close();

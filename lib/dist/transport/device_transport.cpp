@@ -74,12 +74,11 @@ bool DeviceTransport::take_what_came() {
 void DeviceTransport::take(Receiving& receiving) {
   const TensorView& data = receiving.data;
   receiving.came.wait();
-  if (receiving.place.bytes != data.bytes()) {
+  if (const std::uint64_t sent = receiving.place.bytes; sent != data.bytes()) {
     const TransportOptions options = label_.options();
     fail(Errc::mismatch,
          "rank {}: {} expects {} bytes of rank {}, which sends {}; do all ranks pass equal sizes?",
-         options.members[rank()], str(options.label), data.bytes(), options.members[receiving.peer],
-         receiving.place.bytes);
+         options.members[rank()], str(options.label), data.bytes(), options.members[receiving.peer], sent);
   }
   signals().await(receiving.peer, {Point::sent, receiving.number, rank()}, stream_);
   if (data.count > 0)

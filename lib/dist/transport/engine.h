@@ -74,6 +74,7 @@ class Engine final : private LinkEvents {
   // The same without an error: until it is released, or the peer is gone or seems stopped.
   void await_release(int peer, const std::function<bool()>& released) noexcept;
   [[noreturn]] void fail_terms(TransportOptions options, int peer, std::uint32_t their_opcode);
+  [[noreturn]] void fail_algorithm(TransportOptions options, int peer);
   [[noreturn]] void fail_size(TransportOptions options, int peer, std::uint64_t mine, std::uint64_t theirs);
   [[noreturn]] void fail_withdrawn(TransportOptions options, int peer);
   bool has_cores() const { return config_.spin.count() > 0; }  // every rank of this host

@@ -83,6 +83,12 @@ void Engine::fail_terms(TransportOptions options, int peer, std::uint32_t their_
                            {.kind = FrameKind::offer, .opcode = their_opcode}, peer));
 }
 
+void Engine::fail_algorithm(TransportOptions options, int peer) {
+  Op op;
+  op.options = std::move(options);
+  raise(algorithm_trouble(rank(), op, peer));
+}
+
 void Engine::fail_size(TransportOptions options, int peer, std::uint64_t mine, std::uint64_t theirs) {
   Op op;
   op.options = std::move(options);

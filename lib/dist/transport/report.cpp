@@ -111,6 +111,13 @@ Trouble terms_trouble(int rank, const Op& op, int peer) {
                       headline(rank, op), peer)};
 }
 
+Trouble algorithm_trouble(int rank, const Op& op, int peer) {
+  return {Errc::mismatch,
+          fmt::format("{}: rank {} runs it by another algorithm; all ranks must name the same one, or none "
+                      "(DIST_ALGO, or the algorithm option)",
+                      headline(rank, op), peer)};
+}
+
 Trouble aborted_trouble(int rank, const Op& op, const std::string& reason) {
   return {Errc::aborted, fmt::format("{}: {}", headline(rank, op), reason)};
 }

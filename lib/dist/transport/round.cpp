@@ -170,6 +170,16 @@ TensorView Round::of(int rank, std::int64_t count, int part) {
   return view;
 }
 
+void Round::check_algorithm(int rank, bool copied) {
+  const net::Showing showing = notice_of(rank).showing;
+  const bool in_place = showing == net::Showing::memory || showing == net::Showing::windows;
+  if (in_place == copied) fail_algorithm(rank);
+}
+
+void Round::fail_algorithm(int rank) {
+  peers_.setup_.engine.fail_algorithm(label_.options(), peers_.peer(rank).global_rank);
+}
+
 // The owner withdraws its memory first and looks then who works on it; so one of the two sees the other.
 void Round::begin_work(int rank) {
   const std::uint64_t round = peers_.round_;

@@ -58,6 +58,10 @@ class Round {
   // number. A view of exposed memory is good until finish(). Of a rank that gave windows it begins where they
   // do, and tells nothing else.
   TensorView of(int rank, std::int64_t count, int part = 0);
+  // After of(). Error{mismatch} where that rank shows a copy and not its memory, or the other way round: it
+  // runs another algorithm.
+  void check_algorithm(int rank, bool copied);
+  [[noreturn]] void fail_algorithm(int rank);  // that error
   // This rank touches the others' memory no longer; waits until nobody touches this rank's.
   // Error{peer_failed} where one of them gave up: its work is missing.
   void finish();

@@ -1,6 +1,5 @@
 // The cuda backend on the fake device: everything but CUDA itself. Ranks are threads;
 // backend_processes_test.cpp runs them as processes, backend_failures_test.cpp what goes wrong.
-#include <array>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -22,9 +21,8 @@
 namespace dist::test {
 namespace {
 
-constexpr std::array dtypes{DType::f32, DType::i64, DType::bf16, DType::u8};
 // The last one is larger than a room for f32.
-constexpr std::array<std::int64_t, 4> counts{0, 1, 1000, 20'000};
+const std::vector<std::int64_t> counts{0, 1, 1000, 20'000};
 
 class DeviceBackendSweep : public testing::TestWithParam<DeviceCase> {};
 
@@ -34,8 +32,9 @@ TEST_P(DeviceBackendSweep, GivesWhatTheHostGives) {
   run_ranks(
       GetParam().ranks,
       [&](int rank) {
-        for (const DType dtype : dtypes)
-          for (const std::int64_t count : counts) sweep_collectives(device_of(rank), count, dtype);
+        for (const DType dtype : swept_dtypes())
+          for (const std::int64_t count : swept_counts(counts))
+            sweep_collectives(device_of(rank), count, dtype);
         sweep_collectives(device_of(rank), 1000, DType::f32, {.async_op = true});
       },
       on_cuda());
@@ -147,6 +146,17 @@ TEST_P(DeviceBackendTest, RanksThatDifferLearnIt) {
                         },
                         on_cuda()),
                     Errc::mismatch, "bytes");
+}
+
+TEST_P(DeviceBackendTest, RanksThatNameDifferentAlgorithmsLearnIt) {
+  EXPECT_DIST_ERROR(run_ranks(
+                        2,
+                        [&](int rank) {
+                          Tensor t = zeros({100}, DType::f32, gpu);
+                          all_reduce(t, ReduceOp::sum, {.algorithm = rank == 0 ? "one_shot" : "two_shot"});
+                        },
+                        on_cuda()),
+                    Errc::mismatch, "runs it by another algorithm");
 }
 
 TEST_P(DeviceBackendTest, OneShotRoundsAreAsLongAsARoom) {

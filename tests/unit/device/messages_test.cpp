@@ -49,7 +49,8 @@ TEST_P(DeviceMessagesSweep, EveryAlgorithmGivesWhatTheHostGives) {
     run_ranks(
         GetParam().ranks,
         [&](int rank) {
-          for (const std::int64_t count : {0, 7, 1000}) sweep_collectives(device_of(rank), count, DType::f32);
+          for (const std::int64_t count : swept_counts({0, 7, 1000}))
+            sweep_collectives(device_of(rank), count, DType::f32);
           sweep_collectives(device_of(rank), 1000, DType::i64, {.async_op = true});
         },
         on_cuda());

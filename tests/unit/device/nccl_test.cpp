@@ -14,6 +14,7 @@
 #include "support/expect_error.h"
 #include "support/fake_nccl.h"
 #include "support/ranks.h"
+#include "unit/device/device_case.h"
 #include "unit/device/device_sweep.h"
 #include "unit/device/on_backend.h"
 
@@ -29,8 +30,8 @@ TEST_P(NcclSweep, GivesWhatTheHostGives) {
     run_ranks(
         GetParam(),
         [&](int rank) {
-          for (const DType dtype : {DType::f32, DType::i64, DType::bf16, DType::u8})
-            for (const std::int64_t count : {0, 1, 1000})
+          for (const DType dtype : swept_dtypes())
+            for (const std::int64_t count : swept_counts({0, 1, 1000}))
               sweep_collectives(device_of(rank), count, dtype, {}, Sweep::without_bit_operations);
           sweep_collectives(device_of(rank), 1000, DType::f32, {.async_op = true},
                             Sweep::without_bit_operations);

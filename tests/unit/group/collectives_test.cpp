@@ -134,6 +134,31 @@ TEST_P(Collectives, RanksOfOneHostWorkInTheirSharedMemory) {
   });
 }
 
+// Otherwise one of them would sum a part, and others take it for the whole.
+TEST(Algorithms, NamedDifferentlyAreAnErrorOnEveryRank) {
+  REAL_RANKS_ONLY("virtual ranks send messages");
+  for (const int n : {2, 3})
+    for (const std::int64_t count : {1, 100, 1000})
+      for (const bool is_foreign : {false, true}) {
+        std::vector<std::string> errors(static_cast<std::size_t>(n));
+        run_ranks(n, [&](int rank) {
+          std::vector<float> mine(static_cast<std::size_t>(count), 1);
+          Tensor t = is_foreign ? Tensor::from_blob(mine.data(), {count}) : ones({count});
+          try {
+            all_reduce(t, ReduceOp::sum, {.algorithm = rank == 0 ? "one_shot" : "two_shot"});
+          } catch (const Error& error) {
+            errors[static_cast<std::size_t>(rank)] = error.what();
+          }
+        });
+        std::string all;
+        for (const std::string& error : errors) {
+          EXPECT_NE(error, "") << count << " elements";
+          all += error + '\n';
+        }
+        EXPECT_NE(all.find("runs it by another algorithm"), std::string::npos) << all;
+      }
+}
+
 // Each rank comes later than the one before, none so late that it alone would be too late.
 TEST(Timeouts, AreOfTheWholeCollective) {
   REAL_RANKS_ONLY("time does not pass by itself for simulated ranks");
