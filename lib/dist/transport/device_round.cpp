@@ -105,14 +105,11 @@ void DeviceRound::meet(int rank) {
   await_ready(rank);
 }
 
-const DevicePlace& DeviceRound::place_shown(int rank, int part) {
-  const auto count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
-  return *reinterpret_cast<const DevicePlace*>(notices_->of(rank, count, part).data);
-}
-
 TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
-  const DevicePlace& place = place_shown(rank, part);
+  const auto place_count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
+  const auto& place = *reinterpret_cast<const DevicePlace*>(notices_->of(rank, place_count, part).data);
   const std::uint64_t bytes = place.bytes;
+  seen_in_place_ = place.exposed;
   TensorView view{nullptr, count, dtype_, peers_.device_};
   if (view.bytes() != bytes)
     fail(Errc::mismatch,
@@ -122,10 +119,6 @@ TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
   view.data = count == 0 ? nullptr : peers_.address_of(rank, place);
   await_ready(rank);
   return view;
-}
-
-void DeviceRound::check_algorithm(int rank, bool copied) {
-  if (place_shown(rank, 0).exposed == copied) notices_->fail_algorithm(rank);
 }
 
 // This rank has enqueued all it does in this round. Where signals must be waited for after they were made,

@@ -47,13 +47,14 @@ class DeviceRound {
   static bool any_in_windows() { return false; }
   // Nowhere for a rank that does not work, of what is exposed to the workers: only the size was compared.
   TensorView of(int rank, std::int64_t count, int part = 0);
-  void check_algorithm(int rank, bool copied);  // after of(), as Round's
+  void check_algorithm(int rank, bool copied) {  // as Round's
+    if (seen_in_place_ == copied) notices_->fail_algorithm(rank);
+  }
   void finish();
   void give_up() noexcept;
 
  private:
   void post(std::span<const TensorView> parts);
-  const DevicePlace& place_shown(int rank, int part);
   void make_room();
   void await_ready(int rank);
   void close();
@@ -68,7 +69,8 @@ class DeviceRound {
   std::vector<bool> is_ready_;    // by rank: the stream waits for it already
   bool exposes_ = false;          // others may touch this rank's memory
   int exposed_to_ = everybody;
-  bool closed_ = false;  // done was signalled
+  bool closed_ = false;         // done was signalled
+  bool seen_in_place_ = false;  // what of() gave last is the other's memory itself
 };
 
 }  // namespace dist

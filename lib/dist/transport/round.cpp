@@ -166,14 +166,9 @@ TensorView Round::of(int rank, std::int64_t count, int part) {
   if (view.bytes() != place.bytes)
     peers_.setup_.engine.fail_size(label_.options(), peers_.peer(rank).global_rank, view.bytes(),
                                    place.bytes);
-  if (notice.showing == net::Showing::memory || notice.showing == net::Showing::windows) begin_work(rank);
+  seen_in_place_ = notice.showing == net::Showing::memory || notice.showing == net::Showing::windows;
+  if (seen_in_place_) begin_work(rank);
   return view;
-}
-
-void Round::check_algorithm(int rank, bool copied) {
-  const net::Showing showing = notice_of(rank).showing;
-  const bool in_place = showing == net::Showing::memory || showing == net::Showing::windows;
-  if (in_place == copied) fail_algorithm(rank);
 }
 
 void Round::fail_algorithm(int rank) {

@@ -58,9 +58,11 @@ class Round {
   // number. A view of exposed memory is good until finish(). Of a rank that gave windows it begins where they
   // do, and tells nothing else.
   TensorView of(int rank, std::int64_t count, int part = 0);
-  // After of(). Error{mismatch} where that rank shows a copy and not its memory, or the other way round: it
-  // runs another algorithm.
-  void check_algorithm(int rank, bool copied);
+  // After of(rank, ...). Error{mismatch} where that rank shows a copy and not its memory, or the other way
+  // round: it runs another algorithm.
+  void check_algorithm(int rank, bool copied) {
+    if (seen_in_place_ == copied) fail_algorithm(rank);
+  }
   [[noreturn]] void fail_algorithm(int rank);  // that error
   // This rank touches the others' memory no longer; waits until nobody touches this rank's.
   // Error{peer_failed} where one of them gave up: its work is missing.
@@ -102,9 +104,10 @@ class Round {
   const RoundTerms& terms_;
   const DType dtype_;
   const CallLabel& label_;
-  bool attends_ = false;  // nobody waits for more than its notice: the others may be rounds ahead
-  bool exposes_ = false;  // others may touch this rank's memory
-  bool works_ = false;    // this rank may touch that of others
+  bool attends_ = false;        // nobody waits for more than its notice: the others may be rounds ahead
+  bool exposes_ = false;        // others may touch this rank's memory
+  bool works_ = false;          // this rank may touch that of others
+  bool seen_in_place_ = false;  // what of() gave last is the other's memory itself, or its windows
   int exposed_to_ = everybody;
   bool gave_up_ = false;
 };
