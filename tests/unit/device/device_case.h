@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "dist/core/types.h"
 #include "dist/core/sanitizer.h"
+#include "dist/core/types.h"
 
 #include "support/fake_device.h"
 
