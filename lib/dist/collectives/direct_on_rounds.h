@@ -64,6 +64,7 @@ void in_shares(typename Call::Round& round, const TensorView& data, bool written
       const TensorView whole = r == round.rank() ? mine : windows.of(r, data.count);
       if (r != round.rank()) round.check_algorithm(r, false);
       views.set(index(r), whole.slice(elements_between(mine, share), share.count));
+      round.prefault(r, views[index(r)]);
     }
     work(views);
   }

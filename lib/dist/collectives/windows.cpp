@@ -53,7 +53,10 @@ std::byte* Windows::place(std::byte* windows, std::int64_t step, int part) const
 TensorView Windows::of(int rank, std::int64_t count, int part) {
   const TensorView theirs = round_.of(rank, count, part);
   TensorView now = slice(theirs);
-  if (!round_.in_windows(rank)) return now;
+  if (!round_.in_windows(rank)) {
+    if (!plan_.by_shares) round_.prefault(rank, now);
+    return now;
+  }
   now.data = place(theirs.data, step_, part);
   if (now.count > 0) round_.await_filled(rank, static_cast<std::uint64_t>(step_ + 1));
   return now;

@@ -23,6 +23,9 @@ namespace {
 // Freed memory that keeps its pages, so that the next tensor finds them; more is given back to the system.
 constexpr std::size_t cache_limit = std::size_t{256} << 20;
 
+// Of larger tensors a page takes memory when it is touched, and not before.
+constexpr std::size_t largest_prefaulted = std::size_t{64} << 20;
+
 }  // namespace
 
 struct Arena::Impl {
@@ -107,6 +110,7 @@ void* Arena::allocate(std::size_t bytes) {
   impl_->peak = std::max(impl_->peak, blocks.in_use());
   void* pointer = segment.at(block->offset);
   unpoison(pointer, bytes);
+  if (bytes <= largest_prefaulted) segment.pages.prefault(segment.at(block->offset), bytes);
   return pointer;
 }
 

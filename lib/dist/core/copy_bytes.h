@@ -1,10 +1,12 @@
 // Copies of host memory. A large one goes past the caches: what it writes would push out what is in them, and
 // would first be read from memory only to be overwritten there (a third of the traffic).
-// From 4 KiB on it is vector loads and stores: memcpy's "rep movsb" takes twice as long and more for data
-// that is not in this core's cache, where the two addresses lie unluckily in their pages.
+// From 4 KiB on it is vector loads and stores, as wide as the CPU has them: memcpy's "rep movsb" can take
+// twice as long for data that is not in this core's cache, where the two addresses lie unluckily in memory.
 #pragma once
 
 #include <cstddef>
+
+#include "dist/core/simd.h"
 
 namespace dist {
 
@@ -17,5 +19,11 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, std::si
 inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
   copy_bytes(to, from, bytes, bytes);
 }
+
+#ifdef __x86_64__
+// How whole cache lines are copied, to where one begins, by a CPU of that level.
+using CopyLines = void(std::byte* to, const std::byte* from, std::size_t lines);
+CopyLines* copy_lines_by(SimdLevel level);
+#endif
 
 }  // namespace dist

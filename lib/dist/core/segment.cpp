@@ -101,7 +101,9 @@ void discard_pages(Segment& segment, const BlockMap::Block& block) {
                              ? ::fallocate(segment.fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                            static_cast<off_t>(first), static_cast<off_t>(last - first))
                              : ::madvise(segment.at(first), last - first, MADV_DONTNEED);
-  if (given_back == 0) segment.blocks.discard(block);
+  if (given_back != 0) return;
+  segment.blocks.discard(block);
+  segment.pages.forget(segment.at(first), last - first);
 }
 
 void make_private(Segment& segment) {

@@ -6,6 +6,7 @@
 
 #include "dist/core/block_map.h"
 #include "dist/core/handles.h"
+#include "dist/core/prefaulted_pages.h"
 
 namespace dist {
 
@@ -15,6 +16,7 @@ struct Segment {
   UniqueFd fd;
   Mapping mapping;
   BlockMap blocks;
+  PrefaultedPages pages{mapping.data(), mapping.size()};
 
   std::byte* at(std::size_t offset) const { return mapping.data() + offset; }
   bool contains(const void* pointer) const {

@@ -47,6 +47,7 @@ class DeviceRound {
   static bool any_in_windows() { return false; }
   // Nowhere for a rank that does not work, of what is exposed to the workers: only the size was compared.
   TensorView of(int rank, std::int64_t count, int part = 0);
+  void prefault(int, const TensorView&) {}       // all of it is mapped
   void check_algorithm(int rank, bool copied) {  // as Round's
     if (seen_in_place_ == copied) notices_->fail_algorithm(rank);
   }

@@ -195,7 +195,7 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
   } else if (message.has(flag_direct)) {
     t.stage = Transfer::Stage::copying;
     t.claim = {message.claim};
-    t.source = link.resolve(message.address);
+    t.source = link.resolve(message.address, t.bytes);
     copies_.push_back(t.id);
     wake_sleeper();
   } else {

@@ -53,7 +53,7 @@ class Engine final : private LinkEvents {
   int node_of(int rank) const {
     return config_.nodes.empty() ? 0 : config_.nodes[static_cast<std::size_t>(rank)];
   }
-  const Link& link(int peer) const { return *links_[static_cast<std::size_t>(peer)]; }
+  Link& link(int peer) const { return *links_[static_cast<std::size_t>(peer)]; }
 
   // Peers are global ranks. Trouble surfaces in wait().
   void open(Op& op);

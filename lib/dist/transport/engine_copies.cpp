@@ -81,7 +81,7 @@ void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
 void Engine::on_share(int peer, const Frame& frame) {
   Transfer* t = find(frame.id, true);
   if (!t || t->claim.value == 0) return;
-  t->target = links_[static_cast<std::size_t>(peer)]->resolve(frame.address);
+  t->target = links_[static_cast<std::size_t>(peer)]->resolve(frame.address, t->bytes);
   copies_.push_back(t->id);
   wake_sleeper();
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dist/core/prefaulted_pages.h"
 #include "dist/transport/frame.h"
 #include "dist/transport/mailroom.h"
 
@@ -76,12 +77,14 @@ class Link {
   virtual std::optional<std::uint64_t> address_of(const std::byte*, std::size_t) const {
     return std::nullopt;
   }
-  virtual std::byte* resolve(std::uint64_t) const { return nullptr; }  // the peer's address, here
-  virtual Mailroom* mailroom() const { return nullptr; }               // the peer's
+  // The peer's address of so many bytes, here, and their pages mapped.
+  virtual std::byte* resolve(std::uint64_t, std::size_t) { return nullptr; }
+  virtual Mailroom* mailroom() const { return nullptr; }  // the peer's
   // What to add to the peer's addresses of arena memory to find it here; nothing: it is not mapped.
   virtual std::optional<std::ptrdiff_t> shift() const { return std::nullopt; }
-  // The peer's pointer, as the peer says it, here.
-  virtual std::byte* translate(std::byte*, std::size_t) const { return nullptr; }
+  // The same for the peer's pointer, as the peer says it.
+  virtual std::byte* translate(std::byte*, std::size_t) { return nullptr; }
+  virtual PrefaultedPages* pages() { return nullptr; }  // of the peer's arena here; nullptr: nothing to map
 
  protected:
   struct OutFrame {

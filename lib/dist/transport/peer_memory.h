@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "dist/core/prefaulted_pages.h"
 #include "dist/core/storage.h"
 #include "dist/core/view.h"
 #include "dist/transport/endpoint.h"
@@ -41,6 +42,7 @@ class PeerMemory {
     net::Mailroom* mailroom = nullptr;                     // its bell
     const std::atomic<std::uint32_t>* sleeping = nullptr;  // whether it must be rung
     std::ptrdiff_t shift = 0;                              // from its addresses to ours
+    PrefaultedPages* pages = nullptr;                      // of its arena, here
   };
   struct Setup {
     net::Engine& engine;

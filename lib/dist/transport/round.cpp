@@ -171,6 +171,11 @@ TensorView Round::of(int rank, std::int64_t count, int part) {
   return view;
 }
 
+void Round::prefault(int rank, const TensorView& used) {
+  PrefaultedPages* const pages = peers_.peer(rank).pages;
+  if (seen_in_place_ && pages) pages->prefault(used.data, used.bytes());
+}
+
 void Round::fail_algorithm(int rank) {
   peers_.setup_.engine.fail_algorithm(label_.options(), peers_.peer(rank).global_rank);
 }

@@ -58,6 +58,8 @@ class Round {
   // number. A view of exposed memory is good until finish(). Of a rank that gave windows it begins where they
   // do, and tells nothing else.
   TensorView of(int rank, std::int64_t count, int part = 0);
+  // After of(rank, ...): its pages that are used next are mapped together, if it is exposed memory.
+  void prefault(int rank, const TensorView& used);
   // After of(rank, ...). Error{mismatch} where that rank shows a copy and not its memory, or the other way
   // round: it runs another algorithm.
   void check_algorithm(int rank, bool copied) {

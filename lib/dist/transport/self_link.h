@@ -18,10 +18,12 @@ class SelfLink final : public Link {
   std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t) const override {
     return reinterpret_cast<std::uint64_t>(data);
   }
-  std::byte* resolve(std::uint64_t address) const override { return reinterpret_cast<std::byte*>(address); }
+  std::byte* resolve(std::uint64_t address, std::size_t) override {
+    return reinterpret_cast<std::byte*>(address);
+  }
   Mailroom* mailroom() const override { return mailroom_.get(); }
   std::optional<std::ptrdiff_t> shift() const override { return 0; }
-  std::byte* translate(std::byte* data, std::size_t) const override { return data; }
+  std::byte* translate(std::byte* data, std::size_t) override { return data; }
 
  private:
   bool put(OutFrame& out) override {

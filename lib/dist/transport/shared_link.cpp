@@ -118,16 +118,22 @@ std::optional<std::uint64_t> ProcessLink::address_of(const std::byte* data, std:
   return Arena::local().offset_of(data, bytes);
 }
 
+std::byte* ProcessLink::resolve(std::uint64_t address, std::size_t bytes) {
+  std::byte* const here = arena_.mapping.data() + address;
+  arena_.pages.prefault(here, bytes);
+  return here;
+}
+
 std::optional<std::ptrdiff_t> ProcessLink::shift() const {
   return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(arena_.mapping.data()) - arena_.base);
 }
 
-std::byte* ProcessLink::translate(std::byte* data, std::size_t bytes) const {
+std::byte* ProcessLink::translate(std::byte* data, std::size_t bytes) {
   const auto pointer = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t capacity = arena_.mapping.size();
   if (pointer < arena_.base || pointer - arena_.base > capacity || bytes > capacity - (pointer - arena_.base))
     return nullptr;
-  return arena_.mapping.data() + (pointer - arena_.base);
+  return resolve(pointer - arena_.base, bytes);
 }
 
 }  // namespace dist::net

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "dist/core/handles.h"
+#include "dist/core/prefaulted_pages.h"
 #include "dist/core/private_fd.h"
 #include "dist/transport/link.h"
 #include "dist/transport/ring.h"
@@ -65,15 +66,18 @@ class ThreadLink final : public RingLink {
   std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t) const override {
     return reinterpret_cast<std::uint64_t>(data);
   }
-  std::byte* resolve(std::uint64_t address) const override { return reinterpret_cast<std::byte*>(address); }
+  std::byte* resolve(std::uint64_t address, std::size_t) override {
+    return reinterpret_cast<std::byte*>(address);
+  }
   std::optional<std::ptrdiff_t> shift() const override { return 0; }
-  std::byte* translate(std::byte* data, std::size_t) const override { return data; }
+  std::byte* translate(std::byte* data, std::size_t) override { return data; }
 };
 
 // The peer's arena, mapped here.
 struct PeerArena {
   Mapping mapping;
   std::uint64_t base = 0;  // where the peer has it
+  PrefaultedPages pages{mapping.data(), mapping.size()};
 };
 
 // To another process. The unix socket they met by stays open: its end is the peer's end.
@@ -85,9 +89,10 @@ class ProcessLink final : public RingLink {
   int fd() const override { return socket_.get(); }
   void on_ready() override;
   std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t bytes) const override;
-  std::byte* resolve(std::uint64_t address) const override { return arena_.mapping.data() + address; }
+  std::byte* resolve(std::uint64_t address, std::size_t bytes) override;
   std::optional<std::ptrdiff_t> shift() const override;
-  std::byte* translate(std::byte* data, std::size_t bytes) const override;
+  std::byte* translate(std::byte* data, std::size_t bytes) override;
+  PrefaultedPages* pages() override { return &arena_.pages; }
 
  private:
   void close() noexcept override { socket_.reset(); }

@@ -1,8 +1,10 @@
 // Copies of host memory: the same bytes whatever the sizes and places, and nothing beside them.
 #include "dist/core/copy_bytes.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -42,6 +44,26 @@ TEST(CopyBytes, CopiesPartsOfALargeWhole) {
     EXPECT_EQ(target, source) << "in parts of " << bytes;
   }
 }
+
+#ifdef __x86_64__
+TEST(CopyBytes, EveryInstructionSetCopiesTheSameLines) {
+  constexpr std::size_t line = 64, most = 70 * line;
+  alignas(line) static std::byte target[most + line];
+  const auto source = noise(most + line);
+  for (const SimdLevel level : {SimdLevel::baseline, SimdLevel::avx2, SimdLevel::avx512}) {
+    if (level > simd_level()) continue;  // this CPU has it not
+    for (const std::size_t lines : {0, 1, 2, 3, 64, 69, 70})
+      for (const std::size_t from : {0, 1, 33}) {
+        std::ranges::fill(target, std::byte{0x5a});
+        copy_lines_by(level)(target, source.data() + from, lines);
+        EXPECT_EQ(std::memcmp(target, source.data() + from, lines * line), 0) << lines << " lines";
+        EXPECT_EQ(std::ranges::count(std::span(target).subspan(lines * line), std::byte{0x5a}),
+                  static_cast<std::ptrdiff_t>(sizeof target - lines * line))
+            << "beyond " << lines << " lines";
+      }
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace dist

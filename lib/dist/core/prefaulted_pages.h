@@ -1,0 +1,53 @@
+// PrefaultedPages: has the system map the pages of a large shared mapping before they are used. A page that
+// is mapped when it is first touched costs 0.5 to 1 us, in a virtual machine ten and more; of pages that are
+// asked for together each costs 0.2 us (madvise(2), MADV_POPULATE_WRITE, Linux 5.14; before it they are
+// mapped when they are touched).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace dist {
+
+// Thread-safe, but for moving it.
+class PrefaultedPages {
+ public:
+  static constexpr std::size_t granule = std::size_t{64} << 10;  // bytes that are asked for together
+
+  // Of `bytes` bytes at `base`, whole granules of a mapping that outlives it.
+  PrefaultedPages(std::byte* base, std::size_t bytes);
+
+  // Before [begin, begin + bytes) is used, for the first time or again: the granules there that were not yet
+  // asked for. Their pages take memory from then on.
+  void prefault(const std::byte* begin, std::size_t bytes) {
+    if (bytes == 0) return;
+    const auto offset = static_cast<std::size_t>(begin - base_);
+    for (std::size_t i = offset / granule, last = (offset + bytes - 1) / granule; i <= last; ++i)
+      if (!is_asked_for(i)) return ask_for(i, last);
+  }
+  // The system has the pages back: of whole granules in [begin, begin + bytes).
+  void forget(const std::byte* begin, std::size_t bytes);
+
+ private:
+  using Word = std::atomic<std::uint64_t>;
+  static constexpr std::size_t granules_a_word = 64;
+
+  Word& word(std::size_t granule_index) const { return asked_for_.get()[granule_index / granules_a_word]; }
+  static std::uint64_t bit(std::size_t granule_index) {
+    return std::uint64_t{1} << (granule_index % granules_a_word);
+  }
+  bool is_asked_for(std::size_t index) const {
+    return (word(index).load(std::memory_order_relaxed) & bit(index)) != 0;
+  }
+  void ask_for(std::size_t first, std::size_t last);
+
+  struct Free {
+    void operator()(Word* words) const;
+  };
+  std::byte* base_;
+  std::unique_ptr<Word, Free> asked_for_;  // a bit for each granule; takes memory where one is set
+};
+
+}  // namespace dist
