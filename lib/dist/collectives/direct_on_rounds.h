@@ -9,6 +9,7 @@
 #include "dist/collectives/windows.h"
 #include "dist/core/kernels.h"
 #include "dist/core/view_list.h"
+#include "dist/transport/tuning.h"
 
 namespace dist::on_rounds {
 
@@ -28,14 +29,60 @@ void in_round(const Call& call, const Work& work) {
 
 // As a copy when it is short, otherwise in place.
 template <class Round>
-void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Round::everybody) {
+void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Round::everybody,
+                    bool helps = false) {
   if (round.is_short(total_bytes(parts), parts.size()))
     round.show(parts);
   else
-    round.expose(parts, to);
+    round.expose(parts, to, helps);
 }
 
 inline std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+
+// Whether a part of a root's list is copied where it lies by the rank that it belongs to. Of a list that is
+// shown as a whole, `parts` so long are.
+template <class Round>
+bool is_paired(const Round& round, const TensorView& part, std::size_t parts = 1) {
+  return Round::in_pairs && part.bytes() >= net::paired_bytes && !round.is_short(parts * part.bytes(), parts);
+}
+
+template <class Round>
+bool has_paired(const Round& round, std::span<const TensorView> list) {
+  return std::ranges::any_of(list, [&](const TensorView& part) { return is_paired(round, part); });
+}
+
+inline bool is_in_place(std::span<const TensorView> list, int root, const TensorView& own) {
+  return list[index(root)].data == own.data;
+}
+
+// Between part r of the root's list and rank r's data, where they lie: rank r copies, and a root that helps
+// takes a share. copy_pair(roots, theirs) copies one way or the other.
+template <class Round, class CopyPair>
+void copy_in_pairs(Round& round, int root, std::span<const TensorView> list, const TensorView& own,
+                   const CopyPair& copy_pair) {
+  const int n = round.size();
+  const auto roots_share = [&](const TensorView& part) {
+    return round.helps(root) ? share_of(part, n - 1, n) : part.slice(part.count, 0);
+  };
+  if (round.rank() != root) {
+    const TensorView roots = round.of(root, own.count, round.rank());
+    const std::int64_t count = own.count - (round.exposes(round.rank()) ? roots_share(own).count : 0);
+    round.prefault(root, roots.slice(0, count));
+    copy_pair(roots.slice(0, count), own.slice(0, count));
+    return round.finish();
+  }
+  copy_pair(list[index(root)], own);
+  for (int r = 0; r < n; ++r) {
+    if (r == root || round.shows_nothing(r)) continue;
+    const TensorView &part = list[index(r)], theirs = round.of(r, part.count);
+    if (round.in_windows(r)) continue;                                    // nobody else reaches its memory
+    const TensorView mine = round.exposes(r) ? roots_share(part) : part;  // a copy is there to be read
+    const TensorView piece = theirs.slice(elements_between(part, mine), mine.count);
+    round.prefault(r, piece);
+    copy_pair(mine, piece);
+  }
+  round.finish();
+}
 
 // Every rank's contribution as it is shown; this rank's own where it lies.
 template <class Round>
@@ -158,9 +205,15 @@ void direct_scatter(const Call& call, const CollectiveArgs& args) {
   in_round(call, [&](auto& round) {
     const bool is_root = round.rank() == args.root;
     if (is_root)
-      show_or_expose(round, args.ins);
+      show_or_expose(round, args.ins, Call::Round::everybody, is_in_place(args.ins, args.root, args.out));
+    else if (is_paired(round, args.out, index(round.size())) && round.maps({&args.out, 1}))
+      round.expose(args.out, args.root);
     else
       round.attend();
+    if constexpr (Call::Round::in_pairs)
+      if (round.exposes(args.root))
+        return copy_in_pairs(round, args.root, args.ins, args.out,
+                             [](const TensorView& roots, const TensorView& theirs) { copy(theirs, roots); });
     typename Call::Windows windows(round, {.mine = args.ins,
                                            .parts = round.size(),
                                            .longest = std::max(longest(args.ins), args.out.count),
@@ -177,10 +230,16 @@ void direct_gather(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
   in_round(call, [&](auto& round) {
     const bool is_root = round.rank() == args.root;
-    if (is_root)
-      round.attend();
-    else
+    if (!is_root)
       show_or_expose(round, {&args.in, 1}, args.root);
+    else if (has_paired(round, args.outs) && round.maps(args.outs))
+      round.expose(args.outs, Call::Round::everybody, is_in_place(args.outs, args.root, args.in));
+    else
+      round.attend();
+    if constexpr (Call::Round::in_pairs)
+      if ((is_root || is_paired(round, args.in)) && round.exposes(args.root))
+        return copy_in_pairs(round, args.root, args.outs, args.in,
+                             [](const TensorView& roots, const TensorView& theirs) { copy(roots, theirs); });
     typename Call::Windows windows(
         round, {.mine = {&args.in, is_root ? 0u : 1u},
                 .longest = is_root ? longest(args.outs) : args.in.count,

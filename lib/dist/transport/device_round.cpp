@@ -65,7 +65,7 @@ void DeviceRound::show(std::span<const TensorView> parts) {
   post(copies);
 }
 
-void DeviceRound::expose(std::span<const TensorView> parts, int to) {
+void DeviceRound::expose(std::span<const TensorView> parts, int to, bool) {
   exposes_ = true;
   exposed_to_ = to;
   post(parts);

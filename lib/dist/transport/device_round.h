@@ -17,6 +17,7 @@ class DeviceRound {
   // One rank on each device. Kernels of processes that share one take turns, and a turn may cost more than
   // the work; and one rank's kernel does it as fast as all ranks' together.
   static constexpr int workers = -2;
+  static constexpr bool in_pairs = false;
   static constexpr std::size_t shown_bytes = DevicePeers::room_bytes;
 
   DeviceRound(DevicePeers& peers, const RoundTerms& terms, const CallLabel& label);
@@ -39,12 +40,13 @@ class DeviceRound {
   // Lets the others (all, only that one, or the workers) read and write the memory itself, until finish(). It
   // must be mapped.
   void expose(const TensorView& data, int to = everybody) { expose({&data, 1}, to); }
-  void expose(std::span<const TensorView> parts, int to = everybody);
+  void expose(std::span<const TensorView> parts, int to = everybody, bool helps = false);
   void attend();
 
   void meet(int rank);
   static bool in_windows(int) { return false; }
   static bool any_in_windows() { return false; }
+  static bool maps(std::span<const TensorView>) { return true; }
   // Nowhere for a rank that does not work, of what is exposed to the workers: only the size was compared.
   TensorView of(int rank, std::int64_t count, int part = 0);
   void prefault(int, const TensorView&) {}       // all of it is mapped

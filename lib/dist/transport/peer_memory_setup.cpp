@@ -64,7 +64,8 @@ std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const Tran
     Link& link = engine.link(members[r]);
     SharedArea& area = link.mailroom()->area(static_cast<int>(offers[static_cast<std::size_t>(r)].area));
     Mailroom& mailroom = *link.mailroom();
-    setup.peers.push_back({members[r], &area, &mailroom, &mailroom.header().sleeping, *link.shift(), link.pages()});
+    setup.peers.push_back(
+        {members[r], &area, &mailroom, &mailroom.header().sleeping, *link.shift(), link.pages()});
     setup.within_process &= link.kind() != "shm";
     setup.fenced &= mailroom.is_fenced();
     if (offers[static_cast<std::size_t>(r)].has_cores == 0) setup.short_bytes = shown_bytes;

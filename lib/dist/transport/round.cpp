@@ -144,6 +144,12 @@ void Round::check_terms(int rank, const Notice& theirs) {
 
 bool Round::in_windows(int rank) { return notice_of(rank).showing == net::Showing::windows; }
 
+bool Round::exposes(int rank) { return notice_of(rank).showing == net::Showing::memory; }
+
+bool Round::helps(int rank) { return exposes(rank) && notice_of(rank).helps; }
+
+bool Round::shows_nothing(int rank) { return notice_of(rank).showing == net::Showing::nothing; }
+
 bool Round::any_in_windows() {
   bool any = false;
   for (int r = 0; r < size(); ++r) any |= in_windows(r);
@@ -152,7 +158,7 @@ bool Round::any_in_windows() {
 
 TensorView Round::of(int rank, std::int64_t count, int part) {
   const std::size_t bytes = static_cast<std::size_t>(count) * size_of(dtype_);
-  const std::size_t read_up_to = static_cast<std::size_t>(part + 1) * bytes;
+  const std::size_t read_up_to = (place_among_others(part, rank) + 1) * bytes;
   Notice& notice = notice_of(rank, read_up_to);
   if (attends_) {
     net::SharedArea& area = *peers_.peer(rank).area;

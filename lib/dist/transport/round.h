@@ -21,6 +21,8 @@ class Round {
   static constexpr int everybody = -1;
   // Those who share the work on what all expose to them: here every rank.
   static constexpr int workers = everybody;
+  // Whether, of what goes between a root's list and the other ranks, each of these copies its own.
+  static constexpr bool in_pairs = true;
 
   // `terms` and `label` outlive it.
   Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label);
@@ -41,18 +43,23 @@ class Round {
   // Whether that is better than to show the memory itself. All ranks answer alike.
   bool is_short(std::size_t bytes, std::size_t parts = 1) const;
 
-  // Lets the others read a copy: afterwards the memory is the caller's again. It must fit.
+  // Lets the others read a copy: afterwards the memory is the caller's again. It must fit. Of a list, one
+  // part for each rank, its own is not copied.
   void show(const TensorView& data) { show({&data, 1}); }
   void show(std::span<const TensorView> parts);
   // Lets the others (all, or only that one) read and write the memory itself, until finish(). What they do
-  // not map is not touched: they get windows.
+  // not map is not touched: they get windows. `helps`: this rank has no work of its own in this round.
   void expose(const TensorView& data, int to = everybody) { expose({&data, 1}, to); }
-  void expose(std::span<const TensorView> parts, int to = everybody);
-  void attend();  // shows nothing
+  void expose(std::span<const TensorView> parts, int to = everybody, bool helps = false);
+  void attend();                                       // shows nothing
+  bool maps(std::span<const TensorView> parts) const;  // whether the others reach them without windows
 
   void meet(int rank) { notice_of(rank); }  // waits for that rank's notice
   bool in_windows(int rank);                // whether that rank gave windows; waits for its notice
   bool any_in_windows();                    // of all ranks
+  bool exposes(int rank);                   // whether it exposed its memory, and that is mapped
+  bool helps(int rank);                     // ... and helps
+  bool shows_nothing(int rank);
 
   // What that rank shows, `count` elements: waits for its notice. Error{mismatch} where it shows another
   // number. A view of exposed memory is good until finish(). Of a rank that gave windows it begins where they
@@ -82,6 +89,10 @@ class Round {
   void await_worked(std::uint64_t count);  // by all to whom this rank exposed them; errors as finish()
 
  private:
+  // Of a rank's list of parts, without its own.
+  static std::size_t place_among_others(int part, int rank) {
+    return static_cast<std::size_t>(part > rank ? part - 1 : part);
+  }
   template <class Done>
   void wait_until(const Done& done, int rank);
   void wait_long(const std::function<bool()>& done, int rank);

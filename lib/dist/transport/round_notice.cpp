@@ -71,8 +71,13 @@ void Round::attend() {
 }
 
 void Round::show(std::span<const TensorView> parts) {
+  const auto is_for_others = [&](std::size_t i) {
+    return parts.size() == 1 || i != static_cast<std::size_t>(rank());
+  };
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) bytes += is_for_others(i) ? parts[i].bytes() : 0;
   const bool has_table = !are_equally_long(parts);
-  const std::size_t bytes = total_bytes(parts), table = has_table ? table_bytes(parts.size()) : 0;
+  const std::size_t table = has_table ? table_bytes(parts.size()) : 0;
   const bool in_line = table + bytes <= net::in_line_bytes;
   Notice& notice = begin_notice(in_line ? net::Showing::in_line : net::Showing::copy, parts.size());
   notice.bytes = bytes;
@@ -81,7 +86,8 @@ void Round::show(std::span<const TensorView> parts) {
   std::size_t at = in_line || !has_table ? table : table_in_lines(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (has_table) table_in(room)[i] = {at, parts[i].bytes()};
-    if (parts[i].count > 0) std::memcpy(room + at, parts[i].data, parts[i].bytes());
+    if (parts[i].count == 0 || !is_for_others(i)) continue;
+    std::memcpy(room + at, parts[i].data, parts[i].bytes());
     at += parts[i].bytes();
   }
   post(notice);
@@ -89,11 +95,15 @@ void Round::show(std::span<const TensorView> parts) {
     net::own_ahead(peers_.mine().room(peers_.round_ + 1), std::min(at, most_owned_ahead));  // most likely
 }
 
-void Round::expose(std::span<const TensorView> parts, int to) {
-  const bool mapped =
-      size() == 1 || std::ranges::all_of(parts, [&](const TensorView& part) { return peers_.maps(part); });
+bool Round::maps(std::span<const TensorView> parts) const {
+  return size() == 1 || std::ranges::all_of(parts, [&](const TensorView& part) { return peers_.maps(part); });
+}
+
+void Round::expose(std::span<const TensorView> parts, int to, bool helps) {
+  const bool mapped = maps(parts);
   std::byte* const windows = mapped ? nullptr : peers_.windows();
   Notice& notice = begin_notice(mapped ? net::Showing::memory : net::Showing::windows, parts.size());
+  notice.helps = helps;
   auto* const table = table_in(place_of_table(notice, peers_.mine().room(peers_.round_)));
   for (std::size_t i = 0; i < parts.size(); ++i)
     table[i] = {reinterpret_cast<std::uint64_t>(mapped ? parts[i].data : windows), parts[i].bytes()};
@@ -112,10 +122,12 @@ net::PartPlace Round::place_of(int rank, Notice& notice, int part) {
     case net::Showing::copy: {
       std::byte* const from = notice.showing == net::Showing::in_line ? notice.data : room;
       net::PartPlace place{0, notice.bytes};
-      if (notice.has_table)
+      if (notice.has_table) {
         place = table_in(from)[part];
-      else if (notice.parts > 1)
-        place = {notice.bytes / notice.parts * static_cast<unsigned>(part), notice.bytes / notice.parts};
+      } else if (notice.parts > 1) {
+        const std::uint64_t bytes = notice.bytes / (notice.parts - 1);
+        place = {bytes * place_among_others(part, rank), bytes};
+      }
       return {reinterpret_cast<std::uint64_t>(from) + place.at, place.bytes};
     }
     case net::Showing::memory:

@@ -29,6 +29,7 @@ struct alignas(128) Notice {
   std::uint64_t bytes;           // of the data, in line or copied
   Showing showing;
   bool has_table;  // of its parts, before the data; otherwise all of them are equally long
+  bool helps;      // of memory: its owner takes a share of what the others do there
   std::uint32_t parts;
   std::byte data[in_line_bytes];
 };

@@ -207,6 +207,72 @@ TEST(Direct, WhoGivesUpBeforeItBeganTellsThoseWhoWaitForIt) {
   });
 }
 
+// Each rank decides by its own part, and the root by all, whether it is copied in place and by whom.
+TEST(Direct, ListsOfShortAndLongParts) {
+  const std::vector<std::int64_t> counts{10, 20'000, 600, 0, 3'000};
+  for (const char* const whose : {"nobody", "rank 1", "the root"})
+    run_direct_ranks(5, [&](DirectRank& rank) {
+      for (const AlgorithmEntry& algorithm : direct_entries())
+        for (const int root : {0, 1, 3}) {
+          if (!takes_uneven_counts(algorithm) || !has_root(algorithm.collective)) continue;
+          for (const bool in_place : {false, true}) {
+            CollectiveCase c{.algorithm = &algorithm, .counts = counts, .root = root, .in_place = in_place};
+            if (whose == std::string("rank 1")) c.is_foreign = [](int r, int) { return r == 1; };
+            if (whose == std::string("the root")) c.is_foreign = [root](int r, int) { return r == root; };
+            SCOPED_TRACE(c.str() + ", foreign: " + whose);
+            rank.run(c);
+          }
+        }
+    });
+}
+
+// The other rank copies nothing here: what it gets is the root's share.
+TEST(Direct, ARootThatScattersInPlaceCopiesAShareForTheOthers) {
+  constexpr std::int64_t count = 100'000;
+  run_direct_ranks(2, [](DirectRank& rank) {
+    const DirectCall call = rank.call(OpKind::scatter, DType::f32);
+    if (rank.rank() == 0) {
+      const Tensor list = arange(2 * count);
+      const std::vector<TensorView> parts{list.flat().slice(0, count), list.flat().slice(count, count)};
+      CollectiveArgs args;
+      args.ins = parts;
+      args.out = parts[0];
+      direct_scatter(call, args);
+      EXPECT_TRUE(equal(list, arange(2 * count)));
+    } else {
+      const Tensor mine = zeros({count});
+      Round round(call.peers, call.terms, call.label);
+      round.expose(mine.flat(), 0);
+      round.finish();
+      EXPECT_TRUE(equal(mine.narrow(0, count / 2), zeros({count / 2})));
+      EXPECT_TRUE(
+          equal(mine.narrow(count / 2, count / 2), arange(2 * count).narrow(3 * count / 2, count / 2)));
+    }
+  });
+}
+
+// The root copies nothing here.
+TEST(Direct, EachRankBringsItsPartToARootThatGathers) {
+  constexpr std::int64_t count = 5'000;
+  run_direct_ranks(3, [](DirectRank& rank) {
+    const DirectCall call = rank.call(OpKind::gather, DType::f32);
+    if (rank.rank() != 1) {
+      const Tensor mine = full({count}, rank.rank() + 1);
+      CollectiveArgs args;
+      args.in = mine.flat();
+      args.root = 1;
+      return direct_gather(call, args);
+    }
+    const Tensor list = zeros({3, count});
+    const std::vector<TensorView> parts{list[0].flat(), list[1].flat(), list[2].flat()};
+    Round round(call.peers, call.terms, call.label);
+    round.expose(parts);
+    round.finish();
+    for (const int r : {0, 1, 2})
+      EXPECT_TRUE(equal(list[r], full({count}, r == 1 ? 0 : r + 1))) << "part " << r;
+  });
+}
+
 TEST(Direct, ADeathEndsTheOthersWait) {
   const auto began = std::chrono::steady_clock::now();
   run_unjoined(3, [](int rank, const std::shared_ptr<Store>& store) {
