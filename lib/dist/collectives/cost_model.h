@@ -51,6 +51,15 @@ inline constexpr CostModel tcp_costs() {
   return model;
 }
 
+// The same machine for ranks that outnumber its cores: whoever is waited for may have to be scheduled first.
+inline constexpr CostModel on_shared_cores(CostModel model) {
+  constexpr double turn = 8e-6;  // s
+  model.alpha += turn;
+  model.near_alpha += turn;
+  model.handshake += turn;
+  return model;
+}
+
 // Before anybody has measured. `by_tcp`: for ranks whose messages go over TCP.
 inline constexpr CostModel round_figures(bool by_tcp) { return by_tcp ? tcp_costs() : CostModel{}; }
 

@@ -1,8 +1,10 @@
 #include "dist/core/limits.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -29,6 +31,28 @@ std::size_t physical_memory() {
     return least;
   }();
   return bytes;
+}
+
+std::vector<int> usable_cpus() {
+  std::vector<int> cpus;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(i, &set)) cpus.push_back(i);
+  return cpus;
+}
+
+// "quota period" in microseconds; "max" means none.
+int cpu_quota() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0, period = 0;
+  return file >> quota >> period && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
+}
+
+int usable_cores() {
+  const int cpus = std::max(1, static_cast<int>(usable_cpus().size())), quota = cpu_quota();
+  return quota > 0 ? std::min(cpus, quota) : cpus;
 }
 
 std::uint64_t soft_limit(int resource) {

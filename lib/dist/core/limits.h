@@ -1,14 +1,22 @@
-// What this process may hope for: memory, and the system's limits (ulimit).
+// What this process may hope for: memory, cores, and the system's limits (ulimit).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace dist {
 
 // Bytes of RAM, or this container's limit (control groups 1 and 2) when that is less. Read once.
 std::size_t physical_memory();
+
+// The CPUs that this process may run on, by number; and how many of them its container's control group
+// (version 2) lets it use at a time, 0: all.
+std::vector<int> usable_cpus();
+int cpu_quota();
+// At least 1.
+int usable_cores();
 
 inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 

@@ -134,7 +134,8 @@ bool JobState::sends_by_tcp() const {
 }
 
 CostModel JobState::costs_here() const {
-  const CostModel model = known_costs(sends_by_tcp()).model;
+  CostModel model = known_costs(sends_by_tcp()).model;
+  if (!endpoint->has_cores()) model = on_shared_cores(model);
   return settings.transport == "tcp" ? all_far(model) : model;
 }
 

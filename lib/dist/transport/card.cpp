@@ -1,16 +1,15 @@
 #include "dist/transport/card.h"
 
-#include <cmath>
 #include <fstream>
 #include <random>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 
 namespace dist::net {
 namespace {
@@ -33,23 +32,6 @@ std::string namespace_name(const char* path) {
   return stat(path, &info) == 0 ? fmt::format("{}", info.st_ino) : "?";
 }
 
-std::vector<int> usable_cpus() {
-  std::vector<int> cpus;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int i = 0; i < CPU_SETSIZE; ++i)
-    if (CPU_ISSET(i, &set)) cpus.push_back(i);
-  return cpus;
-}
-
-// Control group v2's "quota period" in microseconds; "max" means none.
-int container_quota() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double quota = 0, period = 0;
-  return file >> quota >> period && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
-}
-
 }  // namespace
 
 std::uint64_t random_number() {
@@ -63,7 +45,7 @@ Card describe_process() {
   card.pid = getpid();
   card.pid_namespace = namespace_name("/proc/self/ns/pid");
   card.cpus = usable_cpus();
-  card.cpu_quota = container_quota();
+  card.cpu_quota = cpu_quota();
   return card;
 }
 

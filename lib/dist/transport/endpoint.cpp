@@ -29,6 +29,7 @@ class HostEndpoint final : public Endpoint {
   void interrupt() override { engine_->interrupt(); }
   void abort(const std::string& reason) override { engine_->abort(reason); }
   void close(const std::string& reason) noexcept override { engine_->leave(reason); }
+  bool has_cores() const override { return engine_->has_cores(); }
   std::string link_kind(int peer) const override { return std::string(engine_->link(peer).kind()); }
 
  private:

@@ -128,6 +128,7 @@ class Endpoint : public Mover {
   // Tells the others that this rank leaves; `reason` empty when all is well. Then nothing else may be called.
   virtual void close(const std::string& reason) noexcept = 0;
   virtual std::string link_kind(int peer) const = 0;  // "self", "thread", "shm", "tcp"
+  virtual bool has_cores() const { return true; }     // one for each rank of this host
 };
 
 // Called by all ranks. Publishes this rank's addresses in the store, connects the mesh and verifies the token

@@ -242,18 +242,21 @@ void Mesh::check_reasons() {
 }
 
 // A rank that gives up leaves the reason in the store, and takes leave of those only that it has heard:
-// another, which has heard it already, sees the connection close. The reason comes first, unless the store
-// died with a rank.
-void Mesh::check_peers() {
-  const std::string seen = engine_->failed_peer();
-  if (seen.empty()) return;
+// another, which has heard it already, sees the connection close, or the process end. The reason comes first,
+// unless the store died with a rank.
+void Mesh::fail_by_reason_or(const std::string& what_was_seen) {
   try {
     check_reasons();
   } catch (const Error& error) {
     if (error.code() == Errc::peer_failed) throw;
     log(LogLevel::debug, "whether another rank gave up is not known: {}", error.what());
   }
-  fail(Errc::peer_failed, "{} while the ranks were connecting", seen);
+  fail(Errc::peer_failed, "{}", what_was_seen);
+}
+
+void Mesh::check_peers() {
+  const std::string seen = engine_->failed_peer();
+  if (!seen.empty()) fail_by_reason_or(seen + " while the ranks were connecting");
 }
 
 // Ends the wait when somebody that is needed is gone.

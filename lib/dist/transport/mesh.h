@@ -68,6 +68,7 @@ class Mesh {
   std::vector<int> died();
   bool has_died(const Card& peer);
   void check_reasons();
+  [[noreturn]] void fail_by_reason_or(const std::string& what_was_seen);
   [[noreturn]] void report_death(int peer);
   std::vector<int> absent_of(const std::vector<std::string>& keys);
 

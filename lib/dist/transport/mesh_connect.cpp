@@ -61,9 +61,8 @@ void Mesh::meet() {
 // A process that has ended may have given up because of another: the first cause is what all are to hear.
 void Mesh::report_death(int peer) {
   check_peers();
-  check_reasons();
-  fail(Errc::peer_failed, "rank {}: rank {} (process {}) died while the ranks were connecting", mine_.rank,
-       peer, cards_[static_cast<std::size_t>(peer)].pid);
+  fail_by_reason_or(fmt::format("rank {}: rank {} (process {}) died while the ranks were connecting",
+                                mine_.rank, peer, cards_[static_cast<std::size_t>(peer)].pid));
 }
 
 std::deque<std::string> Mesh::addresses_of(const Card& peer) const {

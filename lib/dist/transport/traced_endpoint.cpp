@@ -202,6 +202,7 @@ class TracedEndpoint final : public Endpoint {
   void close(const std::string& reason) noexcept override { inner_->close(reason); }
   bool moves_alone() const override { return inner_->moves_alone(); }
   std::string link_kind(int peer) const override { return inner_->link_kind(peer); }
+  bool has_cores() const override { return inner_->has_cores(); }
 
  private:
   const std::shared_ptr<Endpoint> inner_;

@@ -37,8 +37,8 @@ inline constexpr std::size_t window_count = 2;
 // more, cache lines that change owners cost more than meeting once more.
 inline constexpr std::size_t short_bytes = 2048;
 
-// Parts of a root's list of at least this size are copied where they lie by the ranks they belong to: for less,
-// to meet for it takes longer.
+// Parts of a root's list of at least this size are copied where they lie by the ranks they belong to: for
+// less, to meet for it takes longer.
 inline constexpr std::size_t paired_bytes = 4096;
 
 // How long a waiting rank looks before it sleeps, when every rank of the host has a core. DIST_SPIN_US

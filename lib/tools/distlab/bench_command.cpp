@@ -5,11 +5,11 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include "dist/backend/backend.h"
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 
 #include "distlab/bench/explain.h"
 #include "distlab/build_info.h"
@@ -21,19 +21,10 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-std::vector<int> usable_cpus() {
-  std::vector<int> cpus;
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
-
 // As mpirun counts cores: two hardware threads of one are one.
 int physical_cores() {
   std::set<std::string> cores;
-  for (const int cpu : usable_cpus()) {
+  for (const int cpu : dist::usable_cpus()) {
     std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
     std::string siblings = std::to_string(cpu);
     std::getline(file, siblings);
@@ -99,12 +90,13 @@ int run_bench(const BenchOptions& options) try {
   if (plan.on_device)
     dist::find_backend(options.backend);  // whether it can be used here; ranks start elsewhere
   if (options.explain && !only_checks()) {
-    fmt::print("{}", bench::explain(plan, *options.explain, dist::known_costs(bench::only_tcp())));
+    fmt::print("{}", bench::explain(plan, *options.explain, dist::known_costs(bench::only_tcp()),
+                                    dist::usable_cores()));
     return exit_ok;
   }
   BenchOptions complete = options;
   complete.ranks = plan.ranks;
-  complete.cores = static_cast<int>(usable_cpus().size());
+  complete.cores = static_cast<int>(dist::usable_cpus().size());
   return start(launcher_words(options, plan.ranks), complete);
 } catch (const dist::Error& error) {
   return wrong_usage(error);

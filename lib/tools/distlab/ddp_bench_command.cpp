@@ -4,9 +4,9 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 
 #include "distlab/bench/ddp/measure.h"
 #include "distlab/bench/ddp/pytorch.h"
@@ -17,11 +17,6 @@
 
 namespace distlab {
 namespace {
-
-int usable_cores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 // 1, 2, 4, ... and the last one.
 std::vector<int> numbers_of_ranks(int most) {
@@ -57,7 +52,7 @@ void write_files(const bench::DdpRun& run) {
 
 int run_ddp_bench(const DdpBenchOptions& options) try {
   check(options);
-  bench::DdpRun run{.options = options, .cores = usable_cores(), .peer_title = "", .rows = {}};
+  bench::DdpRun run{.options = options, .cores = dist::usable_cores(), .peer_title = "", .rows = {}};
   if (!options.compare.empty()) run.peer_title = bench::pytorch_title();
   if (only_checks()) return exit_ok;
   const auto show = [&](const std::string& text) {

@@ -5,7 +5,6 @@
 
 namespace distrun {
 
-int usable_cpus();   // that this process may run on
 int visible_gpus();  // NVIDIA devices that CUDA_VISIBLE_DEVICES leaves
 
 bool is_this_machine(const std::string& host);  // one of its own addresses

@@ -1,8 +1,11 @@
 #include "options.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <sstream>
+
+#include "dist/core/limits.h"
 
 #include "machine.h"
 #include "words.h"
@@ -105,7 +108,8 @@ void understand(const Words& words, Options& options) {
     refuse("--rdzv-backend {} is not offered; c10d and static are", words.backend);
   }
   options.nodes = count_nodes(words.nnodes);
-  options.nproc_per_node = count_processes(words.nproc, usable_cpus(), visible_gpus());
+  options.nproc_per_node =
+      count_processes(words.nproc, std::max(1, static_cast<int>(dist::usable_cpus().size())), visible_gpus());
   options.prefix = !words.no_prefix;
   options.redirects = read_streams(words.redirects, "--redirects");
   options.tee = read_streams(words.tee, "--tee");

@@ -11,6 +11,7 @@
 
 #include "dist/collectives/algorithms.h"
 #include "dist/collectives/cost_model_file.h"
+#include "dist/core/limits.h"
 
 #include "distlab/process.h"
 #include "support/expect_error.h"
@@ -60,7 +61,7 @@ class Costs : public testing::Test {
 TEST_F(Costs, ExplainNamesEveryAlgorithmAndMarksTheChosenOne) {
   for (const std::uint64_t bytes : {8ULL, 4ULL << 20}) {
     const dist::KnownCosts costs = dist::known_costs();
-    const std::string text = explain(plan_of("all_reduce", 8), bytes, costs);
+    const std::string text = explain(plan_of("all_reduce", 8), bytes, costs, 8);
     for (const auto& entry : dist::algorithms())
       if (entry.collective == dist::OpKind::all_reduce) {
         EXPECT_NE(text.find(' ' + std::string(entry.name) + ' '), std::string::npos) << entry.name << text;
@@ -73,11 +74,26 @@ TEST_F(Costs, ExplainNamesEveryAlgorithmAndMarksTheChosenOne) {
   }
 }
 
+// Ranks that must wait for each other's turns meet as seldom as they can.
+TEST_F(Costs, RanksThatOutnumberTheCoresChooseByWhatTurnsCost) {
+  const dist::KnownCosts costs = dist::known_costs();
+  const std::string apart = explain(plan_of("all_reduce", 4), 8192, costs, 4);
+  EXPECT_NE(apart.find("* two_shot "), std::string::npos) << apart;
+  const std::string together = explain(plan_of("all_reduce", 4), 8192, costs, 2);
+  EXPECT_NE(together.find("4 ranks of one machine, which take turns on 2 cores."), std::string::npos)
+      << together;
+  EXPECT_NE(together.find("* one_shot "), std::string::npos) << together;
+  const auto run = bench({"all_reduce", "-n", std::to_string(dist::usable_cores() + 1), "--min", "8KiB",
+                          "--max", "8KiB", "--repeat", "1"});
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_NE(run.output.find("one_shot"), std::string::npos) << run.output;
+}
+
 TEST_F(Costs, ExplainUsesTheSavedFigures) {
   dist::CostModel slow_messages;
   slow_messages.alpha = 1;
   dist::save_cost_model(slow_messages, dist::cost_model_path());
-  const std::string text = explain(plan_of("broadcast", 8), 1 << 20, dist::known_costs());
+  const std::string text = explain(plan_of("broadcast", 8), 1 << 20, dist::known_costs(), 8);
   EXPECT_NE(text.find("Measured by --calibrate ("), std::string::npos) << text;
   EXPECT_NE(text.find("a message 1e+06 us"), std::string::npos) << text;
 }
@@ -86,7 +102,7 @@ TEST_F(Costs, AreOthersWhereMessagesGoOverTcp) {
   const ScopedEnv tcp("DIST_TRANSPORT", "tcp");
   const dist::KnownCosts costs = dist::known_costs(true);
   EXPECT_EQ(costs.model, dist::tcp_costs());
-  const std::string text = explain(plan_of("all_reduce", 2), 256 << 10, costs);
+  const std::string text = explain(plan_of("all_reduce", 2), 256 << 10, costs, 2);
   EXPECT_NE(text.find("* recursive_doubling "), std::string::npos) << text;
   EXPECT_NE(text.find("ranks cannot map each other's memory"), std::string::npos) << text;
   const auto run = bench({"all_reduce", "-n", "2", "--min", "256KiB", "--max", "256KiB", "--repeat", "1"});

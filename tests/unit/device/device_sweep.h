@@ -9,9 +9,21 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/sanitizer.h"
 #include "dist/dist.h"
 
 namespace dist::test {
+
+// Element types and sizes of a sweep. Which threads meet, and where, does not depend on the type; and every
+// type has its kernels' own tests, which sanitizers see as well.
+inline std::vector<DType> swept_dtypes() {
+  if (built_with_tsan) return {DType::f32};
+  if (built_with_asan) return {DType::f32, DType::u8};
+  return {DType::f32, DType::i64, DType::bf16, DType::u8};
+}
+inline std::vector<std::int64_t> swept_counts(const std::vector<std::int64_t>& all) {
+  return built_with_tsan ? std::vector{all.back()} : all;
+}
 
 // What one rank holds: small integers that differ between ranks, so that sums are exact.
 inline Tensor contribution(int rank, std::int64_t count, DType dtype, Device device) {

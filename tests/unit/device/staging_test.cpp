@@ -19,8 +19,8 @@ TEST(Staging, GivesWhatTheHostGives) {
   run_ranks(
       3,
       [&](int rank) {
-        for (const DType dtype : {DType::f32, DType::bf16, DType::u8})
-          for (const std::int64_t count : {0, 1, 1000, 20'000})
+        for (const DType dtype : swept_dtypes())
+          for (const std::int64_t count : swept_counts({0, 1, 1000, 20'000}))
             sweep_collectives(device_of(rank), count, dtype);
         sweep_collectives(device_of(rank), 1000, DType::f32, {.async_op = true});
       },

@@ -1,10 +1,13 @@
 // Making the mesh: who is refused, who is missed.
 #include <atomic>
 #include <latch>
+#include <optional>
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "dist/store/socket.h"
+#include "dist/store/tcp_store.h"
 #include "dist/transport/card.h"
 #include "dist/transport/greeting.h"
 
@@ -42,6 +45,15 @@ void expect_parts(const std::string& text, const std::vector<std::string>& parts
     EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in: " << text;
 }
 
+// As another rank does that is reached there.
+void publish_card(Store& store, int rank, int world_size, const std::string& address) {
+  net::Card card = net::describe_process();
+  card.rank = rank;
+  card.world_size = world_size;
+  card.addresses = {address};
+  store.set("endpoint/" + std::to_string(rank), card.str());
+}
+
 TEST(Connect, wrong_options_are_refused) {
   auto store = make_memory_store();
   for (auto [rank, n] : {std::pair{0, 0}, {2, 2}, {-1, 3}})
@@ -72,16 +84,9 @@ TEST(Connect, a_rank_that_fails_tells_the_others_why) {
 // Rank 2 has dialled and is answered, but goes before it hears that: nothing but its connection's end tells.
 TEST(Connect, a_rank_that_gave_up_unheard_is_not_taken_for_dead) {
   auto store = make_memory_store();
-  const auto publish = [&](int rank, const std::string& address) {
-    net::Card card = net::describe_process();
-    card.rank = rank;
-    card.world_size = 3;
-    card.addresses = {address};
-    store->set("endpoint/" + std::to_string(rank), card.str());
-  };
   const UniqueFd silent = listen_at({.host = "127.0.0.1", .port = 0, .name = {}});  // rank 0 never answers
-  publish(0, "tcp://127.0.0.1:" + std::to_string(local_port(silent.get())));
-  publish(2, "tcp://127.0.0.1:1");
+  publish_card(*store, 0, 3, "tcp://127.0.0.1:" + std::to_string(local_port(silent.get())));
+  publish_card(*store, 2, 3, "tcp://127.0.0.1:1");
   std::thread goes([&] {
     const auto card = net::Card::parse(store->get_text("endpoint/1", Deadline::after(10s)), "here");
     auto way = dial(parse_address(card.addresses.back()), Deadline::after(5s));
@@ -94,6 +99,22 @@ TEST(Connect, a_rank_that_gave_up_unheard_is_not_taken_for_dead) {
   expect_error(error_of([&] { connect_endpoint(*store, options_of(1, 3, "tcp")); }), Errc::peer_failed,
                {"rank 1 stops connecting: rank 2 gave up: rank 0 died"});
   goes.join();
+}
+
+// Rank 0 has published where it is, and ends; the store, which it kept, ends with it.
+TEST(Connect, a_death_is_told_where_the_store_died_with_the_rank) {
+  auto server = std::make_optional<StoreServer>("tcp://127.0.0.1:0", "secret");
+  const auto store = make_tcp_store(server->address(), "secret", Deadline::after(10s));
+  const UniqueFd silent = listen_at({.host = "127.0.0.1", .port = 0, .name = {}});
+  publish_card(*store, 0, 2, "tcp://127.0.0.1:" + std::to_string(local_port(silent.get())));
+  auto options = options_of(1, 2, "tcp");
+  options.is_gone = [&](int) {
+    server.reset();
+    return true;
+  };
+  expect_error(
+      error_of([&] { connect_endpoint(*store, options); }), Errc::peer_failed,
+      {"rank 1: rank 0 (process " + std::to_string(::getpid()) + ") died while the ranks were connecting"});
 }
 
 TEST(Connect, different_world_sizes_are_named) {

@@ -25,19 +25,22 @@ std::string figures_of(const dist::CostModel& model) {
       model.handshake * micro, model.copy * nano);
 }
 
-std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCosts& costs) {
+std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCosts& costs, int cores) {
   if (plan.collective == Collective::send_recv)
     dist::fail(dist::Errc::invalid_argument, "--explain: send_recv is a message, and has no algorithms");
   const dist::Situation at{.ranks = plan.ranks, .nodes = 1, .peers_mapped = !only_tcp()};
   const auto kind = kind_of(plan.collective);
-  const auto choice = dist::choose(kind, bytes, at, costs.model);
+  const bool share_cores = plan.ranks > cores;
+  const dist::CostModel model = share_cores ? dist::on_shared_cores(costs.model) : costs.model;
+  const auto choice = dist::choose(kind, bytes, at, model);
   const std::string source =
       costs.file.empty() ? "Round figures; ./distlab bench --calibrate measures those of this machine:"
                          : fmt::format("Measured by --calibrate ({}):", costs.file.string());
-  std::string text = fmt::format("{} of {} bytes on {} ranks of one machine.\n{}\n{}.\n\n",
-                                 name(plan.collective), bytes, plan.ranks, source, figures_of(costs.model));
+  const std::string turns = share_cores ? fmt::format(", which take turns on {} cores", cores) : "";
+  std::string text = fmt::format("{} of {} bytes on {} ranks of one machine{}.\n{}\n{}.\n\n",
+                                 name(plan.collective), bytes, plan.ranks, turns, source, figures_of(model));
   text += fmt::format("  {:<19}{:>11}  {}\n", "algorithm", "estimate us", "when, and its cost");
-  for (const auto& [entry, seconds, not_considered] : dist::estimates(kind, bytes, at, costs.model)) {
+  for (const auto& [entry, seconds, not_considered] : dist::estimates(kind, bytes, at, model)) {
     const char mark = entry->name == choice.algorithm ? '*' : ' ';
     text += fmt::format("{} {:<19}{:>11.4g}  {}\n", mark, entry->name, seconds * 1e6,
                         not_considered.empty() ? entry->about : not_considered);

@@ -16,7 +16,7 @@ bool only_tcp();
 // A model's figures in words, two lines.
 std::string figures_of(const dist::CostModel& model);
 
-// The table, the choice and its reason; ends with a newline.
-std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCosts& costs);
+// The table, the choice and its reason, for a machine of so many cores; ends with a newline.
+std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCosts& costs, int cores);
 
 }  // namespace distlab::bench

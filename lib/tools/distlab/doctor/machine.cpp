@@ -6,7 +6,6 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -39,10 +38,7 @@ std::optional<double> number_in(const char* path) {
 }
 
 Finding cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  const int usable = CPU_COUNT(&set);
+  const std::size_t usable = dist::usable_cpus().size();
   std::string found = fmt::format("{}", usable);
   std::ifstream quota("/sys/fs/cgroup/cpu.max");
   double allowed = 0, period = 0;
