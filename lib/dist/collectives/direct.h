@@ -20,12 +20,12 @@
 //   reduce_scatter          2 h + (n-1)/n gamma S
 //   barrier                 h
 // Between a root's list and the other ranks each copies its own part; a root that works in place has none and
-// takes an n-th of each. Memory that the others do not map (Tensor::from_blob) passes through windows (windows.h), in any mixture of
-// ranks and tensors: its owner copies what others read of it, and what they wrote, once more within the
-// cache, (n-1)/n c S each way for an all_reduce, and the ranks meet for every window_bytes
-// (transport/tuning.h). Where the ranks do not map each other at all, the same work is done by messages
-// (algorithms.cpp). All ranks end with the same bits: an element is reduced once, in the order of the ranks,
-// or (one_shot) by every rank in that order.
+// takes an n-th of each. Memory that the others do not map (Tensor::from_blob) passes through windows
+// (windows.h), in any mixture of ranks and tensors: its owner copies what others read of it, and what they
+// wrote, once more within the cache, (n-1)/n c S each way for an all_reduce, and the ranks meet for every
+// window_bytes (transport/tuning.h). Where the ranks do not map each other at all, the same work is done by
+// messages (algorithms.cpp). All ranks end with the same bits: an element is reduced once, in the order of
+// the ranks, or (one_shot) by every rank in that order.
 #pragma once
 
 #include "dist/collectives/collective_args.h"
