@@ -136,8 +136,8 @@ constexpr std::array table{
                    nullptr, true},
     AlgorithmEntry{OpKind::gather, "direct",
                    [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
-                   "ranks that map each other: each brings its own, 2 h + c S/n",
-                   formulas::direct_gather, direct_gather},
+                   "ranks that map each other: each brings its own, 2 h + c S/n", formulas::direct_gather,
+                   direct_gather},
 
     AlgorithmEntry{OpKind::all_gather, "ring",
                    [](Transport& net, Args a) { ring_all_gather(net, a.in, a.outs); },
