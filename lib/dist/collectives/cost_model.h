@@ -52,10 +52,13 @@ inline constexpr CostModel tcp_costs() {
 }
 
 // The same machine for ranks that outnumber its cores: whoever is waited for may have to be scheduled first.
+// That is a turn for each synchronisation, and two for a message: the receiver's, and the sender's again.
 inline constexpr CostModel on_shared_cores(CostModel model) {
   constexpr double turn = 8e-6;  // s
   model.alpha += turn;
+  model.overhead += turn;
   model.near_alpha += turn;
+  model.near_overhead += turn;
   model.handshake += turn;
   return model;
 }
