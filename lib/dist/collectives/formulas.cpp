@@ -251,7 +251,7 @@ double two_shot_all_reduce(Model m, At at, double bytes) {
 double direct_scatter(Model m, At at, double bytes) { return 2 * m.handshake + m.copy * bytes / at.ranks; }
 double direct_gather(Model m, At at, double bytes) {
   const bool is_paired = bytes / at.ranks >= static_cast<double>(net::paired_bytes);
-  return 2 * m.handshake + (is_paired ? 1.0 / at.ranks : share(at)) * m.copy * bytes;
+  return is_paired ? direct_scatter(m, at, bytes) : direct_all_gather(m, at, bytes);
 }
 double direct_all_gather(Model m, At at, double bytes) {
   return 2 * m.handshake + share(at) * m.copy * bytes;

@@ -16,20 +16,25 @@ namespace {
 
 constexpr std::size_t line = 64;  // bytes of a cache line
 
-// `to` begins a line. In registers as wide as the CPU has: more lines are then on the way at a time.
-void copy_cached_baseline(std::byte* to, const std::byte* from, std::size_t lines) {
-  for (const std::byte* const end = to + lines * line; to != end; to += line, from += line) {
-    auto* out = reinterpret_cast<__m128i*>(to);
-    const auto* in = reinterpret_cast<const __m128i*>(from);
+// `to` begins a line.
+template <void store(__m128i*, __m128i)>
+void copy_by_sse(std::byte* to, const std::byte* from, std::size_t lines) {
+  auto* out = reinterpret_cast<__m128i*>(to);
+  const auto* in = reinterpret_cast<const __m128i*>(from);
+  for (std::size_t i = 0; i < lines; ++i, out += 4, in += 4) {
     const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1), c = _mm_loadu_si128(in + 2),
                   d = _mm_loadu_si128(in + 3);
-    _mm_store_si128(out, a);
-    _mm_store_si128(out + 1, b);
-    _mm_store_si128(out + 2, c);
-    _mm_store_si128(out + 3, d);
+    store(out, a);
+    store(out + 1, b);
+    store(out + 2, c);
+    store(out + 3, d);
   }
 }
 
+void cached(__m128i* to, __m128i value) { _mm_store_si128(to, value); }
+void streamed(__m128i* to, __m128i value) { _mm_stream_si128(to, value); }
+
+// In registers as wide as the CPU has: more lines are then on the way at a time.
 [[gnu::target("avx2")]] void copy_cached_avx2(std::byte* to, const std::byte* from, std::size_t lines) {
   for (const std::byte* const end = to + lines * line; to != end; to += line, from += line) {
     const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
@@ -48,18 +53,8 @@ void copy_cached_baseline(std::byte* to, const std::byte* from, std::size_t line
   if (lines > 0) _mm512_store_si512(to, _mm512_loadu_si512(from));
 }
 
-// The same, past the caches.
 void copy_streamed(std::byte* to, const std::byte* from, std::size_t lines) {
-  auto* out = reinterpret_cast<__m128i*>(to);
-  const auto* in = reinterpret_cast<const __m128i*>(from);
-  for (std::size_t i = 0; i < lines; ++i, out += 4, in += 4) {
-    const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1), c = _mm_loadu_si128(in + 2),
-                  d = _mm_loadu_si128(in + 3);
-    _mm_stream_si128(out, a);
-    _mm_stream_si128(out + 1, b);
-    _mm_stream_si128(out + 2, c);
-    _mm_stream_si128(out + 3, d);
-  }
+  copy_by_sse<streamed>(to, from, lines);
   _mm_sfence();  // these stores keep no order by themselves
 }
 
@@ -82,7 +77,7 @@ CopyLines* copy_lines_by(SimdLevel level) {
     case SimdLevel::avx2: return copy_cached_avx2;
     case SimdLevel::avx512: return copy_cached_avx512;
   }
-  return copy_cached_baseline;
+  return copy_by_sse<cached>;
 }
 #endif
 
