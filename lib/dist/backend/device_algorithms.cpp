@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "dist/collectives/direct_on_rounds.h"
-
 namespace dist {
 
 namespace {

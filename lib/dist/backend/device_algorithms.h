@@ -2,34 +2,20 @@
 #pragma once
 
 #include <string_view>
-#include <utility>
 
 #include "dist/backend/operation.h"
 #include "dist/backend/run_direct.h"
 #include "dist/collectives/algorithms.h"
 #include "dist/collectives/collective_args.h"
-#include "dist/collectives/windows.h"
+#include "dist/collectives/direct_on_rounds.h"
 #include "dist/transport/device_round.h"
 
 namespace dist {
 
-// As Windows, where memory that others do not reach was replaced before.
-class OneStep {
- public:
-  OneStep(DeviceRound& round, const WindowPlan&) : round_(round) {}
-  bool next() { return std::exchange(is_first_, false); }
-  TensorView slice(const TensorView& part) const { return part; }
-  TensorView of(int rank, std::int64_t count, int part = 0) { return round_.of(rank, count, part); }
-
- private:
-  DeviceRound& round_;
-  bool is_first_ = true;
-};
-
-// As DirectCall.
+// As DirectCall. Memory that others do not reach was replaced before: it needs no windows.
 struct DeviceCall {
   using Round = DeviceRound;
-  using Windows = OneStep;
+  using Windows = on_rounds::OneStep<DeviceRound>;
   static constexpr bool has_windows = false;
   DevicePeers& peers;
   RoundTerms terms;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "dist/collectives/collective_args.h"
 #include "dist/collectives/windows.h"
@@ -12,6 +13,21 @@
 #include "dist/transport/tuning.h"
 
 namespace dist::on_rounds {
+
+// As Windows (windows.h), where there are none: one step, of all that there is.
+template <class Round>
+class OneStep {
+ public:
+  OneStep(Round& round, const WindowPlan&) : OneStep(round) {}
+  explicit OneStep(Round& round) : round_(round) {}
+  bool next() { return std::exchange(is_first_, false); }
+  static const TensorView& slice(const TensorView& part) { return part; }
+  TensorView of(int rank, std::int64_t count, int part = 0) { return round_.of(rank, count, part); }
+
+ private:
+  Round& round_;
+  bool is_first_ = true;
+};
 
 namespace detail {
 
@@ -118,6 +134,20 @@ void in_shares(typename Call::Round& round, const TensorView& data, bool written
   round.finish();
 }
 
+// Calls work(windows), which reads what the ranks show: in the steps of make_plan(), or at once where none of
+// them shows it `in_place`.
+template <class Call, class MakePlan, class Work>
+void in_steps(typename Call::Round& round, bool in_place, const MakePlan& make_plan, const Work& work) {
+  if (in_place) {
+    typename Call::Windows windows(round, make_plan());
+    while (windows.next()) work(windows);
+  } else {
+    OneStep<typename Call::Round> all(round);
+    work(all);
+  }
+  round.finish();
+}
+
 inline std::int64_t longest(std::span<const TensorView> views) {
   std::int64_t most = 0;
   for (const TensorView& view : views) most = std::max(most, view.count);
@@ -214,14 +244,17 @@ void direct_scatter(const Call& call, const CollectiveArgs& args) {
       if (round.exposes(args.root))
         return copy_in_pairs(round, args.root, args.ins, args.out,
                              [](const TensorView& roots, const TensorView& theirs) { copy(theirs, roots); });
-    typename Call::Windows windows(round, {.mine = args.ins,
-                                           .parts = round.size(),
-                                           .longest = std::max(longest(args.ins), args.out.count),
-                                           .in_steps = round.in_windows(args.root)});
-    while (windows.next())
+    const auto plan = [&] {
+      return WindowPlan{.mine = args.ins,
+                        .parts = round.size(),
+                        .longest = std::max(longest(args.ins), args.out.count),
+                        .in_steps = round.in_windows(args.root)};
+    };
+    const bool in_place = round.is_in_place(args.root, args.out.count, round.rank());
+    in_steps<Call>(round, in_place, plan, [&](auto& windows) {
       copy(windows.slice(args.out), is_root ? windows.slice(args.ins[index(args.root)])
                                             : windows.of(args.root, args.out.count, round.rank()));
-    round.finish();
+    });
   });
 }
 
@@ -240,16 +273,18 @@ void direct_gather(const Call& call, const CollectiveArgs& args) {
       if ((is_root || is_paired(round, args.in)) && round.exposes(args.root))
         return copy_in_pairs(round, args.root, args.outs, args.in,
                              [](const TensorView& roots, const TensorView& theirs) { copy(roots, theirs); });
-    typename Call::Windows windows(
-        round, {.mine = {&args.in, is_root ? 0u : 1u},
-                .longest = is_root ? longest(args.outs) : args.in.count,
-                .in_steps = is_root ? round.any_in_windows() : round.in_windows(round.rank())});
-    while (windows.next())
+    const auto plan = [&] {
+      return WindowPlan{.mine = {&args.in, is_root ? 0u : 1u},
+                        .longest = is_root ? longest(args.outs) : args.in.count,
+                        .in_steps = is_root ? round.any_in_windows() : round.in_windows(round.rank())};
+    };
+    const bool in_place = is_root ? round.any_in_place(args.in.count) : round.is_in_place(round.rank());
+    in_steps<Call>(round, in_place, plan, [&](auto& windows) {
       for (int r = 0; is_root && r < round.size(); ++r) {
         const TensorView& out = args.outs[index(r)];
         copy(windows.slice(out), r == args.root ? windows.slice(args.in) : windows.of(r, out.count));
       }
-    round.finish();
+    });
   });
 }
 
@@ -258,15 +293,17 @@ void direct_all_gather(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
   in_round(call, [&](auto& round) {
     show_or_expose(round, {&args.in, 1});
-    typename Call::Windows windows(
-        round, {.mine = {&args.in, 1}, .longest = longest(args.outs), .in_steps = round.any_in_windows()});
-    while (windows.next())
+    const auto plan = [&] {
+      return WindowPlan{
+          .mine = {&args.in, 1}, .longest = longest(args.outs), .in_steps = round.any_in_windows()};
+    };
+    in_steps<Call>(round, round.any_in_place(args.in.count), plan, [&](auto& windows) {
       for (int i = 0; i < round.size(); ++i) {  // not all from the same rank at the same time
         const int r = mod(round.rank() + i, round.size());
         const TensorView& out = args.outs[index(r)];
         copy(windows.slice(out), r == round.rank() ? windows.slice(args.in) : windows.of(r, out.count));
       }
-    round.finish();
+    });
   });
 }
 
@@ -275,19 +312,21 @@ void direct_reduce_scatter(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
   in_round(call, [&](auto& round) {
     show_or_expose(round, args.ins);
-    typename Call::Windows windows(round, {.mine = args.ins,
-                                           .parts = round.size(),
-                                           .longest = longest(args.ins),
-                                           .in_steps = round.any_in_windows()});
+    const auto plan = [&] {
+      return WindowPlan{.mine = args.ins,
+                        .parts = round.size(),
+                        .longest = longest(args.ins),
+                        .in_steps = round.any_in_windows()};
+    };
     ViewList ins(index(round.size()));
-    while (windows.next()) {
+    const bool in_place = round.any_in_place(args.out.count, round.rank());
+    in_steps<Call>(round, in_place, plan, [&](auto& windows) {
       for (int r = 0; r < round.size(); ++r)
         ins.set(index(r), r == round.rank() ? windows.slice(args.ins[index(r)])
                                             : windows.of(r, args.out.count, round.rank()));
       const TensorView out = windows.slice(args.out);
       reduce_many({&out, 1}, ins, args.op);
-    }
-    round.finish();
+    });
   });
 }
 
@@ -296,18 +335,21 @@ void direct_all_to_all(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
   in_round(call, [&](auto& round) {
     show_or_expose(round, args.ins);
-    typename Call::Windows windows(round, {.mine = args.ins,
-                                           .parts = round.size(),
-                                           .longest = std::max(longest(args.ins), longest(args.outs)),
-                                           .in_steps = round.any_in_windows()});
-    while (windows.next())
+    const auto plan = [&] {
+      return WindowPlan{.mine = args.ins,
+                        .parts = round.size(),
+                        .longest = std::max(longest(args.ins), longest(args.outs)),
+                        .in_steps = round.any_in_windows()};
+    };
+    const bool in_place = round.any_in_place(args.outs[0].count, round.rank());
+    in_steps<Call>(round, in_place, plan, [&](auto& windows) {
       for (int i = 0; i < round.size(); ++i) {
         const int r = mod(round.rank() + i, round.size());
         const TensorView& out = args.outs[index(r)];
         copy(windows.slice(out),
              r == round.rank() ? windows.slice(args.ins[index(r)]) : windows.of(r, out.count, round.rank()));
       }
-    round.finish();
+    });
   });
 }
 

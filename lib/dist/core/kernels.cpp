@@ -90,7 +90,7 @@ void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> i
       [&](DeviceApi& api, StreamHandle stream) { api.reduce_many(first.device, stream, outs, ins, op); });
 }
 
-void copy(TensorView to, TensorView from) {
+void copy(const TensorView& to, const TensorView& from) {
   check_counts("copy", to, from);
   check_dtype("copy between dtypes", from.dtype, to.dtype == from.dtype);
   check_overlap("copy", to, from);

@@ -21,7 +21,7 @@ void reduce(TensorView acc, TensorView in, ReduceOp op);
 void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> ins, ReduceOp op);
 
 // to[i] = from[i]. The two may be on different devices.
-void copy(TensorView to, TensorView from);
+void copy(const TensorView& to, const TensorView& from);
 
 void fill(TensorView view, double value);
 // view[i] *= factor (floating point dtypes).

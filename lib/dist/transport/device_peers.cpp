@@ -33,7 +33,9 @@ DevicePeers::DevicePeers(PeerMemory& hosts, Device device)
     : hosts_(hosts),
       api_(device_api(device.type).shared_from_this()),
       device_(device),
-      posts_(rank_index(hosts.size())) {}
+      posts_(rank_index(hosts.size())) {
+  hosts_.limit_lead(StreamSignals::round_depth);
+}
 
 DevicePeers::~DevicePeers() {
   const bool others_may_look = !pages_.empty() && !left_;

@@ -46,6 +46,8 @@ class DeviceRound {
   void meet(int rank);
   static bool in_windows(int) { return false; }
   static bool any_in_windows() { return false; }
+  static bool is_in_place(int, std::int64_t = 0, int = 0) { return false; }  // of() is all that it takes
+  static bool any_in_place(std::int64_t = 0, int = 0) { return false; }
   static bool maps(std::span<const TensorView>) { return true; }
   // Nowhere for a rank that does not work, of what is exposed to the workers: only the size was compared.
   TensorView of(int rank, std::int64_t count, int part = 0);

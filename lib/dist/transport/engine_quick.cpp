@@ -4,11 +4,12 @@
 
 #include "dist/transport/engine.h"
 #include "dist/transport/shared_link.h"
+#include "dist/transport/spin.h"
 
 namespace dist::net {
 namespace {
 
-constexpr int quick_looks = 1000;  // about a microsecond
+constexpr int quick_looks = 200;  // with pauses: some microseconds
 
 // Every so many-th message goes the long way, where connections are looked at, and with them who has died.
 constexpr std::uint32_t messages_a_look_around = 64;
@@ -38,7 +39,10 @@ bool Engine::send_quickly(const TensorView& data, int peer, const MessageTerms& 
   t.stage = Transfer::Stage::offered;
   bool is_done = !t.wants_ack;
   if (frame.has(flag_by_stamp))
-    for (int i = 0; i < quick_looks && !is_done; ++i) is_done = ring->is_answered(t.id);
+    for (int i = 0; i < quick_looks && !is_done; ++i) {
+      if (i > 0) relax_cpu();
+      is_done = ring->is_answered(t.id);
+    }
   if (is_done)
     transfers_.release(t);
   else
@@ -52,6 +56,7 @@ bool Engine::receive_quickly(const TensorView& data, int peer, const MessageTerm
   RingLink* const ring = quick_way(peer);
   if (!ring || matching_.is_open(key)) return false;
   for (int i = 0; i < quick_looks; ++i) {
+    if (i > 0) relax_cpu();
     ring->fetch_payload(data.bytes());
     if (!ring->has_frame()) continue;
     const Frame& message = ring->frame();

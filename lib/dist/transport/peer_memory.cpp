@@ -10,7 +10,8 @@ namespace dist {
 PeerMemory::PeerMemory(Setup setup)
     : setup_(std::move(setup)),
       round_(setup_.group),
-      room_until_(setup_.group + net::notice_depth - 1),
+      notices_until_(setup_.group + net::notice_depth - 1),
+      rooms_until_(setup_.group + net::room_depth - 1),
       seen_(setup_.peers.size(), setup_.group) {}
 
 PeerMemory::~PeerMemory() {

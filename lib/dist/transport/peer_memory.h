@@ -66,6 +66,11 @@ class PeerMemory {
   bool maps(const TensorView& memory) const;
   // Throws the error of an operation that another rank of the group has given up: why, if that is known.
   [[noreturn]] void fail_given_up(TransportOptions options, int rank);
+  // This rank begins no round that is further ahead of the slowest reader; as it is, by net::notice_depth.
+  void limit_lead(std::uint64_t rounds) {
+    most_ahead_ = rounds;
+    notices_until_ = round_;
+  }
   // For tests: ranks that are threads then work with foreign memory as processes must.
   void act_as_process() { setup_.within_process = false; }
 
@@ -82,8 +87,10 @@ class PeerMemory {
   void tell(std::atomic<std::uint64_t>& flag, std::uint64_t value);
 
   Setup setup_;
-  std::uint64_t round_;              // the last one that was begun
-  std::uint64_t room_until_;         // rounds up to this one may be begun without a look at the others
+  std::uint64_t most_ahead_ = net::notice_depth;
+  std::uint64_t round_;  // the last one that was begun
+  // Rounds up to these may use their notices, and their rooms, without a look at the others.
+  std::uint64_t notices_until_, rooms_until_;
   std::vector<std::uint64_t> seen_;  // by rank: the latest round it was seen in
   std::optional<Storage> windows_;   // made when they are first needed, and kept
 };

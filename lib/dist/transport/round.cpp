@@ -17,8 +17,8 @@ using net::Notice;
 
 namespace {
 
-// How a rank looks before it sleeps. With a core for every rank: without a pause while an answer is a matter
-// of nanoseconds, then with pauses. Otherwise it lets others run, who may be the ones it waits for.
+// How a rank looks before it sleeps. With a core for every rank: without a question to the clock while an
+// answer is a matter of nanoseconds. Otherwise it lets others run, who may be the ones it waits for.
 constexpr int quick_looks = 200;
 constexpr int looks_a_burst = 64;  // between two questions to the clock
 constexpr int yields = 50;
@@ -39,8 +39,10 @@ std::span<const std::byte> beyond_first_line(net::SharedArea& area, std::uint64_
 template <class Done>
 void Round::wait_until(const Done& done, int rank) {
   if (peers_.setup_.has_cores) {
-    for (int i = 0; i < quick_looks; ++i)
+    for (int i = 0; i < quick_looks; ++i) {
       if (done()) return;
+      net::relax_cpu();
+    }
     const auto since = std::chrono::steady_clock::now();
     do {
       for (int i = 0; i < looks_a_burst; ++i) {
@@ -67,21 +69,21 @@ void Round::wait_long(const std::function<bool()>& done, int rank) {
 
 Round::Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label)
     : peers_(peers), terms_(terms), dtype_(static_cast<DType>(terms.opcode & 0xff)), label_(label) {
-  if (++peers_.round_ <= peers_.room_until_) return;
+  if (++peers_.round_ <= peers_.notices_until_) return;
   try {
-    make_room();
+    peers_.notices_until_ = reusable_until(peers_.most_ahead_);
   } catch (...) {
     tell_given_up();
     throw;
   }
 }
 
-// Before a notice and its room are used again, every rank must have read what was in them: it has when it is
-// in a later round. Who must wait for that waits for half of them: to look at the very notice that the other
-// writes next would hold it up in every round.
-void Round::make_room() {
+// Before a notice or a room of `depth` is used again, every rank must have read what was in it: it has when
+// it is in a later round. Who must wait for that waits for half of them: to look at the very notice that the
+// other writes next would hold it up in every round.
+std::uint64_t Round::reusable_until(std::uint64_t depth) {
   const std::uint64_t round = peers_.round_;
-  const std::uint64_t needed = round - net::notice_depth + 1, enough = round - net::notice_depth / 2;
+  const std::uint64_t needed = round - depth + 1, enough = round - depth / 2;
   std::uint64_t slowest = round - 1;
   for (int r = 0; r < size(); ++r) {
     auto& seen = peers_.seen_[static_cast<std::size_t>(r)];
@@ -93,7 +95,7 @@ void Round::make_room() {
     }
     slowest = std::min(slowest, seen);
   }
-  peers_.room_until_ = slowest + net::notice_depth - 1;
+  return slowest + depth - 1;
 }
 
 // Done is told only after they can see that this rank has given up: they would take the round for finished.
@@ -156,15 +158,25 @@ bool Round::any_in_windows() {
   return any;
 }
 
+bool Round::is_in_place(int rank, std::int64_t count, int part) {
+  const net::Showing showing = notice_of(rank, read_up_to(rank, count, part)).showing;
+  return showing == net::Showing::memory || showing == net::Showing::windows;
+}
+
+bool Round::any_in_place(std::int64_t count, int part) {
+  bool any = false;
+  for (int r = 0; r < size(); ++r) any |= is_in_place(r, count, part);
+  return any;
+}
+
 TensorView Round::of(int rank, std::int64_t count, int part) {
-  const std::size_t bytes = static_cast<std::size_t>(count) * size_of(dtype_);
-  const std::size_t read_up_to = (place_among_others(part, rank) + 1) * bytes;
-  Notice& notice = notice_of(rank, read_up_to);
+  const std::size_t bytes = read_up_to(rank, count, part);
+  Notice& notice = notice_of(rank, bytes);
   if (attends_) {
     net::SharedArea& area = *peers_.peer(rank).area;
     const std::uint64_t later = peers_.round_ + rounds_read_ahead;
     __builtin_prefetch(&area.notice(later));
-    net::fetch_ahead(beyond_first_line(area, later, read_up_to));
+    net::fetch_ahead(beyond_first_line(area, later, bytes));
   }
   const net::PartPlace place = place_of(rank, notice, part);
   const auto at = reinterpret_cast<std::byte*>(place.at);

@@ -57,8 +57,12 @@ class Round {
   void meet(int rank) { notice_of(rank); }  // waits for that rank's notice
   bool in_windows(int rank);                // whether that rank gave windows; waits for its notice
   bool any_in_windows();                    // of all ranks
-  bool exposes(int rank);                   // whether it exposed its memory, and that is mapped
-  bool helps(int rank);                     // ... and helps
+  // Whether that rank, or any, exposed its memory. What is asked for next by of(rank, count, part) is fetched
+  // along.
+  bool is_in_place(int rank, std::int64_t count = 0, int part = 0);
+  bool any_in_place(std::int64_t count = 0, int part = 0);
+  bool exposes(int rank);  // whether it exposed its memory, and that is mapped
+  bool helps(int rank);    // ... and helps
   bool shows_nothing(int rank);
 
   // What that rank shows, `count` elements: waits for its notice. Error{mismatch} where it shows another
@@ -93,10 +97,15 @@ class Round {
   static std::size_t place_among_others(int part, int rank) {
     return static_cast<std::size_t>(part > rank ? part - 1 : part);
   }
+  // So many bytes of what is shown in a copy are read, at most.
+  std::size_t read_up_to(int rank, std::int64_t count, int part) const {
+    return (place_among_others(part, rank) + 1) * static_cast<std::size_t>(count) * size_of(dtype_);
+  }
   template <class Done>
   void wait_until(const Done& done, int rank);
   void wait_long(const std::function<bool()>& done, int rank);
-  void make_room();
+  std::uint64_t reusable_until(std::uint64_t depth);  // waits until this round may use what it needs
+  std::byte* own_room();
   net::Notice& begin_notice(net::Showing showing, std::size_t parts);
   void post(net::Notice& notice);
   net::Notice& notice_of(int rank, std::size_t read_up_to = 0);  // bytes of the data in it

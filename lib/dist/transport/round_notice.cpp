@@ -29,8 +29,9 @@ bool are_equally_long(std::span<const TensorView> parts) {
 }
 
 // Where the places of what is exposed are listed.
-std::byte* place_of_table(Notice& notice, std::byte* room) {
-  return table_bytes(notice.parts) <= net::in_line_bytes ? notice.data : room;
+template <class Room>
+std::byte* place_of_table(Notice& notice, const Room& room) {
+  return table_bytes(notice.parts) <= net::in_line_bytes ? notice.data : room();
 }
 
 net::PartPlace* table_in(std::byte* room) { return reinterpret_cast<net::PartPlace*>(room); }
@@ -43,6 +44,11 @@ bool Round::fits(std::size_t bytes, std::size_t parts) {
 
 bool Round::is_short(std::size_t bytes, std::size_t parts) const {
   return bytes <= peers_.setup_.short_bytes && fits(bytes, parts);
+}
+
+std::byte* Round::own_room() {
+  if (peers_.round_ > peers_.rooms_until_) peers_.rooms_until_ = reusable_until(net::room_depth);
+  return peers_.mine().room(peers_.round_);
 }
 
 Notice& Round::begin_notice(net::Showing showing, std::size_t parts) {
@@ -82,7 +88,7 @@ void Round::show(std::span<const TensorView> parts) {
   Notice& notice = begin_notice(in_line ? net::Showing::in_line : net::Showing::copy, parts.size());
   notice.bytes = bytes;
   notice.has_table = has_table;
-  std::byte* const room = in_line ? notice.data : peers_.mine().room(peers_.round_);
+  std::byte* const room = in_line ? notice.data : own_room();
   std::size_t at = in_line || !has_table ? table : table_in_lines(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (has_table) table_in(room)[i] = {at, parts[i].bytes()};
@@ -104,7 +110,7 @@ void Round::expose(std::span<const TensorView> parts, int to, bool helps) {
   std::byte* const windows = mapped ? nullptr : peers_.windows();
   Notice& notice = begin_notice(mapped ? net::Showing::memory : net::Showing::windows, parts.size());
   notice.helps = helps;
-  auto* const table = table_in(place_of_table(notice, peers_.mine().room(peers_.round_)));
+  auto* const table = table_in(place_of_table(notice, [&] { return own_room(); }));
   for (std::size_t i = 0; i < parts.size(); ++i)
     table[i] = {reinterpret_cast<std::uint64_t>(mapped ? parts[i].data : windows), parts[i].bytes()};
   exposes_ = true;
@@ -115,12 +121,12 @@ void Round::expose(std::span<const TensorView> parts, int to, bool helps) {
 
 // In this process's memory.
 net::PartPlace Round::place_of(int rank, Notice& notice, int part) {
-  std::byte* const room = peers_.peer(rank).area->room(peers_.round_);
+  const auto room = [&] { return peers_.peer(rank).area->room(peers_.round_); };
   switch (notice.showing) {
     case net::Showing::nothing: return {};
     case net::Showing::in_line:
     case net::Showing::copy: {
-      std::byte* const from = notice.showing == net::Showing::in_line ? notice.data : room;
+      std::byte* const from = notice.showing == net::Showing::in_line ? notice.data : room();
       net::PartPlace place{0, notice.bytes};
       if (notice.has_table) {
         place = table_in(from)[part];

@@ -9,7 +9,10 @@
 
 namespace dist::net {
 
-inline constexpr std::size_t notice_depth = 16;   // a rank may be so many rounds ahead of the slowest reader
+// A rank may be so many rounds ahead of the slowest reader. It waits for one that is half as far behind, and
+// to hear of that takes two cache lines' ways: with 64 notices that is little for each round.
+inline constexpr std::size_t notice_depth = 64;
+inline constexpr std::size_t room_depth = 16;     // the same, of rounds whose data needs more than a notice
 inline constexpr std::size_t shown_bytes = 8192;  // room for one round's data
 inline constexpr std::size_t in_line_bytes = 96;
 
@@ -64,10 +67,10 @@ struct RoundFlags {
 struct SharedArea {
   Notice notices[notice_depth];
   RoundFlags flags;
-  alignas(64) std::byte rooms[notice_depth][shown_bytes];
+  alignas(64) std::byte rooms[room_depth][shown_bytes];
 
   Notice& notice(std::uint64_t round) { return notices[round % notice_depth]; }
-  std::byte* room(std::uint64_t round) { return rooms[round % notice_depth]; }
+  std::byte* room(std::uint64_t round) { return rooms[round % room_depth]; }
 };
 static_assert(sizeof(RoundFlags) == 3 * 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

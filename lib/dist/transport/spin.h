@@ -10,6 +10,8 @@
 
 namespace dist::net {
 
+// Between two looks at a cache line that another core is about to write. Each look takes it away from that
+// core: without pauses ranks that exchange notices need a tenth to a third more time.
 inline void relax_cpu() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
