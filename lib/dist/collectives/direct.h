@@ -16,9 +16,11 @@
 //   reduce                  2 h + c S/n + (n-1)/n gamma S   short: h + c S + (n-1) gamma S
 //   scatter                 2 h + c S/n                     S: the root's list
 //   gather                  2 h + c S/n                     short parts: the root fetches, 2 h + (n-1)/n c S
-//   all_gather, all_to_all  2 h + (n-1)/n c S               each rank fetches what is its own
+//   all_gather              2 h + (n-1)/n c S               each rank brings its part to all, short: fetches
+//   all_to_all              2 h + (n-1)/n c S               each rank fetches what is its own
 //   reduce_scatter          2 h + (n-1)/n gamma S
 //   barrier                 h
+// What goes to several ranks, a broadcast's shares and an all_gather's parts, is read from memory once.
 // Between a root's list and the other ranks each copies its own part; a root that works in place has none and
 // takes an n-th of each. Memory that the others do not map (Tensor::from_blob) passes through windows
 // (windows.h), in any mixture of ranks and tensors: its owner copies what others read of it, and what they

@@ -100,6 +100,29 @@ void copy_in_pairs(Round& round, int root, std::span<const TensorView> list, con
   round.finish();
 }
 
+// To an all_gather of long parts: the places for all parts, and then its own part.
+template <class Round>
+void expose_places_and_part(Round& round, const CollectiveArgs& args) {
+  ViewList all(args.outs.size() + 1);
+  for (std::size_t i = 0; i < args.outs.size(); ++i) all.set(i, args.outs[i]);
+  all.set(args.outs.size(), args.in);
+  round.expose(all);
+}
+
+// Each rank brings its part to the places that all have exposed for it.
+template <class Round>
+void bring_to_all(Round& round, const CollectiveArgs& args) {
+  ViewList places(index(round.size()));
+  for (int i = 0; i < round.size(); ++i) {  // not all to the same rank at the same time
+    const int r = mod(round.rank() + i, round.size());
+    const bool is_own = r == round.rank();
+    places.set(index(i), is_own ? args.outs[index(r)] : round.of(r, args.in.count, round.rank()));
+    if (!is_own) round.prefault(r, places[index(i)]);
+  }
+  copy_to_all(places, args.in);
+  round.finish();
+}
+
 // Every rank's contribution as it is shown; this rank's own where it lies.
 template <class Round>
 void get_contributions(Round& round, const TensorView& own, ViewList& ins) {
@@ -197,8 +220,10 @@ void direct_broadcast(const Call& call, const CollectiveArgs& args) {
     round.expose(args.out, round.workers);
     if (!round.any_in_windows())
       return in_shares<Call>(round, args.out, false, [&](const ViewList& views) {
+        ViewList others(index(round.size()) - 1);
         for (int r = 0; r < round.size(); ++r)
-          if (r != args.root) copy(views[index(r)], views[index(args.root)]);
+          if (r != args.root) others.set(index(r > args.root ? r - 1 : r), views[index(r)]);
+        copy_to_all(others, views[index(args.root)]);
       });
     // A share copied to a window would be copied twice: each rank fetches all.
     typename Call::Windows windows(round, {.mine = {&args.out, is_root ? 1u : 0u},
@@ -292,16 +317,25 @@ template <class Call>
 void direct_all_gather(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
   in_round(call, [&](auto& round) {
-    show_or_expose(round, {&args.in, 1});
+    const int n = round.size();
+    if (is_paired(round, args.in) && n < net::most_parts && round.maps(args.outs) &&
+        round.maps({&args.in, 1}))
+      expose_places_and_part(round, args);
+    else
+      show_or_expose(round, {&args.in, 1});
+    const bool in_place = round.any_in_place(args.in.count);
+    if constexpr (Call::Round::in_pairs)
+      if (in_place && round.all_expose_lists()) return bring_to_all(round, args);
     const auto plan = [&] {
       return WindowPlan{
           .mine = {&args.in, 1}, .longest = longest(args.outs), .in_steps = round.any_in_windows()};
     };
-    in_steps<Call>(round, round.any_in_place(args.in.count), plan, [&](auto& windows) {
-      for (int i = 0; i < round.size(); ++i) {  // not all from the same rank at the same time
-        const int r = mod(round.rank() + i, round.size());
+    in_steps<Call>(round, in_place, plan, [&](auto& windows) {
+      for (int i = 0; i < n; ++i) {  // not all from the same rank at the same time
+        const int r = mod(round.rank() + i, n);
         const TensorView& out = args.outs[index(r)];
-        copy(windows.slice(out), r == round.rank() ? windows.slice(args.in) : windows.of(r, out.count));
+        const auto theirs = [&] { return windows.of(r, out.count, round.exposes_list(r) ? n : 0); };
+        copy(windows.slice(out), r == round.rank() ? windows.slice(args.in) : theirs());
       }
     });
   });

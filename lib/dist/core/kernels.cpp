@@ -1,5 +1,7 @@
 #include "dist/core/kernels.h"
 
+#include <algorithm>
+
 #include "dist/core/copy_bytes.h"
 #include "dist/core/cpu_kernels.h"
 #include "dist/core/device.h"
@@ -38,6 +40,12 @@ void check_same(std::string_view kernel, const TensorView& a, const TensorView& 
 void check_dtype(std::string_view kernel, DType dtype, bool exists) {
   if (!exists)
     fail(Errc::internal, "{} is not defined on {}; its caller must refuse it", kernel, name(dtype));
+}
+
+void check_copy(const TensorView& to, const TensorView& from) {
+  check_counts("copy", to, from);
+  check_dtype("copy between dtypes", from.dtype, to.dtype == from.dtype);
+  check_overlap("copy", to, from);
 }
 
 // Runs `host()` or, for a view that lies on a device, `device(api, stream)`. Empty views need neither.
@@ -91,9 +99,7 @@ void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> i
 }
 
 void copy(const TensorView& to, const TensorView& from) {
-  check_counts("copy", to, from);
-  check_dtype("copy between dtypes", from.dtype, to.dtype == from.dtype);
-  check_overlap("copy", to, from);
+  check_copy(to, from);
   if (to.count == 0 || to.data == from.data) return;
   if (Tasking* const simulated = Tasking::current()) simulated->copied(to.data, from.data, to.bytes());
   if (on_cpu(to) && on_cpu(from)) {
@@ -102,6 +108,21 @@ void copy(const TensorView& to, const TensorView& from) {
     const Device device = on_cpu(to) ? from.device : to.device;
     device_api(device.type).copy(device, current_stream(device), to.data, from.data, to.bytes());
   }
+}
+
+// In blocks, which stay in the first-level cache while they are written to one output after the other.
+void copy_to_all(std::span<const TensorView> outs, const TensorView& in) {
+  constexpr std::size_t block = std::size_t{16} << 10;
+  const bool on_host = on_cpu(in) && std::ranges::all_of(outs, on_cpu) && !Tasking::current();
+  if (!on_host || in.bytes() <= block) {
+    for (const TensorView& out : outs) copy(out, in);
+    return;
+  }
+  for (const TensorView& out : outs) check_copy(out, in);
+  for (std::size_t first = 0; first < in.bytes(); first += block)
+    for (const TensorView& out : outs)
+      if (out.data != in.data)
+        copy_bytes(out.data + first, in.data + first, std::min(block, in.bytes() - first), in.bytes());
 }
 
 void fill(TensorView view, double value) {

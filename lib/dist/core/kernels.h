@@ -22,6 +22,8 @@ void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> i
 
 // to[i] = from[i]. The two may be on different devices.
 void copy(const TensorView& to, const TensorView& from);
+// Every outs[k][i] = in[i]. On a CPU `in` is read from memory once, however many outputs there are.
+void copy_to_all(std::span<const TensorView> outs, const TensorView& in);
 
 void fill(TensorView view, double value);
 // view[i] *= factor (floating point dtypes).

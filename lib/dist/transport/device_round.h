@@ -46,6 +46,7 @@ class DeviceRound {
   void meet(int rank);
   static bool in_windows(int) { return false; }
   static bool any_in_windows() { return false; }
+  static bool exposes_list(int) { return false; }
   static bool is_in_place(int, std::int64_t = 0, int = 0) { return false; }  // of() is all that it takes
   static bool any_in_place(std::int64_t = 0, int = 0) { return false; }
   static bool maps(std::span<const TensorView>) { return true; }

@@ -148,6 +148,14 @@ bool Round::in_windows(int rank) { return notice_of(rank).showing == net::Showin
 
 bool Round::exposes(int rank) { return notice_of(rank).showing == net::Showing::memory; }
 
+bool Round::exposes_list(int rank) { return exposes(rank) && notice_of(rank).parts > 1; }
+
+bool Round::all_expose_lists() {
+  for (int r = 0; r < size(); ++r)
+    if (!exposes_list(r)) return false;
+  return true;
+}
+
 bool Round::helps(int rank) { return exposes(rank) && notice_of(rank).helps; }
 
 bool Round::shows_nothing(int rank) { return notice_of(rank).showing == net::Showing::nothing; }

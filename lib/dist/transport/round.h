@@ -61,8 +61,10 @@ class Round {
   // along.
   bool is_in_place(int rank, std::int64_t count = 0, int part = 0);
   bool any_in_place(std::int64_t count = 0, int part = 0);
-  bool exposes(int rank);  // whether it exposed its memory, and that is mapped
-  bool helps(int rank);    // ... and helps
+  bool exposes(int rank);       // whether it exposed its memory, and that is mapped
+  bool helps(int rank);         // ... and helps
+  bool exposes_list(int rank);  // ... and it is more than one part
+  bool all_expose_lists();
   bool shows_nothing(int rank);
 
   // What that rank shows, `count` elements: waits for its notice. Error{mismatch} where it shows another

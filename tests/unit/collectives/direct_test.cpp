@@ -214,7 +214,7 @@ TEST(Direct, ListsOfShortAndLongParts) {
     run_direct_ranks(5, [&](DirectRank& rank) {
       for (const AlgorithmEntry& algorithm : direct_entries())
         for (const int root : {0, 1, 3}) {
-          if (!takes_uneven_counts(algorithm) || !has_root(algorithm.collective)) continue;
+          if (!takes_uneven_counts(algorithm) || (root > 0 && !has_root(algorithm.collective))) continue;
           for (const bool in_place : {false, true}) {
             CollectiveCase c{.algorithm = &algorithm, .counts = counts, .root = root, .in_place = in_place};
             if (whose == std::string("rank 1")) c.is_foreign = [](int r, int) { return r == 1; };
@@ -268,6 +268,30 @@ TEST(Direct, EachRankBringsItsPartToARootThatGathers) {
     Round round(call.peers, call.terms, call.label);
     round.expose(parts);
     round.finish();
+    for (const int r : {0, 1, 2})
+      EXPECT_TRUE(equal(list[r], full({count}, r == 1 ? 0 : r + 1))) << "part " << r;
+  });
+}
+
+// Rank 1 copies nothing here.
+TEST(Direct, EachRankBringsItsPartToAllThatGather) {
+  constexpr std::int64_t count = 50'000;
+  run_direct_ranks(3, [](DirectRank& rank) {
+    const DirectCall call = rank.call(OpKind::all_gather, DType::f32);
+    const Tensor mine = full({count}, rank.rank() + 1), list = zeros({3, count});
+    const std::vector<TensorView> parts{list[0].flat(), list[1].flat(), list[2].flat()};
+    if (rank.rank() != 1) {
+      CollectiveArgs args;
+      args.in = mine.flat();
+      args.outs = parts;
+      direct_all_gather(call, args);
+    } else {
+      std::vector<TensorView> exposed = parts;
+      exposed.push_back(mine.flat());
+      Round round(call.peers, call.terms, call.label);
+      round.expose(exposed);
+      round.finish();
+    }
     for (const int r : {0, 1, 2})
       EXPECT_TRUE(equal(list[r], full({count}, r == 1 ? 0 : r + 1))) << "part " << r;
   });

@@ -42,6 +42,30 @@ TEST(Copy, MovesEveryByteAndRefusesDifferentCounts) {
   EXPECT_DIST_ERROR(copy(zeros({3}).flat(), zeros({3}, DType::i32).flat()), Errc::internal, "i32");
 }
 
+TEST(Copy, ToAllMovesEveryByteToEach) {
+  for (const std::int64_t count : {0, 1, 4096, 5000, 300'001}) {
+    const Tensor in = arange(count);
+    const Tensor outs = full({3, count + 1}, -1);
+    std::vector<TensorView> views{in.flat()};  // its own place is among them
+    for (int i = 0; i < 3; ++i) views.push_back(outs.flat().slice(i * (count + 1), count));
+    copy_to_all(views, in.flat());
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(equal(outs[i].narrow(0, count), arange(count))) << count;
+      EXPECT_EQ(outs[i][count].item<float>(), -1) << count;
+    }
+    EXPECT_TRUE(equal(in, arange(count)));
+  }
+}
+
+TEST(Copy, ToAllRefusesWhatCopyRefuses) {
+  const Tensor data = arange(20'000);
+  const TensorView in = data.flat().slice(0, 10'000);
+  const std::vector<TensorView> shifted{data.flat().slice(1, 10'000)}, longer{data.flat()};
+  EXPECT_DIST_ERROR(copy_to_all(shifted, in), Errc::invalid_argument, "overlaps");
+  EXPECT_DIST_ERROR(copy_to_all(longer, in), Errc::internal, "equal counts");
+  EXPECT_TRUE(equal(data, arange(20'000)));
+}
+
 TEST(Scale, FloatingPointOnly) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
     const Tensor t = arange(100, dtype);
