@@ -1,6 +1,6 @@
 // PeerMemory: how the ranks of a group that map each other's memory work together without messages.
 //
-// An operation is a Round (round.h). Every rank posts a notice (a pair of cache lines: the round's number,
+// An operation is a Round (round.h). Every rank posts a notice (some cache lines: the round's number,
 // what it calls, and its data or where that lies), waits for the notices it needs, and works on what they
 // show: small data is a copy that may be read at any time, large data is the owner's own memory, read and
 // written in place until all have finished. Memory that the others do not map passes through a window, which

@@ -109,7 +109,7 @@ class Round {
   std::uint64_t reusable_until(std::uint64_t depth);  // waits until this round may use what it needs
   std::byte* own_room();
   net::Notice& begin_notice(net::Showing showing, std::size_t parts);
-  void post(net::Notice& notice);
+  void post(net::Notice& notice, std::size_t data_in_line = 0);
   net::Notice& notice_of(int rank, std::size_t read_up_to = 0);  // bytes of the data in it
   void check_terms(int rank, const net::Notice& theirs);
   net::PartPlace place_of(int rank, net::Notice& notice, int part);

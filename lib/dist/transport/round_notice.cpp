@@ -1,5 +1,6 @@
 // What a notice says (shared_area.h): written by its owner, read by the others.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "dist/core/round_up.h"
@@ -65,10 +66,11 @@ Notice& Round::begin_notice(net::Showing showing, std::size_t parts) {
   return notice;
 }
 
-void Round::post(Notice& notice) {
+void Round::post(Notice& notice, std::size_t data_in_line) {
   peers_.seen_[static_cast<std::size_t>(rank())] = peers_.round_;
   peers_.tell(notice.round, peers_.round_);
-  net::own_ahead(peers_.mine().notice(peers_.round_ + 1));
+  auto* const next = reinterpret_cast<std::byte*>(&peers_.mine().notice(peers_.round_ + 1));
+  net::own_ahead(next, offsetof(Notice, data) + data_in_line);  // most likely
 }
 
 void Round::attend() {
@@ -96,7 +98,7 @@ void Round::show(std::span<const TensorView> parts) {
     std::memcpy(room + at, parts[i].data, parts[i].bytes());
     at += parts[i].bytes();
   }
-  post(notice);
+  post(notice, in_line ? at : 0);
   if (!in_line)
     net::own_ahead(peers_.mine().room(peers_.round_ + 1), std::min(at, most_owned_ahead));  // most likely
 }

@@ -14,7 +14,7 @@ namespace dist::net {
 inline constexpr std::size_t notice_depth = 64;
 inline constexpr std::size_t room_depth = 16;     // the same, of rounds whose data needs more than a notice
 inline constexpr std::size_t shown_bytes = 8192;  // room for one round's data
-inline constexpr std::size_t in_line_bytes = 96;
+inline constexpr std::size_t in_line_bytes = 224;
 
 enum class Showing : std::uint16_t {
   nothing,
@@ -24,8 +24,8 @@ enum class Showing : std::uint16_t {
   windows,  // the owner's windows: its memory passes through them
 };
 
-// Of one round. `round` is stored last: whoever reads it sees the rest. Two cache lines, which processors
-// fetch as a pair.
+// Of one round. `round` is stored last: whoever reads it sees the rest. Four cache lines, so that what is
+// shown in some hundred bytes need not wait for a room; of less only the first is touched.
 struct alignas(128) Notice {
   std::atomic<std::uint64_t> round;
   std::uint32_t opcode, detail;  // must be equal on all ranks
@@ -36,7 +36,7 @@ struct alignas(128) Notice {
   std::uint32_t parts;
   std::byte data[in_line_bytes];
 };
-static_assert(sizeof(Notice) == 128);
+static_assert(sizeof(Notice) == 256);
 
 // A part's place: the owner's address (of its windows: of the first), or an offset from the table. The table
 // begins the notice's data where there is room for it, otherwise the round's room.
