@@ -34,21 +34,26 @@ std::span<const std::byte> beyond_first_line(net::SharedArea& area, std::uint64_
   return {area.notice(round).data + first_line, bytes - first_line};
 }
 
+bool shows_in_place(const Notice& notice) {
+  return notice.showing == net::Showing::memory || notice.showing == net::Showing::windows;
+}
+
 }  // namespace
 
 template <class Done>
 void Round::wait_until(const Done& done, int rank) {
   if (peers_.setup_.has_cores) {
-    for (int i = 0; i < quick_looks; ++i) {
-      if (done()) return;
-      net::relax_cpu();
-    }
-    const auto since = std::chrono::steady_clock::now();
-    do {
-      for (int i = 0; i < looks_a_burst; ++i) {
-        if (done()) return;
+    const auto look = [&](int times) {
+      for (; times > 0; --times) {
+        if (done()) return true;
         net::relax_cpu();
       }
+      return false;
+    };
+    if (look(quick_looks)) return;
+    const auto since = std::chrono::steady_clock::now();
+    do {
+      if (look(looks_a_burst)) return;
     } while (std::chrono::steady_clock::now() - since < net::spin_time);
   } else {
     for (int i = 0; i < yields; ++i) {
@@ -167,8 +172,7 @@ bool Round::any_in_windows() {
 }
 
 bool Round::is_in_place(int rank, std::int64_t count, int part) {
-  const net::Showing showing = notice_of(rank, read_up_to(rank, count, part)).showing;
-  return showing == net::Showing::memory || showing == net::Showing::windows;
+  return shows_in_place(notice_of(rank, read_up_to(rank, count, part)));
 }
 
 bool Round::any_in_place(std::int64_t count, int part) {
@@ -192,7 +196,7 @@ TensorView Round::of(int rank, std::int64_t count, int part) {
   if (view.bytes() != place.bytes)
     peers_.setup_.engine.fail_size(label_.options(), peers_.peer(rank).global_rank, view.bytes(),
                                    place.bytes);
-  seen_in_place_ = notice.showing == net::Showing::memory || notice.showing == net::Showing::windows;
+  seen_in_place_ = shows_in_place(notice);
   if (seen_in_place_) begin_work(rank);
   return view;
 }
