@@ -18,14 +18,14 @@ if(NOT DIST_ONEDNN STREQUAL "OFF")
     set(CMAKE_REQUIRED_LIBRARIES ${DNNL_LIBRARY} gomp)
     check_cxx_source_compiles(
       "#include <dnnl.hpp>
-       static_assert(DNNL_VERSION_MAJOR == 2 && DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP);
+       static_assert((DNNL_VERSION_MAJOR == 2 || DNNL_VERSION_MAJOR == 3) && DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP);
        extern \"C\" void omp_set_num_threads(int);
        int main() { omp_set_num_threads(1); return dnnl::engine(dnnl::engine::kind::cpu, 0).get_kind() != dnnl::engine::kind::cpu; }"
-      DIST_ONEDNN_WORKS)
+      DIST_ONEDNN_USABLE)
     unset(CMAKE_REQUIRED_INCLUDES)
     unset(CMAKE_REQUIRED_LIBRARIES)
-    set(DIST_ONEDNN_WHY "oneDNN ${DIST_ONEDNN_VERSION} in ${DNNL_INCLUDE_DIR} is not version 2 on GNU's OpenMP: apt-get install libdnnl-dev")
-    if(DIST_ONEDNN_WORKS)
+    set(DIST_ONEDNN_WHY "oneDNN ${DIST_ONEDNN_VERSION} in ${DNNL_INCLUDE_DIR} is not version 2 or 3 on GNU's OpenMP, as libdnnl-dev of Debian and Ubuntu is")
+    if(DIST_ONEDNN_USABLE)
       set(DIST_HAVE_ONEDNN ON)
       add_library(oneDNN::onednn UNKNOWN IMPORTED GLOBAL)
       set_target_properties(oneDNN::onednn PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_LINK_LIBRARIES gomp

@@ -238,7 +238,7 @@ bool JobRun::is_in_order_of_texts(const Json& membership) const {
   std::map<std::string, std::string> by_text;
   for (int rank = 0; rank < world_size(); ++rank) by_text[std::to_string(rank)] = judge::to_hex(entry(rank));
   return std::ranges::equal(by_text, membership,
-                            [](const auto& one, const Json& got) { return one.second == got; });
+                            [](const auto& one, const Json& got) { return got == one.second; });
 }
 
 // A timeout that misses ranks which this job does not have.

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <limits>
 #include <thread>
 
@@ -265,6 +266,25 @@ TEST(Judge, keeps_everything_else_out_of_sight) {
   EXPECT_LT(found.at("processes"), Limits{}.processes);
   found.erase("processes");
   for (const auto& [what, could] : found.items()) EXPECT_EQ(could, false) << what;
+}
+
+// In containers bubblewrap is often refused, and root's home is closed to everybody else.
+TEST(Judge, runs_as_another_user_only_where_that_one_may_read_the_program) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  namespace fs = std::filesystem;
+  std::string made = (fs::temp_directory_path() / "judge.XXXXXX").string();
+  ASSERT_NE(::mkdtemp(made.data()), nullptr);
+  const fs::path folder = made;
+  ::setenv("JUDGE_ISOLATION", "user_id", 1);
+  const auto isolation_of = [&](const char* copy) {
+    fs::copy_file("/usr/bin/true", folder / copy);
+    return judge::confine(judge::Command{.argv = {folder / copy}}, {}).isolation;
+  };
+  EXPECT_EQ(name(isolation_of("closed")), "limits");  // mkdtemp makes folders of one's own
+  fs::permissions(folder, fs::perms(0755));
+  EXPECT_EQ(name(isolation_of("open")), "user_id");
+  ::unsetenv("JUDGE_ISOLATION");
+  fs::remove_all(folder);
 }
 
 TEST(Frames, survive_any_cut) {

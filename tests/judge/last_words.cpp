@@ -68,7 +68,7 @@ void tell(int signal, const siginfo_t* info, std::uintptr_t interrupted) {
     add("%s%zu", between, at - prepared.base);
     between = ",";
   }
-  add("]}}");
+  add("%s", "]}}");
   for (std::size_t i = 0; i < header; ++i) prepared.frame[i] = static_cast<char>(used >> 8 * i & 0xFF);
   if (::write(channel_fd, prepared.frame.data(), header + used) < 0) return;  // then nobody listens
 }

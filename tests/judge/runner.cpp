@@ -24,7 +24,7 @@ Json failure(std::string_view code, const char* what, bool todo) {
 // That of an error in a reply.
 dist::Errc code_of(const Json& error) {
   for (int code = 0; code < static_cast<int>(dist::Errc::internal); ++code) {
-    if (name(static_cast<dist::Errc>(code)) == error.at("code")) return static_cast<dist::Errc>(code);
+    if (error.at("code") == name(static_cast<dist::Errc>(code))) return static_cast<dist::Errc>(code);
   }
   return dist::Errc::internal;
 }

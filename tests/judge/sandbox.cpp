@@ -1,6 +1,7 @@
 #include "judge/sandbox.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -98,6 +99,15 @@ Argv in_bubblewrap(const Command& command, const Limits& limits, const Walls& wa
   return argv;
 }
 
+// Whether this process's user may run the command: another's home is mostly closed.
+bool may_use(const Command& command) {
+  const auto is_open = [](const std::string& path, int how) {
+    return ::access(path.c_str(), how) == 0 || errno == ENOENT;
+  };
+  return is_open(command.argv.front(), X_OK) &&
+         std::ranges::all_of(command.readable, [&](const auto& path) { return is_open(path, R_OK); });
+}
+
 // Whether something can be started that way, and can start something itself.
 bool works(Confined confined, const Command& command) {
   confined.argv.resize(confined.argv.size() - command.argv.size());
@@ -110,6 +120,7 @@ bool works(Confined confined, const Command& command) {
     const int nothing = ::open("/dev/null", O_RDWR);
     for (const int fd : {0, 1, 2}) ::dup2(nothing, fd);
     if (confined.user != 0 && (::setgid(confined.user) != 0 || ::setuid(confined.user) != 0)) ::_exit(1);
+    if (confined.isolation == Isolation::user_id && !may_use(command)) ::_exit(1);
     char* const environment[] = {nullptr};
     ::execve(arguments[0], arguments.data(), environment);
     ::_exit(1);

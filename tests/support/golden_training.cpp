@@ -89,7 +89,8 @@ GoldenBatch golden_batch(const GoldenRun& run, int rank, int step) {
     const std::int64_t g = 1000 * step + rank * run.batch + j;
     batch.targets.data<std::int64_t>()[static_cast<std::size_t>(j)] = g % run.classes();
     double i = 1;
-    for (float& element : batch.input[j].data<float>())
+    Tensor row = batch.input[j];
+    for (float& element : row.data<float>())
       element = static_cast<float>((1 + 0.5 * rank) *
                                    std::sin(0.01 * i++ * static_cast<double>(g % 97 + 1) + rank));
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -69,11 +70,7 @@ struct Split {
 };
 
 Split split_by_color(const GroupState& parent, const std::vector<ControlMessage>& messages) {
-  struct Member {
-    std::int64_t key;
-    int parent_rank;
-    auto operator<=>(const Member&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
-  };
+  using Member = std::pair<std::int64_t, int>;  // key, rank in the parent
   std::map<std::int64_t, std::vector<Member>> by_color;
   for (int rank = 0; const auto& message : messages) {
     const auto numbers = decode(message.data);
@@ -86,7 +83,7 @@ Split split_by_color(const GroupState& parent, const std::vector<ControlMessage>
   for (auto& [color, members] : by_color) {
     std::ranges::sort(members);
     std::vector<int> ranks;
-    for (const auto& member : members) ranks.push_back(parent.global_rank_of(member.parent_rank));
+    for (const auto& [key, parent_rank] : members) ranks.push_back(parent.global_rank_of(parent_rank));
     split.groups[color] = Members(std::move(ranks));
   }
   return split;

@@ -6,6 +6,8 @@
 #include <span>
 #include <thread>
 
+#include <sched.h>
+
 #include "dist/transport/engine.h"
 #include "dist/transport/own_ahead.h"
 #include "dist/transport/spin.h"
@@ -18,9 +20,10 @@ using net::Notice;
 namespace {
 
 // How a rank looks before it sleeps. With a core for every rank: without a question to the clock while an
-// answer is a matter of nanoseconds. Otherwise it lets others run, who may be the ones it waits for.
+// answer is a matter of nanoseconds. Where ranks share cores: between yields, for about as long as one takes.
 constexpr int quick_looks = 200;
 constexpr int looks_a_burst = 64;  // between two questions to the clock
+constexpr int looks_a_turn = 100;
 constexpr int yields = 50;
 
 // Of who only reads: the others may be so many rounds ahead, and a notice takes longer to come than a round.
@@ -38,30 +41,59 @@ bool shows_in_place(const Notice& notice) {
   return notice.showing == net::Showing::memory || notice.showing == net::Showing::windows;
 }
 
+// So many looks, with a pause after each.
+template <class Done>
+bool look(const Done& done, int times) {
+  for (; times > 0; --times) {
+    if (done()) return true;
+    net::relax_cpu();
+  }
+  return false;
+}
+
 }  // namespace
 
 template <class Done>
 void Round::wait_until(const Done& done, int rank) {
-  if (peers_.setup_.has_cores) {
-    const auto look = [&](int times) {
-      for (; times > 0; --times) {
-        if (done()) return true;
-        net::relax_cpu();
-      }
-      return false;
-    };
-    if (look(quick_looks)) return;
-    const auto since = std::chrono::steady_clock::now();
-    do {
-      if (look(looks_a_burst)) return;
-    } while (std::chrono::steady_clock::now() - since < net::spin_time);
-  } else {
-    for (int i = 0; i < yields; ++i) {
-      if (done()) return;
-      std::this_thread::yield();
-    }
+  const bool came = peers_.setup_.has_cores ? wait_on_own_core(done) : wait_on_shared_core(done, rank);
+  if (!came) wait_long(done, rank);
+}
+
+template <class Done>
+bool Round::wait_on_own_core(const Done& done) {
+  if (look(done, quick_looks)) return true;
+  const auto since = std::chrono::steady_clock::now();
+  do {
+    if (look(done, looks_a_burst)) return true;
+  } while (std::chrono::steady_clock::now() - since < net::spin_time);
+  return false;
+}
+
+// A yield takes microseconds, and is in vain while the one that is waited for runs on another core.
+template <class Done>
+bool Round::wait_on_shared_core(const Done& done, int rank) {
+  for (int i = 0; i < yields; ++i) {
+    if (done()) return true;
+    if (!is_in_the_way(rank) && look(done, looks_a_turn)) return true;
+    std::this_thread::yield();
   }
-  wait_long(done, rank);
+  return false;
+}
+
+// Whether the others cannot come so far while this rank keeps its core: that rank, which is waited for, or
+// one that has not begun this round, was last seen on it.
+bool Round::is_in_the_way(int rank) {
+  const int core = ::sched_getcpu() + 1;
+  std::atomic<int>& known = peers_.mine().flags.core;
+  if (known.load(std::memory_order_relaxed) != core) known.store(core, std::memory_order_relaxed);
+  for (int r = 0; r < size(); ++r) {
+    if (r == peers_.rank()) continue;
+    net::SharedArea& area = *peers_.peer(r).area;
+    if (area.flags.core.load(std::memory_order_relaxed) != core) continue;
+    if (r == rank || area.notice(peers_.round_).round.load(std::memory_order_relaxed) != peers_.round_)
+      return true;
+  }
+  return false;
 }
 
 // A rank that has given up an earlier round and lives on never comes.

@@ -105,6 +105,11 @@ class Round {
   }
   template <class Done>
   void wait_until(const Done& done, int rank);
+  template <class Done>
+  bool wait_on_own_core(const Done& done);  // for a while; whether it is done
+  template <class Done>
+  bool wait_on_shared_core(const Done& done, int rank);
+  bool is_in_the_way(int rank);
   void wait_long(const std::function<bool()>& done, int rank);
   std::uint64_t reusable_until(std::uint64_t depth);  // waits until this round may use what it needs
   std::byte* own_room();

@@ -117,7 +117,7 @@ void print_grade(const Lab& lab, const GradeRecord& record) {
       (record.graded_file == "submission" && !grade.tests.empty() && !grade.is_trusted))
     fmt::print(
         "Practice, not a trusted grade: your code ran without a sandbox\n"
-        "(apt-get install bubblewrap).\n");
+        "(`./distlab doctor` says why).\n");
   print_next(lab, record);
 }
 

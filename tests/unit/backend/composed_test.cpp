@@ -92,7 +92,8 @@ Operation message(OpKind kind, Tensor t, int peer) {
   Operation operation;
   operation.kind = kind;
   operation.peer = peer;
-  (kind == OpKind::send ? operation.inputs : operation.outputs) = {std::move(t)};
+  TensorList& list = kind == OpKind::send ? operation.inputs : operation.outputs;
+  list = {std::move(t)};
   operation.timeout = 20s;
   return operation;
 }

@@ -72,7 +72,7 @@ void begin() {
     check(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
   lib.takes_turns = level < MPI_THREAD_MULTIPLE;
-  log(LogLevel::info, "backend mpi: {}, thread level {} of {}{}", version(), level, MPI_THREAD_MULTIPLE,
+  log(LogLevel::info, "backend mpi: {}, thread level {} of {}{}", version(), level, int{MPI_THREAD_MULTIPLE},
       lib.takes_turns ? ": threads take turns" : "");
   lib.begun = true;
 }

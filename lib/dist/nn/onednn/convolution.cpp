@@ -25,14 +25,36 @@ dnnl::primitive_attr with_own_scratch() {
   return attr;
 }
 
+// `operation`: the arguments that say what Primitive does; oneDNN 2 makes an object of them first.
+template <class Primitive, class... Operation>
+typename Primitive::primitive_desc describe(const Operation&... operation) {
+  using Desc = typename Primitive::primitive_desc;
+#if DNNL_VERSION_MAJOR >= 3
+  return Desc(cpu_engine(), operation..., with_own_scratch());
+#else
+  return Desc(typename Primitive::desc(operation...), with_own_scratch(), cpu_engine());
+#endif
+}
+
+// `forward`: what it is the gradient of.
+template <class Primitive, class... Operation>
+typename Primitive::primitive_desc describe_gradient(const dnnl::convolution_forward::primitive_desc& forward,
+                                                     const Operation&... operation) {
+  using Desc = typename Primitive::primitive_desc;
+#if DNNL_VERSION_MAJOR >= 3
+  return Desc(cpu_engine(), operation..., forward, with_own_scratch());
+#else
+  return Desc(typename Primitive::desc(operation...), with_own_scratch(), cpu_engine(), forward);
+#endif
+}
+
 constexpr auto direct = dnnl::algorithm::convolution_direct;
 
 dnnl::convolution_forward::primitive_desc describe_forward(const ConvolutionShape& shape) {
   const Geometry g(shape.windows);
-  return {{dnnl::prop_kind::forward_training, direct, any(shape.input), any(shape.weight()),
-           plain({shape.out_channels}), any(shape.output()), g.strides, g.padding, g.padding},
-          with_own_scratch(),
-          cpu_engine()};
+  return describe<dnnl::convolution_forward>(dnnl::prop_kind::forward_training, direct, any(shape.input),
+                                             any(shape.weight()), plain({shape.out_channels}),
+                                             any(shape.output()), g.strides, g.padding, g.padding);
 }
 
 }  // namespace
@@ -57,10 +79,9 @@ OneDnnConvolution::OneDnnConvolution(const ConvolutionShape& shape)
 OneDnnConvolution::ParameterGradients OneDnnConvolution::make_parameter_gradients() const {
   const Geometry g(shape_.windows);
   const Shape bias{shape_.out_channels};
-  const dnnl::convolution_backward_weights::primitive_desc desc(
-      {direct, desc_.src_desc(), any(shape_.weight()), plain(bias), any(shape_.output()), g.strides,
-       g.padding, g.padding},
-      with_own_scratch(), cpu_engine(), desc_);
+  const auto desc = describe_gradient<dnnl::convolution_backward_weights>(
+      desc_, direct, desc_.src_desc(), any(shape_.weight()), plain(bias), any(shape_.output()), g.strides,
+      g.padding, g.padding);
   return {Step(dnnl::convolution_backward_weights(desc), desc),
           {desc.diff_dst_desc(), plain(shape_.output())},
           {desc.diff_weights_desc(), plain(shape_.weight())},
@@ -70,9 +91,9 @@ OneDnnConvolution::ParameterGradients OneDnnConvolution::make_parameter_gradient
 // So does its gradient: of pictures with one channel, the layout that oneDNN likes best has sixteen.
 OneDnnConvolution::InputGradient OneDnnConvolution::make_input_gradient() const {
   const Geometry g(shape_.windows);
-  const dnnl::convolution_backward_data::primitive_desc desc(
-      {direct, desc_.src_desc(), any(shape_.weight()), any(shape_.output()), g.strides, g.padding, g.padding},
-      with_own_scratch(), cpu_engine(), desc_);
+  const auto desc = describe_gradient<dnnl::convolution_backward_data>(
+      desc_, direct, desc_.src_desc(), any(shape_.weight()), any(shape_.output()), g.strides, g.padding,
+      g.padding);
   return {Step(dnnl::convolution_backward_data(desc), desc),
           {desc.diff_dst_desc(), plain(shape_.output())},
           {desc.weights_desc(), plain(shape_.weight())},

@@ -126,12 +126,11 @@ std::string table(const ClassGrades& grades) {
 
 std::string caveat(const ClassGrades& grades) {
   const auto practice = std::ranges::count_if(grades.results, &ClassResult::is_practice);
-  return practice == 0
-             ? ""
-             : fmt::format(
-                   "Practice, not trusted grades: {} of {} submissions ran without a sandbox (apt-get "
-                   "install bubblewrap).",
-                   practice, grades.results.size());
+  return practice == 0 ? ""
+                       : fmt::format(
+                             "Practice, not trusted grades: {} of {} submissions ran without a sandbox "
+                             "(`./distlab doctor` says why).",
+                             practice, grades.results.size());
 }
 
 std::string as_html(const ClassGrades& grades) {
