@@ -104,7 +104,8 @@ TEST(UniqueFd, ClosesOnceAndMoves) {
     UniqueFd second(std::move(first));
     EXPECT_FALSE(first);  // NOLINT: what a moved-from handle is, is the question
     EXPECT_EQ(second.get(), ends[0]);
-    second = std::move(second);
+    UniqueFd& same = second;
+    second = std::move(same);
     EXPECT_TRUE(is_open(ends[0]));
     UniqueFd third;
     third = std::move(second);
