@@ -14,18 +14,22 @@ if(NOT DIST_ONEDNN STREQUAL "OFF")
                         DNNL_VERSION_MINOR DNNL_VERSION_PATCH)
     # Its threads are OpenMP's, and GNU's are those that Debian's, Fedora's and Arch's packages use.
     include(CheckCXXSourceCompiles)
+    include(CheckCXXSourceRuns)
+    set(CMAKE_REQUIRED_FLAGS -std=c++20)
     set(CMAKE_REQUIRED_INCLUDES ${DNNL_INCLUDE_DIR})
     set(CMAKE_REQUIRED_LIBRARIES ${DNNL_LIBRARY} gomp)
-    check_cxx_source_compiles(
-      "#include <dnnl.hpp>
-       static_assert((DNNL_VERSION_MAJOR == 2 || DNNL_VERSION_MAJOR == 3) && DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP);
-       extern \"C\" void omp_set_num_threads(int);
-       int main() { omp_set_num_threads(1); return dnnl::engine(dnnl::engine::kind::cpu, 0).get_kind() != dnnl::engine::kind::cpu; }"
-      DIST_ONEDNN_USABLE)
+    file(READ ${CMAKE_CURRENT_LIST_DIR}/onednn_check.cpp check)
+    set(found "oneDNN ${DIST_ONEDNN_VERSION} in ${DNNL_INCLUDE_DIR}")
+    set(DIST_ONEDNN_WHY "${found} is not version 2 or 3 on GNU's OpenMP, as libdnnl-dev of Debian and Ubuntu is")
+    check_cxx_source_compiles("${check}" DIST_ONEDNN_SUITS)
+    if(DIST_ONEDNN_SUITS)
+      set(DIST_ONEDNN_WHY "${found} computes wrongly on this machine, as 3.7.2 is known to: take another version")
+      check_cxx_source_runs("${check}" DIST_ONEDNN_IS_RIGHT)
+    endif()
+    unset(CMAKE_REQUIRED_FLAGS)
     unset(CMAKE_REQUIRED_INCLUDES)
     unset(CMAKE_REQUIRED_LIBRARIES)
-    set(DIST_ONEDNN_WHY "oneDNN ${DIST_ONEDNN_VERSION} in ${DNNL_INCLUDE_DIR} is not version 2 or 3 on GNU's OpenMP, as libdnnl-dev of Debian and Ubuntu is")
-    if(DIST_ONEDNN_USABLE)
+    if(DIST_ONEDNN_IS_RIGHT)
       set(DIST_HAVE_ONEDNN ON)
       add_library(oneDNN::onednn UNKNOWN IMPORTED GLOBAL)
       set_target_properties(oneDNN::onednn PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_LINK_LIBRARIES gomp
