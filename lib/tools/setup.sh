@@ -19,6 +19,7 @@ Open MPI|cmd:@mpi|libopenmpi-dev openmpi-bin|openmpi-devel|openmpi
 zlib|hdr:zlib.h|zlib1g-dev|zlib-devel|zlib
 oneDNN|hdr:dnnl.hpp|libdnnl-dev|onednn-devel|onednn
 ip (two-hosts test)|cmd:ip|iproute2|iproute|iproute2
+make (links on all cores)|cmd:make|make|make|make
 ccache|cmd:ccache|ccache|ccache|ccache
 bubblewrap (trusted grades)|cmd:bwrap|bubblewrap|bubblewrap|bubblewrap
 '

@@ -28,7 +28,7 @@ fresh() {
     [[ -z ${FAKE_SLOW:-} ]] || { echo "begin $$" >> "'"$work"'/slow"; sleep 0.3; echo "end $$" >> "'"$work"'/slow"; }'
   ln -s "$bin/cmake" "$bin/ctest"
   local optional
-  for optional in mpicxx mpirun ip ccache bwrap; do stub $optional ':'; done
+  for optional in mpicxx mpirun ip make ccache bwrap; do stub $optional ':'; done
   unset CXX CMAKE_PREFIX_PATH DIST_MPI DIST_CUDA DIST_NCCL DIST_ONEDNN DIST_ZLIB DIST_MUTANTS DIST_WERROR DISTLAB_PRESET \
     DISTLAB_NO_INSTALL
 }

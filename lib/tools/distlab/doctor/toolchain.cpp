@@ -63,6 +63,7 @@ std::vector<Finding> check_toolchain() {
   return {compiler(),
           program("cmake", std::string(build_info().cmake), "nothing can be rebuilt here"),
           program("ninja", "", "nothing can be rebuilt here"),
+          program("make", "", "release builds are linked on one core: apt-get install make"),
           program("ccache", "", "builds after `git switch` take longer: apt-get install ccache"),
           open_mpi(),
           onednn(),
