@@ -21,9 +21,13 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) 
 }
 
 #ifdef __x86_64__
-// How whole cache lines are copied, to where one begins, by a CPU of that level.
+// How whole cache lines are copied, to where one begins, by a CPU of that level: through the caches, and past
+// them.
 using CopyLines = void(std::byte* to, const std::byte* from, std::size_t lines);
-CopyLines* copy_lines_by(SimdLevel level);
+struct LineCopiers {
+  CopyLines *cached, *streamed;
+};
+LineCopiers line_copiers(SimdLevel level);
 #endif
 
 }  // namespace dist

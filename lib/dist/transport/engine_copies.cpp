@@ -13,7 +13,7 @@ namespace {
 // A peer that was stopped in the middle of a copy cannot be waited for for ever.
 constexpr std::chrono::seconds stopped_copy_patience{2};
 
-constexpr std::chrono::microseconds look_again{200};  // whether the other side has copied its block
+constexpr std::chrono::microseconds look_again{200};  // whether the sender has copied its part
 
 }  // namespace
 
@@ -53,21 +53,20 @@ void Engine::copy(Lock& lock, Transfer& t) {
   settle(t);
 }
 
-// The sender takes blocks, too, if it comes to it before all are taken.
+// The sender takes a part, too, if it comes to it before all is taken.
 void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
   Link& link = *links_[static_cast<std::size_t>(t.peer)];
   link.send({.kind = FrameKind::share, .id = t.theirs, .address = target});
   const SharedCopy work(link.mailroom()->claim(t.claim), t.data, t.source, t.bytes);
   lock.unlock();
-  work.run(SharedCopy::Begin::front);
-  const bool is_done = work.await_others();
+  const bool is_done = !work.run_receiver() || work.await_sender();
   lock.lock();
   if (is_done) return;
-  // However long it takes: a sender that is stopped in the middle of a block writes to the buffer when it
+  // However long it takes: a sender that is stopped in the middle of its part writes to the buffer when it
   // goes on.
-  while (!work.is_done()) {
+  while (!work.is_sender_done()) {
     if (link.is_shut()) {
-      std::memcpy(t.data, t.source, t.bytes);  // who took the missing block is gone
+      std::memcpy(t.data, t.source, t.bytes);  // who took the missing part is gone
       return;
     }
     lock.unlock();
@@ -91,7 +90,7 @@ void Engine::assist(Lock& lock, Transfer& t) {
   const SharedCopy work(config_.mailroom->claim(t.claim), t.target, t.data, t.bytes);
   t.being_copied = true;
   lock.unlock();
-  work.run(SharedCopy::Begin::back);
+  work.run_sender();
   lock.lock();
   t.being_copied = false;
   const bool was_read = t.stage == Transfer::Stage::done && !t.trouble;

@@ -103,8 +103,8 @@ std::optional<ClaimRef> Claims::offer() {
   free_.pop_back();
   const ClaimRef claim{++generation_[index] << 16 | index};
   Claim& guard = header_.claims[index];
-  guard.taken.store(0);
-  guard.copied.store(0);
+  guard.taken.store(0, std::memory_order_relaxed);
+  guard.sender_done.store(0, std::memory_order_relaxed);
   guard.word.store(word(claim, offered));
   return claim;
 }

@@ -29,11 +29,12 @@ struct ClaimRef {
   std::uint64_t generation() const { return value >> 16; }
 };
 
-// The guard of a large message's buffer (below), and how far it is copied where both sides copy it.
-struct Claim {
+// The guard of a large message's buffer (below), and how far it is copied where both sides copy it
+// (shared_copy.h).
+struct alignas(64) Claim {
   std::atomic<std::uint64_t> word;
-  std::atomic<std::uint64_t> taken;   // blocks from the front, and from the back << 32
-  std::atomic<std::uint32_t> copied;  // blocks
+  std::atomic<std::uint64_t> taken;        // blocks by the receiver, and whether the sender has come
+  std::atomic<std::uint32_t> sender_done;  // 1: its part is copied
 };
 
 struct MailroomHeader {
@@ -41,7 +42,7 @@ struct MailroomHeader {
   std::atomic<std::uint32_t> fences;                // before it does, it fences all others (sleep_fence.h)
   alignas(64) std::atomic<std::uint32_t> departed;  // the owner's endpoint is gone (ranks that are threads)
   std::atomic<std::uint32_t> left_in_order;         // before it: its goodbye may have found no room
-  alignas(64) Claim claims[claim_count];
+  Claim claims[claim_count];
 };
 
 class Mailroom {

@@ -1,13 +1,13 @@
-// SharedCopy: one large message that both sides copy, block by block. The receiver begins in front and the
-// sender, when it comes, at the back; they meet in the middle, or where the receiver is by then. So each
-// comes to the same memory with every message of a buffer: a page of the other's must be mapped by the kernel
-// when it is first touched, which can take longer than copying it many times.
+// SharedCopy: one large message that both sides copy. The receiver begins in front, block by block; once the
+// sender has come, it goes on to the middle, and the sender copies all behind it, or behind where the
+// receiver is by then. From then on they do not meet before the end: a cache line that both write for every
+// block takes as long as a block. And each comes to the same memory with every message of a buffer: a page
+// must be mapped by the kernel when it is first touched, which can take longer than copying it many times.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "dist/core/copy_bytes.h"
 #include "dist/transport/mailroom.h"
@@ -17,7 +17,6 @@ namespace dist::net {
 
 class SharedCopy {
  public:
-  enum class Begin { front, back };
   SharedCopy(Claim& claim, std::byte* to, const std::byte* from, std::size_t bytes)
       : claim_(claim),
         to_(to),
@@ -26,52 +25,58 @@ class SharedCopy {
         block_(block_of(bytes)),
         blocks_((bytes + block_ - 1) / block_) {}
 
-  // Copies until no block is left for this side.
-  void run(Begin at) const {
-    for (auto block = take(at); block; block = take(at)) {
-      const std::size_t begin = *block * block_;
-      copy_bytes(to_ + begin, from_ + begin, std::min(block_, bytes_ - begin), bytes_);
-      claim_.copied.fetch_add(1);
+  // The receiver's part. True: the sender has come, and its part is to be awaited.
+  bool run_receiver() const {
+    for (;;) {
+      const std::uint64_t before = claim_.taken.fetch_add(1), taken = before & ~sender_came;
+      if (taken == blocks_) return false;
+      if (before != taken) {
+        copy(taken, first_of_sender(taken));
+        return true;
+      }
+      copy(taken, taken + 1);
     }
   }
-  bool is_done() const { return claim_.copied.load() == blocks_; }
-  // For as long as one block may take. True: all is there.
-  bool await_others() const {
+  // The sender's.
+  void run_sender() const {
+    const std::uint64_t taken = claim_.taken.fetch_or(sender_came);
+    if (taken >= blocks_) return;  // more: the receiver has found none left
+    copy(first_of_sender(taken), blocks_);
+    claim_.sender_done.store(1);
+  }
+  bool is_sender_done() const { return claim_.sender_done.load() != 0; }
+  // For some time: both have about the same to do. True: all is there.
+  bool await_sender() const {
     constexpr int looks = 10'000;
     for (int i = 0; i < looks; ++i) {
-      if (is_done()) return true;
+      if (is_sender_done()) return true;
       relax_cpu();
     }
     return false;
   }
 
  private:
-  static constexpr std::uint64_t one_at_back = std::uint64_t{1} << 32;  // of Claim::taken
+  static constexpr std::uint64_t sender_came = std::uint64_t{1} << 63;  // of Claim::taken
 
-  std::optional<std::size_t> take(Begin at) const {
-    const std::size_t middle = (blocks_ + 1) / 2;
-    std::uint64_t taken = claim_.taken.load();
-    for (;;) {
-      const std::size_t in_front = taken % one_at_back, at_back = taken / one_at_back;
-      const bool is_front = at == Begin::front;
-      const bool is_left = is_front ? in_front < (at_back == 0 ? blocks_ : middle)
-                                    : at_back < blocks_ - std::max(middle, in_front);
-      if (!is_left) return std::nullopt;
-      if (claim_.taken.compare_exchange_weak(taken, taken + (is_front ? 1 : one_at_back)))
-        return is_front ? in_front : blocks_ - 1 - at_back;
-    }
+  // When the receiver had taken so many blocks.
+  std::uint64_t first_of_sender(std::uint64_t taken) const { return std::max(taken, (blocks_ + 1) / 2); }
+
+  void copy(std::uint64_t first, std::uint64_t end) const {
+    const std::size_t begin = std::min(first * block_, bytes_), stop = std::min(end * block_, bytes_);
+    copy_bytes(to_ + begin, from_ + begin, stop - begin, bytes_);
   }
 
-  // So that the two end at about the same time; large enough for a processor to read ahead.
+  // What the receiver copies while its word that it copies is on the way, about.
   static std::size_t block_of(std::size_t bytes) {
-    constexpr std::size_t least = 16 * 1024, most = 1024 * 1024;
-    return std::clamp(bytes / 16, least, most);
+    constexpr std::size_t least = 4096, most = 64 * 1024;
+    return std::clamp(bytes / 64, least, most);
   }
 
   Claim& claim_;
   std::byte* to_;
   const std::byte* from_;
-  std::size_t bytes_, block_, blocks_;
+  std::size_t bytes_, block_;
+  std::uint64_t blocks_;
 };
 
 }  // namespace dist::net

@@ -54,7 +54,7 @@ inline constexpr std::size_t unlocked_copy_bytes = 64 * 1024;
 inline constexpr std::size_t most_fetched_along = 512;
 
 // Messages of at least this size are copied by both sides at once, if the sender waits and has a core.
-inline constexpr std::size_t shared_copy_bytes = 64 * 1024;
+inline constexpr std::size_t shared_copy_bytes = 16 * 1024;
 
 // What scratch memory is kept for the next operation.
 inline constexpr std::size_t scratch_cache_bytes = std::size_t{64} << 20;

@@ -52,15 +52,17 @@ TEST(CopyBytes, EveryInstructionSetCopiesTheSameLines) {
   const auto source = noise(most + line);
   for (const SimdLevel level : {SimdLevel::baseline, SimdLevel::avx2, SimdLevel::avx512}) {
     if (level > simd_level()) continue;  // this CPU has it not
-    for (const std::size_t lines : {0, 1, 2, 3, 64, 69, 70})
-      for (const std::size_t from : {0, 1, 33}) {
-        std::ranges::fill(target, std::byte{0x5a});
-        copy_lines_by(level)(target, source.data() + from, lines);
-        EXPECT_EQ(std::memcmp(target, source.data() + from, lines * line), 0) << lines << " lines";
-        EXPECT_EQ(std::ranges::count(std::span(target).subspan(lines * line), std::byte{0x5a}),
-                  static_cast<std::ptrdiff_t>(sizeof target - lines * line))
-            << "beyond " << lines << " lines";
-      }
+    const LineCopiers copiers = line_copiers(level);
+    for (CopyLines* const copy_lines : {copiers.cached, copiers.streamed})
+      for (const std::size_t lines : {0, 1, 2, 3, 64, 69, 70})
+        for (const std::size_t from : {0, 1, 33}) {
+          std::ranges::fill(target, std::byte{0x5a});
+          copy_lines(target, source.data() + from, lines);
+          EXPECT_EQ(std::memcmp(target, source.data() + from, lines * line), 0) << lines << " lines";
+          EXPECT_EQ(std::ranges::count(std::span(target).subspan(lines * line), std::byte{0x5a}),
+                    static_cast<std::ptrdiff_t>(sizeof target - lines * line))
+              << "beyond " << lines << " lines";
+        }
   }
 }
 #endif
