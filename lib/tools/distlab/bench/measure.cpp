@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "dist/core/tensor.h"
 
@@ -27,9 +28,9 @@ double batch(Side& side, std::int64_t calls) {
 double warm_up(Side& side, std::int64_t calls) {
   constexpr int fewest_rounds = 4, most_in_vain = 3;
   constexpr double gain = 0.95, patience_s = 0.5;
-  double best = largest_of_all({batch(side, calls)})[0], spent = best * static_cast<double>(calls);
+  double best = std::numeric_limits<double>::infinity(), spent = 0;
   int in_vain = 0;
-  for (int round = 1; round < fewest_rounds || (in_vain < most_in_vain && spent < patience_s); ++round) {
+  for (int round = 0; round < fewest_rounds || (in_vain < most_in_vain && spent < patience_s); ++round) {
     const double now = largest_of_all({batch(side, calls)})[0];
     spent += now * static_cast<double>(calls);
     in_vain = now < gain * best ? 0 : in_vain + 1;
