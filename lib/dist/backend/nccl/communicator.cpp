@@ -11,8 +11,10 @@ namespace {
 
 constexpr std::string_view id_key = "nccl/id";
 constexpr std::string_view refusal = "refused: ";  // in the id's place: the first rank could not make one
-// NCCL launches on a thread of its own, which takes some ten microseconds: less than any rest.
+// NCCL launches on a thread of its own, which takes some ten microseconds: less than any rest. Where other processes
+// want the core, one look may take as long as a launch by itself: so many looks come before a rest in any case.
 constexpr Timeout launch_time = std::chrono::microseconds(300);
+constexpr int launch_looks = 8;
 
 // Calls NCCL, whose connections break when a rank dies: then the death is the reason.
 template <class Calls>
@@ -105,9 +107,9 @@ Comm Communicator::use() {
 
 void Communicator::await(const Patience& patience, std::string_view what) {
   const Deadline launched = Deadline::after(launch_time);
-  for (;;) {
+  for (int looks = 1;; ++looks) {
     if (!naming_deaths(patience, [this] { return is_busy(); })) return;
-    if (!launched.passed()) {
+    if (looks <= launch_looks || !launched.passed()) {
       std::this_thread::yield();
       continue;
     }
