@@ -158,6 +158,7 @@ class Engine final : private LinkEvents {
   bool advance(Lock& lock);
   bool poll_links();
   bool flush_backlog();
+  void make_way();
   void sleep(Lock& lock, Deadline deadline);
   Deadline longest_sleep(Deadline deadline) const;
   void look_for_silence();

@@ -1,6 +1,7 @@
 // Waiting: a short look around, then sleep until a bell rings or a connection has something.
 #include <algorithm>
 
+#include "dist/transport/cores.h"
 #include "dist/transport/engine.h"
 
 namespace dist::net {
@@ -101,7 +102,25 @@ bool Engine::flush_backlog() {
   return moved;
 }
 
+// A rank that runs, and was last seen on this core, cannot: this thread keeps the core from it.
+void Engine::make_way() {
+  MailroomHeader& own = config_.mailroom->header();
+  const int core = show_core(own);
+  std::vector<int> taken{core};
+  bool in_the_way = false;
+  for (const Link* link : rings_) {
+    const MailroomHeader& theirs = link->mailroom()->header();
+    if (theirs.sleeping.load(std::memory_order_relaxed) != 0) continue;
+    taken.push_back(seen_core(theirs));
+    in_the_way |= taken.back() == core;
+  }
+  if (!in_the_way) return;
+  leave_cores(taken);
+  show_core(own);  // else the other leaves the same core
+}
+
 void Engine::sleep(Lock& lock, Deadline deadline) {
+  if (has_cores()) make_way();
   MailroomHeader& mailroom = config_.mailroom->header();
   mailroom.sleeping.store(1);
   if (mailroom.fences.load() != 0) fence_everybody();
@@ -112,6 +131,7 @@ void Engine::sleep(Lock& lock, Deadline deadline) {
     const auto ready = poller_.wait(events, longest_sleep(deadline).poll_ms());
     lock.lock();
     asleep_ = false;
+    show_core(mailroom);
     handle(ready);
     if (ready.empty()) look_for_silence();
   }

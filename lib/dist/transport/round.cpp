@@ -6,8 +6,7 @@
 #include <span>
 #include <thread>
 
-#include <sched.h>
-
+#include "dist/transport/cores.h"
 #include "dist/transport/engine.h"
 #include "dist/transport/own_ahead.h"
 #include "dist/transport/spin.h"
@@ -83,14 +82,11 @@ bool Round::wait_on_shared_core(const Done& done, int rank) {
 // Whether the others cannot come so far while this rank keeps its core: that rank, which is waited for, or
 // one that has not begun this round, was last seen on it.
 bool Round::is_in_the_way(int rank) {
-  const int core = ::sched_getcpu() + 1;
-  std::atomic<int>& known = peers_.mine().flags.core;
-  if (known.load(std::memory_order_relaxed) != core) known.store(core, std::memory_order_relaxed);
+  const int core = net::show_core(peers_.peer(peers_.rank()).mailroom->header());
   for (int r = 0; r < size(); ++r) {
-    if (r == peers_.rank()) continue;
-    net::SharedArea& area = *peers_.peer(r).area;
-    if (area.flags.core.load(std::memory_order_relaxed) != core) continue;
-    if (r == rank || area.notice(peers_.round_).round.load(std::memory_order_relaxed) != peers_.round_)
+    const PeerMemory::Peer& peer = peers_.peer(r);
+    if (r == peers_.rank() || net::seen_core(peer.mailroom->header()) != core) continue;
+    if (r == rank || peer.area->notice(peers_.round_).round.load(std::memory_order_relaxed) != peers_.round_)
       return true;
   }
   return false;

@@ -56,7 +56,6 @@ struct RoundFlags {
   alignas(64) std::atomic<std::uint64_t> withdrawn;
   std::atomic<std::uint64_t> group;  // the number before its first round; 0: of no group
   std::atomic<std::uint64_t> left;   // the same, of a group that the owner has left
-  std::atomic<int> core;  // where ranks share cores: which the owner waited on last, plus 1; 0: not known
 
   // Touches the memory of others no longer, in all rounds up to this one.
   alignas(64) std::atomic<std::uint64_t> done;
