@@ -85,13 +85,14 @@ Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Option
   Call call(OpKind::scatter, "scatter", options);
   check_defined(call, {"out", out});
   call.set_root("src", src, options.group_src);
+  const NamedList parts{"list", list};
   if (call.is_root()) {
-    check_list(call, {"list", list}, {"out", out});
-    check_own_share(call, {"list", list}, {"out", out});
-    check_apart(call, {"list", list}, {"out", out});
-    call.operation.inputs.borrow(list);
+    check_list(call, parts, {"out", out});
+    check_own_share(call, parts, {"out", out});
+    check_apart(call, parts, {"out", out});
+    call.operation.inputs.borrow(parts.tensors);
   } else {
-    check_empty(call, {"list", list}, "source", call.group.global_rank_of(call.operation.root));
+    check_empty(call, parts, "source", call.group.global_rank_of(call.operation.root));
   }
   call.operation.outputs.borrow(out);
   return call.issue();
@@ -101,14 +102,15 @@ Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& 
   Call call(OpKind::gather, "gather", options);
   check_defined(call, {"t", t});
   call.set_root("dst", dst, options.group_dst);
+  const NamedList parts{"list", list};
   if (call.is_root()) {
-    check_list(call, {"list", list}, {"t", t});
-    check_own_share(call, {"list", list}, {"t", t});
-    check_disjoint(call, {"list", list});
-    check_apart(call, {"list", list}, {"t", t});
-    call.operation.outputs.borrow(list);
+    check_list(call, parts, {"t", t});
+    check_own_share(call, parts, {"t", t});
+    check_disjoint(call, parts);
+    check_apart(call, parts, {"t", t});
+    call.operation.outputs.borrow(parts.tensors);
   } else {
-    check_empty(call, {"list", list}, "destination", call.group.global_rank_of(call.operation.root));
+    check_empty(call, parts, "destination", call.group.global_rank_of(call.operation.root));
   }
   call.operation.inputs.borrow(t);
   return call.issue();
@@ -117,12 +119,13 @@ Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& 
 Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& options) {
   Call call(OpKind::all_gather, "all_gather", options);
   check_defined(call, {"t", t});
-  check_list(call, {"list", list}, {"t", t});
-  check_own_share(call, {"list", list}, {"t", t});
-  check_disjoint(call, {"list", list});
-  check_apart(call, {"list", list}, {"t", t});
+  const NamedList parts{"list", list};
+  check_list(call, parts, {"t", t});
+  check_own_share(call, parts, {"t", t});
+  check_disjoint(call, parts);
+  check_apart(call, parts, {"t", t});
   call.operation.inputs.borrow(t);
-  call.operation.outputs.borrow(list);
+  call.operation.outputs.borrow(parts.tensors);
   return call.issue();
 }
 
@@ -141,10 +144,11 @@ Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options
 Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op, const Options& options) {
   Call call(OpKind::reduce_scatter, "reduce_scatter", options);
   check_defined(call, {"out", out});
-  check_list(call, {"list", list}, {"out", out});
-  check_own_share(call, {"list", list}, {"out", out});
-  check_apart(call, {"list", list}, {"out", out});
-  call.operation.inputs.borrow(list);
+  const NamedList parts{"list", list};
+  check_list(call, parts, {"out", out});
+  check_own_share(call, parts, {"out", out});
+  check_apart(call, parts, {"out", out});
+  call.operation.inputs.borrow(parts.tensors);
   call.operation.outputs.borrow(out);
   call.operation.op = op;
   return call.issue();
@@ -167,13 +171,14 @@ Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const
   Call call(OpKind::all_to_all, "all_to_all", options);
   if (ins.empty()) call.refuse("ins is empty; it needs one tensor a rank");
   check_defined(call, {"ins[0]", ins[0]});
-  check_list(call, {"ins", ins}, {"ins[0]", ins[0]});
-  check_list(call, {"outs", outs}, {"ins[0]", ins[0]});
-  check_own_share(call, {"outs", outs}, {"ins[this rank]", ins[static_cast<std::size_t>(call.group.rank)]});
-  check_disjoint(call, {"outs", outs});
-  check_apart(call, NamedList{"outs", outs}, NamedList{"ins", ins});
-  call.operation.inputs.borrow(ins);
-  call.operation.outputs.borrow(outs);
+  const NamedList sent{"ins", ins}, received{"outs", outs};
+  check_list(call, sent, {"ins[0]", ins[0]});
+  check_list(call, received, {"ins[0]", ins[0]});
+  check_own_share(call, received, {"ins[this rank]", ins[static_cast<std::size_t>(call.group.rank)]});
+  check_disjoint(call, received);
+  check_apart(call, received, sent);
+  call.operation.inputs.borrow(sent.tensors);
+  call.operation.outputs.borrow(received.tensors);
   return call.issue();
 }
 

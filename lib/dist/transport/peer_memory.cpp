@@ -9,6 +9,7 @@ namespace dist {
 
 PeerMemory::PeerMemory(Setup setup)
     : setup_(std::move(setup)),
+      size_(static_cast<int>(setup_.peers.size())),
       round_(setup_.group),
       notices_until_(setup_.group + net::notice_depth - 1),
       rooms_until_(setup_.group + net::room_depth - 1),

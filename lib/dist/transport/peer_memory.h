@@ -36,7 +36,7 @@ struct RoundTerms {
 // outlive its endpoint.
 class PeerMemory {
  public:
-  struct Peer {
+  struct alignas(64) Peer {  // a cache line: all of it is looked at in every round
     int global_rank = 0;
     net::SharedArea* area = nullptr;                       // here
     net::Mailroom* mailroom = nullptr;                     // its bell
@@ -61,7 +61,7 @@ class PeerMemory {
   PeerMemory& operator=(const PeerMemory&) = delete;
 
   int rank() const { return setup_.rank; }
-  int size() const { return static_cast<int>(setup_.peers.size()); }
+  int size() const { return size_; }
   // Whether the others can reach this memory: tensors' own, and all memory when the ranks are threads.
   bool maps(const TensorView& memory) const;
   // Throws the error of an operation that another rank of the group has given up: why, if that is known.
@@ -87,6 +87,7 @@ class PeerMemory {
   void tell(std::atomic<std::uint64_t>& flag, std::uint64_t value);
 
   Setup setup_;
+  const int size_;  // kept, because every round asks a dozen times
   std::uint64_t most_ahead_ = net::notice_depth;
   std::uint64_t round_;  // the last one that was begun
   // Rounds up to these may use their notices, and their rooms, without a look at the others.

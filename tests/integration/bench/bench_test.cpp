@@ -88,9 +88,8 @@ void expect_right(const Json& rows, const std::string& collective, bool has_peer
         << "also where mpirun binds each rank to one";
     EXPECT_EQ(row.at("wrong"), 0) << row;
     EXPECT_GT(row.at("time_us").get<double>(), 0) << row;
-    if (collective != "barrier") {
-      EXPECT_GT(row.at("percent_of_limit").get<double>(), 0) << row;
-    }
+    EXPECT_GT(row.at("meeting_us").get<double>(), 0) << row;
+    EXPECT_GT(row.at("percent_of_limit").get<double>(), 0) << row;
     if (!has_peer) {
       EXPECT_TRUE(row.at("ratio").is_null()) << row;
       continue;
@@ -182,7 +181,7 @@ TEST_F(Bench, DrawsAPlot) {
   rows("all_gather", {"--plot", folder_ / "out.svg"});
   std::ifstream in(folder_ / "out.svg");
   const std::string svg{std::istreambuf_iterator<char>(in), {}};
-  for (const char* part : {"<svg", "all_gather f32 on 2 ranks", ">distlab<", ">memory alone<", ">in place<"})
+  for (const char* part : {"<svg", "all_gather f32 on 2 ranks", ">distlab<", ">limit<", ">in place<"})
     EXPECT_NE(svg.find(part), std::string::npos) << part;
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }

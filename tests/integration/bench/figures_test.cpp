@@ -93,6 +93,13 @@ TEST(BenchRow, DerivesItsFigures) {
   EXPECT_DOUBLE_EQ(percent_of_limit(row), 50);
   run.plan.collective = barrier;
   EXPECT_EQ(limit_seconds(run, Form::out_of_place, 0), 0);
+  run.meeting = 2e-7;
+  EXPECT_DOUBLE_EQ(limit_seconds(run, Form::out_of_place, 0), 2e-7);
+  run.plan.collective = all_reduce;
+  EXPECT_DOUBLE_EQ(limit_seconds(run, Form::in_place, 4), 2e-7) << "32 bytes take 2 ns";
+  EXPECT_DOUBLE_EQ(limit_seconds(run, Form::in_place, row.bytes), 0.5e-3);
+  run.plan.collective = broadcast;
+  EXPECT_DOUBLE_EQ(limit_seconds(run, Form::in_place, 4), 1e-9) << "the root need not wait";
 }
 
 TEST(BenchStatistics, MedianAndGeometricMean) {

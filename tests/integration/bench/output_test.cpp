@@ -115,7 +115,7 @@ TEST(BenchPlot, HasALineForEachAlgorithmAndOneForThePeerAndTheLimit) {
   ASSERT_EQ(plot.lines.size(), 4U);
   for (const auto& line : plot.lines) EXPECT_EQ(line.points.size(), 2U) << line.family;
   EXPECT_EQ(plot.lines[1].family, "Open MPI 4.1.4");
-  EXPECT_EQ(plot.lines[2].family, "memory alone");
+  EXPECT_EQ(plot.lines[2].family, "limit");
   run.plan.algorithms = {""};
   EXPECT_EQ(as_plot(run, rows).lines.front().family, "distlab") << "whatever it chose for each size";
 }

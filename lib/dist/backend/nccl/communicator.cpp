@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::string_view id_key = "nccl/id";
 constexpr std::string_view refusal = "refused: ";  // in the id's place: the first rank could not make one
-// NCCL launches on a thread of its own, which takes some ten microseconds: less than any rest. Where other processes
-// want the core, one look may take as long as a launch by itself: so many looks come before a rest in any case.
+// NCCL launches on a thread of its own, which takes some ten microseconds: less than any rest. Where other
+// processes want the core, one look may take as long as a launch by itself: so many looks come before a rest
+// in any case.
 constexpr Timeout launch_time = std::chrono::microseconds(300);
 constexpr int launch_looks = 8;
 

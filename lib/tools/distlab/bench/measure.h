@@ -30,4 +30,9 @@ double node_bandwidth(int ranks, int rounds);
 // The same of the memory of all GPUs that the ranks have, while on each one rank copies.
 double device_bandwidth(dist::Device device, int rounds);
 
+// Seconds in which each of these ranks of one host hears from all others, with nothing else to do: each
+// writes a cache line, and waits for theirs. The best of several rounds. 0 where they get no memory in
+// common. `share_cores`: they outnumber the cores, and take turns.
+double meeting_seconds(int ranks, bool share_cores, int rounds);
+
 }  // namespace distlab::bench

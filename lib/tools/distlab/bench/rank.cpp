@@ -35,6 +35,8 @@ class Bench {
     const int rounds = std::min(options.repeats, enough_rounds);
     run_.bandwidth =
         run_.plan.on_device ? device_bandwidth(device, rounds) : node_bandwidth(run_.plan.ranks, rounds);
+    const bool share_cores = run_.plan.ranks > options.cores;
+    if (!run_.plan.on_device) run_.meeting = meeting_seconds(run_.plan.ranks, share_cores, rounds);
     const std::size_t bytes =
         bytes_to_rotate(static_cast<std::size_t>(run_.plan.sizes.back()), options.hot ? 1 : most_slots);
     in_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign, device);

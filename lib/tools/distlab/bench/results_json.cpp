@@ -40,6 +40,7 @@ Json to_json(const Run& run, const Row& row) {
   json["most_time_us"] = row.ours.most * micro;
   json["limit_us"] = or_null(row.limit_s * micro);
   json["node_bandwidth_gbs"] = run.bandwidth / giga;
+  json["meeting_us"] = or_null(run.meeting * micro);
   json["cores"] = run.options.cores;
   json["transport"] = transport ? transport : "auto";
   json["foreign"] = run.options.foreign;

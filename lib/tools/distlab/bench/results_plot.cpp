@@ -29,7 +29,7 @@ Plot as_plot(const Run& run, const std::vector<Row>& rows) {
     add_point(plot, chosen ? "distlab" : row.algorithm, label, row, row.ours.median);
     if (!chosen && row.algorithm != first) continue;  // of the peer and the limit one line is enough
     if (row.peer) add_point(plot, run.peer_title, label, row, row.peer->median);
-    if (row.limit_s > 0) add_point(plot, "memory alone", label, row, row.limit_s);
+    if (row.limit_s > 0) add_point(plot, "limit", label, row, row.limit_s);
   }
   return plot;
 }

@@ -22,9 +22,10 @@ double ratio(const Row& row) { return row.peer ? row.peer->median / row.ours.med
 double percent_of_limit(const Row& row) { return 100 * row.limit_s / row.ours.median; }
 
 double limit_seconds(const Run& run, Form form, std::int64_t bytes) {
-  if (run.bandwidth <= 0) return 0;
-  return least_traffic(run.plan.collective, form, run.plan.ranks) * static_cast<double>(bytes) /
-         run.bandwidth;
+  const double traffic =
+      least_traffic(run.plan.collective, form, run.plan.ranks) * static_cast<double>(bytes);
+  const double memory = run.bandwidth > 0 ? traffic / run.bandwidth : 0;
+  return has_root(run.plan.collective) ? memory : std::max(memory, run.meeting);
 }
 
 }  // namespace distlab::bench

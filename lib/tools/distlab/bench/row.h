@@ -35,13 +35,15 @@ struct Run {
   std::string peer;        // "mpi"; empty: none
   std::string peer_title;  // "Open MPI 4.1.4"
   double bandwidth = 0;    // of the node, bytes read and written a second
+  double meeting = 0;      // seconds until each rank has heard from all others; 0: not known
 };
 
 double algbw(const Row& row);                  // bytes a second; 0 where there are none
 double busbw(const Row& row, const Run& run);  // bytes a second
 double ratio(const Row& row);                  // the peer's time / ours; 0 without a peer
 double percent_of_limit(const Row& row);       // 0 where there is none
-// Seconds that the memory alone takes for a size; 0 for a barrier.
+// Seconds that nothing can be faster than: what memory alone takes for the size, or the meeting where each
+// rank must have heard from another; 0: not known.
 double limit_seconds(const Run& run, Form form, std::int64_t bytes);
 
 }  // namespace distlab::bench

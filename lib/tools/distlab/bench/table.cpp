@@ -85,8 +85,12 @@ std::string title(const Run& run) {
   if (!run.peer.empty())
     text += fmt::format("Against {}, in the same processes, a batch of ours, a batch of its, in turn.\n",
                         run.peer_title);
-  text += fmt::format("Memory: {:.1f} GB/s read and written by {} copying at once.\n\n", run.bandwidth / 1e9,
+  text += fmt::format("Memory: {:.1f} GB/s read and written by {} copying at once.\n", run.bandwidth / 1e9,
                       run.plan.on_device ? "a rank on each GPU," : fmt::format("{} ranks", run.plan.ranks));
+  if (run.meeting > 0)
+    text += fmt::format("Meeting: {} us until every rank has seen a cache line of every other.\n",
+                        number(run.meeting * 1e6));
+  text += '\n';
   if (!alone) {
     text += fmt::format("{:27}", "");
     for (const Form form : all_forms)
@@ -116,7 +120,9 @@ std::string explanation(const Run& run, const std::vector<Row>& rows) {
       "\ntime: median of {} batches, each the slowest rank's. GB/s: algbw = size/time, busbw = {:.3g} "
       "algbw.\n",
       run.options.repeats, bus_factor(run.plan.collective, run.plan.ranks));
-  text += "limit: the time that memory alone would take / our time; caches can be faster than memory.\n";
+  text += fmt::format(
+      "limit: the time that memory alone{} would take / our time; caches can be faster than memory.\n",
+      run.meeting > 0 && !has_root(run.plan.collective) ? ", or a meeting alone," : "");
   if (run.peer.empty() || rows.empty()) return text;
   std::vector<double> ratios;
   for (const Row& row : rows) ratios.push_back(ratio(row));
