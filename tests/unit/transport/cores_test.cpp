@@ -21,15 +21,23 @@ void bind_to(const std::vector<int>& cpus) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof set, &set), 0);
 }
 
-// Where a thread of this process runs, or ran last.
-int cpu_of(pid_t thread) {
-  constexpr int after_the_name = 37;  // proc(5): the 39th field of all, "processor"
+// Of a thread of this process, from proc(5).
+struct ThreadState {
+  char state = '?';  // 'S': it sleeps
+  int cpu = -1;      // on which it runs, or ran last
+};
+
+ThreadState state_of(pid_t thread) {
+  constexpr int fields_between = 36;  // state is the third, right after the name, processor the 39th
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::string line, field;
   std::getline(file, line);
   std::istringstream fields(line.substr(line.rfind(')') + 1));
-  for (int i = 0; i < after_the_name; ++i) fields >> field;
-  return std::stoi(field);
+  ThreadState found;
+  fields >> found.state;
+  for (int i = 0; i < fields_between; ++i) fields >> field;
+  found.cpu = std::stoi(field);
+  return found;
 }
 
 template <class Holds>
@@ -68,20 +76,21 @@ TEST_F(Cores, whoever_has_no_other_stays) {
 }
 
 TEST_F(Cores, a_rank_that_waits_leaves_its_core_to_the_one_it_waits_for) {
-  std::atomic<pid_t> waiter{0};
+  std::atomic<pid_t> first{0}, second{0};
   run_world({2}, [&](Rank& me) {
     auto net = me.open();
     Message message(8, Memory::arena);
     bind_to({all.front()});
     if (me.rank() == 0) {
+      first = ::gettid();
       net->irecv(message.view(), 1).wait();  // asleep: so the other knows its core
-      EXPECT_TRUE(comes_true([&] { return waiter != 0 && cpu_of(waiter) != all.front(); }));
+      EXPECT_TRUE(comes_true([&] { return second != 0 && state_of(second).cpu != all.front(); }));
       net->isend(message.view(), 1).wait();
     } else {
-      std::this_thread::sleep_for(50ms);
+      EXPECT_TRUE(comes_true([&] { return first != 0 && state_of(first).state == 'S'; }));
       net->isend(message.view(), 0).wait();
       bind_to(all);
-      waiter = ::gettid();
+      second = ::gettid();
       net->irecv(message.view(), 0).wait();
       EXPECT_EQ(usable_cpus(), all);
     }
