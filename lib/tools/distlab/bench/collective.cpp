@@ -61,6 +61,7 @@ dist::OpKind kind_of(Collective collective) { return info(collective).kind; }
 bool reduces(Collective collective) { return info(collective).reduces; }
 bool has_root(Collective collective) { return info(collective).has_root; }
 bool has_data(Collective collective) { return collective != Collective::barrier; }
+bool meets(Collective collective) { return !has_root(collective); }  // else calls may overlap
 
 std::vector<Form> forms(Collective collective) {
   std::vector<Form> result;

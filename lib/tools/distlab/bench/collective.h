@@ -34,6 +34,7 @@ dist::OpKind kind_of(Collective collective);  // send_recv: send
 bool reduces(Collective collective);
 bool has_root(Collective collective);
 bool has_data(Collective collective);  // all but barrier
+bool meets(Collective collective);     // no call ends before each rank has heard from another
 // The forms that the interface of distlab has, in the order of the table's columns.
 std::vector<Form> forms(Collective collective);
 

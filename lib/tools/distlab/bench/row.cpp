@@ -25,7 +25,7 @@ double limit_seconds(const Run& run, Form form, std::int64_t bytes) {
   const double traffic =
       least_traffic(run.plan.collective, form, run.plan.ranks) * static_cast<double>(bytes);
   const double memory = run.bandwidth > 0 ? traffic / run.bandwidth : 0;
-  return has_root(run.plan.collective) ? memory : std::max(memory, run.meeting);
+  return meets(run.plan.collective) ? std::max(memory, run.meeting) : memory;
 }
 
 }  // namespace distlab::bench

@@ -122,7 +122,7 @@ std::string explanation(const Run& run, const std::vector<Row>& rows) {
       run.options.repeats, bus_factor(run.plan.collective, run.plan.ranks));
   text += fmt::format(
       "limit: the time that memory alone{} would take / our time; caches can be faster than memory.\n",
-      run.meeting > 0 && !has_root(run.plan.collective) ? ", or a meeting alone," : "");
+      run.meeting > 0 && meets(run.plan.collective) ? ", or a meeting alone," : "");
   if (run.peer.empty() || rows.empty()) return text;
   std::vector<double> ratios;
   for (const Row& row : rows) ratios.push_back(ratio(row));
