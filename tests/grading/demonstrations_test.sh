@@ -1,12 +1,23 @@
 #!/usr/bin/env bash
 # The wrong answers that lectures show live: every command of a deck's notes grades, and finds what is wrong.
-# demonstrations_test.sh CHECKOUT PROGRAM BUILD
+# demonstrations_test.sh CHECKOUT PROGRAM BUILD [COMMIT]    with COMMIT, a sample that it chooses, so that the commits
+#                                                          together try all (as tier.cmake does with the wrong answers)
 set -euo pipefail
 export DISTLAB_ROOT=$1 DISTLAB_BUILD=$3
-program=$2 shown=0
+program=$2 commit=${4:-}
+sample=4
 cd "$1"
-while read -r lab file; do
-  shown=$((shown + 1)) status=0
+mapfile -t shown < <(grep -ohE 'grade [0-9]+ --submission tests/mutants/[a-z0-9_/]+\.cpp' slides/*/slides.md |
+  sed 's/^grade //; s/ --submission / /')
+[[ ${#shown[@]} -ge 10 ]] || { echo "only ${#shown[@]} commands were found"; exit 1; }
+for demonstration in "${shown[@]}"; do
+  file=${demonstration#* }
+  [[ -f $file ]] || { echo "a deck shows $file, which is not there"; exit 1; }
+done
+[[ -z $commit ]] || mapfile -t shown < <(printf '%s\n' "${shown[@]}" | shuf -n "$sample" --random-source=<(yes "$commit"))
+for demonstration in "${shown[@]}"; do
+  read -r lab file <<< "$demonstration"
+  status=0
   said=$("$program" grade "$lab" --submission "$file" 2>&1) || status=$?
   if [[ $status != 1 || $said == *'does not compile'* || $said != *'Score '* ]]; then
     echo "./distlab grade $lab --submission $file: exit status $status"
@@ -14,5 +25,4 @@ while read -r lab file; do
     exit 1
   fi
   echo "ok $lab $file: $(grep '^Score' <<< "$said")"
-done < <(grep -ohE 'grade [0-9]+ --submission tests/mutants/[a-z0-9_/]+\.cpp' slides/*/slides.md | sed 's/^grade //; s/ --submission / /')
-[[ $shown -ge 10 ]] || { echo "only $shown commands were found"; exit 1; }
+done

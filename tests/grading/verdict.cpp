@@ -1,7 +1,8 @@
 // A test of the tests: runs a grading program on code whose outcome is known.
 //   grading_verdict starter|solution JUDGE RUNNER
-//   grading_verdict mutant JUDGE RUNNER FILE    FILE's comment names the test that kills it and its diagnosis
-#include <algorithm>
+//   grading_verdict mutant JUDGE RUNNER FILE    FILE's comment names the test that kills it, the only one
+//   that is run,
+//                                               and its diagnosis
 #include <fstream>
 #include <stdexcept>
 
@@ -38,13 +39,12 @@ std::string label(const std::string& path, const std::string& name) {
   throw Unexpected(fmt::format("{} has no line \"{}...\"", path, start));
 }
 
-void expect_killed(const Grade& grade, const std::string& file) {
-  const auto killer = label(file, "Killed by"), diagnosis = label(file, "Diagnosis");
-  const auto test = std::ranges::find(grade.tests, killer, &GradedTest::name);
-  if (test == grade.tests.end()) throw Unexpected("there is no test " + killer);
-  if (test->result != GradedTest::Result::failed) throw Unexpected("the mutant survived " + killer);
-  if (test->misconception != diagnosis) {
-    throw Unexpected(fmt::format("{} found \"{}\", not \"{}\"", killer, test->misconception, diagnosis));
+void expect_killed(const Grade& grade, const std::string& killer, const std::string& diagnosis) {
+  if (grade.tests.size() != 1) throw Unexpected("there is no test " + killer);
+  const auto& test = grade.tests.front();
+  if (test.result != GradedTest::Result::failed) throw Unexpected("the mutant survived " + killer);
+  if (test.misconception != diagnosis) {
+    throw Unexpected(fmt::format("{} found \"{}\", not \"{}\"", killer, test.misconception, diagnosis));
   }
 }
 
@@ -66,11 +66,14 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const auto grade = distlab::run_grading({arguments[2], arguments[3], {}});
+    const bool is_mutant = arguments[1] == "mutant";
+    const auto killer = is_mutant ? label(arguments[4], "Killed by") : "";
+    const auto grade =
+        distlab::run_grading({.program = arguments[2], .runner = arguments[3], .filter = killer});
     show(grade);
     if (arguments[1] == "starter") expect_starter(grade);
     if (arguments[1] == "solution") expect_solution(grade);
-    if (arguments[1] == "mutant") expect_killed(grade, arguments[4]);
+    if (is_mutant) expect_killed(grade, killer, label(arguments[4], "Diagnosis"));
     return 0;
   } catch (const std::exception& error) {
     fmt::print("UNEXPECTED: {}\n", error.what());

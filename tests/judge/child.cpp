@@ -36,7 +36,8 @@ struct Ends {
   int input, output, channel, line;  // the last: -1 for none
 };
 
-// Runs between fork and exec, in a copy of a program that has threads: system calls only.
+// Runs between vfork and exec, in the memory of a program that has threads: system calls only, and none of
+// those that the C library makes for all threads.
 [[noreturn]] void become(char* const* arguments, const Confined& confined, const Ends& ends,
                          const Limits& limits) {
   const uid_t user = confined.user;
@@ -44,15 +45,16 @@ struct Ends {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  // Whoever looks at it stops it sooner; this holds where nobody does.
-  limit(RLIMIT_CPU, 2 * static_cast<rlim_t>(std::chrono::ceil<std::chrono::seconds>(limits.work).count()));
+  limit_this_process(confined, limits);
   ::dup2(ends.input, STDIN_FILENO);
   ::dup2(ends.output, STDOUT_FILENO);
   ::dup2(ends.output, STDERR_FILENO);
   ::dup2(ends.channel, channel_fd);
   if (ends.line >= 0) ::dup2(ends.line, line_fd);
   ::close_range(ends.line >= 0 ? line_fd + 1 : line_fd, ~0U, 0);
-  if (user != 0 && (::setgroups(0, nullptr) != 0 || ::setgid(user) != 0 || ::setuid(user) != 0)) ::_exit(127);
+  if (user != 0 && (::syscall(SYS_setgroups, 0, nullptr) != 0 || ::syscall(SYS_setgid, user) != 0 ||
+                    ::syscall(SYS_setuid, user) != 0))
+    ::_exit(127);
   if (!confined.folder.empty() && ::chdir(confined.folder.c_str()) != 0) ::_exit(127);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of user forgets it
   char locale[] = "LC_ALL=C.UTF-8", path[] = "PATH=/usr/bin:/bin";
@@ -70,6 +72,15 @@ dist::UniqueFd out_of_the_way(int fd) {
 
 }  // namespace
 
+void limit_this_process(const Confined& confined, const Limits& limits) {
+  // Whoever looks at it stops it sooner; this holds where nobody does.
+  limit(RLIMIT_CPU, 2 * static_cast<rlim_t>(std::chrono::ceil<std::chrono::seconds>(limits.work).count()));
+  limit(RLIMIT_AS, limits.memory_bytes);
+  limit(RLIMIT_FSIZE, limits.file_bytes);
+  limit(RLIMIT_CORE, 0);
+  if (confined.counts_processes) limit(RLIMIT_NPROC, static_cast<rlim_t>(limits.processes));
+}
+
 std::pair<dist::UniqueFd, dist::UniqueFd> socket_pair() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) refused("no socket pair");
@@ -77,7 +88,7 @@ std::pair<dist::UniqueFd, dist::UniqueFd> socket_pair() {
 }
 
 Child::Child(const Confined& confined, const Limits& limits, dist::UniqueFd line)
-    : passing_user_(confined.passing_user) {
+    : isolation_(confined.isolation), passing_user_(confined.passing_user) {
   std::array<int, 2> pipe{};
   auto [channel, their_channel] = socket_pair();
   channel_ = std::move(channel);
@@ -94,7 +105,7 @@ Child::Child(const Confined& confined, const Limits& limits, dist::UniqueFd line
   const auto output_end = out_of_the_way(their_output.get());
   const auto channel_end = out_of_the_way(their_channel.get());
   const auto line_end = line ? out_of_the_way(line.get()) : dist::UniqueFd();
-  pid_ = ::fork();
+  pid_ = ::vfork();  // no copy of what this program has mapped: that would take longer than all else here
   if (pid_ < 0) refused("no new process");
   if (pid_ == 0)
     become(arguments.data(), confined, {input_end.get(), output_end.get(), channel_end.get(), line_end.get()},
@@ -117,7 +128,9 @@ int Child::end() {
   while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  if (passing_user_) clean_up_after(*passing_user_);  // what has left the group and the session, too
+  // What has left the group and the session, too. In name spaces of its own nothing outlives their first
+  // process.
+  if (passing_user_ && isolation_ == Isolation::user_id) clean_up_after(*passing_user_);
   return status_;
 }
 

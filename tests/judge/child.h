@@ -45,10 +45,14 @@ class Child {
 
  private:
   dist::UniqueFd channel_, output_, pidfd_;
+  const Isolation isolation_;
   const std::shared_ptr<PassingUser> passing_user_;  // whose processes are all this child's
   pid_t pid_ = -1;
   int status_ = 0;
 };
+
+// The limits that a process keeps when it becomes another program. System calls only.
+void limit_this_process(const Confined& confined, const Limits& limits);
 
 // Two connected stream sockets.
 std::pair<dist::UniqueFd, dist::UniqueFd> socket_pair();

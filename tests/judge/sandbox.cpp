@@ -40,15 +40,6 @@ std::set<std::string> own_libraries() {
   return found;
 }
 
-// The number of processes is a user's: a limit on it is for users who have no others.
-Argv under_limits(const Command& command, const Limits& limits, bool has_user_to_itself = true) {
-  Argv argv{limiter, fmt::format("--as={0}:{0}", limits.memory_bytes),
-            fmt::format("--fsize={0}:{0}", limits.file_bytes), "--core=0:0"};
-  if (has_user_to_itself) argv.push_back(fmt::format("--nproc={0}:{0}", limits.processes));
-  argv.insert(argv.end(), command.argv.begin(), command.argv.end());
-  return argv;
-}
-
 // Folders on the way to `path`, outermost first.
 Argv folders_to(const fs::path& path) {
   Argv folders;
@@ -61,13 +52,15 @@ Argv folders_to(const fs::path& path) {
 // Limits hold for nobody in both cases; they would not for root.
 struct Walls {
   Argv spaces, inside;
+  bool has_user_to_itself;  // outside, too, where the number of processes can be limited then
 };
 constexpr const char *reuid = "--reuid=65534", *regid = "--regid=65534";  // replaced by a passing user's
 const Walls by_root{{"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--cap-add",
                      "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"},
                     {"/usr/bin/setpriv", reuid, regid, "--clear-groups", "--inh-caps=-all",
-                     "--bounding-set=-all", "--no-new-privs"}};
-const Walls by_user{{"--unshare-all", "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534"}, {}};
+                     "--bounding-set=-all", "--no-new-privs"},
+                    true};
+const Walls by_user{{"--unshare-all", "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534"}, {}, false};
 
 Argv in_bubblewrap(const Command& command, const Limits& limits, const Walls& walls) {
   Argv argv{bubblewrap};
@@ -95,7 +88,8 @@ Argv in_bubblewrap(const Command& command, const Limits& limits, const Walls& wa
   if (!command.writable.empty()) add({"--bind", command.writable, command.writable});
   add({"--chdir", command.folder, "--"});
   add(walls.inside);
-  add(under_limits(command, limits));
+  if (!walls.has_user_to_itself) add({limiter, fmt::format("--nproc={0}:{0}", limits.processes)});
+  add(command.argv);
   return argv;
 }
 
@@ -109,7 +103,7 @@ bool may_use(const Command& command) {
 }
 
 // Whether something can be started that way, and can start something itself.
-bool works(Confined confined, const Command& command) {
+bool works(Confined confined, const Command& command, const Limits& limits) {
   confined.argv.resize(confined.argv.size() - command.argv.size());
   confined.argv.insert(confined.argv.end(), {"/usr/bin/timeout", "5", "/usr/bin/true"});
   std::vector<char*> arguments;
@@ -119,6 +113,7 @@ bool works(Confined confined, const Command& command) {
   if (child == 0) {
     const int nothing = ::open("/dev/null", O_RDWR);
     for (const int fd : {0, 1, 2}) ::dup2(nothing, fd);
+    limit_this_process(confined, limits);
     if (confined.user != 0 && (::setgid(confined.user) != 0 || ::setuid(confined.user) != 0)) ::_exit(1);
     if (confined.isolation == Isolation::user_id && !may_use(command)) ::_exit(1);
     char* const environment[] = {nullptr};
@@ -134,10 +129,18 @@ std::vector<Confined> ways(const Command& command, const Limits& limits) {
   const Argv wrapped = in_bubblewrap(command, limits, by_user);
   std::vector<Confined> all;
   const bool is_root = ::geteuid() == 0;
-  if (is_root) all.push_back({Isolation::bubblewrap, in_bubblewrap(command, limits, by_root), 0, ""});
-  all.push_back({Isolation::bubblewrap, wrapped, is_root ? nobody : 0, ""});
-  if (is_root) all.push_back({Isolation::user_id, under_limits(command, limits), nobody, command.folder});
-  all.push_back({Isolation::limits, under_limits(command, limits, false), 0, command.folder});
+  if (is_root)
+    all.push_back({.isolation = Isolation::bubblewrap,
+                   .argv = in_bubblewrap(command, limits, by_root),
+                   .counts_processes = true});
+  all.push_back({.isolation = Isolation::bubblewrap, .argv = wrapped, .user = is_root ? nobody : 0});
+  if (is_root)
+    all.push_back({.isolation = Isolation::user_id,
+                   .argv = command.argv,
+                   .user = nobody,
+                   .folder = command.folder,
+                   .counts_processes = true});
+  all.push_back({.isolation = Isolation::limits, .argv = command.argv, .folder = command.folder});
   return all;
 }
 
@@ -161,7 +164,7 @@ Confined confine(const Command& command, const Limits& limits) {
   const char* const asked = std::getenv("JUDGE_ISOLATION");
   for (const Confined& way : is_new ? ways(command, limits) : std::vector<Confined>{}) {
     const bool is_last = way.isolation == Isolation::limits;
-    if (!is_last && ((asked && name(way.isolation) != asked) || !works(way, command))) continue;
+    if (!is_last && ((asked && name(way.isolation) != asked) || !works(way, command, limits))) continue;
     confined = way;
     break;
   }

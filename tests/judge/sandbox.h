@@ -38,9 +38,10 @@ struct Confined {
   uid_t user = 0;                                  // to become first; 0: stay who we are
   std::string folder = {};                         // to go to first; empty: stay where we are
   std::shared_ptr<PassingUser> passing_user = {};  // as whom it runs in the end, where that is one
+  bool counts_processes = false;                   // of its user, who has no others: there may be so many
 };
 
-// The best that works here for this command; found out by trying, once for each command and limit.
+// The best that works here for this command; found out by trying, once for each command.
 // JUDGE_ISOLATION (a name) asks for another. Root's commands run as passing users, each as another one.
 Confined confine(const Command& command, const Limits& limits);
 

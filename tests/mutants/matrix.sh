@@ -14,22 +14,27 @@ record=$here/proved.sha256
 build=$root/build/dev
 marker='<!-- the kill matrix: tests/mutants/matrix.sh --update -->'
 
-field() { # FILE NAME
-  sed -n "s|^// $2: *||p" "$1" | head -n 1
-}
-
-# The comment's first paragraph, in one line.
-misconception() { # FILE
-  sed -n '/^\/\/ Misconception:/,/^\/\/$/p' "$1" | sed 's|^// *||; s|^Misconception: *||' | paste -sd' ' - | sed 's/|/\\|/g; s/ *$//'
+# A line of the table for each wrong answer: its comment's first paragraph in one line, and the test that kills it.
+rows() { # FILE ...
+  awk '
+    function row() { gsub(/\|/, "\\|", misconception); printf "| %s | %s | %s |\n", name, misconception, killer }
+    FNR == 1 {
+      if (NR > 1) row()
+      name = FILENAME; gsub(/^.*\/|\.cpp$/, "", name)
+      misconception = killer = ""; is_told = 0
+    }
+    sub(/^\/\/ Misconception: */, "// ") { is_told = 1 }
+    $0 == "//" { is_told = 0 }
+    is_told && sub(/^\/\/ */, "") { misconception = misconception (misconception == "" ? "" : " ") $0 }
+    killer == "" && sub(/^\/\/ Killed by: */, "") { killer = $0 }
+    END { row() }' "$@"
 }
 
 matrix() {
-  local folder file
+  local folder
   for folder in "$here"/[0-9][0-9]_*/; do
     printf '\n### Lab %s\n\n| wrong answer | misconception | killed by |\n|---|---|---|\n' "$(basename "$folder")"
-    for file in "$folder"*.cpp; do
-      printf '| %s | %s | %s |\n' "$(basename "$file" .cpp)" "$(misconception "$file")" "$(field "$file" 'Killed by')"
-    done
+    rows "$folder"*.cpp
   done
 }
 

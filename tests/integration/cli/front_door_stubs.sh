@@ -3,9 +3,7 @@
 failures=0 checks=0
 
 # --- a checkout with a space in its name, and a PATH that we know everything about -------------------------------
-fresh() {
-  rm -rf "${work:?}"/*
-  tree="$work/my checkout" bin=$work/bin calls=$work/calls
+lay_out() {
   mkdir -p "$tree/lib/tools" "$tree/labs/01_init" "$tree/labs/02_group" "$tree/solutions" "$bin"
   cp "$source_root/distlab" "$source_root/CMakePresets.json" "$tree/"
   cp "$source_root/lib/tools/setup.sh" "$tree/lib/tools/"
@@ -29,6 +27,19 @@ fresh() {
   ln -s "$bin/cmake" "$bin/ctest"
   local optional
   for optional in mpicxx mpirun ip make ccache bwrap; do stub $optional ':'; done
+}
+
+# The same for every case: laid out once, then copied, as some hundred processes make it.
+fresh() {
+  rm -rf "${work:?}"/* # leaves .first
+  tree="$work/my checkout" bin=$work/bin calls=$work/calls
+  if [[ ! -d $work/.first ]]; then
+    lay_out
+    mkdir "$work/.first"
+    cp -a "$work"/* "$work/.first"
+  else
+    cp -a "$work/.first/." "$work"
+  fi
   unset CXX CMAKE_PREFIX_PATH DIST_MPI DIST_CUDA DIST_NCCL DIST_ONEDNN DIST_ZLIB DIST_MUTANTS DIST_WERROR DISTLAB_PRESET \
     DISTLAB_NO_INSTALL
 }
