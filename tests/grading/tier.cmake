@@ -4,8 +4,7 @@
 #   cmake -D DIGEST=FOLDER -P tier.cmake  prints the digest that proved.sha256 keeps of this lab (or of `cheats`)
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(DIST_TIER_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
-set(DIST_TIER_ONE_IN 12)
-set(DIST_TIER_AT_LEAST 2)
+set(DIST_TIER_ONE_IN 24) # at least one
 
 # The files that decide whether a lab's mutants are killed, or the cheats caught, relative to the checkout's root. A
 # lab's starter is none of them: mutants are made of the solution, and readers edit the starter. Neither are the library
@@ -60,9 +59,6 @@ function(dist_tier_sample out commit folder)
   list(TRANSFORM keyed REPLACE "^[^:]*:" "")
   list(LENGTH keyed all)
   math(EXPR size "(${all} + ${DIST_TIER_ONE_IN} - 1) / ${DIST_TIER_ONE_IN}")
-  if(size LESS DIST_TIER_AT_LEAST)
-    set(size ${DIST_TIER_AT_LEAST})
-  endif()
   list(SUBLIST keyed 0 ${size} chosen)
   list(SORT chosen)
   set(${out} ${chosen} PARENT_SCOPE)
