@@ -1,8 +1,7 @@
 // A test of the tests: runs a grading program on code whose outcome is known.
 //   grading_verdict starter|solution JUDGE RUNNER
-//   grading_verdict mutant JUDGE RUNNER FILE    FILE's comment names the test that kills it, the only one
-//   that is run,
-//                                               and its diagnosis
+//   grading_verdict mutant JUDGE RUNNER FILE    runs the one test that kills it, which FILE's comment names
+//                                               beside the diagnosis
 #include <fstream>
 #include <stdexcept>
 
