@@ -12,7 +12,7 @@ const standIn = `<!doctype html><title>stands in</title><script>
   window.pings = 0;
   addEventListener('message', ({source, data}) => {
     if (source !== opener) return;
-    if (data !== 'PING') given.push({title: data.perfetto.title, json: new TextDecoder().decode(data.perfetto.buffer)});
+    if (data !== 'PING') given.push({title: data.perfetto.title, json: new TextDecoder().decode(data.perfetto.buffer), pings});
     else if (++pings > 2) source.postMessage('PONG', '*'); // it takes its time
   });
 </script>`;
@@ -56,7 +56,8 @@ describe('a trace', () => {
     await viewer.waitForTimeout(500); // nobody asks any more
     const {given, pings} = await viewer.evaluate(() => ({given: window.given, pings: window.pings}));
     assert.equal(given.length, 1);
-    assert.equal(pings, 3);
+    assert.ok(pings >= 3, `asked ${pings} times`); // more often where PONG took longer than the time between two
+    assert.equal(pings, given[0].pings);
     assert.match(given[0].title, /all_reduce by ring, 4 ranks/);
     isOfTheRing(given[0].json);
   });
