@@ -9,10 +9,10 @@ namespace dist {
 
 namespace {
 
-// In step s chunk place-s is passed on, which has just arrived.
+// In step s chunk place-s is passed on, which has just arrived; before any has, this rank's own.
 template <class Views>
-void all_gather(Transport& net, const Ring& ring, const Views& chunks) {
-  TensorView out = chunks[ring.place];
+void all_gather(Transport& net, const Ring& ring, const TensorView& own, const Views& chunks) {
+  TensorView out = own;
   for (int step = 0; step < ring.size - 1; ++step) {
     const TensorView in = chunks[mod(ring.place - step - 1, ring.size)];
     send_recv(net, out, ring.next, in, ring.previous);
@@ -46,7 +46,7 @@ void ring_reduce_scatter_chunks(Transport& net, const Ring& ring, const Chunks& 
 }
 
 void ring_all_gather_chunks(Transport& net, const Ring& ring, const Chunks& chunks) {
-  all_gather(net, ring, chunks);
+  all_gather(net, ring, chunks[ring.place], chunks);
 }
 
 void ring_all_reduce(Transport& net, const Ring& ring, TensorView data, ReduceOp op) {
@@ -83,8 +83,8 @@ void ring_reduce_scatter(Transport& net, std::span<const TensorView> ins, Tensor
 }
 
 void ring_all_gather(Transport& net, TensorView in, std::span<const TensorView> outs) {
-  copy(outs[net.rank()], in);
-  all_gather(net, ring_of_all(net), outs);
+  all_gather(net, ring_of_all(net), in, outs);
+  copy(outs[net.rank()], in);  // last: the send has brought it into the caches
 }
 
 }  // namespace dist

@@ -1,6 +1,7 @@
 #include "dist/collectives/windows.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "dist/core/kernels.h"
 #include "dist/transport/tuning.h"
@@ -81,10 +82,14 @@ void Windows::for_each_piece(std::int64_t step, const Copy& copy) {
   }
 }
 
+// By memcpy, which does not read what it overwrites: the window was last read by the others, and lies in
+// their caches. copy() would fetch it from there, line by line (256 KiB by 2 ranks: half as fast).
 void Windows::fill(std::int64_t step) {
   const auto filled = static_cast<std::uint64_t>(step) + 1;
   if (filled > net::window_count) round_.await_worked(filled - net::window_count);
-  for_each_piece(step, [](const TensorView& piece, const TensorView& there) { copy(there, piece); });
+  for_each_piece(step, [](const TensorView& piece, const TensorView& there) {
+    if (piece.count > 0) std::memcpy(there.data, piece.data, piece.bytes());
+  });
   round_.tell_filled(filled);
 }
 

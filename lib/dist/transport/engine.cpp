@@ -198,6 +198,8 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
     t.source = link.resolve(message.address, t.bytes);
     copies_.push_back(t.id);
     wake_sleeper();
+  } else if (peers_[static_cast<std::size_t>(source)].kind != PeerState::Kind::present) {
+    settle(t, report_left(t));  // it left its message behind
   } else {
     link.send({.kind = FrameKind::accept, .id = message.id, .address = t.id});
   }

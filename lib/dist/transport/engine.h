@@ -159,7 +159,7 @@ class Engine final : private LinkEvents {
   bool poll_links();
   bool flush_backlog();
   void make_way();
-  void sleep(Lock& lock, Deadline deadline);
+  bool sleep(Lock& lock, Deadline deadline);
   Deadline longest_sleep(Deadline deadline) const;
   void look_for_silence();
   bool look_before_sleep();

@@ -24,13 +24,16 @@ bool Engine::lead(Lock& lock, const Done& done, Deadline deadline) {
   for (;;) {
     if (advance(lock)) spin_.found();
     baton_.let_others_in(lock);
-    if (done()) return true;  // asked last: whoever was let in may have done it, and rings only for a sleeper
+    if (done()) {  // asked last: whoever was let in may have done it, and rings only for a sleeper
+      spin_.found();
+      return true;
+    }
     if (!spin_.is_over()) {
       relax_cpu();
       continue;
     }
     if (deadline.passed()) return false;
-    sleep(lock, deadline);
+    if (sleep(lock, deadline)) spin_.found();
     spin_.restart();
   }
 }
@@ -119,7 +122,9 @@ void Engine::make_way() {
   show_core(own);  // else the other leaves the same core
 }
 
-void Engine::sleep(Lock& lock, Deadline deadline) {
+// Whether something came.
+bool Engine::sleep(Lock& lock, Deadline deadline) {
+  bool moved = false;
   if (has_cores()) make_way();
   MailroomHeader& mailroom = config_.mailroom->header();
   mailroom.sleeping.store(1);
@@ -132,10 +137,11 @@ void Engine::sleep(Lock& lock, Deadline deadline) {
     lock.lock();
     asleep_ = false;
     show_core(mailroom);
-    handle(ready);
+    moved = handle(ready);
     if (ready.empty()) look_for_silence();
   }
   mailroom.sleeping.store(0);
+  return moved;
 }
 
 Deadline Engine::longest_sleep(Deadline deadline) const {

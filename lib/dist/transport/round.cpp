@@ -21,7 +21,8 @@ namespace {
 // How a rank looks before it sleeps. With a core for every rank: without a question to the clock while an
 // answer is a matter of nanoseconds. Where ranks share cores: between yields, for about as long as one takes.
 constexpr int quick_looks = 200;
-constexpr int looks_a_burst = 64;  // between two questions to the clock
+constexpr int looks_a_burst = 64;                    // between two questions to the clock
+constexpr std::chrono::microseconds first_look{50};  // then the engine waits, which learns how long to look
 constexpr int looks_a_turn = 100;
 constexpr int yields = 50;
 
@@ -64,7 +65,7 @@ bool Round::wait_on_own_core(const Done& done) {
   const auto since = std::chrono::steady_clock::now();
   do {
     if (look(done, looks_a_burst)) return true;
-  } while (std::chrono::steady_clock::now() - since < net::spin_time);
+  } while (std::chrono::steady_clock::now() - since < first_look);
   return false;
 }
 

@@ -1,7 +1,9 @@
 // Spin: how long a waiting rank looks before it sleeps. Looking finds a message within a fraction of a
 // microsecond, but it is wasted, and keeps others from running, when the message is far away or its sender
-// has no CPU. So the patience follows experience: it shrinks with every look in vain, and is tried in full
-// again now and then.
+// has no CPU. So the patience follows experience: it shrinks with every look in vain, and is full again when
+// something came that full patience would have seen, looking or, since it had shrunk, asleep. (Else two ranks
+// that once wait for each other asleep go on doing so: to be woken takes longer than the message.) Now and
+// then it is tried in full.
 #pragma once
 
 #include <algorithm>
@@ -32,14 +34,20 @@ class Spin {
   }
   // Something came.
   void found() {
-    if (looks_ >= looks_a_burst) patience_ = most_;
+    const bool was_worth_it = gave_up_ ? Clock::now() - since_ < most_ : looks_ >= looks_a_burst;
+    if (was_worth_it) patience_ = most_;
     looks_ = 0;
+    gave_up_ = false;
   }
   bool is_over() {
     if (most_.count() == 0) return true;
-    if (looks_ == 0) since_ = Clock::now();
+    if (looks_ == 0) {
+      since_ = Clock::now();
+      gave_up_ = false;
+    }
     if (++looks_ % looks_a_burst != 0 || Clock::now() - since_ < now_) return false;
     patience_ = std::max(patience_ / 4, std::min(most_, least));
+    gave_up_ = true;
     return true;
   }
 
@@ -51,6 +59,7 @@ class Spin {
   std::chrono::nanoseconds most_, patience_;
   std::chrono::nanoseconds now_{0};  // of this wait
   std::uint32_t looks_ = 0, waits_ = 0;
+  bool gave_up_ = false;  // since then nothing has come
   Clock::time_point since_;
 };
 

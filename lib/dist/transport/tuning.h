@@ -30,7 +30,7 @@ inline constexpr int area_count = 512;
 
 // Memory that the peers do not map passes through windows, so small that they stay in the cache; while the
 // peers work on one, the next is filled. They are memory of each rank, for each group that needs them.
-inline constexpr std::size_t window_bytes = std::size_t{256} << 10;
+inline constexpr std::size_t window_bytes = std::size_t{512} << 10;
 inline constexpr std::size_t window_count = 2;
 
 // Ranks that work without messages show each other copies of data up to this size, if each has a core: for
@@ -41,9 +41,10 @@ inline constexpr std::size_t short_bytes = 2048;
 // less, to meet for it takes longer.
 inline constexpr std::size_t paired_bytes = 4096;
 
-// How long a waiting rank looks before it sleeps, when every rank of the host has a core. DIST_SPIN_US
-// replaces it.
-inline constexpr std::chrono::microseconds spin_time{50};
+// How long a waiting rank looks at most before it sleeps, when every rank of the host has a core. More than
+// it takes to wake one, 50 to 100 us in a virtual machine: who looks for less finds each rank asleep that
+// waits for it (send_recv of 1 MiB from foreign memory: 100 us, or 260). DIST_SPIN_US replaces it.
+inline constexpr std::chrono::microseconds spin_time{200};
 
 // Copies of at least this size are made without holding the rank's lock.
 inline constexpr std::size_t unlocked_copy_bytes = 64 * 1024;

@@ -195,6 +195,26 @@ TEST_P(Departure, what_a_rank_sent_before_it_left_can_be_received) {
   });
 }
 
+// It is still there when its receive comes, but nobody who could send it.
+TEST_P(Departure, what_a_rank_offered_and_left_behind_never_comes) {
+  run_world(GetParam(), [&](Rank& me) {
+    auto net = me.open(among({0, 1, 2, 3}));
+    Message message(90000, Memory::foreign);
+    if (me.rank() == 1) {
+      const auto given_up = net->isend(message.view(), 0);
+      return;  // says goodbye
+    }
+    if (me.rank() != 0) return;
+    // It hears that rank 1 has left, and only then asks for what that had offered.
+    auto other = me.open({.tag = 5, .members = {0, 1}});
+    const auto missed = error_of([&] { other->irecv(message.view(), 1).wait(); });
+    expect_error(missed, Errc::peer_failed, {"rank 1 has left"});
+    const auto before = std::chrono::steady_clock::now();
+    expect_error(error_of([&] { net->irecv(message.view(), 1).wait(); }), Errc::peer_failed, {"rank 1"});
+    EXPECT_LT(std::chrono::steady_clock::now() - before, 2s);
+  });
+}
+
 // So many messages that the ring is full, and a rank that looks at none of them for longer than the other
 // waits.
 TEST(DepartureOfABusyPeer, a_goodbye_that_finds_no_room_is_one_all_the_same) {

@@ -1,5 +1,7 @@
 #include "dist/transport/spin.h"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
 namespace dist::net {
@@ -33,6 +35,18 @@ TEST(Spin, looks_in_vain_make_it_impatient_and_a_success_patient_again) {
   for (int i = 0; i < 64; ++i) spin.is_over();
   spin.found();
   EXPECT_GE(time(), 20ms);
+}
+
+TEST(Spin, what_full_patience_would_have_seen_makes_it_patient_again) {
+  for (const auto asleep : {10ms, 100ms}) {
+    Spin spin(50ms);
+    for (int i = 0; i < 10; ++i) looks_until_over(spin);  // it has given up
+    std::this_thread::sleep_for(asleep);
+    spin.found();
+    const auto start = Spin::Clock::now();
+    looks_until_over(spin);
+    EXPECT_EQ(Spin::Clock::now() - start >= 50ms, asleep < 50ms) << asleep.count() << " ms";
+  }
 }
 
 TEST(Spin, full_patience_is_tried_now_and_then) {
