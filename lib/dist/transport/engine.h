@@ -26,6 +26,8 @@ namespace dist::net {
 
 Frame frame_for(FrameKind kind, const Channel& channel);
 Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode);
+Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id = 0);
+inline constexpr std::size_t longest_reason = 1000;  // bytes, of a goodbye
 // Whether a message is one for a receive of so many bytes.
 bool fits(const Frame& message, const Channel& channel, std::uint64_t bytes);
 

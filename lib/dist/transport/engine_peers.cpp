@@ -8,15 +8,13 @@
 namespace dist::net {
 namespace {
 
-constexpr std::size_t longest_reason = 1000;  // bytes
-
 const std::byte* bytes_of(const std::string& text) { return reinterpret_cast<const std::byte*>(text.data()); }
 
-Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id = 0) {
+}  // namespace
+
+Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id) {
   return {.kind = kind, .payload = static_cast<std::uint32_t>(text.size()), .id = id};
 }
-
-}  // namespace
 
 void Engine::add_link(std::unique_ptr<Link> link) {
   Lock lock = baton_.enter();

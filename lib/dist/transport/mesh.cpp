@@ -226,6 +226,7 @@ void Mesh::link(int peer, std::unique_ptr<Link> link) {
 // The others may wait for this rank, or find its connection closed: they are to know why.
 void Mesh::give_up(const std::string& reason) noexcept {
   try {
+    take_leave_of_dialled(reason.substr(0, longest_reason));
     if (engine_) engine_->leave(reason);
     MailroomExchange::renounce(mine_.mailroom);
     store_.compare_set(failed_key, {}, to_bytes(fmt::format("rank {} gave up: {}", mine_.rank, reason)));

@@ -59,6 +59,7 @@ class Mesh {
   void hear_callers();
   void hear_dialled();
   bool greet(Conversation& talk, int peer, std::string_view token);
+  void take_leave_of_dialled(const std::string& reason);
   void link(int peer, Conversation& talk);
   void link(int peer, std::unique_ptr<Link> link);
 

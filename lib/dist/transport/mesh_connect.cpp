@@ -227,6 +227,22 @@ void Mesh::link(int peer, Conversation& talk) {
        std::make_unique<ProcessLink>(peer, engine_->events(), rooms, std::move(arena), talk.take_socket()));
 }
 
+// A rank that was dialled may be linked with this one before its greeting is heard here, and takes this one
+// for dead when the connection closes: over TCP it is told behind this rank's own greeting.
+void Mesh::take_leave_of_dialled(const std::string& reason) {
+  for (const Dialled& call : dialled_) {
+    if (!call.talk || way_to(cards_[static_cast<std::size_t>(call.peer)]) != Way::tcp) continue;
+    Frame goodbye = text_frame(FrameKind::goodbye, reason);
+    std::string text = reason;
+    std::array pieces{iovec{&goodbye, sizeof goodbye}, iovec{text.data(), text.size()}};
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    if (::sendmsg(call.talk->fd(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+      log(LogLevel::debug, "rank {} was not told: {}", call.peer, std::strerror(errno));
+  }
+}
+
 // Ranks that ended before they were linked; their sockets cannot tell.
 std::vector<int> Mesh::died() {
   std::vector<int> gone;
