@@ -12,10 +12,10 @@ namespace dist {
 struct CostModel {
   double alpha = 1.5e-6;     // s: the way of a message, from its sender's port to its receiver
   double beta = 2e-10;       // s/byte sent: 5 GB/s
-  double gamma = 1e-10;      // s/byte of one operand reduced: 10 GB/s
+  double gamma = 5e-11;      // s/byte of one operand reduced: 20 GB/s
   double overhead = 0.5e-6;  // s: o, for which a message holds its ports beside the time of its bytes
   double handshake = 4e-7;   // s: one synchronisation of ranks that share memory
-  double copy = 1e-10;       // s/byte copied, or read or written through mapped memory: 10 GB/s
+  double copy = 5e-11;       // s/byte copied, or read or written through mapped memory: 20 GB/s
   double segment =
       default_segment_bytes;  // bytes (segments.h): their time is some ten times alpha + overhead
 

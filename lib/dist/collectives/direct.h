@@ -8,7 +8,7 @@
 //
 // S bytes, n ranks; h: one synchronisation; c: seconds a byte copied; gamma: a byte reduced. "Short": what
 // is better shown as a copy (transport/tuning.h; up to shown_bytes where ranks outnumber the cores).
-//   all_reduce one_shot     h + 2n c S + (n-1) gamma S      cache lines change owners; longer data in pieces
+//   all_reduce one_shot     h + n c S + (n-1) gamma S       each rank reads n-1 copies; longer data in pieces
 //   all_reduce two_shot     2 h + c S + (n-1)/n gamma S     each rank reads S/n of n ranks, writes it to n
 //   broadcast               2 h + (n-1)/n c S               each rank copies S/n, in windows fetches S;
 //   short:

@@ -241,7 +241,7 @@ double direct_reduce(Model m, At at, double bytes) {
 
 double one_shot_all_reduce(Model m, At at, double bytes) {
   const double pieces = std::max(1.0, std::ceil(bytes / static_cast<double>(net::shown_bytes)));
-  return pieces * m.handshake + 2 * at.ranks * m.copy * bytes + others(at) * m.sum(bytes);
+  return pieces * m.handshake + at.ranks * m.copy * bytes + others(at) * m.sum(bytes);
 }
 
 double two_shot_all_reduce(Model m, At at, double bytes) {

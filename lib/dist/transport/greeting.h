@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "dist/core/handles.h"
+#include "dist/transport/frame.h"
+
+struct iovec;
 
 namespace dist::net {
 
@@ -38,6 +41,8 @@ class Conversation {
 
   // False: the connection broke. A greeting always fits into a fresh connection's buffer.
   bool say(Greeting greeting, std::string_view token, std::span<const int> descriptors);
+  // What the link that this connection becomes will read first.
+  bool say(Frame frame, std::string_view payload);
   // Reads what is there, and never beyond the greeting.
   State listen();
   bool is_silent() const { return heard_ == 0; }  // nothing was said so far
@@ -47,6 +52,7 @@ class Conversation {
   UniqueFd take_socket() { return std::move(fd_); }
 
  private:
+  bool send(std::span<iovec> pieces, std::span<const int> descriptors);
   long receive(void* to, std::size_t bytes);
   UniqueFd fd_;
   Clock::time_point since_ = Clock::now();

@@ -232,14 +232,8 @@ void Mesh::link(int peer, Conversation& talk) {
 void Mesh::take_leave_of_dialled(const std::string& reason) {
   for (const Dialled& call : dialled_) {
     if (!call.talk || way_to(cards_[static_cast<std::size_t>(call.peer)]) != Way::tcp) continue;
-    Frame goodbye = text_frame(FrameKind::goodbye, reason);
-    std::string text = reason;
-    std::array pieces{iovec{&goodbye, sizeof goodbye}, iovec{text.data(), text.size()}};
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = pieces.size();
-    if (::sendmsg(call.talk->fd(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-      log(LogLevel::debug, "rank {} was not told: {}", call.peer, std::strerror(errno));
+    if (!call.talk->say(text_frame(FrameKind::goodbye, reason), reason))
+      log(LogLevel::debug, "rank {} was not told", call.peer);
   }
 }
 

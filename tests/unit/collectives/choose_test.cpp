@@ -60,6 +60,7 @@ TEST(Choose, PrefersMappedMemoryWhereThereIsSome) {
           EXPECT_NE(find_algorithm(kind, choice.algorithm).direct, nullptr) << choice.reason;
         }
   EXPECT_EQ(choose(OpKind::all_reduce, 64, {.ranks = 4, .peers_mapped = true}).algorithm, "one_shot");
+  EXPECT_EQ(choose(OpKind::all_reduce, 4096, {.ranks = 2, .peers_mapped = true}).algorithm, "one_shot");
   EXPECT_EQ(choose(OpKind::all_reduce, 1 << 20, {.ranks = 4, .peers_mapped = true}).algorithm, "two_shot");
 }
 
