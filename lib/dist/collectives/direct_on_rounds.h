@@ -295,7 +295,8 @@ void direct_gather(const Call& call, const CollectiveArgs& args) {
     else
       round.attend();
     if constexpr (Call::Round::in_pairs)
-      if ((is_root || is_paired(round, args.in)) && round.exposes(args.root))
+      // Whose part the root can't read as a copy brings it, long enough for that or not.
+      if ((is_root || round.is_in_place(round.rank())) && round.exposes(args.root))
         return copy_in_pairs(round, args.root, args.outs, args.in,
                              [](const TensorView& roots, const TensorView& theirs) { copy(roots, theirs); });
     const auto plan = [&] {

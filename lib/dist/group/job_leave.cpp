@@ -61,7 +61,9 @@ void JobState::close(const std::string& text) noexcept {
   const std::string reason(check::without_finding(text));
   try {
     note_who_stands();
-    if (endpoint) endpoint->abort(fmt::format("rank {} is leaving the job: {}", job.rank, reason));
+    if (endpoint)
+      endpoint->abort(
+          fmt::format("rank {} is leaving the job{}{}", job.rank, reason.empty() ? "" : ": ", reason));
   } catch (const std::exception& error) {
     dist::log(LogLevel::debug, "leaving: {}", error.what());
   }

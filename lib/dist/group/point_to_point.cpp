@@ -85,6 +85,7 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const P2P& each = operations[i];
     Options of_each = options;
+    of_each.async_op = true;  // as isend and irecv: the rank goes on
     if (each.group) of_each.group = each.group;
     of_each.tag = each.tag;
     const std::string tensor = fmt::format("operations[{}].tensor", i),

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,6 +60,28 @@ void take_fresh_context(const LaunchInfo& launch) {
   inherited = RankContext();
   inherited.launch = launch;
 }
+
+// Where a program ignores SIGCHLD, by itself or as it was started, the system reaps its children, and nobody
+// learns how they ended.
+class HeardChildren {
+ public:
+  HeardChildren() {
+    sigaction(SIGCHLD, nullptr, &before_);
+    if (before_.sa_handler != SIG_IGN && (before_.sa_flags & SA_NOCLDWAIT) == 0) return;
+    struct sigaction heard {};
+    heard.sa_handler = SIG_DFL;
+    replaced_ = sigaction(SIGCHLD, &heard, nullptr) == 0;
+  }
+  ~HeardChildren() {
+    if (replaced_) sigaction(SIGCHLD, &before_, nullptr);
+  }
+  HeardChildren(const HeardChildren&) = delete;
+  HeardChildren& operator=(const HeardChildren&) = delete;
+
+ private:
+  struct sigaction before_ {};
+  bool replaced_ = false;
+};
 
 class Family {
  public:
@@ -179,6 +202,7 @@ class Family {
 }  // namespace
 
 void spawn_processes(int n, const RankFunction& fn, Timeout grace) {
+  const HeardChildren heard;  // before they are started, until they have been reaped
   Family family(n, grace);
   family.start(fn);
   family.wait();

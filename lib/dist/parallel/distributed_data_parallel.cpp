@@ -104,7 +104,13 @@ Tensor DistributedDataParallel::forward(const Tensor& input) {
 Tensor DistributedDataParallel::backward(const Tensor& grad_output) {
   if (!syncs_) return model_.backward(grad_output);
   gradients_.begin();
-  Tensor grad_input = model_.backward(grad_output);
+  Tensor grad_input;
+  try {
+    grad_input = model_.backward(grad_output);
+  } catch (...) {
+    gradients_.abandon();
+    throw;
+  }
   const auto missing = gradients_.missing();
   if (options_.find_unused_parameters) gradients_.give_up_on(missing);
   gradients_.finish();

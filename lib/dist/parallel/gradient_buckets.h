@@ -33,6 +33,7 @@ class GradientBuckets {
   // A backward in which gradients are exchanged: begin(), then each parameter tells that it is ready, then
   // finish(), after which all gradients are the averages.
   void begin();
+  void abandon() { is_under_way_ = false; }  // it failed: what comes until the next begin() stays here
   // Parameters that have not been ready in this backward.
   std::vector<std::size_t> missing() const;
   // Their gradients go along as they are.

@@ -99,6 +99,16 @@ TEST(SpawnFailures, AnExceptionKeepsItsText) {
             "rank 0: threw something that is no std::exception");
 }
 
+TEST(SpawnFailures, AreSeenWhereSigchldIsIgnored) {
+  const auto before = signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(failure_of(2,
+                       [](int rank) {
+                         if (rank == 1) _exit(7);
+                       }),
+            "rank 1 ended with exit code 7");
+  EXPECT_EQ(signal(SIGCHLD, before), SIG_IGN);
+}
+
 TEST(SpawnFailures, LongAndManyLinedTextsArrive) {
   std::string text(20000, 'x');
   text += "\nsecond line";

@@ -211,19 +211,22 @@ TEST(Direct, WhoGivesUpBeforeItBeganTellsThoseWhoWaitForIt) {
 TEST(Direct, ListsOfShortAndLongParts) {
   const std::vector<std::int64_t> counts{10, 20'000, 600, 0, 3'000};
   for (const char* const whose : {"nobody", "rank 1", "the root"})
-    run_direct_ranks(5, [&](DirectRank& rank) {
-      for (const AlgorithmEntry& algorithm : direct_entries())
-        for (const int root : {0, 1, 3}) {
-          if (!takes_uneven_counts(algorithm) || (root > 0 && !has_root(algorithm.collective))) continue;
-          for (const bool in_place : {false, true}) {
-            CollectiveCase c{.algorithm = &algorithm, .counts = counts, .root = root, .in_place = in_place};
-            if (whose == std::string("rank 1")) c.is_foreign = [](int r, int) { return r == 1; };
-            if (whose == std::string("the root")) c.is_foreign = [root](int r, int) { return r == root; };
-            SCOPED_TRACE(c.str() + ", foreign: " + whose);
-            rank.run(c);
+    for (const char* const spin : {"0", "20"}) {  // us: what is short depends on whether each has a core
+      const ScopedEnv looks("DIST_SPIN_US", spin);
+      run_direct_ranks(5, [&](DirectRank& rank) {
+        for (const AlgorithmEntry& algorithm : direct_entries())
+          for (const int root : {0, 1, 3}) {
+            if (!takes_uneven_counts(algorithm) || (root > 0 && !has_root(algorithm.collective))) continue;
+            for (const bool in_place : {false, true}) {
+              CollectiveCase c{.algorithm = &algorithm, .counts = counts, .root = root, .in_place = in_place};
+              if (whose == std::string("rank 1")) c.is_foreign = [](int r, int) { return r == 1; };
+              if (whose == std::string("the root")) c.is_foreign = [root](int r, int) { return r == root; };
+              SCOPED_TRACE(c.str() + ", foreign: " + whose + ", DIST_SPIN_US=" + spin);
+              rank.run(c);
+            }
           }
-        }
-    });
+      });
+    }
 }
 
 // The other rank copies nothing here: what it gets is the root's share.

@@ -69,6 +69,37 @@ TEST(DdpErrors, AParameterInTwoPlacesIsNamed) {
   run_ranks(1, body, finds({check::Code::never_waited}));  // the bucket's, which left too early
 }
 
+// What a backward that failed has begun ends with it: under no_sync() nothing is sent.
+TEST(DdpErrors, AfterABackwardThatFailedNoSyncSendsNothing) {
+  run_ranks(2, [](int rank) {
+    class Fails : public Row {
+     public:
+      using Row::Row;
+      Tensor backward(const Tensor& grad) override {
+        if (fails) fail(Errc::invalid_argument, "this one fails");
+        return Row::backward(grad);
+      }
+      bool fails = true;
+    } model({4, 4});
+    int sent = 0;
+    DistributedDataParallel ddp(model, {.hook = [&](const GradBucket& bucket) {
+                                  ++sent;
+                                  return all_reduce_hook(bucket);
+                                }});
+    EXPECT_DIST_ERROR(step(ddp, 1), Errc::invalid_argument, "this one fails");
+    model.fails = false;
+    {
+      const auto off = ddp.no_sync();
+      step(ddp, rank);
+    }
+    EXPECT_EQ(sent, 0);
+    EXPECT_EQ(only_value(model[0].grad), rank);
+    step(ddp, rank);
+    EXPECT_EQ(sent, 1);
+    EXPECT_EQ(only_value(model[0].grad), 2 * mean_of_ranks(2));
+  });
+}
+
 // Rank 1 has a batch more; rank 0 calls `behind` instead, what comes behind its last one.
 void train_unevenly(Errc expected, const std::string& said, const std::function<void()>& behind,
                     const std::vector<check::Code>& found) {
