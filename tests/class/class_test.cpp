@@ -16,9 +16,9 @@
 
 #include "distlab/class/class_result.h"
 #include "distlab/class/entries.h"
-#include "distlab/class/stray_processes.h"
 #include "distlab/file_text.h"
 #include "distlab/process.h"
+#include "distlab/stray_processes.h"
 #include "distlab/temporary_folder.h"
 
 namespace {

@@ -1,20 +1,61 @@
 #include "distlab/grading.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "dist/core/fail.h"
 
 #include "distlab/judge_report.h"
 #include "distlab/process.h"
+#include "distlab/stray_processes.h"
 #include "distlab/temporary_folder.h"
 
 namespace distlab {
 namespace {
 
 using dist::Errc, dist::fail;
+
+// While a judge is started: it measures the library as well as what was handed in, and what the caller has
+// set for his own programs (DIST_TIMEOUT, DIST_ALGO) is not to change either.
+class WithoutSettings {
+ public:
+  WithoutSettings() {
+    for (char** entry = environ; *entry; ++entry) {
+      const std::string_view text(*entry);
+      if (const auto end = text.find('='); text.starts_with("DIST_") && end != text.npos)
+        removed_.emplace_back(text.substr(0, end), text.substr(end + 1));
+    }
+    for (const auto& [name, value] : removed_) ::unsetenv(name.c_str());
+  }
+  ~WithoutSettings() {
+    for (const auto& [name, value] : removed_) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  WithoutSettings(const WithoutSettings&) = delete;
+  WithoutSettings& operator=(const WithoutSettings&) = delete;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> removed_;
+};
+
+// Its exit code. Sandboxes that it had just started when it was interrupted end with it.
+int run_judge(const std::vector<std::string>& argv, const LineSink& sink) {
+  const WithoutSettings bare;
+  adopt_stray_processes();
+  try {
+    return run_streamed(argv, sink).exit_code;
+  } catch (const Interrupted&) {
+    end_stray_processes();
+    throw;
+  }
+}
 
 [[noreturn]] void rethrow_with(const std::exception_ptr& trouble, const std::string& said) {
   try {
@@ -46,10 +87,10 @@ Grade run_grading(const GradeRequest& request) {
     }
   };
   // GoogleTest prints a line as each test ends, when the report has its line already.
-  const int exit_code = run_streamed(argv, [&](std::string_view line) {
-                          output.append(line) += '\n';
-                          read_more();
-                        }).exit_code;
+  const int exit_code = run_judge(argv, [&](std::string_view line) {
+    output.append(line) += '\n';
+    read_more();
+  });
   read_more();
 
   const auto said = fmt::format("the judge {} ended with status {}: {}", request.program.filename().string(),

@@ -58,14 +58,22 @@ std::vector<Lab> find_labs() {
 Lab find_lab(const std::string& asked) {
   const int number = whole_number(asked);
   const std::string folder = last_folder(asked);
+  if (asked == "all" || asked == "begun")
+    dist::fail(dist::Errc::invalid_argument, "\"{}\" is for ./distlab grade; here name one lab", asked);
   std::string all;
+  std::vector<Lab> begin_so;
   for (const auto& lab : find_labs()) {
     const bool by_number = number > 0 && lab.number == number;
     const bool by_name = number == 0 && !asked.empty() && name_of(lab).starts_with(asked);
     const bool by_folder = folder.find('_') != folder.npos && lab.folder.starts_with(folder);
-    if (by_number || by_name || by_folder) return lab;
+    if (by_number || by_folder || (by_name && name_of(lab) == asked)) return lab;
+    if (by_name) begin_so.push_back(lab);
     all += (all.empty() ? "" : ", ") + lab.folder;
   }
+  if (begin_so.size() == 1) return begin_so.front();
+  if (begin_so.size() > 1)
+    dist::fail(dist::Errc::invalid_argument, "\"{}\" may be {} or {}; say more of its name, or its number",
+               asked, begin_so[0].folder, begin_so[1].folder);
   dist::fail(dist::Errc::invalid_argument, "there is no lab \"{}\"; there are: {}", asked, all);
 }
 
@@ -74,7 +82,7 @@ std::optional<Lab> asked_lab(const std::string& asked) {
     return find_lab(asked);
   } catch (const dist::Error& error) {
     if (error.code() != dist::Errc::invalid_argument) throw;
-    fmt::print(stderr, "{}\n", error.what());
+    std::fputs(fmt::format("{}\n", error.what()).c_str(), stderr);
     return std::nullopt;
   }
 }

@@ -5,8 +5,12 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
+#include <string>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "dist/core/error.h"
 
@@ -16,27 +20,41 @@
 
 namespace {
 
+// Whether it arrives or not: fmt::print throws where standard error cannot be written.
+void complain(const std::string& text) { std::fputs(("distlab: " + text + "\n").c_str(), stderr); }
+
+// A file that is opened must not take the number of a standard stream that the caller closed: what is printed
+// would go there.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);  // takes the lowest number: this one
+}
+
 // What was printed has arrived, too: a full disk is no success.
 int with_all_printed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  if (errno != EPIPE)
-    fmt::print(stderr, "distlab: standard output cannot be written: {}\n", std::strerror(errno));
+  if (errno != EPIPE) complain(fmt::format("standard output cannot be written: {}", std::strerror(errno)));
   return code == distlab::exit_ok ? distlab::exit_failed : code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   try {
     return with_all_printed(distlab::run_command_line(argc, argv));
   } catch (const distlab::Interrupted& by) {
     std::raise(by.signal);
     return 128 + by.signal;
   } catch (const dist::Error& error) {
-    fmt::print(stderr, "distlab: {}\n", error.what());
+    complain(error.what());
     return error.code() == dist::Errc::unsupported ? distlab::exit_missing : distlab::exit_failed;
+  } catch (const std::filesystem::filesystem_error& error) {
+    const auto& path = error.path2().empty() ? error.path1() : error.path2();  // of two, what is written
+    complain(fmt::format("{}: {}", path.string(), error.code().message()));
+    return distlab::exit_failed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "distlab: {}\n", error.what());
+    complain(error.what());
     return distlab::exit_failed;
   }
 }

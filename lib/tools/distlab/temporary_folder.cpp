@@ -1,6 +1,7 @@
 #include "distlab/temporary_folder.h"
 
 #include <cerrno>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -10,8 +11,17 @@
 namespace distlab {
 namespace fs = std::filesystem;
 
+fs::path temporary_root() {
+  std::error_code none;
+  const fs::path root = fs::temp_directory_path(none);
+  if (!none) return root;
+  const char* const named = std::getenv("TMPDIR");
+  dist::fail(dist::Errc::unsupported, "TMPDIR is {}, which is no folder; make it, or unset TMPDIR",
+             named ? named : "not set and /tmp is missing");
+}
+
 TemporaryFolder::TemporaryFolder(std::string_view purpose) {
-  auto pattern = (fs::temp_directory_path() / fmt::format("distlab-{}-XXXXXX", purpose)).string();
+  auto pattern = (temporary_root() / fmt::format("distlab-{}-XXXXXX", purpose)).string();
   if (::mkdtemp(pattern.data()) == nullptr)
     dist::fail_errno(dist::Errc::resource, errno, "no temporary folder");
   path_ = pattern;

@@ -1,10 +1,13 @@
-// A folder that is removed with all that is in it.
+// Temporary files: where they go, and a folder that is removed with all that is in it.
 #pragma once
 
 #include <filesystem>
 #include <string_view>
 
 namespace distlab {
+
+// Where temporary files go: TMPDIR, or /tmp. Throws dist::Error{unsupported} where there is no such folder.
+std::filesystem::path temporary_root();
 
 class TemporaryFolder {
  public:

@@ -51,8 +51,9 @@ std::string styled(Style style, std::string_view text) {
 int terminal_columns() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  constexpr int widest = 1000;  // no terminal is wider
   const int told = is_set("COLUMNS") ? std::atoi(std::getenv("COLUMNS")) : 0;
-  return told > 0 ? told : 100;
+  return told > 0 ? std::min(told, widest) : 100;
 }
 
 int terminal_width() { return std::clamp(terminal_columns(), 40, 120); }

@@ -1,5 +1,5 @@
 // What gradings leave behind: found, given back to the system, and never mistaken for a job.
-#include "distlab/class/stray_processes.h"
+#include "distlab/stray_processes.h"
 
 #include <filesystem>
 #include <fstream>

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -101,6 +102,9 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
                                              {"slides", "99"},
                                              {"trace", "run.json", "--seed", "3"},
                                              {"grade", "1", "--solution", "--submission", "x"},
+                                             {"grade", "1", "--submission", ""},
+                                             {"reset", "all"},
+                                             {"hint", "distributed"},
                                              {"sim", "broadcast", "--solution"},
                                              {"bench", "all_reduce", "-n", "0"},
                                              {"bench", "all_reduce", "--min", "-4"},
@@ -108,6 +112,27 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
                                              {"bench", "--backend", "sim"}}) {
     EXPECT_EQ(distlab_program(arguments).exit_code, 2) << arguments.front();
   }
+}
+
+TEST(Program, ALabIsNamedSoThatItIsOne) {
+  EXPECT_EQ(distlab_program({"reset", "all"}).output, "\"all\" is for ./distlab grade; here name one lab\n");
+  EXPECT_EQ(
+      distlab_program({"hint", "distributed"}).output,
+      "\"distributed\" may be 08_distributed_softmax or 13_distributed_sampler; say more of its name, or "
+      "its number\n");
+}
+
+TEST(Program, SaysWhatIsWrongWithTheEnvironment) {
+  ASSERT_EQ(setenv("TMPDIR", "/nope", 1), 0);
+  const auto nowhere = distlab_program({"sim", "1"});
+  unsetenv("TMPDIR");
+  EXPECT_EQ(nowhere.exit_code, 3);
+  EXPECT_EQ(nowhere.output, "distlab: TMPDIR is /nope, which is no folder; make it, or unset TMPDIR\n");
+  for (const char* const closed : {"2>&-", "2>/dev/full"})
+    EXPECT_EQ(distlab::run_captured({"sh", "-c", fmt::format("'{}' start 99 {}", DISTLAB_PROGRAM, closed)})
+                  .exit_code,
+              2)
+        << closed;
 }
 
 TEST(Program, ACommandWithoutItsLabSaysWhatToType) {

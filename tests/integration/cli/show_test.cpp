@@ -65,6 +65,12 @@ TEST(Show, WritesAPageThatPlaysIt) {
   std::filesystem::remove(file);
 }
 
+TEST(Show, ASceneThatDidNotHappenIsAFailure) {
+  const auto result = run_captured({"env", "DIST_DEBUG=x", DISTLAB_PROGRAM, "show", "deadlock"});
+  EXPECT_EQ(result.exit_code, 1);
+  expect_said(result.output, "DIST_DEBUG=\"x\" is not known");
+}
+
 TEST(Show, AWrongSceneIsRefused) {
   const auto result = run_captured({DISTLAB_PROGRAM, "show", "rign"});
   EXPECT_EQ(result.exit_code, 2);

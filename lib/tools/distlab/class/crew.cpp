@@ -10,8 +10,8 @@
 
 #include "dist/core/fail.h"
 
-#include "distlab/class/stray_processes.h"
 #include "distlab/file_text.h"
+#include "distlab/stray_processes.h"
 #include "distlab/workspace.h"
 
 namespace distlab {

@@ -78,9 +78,11 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
           ->add_option(
               "--submission", grade.options->submission,
               "grade what was handed in, built in the sandbox: the file, a folder or a zip file with it")
+          ->check(not_empty)
           ->excludes(solution);
   grade.app->add_option("--runner", grade.options->runner, "another program to grade")
       ->group("")
+      ->check(not_empty)
       ->excludes(solution)
       ->excludes(submission);
 

@@ -24,6 +24,9 @@ dist::trace::Trace deadlock() {
     dist::send(mine, (rank + 1) % 3);
     dist::recv(theirs, (rank + 2) % 3);
   });
+  if (report.findings.empty())  // something else went wrong: a DIST_ variable
+    dist::fail(dist::Errc::invalid_argument, "show deadlock: {}",
+               report.failures.empty() ? "it did not come about" : report.failures.front().what);
   report.trace.title = "all send first, 3 ranks";
   draw(report.trace);
   for (const auto& finding : report.findings) fmt::print("{}\n", styled(Style::bad, finding.text()));

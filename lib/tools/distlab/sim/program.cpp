@@ -17,6 +17,7 @@
 #include "distlab/commands.h"
 #include "distlab/labs.h"
 #include "distlab/process.h"
+#include "distlab/temporary_folder.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
@@ -25,7 +26,7 @@ namespace {
 // A file for the report, by which we see that there was one.
 class ReportFile {
  public:
-  ReportFile() : path_((fs::temp_directory_path() / "distlab-sim-XXXXXX").string()) {
+  ReportFile() : path_((temporary_root() / "distlab-sim-XXXXXX").string()) {
     const int fd = mkstemp(path_.data());
     if (fd < 0) dist::fail_errno(dist::Errc::resource, errno, "no file for the report");
     close(fd);

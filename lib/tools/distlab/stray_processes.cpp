@@ -1,4 +1,4 @@
-#include "distlab/class/stray_processes.h"
+#include "distlab/stray_processes.h"
 
 #include <algorithm>
 #include <chrono>
