@@ -71,17 +71,17 @@ dist::sim::Report on_virtual_ranks(int ranks, const char* sends, const std::func
   return dist::sim::run(options, fn);
 }
 
-// What the checker says; a run that failed before it had to (by a DIST_ variable) says why.
-dist::check::Finding found_by(const dist::sim::Report& report) {
-  if (report.findings.empty()) throw std::runtime_error(report.text());
-  return report.findings.front();
-}
-
 void each_sends_first(int rank) {
   dist::init_process_group();
   dist::Tensor mine = dist::full({2}, 10 + rank), theirs = dist::zeros({2});
   dist::send(mine, 1 - rank);
   dist::recv(theirs, 1 - rank);
+}
+
+// What the checker says; a run that failed before it had to (by a DIST_ variable) says why.
+dist::check::Finding found_by(const dist::sim::Report& report) {
+  if (report.findings.empty()) throw std::runtime_error(report.text());
+  return report.findings.front();
 }
 
 void hang() {
