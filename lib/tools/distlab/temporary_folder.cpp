@@ -1,7 +1,6 @@
 #include "distlab/temporary_folder.h"
 
 #include <cerrno>
-#include <cstdlib>
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@ fs::path temporary_root() {
   std::error_code none;
   const fs::path root = fs::temp_directory_path(none);
   if (!none) return root;
-  const char* const named = std::getenv("TMPDIR");
+  const char* const named = ::getenv("TMPDIR");
   dist::fail(dist::Errc::unsupported, "TMPDIR is {}, which is no folder; make it, or unset TMPDIR",
              named ? named : "not set and /tmp is missing");
 }

@@ -82,10 +82,7 @@ TEST(DdpErrors, AfterABackwardThatFailedNoSyncSendsNothing) {
       bool fails = true;
     } model({4, 4});
     int sent = 0;
-    DistributedDataParallel ddp(model, {.hook = [&](const GradBucket& bucket) {
-                                  ++sent;
-                                  return all_reduce_hook(bucket);
-                                }});
+    DistributedDataParallel ddp(model, {.hook = counting_hook(sent)});
     EXPECT_DIST_ERROR(step(ddp, 1), Errc::invalid_argument, "this one fails");
     model.fails = false;
     {

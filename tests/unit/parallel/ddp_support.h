@@ -8,6 +8,7 @@
 
 #include "dist/dist.h"
 #include "dist/nn/module.h"
+#include "dist/parallel/comm_hook.h"
 
 namespace dist::test {
 
@@ -54,6 +55,14 @@ inline double only_value(const Tensor& t) {
   for (const double value : values)
     if (value != values.front()) throw std::runtime_error("different elements: " + t.str());
   return values.at(0);
+}
+
+// all_reduce_hook, which counts the buckets that it sends.
+inline CommHook counting_hook(int& sent) {
+  return [&sent](const GradBucket& bucket) {
+    ++sent;
+    return all_reduce_hook(bucket);
+  };
 }
 
 // One backward in which this rank's gradient of parameter i is (i + 1) * scale.

@@ -72,10 +72,7 @@ TEST(Ddp, WithoutSyncGradientsAddUpAndNothingIsSent) {
     run_ranks(n, [n](int rank) {
       Row model({100, 1});
       int sent = 0;
-      DistributedDataParallel ddp(model, {.hook = [&](const GradBucket& bucket) {
-                                    ++sent;
-                                    return all_reduce_hook(bucket);
-                                  }});
+      DistributedDataParallel ddp(model, {.hook = counting_hook(sent)});
       for (int round = 0; round < 2; ++round) {
         ddp.zero_grad();
         {
