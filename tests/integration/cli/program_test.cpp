@@ -124,7 +124,7 @@ TEST(Program, ALabIsNamedSoThatItIsOne) {
 
 TEST(Program, SaysWhatIsWrongWithTheEnvironment) {
   ASSERT_EQ(setenv("TMPDIR", "/nope", 1), 0);
-  const auto nowhere = distlab_program({"sim", "1"});
+  const auto nowhere = distlab_program({"sim", SIM_PROGRAM});
   unsetenv("TMPDIR");
   EXPECT_EQ(nowhere.exit_code, 3);
   EXPECT_EQ(nowhere.output, "distlab: TMPDIR is /nope, which is no folder; make it, or unset TMPDIR\n");
