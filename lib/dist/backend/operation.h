@@ -9,6 +9,7 @@
 #include "dist/core/deadline.h"
 #include "dist/core/op_kind.h"
 #include "dist/core/tensor_list.h"
+#include "dist/transport/opcode.h"
 
 namespace dist {
 
@@ -51,6 +52,13 @@ struct Operation {
   }
   Device device() const {  // the CPU for a barrier
     return !outputs.empty() ? outputs.device() : !inputs.empty() ? inputs.device() : cpu;
+  }
+  // What must be equal on all ranks: kind, dtype, reduction, root (of 2047 one after another). A send and its
+  // receive have the same.
+  std::uint32_t opcode() const {
+    if (!is_collective(kind)) return opcode_of(OpKind::send, dtype());
+    return opcode_of(kind, dtype(),
+                     static_cast<std::uint32_t>(root + 1) << 4 | static_cast<std::uint32_t>(op.kind()));
   }
   Amount amount() const;      // that messages and reports quote; nothing for a barrier
   std::string doing() const;  // "all_reduce #7 (16384 f32)"

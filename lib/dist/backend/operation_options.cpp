@@ -1,7 +1,5 @@
 #include "dist/backend/operation_options.h"
 
-#include "dist/transport/opcode.h"
-
 namespace dist {
 
 TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label) {
@@ -10,11 +8,9 @@ TransportOptions options_of(const BackendContext& context, const Operation& oper
   return options;
 }
 
-// A receive meets a send, so both carry the same code; its dtype must fit.
 Channel channel_of(const BackendContext& context, const Operation& operation) {
   const bool message = !is_collective(operation.kind);
-  return {context.context, message ? operation.tag : operation.sequence,
-          opcode_of(message ? OpKind::send : operation.kind, operation.dtype()), message};
+  return {context.context, message ? operation.tag : operation.sequence, operation.opcode(), message};
 }
 
 TransportOptions without_deadline(const BackendContext& context, const Operation& operation,

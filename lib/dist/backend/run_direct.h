@@ -8,7 +8,6 @@
 #include "dist/collectives/collective_args.h"
 #include "dist/core/kernels.h"
 #include "dist/core/view_list.h"
-#include "dist/transport/opcode.h"
 #include "dist/transport/peer_memory.h"
 
 namespace dist {
@@ -69,9 +68,7 @@ void run_direct(Peers& peers, const Operation& operation,
   using Views = DirectViews<Call, Peers>;
   const bool changes_one = operation.kind == OpKind::all_reduce || operation.kind == OpKind::broadcast ||
                            operation.kind == OpKind::reduce;
-  const auto root = static_cast<std::uint32_t>(operation.root + 1);
-  const RoundTerms terms{opcode_of(operation.kind, operation.dtype()),
-                         root << 8 | static_cast<std::uint32_t>(operation.op.kind())};
+  const RoundTerms terms{operation.opcode()};
   const Views ins(peers, operation.inputs, Exposed::when_long);
   Views outs(peers, operation.outputs, changes_one ? exposed : Exposed::never);
   algorithm({peers, terms, label}, {.in = ins.first(),

@@ -161,8 +161,9 @@ void SimTransport::raise(RequestId id) {
            request.bytes, verb, request.peer);
     case Fault::opcode_mismatch:
       fail(Errc::mismatch,
-           "{}: a message {} rank {} belongs to another operation, or has another dtype there", subject(),
-           verb, request.peer);
+           "{}: a message {} rank {} belongs to another operation there, or has another dtype, root or "
+           "reduction",
+           subject(), verb, request.peer);
     case Fault::peer_failed:
       refuse_after_giving_up();  // the peer may have left because of it
       fail(Errc::peer_failed, "{}: a message {} rank {}, which {}", subject(), verb, request.peer,

@@ -27,7 +27,7 @@ void keep_for_ever(Tensor flags, Tensor rooms, std::unique_ptr<EventBoard> event
 
 }  // namespace
 
-const RoundTerms DevicePeers::meeting{opcode_of(OpKind::barrier, DType::u8), 0};
+const RoundTerms DevicePeers::meeting{opcode_of(OpKind::barrier, DType::u8)};
 
 DevicePeers::DevicePeers(PeerMemory& hosts, Device device)
     : hosts_(hosts),

@@ -7,6 +7,7 @@
 #include "dist/core/log.h"
 #include "dist/core/round_up.h"
 #include "dist/core/view_list.h"
+#include "dist/transport/opcode.h"
 
 namespace dist {
 
@@ -22,7 +23,7 @@ DeviceRound::DeviceRound(DevicePeers& peers, const RoundTerms& terms, const Call
     : peers_(peers),
       terms_(terms),
       label_(label),
-      dtype_(static_cast<DType>(terms.opcode & 0xff)),
+      dtype_(dtype_of(terms.opcode)),
       stream_(current_stream(peers.device_)),
       is_ready_(rank_index(peers.size())) {
   ++peers_.round_;

@@ -24,7 +24,7 @@ namespace dist {
 struct Channel {
   std::uint32_t context = 0;    // the group
   std::uint64_t tag = 0;        // collectives: the sequence number; point-to-point: the user's tag
-  std::uint32_t opcode = 0;     // opcode_of(kind, dtype), 0: not compared
+  std::uint32_t opcode = 0;     // opcode_of(), 0: not compared
   bool point_to_point = false;  // separates user messages from collectives of the same group
 };
 

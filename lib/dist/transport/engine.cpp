@@ -226,6 +226,7 @@ void Engine::settle(Transfer& t, Trouble trouble) {
 void Engine::retire(Lock& lock, Transfer& t) noexcept {
   while (t.being_copied) baton_.wait_for_event(lock);
   const bool is_under_way = t.stage != Transfer::Stage::done;
+  if (is_under_way || t.trouble) gave_up_ = true;
   const bool met = t.stage == Transfer::Stage::copying || t.stage == Transfer::Stage::streaming;
   if (t.stage == Transfer::Stage::posted) t.op->box->posted.remove(t);
   t.stage = Transfer::Stage::done;

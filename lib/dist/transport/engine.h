@@ -145,6 +145,7 @@ class Engine final : private LinkEvents {
   void note_departure(int peer);
   Trouble report_left(const Transfer& t);
   void pass_on_departures();
+  void look_for_unreceived();
   void tell_others(int peer, const std::string& how);
   void fail_op(Op& op, const Trouble& trouble);
   Trouble trouble_of(const Op& op) const;
@@ -196,6 +197,7 @@ class Engine final : private LinkEvents {
   std::vector<int> departures_;                 // in order; who left, by itself or by another rank's word
   std::size_t passed_on_ = 0;                   // departures that the others have been told of
   std::string aborted_;                         // why every operation fails from now on
+  bool gave_up_ = false;                        // a transfer: what belonged to it may lie about
   bool left_ = false;
 
   Baton baton_;

@@ -78,7 +78,6 @@ void Engine::await_release(int peer, const std::function<bool()>& released) noex
 void Engine::fail_terms(TransportOptions options, int peer, std::uint32_t their_opcode) {
   Op op;
   op.options = std::move(options);
-  if (their_opcode == op.channel().opcode) raise(terms_trouble(rank(), op, peer));
   raise(misfit_at_receiver(rank(), wanted_from(op, peer, 0),
                            {.kind = FrameKind::offer, .opcode = their_opcode}, peer));
 }

@@ -3,6 +3,7 @@
 
 #include "dist/core/log.h"
 #include "dist/transport/engine.h"
+#include "dist/transport/opcode.h"
 #include "dist/transport/transport.h"
 
 namespace dist::net {
@@ -166,11 +167,23 @@ void Engine::abort(const std::string& reason) {
   note_activity();
 }
 
+// All roots of a broadcast are done when they have sent.
+void Engine::look_for_unreceived() {
+  const Parked* const message = matching_.unreceived();
+  if (!message || gave_up_ || !failures_.empty()) return;
+  log(LogLevel::warn,
+      "rank {} never received what rank {} sent it in {} #{}: had the ranks different roots, or different "
+      "algorithms? "
+      "(DIST_DEBUG=detail finds it at once)",
+      rank(), message->source, describe_opcode(message->frame.opcode), message->frame.tag);
+}
+
 void Engine::leave(const std::string& reason) noexcept try {
   abort(reason.empty() ? "this rank has left the job" : reason);
   Lock lock = baton_.enter();
   if (left_) return;
   left_ = true;
+  if (reason.empty()) look_for_unreceived();
   const std::string text = reason.substr(0, longest_reason);
   for (const auto& link : links_)
     if (link && link->peer() != rank() && !link->is_shut())

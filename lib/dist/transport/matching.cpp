@@ -89,6 +89,13 @@ void Matching::park(const Frame& frame, int source, const std::byte* payload) {
   find_or_make(key_of(frame)).parked.push_back(parked);
 }
 
+const Parked* Matching::unreceived() const {
+  for (const Mailbox* box : buckets_)
+    for (; box; box = box->next_in_bucket)
+      if (!box->key.point_to_point && !box->parked.empty()) return box->parked.first();
+  return nullptr;
+}
+
 void Matching::withdraw(const MailboxKey& key, int source, std::uint64_t id) {
   Mailbox* box = find(key);
   for (Parked* p = box ? box->parked.first() : nullptr; p; p = p->next)

@@ -60,6 +60,8 @@ class Matching {
   Parked* take_parked(Mailbox& box, int source);
   void park(const Frame& frame, int source, const std::byte* payload);
   void recycle(Parked& parked);
+  // A message of a collective that waits for its receive; nullptr: none.
+  const Parked* unreceived() const;
   // Marks the offer `id` of that source, if it is parked there, with flag_withdrawn.
   void withdraw(const MailboxKey& key, int source, std::uint64_t id);
 

@@ -10,9 +10,18 @@
 
 namespace dist {
 
-// Never 0, and readable again: Channel::opcode takes it.
-constexpr std::uint32_t opcode_of(OpKind kind, DType dtype) {
-  return 0x44000000u | static_cast<std::uint32_t>(kind) << 8 | static_cast<std::uint32_t>(dtype);
+// Never 0, and readable again: Channel::opcode takes it. `terms`: 15 bits of what else must be equal on all
+// ranks.
+constexpr std::uint32_t opcode_of(OpKind kind, DType dtype, std::uint32_t terms = 0) {
+  return 0x80000000u | (terms & 0x7fffu) << 16 | static_cast<std::uint32_t>(kind) << 8 |
+         static_cast<std::uint32_t>(dtype);
+}
+
+constexpr DType dtype_of(std::uint32_t opcode) { return static_cast<DType>(opcode & 0xff); }
+
+// The same operation of the same dtype, but other terms.
+constexpr bool differ_in_terms(std::uint32_t a, std::uint32_t b) {
+  return a != b && ((a ^ b) & 0x8000ffffu) == 0;
 }
 
 // "broadcast f32", or "operation 0x1234" for a number that opcode_of() did not make.

@@ -28,8 +28,7 @@ class Mailroom;
 
 // What all ranks of a round must agree on; Error{mismatch} names the rank that differs.
 struct RoundTerms {
-  std::uint32_t opcode = 0;  // opcode_of(kind, dtype)
-  std::uint32_t detail = 0;  // reduction and root, or whatever else must be equal
+  std::uint32_t opcode = 0;  // opcode_of()
 };
 
 // Of one rank in one group. One round at a time; all ranks hold the same rounds in the same order. Must not

@@ -24,7 +24,7 @@ std::string check(const Op& op, bool is_send, bool anyone) {
                      deed);
 }
 
-bool is_same_operation(std::uint32_t a, std::uint32_t b) { return a >> 8 == b >> 8; }  // but for the dtype
+bool is_same_kind(std::uint32_t a, std::uint32_t b) { return (a >> 8 & 0xff) == (b >> 8 & 0xff); }
 
 // "send f32" -> "f32"
 std::string dtype_in(std::uint32_t opcode) {
@@ -38,13 +38,18 @@ std::string dtype_in(std::uint32_t opcode) {
 std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32_t mine, const Op& op,
                           bool receives) {
   const OpLabel& label = op.options.label;
+  if (differ_in_terms(theirs, mine))
+    return fmt::format(
+        "rank {} calls it with another root or reduction; all ranks must pass the same "
+        "(DIST_DEBUG=detail shows what each passes)",
+        other);
   if (op.channel().point_to_point)
     return fmt::format("rank {} {} {} but rank {} {} {}; a message and its receive have one dtype", other,
                        receives ? "sends" : "expects", dtype_in(theirs), rank, receives ? "expects" : "sends",
                        dtype_in(mine));
   const std::string text = fmt::format("rank {} is in {} but rank {} is in {} at the same place (#{})", other,
                                        describe_opcode(theirs), rank, describe_opcode(mine), label.sequence);
-  if (is_same_operation(theirs, mine)) return text;
+  if (is_same_kind(theirs, mine)) return text;
   const check::Finding finding{check::Code::mismatched_collective,
                                fmt::format("rank {} calls {} where rank {} calls {}", other,
                                            describe_opcode(theirs), rank, describe_opcode(mine)),
@@ -102,13 +107,6 @@ Trouble cancelled_trouble(int rank, const Transfer& t) {
   return {Errc::peer_failed,
           fmt::format("{}: rank {} gave up its {} of {} bytes; its own error says why", headline(rank, *t.op),
                       t.peer, t.is_send ? "receive" : "send", t.bytes)};
-}
-
-Trouble terms_trouble(int rank, const Op& op, int peer) {
-  return {Errc::mismatch,
-          fmt::format("{}: rank {} calls it with another root or reduction; all ranks must pass the same "
-                      "(DIST_DEBUG=detail shows what each passes)",
-                      headline(rank, op), peer)};
 }
 
 Trouble algorithm_trouble(int rank, const Op& op, int peer) {

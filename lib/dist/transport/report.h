@@ -36,8 +36,7 @@ Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
                        const std::vector<int>& departed);
 Trouble left_trouble(int rank, const Transfer& t);  // t.peer left, or all possible senders did
 Trouble cancelled_trouble(int rank, const Transfer& t);
-Trouble terms_trouble(int rank, const Op& op, int peer);      // the same collective with other arguments
-Trouble algorithm_trouble(int rank, const Op& op, int peer);  // ... by another algorithm
+Trouble algorithm_trouble(int rank, const Op& op, int peer);  // the same collective by another algorithm
 Trouble aborted_trouble(int rank, const Op& op, const std::string& reason);
 // `frame` does not fit the receive t: seen from the receiver, and from the sender (t is null when its send
 // was buffered and has ended; `frame` then is the refusal).

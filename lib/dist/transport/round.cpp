@@ -8,6 +8,7 @@
 
 #include "dist/transport/cores.h"
 #include "dist/transport/engine.h"
+#include "dist/transport/opcode.h"
 #include "dist/transport/own_ahead.h"
 #include "dist/transport/spin.h"
 #include "dist/transport/tuning.h"
@@ -102,7 +103,7 @@ void Round::wait_long(const std::function<bool()>& done, int rank) {
 }
 
 Round::Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label)
-    : peers_(peers), terms_(terms), dtype_(static_cast<DType>(terms.opcode & 0xff)), label_(label) {
+    : peers_(peers), terms_(terms), dtype_(dtype_of(terms.opcode)), label_(label) {
   if (++peers_.round_ <= peers_.notices_until_) return;
   try {
     peers_.notices_until_ = reusable_until(peers_.most_ahead_);
@@ -174,7 +175,7 @@ Notice& Round::notice_of(int rank, std::size_t read_up_to) {
 }
 
 void Round::check_terms(int rank, const Notice& theirs) {
-  if (theirs.opcode == terms_.opcode && theirs.detail == terms_.detail) return;
+  if (theirs.opcode == terms_.opcode) return;
   peers_.setup_.engine.fail_terms(label_.options(), peers_.peer(rank).global_rank, theirs.opcode);
 }
 

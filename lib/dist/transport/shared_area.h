@@ -28,8 +28,8 @@ enum class Showing : std::uint16_t {
 // shown in some hundred bytes need not wait for a room; of less only the first is touched.
 struct alignas(128) Notice {
   std::atomic<std::uint64_t> round;
-  std::uint32_t opcode, detail;  // must be equal on all ranks
-  std::uint64_t bytes;           // of the data, in line or copied
+  std::uint32_t opcode;  // must be equal on all ranks
+  std::uint64_t bytes;   // of the data, in line or copied
   Showing showing;
   bool has_table;  // of its parts, before the data; otherwise all of them are equally long
   bool helps;      // of memory: its owner takes a share of what the others do there

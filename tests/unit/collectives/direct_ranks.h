@@ -34,10 +34,10 @@ class DirectRank final : CallLabel {
   PeerMemory& peers() { return *peers_; }
   void set_timeout(Timeout timeout) { timeout_ = timeout; }
 
-  DirectCall call(OpKind kind, DType dtype, std::uint32_t detail = 0) {
+  DirectCall call(OpKind kind, DType dtype, std::uint32_t terms = 0) {
     ++sequence_;
     running_ = kind;
-    return {*peers_, {opcode_of(kind, dtype), detail}, *this};
+    return {*peers_, {opcode_of(kind, dtype, terms)}, *this};
   }
   void run(const CollectiveCase& c) {
     const DirectCall now = call(c.algorithm->collective, c.dtype, static_cast<std::uint32_t>(c.root));

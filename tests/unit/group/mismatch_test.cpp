@@ -146,6 +146,33 @@ TEST(Mismatch, DifferentCollectivesWithoutTheCheck) {
       finds({Code::mismatched_collective}));
 }
 
+TEST(Mismatch, OtherReductionsByMessagesWithoutTheCheck) {
+  run_ranks(
+      2,
+      [](int rank) {
+        Tensor t = zeros({4});
+        expect_error(Errc::mismatch, {"root or reduction"}, [&] {
+          all_reduce(t, rank == 0 ? ReduceOp::sum : ReduceOp::max, {.timeout = 3s, .algorithm = "ring"});
+        });
+      },
+      finds({Code::mismatched_collective}));
+}
+
+TEST(Mismatch, BroadcastsFromTwoRootsAreToldInTheEnd) {
+  REAL_RANKS_ONLY("the checker finds it at once");
+  testing::internal::CaptureStderr();
+  run_ranks(2, [](int rank) {
+    Tensor t = full({4}, rank);
+    broadcast(t, rank, {.algorithm = "binomial"});
+    all_reduce(t, ReduceOp::sum, {.algorithm = "ring"});
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  for (const auto* part :
+       {"rank 1 never received what rank 0 sent it in broadcast f32 #0: had the ranks different roots",
+        "rank 0 never received what rank 1 sent it in broadcast f32 #0"})
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+}
+
 TEST(Mismatch, DifferentCollectivesAreAFinding) {
   run_ranks(
       2,

@@ -83,6 +83,15 @@ TEST(Opcode, says_what_it_is) {
   EXPECT_EQ(describe_opcode(opcode_of(OpKind::barrier, DType::u8)), "barrier");
   EXPECT_EQ(describe_opcode(0x1234), "operation 0x1234");
   EXPECT_NE(opcode_of(OpKind::send, DType::u8), 0u);
+  EXPECT_EQ(describe_opcode(opcode_of(OpKind::reduce, DType::f32, 0x7fff)), "reduce f32");
+}
+
+TEST(Opcode, tells_other_terms_from_another_operation) {
+  const std::uint32_t mine = opcode_of(OpKind::reduce, DType::f32, 1);
+  EXPECT_TRUE(differ_in_terms(mine, opcode_of(OpKind::reduce, DType::f32, 2)));
+  EXPECT_FALSE(differ_in_terms(mine, mine));
+  EXPECT_FALSE(differ_in_terms(mine, opcode_of(OpKind::reduce, DType::f64, 2)));
+  EXPECT_FALSE(differ_in_terms(mine, opcode_of(OpKind::all_reduce, DType::f32, 2)));
 }
 
 }  // namespace
