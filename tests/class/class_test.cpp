@@ -1,6 +1,6 @@
 // Grades a made-up class as an instructor would, interrupted on the way, and compares all verdicts with those
 // that make_class.sh expects. No process, mount or file may be left behind.
-//   class_test COUNT    submissions; a dozen and a half has one of each kind
+//   class_test COUNT    submissions; sixteen have one of each kind
 // Exit status 77: there is no sandbox here.
 #include <algorithm>
 #include <cerrno>

@@ -6,7 +6,7 @@
 #                    N              that many points
 #                    killed:TEST    fewer than all, and TEST fails
 #                    refused:WORDS  nothing to run, for a reason with these words
-# The first dozen and a half are one of each kind; then come the other wrong answers and cheats (some take minutes), and
+# The first sixteen are one of each kind (a right answer takes longest, so its kinds come together); then come the other wrong answers and cheats (some take minutes), and
 # right answers and starters up to COUNT.
 set -euo pipefail
 out=$1 count=$2
@@ -83,21 +83,21 @@ utf16() { iconv -f UTF-8 -t UTF-16 "$solution" > "$1"; }
 latin1() { { cat "$solution" && printf '// \374ber\n'; } > "$1"; }
 windows() { { printf '\357\273\277' && sed 's/$/\r/' "$solution"; } > "$1"; }
 nothing() { : > "$1"; }
-two_copies() { mkdir -p "$1/old" "$1/new" && cp "$solution" "$1/old/" && cp "$solution" "$1/new/"; }
+two_copies() { mkdir -p "$1/old" "$1/new" && latin1 "$1/old/$file" && cp "$1/old/$file" "$1/new/"; }
 two_of_them() { two_copies "$1" && echo '// newer' >> "$1/new/$file"; }
-as_browsers_call_it() { mkdir "$1" && cp "$solution" "$1/${file%.cpp} (1).cpp"; }
+as_browsers_call_it() { mkdir "$1" && windows "$1/${file%.cpp} (1).cpp"; }
 link() { ln -s "$solution" "$1"; }
 folder_with_link() { mkdir "$1" && ln -s "$solution" "$1/$file"; }
 report_only() { mkdir "$1" && printf '%%PDF-1.4\n\0\n' > "$1/report.pdf"; }
 starter_file() { cp -- "$starter" "$1"; }
 
-as_is 100 'windows, BOM' .cpp windows
+as_is 100 'windows, BOM, saved twice' '' as_browsers_call_it
 as_is 0 $'-n "new\nline" $(id) \'<b>=1+1' .cpp starter_file
 mutant "$mutants/passes_its_own_on.cpp"
 cheat "$root/tests/cheats/exits.cpp"
 as_is 'refused:damaged' 'truncated zip' .zip truncated_zip
 as_is "refused:$file is not in" 'empty zip' .zip empty_zip
-as_is 'refused:' 'climbing zip' .zip climbing_zip
+as_is 'refused:leads out of the zip' 'climbing zip' .zip climbing_zip
 as_is 'refused:larger than' 'zip of zeros' .zip zip_of_zeros
 as_is 'refused:at most' 'fifty megabytes' .cpp fifty_megabytes
 as_is 'refused:UTF-16' 'utf 16' .cpp utf16
@@ -106,9 +106,7 @@ as_is 'refused:hand in one' 'two of them' '' two_of_them
 as_is 'refused:is a link' 'a link' '' link
 as_is 'refused:is a link' 'a link in a folder' '' folder_with_link
 as_is 'refused:was not handed in' 'a report' '' report_only
-as_is 100 'Zoë 王芳' .cpp latin1
-as_is 100 'two copies' '' two_copies
-as_is 100 'saved twice' '' as_browsers_call_it
+as_is 100 'Zoë 王芳, two copies in Latin-1' '' two_copies
 for each in "$mutants"/*.cpp; do
   [[ $each == */passes_its_own_on.cpp ]] || mutant "$each"
 done

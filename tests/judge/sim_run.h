@@ -49,6 +49,10 @@ struct SimPlan {
 // runs the one that failed it, or the last one.
 SimRun simulate(const SimPlan& plan);
 
+// What answers are measured by: code of the judge's own, on virtual ranks of this process. Throws
+// std::runtime_error when one of them fails, as that is nobody's wrong answer.
+dist::sim::Report simulate_own(const dist::sim::RunOptions& options, const std::function<void(int rank)>& fn);
+
 // One of the judge's own as JSON text, for runners that see no files; of others the name.
 std::string topology_text(const std::string& name);
 

@@ -180,6 +180,23 @@ TEST(SimRun, TheSameRunTwice) {
   EXPECT_EQ(a.report.messages, b.report.messages);
 }
 
+// No time to measure anybody by.
+TEST(SimRun, AFailedRunOfTheJudgesOwnIsNoMeasure) {
+  dist::sim::RunOptions options;
+  options.ranks = 3;
+  const auto compute = [](int) { dist::sim::compute(2); };
+  EXPECT_EQ(judge::simulate_own(options, compute).virtual_time_s, 2);
+  const auto fail = [](int rank) {
+    if (rank == 1) throw std::runtime_error("no memory");
+  };
+  try {
+    judge::simulate_own(options, fail);
+    FAIL() << "it has ended well";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("no memory"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Sums, OfALargeSumIsSaidWhatEachRankGaveAndWhatIsThere) {
   const auto said = [](const std::string& call) {
     testing::TestPartResultArray failures;

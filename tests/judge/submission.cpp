@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "judge/confined_run.h"
 
@@ -20,12 +23,31 @@ namespace {
 constexpr std::uintmax_t most_bytes = 512 << 10;  // of the file; a long solution has 10 KiB
 constexpr int deepest = 6;
 constexpr std::size_t most_entries = 20'000;  // of a folder, before it is given up
-constexpr std::ptrdiff_t most_named = 100;    // files of that name in a zip
+constexpr std::size_t most_named = 100;       // files of that name in a zip
 const fs::path unpacker = JUDGE_CMAKE, unpacker_prefix = unpacker.parent_path().parent_path();
 
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
   throw Refused(fmt::format(text, std::forward<Values>(values)...));
+}
+
+[[noreturn]] void refuse_form(const std::string& name) {
+  refuse("{} is no .cpp file, no folder and no zip file; hand in one of these", name);
+}
+
+// Our trouble, not that of whoever handed it in. Says what the last system call did.
+[[noreturn]] void cannot_read(const fs::path& path) {
+  throw std::runtime_error(fmt::format("{} cannot be read: {}; is it open to whoever grades?", path.string(),
+                                       std::strerror(errno)));
+}
+
+bool is_open(const fs::path& path) {
+  std::error_code none;
+  return ::access(path.c_str(), fs::is_directory(path, none) ? R_OK | X_OK : R_OK) == 0;
+}
+
+void expect_open(const fs::path& path) {
+  if (!is_open(path)) cannot_read(path);
 }
 
 bool is_zip(const fs::path& path) {
@@ -48,19 +70,19 @@ bool is_source(const fs::path& path) {
 }
 
 std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) cannot_read(path);
   const auto size = fs::file_size(path);
   if (size > most_bytes)
     refuse("{} has {} KiB; the file of a lab has at most {}", path.filename().string(), size >> 10,
            most_bytes >> 10);
-  std::ifstream file(path, std::ios::binary);
   std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file) throw std::runtime_error("cannot read " + path.string());
   const auto name = path.filename().string();
   const bool is_utf16 =
       text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF") || path.extension() == ".cpp";
   if (text.find('\0') != std::string::npos)
     is_utf16 ? refuse("{} is no text in UTF-8 (it has zero bytes, as UTF-16 has); save it as UTF-8", name)
-             : refuse("{} is no .cpp file, no folder and no zip file; hand in one of these", name);
+             : refuse_form(name);
   return text;
 }
 
@@ -88,16 +110,25 @@ std::string from_folder(const fs::path& folder, const fs::path& file);
 const char* const any_source = "*.[cC][pP][pP]";
 std::string anywhere(const fs::path& file) { return "*" + file.filename().string(); }
 
-Ran list_zip(const std::string& packed, const Limits& limits, const std::string& pattern = {}) {
-  Command command{.argv = {unpacker, "-E", "tar", "tf", packed}, .readable = {packed, unpacker_prefix}};
+// Of a zip that may be ours alone: the unpacker is another user.
+fs::path open_copy(const fs::path& zip, const fs::path& folder) {
+  expect_open(zip);
+  auto copy = folder / zip.filename();
+  fs::copy_file(zip, copy);
+  fs::permissions(copy, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
+  return copy;
+}
+
+Ran list_zip(const fs::path& zip, const Limits& limits, const std::string& pattern = {}) {
+  Command command{.argv = {unpacker, "-E", "tar", "tf", zip}, .readable = {zip, unpacker_prefix}};
   if (!pattern.empty()) command.argv.insert(command.argv.end(), {"--", pattern});
   return run_confined(command, limits);
 }
 
 // What is in a zip that is too long to be listed whole: all that has the file's name, or else all sources.
 std::string list_long_zip(const fs::path& zip, const fs::path& file, const Limits& limits) {
-  Ran list = list_zip(fs::canonical(zip), limits, anywhere(file));
-  if (!list.is_well()) list = list_zip(fs::canonical(zip), limits, any_source);
+  Ran list = list_zip(zip, limits, anywhere(file));
+  if (!list.is_well()) list = list_zip(zip, limits, any_source);
   const auto name = file.filename().string();
   if (!list.is_well()) refuse("{} is not in {}", name, zip.filename().string());
   if (list.output.size() >= limits.output_bytes)
@@ -105,57 +136,85 @@ std::string list_long_zip(const fs::path& zip, const fs::path& file, const Limit
   return list.output;
 }
 
-std::string from_zip(const fs::path& zip, const fs::path& file) {
+bool leads_out(const fs::path& path) {
+  return path.is_absolute() || *path.lexically_normal().begin() == "..";
+}
+
+// The unpacker's pattern for what is meant of the files in a zip.
+std::string choose_listed(const std::string& list, const fs::path& zip, const fs::path& file) {
+  const std::string name = file.filename().string(), zip_name = zip.filename().string();
+  std::vector<fs::path> named, sources;
+  bool has_unreadable = false;  // names in another encoding than UTF-8 are listed as empty lines
+  std::istringstream lines(list);
+  for (std::string line; std::getline(lines, line);) {
+    const fs::path path = line;
+    if (path.filename() == name) named.push_back(path);
+    if (is_source(path)) sources.push_back(path);
+    if (line.empty()) has_unreadable = true;
+  }
+  const bool goes_by_name = !named.empty() || has_unreadable;
+  if (!goes_by_name && sources.size() != 1) refuse("{} is not in {}", name, zip_name);
+  if (named.size() > most_named) refuse("{} has {} files {}; hand in one", zip_name, named.size(), name);
+  const auto& meant = goes_by_name ? named : sources;
+  if (const auto out = std::ranges::find_if(meant, leads_out); out != meant.end())
+    refuse("{} holds {}, a name that leads out of the zip; hand in {} alone", zip_name, out->string(), name);
+  return goes_by_name ? anywhere(file) : any_source;
+}
+
+// A zip may close what is in it even to its owner.
+void open_all(const fs::path& folder) {
+  for (const auto& each : fs::recursive_directory_iterator(folder))
+    if (!each.is_symlink()) fs::permissions(each, fs::perms::owner_all, fs::perm_options::add);
+}
+
+std::string from_zip(const fs::path& handed_in, const fs::path& file) {
   const Limits limits{.output_bytes = 1 << 20, .file_bytes = most_bytes + 1};
-  const auto packed = fs::canonical(zip).string();
+  const ScratchFolder packed, unpacked;
+  const auto zip = open_copy(handed_in, packed.path());
   // An unpacker that cannot even be started is our fault, not the submission's.
   if (const auto control =
           run_confined({.argv = {unpacker, "--version"}, .readable = {unpacker_prefix}}, limits);
       !control.is_well())
     throw std::runtime_error(fmt::format("{} does not work (exit status {}): {}", unpacker.string(),
                                          control.exit_code, control.output));
-  Ran list = list_zip(packed, limits);
+  Ran list = list_zip(zip, limits);
   if (!list.is_well()) refuse("{} is no zip file, or a damaged one", zip.filename().string());
   if (list.output.size() >= limits.output_bytes) list.output = list_long_zip(zip, file, limits);
-  // Names in another encoding than UTF-8 are listed as empty lines.
-  const std::string name = file.filename().string();
-  std::ptrdiff_t named = 0, sources = 0, unreadable = 0;
-  std::istringstream lines(list.output);
-  for (std::string line; std::getline(lines, line);) {
-    if (fs::path(line).filename() == name) ++named;
-    if (is_source(line)) ++sources;
-    if (line.empty()) ++unreadable;
-  }
-  if (named + unreadable == 0 && sources != 1) refuse("{} is not in {}", name, zip.filename().string());
-  if (named > most_named) refuse("{} has {} files {}; hand in one", zip.filename().string(), named, name);
-  const std::string pattern = named + unreadable == 0 ? any_source : anywhere(file);
-  const ScratchFolder scratch;
-  const auto unpacked = run_confined({.argv = {unpacker, "-E", "tar", "xf", packed, "--", pattern},
-                                      .readable = {packed, unpacker_prefix},
-                                      .writable = scratch.path(),
-                                      .folder = scratch.path()},
-                                     limits);
-  if (!unpacked.is_well())
-    refuse("{} cannot be unpacked from {}: it is damaged, or larger than {} KiB", name,
+  const std::string pattern = choose_listed(list.output, zip, file);
+  const auto unpacking = run_confined({.argv = {unpacker, "-E", "tar", "xf", zip, "--", pattern},
+                                       .readable = {zip, unpacker_prefix},
+                                       .writable = unpacked.path(),
+                                       .folder = unpacked.path()},
+                                      limits);
+  if (!unpacking.is_well())
+    refuse("{} cannot be unpacked from {}: it is damaged, or larger than {} KiB", file.filename().string(),
            zip.filename().string(), most_bytes >> 10);
-  return from_folder(scratch.path(), file);
+  open_all(unpacked.path());
+  return from_folder(unpacked.path(), file);
 }
 
 std::string from_folder(const fs::path& folder, const fs::path& file) {
   std::vector<fs::path> files, others, zips;
+  fs::path closed;
   std::size_t entries = 0;
-  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied), end;
-       at != end; ++at) {
+  for (fs::recursive_directory_iterator at(folder), end; at != end; ++at) {
     if (++entries > most_entries) refuse("there are more than {} files; hand in one", most_entries);
     if (at.depth() >= deepest) at.disable_recursion_pending();
     const bool is_wanted = at->path().filename() == file.filename();
     if (at->is_symlink() && is_wanted)
       refuse("{} is a link; hand in the file itself", file.filename().string());
-    if (at->is_symlink() || !at->is_regular_file()) continue;
+    if (at->is_symlink()) continue;
+    if (at->is_directory() && at.recursion_pending() && !is_open(at->path())) {
+      closed = at->path();
+      at.disable_recursion_pending();
+    }
+    if (!at->is_regular_file()) continue;
     if (is_wanted) files.push_back(fs::relative(at->path(), folder));
     if (!is_wanted && is_source(at->path())) others.push_back(at->path());
     if (is_called_zip(at->path())) zips.push_back(at->path());
   }
+  // The file could be in there, unless it is at its own place.
+  if (!closed.empty() && std::ranges::find(files, file) == files.end()) expect_open(closed);
   if (const auto chosen = choose(files, file, folder)) return read(folder / *chosen);
   std::ranges::sort(zips);
   if (zips.size() == 1) return from_zip(zips[0], file);
@@ -169,8 +228,11 @@ std::string from_folder(const fs::path& folder, const fs::path& file) {
 
 std::string take_submission(const fs::path& handed_in, const fs::path& file) {
   std::error_code none;
-  if (fs::is_directory(handed_in, none)) return from_folder(handed_in, file);
-  if (!fs::is_regular_file(handed_in, none)) refuse("there is no file or folder {}", handed_in.string());
+  const auto status = fs::status(handed_in, none);
+  if (status.type() == fs::file_type::not_found) refuse("there is no file or folder {}", handed_in.string());
+  expect_open(handed_in);
+  if (fs::is_directory(status)) return from_folder(handed_in, file);
+  if (!fs::is_regular_file(status)) refuse_form(handed_in.string());
   if (is_zip(handed_in)) return from_zip(handed_in, file);
   if (is_called_zip(handed_in)) refuse("{} is no zip file, or a damaged one", handed_in.filename().string());
   return read(handed_in);

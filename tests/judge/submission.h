@@ -16,7 +16,8 @@ struct Refused : std::runtime_error {
 
 // The text of `file` ("labs/03_send_recv/send_recv.cpp") in `handed_in`: that file itself, a folder or a zip
 // file with it, at its place or with its bare name, however deep, or with one .cpp file of another name.
-// Links are not followed. Throws Refused, and std::runtime_error when the system refuses.
+// Links are not followed. Throws Refused, and another std::runtime_error when the system refuses: what we may
+// not read is no fault of whoever handed it in.
 std::string take_submission(const std::filesystem::path& handed_in, const std::filesystem::path& file);
 
 }  // namespace judge

@@ -1,23 +1,50 @@
-// What is taken out of a submission, what is not accepted, and what is built of it.
+// What is taken out of a submission, and where it is built.
 #include "judge/submission.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "judge/build_submission.h"
 #include "judge/confined_run.h"
 #include "judge/kit.h"
-#include "judge/object_check.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
 const fs::path wanted = "labs/03_send_recv/send_recv.cpp";
+
+// Calls it where permissions bind, for root, too: in a thread that gives up what root is capable of.
+void where_permissions_bind(const std::function<void()>& body) {
+  std::thread([&] {
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+    ASSERT_EQ(::syscall(SYS_capset, &header, none), 0);
+    body();
+  }).join();
+}
+
+// A file or folder that is closed, until the end.
+class Closed {
+ public:
+  explicit Closed(fs::path path, fs::perms but_for = fs::perms::none) : path_(std::move(path)) {
+    fs::permissions(path_, but_for);
+  }
+  ~Closed() { fs::permissions(path_, fs::perms::owner_all); }
+  Closed(const Closed&) = delete;
+
+ private:
+  fs::path path_;
+};
 
 class Submission : public testing::Test {
  protected:
@@ -37,6 +64,8 @@ class Submission : public testing::Test {
       return "taken: " + judge::take_submission(handed_in, wanted);
     } catch (const judge::Refused& refused) {
       return refused.what();
+    } catch (const std::runtime_error& trouble) {
+      return std::string("ungraded: ") + trouble.what();
     }
   }
 
@@ -133,10 +162,78 @@ TEST_F(Submission, OfTwoZipsNeitherIsTaken) {
 }
 
 TEST_F(Submission, AZipReachesNothingOutside) {
-  write("inner/x.txt", "");
   write("send_recv.cpp", "from outside");
-  const auto path = zip("inner/up.zip", "../" + here.filename().string() + "/send_recv.cpp");
-  EXPECT_NE(refusal(path).find("cannot be unpacked"), std::string::npos) << refusal(path);
+  const auto name = fmt::format("../{}/send_recv.cpp", here.filename().string());
+  EXPECT_EQ(
+      refusal(zip("up.zip", name)),
+      fmt::format("up.zip holds {}, a name that leads out of the zip; hand in send_recv.cpp alone", name));
+  write("mine/send_recv.cpp", "inside");
+  write("notes.txt", "not looked at");
+  const auto notes = fmt::format("../{}/notes.txt", here.filename().string());
+  EXPECT_EQ(refusal(zip("both.zip", "mine " + notes)), "taken: inside");
+}
+
+std::string said_of_closed(const fs::path& path) {
+  return fmt::format("ungraded: {} cannot be read: Permission denied; is it open to whoever grades?",
+                     path.string());
+}
+
+TEST_F(Submission, WhatIsClosedToTheGraderIsNobodysFault) {
+  write("of a folder/mine/send_recv.cpp", "");
+  write("send_recv.cpp", "");
+  fs::create_directory(here / "of a zip");
+  zip("'of a zip/lab_03.zip'", "send_recv.cpp");
+  zip("lab_03.zip", "send_recv.cpp");
+  write("of a file/send_recv.cpp", "");
+  const std::pair<const char*, const char*> handed_in_and_closed[] = {
+      {"send_recv.cpp", "send_recv.cpp"},  {"lab_03.zip", "lab_03.zip"},
+      {"of a zip", "of a zip/lab_03.zip"}, {"of a folder", "of a folder"},
+      {"of a folder", "of a folder/mine"}, {"of a file", "of a file/send_recv.cpp"}};
+  for (const auto& [handed_in, closed] : handed_in_and_closed) {
+    const Closed until_asked(here / closed);
+    where_permissions_bind([&, handed_in = handed_in, closed = closed] {
+      EXPECT_EQ(refusal(here / handed_in), said_of_closed(here / closed));
+    });
+  }
+  const Closed until_asked(here / "of a file");
+  where_permissions_bind([&] {
+    EXPECT_TRUE(refusal(here / "of a file/send_recv.cpp").starts_with("ungraded: "))
+        << "nobody sees whether it is there";
+  });
+}
+
+TEST_F(Submission, TheNamesInAFolderAreNotEnough) {
+  write("mine/send_recv.cpp", "");
+  const Closed until_asked(here / "mine", fs::perms::owner_read);
+  where_permissions_bind([&] { EXPECT_EQ(refusal(here), said_of_closed(here / "mine")); });
+}
+
+TEST_F(Submission, AtItsOwnPlaceTheFileIsRightWhateverElseIsClosed) {
+  write("labs/03_send_recv/send_recv.cpp", "right");
+  write("old/send_recv.cpp", "");
+  const Closed until_asked(here / "old");
+  where_permissions_bind([&] { EXPECT_EQ(refusal(here), "taken: right"); });
+}
+
+// Whatever user unpacks it.
+TEST_F(Submission, AZipMayBeOpenToItsOwnerAlone) {
+  write("send_recv.cpp", "zipped");
+  const auto path = zip("lab_03.zip", "send_recv.cpp");
+  fs::permissions(path, fs::perms::owner_read);
+  EXPECT_EQ(refusal(path), "taken: zipped");
+}
+
+// Its permissions are the upper half of four bytes in the zip's directory, which is at its end.
+TEST_F(Submission, AZipMayCloseWhatIsInIt) {
+  write("send_recv.cpp", "zipped");
+  const auto path = zip("lab_03.zip", "send_recv.cpp");
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const auto permissions = bytes.rfind("PK\x01\x02") + 40;
+  bytes.at(permissions) = '\0';
+  bytes.at(permissions + 1) = '\x80';  // a file, closed to all
+  write("closed.zip", bytes);
+  EXPECT_EQ(refusal(here / "closed.zip"), "taken: zipped");
 }
 
 TEST_F(Submission, WhatIsNoZipIsSaidSo) {
@@ -171,87 +268,8 @@ TEST_F(Submission, WhatIsNotThereIsSaidSo) {
   write("report.pdf", "%PDF");
   EXPECT_EQ(refusal(here), "send_recv.cpp was not handed in");
   EXPECT_EQ(refusal(here / "nothing"), fmt::format("there is no file or folder {}/nothing", here.string()));
-}
-
-// nm's lines: sixteen digits or blanks, a letter, a name.
-std::string symbols(char kind, const std::string& name) {
-  return fmt::format("{:>16} {} {}\n", kind == 'U' ? "" : "0000000000000010", kind, name);
-}
-
-TEST(ObjectCheck, TheFaceOfTheLibraryIsForEverybody) {
-  const auto words = judge::words_in(
-      "Work send(const Tensor& t, int dst); class Options; struct Tensor { void fill_(double); };");
-  for (const char* used :
-       {"dist::send(dist::Tensor const&, int, dist::Options const&)", "dist::Tensor::fill_(double)",
-        "typeinfo for dist::Tensor", "operator new(unsigned long)"})
-    EXPECT_EQ(judge::foreign_symbol(symbols('U', used), words), "") << used;
-  for (const char* used :
-       {"dist::ring_all_reduce(dist::Tensor&)", "dist::sim::Tensor::send()", "judge::serve()"})
-    EXPECT_NE(judge::foreign_symbol(symbols('U', used), words), "") << used;
-}
-
-// Whether the library's code was called or came in with a template or an inline function.
-TEST(ObjectCheck, WhatAContractKeepsAwayIsNotUsed) {
-  const auto words = judge::words_in("Tensor data DistributedSampler size(); namespace data_types Kind name");
-  const auto kept = judge::kept_away("// The contract.\n// Not for this lab: dist::data\n#pragma once\n");
-  EXPECT_EQ(kept, std::set<std::string>{"dist::data"});
-  for (const char* used : {"dist::data::DistributedSampler::size() const",
-                           "std::vector<dist::data::DistributedSampler>::~vector()"}) {
-    for (const char kind : {'U', 'W'})
-      EXPECT_NE(judge::foreign_symbol(symbols(kind, used), words, kept), "") << used;
-    EXPECT_EQ(judge::foreign_symbol(symbols('U', used), words), "") << used << ": other labs may";
-  }
-  for (const char* used : {"dist::Tensor::data()", "dist::data_types::name(dist::data_types::Kind)"})
-    EXPECT_EQ(judge::foreign_symbol(symbols('U', used), words, kept), "") << used;
-}
-
-TEST(ObjectCheck, NamesOfOthersAreNotDefined) {
-  for (const char* name :
-       {"dist::send(int)", "judge::serve()", "testing::InitGoogleTest()", "std::terminate()"})
-    EXPECT_NE(judge::foreign_symbol(symbols('T', name), {}), "") << name;
-  EXPECT_EQ(judge::foreign_symbol(symbols('W', "std::vector<int>::push_back(int)"), {}), "")
-      << "a template's code";
-  EXPECT_EQ(judge::foreign_symbol(symbols('T', "lab::relay(dist::Tensor&)"), {}), "");
-  EXPECT_EQ(judge::foreign_symbol(symbols('t', "dist::helper()"), {}), "") << "static: nobody else's";
-}
-
-TEST(ObjectCheck, WhatALibraryWouldTakeIsNotDefined) {
-  EXPECT_NE(judge::interposing_symbol(symbols('T', "write"), symbols('T', "write"), ""), "");
-  EXPECT_EQ(judge::interposing_symbol(symbols('T', "helper"), symbols('T', "write"), ""), "");
-  EXPECT_EQ(judge::interposing_symbol(symbols('W', "std::f()"), symbols('W', "std::f()"), ""), "");
-}
-
-// The dynamic linker takes these as well.
-TEST(ObjectCheck, AWeakDefinitionIsNoExcuse) {
-  for (const char kind : {'W', 'V', 'i', 'u', 'A'})
-    EXPECT_NE(judge::interposing_symbol(symbols(kind, "sendmsg"), symbols(kind, "sendmsg"), ""), "") << kind;
-  const std::string recv = "dist::recv(dist::Tensor&, int)";
-  EXPECT_NE(judge::interposing_symbol(symbols('W', recv), symbols('W', recv), symbols('T', recv)), "");
-  EXPECT_EQ(judge::interposing_symbol(symbols('W', recv), symbols('W', recv), symbols('W', recv)), "")
-      << "inline in both";
-}
-
-TEST(ObjectCheck, NothingIsLookedUpByName) {
-  const auto words = judge::words_in("Work send(const Tensor& t, int dst);");
-  for (const char* used : {"dlsym", "dlopen@GLIBC_2.34", "dl_iterate_phdr"})
-    EXPECT_NE(judge::foreign_symbol(symbols('U', used), words), "") << used;
-  EXPECT_NE(judge::foreign_symbol(symbols('w', "dist::binary_node(int, int)"), words), "")
-      << "declared weak: it would be there";
-  EXPECT_EQ(judge::foreign_symbol(symbols('w', "__gmon_start__"), words), "");
-}
-
-TEST(ObjectCheck, IncludesAreTheContractAndTheFace) {
-  const std::string rule =
-      "graded.o: send_recv.cpp /src/labs/x.h \\\n /src/lib/dist/dist.h /usr/include/stdio.h\n";
-  EXPECT_EQ(judge::foreign_include(rule, "/src", {"/src/labs/x.h", "/src/lib/dist/dist.h"}), "");
-  EXPECT_EQ(judge::foreign_include(rule, "/src", {"/src/labs/x.h"}), "lib/dist/dist.h");
-}
-
-TEST(ObjectCheck, IncludesHaveOtherNamesToo) {
-  for (const char* name : {"//src/inside.h", "/tmp/../src/inside.h"})
-    EXPECT_EQ(judge::foreign_include(fmt::format("graded.o: {}\n", name), "/src", {}), "inside.h") << name;
-  EXPECT_EQ(judge::foreign_include("graded.o: /my\\ src/inside.h\n", "/my src", {}), "inside.h");
-  EXPECT_EQ(judge::foreign_include("graded.o: /my\\ src/x.h\n", "/my src", {"/my src/x.h"}), "");
+  EXPECT_EQ(refusal("/dev/null"),
+            "/dev/null is no .cpp file, no folder and no zip file; hand in one of these");
 }
 
 // This build tree under another name.

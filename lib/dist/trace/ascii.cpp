@@ -62,13 +62,23 @@ class Drawing {
     out_ += shortened(displayable(text, unicode_), width_, glyphs_.ellipsis) + "\n";
   }
 
+  // ASCII of short words: in as many lines as it takes.
+  void add_remark(std::string text) {
+    while (text.size() > static_cast<std::size_t>(width_)) {
+      const auto blank = text.rfind(' ', static_cast<std::size_t>(width_));
+      add_line(text.substr(0, blank));
+      text.erase(0, blank + 1);
+    }
+    add_line(text);
+  }
+
   void add_remarks() {
     const auto& rows = diagram_.rows;
     if (shown_ < trace_.ranks)
-      add_line(fmt::format("{} of {} ranks; {} are left out for want of width", shown_, trace_.ranks,
-                           trace_.ranks - shown_));
+      add_remark(fmt::format("{} of {} ranks; {} are left out for want of width", shown_, trace_.ranks,
+                             trace_.ranks - shown_));
     if (rows.size() < diagram_.moments)
-      add_line(
+      add_remark(
           fmt::format("{} moments in {} rows: each takes several together", diagram_.moments, rows.size()));
   }
 

@@ -14,6 +14,7 @@
 #include "distlab/bench/explain.h"
 #include "distlab/build_info.h"
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
 #include "distlab/process.h"
 #include "distlab/wrong_usage.h"
 
@@ -87,6 +88,8 @@ int run_bench(const BenchOptions& options) try {
     return start({}, calibrate);
   }
   const bench::Plan plan = bench::make_plan(options);
+  check_output("--json", options.json);
+  check_output("--plot", options.plot);
   if (plan.on_device)
     dist::find_backend(options.backend);  // whether it can be used here; ranks start elsewhere
   if (options.explain && !only_checks()) {

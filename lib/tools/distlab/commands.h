@@ -189,6 +189,7 @@ int grade_one_of_class(const ClassOneOptions& options);
 int make_handout(const HandoutOptions& options);
 int run_bench(const BenchOptions& options);
 int run_ddp_bench(const DdpBenchOptions& options);
+int measure_ddp_row(const DdpRowOptions& options);
 int run_simulation(const SimOptions& options);
 // For run_simulation:
 int simulate_program(const SimOptions& options, const std::string& program);

@@ -1,7 +1,10 @@
 // ./distlab bench ddp: how fast do several ranks train, and how much of their communication shows?
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,7 +15,11 @@
 #include "distlab/bench/ddp/pytorch.h"
 #include "distlab/bench/ddp/report.h"
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
+#include "distlab/process.h"
 #include "distlab/temporary_folder.h"
+#include "distlab/terminal.h"
+#include "distlab/workspace.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -33,6 +40,8 @@ void check(const DdpBenchOptions& options) {
   if (!options.compare.empty() && options.compare != "pytorch")
     dist::fail(Errc::invalid_argument, "--compare is \"{}\"; bench ddp compares with pytorch",
                options.compare);
+  check_output("--json", options.json);
+  check_output("--plot", options.plot);
   if (!options.plot.empty() && options.ranks == 1)
     dist::fail(Errc::invalid_argument, "--plot needs several numbers of ranks; here is one alone");
 }
@@ -40,15 +49,39 @@ void check(const DdpBenchOptions& options) {
 void write_files(const bench::DdpRun& run) {
   const std::string& path = run.options.json;
   if (path == "-") fmt::print("{}\n", as_json(run));
-  if (!path.empty() && path != "-") {
-    std::ofstream file(path);
-    file << as_json(run) << '\n';
-    if (!file.flush()) dist::fail(dist::Errc::resource, "{} cannot be written", path);
-  }
+  if (!path.empty() && path != "-") write_text(as_json(run) + '\n', path);
   if (!run.options.plot.empty()) write_svg(as_plot(run), run.options.plot);
 }
 
+// By a process of its own: when we are interrupted, it ends before its folder goes. Nothing when it failed,
+// and has said why.
+std::optional<bench::DdpRow> measured(const DdpBenchOptions& options, int ranks) {
+  const TemporaryFolder folder("bench-ddp");
+  std::vector<std::string> argv{this_program(),
+                                "bench",
+                                "ddp-row",
+                                "--folder",
+                                folder.path(),
+                                "--nproc",
+                                std::to_string(ranks),
+                                "--batch-size",
+                                std::to_string(options.batch_size),
+                                "--repeat",
+                                std::to_string(options.repeats)};
+  if (options.steps > 0) argv.insert(argv.end(), {"--iters", std::to_string(options.steps)});
+  if (!options.compare.empty()) argv.insert(argv.end(), {"--compare", options.compare});
+  const int code = run_in_foreground(argv);
+  if (const auto how = ended_by_signal(code); !how.empty())
+    fmt::print(stderr, "distlab: the process that measures {} ranks {}\n", ranks, how);
+  return code == exit_ok ? std::optional(bench::read_row(folder.path())) : std::nullopt;
+}
+
 }  // namespace
+
+int measure_ddp_row(const DdpRowOptions& options) {
+  bench::measure_ddp(options.bench, options.folder);
+  return exit_ok;
+}
 
 int run_ddp_bench(const DdpBenchOptions& options) try {
   check(options);
@@ -58,12 +91,13 @@ int run_ddp_bench(const DdpBenchOptions& options) try {
   const auto show = [&](const std::string& text) {
     if (options.json == "-") return;
     fmt::print("{}", text);
-    std::fflush(stdout);
+    flush_stdout();
   };
   show(title(run));
   for (const int ranks : numbers_of_ranks(options.ranks > 0 ? options.ranks : std::max(2, run.cores))) {
-    const TemporaryFolder folder("bench-ddp");
-    run.rows.push_back(bench::measure_ddp(options, ranks, folder.path()));
+    const auto row = measured(options, ranks);
+    if (!row) return exit_failed;
+    run.rows.push_back(*row);
     show(line(run, run.rows.back()));
   }
   show(explanation(run));

@@ -18,9 +18,15 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
+// Of no type where it is in a folder that can be listed and not entered.
+fs::file_status status_of(const fs::path& path) {
+  std::error_code ignored;
+  return fs::symlink_status(path, ignored);
+}
+
 // Lengths first: no name can look like two.
 std::string described(const fs::path& path, const std::string& name) {
-  const auto status = fs::symlink_status(path);
+  const auto status = status_of(path);
   const auto target = fs::is_symlink(status) ? fs::read_symlink(path).string() : "";
   return fmt::format("{} {} {} {}{}\n", static_cast<int>(status.type()), name.size(), target.size(), name,
                      target);
@@ -67,7 +73,7 @@ std::string digest_of_tree(const fs::path& path) {
   std::vector<std::string> files;
   for (const auto& each : all) {
     text += described(each, each.lexically_relative(path).string());
-    if (fs::is_regular_file(fs::symlink_status(each))) files.push_back(fs::absolute(each));
+    if (fs::is_regular_file(status_of(each))) files.push_back(fs::absolute(each));
   }
   return digest_of_text(text + digests_of(files));
 }

@@ -4,14 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "dist/core/fail.h"
-
 #include "distlab/checkout_files.h"
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
 #include "distlab/labs.h"
-#include "distlab/process.h"
 #include "distlab/temporary_folder.h"
 #include "distlab/workspace.h"
+#include "distlab/zip_file.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
@@ -31,6 +30,7 @@ int build_autograder(const GradescopeOptions& options) {
     return exit_missing;
   }
   const fs::path zip = fs::absolute(options.output.empty() ? fs::path(default_name(lab)) : options.output);
+  check_output("--output", zip);
   const TemporaryFolder folder("autograder");
   for (const auto& file : checkout_files()) copy_checkout_file(file, folder.path() / "distlab");
   for (const auto* script : {"setup.sh", "run_autograder"}) {
@@ -39,9 +39,7 @@ int build_autograder(const GradescopeOptions& options) {
   std::ofstream(folder.path() / "lab") << (lab ? std::to_string(lab->number) : "");
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   std::ofstream(folder.path() / "seed") << seed;
-  const auto made = run_captured({"cmake", "-E", "chdir", folder.path(), "cmake", "-E", "tar", "cf", zip,
-                                  "--format=zip", "setup.sh", "run_autograder", "lab", "seed", "distlab"});
-  if (made.exit_code != 0) dist::fail(dist::Errc::resource, "cannot write {}: {}", zip.string(), made.output);
+  write_zip(zip, folder.path(), {"setup.sh", "run_autograder", "lab", "seed", "distlab"});
   fmt::print("{} ({:.1f} MB), for {}: upload it as the assignment's autograder.\n", zip.string(),
              static_cast<double>(fs::file_size(zip)) / 1e6,
              lab ? lab->title : "any lab that an assignment's title names (\"Lab 5: ...\")");

@@ -10,13 +10,13 @@
 #include "distlab/commands.h"
 #include "distlab/file_text.h"
 #include "distlab/labs.h"
-#include "distlab/process.h"
 #include "distlab/progress.h"
 #include "distlab/starter.h"
 #include "distlab/submission.h"
 #include "distlab/temporary_folder.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
+#include "distlab/zip_file.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
@@ -126,17 +126,13 @@ int submit_lab(const SubmitOptions& options) {
   const fs::path file = edited_file(*lab);
   const fs::path zip =
       options.output.empty() ? fs::path(fmt::format("lab_{:02}.zip", lab->number)) : options.output;
-  if (!fs::is_directory(fs::absolute(zip).parent_path()))
-    dist::fail(dist::Errc::invalid_argument, "cannot write {}: there is no such folder; make it first",
-               zip.string());
+  check_output("--output", zip);
   const TemporaryFolder folder("submission");
   if (const auto built = build_submission(*lab, file, folder.path()); !built.refused.empty()) {
     fmt::print(stderr, "{}\nNothing was made to hand in.\n", built.refused);
     return exit_failed;
   }
-  const auto made = run_captured({"cmake", "-E", "chdir", workspace().root, "cmake", "-E", "tar", "cf",
-                                  fs::absolute(zip), "--format=zip", "--", from_root(file)});
-  if (made.exit_code != 0) dist::fail(dist::Errc::resource, "cannot write {}: {}", zip.string(), made.output);
+  write_zip(zip, workspace().root, {from_root(file)});
   fmt::print("{}: {} ({} bytes), which compiles. Hand in this file.\n", zip.string(), from_root(file),
              fs::file_size(file));
   if (const auto todo = first_todo(file))

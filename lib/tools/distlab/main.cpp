@@ -1,9 +1,7 @@
 // distlab: the command line of the teaching lab. Usually started by the ./distlab script, which builds it
 // first.
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -17,6 +15,7 @@
 #include "distlab/command_line/command_line.h"
 #include "distlab/commands.h"
 #include "distlab/process.h"
+#include "distlab/terminal.h"
 
 namespace {
 
@@ -30,10 +29,11 @@ void open_standard_streams() {
     if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);  // takes the lowest number: this one
 }
 
-// What was printed has arrived, too: a full disk is no success.
-int with_all_printed(int code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  if (errno != EPIPE) complain(fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+int with_all_printed(int code) try {
+  distlab::flush_stdout();
+  return code;
+} catch (const dist::Error& error) {
+  if (distlab::stdout_has_reader()) complain(error.what());
   return code == distlab::exit_ok ? distlab::exit_failed : code;
 }
 

@@ -140,7 +140,9 @@ int run_in_foreground(const std::vector<std::string>& argv) {
   const pid_t child = start(argv, -1);
   if (child == 0) return 127;
   forwarding.to(child);
-  return wait_for(child, forwarding);
+  const int exit_code = wait_for(child, forwarding);
+  if (exit_code == signalled + SIGPIPE) throw Interrupted{SIGPIPE};
+  return exit_code;
 }
 
 std::string ended_by_signal(int exit_code) {

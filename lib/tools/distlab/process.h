@@ -13,9 +13,9 @@ struct ProcessResult {
   std::string output;  // standard output and error, as they came
 };
 
-// A signal came while a child ran (SIGINT, SIGTERM or SIGHUP, unless ignored or blocked). The child got it
-// too and has ended; whoever catches this ends by the signal as well. No std::exception: nobody is to report
-// it.
+// A signal came while a child ran (SIGINT, SIGTERM or SIGHUP, unless ignored or blocked), which got it too
+// and has ended; or SIGPIPE has ended one that shares our output: its reader has gone. Whoever catches this
+// ends by the signal as well. No std::exception: nobody is to report it.
 struct Interrupted {
   int signal;
 };

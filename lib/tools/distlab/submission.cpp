@@ -76,7 +76,7 @@ BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, cons
   const auto said = nlohmann::json::parse(run.output, nullptr, false);
   if ((run.exit_code != built && run.exit_code != refused) || !said.is_object())
     dist::fail(dist::Errc::internal, "the submission could not be built (status {}): {}", run.exit_code,
-               run.output);
+               run.output.substr(0, run.output.find_last_not_of('\n') + 1));
   std::string why = said.value("refused", "");
   const std::string log = said.value("log", "");
   if (!log.empty()) why += ":\n" + first_errors(log);
@@ -92,8 +92,16 @@ Grade grade_built(const Lab& lab, const BuiltSubmission& built, GradeRequest req
 }
 
 void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest request, GradeRecord& record) {
-  if (!fs::exists(handed_in))
+  std::error_code why;
+  const auto status = fs::status(handed_in, why);
+  if (status.type() == fs::file_type::none)
+    dist::fail(dist::Errc::unsupported, "{} cannot be read: {}; is its folder open to you?",
+               handed_in.string(), why.message());
+  if (!fs::exists(status))
     dist::fail(dist::Errc::unsupported, "there is no file or folder {}", handed_in.string());
+  if (!fs::is_regular_file(status) && !fs::is_directory(status))
+    dist::fail(dist::Errc::unsupported, "{} is a device or a pipe; hand in a file, a folder or a zip file",
+               handed_in.string());
   const TemporaryFolder scratch("submission"), folder("submission");
   const auto built = build_submission(lab, as_handed_in(lab, handed_in, scratch.path()), folder.path());
   if (!built.refused.empty()) {

@@ -1,12 +1,16 @@
 #include "distlab/terminal.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "dist/core/fail.h"
 
 namespace distlab {
 namespace {
@@ -41,6 +45,16 @@ bool colours_on() {
 bool stdout_is_terminal() {
   static const bool terminal = isatty(STDOUT_FILENO) == 1;
   return terminal;
+}
+
+void flush_stdout() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  dist::fail_errno(dist::Errc::resource, errno, "standard output cannot be written");
+}
+
+bool stdout_has_reader() {
+  pollfd asked{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&asked, 1, 0) <= 0 || (asked.revents & POLLERR) == 0;
 }
 
 std::string styled(Style style, std::string_view text) {

@@ -9,6 +9,10 @@ namespace distlab {
 enum class Style { plain, bold, dim, good, bad, warn };
 
 bool stdout_is_terminal();
+// What was printed has arrived. Error{resource} when it cannot be written: a full disk is no success.
+void flush_stdout();
+// False when it is a pipe, and whoever read it has gone.
+bool stdout_has_reader();
 // A terminal that may be coloured, or CLICOLOR_FORCE; NO_COLOR is stronger.
 bool colours_on();
 // `text` in that style for standard output, or as it is when colours are off.

@@ -3,10 +3,12 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "distlab/commands.h"
 #include "distlab/process.h"
@@ -75,6 +77,30 @@ void print_summary(const TestReport& report, bool is_whole) {
   fmt::print("{}\n", report.summary());
 }
 
+// "--filter \"^unit\" and --label \"x\""
+std::string patterns(const TestOptions& options) {
+  std::vector<std::string> all;
+  if (!options.filter.empty()) all.push_back(fmt::format("--filter \"{}\"", options.filter));
+  if (!options.label.empty()) all.push_back(fmt::format("--label \"{}\"", options.label));
+  return fmt::format("{}", fmt::join(all, " and "));
+}
+
+// From ctest's own words; that it found no test is no trouble to it.
+int say_why_none_ran(const TestOptions& options, int ctest_code, const std::string& remarks) {
+  constexpr std::string_view bad_pattern = "RegularExpression::compile(): ";
+  if (const auto at = remarks.find(bad_pattern); at != remarks.npos) {
+    const auto begin = at + bad_pattern.size();
+    fmt::print(stderr, "distlab: {}: no regular expression ({}); [(] is the character itself\n",
+               patterns(options), remarks.substr(begin, remarks.find_first_of(".\n", begin) - begin));
+    return exit_usage;
+  }
+  const auto asked = patterns(options);
+  fmt::print(stderr, "{}distlab: no test ran in {}{}\n", ctest_code == 0 ? "" : remarks,
+             workspace().build.string(),
+             asked.empty() ? "" : fmt::format(": no name or label matches {}", asked));
+  return exit_failed;
+}
+
 }  // namespace
 
 int run_tests(const TestOptions& options) {
@@ -98,10 +124,7 @@ int run_tests(const TestOptions& options) {
     fmt::print(stderr, "distlab: ctest is not in PATH; it comes with CMake\n");
     return exit_missing;
   }
-  if (report.finished() == 0) {
-    fmt::print(stderr, "{}distlab: no test ran in {}\n", remarks, workspace().build.string());
-    return exit_failed;
-  }
+  if (report.finished() == 0) return say_why_none_ran(options, ended.exit_code, remarks);
   print_summary(report, options.filter.empty() && options.label.empty() && !options.rerun_failed);
   // ctest's own verdict counts as well: it may have ended early.
   return report.failed() > 0 || ended.exit_code != 0 ? exit_failed : exit_ok;

@@ -1,6 +1,9 @@
 // distlab trace: looks at the trace files of a run, or turns them into another format.
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,11 +31,22 @@ std::string rendered(const dist::trace::Trace& trace, const TraceOptions& option
   return dist::trace::to_ascii(trace, ascii);
 }
 
+// Each once, however often it is named: what it holds would be drawn twice.
+std::vector<std::filesystem::path> different(const std::vector<std::filesystem::path>& files) {
+  std::vector<std::filesystem::path> all;
+  for (const auto& file : files) {
+    std::error_code none;
+    const auto is_file = [&](const auto& other) { return std::filesystem::equivalent(file, other, none); };
+    if (std::ranges::none_of(all, is_file)) all.push_back(file);
+  }
+  return all;
+}
+
 }  // namespace
 
 int show_trace_files(const TraceOptions& options) {
   std::vector<dist::trace::Trace> traces;
-  for (const auto& file : options.files) traces.push_back(dist::trace::read_file(file));
+  for (const auto& file : different(options.files)) traces.push_back(dist::trace::read_file(file));
   // One file is shown as it is; merging would put its events in another order.
   const auto trace = traces.size() == 1 ? std::move(traces.front()) : dist::trace::merge(std::move(traces));
   if (!options.html.empty()) {

@@ -1,14 +1,22 @@
 // distlab train: a ConvNet learns digits, on several ranks.
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "dist/core/fail.h"
+#include "dist/core/handles.h"
 #include "dist/dist.h"
 #include "dist/group/environment.h"
 
 #include "distlab/commands.h"
+#include "distlab/process.h"
+#include "distlab/terminal.h"
 #include "distlab/train/check_options.h"
 #include "distlab/train/datasets.h"
 #include "distlab/train/scheme.h"
@@ -31,6 +39,44 @@ void train_on_this_rank(const TrainOptions& options) {
   dist::destroy_process_group();
 }
 
+// Whether a rank lacked something. dist::spawn tells what a rank's error says, not of which kind it is.
+class MissingPart {
+ public:
+  MissingPart() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+      dist::fail_errno(dist::Errc::resource, errno, "cannot make a pipe");
+    heard_ = dist::UniqueFd(ends[0]);
+    told_ = dist::UniqueFd(ends[1]);
+  }
+  void tell() const { (void)!::write(told_.get(), "!", 1); }  // in a rank
+  bool is_told() const {
+    char byte = 0;
+    return ::read(heard_.get(), &byte, 1) > 0;
+  }
+
+ private:
+  dist::UniqueFd heard_, told_;
+};
+
+void train_on_ranks(int ranks, const TrainOptions& options) {
+  const MissingPart missing;
+  try {
+    dist::spawn(ranks, [&](int) {
+      try {
+        train_on_this_rank(options);
+      } catch (const dist::Error& error) {
+        if (error.code() == dist::Errc::unsupported) missing.tell();
+        throw;
+      }
+    });
+  } catch (const dist::Error& error) {
+    if (!stdout_has_reader()) throw Interrupted{SIGPIPE};
+    if (missing.is_told()) throw dist::Error(dist::Errc::unsupported, error.what());
+    throw;
+  }
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
@@ -45,10 +91,7 @@ int train(const TrainOptions& options) {
   TrainOptions complete = options;
   complete.ranks = workers_for(options);
   const int ranks = scheme_named(options.scheme).workers == Workers::ranks ? complete.ranks : 1;
-  if (dist::is_launched())
-    train_on_this_rank(complete);
-  else
-    dist::spawn(ranks, [&](int) { train_on_this_rank(complete); });
+  dist::is_launched() ? train_on_this_rank(complete) : train_on_ranks(ranks, complete);
   return exit_ok;
 }
 

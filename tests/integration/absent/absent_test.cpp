@@ -103,7 +103,7 @@ TEST_P(Absent, IsOneLineThatSaysHowToGetIt) {
   auto words = GetParam().words;
   words.insert(words.begin(), DISTLAB_PROGRAM);
   const auto said = distlab::run_captured(words);
-  EXPECT_NE(said.exit_code, 0);
+  EXPECT_EQ(said.exit_code, 3);
   EXPECT_EQ(said.output.find("distlab: "), 0U) << said.output;
   EXPECT_NE(said.output.find(GetParam().part.reason()), std::string::npos) << said.output;
   EXPECT_EQ(std::ranges::count(said.output, '\n'), 1) << said.output;

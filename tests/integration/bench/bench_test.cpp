@@ -207,6 +207,24 @@ TEST(BenchRefuses, WhatMakesNoSense) {
   expect_refusal({"all_reduce"}, 2, {"DIST_SIM", "real ranks"});
 }
 
+TEST_F(Bench, AFileThatCannotBeWrittenIsToldBeforeAnythingIsMeasured) {
+  const std::string nowhere = folder_ / "none/rows";
+  expect_refusal({"all_reduce", "--json", nowhere}, 1,
+                 {"--json " + nowhere + ": there is no folder", "make it: mkdir -p"});
+  expect_refusal({"all_reduce", "--plot", folder_}, 1, {"is a folder; name a file in it"});
+  expect_refusal({"ddp", "--json", nowhere}, 1, {"--json " + nowhere + ": there is no folder"});
+}
+
+TEST_F(Bench, WhatIsPrintedInVainIsNoSuccess) {
+  const auto run = [](const std::string& script) {
+    return distlab::run_captured({"sh", "-c", script, DISTLAB_PROGRAM, "bench", "barrier", "-n", "2",
+                                  "--iters", "3", "--repeat", "1"});
+  };
+  const auto full = run("\"$0\" \"$@\" > /dev/full");
+  expect_words(full, 1, {"standard output cannot be written: No space left on device"});
+  EXPECT_EQ(run("{ \"$0\" \"$@\"; echo \"code $?\" >&2; } | true").output, "code 141\n") << "128 + SIGPIPE";
+}
+
 TEST(BenchRefuses, MpiWhereThereIsNone) {
   const std::string nowhere = "/no/such/folder";
   const dist::test::ScopedEnv path("PATH", nowhere);

@@ -92,6 +92,19 @@ TEST_F(DdpBench, WhoComputesSomethingElseIsNotComparedWith) {
                "PyTorch's process has ended");
 }
 
+TEST_F(DdpBench, InterruptedItLeavesNothing) {
+  constexpr auto script = R"(cd "$0"; TMPDIR=$0 "$@" > /dev/null &
+exec 2> /dev/null
+until ls -d distlab-bench-ddp-*; do sleep 0.02; done > /dev/null
+kill -TERM $!
+wait $!
+echo "code $?"
+ls)";
+  const auto ended = distlab::run_captured(
+      {"sh", "-c", script, folder_.path(), DISTLAB_PROGRAM, "bench", "ddp", "-n", "2", "--iters", "1000"});
+  EXPECT_EQ(ended.output, "code 143\n") << "128 + SIGTERM, and an empty folder";
+}
+
 TEST_F(DdpBench, SaysHowToGetPyTorch) {
   expect_words(bench_ddp({"--compare", "pytorch"}, "DISTLAB_PYTHON=/nowhere/python3"), 3,
                "/nowhere/python3 cannot import torch: apt-get install python3-torch");

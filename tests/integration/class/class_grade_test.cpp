@@ -161,6 +161,7 @@ TEST_F(ClassGrade, AGradersFaultIsTriedTwiceAndThenUngraded) {
   EXPECT_EQ(builds(), 3);
   EXPECT_EQ(result("ann").at("status"), "ungraded");
   EXPECT_TRUE(contains(result("ann").at("reason"), "no compiler"));
+  EXPECT_FALSE(contains(result("ann").at("reason"), "\n")) << "a cell of a table";
   EXPECT_TRUE(contains(distlab::text_of_file(out / "grades.csv"), "ann,,100,,ungraded,"));
   grade({}, 3);
   EXPECT_EQ(builds(), 5) << "ann's, twice more; bob has a grade";

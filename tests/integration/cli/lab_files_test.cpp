@@ -44,7 +44,7 @@ TEST_F(LabFiles, SubmitPacksExactlyTheFile) {
   EXPECT_TRUE(contains(run({"submit", "1", "-o", zip}), "Not everything is written yet"));
   const auto listed = distlab::run_captured({"cmake", "-E", "tar", "tf", zip});
   EXPECT_EQ(listed.output, file + "\n");
-  EXPECT_TRUE(contains(run({"submit", "1", "-o", root / "nowhere/x.zip"}, 1), "there is no such folder"));
+  EXPECT_TRUE(contains(run({"submit", "1", "-o", root / "nowhere/x.zip"}, 1), "there is no folder"));
 }
 
 TEST_F(LabFiles, SubmitRefusesWhatWouldBeRefusedLater) {
@@ -58,6 +58,8 @@ TEST_F(LabFiles, ASubmissionThatIsNotThereIsNobodysZeroPoints) {
   const auto said = run({"grade", "1", "--submission", root / "nowhere.zip"}, 3);
   EXPECT_TRUE(contains(said, "there is no file or folder")) << said;
   EXPECT_FALSE(contains(said, "Score")) << said;
+  EXPECT_EQ(run({"grade", "1", "--submission", "/dev/zero"}, 3),
+            "/dev/zero is a device or a pipe; hand in a file, a folder or a zip file\n");
 }
 
 TEST_F(LabFiles, AMissingFileIsPutBack) {

@@ -71,6 +71,15 @@ TEST_P(AnEndingSignal, WaitsForWhatTheChildDoesAboutIt) {
   EXPECT_TRUE(ended.folder_is_gone);
 }
 
+TEST(AProgramWithoutAReader, EndsUsToo) {
+  try {
+    run_in_foreground({"sh", "-c", "kill -PIPE $$"});
+    FAIL() << "goes on";
+  } catch (const Interrupted& by) {
+    EXPECT_EQ(by.signal, SIGPIPE);
+  }
+}
+
 TEST(AnIgnoredSignal, IsIgnored) {
   const auto before = std::signal(SIGHUP, SIG_IGN);
   std::thread sender([] {

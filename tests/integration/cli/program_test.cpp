@@ -99,6 +99,11 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
                                              {"test", "-j", "many"},
                                              {"grade", "1", "--json", "-"},
                                              {"show", "ring", "--html", "-"},
+                                             {"show", "--html", "x"},
+                                             {"sim", "--json", ""},
+                                             {"bench", "all_reduce", "--json", ""},
+                                             {"bench", "ddp", "--json", ""},
+                                             {"data", "digits", "--sheet", ""},
                                              {"slides", "99"},
                                              {"trace", "run.json", "--seed", "3"},
                                              {"grade", "1", "--solution", "--submission", "x"},
@@ -240,7 +245,13 @@ TEST_F(TestCommand, NoTestAtAllIsAFailure) {
   add("unit.a", "true");
   const auto run = distlab_program({"test", "--filter", "nothing-is-called-this"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_TRUE(contains(run.output, "no test ran")) << run.output;
+  EXPECT_TRUE(run.output.ends_with(": no name or label matches --filter \"nothing-is-called-this\"\n"))
+      << run.output;
+  const auto odd = distlab_program({"test", "--filter", "("});
+  EXPECT_EQ(odd.exit_code, 2);
+  EXPECT_EQ(odd.output,
+            "distlab: --filter \"(\": no regular expression (Unmatched parentheses); [(] is the character "
+            "itself\n");
 }
 
 TEST_F(TestCommand, AllTestsSayHowManyWrongAnswersWereTried) {

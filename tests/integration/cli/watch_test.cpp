@@ -1,5 +1,6 @@
 // distlab watch, on a terminal and without one, in a small checkout whose compiler and judge are stand-ins: a
-// file with "wrong" in it does not compile, one with "slow" takes long, one with "return 4" gets all points.
+// file with "wrong" in it does not compile, one with "slow" takes long, one with "escapes" starts a session
+// of its own, one with "return 4" gets all points.
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +25,7 @@ echo "ninja: Entering directory"
 echo "@@ 0/1 Building"
 echo $$ >> "$DISTLAB_ROOT/builds"
 file=$DISTLAB_ROOT/labs/01_first/first.cpp
+if grep -q escapes "$file"; then setsid sleep 60 & echo $! > "$DISTLAB_ROOT/escaped"; fi
 grep -q slow "$file" && sleep 60
 if grep -q wrong "$file"; then
   printf 'FAILED: first.cpp.o\ng++ -long -command -line\n'
@@ -245,6 +247,19 @@ TEST_F(Watch, WithoutATerminalResultsArePrintedUntilTheInputEnds) {
        (root / file).string(), DISTLAB_PROGRAM});
   EXPECT_NE(saved.output.find("60 of 100"), std::string::npos) << saved.output;
   EXPECT_NE(saved.output.find("100 of 100"), std::string::npos) << saved.output;
+}
+
+// As a sandbox has that is being started.
+TEST_F(Watch, EndsWhatHasLeftTheProcessGroup) {
+  write(file, "slow, and escapes\n");
+  PseudoTerminal terminal(watch_1, 24, 80);
+  for (int i = 0; i < 500 && read("escaped").empty(); ++i) std::this_thread::sleep_for(10ms);
+  const pid_t escaped = std::atoi(read("escaped").c_str());
+  ASSERT_GT(escaped, 0) << terminal.all();
+  ASSERT_EQ(::kill(escaped, 0), 0);
+  terminal.press("q");
+  EXPECT_EQ(terminal.exit_code(), 0);
+  EXPECT_NE(::kill(escaped, 0), 0) << "it waits for ever";
 }
 
 TEST_F(Watch, AnUnknownLabIsRefused) {

@@ -103,7 +103,7 @@ build 7
 expect 'no such lab: exits 2' exits 2
 build 1 -o /nowhere/x.zip
 expect 'no such folder: exits 1' exits 1
-expect 'and says so' says 'cannot write /nowhere/x.zip'
+expect 'and says so' says 'distlab: --output /nowhere/x.zip: there is no folder /nowhere; make it: mkdir -p /nowhere'
 
 checkout 'setup.sh sets up and grades the solution'
 build 1 -o a.zip

@@ -206,6 +206,26 @@ TEST_F(Train, ACheckpointThatCannotBeWrittenIsToldAtOnce) {
   EXPECT_FALSE(contains(folder.output, "epoch 1")) << folder.output;
 }
 
+TEST_F(Train, WhatIsMissingHereIsExitCode3) {
+  const auto said = run(small({"--backend", "mpi"}));  // not built in, or no mpirun has started these ranks
+  EXPECT_EQ(said.exit_code, 3) << said.output;
+  EXPECT_TRUE(contains(said.output, "use backend \"host\"")) << said.output;
+}
+
+TEST_F(Train, WhatIsPrintedInVainIsNoSuccess) {
+  const auto through_shell = [&](const std::string& script) {
+    Arguments all{"sh", "-c", script};
+    std::ranges::copy(small({"--epochs", "2"}), std::back_inserter(all));
+    return run(all);
+  };
+  const auto full = through_shell("\"$0\" \"$@\" > /dev/full");
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_EQ(full.output, "distlab: rank 0: standard output cannot be written: No space left on device\n");
+  const auto left = through_shell("{ \"$0\" \"$@\"; echo \"code $?\" >&2; } | head -n 1");
+  EXPECT_TRUE(contains(left.output, "code 141\n")) << "128 + SIGPIPE: " << left.output;
+  EXPECT_FALSE(contains(left.output, "distlab:")) << left.output;
+}
+
 TEST_F(Train, AFolderOfPicturesThatCannotBeMadeIsToldAtOnce) {
   const auto file = in_folder("file");
   std::ofstream(file) << "no folder";

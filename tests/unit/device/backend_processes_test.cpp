@@ -36,7 +36,7 @@ TEST_P(DeviceProcesses, GiveWhatTheHostGives) {
     ProcessRanks ranks(n, [](int, const auto&) {
       make_device({.caches = true});
       init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
-      for (const DType dtype : {DType::f32, DType::f16, DType::i64})
+      for (const DType dtype : swept_dtypes())
         for (const std::int64_t count : {0, 7, 20'000}) sweep_collectives(cuda(0), count, dtype);
       sweep_collectives(cuda(0), 1000, DType::f32, {.async_op = true});
       destroy_process_group();

@@ -12,6 +12,7 @@
 #include "support/cuda_on_cpu/kernels_seen.h"
 #include "support/expect_error.h"
 #include "support/fake_device.h"
+#include "support/slow_build.h"
 #include "unit/device/kernel_cases.h"
 
 namespace dist::test {
@@ -24,7 +25,7 @@ class DeviceKernels : public testing::Test {
 };
 
 // More than one pack for each thread of the largest grid, and a rest.
-constexpr std::array<std::int64_t, 5> kernel_counts{0, 1, 7, 1000, built_with_tsan ? 20'011 : 65'537};
+constexpr std::array<std::int64_t, 5> kernel_counts{0, 1, 7, 1000, slow_build ? 20'011 : 65'537};
 
 TEST_F(DeviceKernels, ReduceManyIsExact) { expect_exact_reductions(gpu, kernel_counts); }
 

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "dist/collectives/algorithms.h"
-#include "dist/core/sanitizer.h"
 #include "dist/sim/topology.h"
+
+#include "support/slow_build.h"
 
 namespace dist::test {
 
@@ -38,7 +39,5 @@ double simulated(const AlgorithmEntry& algorithm, int n, std::int64_t bytes,
 
 // Expects the virtual time to be the formula's.
 void expect_time(const Formula& formula, int n, std::int64_t bytes);
-
-inline constexpr bool slow_build = built_with_asan || built_with_tsan;
 
 }  // namespace dist::test

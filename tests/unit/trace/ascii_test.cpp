@@ -106,6 +106,8 @@ TEST(Ascii, FourRanksFitInEightyColumnsAndSixteenDoNot) {
   EXPECT_EQ(picture.find("rank 8"), std::string::npos) << picture;
   expect_lines_within(picture, 80);
   EXPECT_EQ(to_ascii(relay(16), {.width = 140}).find("left out"), std::string::npos);
+  const std::string narrow = to_ascii(relay(16), {.width = 20});
+  EXPECT_NE(narrow.find("3 of 16 ranks; 13 are left out for want\nof width\n"), std::string::npos) << narrow;
 }
 
 TEST(Ascii, MomentsBeyondTheRowsAreTakenTogetherAndThatIsSaid) {

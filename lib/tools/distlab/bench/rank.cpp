@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,8 @@
 #include "distlab/bench/results.h"
 #include "distlab/bench/table.h"
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
+#include "distlab/terminal.h"
 
 namespace distlab::bench {
 namespace {
@@ -115,16 +116,16 @@ class Bench {
   void show(const std::string& text) const {
     if (!prints_ || !table_) return;
     fmt::print("{}", text);
-    std::fflush(stdout);
+    flush_stdout();
   }
 
   void write_files() const {
     const std::string& path = run_.options.json;
-    if (path == "-") fmt::print("{}\n", as_json(run_, rows_));
-    if (!path.empty() && path != "-") {
-      std::ofstream file(path);
-      file << as_json(run_, rows_) << '\n';
-      if (!file.flush()) dist::fail(dist::Errc::resource, "{} cannot be written", path);
+    if (path == "-") {
+      fmt::print("{}\n", as_json(run_, rows_));
+      flush_stdout();
+    } else if (!path.empty()) {
+      write_text(as_json(run_, rows_) + '\n', path);
     }
     if (!run_.options.plot.empty()) write_svg(as_plot(run_, rows_), run_.options.plot);
   }

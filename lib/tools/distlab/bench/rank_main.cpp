@@ -1,4 +1,5 @@
 // bench_rank: what ./distlab bench starts. Under mpirun it is one rank; otherwise it makes its ranks itself.
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "distlab/bench/calibrate.h"
 #include "distlab/bench/rank.h"
 #include "distlab/commands.h"
+#include "distlab/terminal.h"
 
 int main(int argc, char** argv) try {
   const auto options = distlab::bench::from_words({argv + 1, argv + argc});
@@ -25,6 +27,7 @@ int main(int argc, char** argv) try {
   });
   return distlab::exit_ok;
 } catch (const dist::Error& error) {
+  if (!distlab::stdout_has_reader()) std::raise(SIGPIPE);
   fmt::print(stderr, "distlab: {}\n", error.what());
   return error.code() == dist::Errc::unsupported ? distlab::exit_missing : distlab::exit_failed;
 }

@@ -96,7 +96,7 @@ bool Crew::wait_for_news() {
 }
 
 void Crew::look_after(Place& place, const ResultSink& on_result) {
-  for (const auto& line : place.job->read_lines()) place.said += line + "\n";
+  for (const auto& line : place.job->read_lines()) place.said += (place.said.empty() ? "" : "\n") + line;
   const bool is_late = Clock::now() - place.begun > longest;
   if (!place.job->has_ended() && !is_late) return;
   auto result = result_of(place);

@@ -14,20 +14,30 @@ Examples:
 DISTLAB_PYTHON names another Python with torch. What the figures are: lib/tools/distlab/bench/ddp/README.md.
 )";
 
-void add_ddp_bench_command(CLI::App& bench, int& exit_code) {
+void add_measured(CLI::App& command, DdpBenchOptions& options) {
+  command.add_option("-n,--nproc", options.ranks, "the most ranks; one a core when left out, two at least")
+      ->check(CLI::Range(1, 64));
+  command.add_option("--batch-size", options.batch_size, "of each rank; 64 when left out")->check(positive);
+  command.add_option("--iters", options.steps, "steps of a turn; as many as take 250 ms if left out")
+      ->check(positive);
+  command.add_option("--repeat", options.repeats, "turns, of which the median is taken: 15")->check(positive);
+  command.add_option("--compare", options.compare, "pytorch: the same by it, in turn, and the ratio");
+}
+
+void add_ddp_bench_commands(CLI::App& bench, int& exit_code) {
   const auto [command, options] =
       add_command(bench, exit_code, "ddp", "How fast do several ranks train a ConvNet here?", run_ddp_bench);
-  command->add_option("-n,--nproc", options->ranks, "the most ranks; one a core when left out, two at least")
-      ->check(CLI::Range(1, 64));
-  command->add_option("--batch-size", options->batch_size, "of each rank; 64 when left out")->check(positive);
-  command->add_option("--iters", options->steps, "steps of a turn; as many as take 250 ms if left out")
-      ->check(positive);
-  command->add_option("--repeat", options->repeats, "turns, of which the median is taken: 15")
-      ->check(positive);
-  command->add_option("--compare", options->compare, "pytorch: the same by it, in turn, and the ratio");
-  command->add_option("--json", options->json, "write the rows to this file, - for standard output");
+  add_measured(*command, *options);
+  command->add_option("--json", options->json, "write the rows to this file, - for standard output")
+      ->check(a_file_or_stdout);
   command->add_option("--plot", options->plot, "draw images a second into this SVG file")->check(a_file);
   command->footer(ddp_notes);
+
+  // What `ddp` starts; not for people.
+  const auto row = add_command(bench, exit_code, "ddp-row", "One row of ddp", measure_ddp_row);
+  row.app->group("");
+  add_measured(*row.app, row.options->bench);
+  row.app->add_option("--folder", row.options->folder)->required();
 }
 
 constexpr auto bench_notes = R"(
@@ -68,7 +78,8 @@ void add_bench_command(CLI::App& app, int& exit_code) {
                       "mpi, nccl: the same by Open MPI or NCCL, in turn, and the ratio");
   command->add_flag("--foreign", options->foreign, "tensors over malloc'ed memory (Tensor::from_blob)");
   command->add_flag("--hot", options->hot, "the same buffers in every call: what caches make of it");
-  command->add_option("--json", options->json, "write the rows to this file, - for standard output");
+  command->add_option("--json", options->json, "write the rows to this file, - for standard output")
+      ->check(a_file_or_stdout);
   command->add_option("--plot", options->plot, "draw the times into this SVG file")->check(a_file);
   command
       ->add_option("--explain", options->explain,
@@ -77,7 +88,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_flag("--calibrate", options->calibrate,
                     "measure what messages, sums and shared memory cost here, and keep it");
   command->footer(bench_notes);
-  add_ddp_bench_command(*command, exit_code);
+  add_ddp_bench_commands(*command, exit_code);
   command->callback([&exit_code, app = command, options = options] {
     if (app->get_subcommands().empty()) exit_code = run_bench(*options);
   });

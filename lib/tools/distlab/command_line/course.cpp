@@ -14,7 +14,8 @@ void add_gradescope_command(CLI::App& app, int& exit_code) {
       "lab", options->lab,
       "its number (1) or the beginning of its name; left out: a lab's assignment has to be called "
       "\"Lab 1: ...\"");
-  build->add_option("-o,--output", options->output, "the zip file; autograder_lab_NN.zip when left out");
+  build->add_option("-o,--output", options->output, "the zip file; autograder_lab_NN.zip when left out")
+      ->check(a_file);
   build->add_option("--seed", options->seed, "of the questions, the same for all; drawn when left out")
       ->check(a_seed);
   build->footer(
@@ -40,16 +41,19 @@ void add_class_command(CLI::App& app, int& exit_code) {
   grade.app->add_option("--lab", grade.options->lab, which_lab)->required();
   grade.app->add_option("-j,--jobs", grade.options->jobs, "how many at once; half the cores when left out")
       ->check(positive);
-  grade.app->add_option("-o,--out", grade.options->output,
-                        "a folder for the grades; class_lab_NN if left out");
+  grade.app
+      ->add_option("-o,--out", grade.options->output, "a folder for the grades; class_lab_NN if left out")
+      ->check(not_empty);
   grade.app->add_option("--seed", grade.options->seed, "ask the questions of that seed")->check(a_seed);
   grade.app->add_flag("--again", grade.options->again, "grade all, also what is graded and unchanged");
   grade.app->footer(class_grade_notes);
 
   const auto handout = add_command(*commands, exit_code, "handout",
                                    "Make a tree for students, without solutions", make_handout);
-  handout.app->add_option("-o,--output", handout.options->output,
-                          "a folder that is not there yet; distlab_handout when left out");
+  handout.app
+      ->add_option("-o,--output", handout.options->output,
+                   "a folder that is not there yet; distlab_handout when left out")
+      ->check(not_empty);
   handout.app->add_flag("--check", handout.options->check,
                         "build lab 1 there, too, and grade its starter (some minutes)");
   handout.app->footer(

@@ -71,7 +71,8 @@ void add_sim_command(CLI::App& app, int& exit_code) {
       ->check(a_file);
   command->add_flag("--links", options->links, "name the links that carried most");
   command->add_option("--plot", options->plot, "draw the times into this SVG file")->check(a_file);
-  command->add_option("--json", options->json, "write the results to this file, - for standard output");
+  command->add_option("--json", options->json, "write the results to this file, - for standard output")
+      ->check(a_file_or_stdout);
   const auto others = command->get_options([](const CLI::Option* of) { return of->get_name() != "--help"; });
   auto* headline = command->add_flag(
       "--headline", options->headline,

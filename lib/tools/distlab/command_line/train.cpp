@@ -60,7 +60,8 @@ void add_train_command(CLI::App& app, int& exit_code) {
       ->add_option("--data", options->data,
                    "digits: generated (the default); mnist: what ./distlab data mnist tells how to get")
       ->check(CLI::IsMember({"digits", "mnist"}));
-  command->add_option("--dir", options->folder, "where MNIST's files are; .distlab/mnist when left out");
+  command->add_option("--dir", options->folder, "where MNIST's files are; .distlab/mnist when left out")
+      ->check(not_empty);
   command
       ->add_option("--samples", options->samples,
                    "training images; when left out 12000 digits, or all of MNIST")
@@ -74,7 +75,8 @@ void add_train_command(CLI::App& app, int& exit_code) {
   command->add_option("--checkpoint", options->checkpoint, "written after each epoch (safetensors)")
       ->check(a_file);
   command->add_flag("--resume", options->resume, "go on from the checkpoint, if it is there");
-  command->add_option("--plot", options->plot, "a folder for the loss and the step times as SVG");
+  command->add_option("--plot", options->plot, "a folder for the loss and the step times as SVG")
+      ->check(not_empty);
   command->footer(train_notes);
 }
 

@@ -40,6 +40,13 @@ inline const CLI::Validator a_file(
     [](const std::string& text) { return text.empty() || text == "-" ? "it needs the name of a file" : ""; },
     "FILE");
 
+// Of one that may be "-".
+inline const CLI::Validator a_file_or_stdout(
+    [](const std::string& text) {
+      return text.empty() ? "it needs the name of a file, or - for standard output" : "";
+    },
+    "FILE");
+
 // Turns "4KiB" into "4096"; for Option::transform().
 inline const CLI::Validator a_size(
     [](std::string& text) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "distlab/stray_processes.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
@@ -36,6 +37,7 @@ Watcher::Watcher(Lab lab)
     : lab_(std::move(lab)),
       has_keys_(::isatty(STDIN_FILENO) == 1 && stdout_is_terminal()),
       screen_(stdout_is_terminal()) {
+  adopt_stray_processes();
   if (has_keys_) raw_.emplace();
   // For the jobs: where what they leave behind when they are stopped is removed, and colours.
   ::setenv("TMPDIR", temporary_.path().c_str(), 1);
@@ -53,7 +55,7 @@ void Watcher::go_to(const Lab& lab) {
 }
 
 void Watcher::begin(Action action) {
-  job_.reset();
+  stop_job();
   page_.clear();
   is_page_shown_ = false;
   next_.reset();
@@ -105,7 +107,7 @@ void Watcher::take_output() {
 
 void Watcher::end_job() {
   job_->exit_code();
-  job_.reset();
+  stop_job();
   show_state(time_of_day());
   if (action_ == Action::grade) {
     if (!has_keys_) page_.insert(page_.begin(), fmt::format("--- {}", time_of_day()));
@@ -178,9 +180,15 @@ void Watcher::wait_for_something() {
   }
 }
 
+// Also the sandboxes that it had just started: they leave its process group, and would wait for ever.
+void Watcher::stop_job() {
+  job_.reset();
+  end_stray_processes();
+}
+
 void Watcher::run() {
   while (!has_ended_) wait_for_something();
-  job_.reset();
+  stop_job();
   screen_.leave();
 }
 

@@ -36,6 +36,7 @@ class Watcher {
   void take_input();
   void go_to(const Lab& lab);
   void end_job();
+  void stop_job();
   void show_state(const std::string& state);
   void wait_for_something();
   std::string rest() const;

@@ -53,7 +53,12 @@ int refuse(const std::string& why) {
 }  // namespace
 
 int show_scene(const ShowOptions& options) {
-  if (options.scene.empty()) return list_scenes();
+  const bool writes = !options.trace.empty() || !options.html.empty();
+  if (options.scene.empty())
+    return writes
+               ? refuse(
+                     "a page and a trace are of a scene: name it, as in ./distlab show ring --html ring.html")
+               : list_scenes();
   const auto scene =
       std::ranges::find_if(scenes, [&](const Scene& each) { return each.name == options.scene; });
   if (scene == scenes.end()) {
@@ -64,7 +69,7 @@ int show_scene(const ShowOptions& options) {
   }
   fmt::print("{}\n\n", styled(Style::bold, scene->title));
   const auto trace = scene->play();
-  if (trace.events.empty() && !(options.trace.empty() && options.html.empty()))
+  if (trace.events.empty() && writes)
     return refuse(fmt::format("scene {} has no trace to write", scene->name));
   if (!options.trace.empty()) dist::trace::write_file(trace, options.trace);
   if (!options.html.empty()) {

@@ -62,6 +62,8 @@ void refuse_what_is_for_collectives(const SimOptions& options) {
   if (options.ranks.size() > 1)
     dist::fail(dist::Errc::invalid_argument, "a program runs on one number of ranks, not on {}",
                options.ranks.size());
+  if (!options.explore.empty() && !options.seed.empty())
+    dist::fail(dist::Errc::invalid_argument, "--explore takes many seeds itself: leave out --seed");
   if (!options.explore.empty() && !options.trace.empty())
     dist::fail(
         dist::Errc::invalid_argument,
@@ -73,6 +75,39 @@ void refuse_what_is_for_collectives(const SimOptions& options) {
   if (!options.json.empty()) refuse("--json");
 }
 
+// What makes no sense is said here, of the option, and not by the program, of DIST_SIM.
+dist::SimulationAsked asked_by(const std::string& variable) try {
+  return *dist::simulation_asked([&](const std::string&) { return std::optional(variable); });
+} catch (const dist::Error& error) {
+  constexpr std::string_view blames_variable = "DIST_SIM has \"";
+  std::string text = error.what();
+  if (text.starts_with(blames_variable)) text.replace(0, blames_variable.size(), "\"--");
+  throw dist::Error(error.code(), text);
+}
+
+struct Simulated {
+  int code = 0;  // of the program
+  bool has_report = false;
+};
+
+Simulated simulate(const SimOptions& options, const std::string& program) {
+  const ReportFile report;
+  const std::string variable = setting(options, report.path());
+  const auto asked = asked_by(variable);
+  const auto topology = dist::sim::load_topology(asked.options.topology);
+  if (asked.ranks > 0) {
+    dist::sim::check_ranks(asked.ranks, topology);
+    asked.options.what_if.check(asked.ranks);
+  }
+  setenv("DIST_SIM", variable.c_str(), 1);
+  if (!options.trace.empty()) setenv("DIST_TRACE", options.trace.c_str(), 1);
+  std::vector<std::string> argv{program};
+  argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
+  const int code = run_in_foreground(argv);
+  unsetenv("DIST_SIM");
+  return {code, !report.is_empty()};
+}
+
 }  // namespace
 
 int simulate_program(const SimOptions& options, const std::string& program) {
@@ -81,31 +116,17 @@ int simulate_program(const SimOptions& options, const std::string& program) {
     fmt::print(stderr, "distlab: {} is no program that can be run\n", program);
     return exit_missing;
   }
-  const ReportFile report;
-  const std::string variable = setting(options, report.path());
-  // What makes no sense is said here, not by the program.
-  const auto asked = dist::simulation_asked([&](const std::string&) { return std::optional(variable); });
-  const auto topology = dist::sim::load_topology(asked->options.topology);
-  if (asked->ranks > 0) {
-    dist::sim::check_ranks(asked->ranks, topology);
-    asked->options.what_if.check(asked->ranks);
-  }
-  setenv("DIST_SIM", variable.c_str(), 1);
-  if (!options.trace.empty()) setenv("DIST_TRACE", options.trace.c_str(), 1);
-  std::vector<std::string> argv{program};
-  argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
-  const int code = run_in_foreground(argv);
-  unsetenv("DIST_SIM");
+  const auto [code, has_report] = simulate(options, program);
   if (const auto how = ended_by_signal(code); !how.empty())
     fmt::print(stderr, "distlab: {} {}\n", program, how);
-  else if (report.is_empty() && code != 0)
+  else if (!has_report && code != 0)
     fmt::print(stderr, "distlab: {} ended with exit code {} before a simulation was over\n", program, code);
-  else if (report.is_empty())
+  else if (!has_report)
     fmt::print(stderr,
                "distlab: {} never called dist::spawn(), or one of its ranks called exit(), so nothing was "
                "simulated; it must start its ranks with dist::spawn(n, rank_main)\n",
                program);
-  return code == 0 && !report.is_empty() ? exit_ok : exit_failed;
+  return code == 0 && has_report ? exit_ok : exit_failed;
 }
 
 }  // namespace distlab

@@ -12,6 +12,7 @@
 #include "dist/sim/topology_file.h"
 
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
 #include "distlab/labs.h"
 #include "distlab/plot.h"
 #include "distlab/sim/results.h"
@@ -221,6 +222,9 @@ int simulate_lab(const SimOptions& options) {
 
 int run_simulation(const SimOptions& options) try {
   if (options.headline) return show_headline();
+  check_output("--json", options.json);
+  check_output("--plot", options.plot);
+  check_output("--trace", options.trace);
   const bool is_program = options.what.find('/') != std::string::npos;
   const auto collective = collective_named(options.what);
   if (options.solution && (is_program || collective))

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "dist/core/fail.h"
+#include "dist/launch/simulate.h"
 
 #include "distlab/size_text.h"
 
@@ -57,7 +58,8 @@ Sweep parse_sweep(const std::string& text) {
   }
   Sweep sweep{{}, std::move(bytes)};
   for (const std::uint64_t n : ranks) {
-    if (n < 1 || n > 1'000'000) refuse(std::to_string(n), "there can be 1 to 1,000,000 ranks");
+    if (n < 1 || n > dist::sim::most_ranks)
+      refuse(std::to_string(n), fmt::format("there can be 1 to {} ranks", dist::sim::most_ranks));
     sweep.ranks.push_back(static_cast<int>(n));
   }
   return sweep;

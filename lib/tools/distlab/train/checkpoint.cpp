@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include <unistd.h>
-
 #include "dist/core/fail.h"
 #include "dist/nn/safetensors.h"
 
@@ -26,21 +24,6 @@ std::int64_t setting(const nn::StateDict& all, const std::string& name, const st
 }
 
 }  // namespace
-
-void check_checkpoint_folder(const std::filesystem::path& file) {
-  const auto folder = std::filesystem::absolute(file).parent_path();
-  if (!std::filesystem::is_directory(folder))
-    dist::fail(dist::Errc::invalid_argument,
-               "--checkpoint {0}: there is no folder {1}; make it: mkdir -p {1}", file.string(),
-               folder.string());
-  if (access(folder.c_str(), W_OK) != 0)
-    dist::fail(dist::Errc::invalid_argument,
-               "--checkpoint {}: {} is not yours to write in; name another folder", file.string(),
-               folder.string());
-  if (std::filesystem::is_directory(file))
-    dist::fail(dist::Errc::invalid_argument, "--checkpoint {0} is a folder; name a file in it: {1}",
-               file.string(), (file / "train.safetensors").string());
-}
 
 void save_checkpoint(const std::filesystem::path& file, nn::Module& model, const nn::Optimizer& optimizer,
                      const RunSettings& settings) {

@@ -15,10 +15,6 @@ namespace distlab {
 // "epochs_done", and what a run must have in common with the one that goes on: "ranks", "batch_size", ...
 using RunSettings = std::map<std::string, std::int64_t>;
 
-// Before a run is begun that ends by writing it: Error{invalid_argument} where its folder is missing or is
-// not ours to write in.
-void check_checkpoint_folder(const std::filesystem::path& file);
-
 // The model as "model.NAME", the optimizer as "optimizer.NAME", the settings as "run.NAME". The file is there
 // whole or as it was before. Error{resource} when it cannot be written.
 void save_checkpoint(const std::filesystem::path& file, dist::nn::Module& model,

@@ -1,7 +1,6 @@
 #include "distlab/train/narrator.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include <fmt/format.h>
@@ -44,7 +43,7 @@ void Narrator::say(std::string_view line) {
   if (silent_) return;
   line_.clear();
   fmt::print("{}\n", line);
-  std::fflush(stdout);
+  flush_stdout();
 }
 
 }  // namespace distlab

@@ -26,6 +26,7 @@ class Narrator {
   // After a step: images so far, of all ranks; the loss of this rank.
   void step(std::int64_t images, std::int64_t of, double loss);
   void end(const EpochResult& result);
+  // Error{resource} when standard output cannot be written.
   void say(std::string_view line);
 
  private:

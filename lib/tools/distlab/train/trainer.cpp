@@ -17,6 +17,8 @@
 #include "dist/nn/random.h"
 #include "dist/parallel/replicas.h"
 
+#include "distlab/file_text.h"
+
 namespace distlab {
 namespace {
 
@@ -83,7 +85,7 @@ Trainer::Trainer(const TrainOptions& options)
                          .sgd = {.lr = options.lr, .momentum = momentum},
                          .devices = devices_})),
       narrator_(rank_ != 0, options.epochs) {
-  if (rank_ == 0 && !options.checkpoint.empty()) check_checkpoint_folder(options.checkpoint);
+  if (rank_ == 0 && !options.checkpoint.empty()) check_output_folder("--checkpoint", options.checkpoint);
   if (rank_ == 0 && !options.plot.empty()) check_plot_folder(options.plot);
   if (options.resume) resume();
 }

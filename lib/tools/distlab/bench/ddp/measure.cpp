@@ -82,30 +82,32 @@ DdpRow measure_on_this_rank(const DdpBenchOptions& options, const fs::path& fold
           .peer = theirs ? median(peer) : 0};
 }
 
-void write_row(const DdpRow& row, const fs::path& file) {
+constexpr auto row_file = "row";
+
+void write_row(const DdpRow& row, const fs::path& folder) {
+  const fs::path file = folder / row_file;
   std::ofstream out(file, std::ios::binary);
   if (!out.write(reinterpret_cast<const char*>(&row), sizeof row).flush())
     dist::fail(dist::Errc::resource, "{} cannot be written: is there room in its folder?", file.string());
 }
 
-DdpRow read_row(const fs::path& file) {
+}  // namespace
+
+void measure_ddp(const DdpBenchOptions& options, const fs::path& folder) {
+  dist::spawn(options.ranks, [&](int rank) {
+    dist::init_process_group({.backend = "host"});
+    const DdpRow row = measure_on_this_rank(options, folder);
+    if (rank == 0) write_row(row, folder);
+    dist::destroy_process_group();
+  });
+}
+
+DdpRow read_row(const fs::path& folder) {
+  const fs::path file = folder / row_file;
   DdpRow row;
   if (!std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&row), sizeof row))
     dist::fail(dist::Errc::resource, "{} cannot be read: rank 0 has left no figures there", file.string());
   return row;
-}
-
-}  // namespace
-
-DdpRow measure_ddp(const DdpBenchOptions& options, int ranks, const fs::path& folder) {
-  const fs::path file = folder / "row";  // ranks are processes
-  dist::spawn(ranks, [&](int rank) {
-    dist::init_process_group({.backend = "host"});
-    const DdpRow row = measure_on_this_rank(options, folder);
-    if (rank == 0) write_row(row, file);
-    dist::destroy_process_group();
-  });
-  return read_row(file);
 }
 
 }  // namespace distlab::bench

@@ -17,4 +17,10 @@ struct DdpBenchOptions {
   std::filesystem::path plot;    // an SVG file; empty: none
 };
 
+// One number of ranks, measured in a process of its own.
+struct DdpRowOptions {
+  DdpBenchOptions bench;
+  std::filesystem::path folder;  // of its files, the row among them
+};
+
 }  // namespace distlab
