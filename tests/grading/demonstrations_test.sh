@@ -5,7 +5,7 @@
 set -euo pipefail
 export DISTLAB_ROOT=$1 DISTLAB_BUILD=$3
 program=$2 commit=${4:-}
-sample=4
+sample=2
 cd "$1"
 mapfile -t shown < <(grep -ohE 'grade [0-9]+ --submission tests/mutants/[a-z0-9_/]+\.cpp' slides/*/slides.md |
   sed 's/^grade //; s/ --submission / /')

@@ -39,6 +39,7 @@ MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport, std
       members_(std::move(members)) {
   try {
     request_ = start(*transport_, message_of(operation));
+    is_short_ = request_.is_short();
   } catch (...) {
     end(observer_->failed(operation, std::current_exception()));
   }
@@ -131,6 +132,11 @@ bool MessageWork::is_completed() {
 bool MessageWork::has_ended() {
   std::lock_guard lock(mutex_);
   return done_;
+}
+
+bool MessageWork::is_left_alone() {
+  std::lock_guard lock(mutex_);
+  return !done_ && !in_use_;
 }
 
 int MessageWork::source_rank() {

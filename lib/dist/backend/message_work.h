@@ -26,7 +26,9 @@ class MessageWork final : public WorkState {
   void wait(Timeout timeout) override;
   bool is_completed() override;
   int source_rank() override;
-  bool has_ended();  // as is_completed(), without a look at the transfer
+  bool has_ended();                            // as is_completed(), without a look at the transfer
+  bool is_left_alone();                        // it has not, and nobody waits for it
+  bool is_short() const { return is_short_; }  // see Request
 
   // Cancels it unless it has ended or somebody is waiting for it; wait() then throws Error{aborted} with
   // `reason`. Returns whether it was cancelled.
@@ -50,6 +52,7 @@ class MessageWork final : public WorkState {
   std::shared_ptr<Mover> mover_;
   OperationObserver* observer_ = nullptr;
   Members members_;
+  bool is_short_ = false;
 
   std::mutex mutex_;  // of the four below
   Condition released_;

@@ -10,6 +10,8 @@ namespace dist {
 
 // How long the thread stays with the mover before it looks again at which messages are left.
 constexpr Timeout patience = std::chrono::milliseconds(20);
+// How long a short message is left to whoever waits for it.
+constexpr Timeout time_for_short = std::chrono::milliseconds(1);
 
 ProgressThread::ProgressThread(std::shared_ptr<Mover> mover, Callbacks callbacks)
     : mover_(std::move(mover)), callbacks_(std::move(callbacks)) {}
@@ -36,18 +38,18 @@ void ProgressThread::submit(std::shared_ptr<CollectiveWork> work) {
 
 void ProgressThread::look_after(std::shared_ptr<MessageWork> work) {
   std::unique_lock lock(mutex_);
+  while (!messages_.empty() && messages_.front()->has_ended()) messages_.pop_front();
+  messages_.push_back(std::move(work));
   if (mover_->moves_alone()) {
-    while (!messages_.empty() && messages_.front()->has_ended()) messages_.pop_front();
-    messages_.push_back(std::move(work));
     if (++listed_ < prune_at_) return;
     drop_ended(lock);
     listed_ = messages_.size();
     prune_at_ = std::max<std::size_t>(16, 2 * listed_);
     return;
   }
-  messages_.push_back(std::move(work));
   start_locked();
-  if (!running_) wake_locked();  // a running collective moves messages too
+  const bool can_wait = messages_.back()->is_short() && (moving_ || resting_);
+  if (!running_ && !can_wait) wake_locked();  // a running collective moves messages too
 }
 
 void ProgressThread::wait_idle() {
@@ -81,10 +83,12 @@ void ProgressThread::loop() {
   while (!stopping_) {
     if (!queue_.empty()) {
       run_front(lock);
-    } else if (!messages_.empty() && !mover_->moves_alone()) {
+    } else if (messages_.empty() || mover_->moves_alone()) {
+      changed_.wait(lock);
+    } else if (has_long_message()) {
       move_messages(lock);
     } else {
-      changed_.wait(lock);
+      rest(lock);
     }
   }
 }
@@ -123,17 +127,33 @@ void ProgressThread::move_messages(std::unique_lock<std::mutex>& lock) {
   drop_ended(lock);
 }
 
+bool ProgressThread::has_long_message() const {
+  return std::ranges::any_of(messages_, [](const auto& message) { return !message->is_short(); });
+}
+
+// Then looks, unless the message that was there before is one that somebody waits for.
+void ProgressThread::rest(std::unique_lock<std::mutex>& lock) {
+  const auto oldest = messages_.front();
+  resting_ = true;
+  changed_.wait_until(lock, Deadline::after(time_for_short));
+  resting_ = false;
+  if (!oldest->is_left_alone()) return drop_known_to_have_ended();
+  lock.unlock();
+  mover_->progress(Timeout::zero());
+  lock.lock();
+  drop_ended(lock);
+}
+
 void ProgressThread::drop_ended(std::unique_lock<std::mutex>& lock) {
   const auto looked_after = messages_;
   lock.unlock();
-  std::vector<const MessageWork*> ended;
-  for (const auto& message : looked_after) {
-    if (message->is_completed()) ended.push_back(message.get());
-  }
+  for (const auto& message : looked_after) message->is_completed();
   lock.lock();
-  for (const auto* message : ended) {
-    std::erase_if(messages_, [message](const auto& candidate) { return candidate.get() == message; });
-  }
+  drop_known_to_have_ended();
+}
+
+void ProgressThread::drop_known_to_have_ended() {
+  std::erase_if(messages_, [](const auto& message) { return message->has_ended(); });
 }
 
 }  // namespace dist

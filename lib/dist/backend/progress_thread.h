@@ -1,6 +1,7 @@
 // The progress thread of a group: runs submitted collectives in order, and between them moves the messages
-// that nobody is waiting for. Started by the first asynchronous operation; sleeps when there is nothing to
-// do.
+// that nobody is waiting for: long ones at once, short ones every millisecond, as most are waited for soon,
+// and to wake a thread takes longer than they do. Started by the first asynchronous operation; sleeps when
+// there is nothing to do.
 #pragma once
 
 #include <atomic>
@@ -40,7 +41,10 @@ class ProgressThread {
   void loop();
   void run_front(std::unique_lock<std::mutex>& lock);
   void move_messages(std::unique_lock<std::mutex>& lock);
+  void rest(std::unique_lock<std::mutex>& lock);
+  bool has_long_message() const;
   void drop_ended(std::unique_lock<std::mutex>& lock);
+  void drop_known_to_have_ended();
   void wake_locked();
 
   std::shared_ptr<Mover> mover_;
@@ -53,6 +57,7 @@ class ProgressThread {
   bool running_ = false;              // a collective
   std::atomic<bool> idle_now_{true};  // written under the mutex
   bool moving_ = false;               // moving messages
+  bool resting_ = false;              // until the next look at short ones
   bool stopping_ = false;
   // Where nobody needs to move them: messages since the last look at all of them, and when the next is due.
   std::size_t listed_ = 0, prune_at_ = 16;

@@ -171,15 +171,17 @@ class FileStore final : public Store {
     if (log_.is_removed()) return false;
     read_news();
     // Present only now, under the lock: two that open at once would each take the other for a survivor.
-    if (entered_ > left_ && log_.is_alone()) begin_anew();
+    const bool was_left_behind = entered_ > left_ || (entered_ > 0 && entered_ < expected_users_);
+    if (was_left_behind && log_.is_alone()) begin_anew();
     log_.be_present();
     append(Change::enter, "", {});
     return true;
   }
 
-  // Users who never left and are gone were killed: what they wrote means nothing to a new job.
+  // Users who never left and are gone were killed, and those who left before all had come have given up: what
+  // they wrote means nothing to a new job.
   void begin_anew() {
-    log(LogLevel::info, "{} was left behind by a job that was killed; begun anew", where());
+    log(LogLevel::info, "{} was left behind by a job that was killed or gave up; begun anew", where());
     log_.clear();
     map_ = {};
     entered_ = left_ = 0;

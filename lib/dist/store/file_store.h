@@ -10,8 +10,9 @@
 namespace dist {
 
 // Makes the file if it is missing. `expected_users` > 0: the last of that many stores to be destroyed removes
-// the file, those of killed processes counted as destroyed; a file that killed users left behind is begun
-// anew. A file that is no distlab store, or is damaged, is Error{connection} naming it.
+// the file, those of killed processes counted as destroyed; a file that killed users left behind, or users
+// who gave up before all had come, is begun anew. A file that is no distlab store, or is damaged, is
+// Error{connection} naming it.
 std::shared_ptr<Store> make_file_store(const std::string& path, int expected_users = 0);
 
 }  // namespace dist

@@ -68,6 +68,7 @@ class Engine final : private LinkEvents {
   std::uint64_t receive(Op& op, const TensorView& data, int peer);  // or any_rank
   int wait(std::uint64_t id);                                       // the peer; throws the transfer's trouble
   bool test(std::uint64_t id);
+  bool is_short(std::uint64_t id);
   void cancel(std::uint64_t id) noexcept;
 
   // Work without messages (engine_memory.cpp): what PeerMemory needs. Blocks until arrived(), which looks at

@@ -3,6 +3,7 @@
 
 #include "dist/transport/cores.h"
 #include "dist/transport/engine.h"
+#include "dist/transport/tuning.h"
 
 namespace dist::net {
 namespace {
@@ -237,6 +238,13 @@ bool Engine::test(std::uint64_t id) {
   Transfer& t = *transfers_.find(id);
   if (!t.is_settled()) look_around(lock);
   return t.is_settled() || t.op->options.deadline.passed();
+}
+
+bool Engine::is_short(std::uint64_t id) {
+  Lock lock = baton_.enter();
+  const Transfer& t = *transfers_.find(id);
+  if (t.peer == any_rank) return t.bytes <= std::min(shared_eager_bytes, tcp_eager_bytes);
+  return t.bytes <= links_[static_cast<std::size_t>(t.peer)]->eager_limit();
 }
 
 void Engine::cancel(std::uint64_t id) noexcept {

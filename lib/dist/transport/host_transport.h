@@ -27,6 +27,7 @@ class HostTransport final : public Transport {
  private:
   int wait(std::uint64_t id) override;
   bool test(std::uint64_t id) override { return engine_.test(id); }
+  bool is_short(std::uint64_t id) const override { return engine_.is_short(id); }
   void cancel(std::uint64_t id) noexcept override { engine_.cancel(id); }
   void free_scratch(TensorView view) noexcept override { cache_.give(view.data, view.bytes()); }
 

@@ -27,6 +27,8 @@ int Request::wait() {
 
 bool Request::is_completed() { return !transport_ || transport_->test(id_); }
 
+bool Request::is_short() const { return transport_ && transport_->is_short(id_); }
+
 Scratch::Scratch(Scratch&& other) noexcept
     : transport_(std::exchange(other.transport_, nullptr)), view_(std::exchange(other.view_, {})) {}
 

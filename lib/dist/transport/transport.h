@@ -30,6 +30,8 @@ class Request {
   // arrived.
   int wait();
   bool is_completed();  // never blocks; wait() is still due
+  // Whether its message travels whole, without an answer of the other rank first.
+  bool is_short() const;
 
  private:
   Transport* transport_ = nullptr;
@@ -90,6 +92,10 @@ class Transport {
   friend class Scratch;
   virtual int wait(std::uint64_t id) = 0;
   virtual bool test(std::uint64_t id) = 0;
+  virtual bool is_short(std::uint64_t id) const {
+    (void)id;
+    return false;
+  }
   virtual void cancel(std::uint64_t id) noexcept = 0;
   virtual void free_scratch(TensorView view) noexcept = 0;
 };

@@ -35,7 +35,7 @@ class Mpi : public testing::Test {
 };
 
 class MpiRanks : public Mpi, public testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Ranks, MpiRanks, testing::Range(1, 9), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Ranks, MpiRanks, testing::Values(1, 2, 3, 4, 7), testing::PrintToStringParamName());
 
 TEST_P(MpiRanks, EveryOperationIsExact) { expect_right(mpirun(GetParam(), "sweep")); }
 TEST_P(MpiRanks, SmallNumbersWrapAround) { expect_right(mpirun(GetParam(), "small_sums")); }

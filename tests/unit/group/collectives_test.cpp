@@ -195,6 +195,31 @@ TEST_P(Collectives, MemoryOfTheCallersOwn) {
   });
 }
 
+// Also where the sum is too large for the type.
+TEST_P(Collectives, MeansOfF16ByEveryAlgorithm) {
+  run_ranks(n, [&](int rank) {
+    const auto tensor_of = [](double value, std::int64_t count) { return full({count}, value, DType::f16); };
+    for (const AlgorithmEntry& algorithm : algorithms()) {
+      const Options options{.algorithm = std::string(algorithm.name)};
+      for (const double mean : {32'768.0, (n + 1) / 2.0}) {
+        const double mine = mean > n ? mean : rank + 1;
+        Tensor t = tensor_of(mine, 5);
+        if (algorithm.collective == OpKind::all_reduce)
+          all_reduce(t, ReduceOp::avg, options);
+        else if (algorithm.collective == OpKind::reduce)
+          reduce(t, n - 1, ReduceOp::avg, options);
+        else if (algorithm.collective == OpKind::reduce_scatter)
+          reduce_scatter_tensor(t, tensor_of(mine, 5 * n), ReduceOp::avg, options);
+        else
+          continue;
+        const bool has_it = algorithm.collective != OpKind::reduce || rank == n - 1;
+        EXPECT_EQ(t.to_vector<double>(), std::vector<double>(5, has_it ? mean : mine))
+            << name(algorithm.collective) << " " << algorithm.name;
+      }
+    }
+  });
+}
+
 TEST_P(Collectives, ReduceLeavesTheOthersAlone) {
   run_ranks(n, [&](int rank) {
     for (int root = 0; root < n; ++root) {

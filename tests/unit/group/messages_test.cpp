@@ -256,6 +256,29 @@ TEST(Messages, ProgressWithoutAnyoneWaiting) {
   });
 }
 
+// More than there is room for on the way: who sends it waits until the other takes it in.
+TEST(Messages, AShortReceiveThatNobodyWaitsForTakesInTheOthers) {
+  REAL_RANKS_ONLY("there messages take no room");
+  const ScopedEnv eager("DIST_SEND", "eager");
+  constexpr int messages = 2000;
+  std::atomic<bool> all_sent = false;
+  run_ranks(2, [&](int rank) {
+    Tensor part = values(1, 1000), last = values(0, 1);
+    if (rank == 0) {
+      for (int i = 0; i < messages; ++i) send(part, 1, {.tag = 1});
+      all_sent = true;
+      send(values(2, 1), 1, {.tag = 2});
+      return;
+    }
+    Work work = irecv(last, 0, {.tag = 2});
+    for (const auto deadline = Clock::now() + 10s; !all_sent && Clock::now() < deadline;) dist::sleep(1ms);
+    EXPECT_TRUE(all_sent);
+    for (int i = 0; i < messages; ++i) recv(part, 0, {.tag = 1});
+    work.wait();
+    EXPECT_EQ(max(last), 2);
+  });
+}
+
 TEST(Messages, DifferentDtypesAreAMismatch) {
   run_ranks(
       2,

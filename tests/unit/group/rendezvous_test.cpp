@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/store/file_store.h"
 #include "dist/store/memory_store.h"
 #include "dist/store/socket.h"
 
@@ -336,13 +337,24 @@ TEST(Rendezvous, TwoProcessesThatClaimOneRankAreBothToldSo) {
   }
 }
 
-TEST(Rendezvous, AFileLeftBehindIsSuspected) {
+TEST(Rendezvous, AFileOfAJobThatGaveUpServesTheNext) {
   const std::string path = testing::TempDir() + "distlab-stale-" + std::to_string(getpid());
-  RankContext first, second;
+  RankContext alone;
   expect_error(Errc::timeout, {"missing: rank 1;"},
-               [&] { rendezvous(as_rank(0, 2, "file://" + path, 20ms), first, environment({})); });
+               [&] { rendezvous(as_rank(0, 2, "file://" + path, 20ms), alone, environment({})); });
+  expect_all_well(run(2, [&](int rank) {
+    RankContext context;
+    meet(as_rank(rank, 2, "file://" + path), context);
+  }));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(Rendezvous, AFileThatSomebodyElseWroteIsSuspected) {
+  const std::string path = testing::TempDir() + "distlab-foreign-" + std::to_string(getpid());
+  make_file_store(path)->set("job/0/0/join/0", "nonce\nhost\nprocess 1 on a host");
+  RankContext context;
   expect_error(Errc::mismatch, {"rank 0", path, "remove it"},
-               [&] { rendezvous(as_rank(0, 2, "file://" + path, 20ms), second, environment({})); });
+               [&] { rendezvous(as_rank(0, 2, "file://" + path, 20ms), context, environment({})); });
   std::filesystem::remove(path);
 }
 

@@ -179,6 +179,17 @@ void kill_a_user(const std::string& path, int expected_users, const std::string&
   ASSERT_TRUE(WIFSIGNALED(status));
 }
 
+TEST_F(FileStoreTest, WhatUsersWhoGaveUpLeftBehindIsBegunAnew) {
+  make_file_store(path, 2)->set("a", "1");
+  ASSERT_TRUE(exists()) << "the second may come yet";
+  auto store = make_file_store(path, 2), other = make_file_store(path, 2);
+  EXPECT_EQ(store->num_keys(), 0);
+  other.reset();
+  other = make_file_store(path, 2);
+  store->set("b", "2");
+  EXPECT_EQ(other->get_text("b", soon()), "2");
+}
+
 TEST_F(FileStoreTest, WhatAKilledJobLeftBehindIsBegunAnew) {
   kill_a_user(path, 2, "a");
   ASSERT_TRUE(exists());
