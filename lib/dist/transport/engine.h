@@ -76,9 +76,9 @@ class Engine final : private LinkEvents {
   void await_memory(TransportOptions options, int peer, const std::function<bool()>& arrived);
   // The same without an error: until it is released, or the peer is gone or seems stopped.
   void await_release(int peer, const std::function<bool()>& released) noexcept;
-  [[noreturn]] void fail_terms(TransportOptions options, int peer, std::uint32_t their_opcode);
+  // `theirs`: what the peer shows, as the message that it would be; `bytes`: what is wanted of it.
+  [[noreturn]] void fail_misfit(TransportOptions options, int peer, std::uint64_t bytes, const Frame& theirs);
   [[noreturn]] void fail_algorithm(TransportOptions options, int peer);
-  [[noreturn]] void fail_size(TransportOptions options, int peer, std::uint64_t mine, std::uint64_t theirs);
   [[noreturn]] void fail_withdrawn(TransportOptions options, int peer);
   bool has_cores() const { return config_.spin.count() > 0; }  // every rank of this host
   // Runs act(AreaPool&) under the lock.

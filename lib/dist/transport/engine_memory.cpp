@@ -75,24 +75,16 @@ void Engine::await_release(int peer, const std::function<bool()>& released) noex
   }
 }
 
-void Engine::fail_terms(TransportOptions options, int peer, std::uint32_t their_opcode) {
+void Engine::fail_misfit(TransportOptions options, int peer, std::uint64_t bytes, const Frame& theirs) {
   Op op;
   op.options = std::move(options);
-  raise(misfit_at_receiver(rank(), wanted_from(op, peer, 0),
-                           {.kind = FrameKind::offer, .opcode = their_opcode}, peer));
+  raise(misfit_at_receiver(rank(), wanted_from(op, peer, bytes), theirs, peer));
 }
 
 void Engine::fail_algorithm(TransportOptions options, int peer) {
   Op op;
   op.options = std::move(options);
   raise(algorithm_trouble(rank(), op, peer));
-}
-
-void Engine::fail_size(TransportOptions options, int peer, std::uint64_t mine, std::uint64_t theirs) {
-  Op op;
-  op.options = std::move(options);
-  raise(misfit_at_receiver(rank(), wanted_from(op, peer, mine),
-                           {.kind = FrameKind::offer, .opcode = op.channel().opcode, .bytes = theirs}, peer));
 }
 
 // Whoever gives up because of another rank has passed the news of it on before: it is there to be read.

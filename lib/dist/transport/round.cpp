@@ -176,7 +176,8 @@ Notice& Round::notice_of(int rank, std::size_t read_up_to) {
 
 void Round::check_terms(int rank, const Notice& theirs) {
   if (theirs.opcode == terms_.opcode) return;
-  peers_.setup_.engine.fail_terms(label_.options(), peers_.peer(rank).global_rank, theirs.opcode);
+  peers_.setup_.engine.fail_misfit(label_.options(), peers_.peer(rank).global_rank, 0,
+                                   {.opcode = theirs.opcode});
 }
 
 bool Round::in_windows(int rank) { return notice_of(rank).showing == net::Showing::windows; }
@@ -224,8 +225,8 @@ TensorView Round::of(int rank, std::int64_t count, int part) {
   const auto at = reinterpret_cast<std::byte*>(place.at);
   const TensorView view{at, count, dtype_, cpu};
   if (view.bytes() != place.bytes)
-    peers_.setup_.engine.fail_size(label_.options(), peers_.peer(rank).global_rank, view.bytes(),
-                                   place.bytes);
+    peers_.setup_.engine.fail_misfit(label_.options(), peers_.peer(rank).global_rank, view.bytes(),
+                                     {.bytes = place.bytes});
   seen_in_place_ = shows_in_place(notice);
   if (seen_in_place_) begin_work(rank);
   return view;

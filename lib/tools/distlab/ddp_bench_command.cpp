@@ -48,8 +48,7 @@ void check(const DdpBenchOptions& options) {
 
 void write_files(const bench::DdpRun& run) {
   const std::string& path = run.options.json;
-  if (path == "-") fmt::print("{}\n", as_json(run));
-  if (!path.empty() && path != "-") write_text(as_json(run) + '\n', path);
+  if (!path.empty()) write_output(as_json(run) + '\n', path);
   if (!run.options.plot.empty()) write_svg(as_plot(run), run.options.plot);
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "dist/core/fail.h"
@@ -20,6 +21,10 @@ void write_text(const std::string& text, const std::filesystem::path& path) {
   if (!(file << text << std::flush))
     dist::fail(dist::Errc::resource, "{} cannot be written: is its folder there, and the disk not full?",
                path.string());
+}
+
+void write_output(const std::string& text, const fs::path& path) {
+  path == "-" ? fmt::print("{}", text) : write_text(text, path);
 }
 
 void check_output(std::string_view option, const fs::path& file) {

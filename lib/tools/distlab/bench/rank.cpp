@@ -121,12 +121,8 @@ class Bench {
 
   void write_files() const {
     const std::string& path = run_.options.json;
-    if (path == "-") {
-      fmt::print("{}\n", as_json(run_, rows_));
-      flush_stdout();
-    } else if (!path.empty()) {
-      write_text(as_json(run_, rows_) + '\n', path);
-    }
+    if (!path.empty()) write_output(as_json(run_, rows_) + '\n', path);
+    flush_stdout();
     if (!run_.options.plot.empty()) write_svg(as_plot(run_, rows_), run_.options.plot);
   }
 

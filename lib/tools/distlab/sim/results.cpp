@@ -105,8 +105,7 @@ void write_json(const std::string& path, const std::vector<SimResult>& results, 
   auto list = OrderedJson::array();
   for (const auto& result : results) list.push_back(to_json(result, topology));
   const std::string text = (list.size() == 1 ? list[0] : list).dump(2);
-  if (path == "-") return fmt::print("{}\n", text);
-  write_text(text + '\n', path);
+  write_output(text + '\n', path);
 }
 
 }  // namespace distlab
