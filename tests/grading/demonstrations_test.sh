@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # The wrong answers that lectures show live: every command of a deck's notes grades, and finds what is wrong.
-# demonstrations_test.sh CHECKOUT PROGRAM BUILD [COMMIT]    with COMMIT, a sample that it chooses, so that the commits
-#                                                          together try all (as tier.cmake does with the wrong answers)
+# demonstrations_test.sh CHECKOUT PROGRAM BUILD [COMMIT]    with COMMIT, a sample (tests/support/sample.cmake)
 set -euo pipefail
 export DISTLAB_ROOT=$1 DISTLAB_BUILD=$3
 program=$2 commit=${4:-}
-sample=2
+one_in=8
 cd "$1"
 mapfile -t shown < <(grep -ohE 'grade [0-9]+ --submission tests/mutants/[a-z0-9_/]+\.cpp' slides/*/slides.md |
   sed 's/^grade //; s/ --submission / /')
@@ -14,7 +13,11 @@ for demonstration in "${shown[@]}"; do
   file=${demonstration#* }
   [[ -f $file ]] || { echo "a deck shows $file, which is not there"; exit 1; }
 done
-[[ -z $commit ]] || mapfile -t shown < <(printf '%s\n' "${shown[@]}" | shuf -n "$sample" --random-source=<(yes "$commit"))
+if [[ -n $commit ]]; then
+  names=$(IFS=';' && echo "${shown[*]}")
+  mapfile -t shown < <(cmake -D COMMIT="$commit" -D OF=demonstrations -D ONE_IN="$one_in" -D NAMES="$names" \
+    -P tests/support/sample.cmake)
+fi
 for demonstration in "${shown[@]}"; do
   read -r lab file <<< "$demonstration"
   status=0

@@ -4,7 +4,8 @@
 #   cmake -D DIGEST=FOLDER -P tier.cmake  prints the digest that proved.sha256 keeps of this lab (or of `cheats`)
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(DIST_TIER_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
-set(DIST_TIER_ONE_IN 24) # at least one
+set(DIST_TIER_ONE_IN 24)
+include(${DIST_TIER_ROOT}/tests/support/sample.cmake)
 
 # The files that decide whether a lab's mutants are killed, or the cheats caught, relative to the checkout's root. A
 # lab's starter is none of them: mutants are made of the solution, and readers edit the starter. Neither are the library
@@ -48,39 +49,16 @@ function(dist_tier_is_proved out folder)
   endif()
 endfunction()
 
-# dist_tier_sample(out commit folder NAME ...)
-function(dist_tier_sample out commit folder)
-  set(keyed "")
-  foreach(name IN LISTS ARGN)
-    string(SHA256 key "${commit} ${folder} ${name}")
-    list(APPEND keyed ${key}:${name})
-  endforeach()
-  list(SORT keyed)
-  list(TRANSFORM keyed REPLACE "^[^:]*:" "")
-  list(LENGTH keyed all)
-  math(EXPR size "(${all} + ${DIST_TIER_ONE_IN} - 1) / ${DIST_TIER_ONE_IN}")
-  list(SUBLIST keyed 0 ${size} chosen)
-  list(SORT chosen)
-  set(${out} ${chosen} PARENT_SCOPE)
-endfunction()
-
 # dist_tier(out commit folder NAME ...): those that are tried. All, where there is no commit.
 function(dist_tier out commit folder)
   set(chosen ${ARGN})
   if(commit)
     dist_tier_is_proved(proved ${folder})
     if(proved)
-      dist_tier_sample(chosen ${commit} ${folder} ${ARGN})
+      dist_sample(chosen ${commit} ${folder} ${DIST_TIER_ONE_IN} ${ARGN})
     endif()
   endif()
   set(${out} ${chosen} PARENT_SCOPE)
-endfunction()
-
-# Empty where this is no clone. A container may run it as another user than the clone's.
-function(dist_tier_commit out)
-  execute_process(COMMAND git -c safe.directory=* -C ${DIST_TIER_ROOT} rev-parse --verify HEAD OUTPUT_VARIABLE commit
-                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  set(${out} "${commit}" PARENT_SCOPE)
 endfunction()
 
 # The names of a folder's wrong answers: its sources, but for the program that tries the cheats.

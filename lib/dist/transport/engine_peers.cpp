@@ -173,8 +173,7 @@ void Engine::look_for_unreceived() {
   if (!message || gave_up_ || !failures_.empty()) return;
   log(LogLevel::warn,
       "rank {} never received what rank {} sent it in {} #{}: had the ranks different roots, or different "
-      "algorithms? "
-      "(DIST_DEBUG=detail finds it at once)",
+      "algorithms? (DIST_DEBUG=detail finds it at once)",
       rank(), message->source, describe_opcode(message->frame.opcode), message->frame.tag);
 }
 
