@@ -22,7 +22,7 @@ class AreaPool {
  public:
   explicit AreaPool(std::shared_ptr<Mailroom> own);
   std::optional<int> take();                             // its index, nothing when none is left
-  void give_back(int index) { free_.push_back(index); }  // nobody was told of it
+  void give_back(int index) { free_.push_back(index); }  // no round was in it
   void retire(RetiredArea area) { retired_.push_back(std::move(area)); }
 
  private:

@@ -27,8 +27,13 @@ std::vector<Offer> exchange(Transport& net, Offer mine) {
   return offers;
 }
 
-// Rounds of groups with other numbers are never taken for this one's: there is room for 2^44 of each.
-std::uint64_t group_number(std::uint32_t context) { return (std::uint64_t{context} + 1) << 44; }
+// Rounds of groups with other numbers are never taken for this one's: there is room for 2^44 of each. Numbers
+// come again after a million groups, when an area holds nothing of the first one any more (AreaPool::take). 0
+// is no group.
+std::uint64_t group_number(std::uint32_t context) {
+  constexpr std::uint32_t groups = (1U << 20) - 1;
+  return (std::uint64_t{context % groups} + 1) << 44;
+}
 
 bool maps(const Link& link) { return link.shift() && link.mailroom(); }
 
@@ -52,12 +57,24 @@ std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const Tran
     setup.area = engine.with_areas([](AreaPool& areas) { return areas.take(); }).value_or(-1);
     mine.area = setup.area;
   }
-  if (mine.area >= 0) engine.link(engine.rank()).mailroom()->area(setup.area).flags.group.store(setup.group);
-
-  const std::vector<Offer> offers = exchange(net, mine);
-  const bool all_offer = std::ranges::all_of(offers, [](const Offer& offer) { return offer.area >= 0; });
-  if (!all_offer) {
+  const auto is_for = [&](std::uint64_t group) {
+    if (mine.area >= 0) engine.link(engine.rank()).mailroom()->area(setup.area).flags.group.store(group);
+  };
+  const auto give_back = [&] {
+    is_for(0);  // who knows it already does not wait for this rank to leave
     if (mine.area >= 0) engine.with_areas([&](AreaPool& areas) { areas.give_back(setup.area); });
+  };
+  is_for(setup.group);
+
+  std::vector<Offer> offers;
+  try {
+    offers = exchange(net, mine);
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  if (std::ranges::any_of(offers, [](const Offer& offer) { return offer.area < 0; })) {
+    give_back();
     return nullptr;
   }
   for (int r = 0; r < net.size(); ++r) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/tensor.h"
+#include "dist/transport/tuning.h"
 
 #include "direct_ranks.h"
 #include "support/expect_error.h"
@@ -329,14 +330,36 @@ TEST(Direct, ManyGroupsOneAfterTheOtherFindRoom) {
   });
 }
 
-TEST(Direct, RanksThatAreFarApartAreRefused) {
-  run_endpoints(2, "tcp", [](Endpoint& endpoint) {
-    TransportOptions options;
-    options.members = Members::everybody(2);
-    options.channel = {1, setup_tag, 0, false};
-    options.deadline = Deadline::after(20s);
-    EXPECT_EQ(endpoint.map_peers(std::move(options)), nullptr);
+TEST(Direct, MoreThanAMillionGroups) {  // 20 bits of a round's number are the group's
+  run_endpoints(2, "shm", [](Endpoint& endpoint) {
+    for (std::uint32_t context = (1U << 20) - 3; context <= (1U << 20) + 2; ++context) {
+      DirectRank rank(endpoint, context);
+      for (int round = 0; round < 3; ++round) rank.barrier();
+    }
   });
+}
+
+// Of two ranks that agree on going without messages.
+TransportOptions agreement(std::uint32_t context, Timeout timeout) {
+  TransportOptions options;
+  options.members = Members::everybody(2);
+  options.channel = {context, setup_tag, 0, false};
+  options.deadline = Deadline::after(timeout);
+  return options;
+}
+
+TEST(Direct, AnAgreementThatFailsKeepsNoRoom) {
+  run_endpoints(2, "shm", [](Endpoint& endpoint) {
+    for (std::uint32_t i = 0; endpoint.rank() == 0 && i <= net::area_count; ++i)
+      EXPECT_THROW(endpoint.map_peers(agreement(2 + i, 1ms)), Error);
+    DirectRank rank(endpoint);
+    rank.barrier();
+  });
+}
+
+TEST(Direct, RanksThatAreFarApartAreRefused) {
+  run_endpoints(2, "tcp",
+                [](Endpoint& endpoint) { EXPECT_EQ(endpoint.map_peers(agreement(1, 20s)), nullptr); });
 }
 
 }  // namespace
