@@ -47,6 +47,7 @@ inline constexpr CostModel tcp_costs() {
   model.alpha = 25e-6;
   model.beta = 8e-10;
   model.overhead = 5e-6;
+  model.gamma = 1.5e-10;  // what comes through the kernel is in no cache any more
   model.segment = 512 * 1024;
   return model;
 }
