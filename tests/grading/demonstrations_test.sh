@@ -14,9 +14,8 @@ for demonstration in "${shown[@]}"; do
   [[ -f $file ]] || { echo "a deck shows $file, which is not there"; exit 1; }
 done
 if [[ -n $commit ]]; then
-  names=$(IFS=';' && echo "${shown[*]}")
-  mapfile -t shown < <(cmake -D COMMIT="$commit" -D OF=demonstrations -D ONE_IN="$one_in" -D NAMES="$names" \
-    -P tests/support/sample.cmake)
+  chosen=$(cmake -P tests/support/sample.cmake "$commit" demonstrations "$one_in" "${shown[@]}")
+  mapfile -t shown <<< "$chosen"
 fi
 for demonstration in "${shown[@]}"; do
   read -r lab file <<< "$demonstration"

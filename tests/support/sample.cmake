@@ -1,5 +1,5 @@
 # What is tried of much that a commit has not touched: a sample, chosen by the commit, so that the commits together try all.
-#   cmake -D COMMIT=id -D OF=what -D ONE_IN=n "-DNAMES=a;b;c" -P sample.cmake     prints the chosen ones, a line each
+#   cmake -P sample.cmake COMMIT OF ONE_IN NAME ...     prints the chosen ones, a line each
 cmake_minimum_required(VERSION 3.25)
 
 # dist_sample(out commit of one_in NAME ...): one in so many, at least one. `of` says what the names are of: two lists of
@@ -27,8 +27,12 @@ function(dist_commit out)
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
-  dist_sample(chosen "${COMMIT}" "${OF}" ${ONE_IN} ${NAMES})
-  foreach(name IN LISTS chosen)
-    execute_process(COMMAND ${CMAKE_COMMAND} -E echo ${name})
+  math(EXPR last "${CMAKE_ARGC} - 1")
+  set(names "")
+  foreach(i RANGE 6 ${last})
+    list(APPEND names "${CMAKE_ARGV${i}}")
   endforeach()
+  dist_sample(chosen ${CMAKE_ARGV3} ${CMAKE_ARGV4} ${CMAKE_ARGV5} ${names})
+  list(JOIN chosen "\n" lines)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E echo "${lines}")
 endif()

@@ -8,7 +8,7 @@ AreaPool::AreaPool(std::shared_ptr<Mailroom> own) : own_(std::move(own)) {
   for (int i = area_count; i-- > 0;) free_.push_back(i);
 }
 
-std::optional<int> AreaPool::take() {
+std::optional<int> AreaPool::take(std::uint64_t group) {
   reclaim();
   if (free_.empty()) return std::nullopt;
   const int index = free_.back();
@@ -17,7 +17,14 @@ std::optional<int> AreaPool::take() {
   for (Notice& notice : area.notices) notice.round.store(0, std::memory_order_relaxed);
   for (auto* flag : {&area.flags.working, &area.flags.done, &area.flags.withdrawn, &area.flags.left})
     flag->store(0, std::memory_order_relaxed);
+  area.flags.group.store(group);
   return index;
+}
+
+// Members that know it already do not wait for this rank to leave.
+void AreaPool::give_back(int index) {
+  own_->area(index).flags.group.store(0);
+  free_.push_back(index);
 }
 
 void AreaPool::reclaim() {

@@ -21,8 +21,8 @@ struct RetiredArea {
 class AreaPool {
  public:
   explicit AreaPool(std::shared_ptr<Mailroom> own);
-  std::optional<int> take();                             // its index, nothing when none is left
-  void give_back(int index) { free_.push_back(index); }  // no round was in it
+  std::optional<int> take(std::uint64_t group);  // its index, nothing when none is left
+  void give_back(int index);                     // no round was in it
   void retire(RetiredArea area) { retired_.push_back(std::move(area)); }
 
  private:

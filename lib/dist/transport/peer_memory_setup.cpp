@@ -54,17 +54,12 @@ std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const Tran
   for (const int member : members.list()) all_mapped &= maps(engine.link(member));
   Offer mine{.has_cores = engine.has_cores()};
   if (all_mapped) {
-    setup.area = engine.with_areas([](AreaPool& areas) { return areas.take(); }).value_or(-1);
+    setup.area = engine.with_areas([&](AreaPool& areas) { return areas.take(setup.group); }).value_or(-1);
     mine.area = setup.area;
   }
-  const auto is_for = [&](std::uint64_t group) {
-    if (mine.area >= 0) engine.link(engine.rank()).mailroom()->area(setup.area).flags.group.store(group);
-  };
   const auto give_back = [&] {
-    is_for(0);  // who knows it already does not wait for this rank to leave
     if (mine.area >= 0) engine.with_areas([&](AreaPool& areas) { areas.give_back(setup.area); });
   };
-  is_for(setup.group);
 
   std::vector<Offer> offers;
   try {
