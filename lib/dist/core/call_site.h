@@ -23,4 +23,13 @@ struct CallSite {
   bool operator==(const CallSite& other) const { return line == other.line && str() == other.str(); }
 };
 
+// A CallSite as the last parameter of a public function, which nobody writes: `void f(const Options& options
+// = {}, Caller at = Caller::here())`. It cannot be made from {}: f({}, {}) never takes one for another.
+struct Caller : CallSite {
+  constexpr Caller(CallSite where) : CallSite(where) {}  // NOLINT(google-explicit-constructor): to pass on
+  static constexpr Caller here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return CallSite{file, line};
+  }
+};
+
 }  // namespace dist

@@ -16,8 +16,8 @@
 namespace dist {
 
 // The group that a handle means: an empty one means the default group. Error{not_initialized} when there is
-// none, or when it was destroyed.
-GroupState& resolve(const ProcessGroup& group);
+// none, or when it was destroyed, which names the call and its line.
+GroupState& resolve(const ProcessGroup& group, std::string_view call, CallSite where);
 
 // Gives admitted operations to the backend together.
 std::vector<Work> submit(GroupState& group, std::vector<Operation> operations);
@@ -25,7 +25,7 @@ std::vector<Work> submit(GroupState& group, std::vector<Operation> operations);
 class Call {
  public:
   // `name` is the function the user called, for messages. Refuses a group that this rank is no member of.
-  Call(OpKind kind, std::string_view name, const Options& options);
+  Call(OpKind kind, std::string_view name, const Options& options, CallSite where);
 
   // Error{invalid_argument}: "rank 1: all_gather at train.cpp:12: <why>".
   template <class... Args>

@@ -56,16 +56,16 @@ bool are_equal_shares(const Tensor& a, const Tensor& b, int n) {
 
 }  // namespace
 
-Work broadcast(Tensor& t, int src, const Options& options) {
-  Call call(OpKind::broadcast, "broadcast", options);
+Work broadcast(Tensor& t, int src, const Options& options, Caller at) {
+  Call call(OpKind::broadcast, "broadcast", options, at);
   check_defined(call, {"t", t});
   call.set_root("src", src, options.group_src);
   call.operation.outputs.borrow(t);
   return call.issue();
 }
 
-Work reduce(Tensor& t, int dst, ReduceOp op, const Options& options) {
-  Call call(OpKind::reduce, "reduce", options);
+Work reduce(Tensor& t, int dst, ReduceOp op, const Options& options, Caller at) {
+  Call call(OpKind::reduce, "reduce", options, at);
   check_defined(call, {"t", t});
   call.set_root("dst", dst, options.group_dst);
   call.operation.outputs.borrow(t);
@@ -73,16 +73,16 @@ Work reduce(Tensor& t, int dst, ReduceOp op, const Options& options) {
   return call.issue();
 }
 
-Work all_reduce(Tensor& t, ReduceOp op, const Options& options) {
-  Call call(OpKind::all_reduce, "all_reduce", options);
+Work all_reduce(Tensor& t, ReduceOp op, const Options& options, Caller at) {
+  Call call(OpKind::all_reduce, "all_reduce", options, at);
   check_defined(call, {"t", t});
   call.operation.outputs.borrow(t);
   call.operation.op = op;
   return call.issue();
 }
 
-Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Options& options) {
-  Call call(OpKind::scatter, "scatter", options);
+Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Options& options, Caller at) {
+  Call call(OpKind::scatter, "scatter", options, at);
   check_defined(call, {"out", out});
   call.set_root("src", src, options.group_src);
   const NamedList parts{"list", list};
@@ -98,8 +98,8 @@ Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Option
   return call.issue();
 }
 
-Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& options) {
-  Call call(OpKind::gather, "gather", options);
+Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& options, Caller at) {
+  Call call(OpKind::gather, "gather", options, at);
   check_defined(call, {"t", t});
   call.set_root("dst", dst, options.group_dst);
   const NamedList parts{"list", list};
@@ -116,8 +116,8 @@ Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& 
   return call.issue();
 }
 
-Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& options) {
-  Call call(OpKind::all_gather, "all_gather", options);
+Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& options, Caller at) {
+  Call call(OpKind::all_gather, "all_gather", options, at);
   check_defined(call, {"t", t});
   const NamedList parts{"list", list};
   check_list(call, parts, {"t", t});
@@ -129,8 +129,8 @@ Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& optio
   return call.issue();
 }
 
-Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options) {
-  Call call(OpKind::all_gather, "all_gather_into_tensor", options);
+Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options, Caller at) {
+  Call call(OpKind::all_gather, "all_gather_into_tensor", options, at);
   check_defined(call, {"out", out});
   check_defined(call, {"t", t});
   check_same_kind(call, {"out", out}, {"t", t});
@@ -141,8 +141,9 @@ Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options
   return call.issue();
 }
 
-Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op, const Options& options) {
-  Call call(OpKind::reduce_scatter, "reduce_scatter", options);
+Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op, const Options& options,
+                    Caller at) {
+  Call call(OpKind::reduce_scatter, "reduce_scatter", options, at);
   check_defined(call, {"out", out});
   const NamedList parts{"list", list};
   check_list(call, parts, {"out", out});
@@ -154,8 +155,8 @@ Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op, c
   return call.issue();
 }
 
-Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op, const Options& options) {
-  Call call(OpKind::reduce_scatter, "reduce_scatter_tensor", options);
+Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op, const Options& options, Caller at) {
+  Call call(OpKind::reduce_scatter, "reduce_scatter_tensor", options, at);
   check_defined(call, {"out", out});
   check_defined(call, {"t", t});
   check_same_kind(call, {"out", out}, {"t", t});
@@ -167,8 +168,9 @@ Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op, const Opti
   return call.issue();
 }
 
-Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const Options& options) {
-  Call call(OpKind::all_to_all, "all_to_all", options);
+Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const Options& options,
+                Caller at) {
+  Call call(OpKind::all_to_all, "all_to_all", options, at);
   if (ins.empty()) call.refuse("ins is empty; it needs one tensor a rank");
   check_defined(call, {"ins[0]", ins[0]});
   const NamedList sent{"ins", ins}, received{"outs", outs};
@@ -183,8 +185,8 @@ Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const
 }
 
 Work all_to_all_single(Tensor& out, const Tensor& in, const std::vector<std::int64_t>& out_splits,
-                       const std::vector<std::int64_t>& in_splits, const Options& options) {
-  Call call(OpKind::all_to_all, "all_to_all_single", options);
+                       const std::vector<std::int64_t>& in_splits, const Options& options, Caller at) {
+  Call call(OpKind::all_to_all, "all_to_all_single", options, at);
   check_defined(call, {"out", out});
   check_defined(call, {"in", in});
   check_same_kind(call, {"out", out}, {"in", in});
@@ -203,8 +205,8 @@ Work all_to_all_single(Tensor& out, const Tensor& in, const std::vector<std::int
   return call.issue();
 }
 
-Work barrier(const Options& options) {
-  Call call(OpKind::barrier, "barrier", options);
+Work barrier(const Options& options, Caller at) {
+  Call call(OpKind::barrier, "barrier", options, at);
   return call.issue();
 }
 

@@ -57,14 +57,14 @@ void keep_trace_at_terminate_once() {
 
 }  // namespace
 
-void init_process_group(const InitOptions& options) {
+void init_process_group(const InitOptions& options, Caller at) {
   RankContext& context = rank_context();
   if (const auto job = JobState::of(context)) {
     fail(Errc::invalid_argument,
          "rank {}: init_process_group at {}: this rank is in a job already; call destroy_process_group first",
-         job->job.rank, options.where.str());
+         job->job.rank, at.str());
   }
-  auto job = std::make_shared<JobState>(options, context);
+  auto job = std::make_shared<JobState>(options, context, at);
   const bool has_trace = job->tracer != nullptr;
   context.default_group = ProcessGroup(job->groups[0]);
   if (job->makes_on_gpu) set_default_device(job->device());
@@ -75,12 +75,12 @@ void init_process_group(const InitOptions& options) {
   if (has_trace) keep_trace_at_terminate_once();
 }
 
-void destroy_process_group(const ProcessGroup& group) {
+void destroy_process_group(const ProcessGroup& group, Caller at) {
   RankContext& context = rank_context();
   const bool unwinding = std::uncaught_exceptions() > 0;
   if (group && group.state() != context.default_group.state()) {
     if (unwinding) return;  // the default group's turn comes, and ends this one too
-    GroupState& state = resolve(group);
+    GroupState& state = resolve(group, "destroy_process_group", at);
     state.job->remove_group(state);
     return;
   }
@@ -88,7 +88,7 @@ void destroy_process_group(const ProcessGroup& group) {
   if (!job) {
     if (unwinding) return;
     fail(Errc::not_initialized,
-         "destroy_process_group: there is no process group; call init_process_group first");
+         "destroy_process_group at {}: there is no process group; call init_process_group first", at.str());
   }
   if (unwinding) return leave_job(context, "an exception");
   job->finish();

@@ -29,11 +29,11 @@ const std::string& wanted_backend(const InitOptions& options, const Settings& se
 }
 
 // Before anybody is met: without this rank there is no job.
-void refuse_without_gpu(const InitOptions& options) {
+void refuse_without_gpu(CallSite where) {
   std::string why;
   if (default_device(0, &why) == cpu)
-    fail(Errc::unsupported, "init_process_group at {}: DIST_DEVICE=cuda asks for a GPU: {}",
-         options.where.str(), why);
+    fail(Errc::unsupported, "init_process_group at {}: DIST_DEVICE=cuda asks for a GPU: {}", where.str(),
+         why);
 }
 
 // The second line of what a rank says when it joins.
@@ -61,9 +61,10 @@ ResolvedBackend resolve_backend(const std::string& named, const RankContext& con
   return {std::string(find_backend(named).name), ""};
 }
 
-JobState::JobState(const InitOptions& options, RankContext& of) : settings(read_settings()), context(of) {
+JobState::JobState(const InitOptions& options, RankContext& of, CallSite where)
+    : joined_at(where), settings(read_settings()), context(of) {
   attach_profiler();
-  if (settings.device == DeviceType::cuda && !context.virtual_world) refuse_without_gpu(options);
+  if (settings.device == DeviceType::cuda && !context.virtual_world) refuse_without_gpu(where);
   const auto [backend, asked] = resolve_backend(wanted_backend(options, settings, context), context);
   context.virtual_world ? join_virtually(options) : join(options);
   try {
@@ -73,7 +74,7 @@ JobState::JobState(const InitOptions& options, RankContext& of) : settings(read_
     GroupState::Identity world{"the default group", 0, Members::everybody(job.world_size), backend, asked,
                                job.timeout};
     // Before a backend begins to talk: ranks that named different ones are told so.
-    agree_with_others(*make_group(std::move(world)), options);
+    agree_with_others(*make_group(std::move(world)));
     give_backend(*groups[0], nullptr);
     makes_on_gpu = settings.device == DeviceType::cuda &&
                    backend_named(groups[0]->identity.backend).device == DeviceType::cuda;
@@ -90,8 +91,8 @@ void JobState::join(const InitOptions& options) {
          "program's main "
          "joins a job itself; move what each rank does into a function rank_main(int rank) and call "
          "dist::spawn(n, rank_main)",
-         options.where.str());
-  job = rendezvous(options, context);
+         joined_at.str());
+  job = rendezvous(options, context, process_environment, joined_at);
   set_current_rank_label(job.rank);
 }
 
@@ -101,7 +102,7 @@ void JobState::join_virtually(const InitOptions& options) {
   const auto refuse = [&](std::string_view what, int asked, int is) {
     fail(Errc::mismatch,
          "rank {}: init_process_group at {}: {} = {} was given, but this is {} of a simulation", job.rank,
-         options.where.str(), what, asked, is);
+         joined_at.str(), what, asked, is);
   };
   if (options.rank >= 0 && options.rank != job.rank) refuse("rank", options.rank, job.rank);
   if (options.world_size >= 0 && options.world_size != job.world_size)
@@ -139,8 +140,8 @@ CostModel JobState::costs_here() const {
   return settings.transport == "tcp" ? all_far(model) : model;
 }
 
-void JobState::agree_with_others(GroupState& world, const InitOptions& options) {
-  const ControlCall call{"init_process_group", options.where, job.timeout};
+void JobState::agree_with_others(GroupState& world) {
+  const ControlCall call{"init_process_group", joined_at, job.timeout};
   const bool is_virtual = context.virtual_world != nullptr;
   if (is_virtual) costs = context.virtual_world->costs();
   const bool is_auto = world.identity.backend == "auto";
@@ -150,10 +151,10 @@ void JobState::agree_with_others(GroupState& world, const InitOptions& options) 
   };
   const std::string named = settings.algorithms.empty() ? "" : ", DIST_ALGO=" + settings.algorithms;
   const ControlMessage mine{
-      fmt::format("init_process_group(backend {}{})", world.identity.backend, named), options.where.str(),
+      fmt::format("init_process_group(backend {}{})", world.identity.backend, named), joined_at.str(),
       fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
                   is_auto ? found().str() : "", is_virtual ? "" : to_json(costs_here())),
-      options.where};
+      joined_at};
   // The mismatch check needs all ranks: one that asks for it is enough.
   const auto exchanged = exchange(world, call, mine);
   settings.debug = exchanged->once([](const auto& messages) {

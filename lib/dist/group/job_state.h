@@ -37,7 +37,7 @@ void keep_for_ever(std::shared_ptr<void> thing);
 class JobState : public std::enable_shared_from_this<JobState> {
  public:
   // Joins: blocks until all ranks have done so. Afterwards groups[0] is the default group.
-  JobState(const InitOptions& options, RankContext& context);
+  JobState(const InitOptions& options, RankContext& context, CallSite where);
   ~JobState();  // as close(), when neither finish() nor close() was called
   JobState(const JobState&) = delete;
   JobState& operator=(const JobState&) = delete;
@@ -76,6 +76,7 @@ class JobState : public std::enable_shared_from_this<JobState> {
   // text, "; D9 group used wrongly: ...".
   std::string tell(check::Finding finding);
 
+  const CallSite joined_at;  // the call of init_process_group
   Settings settings;
   Job job;
   std::shared_ptr<FlightLog> log;
@@ -96,7 +97,7 @@ class JobState : public std::enable_shared_from_this<JobState> {
   int nodes_of(const Members& members) const;
   bool sends_by_tcp() const;     // some of its messages
   CostModel costs_here() const;  // as this machine knows them
-  void agree_with_others(GroupState& world, const InitOptions& options);
+  void agree_with_others(GroupState& world);
   std::shared_ptr<GroupState> make_group(GroupState::Identity identity);  // without its backend
   void give_backend(GroupState& group, std::shared_ptr<void> split_off);
   std::string ask_others(std::uint64_t record, const Error& error);

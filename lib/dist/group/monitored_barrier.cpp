@@ -125,14 +125,14 @@ class MonitoredBarrier {
 
 }  // namespace
 
-void monitored_barrier(Timeout timeout, const Options& options) {
-  const Call call(OpKind::barrier, "monitored_barrier", options);
+void monitored_barrier(Timeout timeout, const Options& options, Caller at) {
+  const Call call(OpKind::barrier, "monitored_barrier", options, at);
   if (options.async_op) call.refuse(".async_op: it is synchronous");
   if (timeout < Timeout::zero()) call.refuse("the timeout is negative");
   GroupState& group = call.group;
   if (group.size() == 1) return;
-  MonitoredBarrier barrier(group, timeout, options.where);
-  ControlRecord record(group, {"monitored_barrier", options.where, timeout}, barrier.number());
+  MonitoredBarrier barrier(group, timeout, at);
+  ControlRecord record(group, {"monitored_barrier", at, timeout}, barrier.number());
   try {
     group.rank == 0 ? barrier.lead() : barrier.follow();
     record.completed();

@@ -108,22 +108,22 @@ void check_ranks(const GroupState& world, const std::vector<int>& ranks, CallSit
 
 }  // namespace
 
-ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options) {
-  GroupState& world = resolve({});
+ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options, Caller at) {
+  GroupState& world = resolve({}, "new_group", at);
   JobState& job = *world.job;
-  check_ranks(world, ranks, options.where);
+  check_ranks(world, ranks, at);
   const auto [backend, asked] = options.backend.empty() || options.backend == "auto"
                                     ? ResolvedBackend{world.identity.backend, world.identity.asked}
                                     : resolve_backend(options.backend, job.context);
   const Timeout timeout = options.timeout.value_or(world.identity.timeout);
   if (timeout < Timeout::zero())
     fail(Errc::invalid_argument, "rank {}: new_group at {}: the timeout is negative", world.global_rank,
-         options.where.str());
+         at.str());
   const std::uint64_t number = world.control_calls;
   const auto exchanged = exchange(
-      world, {"new_group", options.where, timeout},
+      world, {"new_group", at, timeout},
       {fmt::format("new_group({{{}}}, backend {})", fmt::join(ranks, ", "), asked.empty() ? backend : asked),
-       options.where.str(), encode({job.next_context, can_split(world, backend)}), options.where});
+       at.str(), encode({job.next_context, can_split(world, backend)}), at});
   struct Agreed {
     std::uint32_t context;
     bool splits_backend;
@@ -138,18 +138,18 @@ ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& opt
                     splits_backend ? split_off(world, 0, members) : nullptr));
 }
 
-ProcessGroup split_group(int color, int key, const SplitOptions& options) {
-  GroupState& parent = resolve(options.parent);
+ProcessGroup split_group(int color, int key, const SplitOptions& options, Caller at) {
+  GroupState& parent = resolve(options.parent, "split_group", at);
   JobState& job = *parent.job;
   if (parent.rank < 0) {
     fail(Errc::invalid_argument, "rank {}: split_group at {}: this rank is no member of {}",
-         parent.global_rank, options.where.str(), parent.identity.name);
+         parent.global_rank, at.str(), parent.identity.name);
   }
   const std::uint64_t number = parent.control_calls;
-  const auto exchanged = exchange(
-      parent, {"split_group", options.where, parent.identity.timeout},
-      {"split_group", options.where.str(),
-       encode({job.next_context, color, key, can_split(parent, parent.identity.backend)}), options.where});
+  const auto exchanged =
+      exchange(parent, {"split_group", at, parent.identity.timeout},
+               {"split_group", at.str(),
+                encode({job.next_context, color, key, can_split(parent, parent.identity.backend)}), at});
   const Split& split =
       exchanged->once([&](const auto& messages) { return split_by_color(parent, messages); });
   job.next_context = split.context + 1;

@@ -43,46 +43,48 @@ std::vector<std::string> strings_of(const std::vector<Tensor>& list) {
 }
 
 // Checks the options as the collective underneath would, and says what concerns objects.
-Call object_call(OpKind kind, std::string_view name, const Options& options) {
-  Call call(kind, name, options);
+Call object_call(OpKind kind, std::string_view name, const Options& options, Caller at) {
+  Call call(kind, name, options, at);
   if (options.async_op) call.refuse(".async_op: objects are exchanged synchronously");
   return call;
 }
 
 }  // namespace
 
-void broadcast_object(std::string& object, int src, const Options& options) {
-  Call call = object_call(OpKind::broadcast, "broadcast_object", options);
+void broadcast_object(std::string& object, int src, const Options& options, Caller at) {
+  Call call = object_call(OpKind::broadcast, "broadcast_object", options, at);
   call.set_root("src", src, options.group_src);
   Tensor length = length_of(object);
-  broadcast(length, src, options);
+  broadcast(length, src, options, at);
   Tensor bytes = call.is_root() ? bytes_of(object) : room_for(length.item<int64_t>());
-  broadcast(bytes, src, options);
+  broadcast(bytes, src, options, at);
   if (!call.is_root()) object = string_of(bytes);
 }
 
-std::vector<std::string> all_gather_object(const std::string& object, const Options& options) {
-  const Call call = object_call(OpKind::all_gather, "all_gather_object", options);
+std::vector<std::string> all_gather_object(const std::string& object, const Options& options, Caller at) {
+  const Call call = object_call(OpKind::all_gather, "all_gather_object", options, at);
   Tensor lengths = empty({call.group.size()}, DType::i64, cpu);
-  all_gather_into_tensor(lengths, length_of(object), options);
+  all_gather_into_tensor(lengths, length_of(object), options, at);
   std::vector<Tensor> list = rooms_for(lengths);
-  all_gather(list, bytes_of(object), options);
+  all_gather(list, bytes_of(object), options, at);
   return strings_of(list);
 }
 
-std::vector<std::string> gather_object(const std::string& object, int dst, const Options& options) {
-  Call call = object_call(OpKind::gather, "gather_object", options);
+std::vector<std::string> gather_object(const std::string& object, int dst, const Options& options,
+                                       Caller at) {
+  Call call = object_call(OpKind::gather, "gather_object", options, at);
   call.set_root("dst", dst, options.group_dst);
   Tensor lengths = empty({call.is_root() ? call.group.size() : 0}, DType::i64, cpu);
   std::vector<Tensor> list = single_elements(lengths);
-  gather(length_of(object), list, dst, options);
+  gather(length_of(object), list, dst, options, at);
   list = rooms_for(lengths);
-  gather(bytes_of(object), list, dst, options);
+  gather(bytes_of(object), list, dst, options, at);
   return strings_of(list);
 }
 
-std::string scatter_object(const std::vector<std::string>& objects, int src, const Options& options) {
-  Call call = object_call(OpKind::scatter, "scatter_object", options);
+std::string scatter_object(const std::vector<std::string>& objects, int src, const Options& options,
+                           Caller at) {
+  Call call = object_call(OpKind::scatter, "scatter_object", options, at);
   call.set_root("src", src, options.group_src);
   if (call.is_root() && objects.size() != static_cast<std::size_t>(call.group.size())) {
     call.refuse("there are {} objects for {} ranks; it needs one a rank", objects.size(), call.group.size());
@@ -95,9 +97,9 @@ std::string scatter_object(const std::vector<std::string>& objects, int src, con
     }
   }
   Tensor length = empty({1}, DType::i64, cpu);
-  scatter(length, lengths, src, options);
+  scatter(length, lengths, src, options, at);
   Tensor own = room_for(length.item<int64_t>());
-  scatter(own, bytes, src, options);
+  scatter(own, bytes, src, options, at);
   return string_of(own);
 }
 

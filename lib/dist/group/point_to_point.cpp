@@ -13,29 +13,29 @@ struct Words {
   std::string_view call, tensor, peer;
 };
 
-Call send_call(const Words& words, const Tensor& t, int dst, const Options& options) {
-  Call call(OpKind::send, words.call, options);
+Call send_call(const Words& words, const Tensor& t, int dst, const Options& options, Caller at) {
+  Call call(OpKind::send, words.call, options, at);
   check_defined(call, {words.tensor, t});
   call.operation.peer = call.group_rank(words.peer, dst, options.group_dst);
   call.operation.inputs.borrow(t);
   return call;
 }
 
-Call recv_call(const Words& words, const Tensor& t, int src, const Options& options) {
-  Call call(OpKind::recv, words.call, options);
+Call recv_call(const Words& words, const Tensor& t, int src, const Options& options, Caller at) {
+  Call call(OpKind::recv, words.call, options, at);
   check_defined(call, {words.tensor, t});
   call.operation.peer = call.group_rank(words.peer, src, options.group_src);
   call.operation.outputs.borrow(t);
   return call;
 }
-Call recv_call(std::string_view name, const Tensor& t, int src, const Options& options) {
-  return recv_call(Words{name, "t", "src"}, t, src, options);
+Call recv_call(std::string_view name, const Tensor& t, int src, const Options& options, Caller at) {
+  return recv_call(Words{name, "t", "src"}, t, src, options, at);
 }
 
 // `.group_src` still names one.
-Call recv_from_any(std::string_view name, const Tensor& t, const Options& options) {
-  if (options.group_src != -1) return recv_call(name, t, any_rank, options);
-  Call call(OpKind::recv, name, options);
+Call recv_from_any(std::string_view name, const Tensor& t, const Options& options, Caller at) {
+  if (options.group_src != -1) return recv_call(name, t, any_rank, options, at);
+  Call call(OpKind::recv, name, options, at);
   check_defined(call, {"t", t});
   call.operation.peer = any_rank;
   call.operation.outputs.borrow(t);
@@ -44,8 +44,8 @@ Call recv_from_any(std::string_view name, const Tensor& t, const Options& option
 
 }  // namespace
 
-Work send(const Tensor& t, int dst, const Options& options) {
-  Call call = send_call({"send", "t", "dst"}, t, dst, options);
+Work send(const Tensor& t, int dst, const Options& options, Caller at) {
+  Call call = send_call({"send", "t", "dst"}, t, dst, options, at);
   if (!call.async && call.operation.peer == call.group.rank) {
     call.refuse(
         "a blocking send to oneself cannot end: the receive would have to come after it; use isend and "
@@ -54,32 +54,36 @@ Work send(const Tensor& t, int dst, const Options& options) {
   return call.issue();
 }
 
-Work recv(Tensor& t, int src, const Options& options) { return recv_call("recv", t, src, options).issue(); }
-
-Work recv(Tensor& t, const Options& options) { return recv_from_any("recv", t, options).issue(); }
-
-Work isend(const Tensor& t, int dst, Options options) {
-  options.async_op = true;
-  return send_call({"isend", "t", "dst"}, t, dst, options).issue();
+Work recv(Tensor& t, int src, const Options& options, Caller at) {
+  return recv_call("recv", t, src, options, at).issue();
 }
 
-Work irecv(Tensor& t, int src, Options options) {
-  options.async_op = true;
-  return recv_call("irecv", t, src, options).issue();
+Work recv(Tensor& t, const Options& options, Caller at) {
+  return recv_from_any("recv", t, options, at).issue();
 }
 
-Work irecv(Tensor& t, Options options) {
+Work isend(const Tensor& t, int dst, Options options, Caller at) {
   options.async_op = true;
-  return recv_from_any("irecv", t, options).issue();
+  return send_call({"isend", "t", "dst"}, t, dst, options, at).issue();
 }
 
-std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options) {
+Work irecv(Tensor& t, int src, Options options, Caller at) {
+  options.async_op = true;
+  return recv_call("irecv", t, src, options, at).issue();
+}
+
+Work irecv(Tensor& t, Options options, Caller at) {
+  options.async_op = true;
+  return recv_from_any("irecv", t, options, at).issue();
+}
+
+std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options, Caller at) {
   constexpr std::string_view name = "batch_isend_irecv";
   if (options.tag != 0 || options.group_src != -1 || options.group_dst != -1)
     fail(Errc::invalid_argument,
          "rank {}: {} at {}: .tag, .group_src and .group_dst are a single message's; "
          "give each P2P its own peer and tag",
-         current_rank_label(), name, options.where.str());
+         current_rank_label(), name, at.str());
   std::vector<Call> calls;
   calls.reserve(operations.size());
   for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -91,8 +95,8 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
     const std::string tensor = fmt::format("operations[{}].tensor", i),
                       peer = fmt::format("operations[{}].peer", i);
     const Words words{name, tensor, peer};
-    calls.push_back(each.kind == P2P::isend ? send_call(words, each.tensor, each.peer, of_each)
-                                            : recv_call(words, each.tensor, each.peer, of_each));
+    calls.push_back(each.kind == P2P::isend ? send_call(words, each.tensor, each.peer, of_each, at)
+                                            : recv_call(words, each.tensor, each.peer, of_each, at));
   }
   // All of them are right before the first is numbered; each group's operations go to its backend together.
   for (const auto& call : calls) call.check_supported();

@@ -12,9 +12,11 @@ const GroupState& state_of(const ProcessGroup& group) {
   return *group.state();
 }
 
-const JobState& current_job() {
+const JobState& current_job(std::string_view call, CallSite where) {
   const auto job = JobState::of(rank_context());
-  if (!job) fail(Errc::not_initialized, "there is no process group; call init_process_group first");
+  if (!job)
+    fail(Errc::not_initialized, "{} at {}: there is no process group; call init_process_group first", call,
+         where.str());
   return *job;
 }
 
@@ -40,22 +42,24 @@ int ProcessGroup::group_rank(int global_rank) const { return state_of(*this).gro
 
 bool is_initialized() { return JobState::of(rank_context()) != nullptr; }
 
-int get_rank(const ProcessGroup& group) { return resolve(group).rank; }
+int get_rank(const ProcessGroup& group, Caller at) { return resolve(group, "get_rank", at).rank; }
 
-int get_world_size(const ProcessGroup& group) {
-  const GroupState& state = resolve(group);
+int get_world_size(const ProcessGroup& group, Caller at) {
+  const GroupState& state = resolve(group, "get_world_size", at);
   return state.rank < 0 ? -1 : state.size();
 }
 
-int get_local_rank() { return current_job().job.local_rank; }
-Device get_device() { return current_job().device(); }
-std::string get_backend(const ProcessGroup& group) { return resolve(group).identity.backend; }
-std::vector<int> get_process_group_ranks(const ProcessGroup& group) {
-  return resolve(group).identity.ranks.list();
+int get_local_rank(Caller at) { return current_job("get_local_rank", at).job.local_rank; }
+Device get_device(Caller at) { return current_job("get_device", at).device(); }
+std::string get_backend(const ProcessGroup& group, Caller at) {
+  return resolve(group, "get_backend", at).identity.backend;
+}
+std::vector<int> get_process_group_ranks(const ProcessGroup& group, Caller at) {
+  return resolve(group, "get_process_group_ranks", at).identity.ranks.list();
 }
 
-ProcessGroup default_group() {
-  resolve({});
+ProcessGroup default_group(Caller at) {
+  resolve({}, "default_group", at);
   return rank_context().default_group;
 }
 

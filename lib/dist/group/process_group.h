@@ -60,82 +60,82 @@ struct InitOptions {
   int world_size = -1;                 // -1: from the environment
   // Default of every operation and of this call; unset: DIST_TIMEOUT (seconds), or half an hour.
   std::optional<Timeout> timeout = {};
-  std::shared_ptr<Store> store = {};     // instead of init_method; needs rank and world_size
-  CallSite where = CallSite::current();  // filled in by the compiler
+  std::shared_ptr<Store> store = {};  // instead of init_method; needs rank and world_size
 };
 
 // Joins the job: blocks until all ranks have called it, then the default group exists. Errors: missing or
 // contradictory RANK/WORLD_SIZE, unreachable master, a missing rank (named), different world sizes (named), a
 // second call without destroy_process_group.
-void init_process_group(const InitOptions& options = {});
+void init_process_group(const InitOptions& options = {}, Caller at = Caller::here());
 // Leaves: pending collectives and sends are waited for, receives that nobody waits for are given up (and
 // logged), connections are closed. With a group: only that group. While an exception is being thrown it waits
 // for nothing, and the other ranks learn of it. Error{not_initialized} without a group. Other threads that
 // stand in calls have 10 s for them; then, and in receives at once, they get Error{aborted}. With a group
 // they keep it: after 10 s it is Error{invalid_argument}.
-void destroy_process_group(const ProcessGroup& group = {});
+void destroy_process_group(const ProcessGroup& group = {}, Caller at = Caller::here());
 // Between init_process_group and destroy_process_group. Does not block.
 bool is_initialized();
 
-int get_rank(const ProcessGroup& group = {});        // -1 for a non-member of `group`
-int get_world_size(const ProcessGroup& group = {});  // -1 for a non-member of `group`
-int get_local_rank();                                // among the ranks of this host
+int get_rank(const ProcessGroup& group = {}, Caller at = Caller::here());  // -1 for a non-member of `group`
+int get_world_size(const ProcessGroup& group = {},
+                   Caller at = Caller::here());  // -1 for a non-member of `group`
+int get_local_rank(Caller at = Caller::here());  // among the ranks of this host
 // Where this rank's tensors go if nobody says otherwise: cuda(get_local_rank() modulo the GPUs here), the CPU
 // where there are none, and of virtual ranks. DIST_DEVICE=cpu: the CPU; DIST_DEVICE=cuda: init_process_group
 // refuses to do without a GPU, and with a backend for GPUs factories make tensors there
 // (set_default_device).
-Device get_device();
+Device get_device(Caller at = Caller::here());
 // Its name: "host", "cuda", "nccl", "mpi" or "sim".
-std::string get_backend(const ProcessGroup& group = {});
+std::string get_backend(const ProcessGroup& group = {}, Caller at = Caller::here());
 // The global rank of each group rank.
-std::vector<int> get_process_group_ranks(const ProcessGroup& group = {});
-ProcessGroup default_group();  // Error{not_initialized} before init_process_group
+std::vector<int> get_process_group_ranks(const ProcessGroup& group = {}, Caller at = Caller::here());
+ProcessGroup default_group(Caller at = Caller::here());  // Error{not_initialized} before init_process_group
 
 // What new_group() is told.
 struct NewGroupOptions {
-  std::string backend = {};              // empty, or auto: the parent's
-  std::optional<Timeout> timeout = {};   // unset: the parent's
-  CallSite where = CallSite::current();  // filled in by the compiler
+  std::string backend = {};             // empty, or auto: the parent's
+  std::optional<Timeout> timeout = {};  // unset: the parent's
 };
 // Makes a group of these global ranks (any order; group rank = position). EVERY rank of the default group
 // calls it, members or not, in the same order: it blocks until all have.
-ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options = {});
+ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options = {},
+                       Caller at = Caller::here());
 
 // What split_group() is told.
 struct SplitOptions {
-  ProcessGroup parent = {};              // default: the default group
-  CallSite where = CallSite::current();  // filled in by the compiler
+  ProcessGroup parent = {};  // default: the default group
 };
 // One group for each color; group ranks are ordered by (key, parent rank). Every rank of the parent calls it.
 // A negative color joins none: that rank gets a handle without members, and using it is refused.
-ProcessGroup split_group(int color, int key = 0, const SplitOptions& options = {});
+ProcessGroup split_group(int color, int key = 0, const SplitOptions& options = {},
+                         Caller at = Caller::here());
 
 // Options of the operations below. `.tag` is for point-to-point only; `.algorithm` for collectives only
 // ("ring").
 struct Options {
-  ProcessGroup group = {};               // default: the default group
-  bool async_op = false;                 // return at once; Work::wait() later
-  std::optional<Timeout> timeout = {};   // unset: the group's
-  std::string algorithm = {};            // "ring"; empty: the cheapest
-  int group_src = -1;                    // instead of src, as a group rank
-  int group_dst = -1;                    // instead of dst, as a group rank
-  std::uint64_t tag = 0;                 // messages match only with equal ones
-  CallSite where = CallSite::current();  // filled in by the compiler
+  ProcessGroup group = {};              // default: the default group
+  bool async_op = false;                // return at once; Work::wait() later
+  std::optional<Timeout> timeout = {};  // unset: the group's
+  std::string algorithm = {};           // "ring"; empty: the cheapest
+  int group_src = -1;                   // instead of src, as a group rank
+  int group_dst = -1;                   // instead of dst, as a group rank
+  std::uint64_t tag = 0;                // messages match only with equal ones
 };
 
 // Point-to-point. Messages match first-in first-out for each (source, destination, group, tag). send()
 // returns when the receiver has posted its receive and the data is on its way into it (DIST_SEND=eager lets
 // small ones go ahead). After Error{timeout} a short message may still be on its way: a receive that comes
 // later takes it.
-Work send(const Tensor& t, int dst, const Options& options = {});
+Work send(const Tensor& t, int dst, const Options& options = {}, Caller at = Caller::here());
 // Blocks until the message is in `t`, which is as long as it.
-Work recv(Tensor& t, int src, const Options& options = {});
-Work recv(Tensor& t, const Options& options = {});  // from any rank: Work::source_rank() tells which
+Work recv(Tensor& t, int src, const Options& options = {}, Caller at = Caller::here());
+Work recv(Tensor& t, const Options& options = {},
+          Caller at = Caller::here());  // from any rank: Work::source_rank() tells which
 // As send(), but returns at once: `t` is not to be written before Work::wait().
-Work isend(const Tensor& t, int dst, Options options = {});
+Work isend(const Tensor& t, int dst, Options options = {}, Caller at = Caller::here());
 // As recv(), but returns at once: `t` is not to be touched before Work::wait().
-Work irecv(Tensor& t, int src, Options options = {});
-Work irecv(Tensor& t, Options options = {});  // from any rank
+Work irecv(Tensor& t, int src, Options options = {}, Caller at = Caller::here());
+Work irecv(Tensor& t, Options options = {}, Caller at = Caller::here());  // from any rank
 
 // batch_isend_irecv({{P2P::isend, t, 1}, {P2P::irecv, u, 3}}): all are under way before any is waited for.
 struct P2P {
@@ -149,61 +149,79 @@ struct P2P {
 };
 // One Work for each operation, in their order. Returns at once. Error{invalid_argument} also where `options`
 // name a tag or a group rank: each operation has its own.
-std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options = {});
+std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options = {},
+                                    Caller at = Caller::here());
 
 // Collectives. Tensors of one call have one dtype and device. `src` and `dst` default to rank 0.
-Work broadcast(Tensor& t, int src, const Options& options = {});  // in place; same shape everywhere
+Work broadcast(Tensor& t, int src, const Options& options = {},
+               Caller at = Caller::here());  // in place; same shape everywhere
 // The result is on `dst`; elsewhere t stays as it was.
-Work reduce(Tensor& t, int dst, ReduceOp op = ReduceOp::sum, const Options& options = {});
-Work all_reduce(Tensor& t, ReduceOp op = ReduceOp::sum, const Options& options = {});  // in place
+Work reduce(Tensor& t, int dst, ReduceOp op = ReduceOp::sum, const Options& options = {},
+            Caller at = Caller::here());
+Work all_reduce(Tensor& t, ReduceOp op = ReduceOp::sum, const Options& options = {},
+                Caller at = Caller::here());  // in place
 // `list` holds one tensor a rank on the source (list[i] as long as rank i's out) and is empty elsewhere.
-Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Options& options = {});
+Work scatter(Tensor& out, const std::vector<Tensor>& list, int src, const Options& options = {},
+             Caller at = Caller::here());
 // `list` holds one tensor a rank on the destination and is empty elsewhere.
-Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& options = {});
+Work gather(const Tensor& t, std::vector<Tensor>& list, int dst, const Options& options = {},
+            Caller at = Caller::here());
 // list[i] is as long as rank i's t.
-Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& options = {});
+Work all_gather(std::vector<Tensor>& list, const Tensor& t, const Options& options = {},
+                Caller at = Caller::here());
 // out.numel() == n * t.numel()
-Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options = {});
+Work all_gather_into_tensor(Tensor& out, const Tensor& t, const Options& options = {},
+                            Caller at = Caller::here());
 // The sum of all ranks' list[rank] is in this rank's `out`; the lists stay as they are.
 Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, ReduceOp op = ReduceOp::sum,
-                    const Options& options = {});
+                    const Options& options = {}, Caller at = Caller::here());
 // t.numel() == n * out.numel(): the n parts lie one behind the other.
 Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op = ReduceOp::sum,
-                           const Options& options = {});
+                           const Options& options = {}, Caller at = Caller::here());
 // ins[i] goes to rank i, outs[i] comes from rank i; one tensor a rank in both.
-Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const Options& options = {});
+Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const Options& options = {},
+                Caller at = Caller::here());
 // Splits count rows of the first axis for each rank; empty: equal shares.
 Work all_to_all_single(Tensor& out, const Tensor& in, const std::vector<std::int64_t>& out_splits = {},
-                       const std::vector<std::int64_t>& in_splits = {}, const Options& options = {});
+                       const std::vector<std::int64_t>& in_splits = {}, const Options& options = {},
+                       Caller at = Caller::here());
 // Blocks until all ranks of the group have called it.
-Work barrier(const Options& options = {});
+Work barrier(const Options& options = {}, Caller at = Caller::here());
 // A barrier that tells who is missing: group rank 0 waits for each rank's message and after `timeout` throws
 // Error{timeout} naming all that did not come; the others then get an error that says so too.
-void monitored_barrier(Timeout timeout, const Options& options = {});
+void monitored_barrier(Timeout timeout, const Options& options = {}, Caller at = Caller::here());
 
 // What stands between tensors and options may be left out, as in torch: all_reduce(t, {.group = g}) sums, and
 // all_to_all_single(out, in, {.group = g}) has equal shares.
-inline Work reduce(Tensor& t, int dst, const Options& options) {
-  return reduce(t, dst, ReduceOp::sum, options);
+inline Work reduce(Tensor& t, int dst, const Options& options, Caller at = Caller::here()) {
+  return reduce(t, dst, ReduceOp::sum, options, at);
 }
-inline Work all_reduce(Tensor& t, const Options& options) { return all_reduce(t, ReduceOp::sum, options); }
-inline Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, const Options& options) {
-  return reduce_scatter(out, list, ReduceOp::sum, options);
+inline Work all_reduce(Tensor& t, const Options& options, Caller at = Caller::here()) {
+  return all_reduce(t, ReduceOp::sum, options, at);
 }
-inline Work reduce_scatter_tensor(Tensor& out, const Tensor& t, const Options& options) {
-  return reduce_scatter_tensor(out, t, ReduceOp::sum, options);
+inline Work reduce_scatter(Tensor& out, const std::vector<Tensor>& list, const Options& options,
+                           Caller at = Caller::here()) {
+  return reduce_scatter(out, list, ReduceOp::sum, options, at);
 }
-inline Work all_to_all_single(Tensor& out, const Tensor& in, const Options& options) {
-  return all_to_all_single(out, in, {}, {}, options);
+inline Work reduce_scatter_tensor(Tensor& out, const Tensor& t, const Options& options,
+                                  Caller at = Caller::here()) {
+  return reduce_scatter_tensor(out, t, ReduceOp::sum, options, at);
+}
+inline Work all_to_all_single(Tensor& out, const Tensor& in, const Options& options,
+                              Caller at = Caller::here()) {
+  return all_to_all_single(out, in, {}, {}, options, at);
 }
 
 // Strings and bytes of any length, without preparing tensors.
-void broadcast_object(std::string& object, int src, const Options& options = {});
+void broadcast_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());
 // One string a rank, in the order of the ranks, on every rank.
-std::vector<std::string> all_gather_object(const std::string& object, const Options& options = {});
+std::vector<std::string> all_gather_object(const std::string& object, const Options& options = {},
+                                           Caller at = Caller::here());
 // On dst: one string a rank; elsewhere empty.
-std::vector<std::string> gather_object(const std::string& object, int dst, const Options& options = {});
+std::vector<std::string> gather_object(const std::string& object, int dst, const Options& options = {},
+                                       Caller at = Caller::here());
 // On src `objects` holds one string a rank; elsewhere it is empty. Returns this rank's.
-std::string scatter_object(const std::vector<std::string>& objects, int src, const Options& options = {});
+std::string scatter_object(const std::vector<std::string>& objects, int src, const Options& options = {},
+                           Caller at = Caller::here());
 
 }  // namespace dist

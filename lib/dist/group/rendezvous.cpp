@@ -165,8 +165,8 @@ void part(Job& job, bool from_all, Deadline deadline) noexcept {
 
 }  // namespace
 
-Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env) {
-  const RendezvousPlan plan = plan_rendezvous(options, context, get_env);
+Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env, CallSite where) {
+  const RendezvousPlan plan = plan_rendezvous(options, context, get_env, where);
   const Deadline deadline = Deadline::after(plan.timeout);
   Job job;
   job.rank = plan.launch.rank;
@@ -186,7 +186,8 @@ Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& g
   } catch (const Error& error) {
     // After a timeout who has not come will not come; a contradiction may have been found before all came.
     part(job, error.code() == Errc::mismatch, Deadline::after(last_look));
-    throw Error(error.code(), fmt::format("rank {}: init_process_group: {}", plan.launch.rank, error.what()));
+    throw Error(error.code(), fmt::format("rank {}: init_process_group at {}: {}", plan.launch.rank,
+                                          where.str(), error.what()));
   }
   find_local_rank(job, plan.launch);
   return job;

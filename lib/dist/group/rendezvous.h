@@ -37,7 +37,8 @@ struct Job {
 //   Error{connection}: the store cannot be reached, or is lost.
 // Contradictory options or environment are Error{invalid_argument|not_initialized} before anything moves.
 // After leave(), or after an error, the same ranks may call it again.
-Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env = process_environment);
+Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env = process_environment,
+               CallSite where = CallSite::current());
 
 // For launchers: a rank has ended. Ranks that wait in a joining which can never be complete now, or that try
 // to join again, get Error{peer_failed} with this text. Does nothing when the store cannot be reached.

@@ -17,13 +17,14 @@ constexpr std::string_view env_scheme = "env://", tcp_scheme = "tcp://", file_sc
 struct Asked {
   std::string method;
   int rank, world_size;
+  CallSite where;
 };
 
-[[noreturn]] void refuse(const std::string& method, std::string_view why) {
+[[noreturn]] void refuse(const std::string& method, std::string_view why, CallSite where) {
   fail(Errc::invalid_argument,
-       "init_process_group: init_method '{}': {}; it may be env://, tcp://host:port or file:///path, with "
-       "?rank=..&world_size=..",
-       method, why);
+       "init_process_group at {}: init_method '{}': {}; it may be env://, tcp://host:port or file:///path, "
+       "with ?rank=..&world_size=..",
+       where.str(), method, why);
 }
 
 void take_query(std::string_view query, const std::string& method, Asked& request) {
@@ -33,21 +34,22 @@ void take_query(std::string_view query, const std::string& method, Asked& reques
     const std::string_view name = pair.substr(0, pair.find('='));
     const std::string_view digits = pair.substr(std::min(pair.size(), name.size() + 1));
     int* target = name == "rank" ? &request.rank : name == "world_size" ? &request.world_size : nullptr;
-    if (!target) refuse(method, fmt::format("'{}' is neither rank nor world_size", name));
+    if (!target) refuse(method, fmt::format("'{}' is neither rank nor world_size", name), request.where);
     int value = 0;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || end != digits.data() + digits.size()) {
-      refuse(method, fmt::format("{} is '{}', which is no number", name, digits));
+      refuse(method, fmt::format("{} is '{}', which is no number", name, digits), request.where);
     }
     if (*target != -1 && *target != value) {
-      refuse(method, fmt::format("{} is {} there and {} in the options", name, value, *target));
+      refuse(method, fmt::format("{} is {} there and {} in the options", name, value, *target),
+             request.where);
     }
     *target = value;
   }
 }
 
-Asked parse(const InitOptions& options) {
-  Asked request{options.init_method, options.rank, options.world_size};
+Asked parse(const InitOptions& options, CallSite where) {
+  Asked request{options.init_method, options.rank, options.world_size, where};
   const auto mark = request.method.find('?');
   if (mark != std::string::npos) {
     take_query(std::string_view(options.init_method).substr(mark + 1), options.init_method, request);
@@ -86,30 +88,29 @@ LaunchInfo who_am_i(const Asked& request, const RankContext& context, const GetE
   if (request.world_size != -1) info.world_size = request.world_size;
   if (info.world_size < 1 || info.rank < 0 || info.rank >= info.world_size) {
     fail(Errc::invalid_argument,
-         "init_process_group: rank {} of world size {}: ranks go from 0 to world size - 1", info.rank,
-         info.world_size);
+         "init_process_group at {}: rank {} of world size {}: ranks go from 0 to world size - 1",
+         request.where.str(), info.rank, info.world_size);
   }
   return info;
 }
 
 }  // namespace
 
-RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& context,
-                               const GetEnv& get_env) {
-  const Asked request = parse(options);
+RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& context, const GetEnv& get_env,
+                               CallSite where) {
+  const Asked request = parse(options, where);
   const std::string& method = request.method;
   RendezvousPlan plan;
   plan.timeout = options.timeout.value_or(read_timeout(get_env));
   if (plan.timeout <= Timeout::zero())
-    fail(Errc::invalid_argument, "init_process_group at {}: the timeout must be greater than 0",
-         options.where.str());
+    fail(Errc::invalid_argument, "init_process_group at {}: the timeout must be greater than 0", where.str());
   if (method == env_scheme && !options.store) {
     plan.launch = who_am_i(request, context, get_env);
     plan.store = context.store;
     return plan;
   }
   plan.launch =
-      who_am_i({options.store ? "store" : method, request.rank, request.world_size}, context, get_env);
+      who_am_i({options.store ? "store" : method, request.rank, request.world_size, where}, context, get_env);
   plan.launch.token = get_env("DIST_JOB_TOKEN").value_or("distlab");
   plan.launch.store_is_external = false;
   plan.launch.store_address.clear();
@@ -120,14 +121,14 @@ RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& co
     plan.launch.launcher = "tcp";
     plan.launch.store_address = method;
     if (parse_address(method).port == 0 && plan.launch.world_size > 1) {
-      refuse(options.init_method, "port 0 is any free one, which the other ranks could not know");
+      refuse(options.init_method, "port 0 is any free one, which the other ranks could not know", where);
     }
   } else if (method.starts_with(file_scheme)) {
     plan.launch.launcher = "file";
     plan.path = method.substr(file_scheme.size());
-    if (!plan.path.starts_with('/')) refuse(options.init_method, "the path must begin with '/'");
+    if (!plan.path.starts_with('/')) refuse(options.init_method, "the path must begin with '/'", where);
   } else {
-    refuse(options.init_method, "unknown scheme");
+    refuse(options.init_method, "unknown scheme", where);
   }
   return plan;
 }

@@ -26,6 +26,7 @@ struct RendezvousPlan {
 };
 
 // Error{invalid_argument} for contradictions, otherwise as read_environment().
-RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& context, const GetEnv& get_env);
+RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& context, const GetEnv& get_env,
+                               CallSite where);
 
 }  // namespace dist

@@ -4,7 +4,7 @@ namespace dist {
 namespace {
 
 Work start(Tensor& t, ReduceOp op, const GradBucket& bucket) {
-  return all_reduce(t, op, {.group = bucket.group, .async_op = true, .where = bucket.where});
+  return all_reduce(t, op, {.group = bucket.group, .async_op = true}, bucket.where);
 }
 
 std::function<void()> compressed(const GradBucket& bucket, DType dtype) {

@@ -45,7 +45,7 @@ GradientBuckets::Assignment first_assignment(const std::vector<nn::NamedParamete
 Order agreed(Order order, const ProcessGroup& group, CallSite where) {
   Tensor indices = empty({static_cast<std::int64_t>(order.size())}, DType::i64, cpu);
   std::ranges::copy(order, indices.data<std::int64_t>().begin());
-  broadcast(indices, group.global_rank(0), {.group = group, .where = where});
+  broadcast(indices, group.global_rank(0), {.group = group}, where);
   std::ranges::copy(indices.data<std::int64_t>(), order.begin());
   return order;
 }
@@ -75,16 +75,17 @@ const CommHook& hook_of(const DdpOptions& options) {
 
 }  // namespace
 
-DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOptions& options)
+DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOptions& options, CallSite where)
     : model_(model),
       options_(options),
-      group_(options.group ? options.group : default_group()),
-      gradients_(model.named_parameters(), group_, hook_of(options), options.where),
+      where_(where),
+      group_(options.group ? options.group : default_group(where)),
+      gradients_(model.named_parameters(), group_, hook_of(options), where),
       is_rebuilt_(options.find_unused_parameters) {
   register_module("module", model);
   train(model.is_training());
-  check_alike(model, group_, options.where);
-  broadcast_state(model, group_, options.where);
+  check_alike(model, group_, where);
+  broadcast_state(model, group_, where);
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
   // Which parameters are left out is known before the first backward only if somebody says so; then the order
   // of the gradients may change from step to step, and there is none to learn.
@@ -95,8 +96,7 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
 Tensor DistributedDataParallel::forward(const Tensor& input) {
   if (syncs_ && is_training()) {
     rebuild_if_due();
-    for (Tensor& buffer : buffers_)
-      broadcast(buffer, group_.global_rank(0), {.group = group_, .where = options_.where});
+    for (Tensor& buffer : buffers_) broadcast(buffer, group_.global_rank(0), {.group = group_}, where_);
   }
   return model_.forward(input);
 }
@@ -126,8 +126,8 @@ Tensor DistributedDataParallel::backward(const Tensor& grad_output) {
 // After the first backward: from now on the buckets are as the gradients come.
 void DistributedDataParallel::rebuild_if_due() {
   if (is_rebuilt_ || gradients_.ready_order().size() < gradients_.parameters().size()) return;
-  gradients_.arrange(assign(gradients_.parameters(), agreed(gradients_.ready_order(), group_, options_.where),
-                            limits_of(options_)));
+  gradients_.arrange(
+      assign(gradients_.parameters(), agreed(gradients_.ready_order(), group_, where_), limits_of(options_)));
   is_rebuilt_ = true;
   log(LogLevel::info, "gradients of {} parameters travel in {} buckets", gradients_.parameters().size(),
       gradients_.assignment().size());

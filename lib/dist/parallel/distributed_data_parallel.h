@@ -32,8 +32,6 @@ struct DdpOptions {
   // Parameters that a backward leaves out send the gradient they have, instead of an Error.
   bool find_unused_parameters = false;
   CommHook hook = all_reduce_hook;  // what averages a full bucket
-  // Filled in by the compiler: messages about its calls name this line.
-  CallSite where = CallSite::current();
 };
 
 // A model of which every rank has a copy, as a model: see the beginning of this file.
@@ -43,8 +41,10 @@ class DistributedDataParallel final : public nn::Module {
   // dtype: otherwise Error{mismatch} on all ranks, naming the first that differs. All values become rank 0's.
   // The model lives longer than this, and its gradients become views of the buckets' memory: no second copy.
   // Who puts another tensor in a gradient's place has it copied there at the next backward(), if it is of the
-  // same shape, dtype and device; otherwise (after Module::to()) that is Error{invalid_argument}.
-  explicit DistributedDataParallel(nn::Module& model, const DdpOptions& options = {});
+  // same shape, dtype and device; otherwise (after Module::to()) that is Error{invalid_argument}. Messages
+  // about its calls name the line where it was made.
+  explicit DistributedDataParallel(nn::Module& model, const DdpOptions& options = {},
+                                   CallSite where = CallSite::current());
 
   // The model's, of its shapes. In training (and not under no_sync()) a collective: rank 0's buffers are
   // broadcast before, so every rank calls it equally often. Throws what the model and broadcast() throw.
@@ -87,6 +87,7 @@ class DistributedDataParallel final : public nn::Module {
 
   nn::Module& model_;
   const DdpOptions options_;
+  const CallSite where_;
   const ProcessGroup group_;
   GradientBuckets gradients_;
   std::vector<Tensor> buffers_;  // packed: one for each dtype

@@ -25,11 +25,11 @@ Tensor packed(nn::Module& model, Tensor nn::Parameter::*which) {
 }  // namespace
 
 ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
-                                 const ParameterServerOptions& options)
+                                 const ParameterServerOptions& options, CallSite where)
     : optimizer_(optimizer),
-      group_(options.group ? options.group : default_group()),
+      group_(options.group ? options.group : default_group(where)),
       server_(options.server),
-      where_(options.where),
+      where_(where),
       parameters_(model.named_parameters()) {
   (void)group_.global_rank(server_);  // refuses one that is not there
   check_alike(model, group_, where_);
@@ -43,8 +43,8 @@ void ParameterServer::step() {
   const auto began = Clock::now();
   for (std::size_t i = 0; i < parameters_.size(); ++i) put_back_gradient(parameters_[i], places_[i]);
   if (!is_server()) {
-    send(gradients_, -1, {.group = group_, .group_dst = server_, .where = where_});
-    recv(values_, -1, {.group = group_, .group_src = server_, .where = where_});
+    send(gradients_, -1, {.group = group_, .group_dst = server_}, where_);
+    recv(values_, -1, {.group = group_, .group_src = server_}, where_);
     exposed_ = Clock::now() - began;
     return;
   }
@@ -60,7 +60,7 @@ void ParameterServer::step() {
 void ParameterServer::collect_gradients() {
   Tensor sum = zeros_like(gradients_), theirs = empty_like(gradients_);
   for (int rank = 0; rank < group_.size(); ++rank) {
-    if (rank != server_) recv(theirs, -1, {.group = group_, .group_src = rank, .where = where_});
+    if (rank != server_) recv(theirs, -1, {.group = group_, .group_src = rank}, where_);
     sum.add_(rank == server_ ? gradients_ : theirs);
   }
   gradients_.copy_(sum.div_(group_.size()));
@@ -70,7 +70,7 @@ void ParameterServer::hand_out_values() {
   std::vector<Work> under_way;
   for (int rank = 0; rank < group_.size(); ++rank)
     if (rank != server_)
-      under_way.push_back(isend(values_, -1, {.group = group_, .group_dst = rank, .where = where_}));
+      under_way.push_back(isend(values_, -1, {.group = group_, .group_dst = rank}, where_));
   for (Work& work : under_way) work.wait();
 }
 

@@ -15,8 +15,6 @@ namespace dist {
 struct ParameterServerOptions {
   ProcessGroup group = {};  // default: the default group
   int server = 0;           // group rank
-  // Filled in by the compiler: messages about its calls name this line.
-  CallSite where = CallSite::current();
 };
 
 // Every rank, the server too, computes gradients of its own part of a batch.
@@ -25,8 +23,9 @@ class ParameterServer {
   // Every rank of the group calls it, with a model of the same parameters (else Error{mismatch} on all); all
   // values become group rank 0's. Values and gradients move into one piece of memory each, of one dtype and
   // device (else Error{invalid_argument}). Model and optimizer, of which only the server's is used, live
-  // longer than this.
-  ParameterServer(nn::Module& model, nn::Optimizer& optimizer, const ParameterServerOptions& options = {});
+  // longer than this. Messages about its calls name the line where it was made.
+  ParameterServer(nn::Module& model, nn::Optimizer& optimizer, const ParameterServerOptions& options = {},
+                  CallSite where = CallSite::current());
 
   // Instead of optimizer.step(): afterwards every rank has the values that one step with the average of all
   // gradients gives. The server's gradients are that average, the others' stay as they were.

@@ -38,7 +38,7 @@ std::string line_or_end(const std::vector<std::string>& lines, std::size_t i) {
 }  // namespace
 
 void check_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
-  const auto all = all_gather_object(description(model), {.group = group, .where = where});
+  const auto all = all_gather_object(description(model), {.group = group}, where);
   const auto odd = std::ranges::find_if(all, [&](const std::string& text) { return text != all.front(); });
   if (odd == all.end()) return;
   const auto theirs = lines_of(*odd), first = lines_of(all.front());
@@ -51,9 +51,9 @@ void check_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
 void broadcast_state(nn::Module& model, const ProcessGroup& group, CallSite where) {
   const int root = group.global_rank(0);
   for (const auto& [name, parameter] : model.named_parameters())
-    broadcast(parameter->value, root, {.group = group, .where = where});
+    broadcast(parameter->value, root, {.group = group}, where);
   for (const auto& [name, buffer] : model.named_buffers())
-    broadcast(buffer->value, root, {.group = group, .where = where});
+    broadcast(buffer->value, root, {.group = group}, where);
 }
 
 }  // namespace dist

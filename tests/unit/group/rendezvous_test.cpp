@@ -447,13 +447,13 @@ TEST_P(ARankThatHasEnded, IsNotWaitedFor) {
     meet(options, context);
     if ((rank == 1) == others_wait) std::this_thread::sleep_for(50ms);
     if (rank == 1) return note_end(store, 0, 1, 3);
-    rendezvous(options, context, environment({}));
+    rendezvous(options, context, environment({}), {"train.cpp", 3});
   });
   for (const std::size_t rank : {0U, 2U}) {
     ASSERT_TRUE(errors[rank]) << rank;
     EXPECT_EQ(errors[rank]->code(), Errc::peer_failed);
     EXPECT_EQ(errors[rank]->what(),
-              fmt::format("rank {}: init_process_group: rank 1 has ended without calling "
+              fmt::format("rank {}: init_process_group at train.cpp:3: rank 1 has ended without calling "
                           "it again; every rank must",
                           rank));
   }

@@ -103,10 +103,9 @@ TEST(SpawnThreads, ARankThatEndsWithoutJoiningIsNotWaitedFor) {
   const std::string what = failure_of(3, [](int rank) {
     if (rank != 2) dist::init_process_group();
   });
-  const auto* const told = std::getenv("DIST_SIM")
-                               ? "rank 2 ended already"
-                               : "init_process_group: rank 2 has ended without calling it; every "
-                                 "rank must";
+  const auto* const told = std::getenv("DIST_SIM") ? "rank 2 ended already"
+                                                   : ": rank 2 has ended without calling it; every "
+                                                     "rank must";
   EXPECT_NE(what.find(told), std::string::npos) << what;
 }
 

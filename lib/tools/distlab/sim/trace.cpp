@@ -24,16 +24,19 @@ void call(dist::OpKind kind, std::int64_t count, const dist::Options& options) {
   dist::Tensor whole = dist::ones({count}), mine = dist::ones({share});
   std::vector<dist::Tensor> in = shares(), out = shares();
   std::vector<dist::Tensor> none;
+  constexpr dist::CallSite nowhere;  // no line of a program asks for it
   switch (kind) {
-    case dist::OpKind::broadcast: dist::broadcast(whole, root, options); break;
-    case dist::OpKind::reduce: dist::reduce(whole, root, dist::ReduceOp::sum, options); break;
-    case dist::OpKind::all_reduce: dist::all_reduce(whole, dist::ReduceOp::sum, options); break;
-    case dist::OpKind::scatter: dist::scatter(mine, is_root ? in : none, root, options); break;
-    case dist::OpKind::gather: dist::gather(mine, is_root ? out : none, root, options); break;
-    case dist::OpKind::all_gather: dist::all_gather(out, mine, options); break;
-    case dist::OpKind::reduce_scatter: dist::reduce_scatter(mine, in, dist::ReduceOp::sum, options); break;
-    case dist::OpKind::all_to_all: dist::all_to_all(out, in, options); break;
-    case dist::OpKind::barrier: dist::barrier(options); break;
+    case dist::OpKind::broadcast: dist::broadcast(whole, root, options, nowhere); break;
+    case dist::OpKind::reduce: dist::reduce(whole, root, dist::ReduceOp::sum, options, nowhere); break;
+    case dist::OpKind::all_reduce: dist::all_reduce(whole, dist::ReduceOp::sum, options, nowhere); break;
+    case dist::OpKind::scatter: dist::scatter(mine, is_root ? in : none, root, options, nowhere); break;
+    case dist::OpKind::gather: dist::gather(mine, is_root ? out : none, root, options, nowhere); break;
+    case dist::OpKind::all_gather: dist::all_gather(out, mine, options, nowhere); break;
+    case dist::OpKind::reduce_scatter:
+      dist::reduce_scatter(mine, in, dist::ReduceOp::sum, options, nowhere);
+      break;
+    case dist::OpKind::all_to_all: dist::all_to_all(out, in, options, nowhere); break;
+    case dist::OpKind::barrier: dist::barrier(options, nowhere); break;
     case dist::OpKind::send:
     case dist::OpKind::recv: break;
   }
@@ -56,7 +59,6 @@ void trace_collective(const SimOptions& options, dist::OpKind collective, const 
   run.trace = true;
   const std::uint64_t bytes = options.bytes.empty() ? 4 : options.bytes.front();
   dist::Options how;
-  how.where = {};  // no line of a program asks for it
   if (!options.algorithms.empty()) how.algorithm = options.algorithms.front();
   dist::sim::Report report = dist::sim::run(run, [&](int) {
     dist::init_process_group();
