@@ -1,5 +1,6 @@
 #include "dist/core/tensor.h"
 
+#include <functional>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -111,8 +112,7 @@ TEST(Tensor, ViewInfersOneSize) {
 TEST(Tensor, NarrowAndIndexCheckTheirRange) {
   const Tensor t = arange(10);
   EXPECT_EQ(t.narrow(10, 0).numel(), 0);
-  EXPECT_DIST_ERROR(t.narrow(8, 3), Errc::invalid_argument,
-                    "narrow(8, 3): the first axis of shape [10] has 10");
+  EXPECT_DIST_ERROR(t.narrow(8, 3), Errc::invalid_argument, "first axis of shape [10] has 10");
   EXPECT_DIST_ERROR(t.narrow(-1, 1), Errc::invalid_argument, "narrow(-1, 1)");
   EXPECT_DIST_ERROR(t.narrow(1, -1), Errc::invalid_argument, "narrow(1, -1)");
   EXPECT_DIST_ERROR(t.narrow(1, INT64_MAX), Errc::invalid_argument, "narrow(1,");
@@ -159,7 +159,7 @@ TEST(Tensor, WrongArgumentsAreNamed) {
   EXPECT_DIST_ERROR(empty({std::int64_t{1} << 40, std::int64_t{1} << 40}), Errc::invalid_argument, "63 bits");
   EXPECT_DIST_ERROR(empty({(std::int64_t{1} << 62)}, DType::f64), Errc::invalid_argument, "63 bits");
   EXPECT_DIST_ERROR(empty({std::int64_t{1} << 50}), Errc::resource, "does not fit");
-  EXPECT_DIST_ERROR(zeros({3}).data<int>(), Errc::invalid_argument, "data<i32>(): this tensor holds f32");
+  EXPECT_DIST_ERROR(zeros({3}).data<int>(), Errc::invalid_argument, "this tensor holds f32");
   EXPECT_DIST_ERROR(zeros({3}).item<float>(), Errc::invalid_argument, "3 elements, not one");
   EXPECT_DIST_ERROR(Tensor::from_blob(nullptr, {3}), Errc::invalid_argument, "null memory");
   EXPECT_DIST_ERROR(zeros({3}).copy_(zeros({4})), Errc::invalid_argument, "shapes [3] and [4] differ");
@@ -192,6 +192,71 @@ TEST(TensorPrint, LongOnesAreAbbreviatedAtEveryAxis) {
             "[[0, 1], [2, 3], [4, 5], ..., [194, 195], [196, 197], [198, 199]] f32 of shape [100, 2]");
   EXPECT_EQ(arange(104).view({2, 52}).str(),
             "[[0, 1, 2, ..., 49, 50, 51], [52, 53, 54, ..., 101, 102, 103]] f32 of shape [2, 52]");
+}
+
+// Every way to misuse a tensor names the line that does, each on one of its own.
+struct Misuse {
+  int line;
+  std::function<void(Tensor& t, Tensor& none)> run;  // f32 [3], and an undefined one
+};
+#define MISUSE(expression)                                                                               \
+  Misuse {                                                                                               \
+    __LINE__,                                                                                            \
+        []([[maybe_unused]] Tensor& t, [[maybe_unused]] Tensor& none) { static_cast<void>(expression); } \
+  }
+
+TEST(Tensor, AnErrorNamesTheLineOfTheCaller) {
+  const std::vector<Misuse> all{
+      MISUSE(t.data<double>()),
+      MISUSE(std::as_const(t).data<double>()),
+      MISUSE(t.item<float>()),
+      MISUSE(t.narrow(2, 2)),
+      MISUSE(t.view({2, 2})),
+      MISUSE(t.view({-1, 2})),
+      MISUSE(t[3]),
+      MISUSE(t.size(1)),
+      MISUSE(t.chunk(0)),
+      MISUSE(t.copy_(zeros({4}))),
+      MISUSE(t.add_(zeros({4}))),
+      MISUSE(t.mul_(zeros({4}))),
+      MISUSE(t + zeros({4})),
+      MISUSE(t - zeros({4})),
+      MISUSE(t * zeros({4})),
+      MISUSE(t / zeros({4})),
+      MISUSE(zeros({3}, DType::i32) * 0.5),
+      MISUSE(exp(zeros({3}, DType::i32))),
+      MISUSE(sqrt(zeros({3}, DType::i32))),
+      MISUSE(max(zeros({0}))),
+      MISUSE(empty({-1})),
+      MISUSE(zeros({-1})),
+      MISUSE(ones({-1})),
+      MISUSE(full({-1}, 2)),
+      MISUSE(arange(-1)),
+      MISUSE(Tensor::from_blob(nullptr, {3})),
+      MISUSE(none.numel()),
+      MISUSE(none.nbytes()),
+      MISUSE(none.raw()),
+      MISUSE(none.flat()),
+      MISUSE(none.data<float>()),
+      MISUSE(none.clone()),
+      MISUSE(none.to(DType::f64)),
+      MISUSE(none.to(cpu)),
+      MISUSE(none.fill_(1)),
+      MISUSE(none.zero_()),
+      MISUSE(none.mul_(2)),
+      MISUSE(none.div_(2)),
+      MISUSE(none * 2),
+      MISUSE(none.item<float>()),
+      MISUSE(none.to_vector<float>()),
+      MISUSE(empty_like(none)),
+      MISUSE(zeros_like(none)),
+      MISUSE(sum(none)),
+      MISUSE(equal(none, none)),
+  };
+  Tensor t = zeros({3}), none;
+  for (const Misuse& misuse : all)
+    test::expect_error(Errc::invalid_argument, {"tensor_test.cpp:" + std::to_string(misuse.line)},
+                       [&] { misuse.run(t, none); });
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ struct PublicCall {
   int line;
   std::function<void(const Options&)> run;
 };
-#define CALL(expression)                                                        \
-  PublicCall {                                                                  \
-    __LINE__, []([[maybe_unused]] const Options& o) {                           \
+#define CALL(expression)                                                          \
+  PublicCall {                                                                    \
+    __LINE__, []([[maybe_unused]] const Options& o) {                             \
       [[maybe_unused]] Tensor t; /* undefined: the options are looked at first */ \
-      [[maybe_unused]] std::vector<Tensor> list;                                \
-      [[maybe_unused]] std::string text;                                        \
-      static_cast<void>(expression);                                            \
-    }                                                                           \
+      [[maybe_unused]] std::vector<Tensor> list;                                  \
+      [[maybe_unused]] std::string text;                                          \
+      static_cast<void>(expression);                                              \
+    }                                                                             \
   }
 
 const std::vector<PublicCall> operations{
@@ -84,11 +84,14 @@ TEST(CallSites, AreTheCallsWhereOptionsAreShared) {
     Options shared;
     shared.timeout = Timeout(-1);
     for (const PublicCall& call : operations)
-      expect_error(Errc::invalid_argument, {"timeout is negative", line(call.line)}, [&] { call.run(shared); });
+      expect_error(Errc::invalid_argument, {"timeout is negative", line(call.line)},
+                   [&] { call.run(shared); });
     const NewGroupOptions made{.timeout = Timeout(-1)};
-    expect_error(Errc::invalid_argument, {"timeout is negative", line(__LINE__)}, [&] { new_group({0}, made); });
+    expect_error(Errc::invalid_argument, {"timeout is negative", line(__LINE__)},
+                 [&] { new_group({0}, made); });
     const InitOptions again;
-    expect_error(Errc::invalid_argument, {"in a job already", line(__LINE__)}, [&] { init_process_group(again); });
+    expect_error(Errc::invalid_argument, {"in a job already", line(__LINE__)},
+                 [&] { init_process_group(again); });
   });
 }
 
