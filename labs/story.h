@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "dist/core/whole_file.h"
 #include "dist/dist.h"
 #include "dist/launch/simulate.h"
 #include "dist/trace/ascii.h"
@@ -93,8 +93,7 @@ inline void draw(const dist::sim::Report& report, int lab) {
   if (file == nullptr)
     return say(
         fmt::format("The same as an animation: DIST_PLAYER=lab{0:02}.player.json ./distlab run {0}", lab));
-  if (!(std::ofstream(file) << dist::trace::to_player_json(report.trace) << std::flush))
-    throw std::runtime_error(fmt::format("{} cannot be written: is its folder there?", file));
+  dist::write_whole_file(file, dist::trace::to_player_json(report.trace));
   say(fmt::format("The animation is in {}", file));
 }
 

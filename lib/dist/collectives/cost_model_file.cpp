@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dist/core/fail.h"
+#include "dist/core/whole_file.h"
 
 namespace dist {
 namespace {
@@ -114,14 +115,12 @@ std::string to_json(const CostModel& model) {
 void save_cost_model(const CostModel& model, const fs::path& path) {
   std::error_code problem;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
-  std::ofstream file(path);
-  file << to_json(model) << '\n';
-  file.close();
-  if (!file)
-    fail(Errc::invalid_argument,
-         "the cost model cannot be written to \"{}\"; set DIST_COST_MODEL to a path "
-         "that can",
-         path.string());
+  try {
+    write_whole_file(path, to_json(model) + '\n');
+  } catch (const Error& error) {
+    fail(Errc::invalid_argument, "the cost model was not kept: {}; DIST_COST_MODEL is the file's name",
+         error.what());
+  }
 }
 
 }  // namespace dist

@@ -1,15 +1,12 @@
 #include "dist/group/flight_dump.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "dist/core/log.h"
+#include "dist/core/whole_file.h"
 
 namespace dist {
 namespace {
@@ -72,16 +69,7 @@ void dump(const FlightLog& log, std::string_view reason) noexcept {
   try {
     std::filesystem::create_directories(log.directory);
     const auto path = std::filesystem::path(log.directory) / fmt::format("distlab_rank{}.json", log.rank);
-    const auto unfinished = fmt::format("{}.{}.tmp", path.string(), getpid());
-    std::ofstream file(unfinished);
-    file << to_json(log, reason) << '\n';
-    file.close();
-    if (!file) {
-      dist::log(LogLevel::warn, "rank {}: cannot write the flight record {}: {}", log.rank, unfinished,
-                std::strerror(errno));
-      return;
-    }
-    std::filesystem::rename(unfinished, path);
+    write_whole_file(path, to_json(log, reason) + '\n');
     dist::log(LogLevel::info, "rank {}: flight record written to {}", log.rank, path.string());
   } catch (const std::exception& error) {
     try {

@@ -15,7 +15,7 @@ bool alike(const Tensor& a, const Tensor& b) {
   return a.is_defined() && a.dtype() == b.dtype() && a.device() == b.device() && a.shape() == b.shape();
 }
 
-std::string described(const Tensor& t) {
+std::string described_on(const Tensor& t) {
   if (!t.is_defined()) return "undefined";
   return fmt::format("{} {} on {}", to_string(t.shape()), name(t.dtype()), t.device().str());
 }
@@ -46,12 +46,12 @@ void Optimizer::check_parameters() const {
       fail(Errc::invalid_argument,
            "{}: parameter {} is {}, f32 or f64 is needed: train in one of them, and convert the model "
            "afterwards",
-           name_, i, described(value));
+           name_, i, described_on(value));
     if (!alike(grad, value))
       fail(Errc::invalid_argument,
            "{}: the gradient of parameter {} is {}, the parameter {}: run forward and backward again after a "
            "change of the model",
-           name_, i, described(grad), described(value));
+           name_, i, described_on(grad), described_on(value));
   }
 }
 
@@ -66,7 +66,7 @@ void Optimizer::check_state() const {
       fail(
           Errc::invalid_argument,
           "{}: its \"{}\" is {}, parameter {} is {} by now: make a new optimizer after a change of the model",
-          name_, key, described(tensor), i, described(value));
+          name_, key, described_on(tensor), i, described_on(value));
   }
 }
 

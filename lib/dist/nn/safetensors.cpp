@@ -1,6 +1,5 @@
 #include "dist/nn/safetensors.h"
 
-#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include "dist/core/crc32.h"
 #include "dist/core/fail.h"
 #include "dist/core/handles.h"
+#include "dist/core/whole_file.h"
 #include "dist/nn/safetensors_header.h"
 
 namespace dist::nn {
@@ -30,57 +30,15 @@ std::span<const std::byte> bytes_of(const Tensor& t) {
   return {static_cast<const std::byte*>(t.raw()), t.nbytes()};
 }
 
-// A new file beside `path` that takes its place, or is gone with this object.
-class Replacement {
- public:
-  explicit Replacement(const fs::path& path) : path_(path) {
-    static std::atomic<int> count = 0;
-    do {
-      beside_ = fmt::format("{}.{}-{}.tmp", path.string(), ::getpid(), count++);
-      file_ = UniqueFd(::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    } while (!file_ && errno == EEXIST);
-    if (!file_) refuse("making");
-  }
-  ~Replacement() {
-    if (!beside_.empty()) ::unlink(beside_.c_str());
-  }
-  Replacement(const Replacement&) = delete;
-  Replacement& operator=(const Replacement&) = delete;
-
-  void write(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(file_.get(), bytes.data(), bytes.size());
-      if (count < 0 && errno != EINTR) refuse("writing");
-      if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-  }
-
-  void take_place() {
-    if (::fsync(file_.get()) != 0) refuse("writing");
-    if (::rename(beside_.c_str(), path_.c_str()) != 0) refuse("renaming");
-    beside_.clear();
-    // The name, too, is to be on the disk; not every file system can be asked.
-    const fs::path parent = path_.parent_path();
-    const UniqueFd folder(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder) ::fsync(folder.get());
-  }
-
- private:
-  [[noreturn]] void refuse(std::string_view doing) const {
-    fail_errno(Errc::resource, errno, fmt::format("{}: {} the file", path_.string(), doing));
-  }
-  fs::path path_;
-  std::string beside_;
-  UniqueFd file_;
-};
-
 class Reader {
  public:
-  explicit Reader(const fs::path& path) : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Reader(const fs::path& path)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
     struct stat status {};
     if (!file_ || ::fstat(file_.get(), &status) != 0)
       fail_errno(Errc::resource, errno, fmt::format("{}: opening the file", path.string()));
-    if (!S_ISREG(status.st_mode)) fail(Errc::invalid_argument, "{}: this is no file", path.string());
+    if (!S_ISREG(status.st_mode))
+      fail(Errc::invalid_argument, "{}: this is not a regular file; name a safetensors file", path.string());
     left_ = static_cast<std::uint64_t>(status.st_size);
   }
 
@@ -134,12 +92,12 @@ void save_safetensors(const fs::path& path, const StateDict& dict) {
   }
   replace_checksum(header, no_checksum, fmt::format("{:08x}", checksum));
 
-  Replacement file(path);
+  WholeFile file(path);
   const std::uint64_t length = header.size();
   file.write(std::as_bytes(std::span(&length, 1)));
   file.write(bytes_of(header));
   for (const auto& [name, tensor] : here) file.write(bytes_of(tensor));
-  file.take_place();
+  file.finish(/*on_disk=*/true);
 }
 
 StateDict load_safetensors(const fs::path& path) {

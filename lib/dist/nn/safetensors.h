@@ -13,9 +13,11 @@
 
 namespace dist::nn {
 
-// Whole or not at all: written beside `path`, brought to the disk, then renamed to it.
-// Error{invalid_argument} for a name that occurs twice, is "__metadata__" or no UTF-8; Error{resource} for
-// what the system refuses: an older file is still there then.
+// Whole or not at all, and on the disk: core/whole_file.h says what happens to an older file, a link, a pipe
+// or a device of that name. Error{invalid_argument} for an empty path, and for a tensor's name that occurs
+// twice, is
+// "__metadata__" or is not UTF-8; Error{resource} for what the system refuses: an older file is still there
+// then.
 void save_safetensors(const std::filesystem::path& path, const StateDict& dict);
 
 // On the CPU, in the order of the file. Error{invalid_argument} in one line for a file that is cut off, has

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/core/whole_file.h"
 #include "dist/trace/chrome_json.h"
 
 namespace dist::trace {
@@ -53,13 +54,7 @@ Trace Recorder::take() {
 }
 
 void write_file(const Trace& trace, const std::string& path) {
-  const std::string text = to_chrome_json(trace);
-  OpenFile file(std::fopen(path.c_str(), "wb"));
-  if (!file) fail_file(path, "cannot be opened for writing");
-  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size())
-    fail_file(path, "cannot be written");
-  // What is still buffered can fail as well.
-  if (std::fclose(file.release()) != 0) fail_file(path, "cannot be written");
+  write_whole_file(path, to_chrome_json(trace));
 }
 
 Trace read_file(const std::string& path) {

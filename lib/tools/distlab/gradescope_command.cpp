@@ -1,8 +1,9 @@
 // distlab gradescope build: an autograder to upload.
-#include <fstream>
 #include <random>
 
 #include <fmt/format.h>
+
+#include "dist/core/whole_file.h"
 
 #include "distlab/checkout_files.h"
 #include "distlab/commands.h"
@@ -36,9 +37,9 @@ int build_autograder(const GradescopeOptions& options) {
   for (const auto* script : {"setup.sh", "run_autograder"}) {
     fs::copy(workspace().root / "lib/tools/gradescope" / script, folder.path() / script);
   }
-  std::ofstream(folder.path() / "lab") << (lab ? std::to_string(lab->number) : "");
+  dist::write_whole_file(folder.path() / "lab", lab ? std::to_string(lab->number) : "");
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
-  std::ofstream(folder.path() / "seed") << seed;
+  dist::write_whole_file(folder.path() / "seed", std::to_string(seed));
   write_zip(zip, folder.path(), {"setup.sh", "run_autograder", "lab", "seed", "distlab"});
   fmt::print("{} ({:.1f} MB), for {}: upload it as the assignment's autograder.\n", zip.string(),
              static_cast<double>(fs::file_size(zip)) / 1e6,

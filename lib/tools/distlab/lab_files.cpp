@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/whole_file.h"
 
 #include "distlab/commands.h"
 #include "distlab/file_text.h"
@@ -87,10 +88,10 @@ int reset_lab(const LabOptions& options) {
   if (fs::exists(file)) {
     fs::create_directories(workspace().root / ".distlab");
     const fs::path backup = backup_of(file);
-    fs::copy_file(file, backup);
+    dist::write_whole_file(backup, text_of_file(file));
     kept = fmt::format("; yours is kept in {}", from_root(backup));
   }
-  write_text(starter, file);
+  dist::write_whole_file(file, starter);
   fmt::print("{} is as it was at first{}\n", from_root(file), kept);
   return exit_ok;
 }

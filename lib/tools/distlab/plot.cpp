@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "distlab/file_text.h"
+#include "dist/core/whole_file.h"
 
 namespace distlab {
 namespace {
@@ -236,6 +236,8 @@ class Drawing {
 
 std::string to_svg(const Plot& plot) { return Drawing(plot).svg(); }
 
-void write_svg(const Plot& plot, const std::filesystem::path& path) { write_text(to_svg(plot), path); }
+void write_svg(const Plot& plot, const std::filesystem::path& path) {
+  dist::write_whole_file(path, to_svg(plot));
+}
 
 }  // namespace distlab

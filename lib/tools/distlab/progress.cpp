@@ -12,6 +12,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "dist/core/whole_file.h"
+
 #include "distlab/grading.h"
 #include "distlab/workspace.h"
 
@@ -103,12 +105,13 @@ Progress read_progress() {
 void write_progress(const Progress& progress) {
   std::error_code ignored;
   fs::create_directories(progress_file().parent_path(), ignored);
-  const fs::path fresh = progress_file().string() + ".new";
-  std::ofstream file(fresh);
-  print_progress(file, progress);
-  file.close();
-  if (file) fs::rename(fresh, progress_file(), ignored);
-  if (!file || ignored) fmt::print(stderr, "cannot write {}\n", progress_file().string());
+  std::ostringstream text;
+  print_progress(text, progress);
+  try {
+    dist::write_whole_file(progress_file(), text.str());
+  } catch (const dist::Error& error) {
+    fmt::print(stderr, "distlab: your progress was not kept: {}\n", error.what());
+  }
 }
 
 LabProgress after_grade(const LabProgress& before, const Grade& grade) {

@@ -1,41 +1,26 @@
 #include "distlab/result_files.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
+
+#include "dist/core/error.h"
+#include "dist/core/whole_file.h"
 
 #include "distlab/json.h"
 #include "distlab/results/results.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
-namespace {
-
-bool write_text(const fs::path& path, const std::string& text) {
-  std::fflush(stdout);  // it may be the same file
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (file.flush()) return true;
-  fmt::print(stderr, "cannot write {}: {}\n", path.string(), std::strerror(errno));
-  return false;
-}
-
-}  // namespace
 
 bool replace_file(const fs::path& path, const std::string& text) {
-  std::error_code error;
-  const auto there = fs::symlink_status(path, error);
-  if (fs::exists(there) && !fs::is_regular_file(there)) return write_text(path, text);
-  const fs::path beside = path.string() + ".tmp";
-  if (!write_text(beside, text)) return false;
-  fs::rename(beside, path, error);
-  if (!error) return true;
-  fmt::print(stderr, "cannot write {}: {}\n", path.string(), error.message());
-  return false;
+  try {
+    dist::write_whole_file(path, text);
+    return true;
+  } catch (const dist::Error& error) {
+    fmt::print(stderr, "distlab: {}\n", error.what());
+    return false;
+  }
 }
 
 namespace {

@@ -9,9 +9,7 @@
 
 namespace distlab {
 
-// `text` is the whole file whenever somebody looks: it is written beside its place and then moved there. A
-// link or a device (/dev/stdout) stays what it is and is written to. False when that fails; that has been
-// said.
+// As dist::write_whole_file(). False when that fails; that has been said.
 bool replace_file(const std::filesystem::path& path, const std::string& text);
 
 // Empty paths: not wanted.

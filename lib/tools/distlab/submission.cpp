@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dist/core/fail.h"
+#include "dist/core/whole_file.h"
 
 #include "distlab/file_text.h"
 #include "distlab/loop/build_errors.h"
@@ -60,7 +61,7 @@ fs::path as_handed_in(const Lab& lab, const fs::path& path, const fs::path& scra
   if (!fs::exists(wrong_answers) || !fs::equivalent(fs::absolute(path).parent_path(), wrong_answers, none))
     return path;
   const auto whole = scratch / edited_file(lab).filename();
-  write_text(in_one_file(path), whole);
+  dist::write_whole_file(whole, in_one_file(path));
   return whole;
 }
 

@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/whole_file.h"
 #include "dist/trace/ascii.h"
 #include "dist/trace/chrome_json.h"
 #include "dist/trace/player_json.h"
 #include "dist/trace/recorder.h"
 
 #include "distlab/commands.h"
-#include "distlab/file_text.h"
 #include "distlab/terminal.h"
 #include "distlab/trace_page.h"
 
@@ -50,7 +50,7 @@ int show_trace_files(const TraceOptions& options) {
   // One file is shown as it is; merging would put its events in another order.
   const auto trace = traces.size() == 1 ? std::move(traces.front()) : dist::trace::merge(std::move(traces));
   if (!options.html.empty()) {
-    write_text(trace_page(trace), options.html);
+    dist::write_whole_file(options.html, trace_page(trace));
     fmt::print("{}: open it in a browser\n", options.html.string());
     return exit_ok;
   }
@@ -58,7 +58,7 @@ int show_trace_files(const TraceOptions& options) {
   if (options.output.empty())
     fmt::print("{}", text);
   else
-    write_text(text, options.output);
+    dist::write_whole_file(options.output, text);
   return exit_ok;
 }
 

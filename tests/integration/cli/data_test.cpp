@@ -70,7 +70,7 @@ TEST_F(DataCommand, WritesASheetOfDigits) {
   EXPECT_EQ(png.substr(png.size() - 8), std::string("IEND\xae\x42\x60\x82", 8));
   const auto refused = run({"digits", "--sheet", folder_ / "no" / "sheet.png"});
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_EQ(count(refused.output, "cannot be written"), 1U) << refused.output;
+  EXPECT_EQ(count(refused.output, "there is no folder"), 1U) << refused.output;
 }
 
 TEST_F(DataCommand, SaysWhereMnistBelongs) {

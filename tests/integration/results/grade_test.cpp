@@ -255,7 +255,8 @@ TEST_F(GradeFiles, BegunLabsAreThoseWhoseFileHasChanged) {
 
 TEST_F(GradeFiles, AFileThatCannotBeWrittenIsSaid) {
   const auto said = run({"2", "--csv", "/nowhere/x.csv"}, 3);
-  EXPECT_TRUE(contains(said, "cannot write /nowhere/x.csv")) << said;
+  EXPECT_TRUE(contains(said, "/nowhere/x.csv: there is no folder /nowhere; make it: mkdir -p /nowhere"))
+      << said;
 }
 
 }  // namespace

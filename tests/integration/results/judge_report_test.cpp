@@ -142,14 +142,13 @@ TEST_F(ScriptedJudge, ResultFilesAreReplacedAndLinksFollowed) {
   fs::create_symlink(folder / "target", files.gradescope);
   EXPECT_TRUE(distlab::write_results(files, record));
   EXPECT_TRUE(fs::is_regular_file(files.csv));
-  EXPECT_FALSE(fs::exists(files.csv.string() + ".tmp"));
   EXPECT_TRUE(fs::is_symlink(files.gradescope));
   EXPECT_GT(fs::file_size(folder / "target"), 10U);
   EXPECT_TRUE(fs::is_symlink(files.json));
   files.csv = folder / "no such folder" / "x.csv";
   testing::internal::CaptureStderr();
   EXPECT_FALSE(distlab::write_results(files, record));
-  EXPECT_TRUE(contains(testing::internal::GetCapturedStderr(), "cannot write"));
+  EXPECT_TRUE(contains(testing::internal::GetCapturedStderr(), "there is no folder"));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // distlab class handout.
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/whole_file.h"
 
 #include "distlab/checkout_files.h"
 #include "distlab/class/leaks.h"
@@ -37,8 +37,7 @@ bool is_kept_back(const fs::path& file) {
 void write_new(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
   fs::remove(path);  // it may be a link
-  if (!(std::ofstream(path, std::ios::binary) << text).flush())
-    fail(Errc::resource, "cannot write {}", path.string());
+  dist::write_whole_file(path, text);
 }
 
 // What is said there of the wrong answers, they are not told.

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/whole_file.h"
+
 #include "distlab/commands.h"
 #include "distlab/data/pictures.h"
-#include "distlab/file_text.h"
 
 namespace distlab {
 namespace {
@@ -28,7 +29,7 @@ void show(const DigitsOptions& options) {
 void write_sheet(const DigitsOptions& options) {
   constexpr std::size_t columns = 25;
   const auto digits = draw(options, options.count.value_or(500));
-  write_text(contact_sheet(digits, columns), options.sheet);
+  dist::write_whole_file(options.sheet, contact_sheet(digits, columns));
   fmt::print("{} digits: {}\n", digits.size(), options.sheet.string());
 }
 

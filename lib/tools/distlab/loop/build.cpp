@@ -1,9 +1,10 @@
 #include "distlab/loop/build.h"
 
-#include <fstream>
 #include <string_view>
 
 #include <stdlib.h>
+
+#include "dist/core/whole_file.h"
 
 #include "distlab/process.h"
 #include "distlab/workspace.h"
@@ -51,7 +52,7 @@ Build build_targets(const std::vector<std::string>& targets,
   LogFilter filter(progress);
   const auto run = run_streamed(argv, [&](std::string_view line) { filter.add(line); });
   Build build{run.exit_code == 0, filter.log(), tree / "build.log"};
-  std::ofstream(build.log_file) << build.log;
+  dist::write_whole_file(build.log_file, build.log);
   return build;
 }
 

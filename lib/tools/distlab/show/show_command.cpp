@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/whole_file.h"
 #include "dist/trace/recorder.h"
 
 #include "distlab/commands.h"
-#include "distlab/file_text.h"
 #include "distlab/show/scene.h"
 #include "distlab/suggest.h"
 #include "distlab/terminal.h"
@@ -73,7 +73,7 @@ int show_scene(const ShowOptions& options) {
     return refuse(fmt::format("scene {} has no trace to write", scene->name));
   if (!options.trace.empty()) dist::trace::write_file(trace, options.trace);
   if (!options.html.empty()) {
-    write_text(trace_page(trace), options.html);
+    dist::write_whole_file(options.html, trace_page(trace));
     fmt::print("\n{}: open it in a browser\n", options.html.string());
   } else if (!trace.events.empty()) {
     fmt::print("\n{}\n", styled(Style::dim, fmt::format("as an animation: ./distlab show {0} --html {0}.html",

@@ -85,7 +85,7 @@ Trainer::Trainer(const TrainOptions& options)
                          .sgd = {.lr = options.lr, .momentum = momentum},
                          .devices = devices_})),
       narrator_(rank_ != 0, options.epochs) {
-  if (rank_ == 0 && !options.checkpoint.empty()) check_output_folder("--checkpoint", options.checkpoint);
+  if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
   if (rank_ == 0 && !options.plot.empty()) check_plot_folder(options.plot);
   if (options.resume) resume();
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "dist/core/fail.h"
+#include "dist/core/whole_file.h"
 #include "dist/dist.h"
 
 #include "distlab/bench/ddp/pytorch.h"
@@ -85,10 +86,9 @@ DdpRow measure_on_this_rank(const DdpBenchOptions& options, const fs::path& fold
 constexpr auto row_file = "row";
 
 void write_row(const DdpRow& row, const fs::path& folder) {
-  const fs::path file = folder / row_file;
-  std::ofstream out(file, std::ios::binary);
-  if (!out.write(reinterpret_cast<const char*>(&row), sizeof row).flush())
-    dist::fail(dist::Errc::resource, "{} cannot be written: is there room in its folder?", file.string());
+  dist::WholeFile out(folder / row_file);
+  out.write(std::as_bytes(std::span(&row, 1)));
+  out.finish();
 }
 
 }  // namespace
