@@ -56,18 +56,22 @@ Watchdog::Watchdog(std::shared_ptr<Store> store, std::shared_ptr<const FlightLog
     : shared_(std::make_shared<Shared>()) {
   shared_->store = std::move(store);
   shared_->log = std::move(log);
-  if (shared_->log->world_size == 1) {
-    shared_->ended = true;  // nobody will ask
-    return;
-  }
+  if (shared_->log->world_size == 1) return;  // no rank will ask
   try {
-    std::thread([shared = shared_] { loop(shared); }).detach();
+    thread_ = std::thread([shared = shared_] { loop(*shared); });
   } catch (const std::system_error& error) {
     fail(Errc::resource, "rank {}: no thread for the watchdog: {}", shared_->log->rank, error.what());
   }
 }
 
 Watchdog::~Watchdog() {
+  if (!thread_.joinable()) return;
+  // Joined, so that nothing of the store outlives this: a file store removes its file when it is destroyed.
+  is_ending() ? thread_.join() : thread_.detach();
+}
+
+// Says goodbye; false when the loop has not heard of it in time, as the store does not answer.
+bool Watchdog::is_ending() {
   shared_->stopping = true;
   constexpr Timeout patience = std::chrono::seconds(1);
   const auto say_goodbye = [shared = shared_] {
@@ -86,34 +90,34 @@ Watchdog::~Watchdog() {
     }
   };
   try {
-    if (!run_within(patience, say_goodbye)) return;  // the loop is as stuck as we were
+    if (!run_within(patience, say_goodbye)) return false;  // the loop is as stuck as we were
   } catch (const std::exception&) {
-    return;  // no thread to be had: the loop goes on with what it shares
+    return false;  // no thread to be had: the loop goes on with what it shares
   }
   std::unique_lock lock(shared_->mutex);
-  shared_->changed.wait_for(lock, patience, [this] { return shared_->ended; });
+  return shared_->changed.wait_for(lock, patience, [this] { return shared_->ended; });
 }
 
 void Watchdog::leaving(bool in_order_) { shared_->leaves_in_order = in_order_; }
 
-void Watchdog::loop(const std::shared_ptr<Shared>& shared) {
-  const int rank = shared->log->rank;
+void Watchdog::loop(Shared& shared) {
+  const int rank = shared.log->rank;
   set_current_rank_label(rank);
   try {
     while (true) {
-      const auto round = shared->round.load();
-      shared->store->get(question_key(round, rank), Deadline::never());
-      if (shared->stopping) break;
-      answer(*shared, round);
-      shared->answered_at = Deadline::Clock::now().time_since_epoch().count();
-      shared->round = round + 1;
+      const auto round = shared.round.load();
+      shared.store->get(question_key(round, rank), Deadline::never());
+      if (shared.stopping) break;
+      answer(shared, round);
+      shared.answered_at = Deadline::Clock::now().time_since_epoch().count();
+      shared.round = round + 1;
     }
   } catch (const std::exception& error) {
     log(LogLevel::debug, "watchdog: {}", error.what());  // the store has gone, and the job with it
   }
-  std::lock_guard lock(shared->mutex);
-  shared->ended = true;
-  shared->changed.notify_all();
+  std::lock_guard lock(shared.mutex);
+  shared.ended = true;
+  shared.changed.notify_all();
 }
 
 // The first answer stays: a rank that gives up answers for itself, before its error makes it go on.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dist/core/deadline.h"
@@ -17,7 +18,8 @@ namespace dist {
 class Watchdog {
  public:
   Watchdog(std::shared_ptr<Store> store, std::shared_ptr<const FlightLog> log);
-  ~Watchdog();  // ends promptly, also when the store does not answer any more
+  // Ends promptly. Its thread ends with it and holds the store no longer, unless the store no longer answers.
+  ~Watchdog();
 
   // What all ranks are doing, by rank.
   struct Answer {
@@ -38,12 +40,14 @@ class Watchdog {
 
  private:
   struct Shared;
-  static void loop(const std::shared_ptr<Shared>& shared);
+  bool is_ending();
+  static void loop(Shared& shared);
   static void answer(Shared& shared, std::int64_t round);
   static std::int64_t round_to_read(const Shared& shared, Deadline::Clock::time_point since);
   static Answer collect(Shared& shared, Deadline::Clock::time_point since, Deadline deadline);
 
   std::shared_ptr<Shared> shared_;
+  std::thread thread_;  // none for a single rank
 };
 
 }  // namespace dist

@@ -65,6 +65,28 @@ TEST(ProcessLife, EndingWithoutDestroyIsAGoodbye) {
   EXPECT_EQ(reports[2].text, "fine");
 }
 
+// The last rank to leave removes the store's file: no thread of the library may still hold the store then.
+TEST(ProcessLife, AnOrderlyJobLeavesNoFileOfItsStore) {
+  constexpr int jobs = 40, world = 4;
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("distlab-life-{}", getpid());
+  for (int job = 0; job < jobs; ++job) {
+    for (int rank = 0; rank < world; ++rank) {
+      if (fork() != 0) continue;
+      init_process_group({.init_method = "file://" + path.string(), .rank = rank, .world_size = world});
+      Tensor t = full({10}, 1);
+      all_reduce(t);
+      destroy_process_group();
+      std::_Exit(t.data<float>()[0] == world ? 0 : 1);
+    }
+    for (int rank = 0; rank < world; ++rank) {
+      int status = 0;
+      wait(&status);
+      EXPECT_EQ(status, 0);
+    }
+    EXPECT_FALSE(std::filesystem::remove(path)) << "left behind by job " << job;
+  }
+}
+
 TEST(ProcessLife, EndingWhileAThreadStandsInACallIsADeath) {
   ProcessRanks ranks(3, [](int rank, const auto&) -> std::string {
     init_process_group(patient_init());
