@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include <fcntl.h>
@@ -18,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr std::string_view header = "distlab store 1\n";
 constexpr std::size_t longest_record = wire::max_frame + sizeof(std::uint32_t);  // bytes
+constexpr std::string_view other_disk = "free some space there, or choose a path on another disk";
 constexpr Timeout first_lock_pause = 50us, longest_lock_pause = 5ms;
 
 // FNV-1a, 32 bits.
@@ -54,7 +57,8 @@ FileLog::Lock::Lock(const FileLog& log, short type, Deadline deadline) : fd_(log
        pause = std::min(2 * pause, longest_lock_pause)) {
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EACCES)
-      fail_errno(Errc::resource, errno, fmt::format("store file://{}: locking it", log.path_));
+      log.fail_system(Errc::resource, "cannot be locked",
+                      "choose a path whose file system has locks, such as /tmp of one host, or use tcp://");
     if (deadline.passed()) {
       fail(Errc::connection, "store file://{}: another process holds its lock; is one of them stopped?",
            log.path_);
@@ -89,6 +93,13 @@ FileLog::FileLog(std::string path) : path_(std::move(path)) {
   } while (!adopt());
 }
 
+// Links followed: what is removed in the end is the file, not a link to it.
+std::string FileLog::file() const {
+  std::error_code none;
+  const auto followed = std::filesystem::canonical(path_, none);
+  return none ? path_ : followed.string();
+}
+
 bool FileLog::adopt() {
   const auto lock = lock_exclusive(Deadline::after(60s));
   if (is_removed()) return false;
@@ -112,7 +123,11 @@ bool FileLog::has_news() const { return size() != read_to_ || is_removed(); }
 
 void FileLog::read(const std::function<void(ConstBytes)>& record) {
   if (is_removed()) {
-    fail(Errc::connection, "store file://{}: the file was removed while in use", path_);
+    fail(
+        Errc::connection,
+        "store file://{}: the file was removed while in use; start all ranks again, and leave it alone until "
+        "they have ended",
+        path_);
   }
   if (size() < read_to_) fail_damaged();
   const Bytes news = read_at(read_to_, size() - read_to_);
@@ -134,7 +149,7 @@ void FileLog::append(ConstBytes payload) {
   writer.put(checksum(payload)).append(payload);
   const Bytes record = writer.finish();
   if (size() > read_to_ && ftruncate(fd_.get(), static_cast<off_t>(read_to_)) != 0) {
-    fail_errno(Errc::resource, errno, fmt::format("store file://{}: cannot cut off a torn record", path_));
+    fail_system(Errc::resource, "a torn record cannot be cut off", other_disk);
   }
   write_at(read_to_, record);
   read_to_ += record.size();
@@ -142,17 +157,26 @@ void FileLog::append(ConstBytes payload) {
 
 void FileLog::clear() {
   if (ftruncate(fd_.get(), static_cast<off_t>(header.size())) != 0)
-    fail_errno(Errc::resource, errno, fmt::format("store file://{}: emptying it", path_));
+    fail_system(Errc::resource, "cannot be emptied", other_disk);
   read_to_ = header.size();
 }
 
-void FileLog::remove() noexcept {
+void FileLog::remove() {
+  const std::string name = file();
   struct stat named {};
-  if (stat(path_.c_str(), &named) == 0 && named.st_ino == status_of(fd_.get()).st_ino) unlink(path_.c_str());
+  if (stat(name.c_str(), &named) == 0 && named.st_ino == status_of(fd_.get()).st_ino) unlink(name.c_str());
 }
 
 void FileLog::fail_damaged() const {
-  fail(Errc::connection, "store file://{}: damaged at byte {}", path_, read_to_);
+  fail(Errc::connection,
+       "store file://{0}: damaged at byte {1}: something else has written to it; remove it (rm {0}) and "
+       "start all "
+       "ranks again",
+       path_, read_to_);
+}
+
+void FileLog::fail_system(Errc code, std::string_view what, std::string_view remedy) const {
+  fail(code, "store file://{}: {}: {}; {}", path_, what, std::generic_category().message(errno), remedy);
 }
 
 Bytes FileLog::read_at(std::size_t offset, std::size_t n) const {
@@ -160,7 +184,7 @@ Bytes FileLog::read_at(std::size_t offset, std::size_t n) const {
   for (std::size_t done = 0; done < n;) {
     const ssize_t got = pread(fd_.get(), bytes.data() + done, n - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_errno(Errc::connection, errno, fmt::format("store file://{}: read", path_));
+    if (got < 0) fail_system(Errc::connection, "cannot be read", other_disk);
     if (got == 0) fail_damaged();
     done += static_cast<std::size_t>(got);
   }
@@ -176,7 +200,8 @@ void FileLog::write_at(std::size_t offset, ConstBytes bytes) {
       const int error = errno;
       [[maybe_unused]] const int undone =
           ftruncate(fd_.get(), static_cast<off_t>(offset));  // else a torn tail
-      fail_errno(Errc::resource, error, fmt::format("store file://{}: write", path_));
+      errno = error;
+      fail_system(Errc::resource, "cannot be written", other_disk);
     }
     done += static_cast<std::size_t>(put);
   }

@@ -45,13 +45,15 @@ class FileLog {
   // Under the exclusive lock: whether no other FileLog, in any process that lives, is present.
   bool is_alone() const noexcept;
   void clear();             // under the exclusive lock: as new
-  void remove() noexcept;   // under the exclusive lock
+  void remove();            // under the exclusive lock; a link that leads to the file stays
   bool is_removed() const;  // somebody did so
 
   const std::string& path() const { return path_; }
 
  private:
   [[noreturn]] void fail_damaged() const;
+  [[noreturn]] void fail_system(Errc code, std::string_view what, std::string_view remedy) const;  // of errno
+  std::string file() const;
   std::size_t size() const;
   Bytes read_at(std::size_t offset, std::size_t n) const;
   void write_at(std::size_t offset, ConstBytes bytes);

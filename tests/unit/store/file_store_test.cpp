@@ -93,7 +93,9 @@ TEST_F(FileStoreTest, DamageIsSaidNotRead) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(-3, std::ios::end).put('X');
   file.close();
-  expect_error(Errc::connection, {path, "damaged at byte", std::to_string(start)},
+  expect_error(Errc::connection,
+               {path, "damaged at byte " + std::to_string(start),
+                "remove it (rm " + path + ") and start all ranks again"},
                [&] { make_file_store(path)->num_keys(); });
   std::filesystem::resize_file(path, start - 1);
   expect_error(Errc::connection, {path, "damaged"}, [&] { store->num_keys(); });
@@ -103,7 +105,8 @@ TEST_F(FileStoreTest, RemovalUnderTheUsersFeetIsAnError) {
   auto store = make_file_store(path);
   store->set("a", "1");
   std::filesystem::remove(path);
-  expect_error(Errc::connection, {path, "removed"}, [&] { store->set("b", "2"); });
+  expect_error(Errc::connection, {path, "removed while in use; start all ranks again"},
+               [&] { store->set("b", "2"); });
   expect_error(Errc::connection, {path, "removed"}, [&] { store->get("b", soon()); });
 }
 
@@ -115,6 +118,22 @@ TEST_F(FileStoreTest, TheLastUserRemovesTheFile) {
   EXPECT_EQ(c->add("n", 1), 1);
   c.reset();
   EXPECT_FALSE(exists());
+}
+
+TEST_F(FileStoreTest, ALinkIsFollowedAndStays) {
+  const std::string link = path + ".link";
+  for (const bool dangling : {true, false}) {
+    if (!dangling) std::ofstream{path};
+    std::filesystem::create_symlink(std::filesystem::path(path).filename(), link);
+    auto a = make_file_store(link, 2), b = make_file_store(path, 2);
+    a->set("key", "value");
+    EXPECT_EQ(b->get_text("key", soon()), "value");
+    b.reset();
+    a.reset();
+    EXPECT_FALSE(exists());
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    std::filesystem::remove(link);
+  }
 }
 
 TEST_F(FileStoreTest, AUserThatComesBackKeepsTheFileForTheOthers) {
@@ -139,7 +158,8 @@ TEST_F(FileStoreTest, AFullDiskIsAnErrorAndTheStoreStaysWhole) {
   small = {static_cast<rlim_t>(size()) + 100, before.rlim_max};
   const auto handler = signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &small);
-  expect_error(Errc::resource, {path, "write"}, [&] { store->set("big", std::string(1000, 'x')); });
+  expect_error(Errc::resource, {path, "cannot be written: File too large; free some space"},
+               [&] { store->set("big", std::string(1000, 'x')); });
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
   store->set("b", "2");
