@@ -149,11 +149,13 @@ TEST_F(Train, AResumedRunEndsWithTheSameBits) {
 }
 
 TEST_F(Train, ResumeBeginsWhereThereIsNoCheckpointYet) {
-  const auto file = in_folder("checkpoint");
-  const auto said = run(small({"--epochs", "1", "--checkpoint", file, "--resume"}));
+  const auto file = in_folder("checkpoint");  // a link, of which nothing has been written yet
+  fs::create_symlink("written", file);
+  const auto said = run(small({"--epochs", "1", "--checkpoint", file, "--resume", "--momentum", "0"}));
   EXPECT_EQ(said.exit_code, 0) << said.output;
   EXPECT_TRUE(contains(said.output, "is not there yet: training begins")) << said.output;
-  EXPECT_TRUE(fs::exists(file));
+  EXPECT_TRUE(fs::is_symlink(file));
+  EXPECT_TRUE(fs::is_regular_file(in_folder("written")));
 }
 
 TEST_F(Train, GoesOnOnlyWithARunOfTheSameKind) {
@@ -178,7 +180,9 @@ TEST_F(Train, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {
   };
   refused({"--resume"}, "--resume needs the --checkpoint FILE");
   refused({"--dir", folder_}, "--dir is where MNIST lies");
-  refused({"--lr", "nan"}, "--lr is nan");
+  refused({"--lr", "nan"}, "--lr is nan; it must be a finite number greater than 0");
+  refused({"--lr", "0"}, "--lr is 0; it must be a finite number greater than 0");
+  refused({"--momentum", "inf"}, "--momentum is inf; it must be a finite number, 0 or greater");
   refused({"--backend", "foo"}, "--backend: foo not in");
   refused({"--nproc", "5000"}, "5000 not in range");
 }
@@ -189,7 +193,7 @@ TEST_F(Train, NumbersThatMakeNoSenseAreOneShortLine) {
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_TRUE(contains(refused.output, option + ": 0 is not above 0")) << refused.output;
   }
-  for (const std::string option : {"--epochs", "--lr", "--seed"})
+  for (const std::string option : {"--epochs", "--lr", "--momentum", "--seed"})
     EXPECT_TRUE(contains(run(small({option, "-1"})).output, option + ": -1 is below 0"));
   EXPECT_TRUE(contains(run(small({"--epochs", "0"})).output, "--epochs: 0 is not above 0"));
   EXPECT_TRUE(

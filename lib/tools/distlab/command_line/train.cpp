@@ -71,6 +71,8 @@ void add_train_command(CLI::App& app, int& exit_code) {
                    "test images; when left out 2000 digits, or all of MNIST")
       ->check(positive);
   command->add_option("--lr", options->lr, "learning rate; 0.02 when left out")->check(no_minus);
+  command->add_option("--momentum", options->momentum, "of the optimizer, SGD; 0.9 when left out")
+      ->check(no_minus);
   command->add_option("--seed", options->seed, "of the first weights and of the order")->check(a_seed);
   command->add_option("--checkpoint", options->checkpoint, "written after each epoch (safetensors)")
       ->check(a_file);

@@ -14,7 +14,11 @@ void check(const TrainOptions& options) {
   if (scheme.workers == Workers::one && options.ranks > 1)
     fail(Errc::invalid_argument, "--scheme {} is for one rank, not for {}: --scheme ddp is for several",
          scheme.name, options.ranks);
-  if (!std::isfinite(options.lr)) fail(Errc::invalid_argument, "--lr is {}; it is a number", options.lr);
+  if (!std::isfinite(options.lr) || options.lr <= 0)
+    fail(Errc::invalid_argument, "--lr is {}; it must be a finite number greater than 0", options.lr);
+  if (!std::isfinite(options.momentum) || options.momentum < 0)
+    fail(Errc::invalid_argument, "--momentum is {}; it must be a finite number, 0 or greater",
+         options.momentum);
   if (options.data != "digits" && options.data != "mnist")
     fail(Errc::invalid_argument, "there are no data \"{}\": digits or mnist", options.data);
   if (options.data != "mnist" && !options.folder.empty())

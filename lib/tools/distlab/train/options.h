@@ -19,6 +19,7 @@ struct TrainOptions {
   std::int64_t samples = 0;       // in an epoch of all ranks; 0: 12,000 digits, all of MNIST
   std::int64_t test_samples = 0;  // others; 0: 2,000 digits, all of MNIST
   double lr = 0.02;
+  double momentum = 0.9;
   std::uint64_t seed = 0;            // of the first weights, and of the order
   std::filesystem::path checkpoint;  // written after each epoch; empty: none
   bool resume = false;               // from it, if it is there

@@ -26,8 +26,6 @@ namespace data = dist::data;
 namespace nn = dist::nn;
 using Clock = std::chrono::steady_clock;
 
-constexpr double momentum = 0.9;
-
 // Seconds since the last call.
 class Lap {
  public:
@@ -82,7 +80,7 @@ Trainer::Trainer(const TrainOptions& options)
       sampler_(data_.train.size, {.num_replicas = ranks_, .rank = rank_, .seed = options.seed}),
       scheme_(scheme_named(options.scheme)
                   .make({.make_model = [seed = options.seed] { return make_model(seed); },
-                         .sgd = {.lr = options.lr, .momentum = momentum},
+                         .sgd = {.lr = options.lr, .momentum = options.momentum},
                          .devices = devices_})),
       narrator_(rank_ != 0, options.epochs) {
   if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
