@@ -18,8 +18,8 @@ class ClientConnection {
     std::string token;
     bool is_up = false;  // it has answered before: refusing to connect means that it has gone
   };
-  // Dials and greets; while nobody answers, again and again until the deadline. Error{connection} says how
-  // the last attempt ended.
+  // Dials and greets; while nobody answers, again and again until the deadline. A connection that was made is
+  // kept until the store answers on it, however late that is. Error{connection} says how each attempt ended.
   static ClientConnection open(const Server& server, const LastWill& will, Deadline deadline);
 
   // Sends a request's frame and returns the reply's message. Error{connection} when the server is gone, or
@@ -29,8 +29,12 @@ class ClientConnection {
   void shut_down() noexcept;
 
  private:
+  class Opening;
   ClientConnection(UniqueFd fd, std::string where) : fd_(std::move(fd)), where_(std::move(where)) {}
+  // These return 0 or an errno: ECONNRESET when the server has closed, ETIMEDOUT at the deadline.
   int greet(const std::string& token, const LastWill& will, Deadline deadline);
+  int hear_welcome(const LastWill& will, Deadline deadline);
+  int try_to_ask(ConstBytes request, Bytes& reply, Deadline deadline);
   int send_all(ConstBytes bytes, Deadline deadline);
   int receive_frame(Bytes& message, std::size_t longest, Deadline deadline);
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "dist/core/fail.h"
@@ -69,6 +70,10 @@ bool ServerConnection::flush() {
   Bytes().swap(out_);
   sent_ = 0;
   return true;
+}
+
+bool ServerConnection::has_news() const {
+  return wait_ready(fd_.get(), has_output() ? POLLOUT : POLLIN, Deadline::after({}));
 }
 
 ServerConnection::Clock::time_point ServerConnection::limit() const {

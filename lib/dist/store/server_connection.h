@@ -21,7 +21,9 @@ class ServerConnection {
   const std::string& peer() const { return peer_; }
   bool has_greeted() const { return greeted_; }
   void welcome(LastWill will);  // it proved to be one of ours
-  const LastWill& will() const { return will_; }
+  // Empty until it has asked something, for it may have gone before it was welcomed, and called again.
+  LastWill will() const { return has_asked_ ? will_ : LastWill{}; }
+  void note_request() { has_asked_ = true; }
 
   // Reads what is there, a bounded amount at a time. False: the peer has closed or the connection broke.
   bool fill();
@@ -37,6 +39,7 @@ class ServerConnection {
 
   // When it must be given up unless something happens before: see StoreLimits. time_point::max(): never.
   Clock::time_point limit() const;
+  bool has_news() const;  // something to read, or room for the reply, that the server was too slow to see
 
  private:
   PrivateFd fd_;
@@ -44,7 +47,7 @@ class ServerConnection {
   StoreLimits limits_;
   Bytes in_, out_;
   std::size_t sent_ = 0;
-  bool greeted_ = false;
+  bool greeted_ = false, has_asked_ = false;
   LastWill will_;
   Clock::time_point accepted_ = Clock::now(), progressed_ = accepted_;
 };

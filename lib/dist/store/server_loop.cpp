@@ -139,6 +139,7 @@ void ServerLoop::serve(ClientId id, ServerConnection& connection) {
     const auto message = connection.frame();
     if (!message) return;
     if (!connection.has_greeted()) return greet(id, connection, *message);
+    connection.note_request();
     service_.handle(id, *message, answers_);
     connection.drop_frame();
   } catch (const std::exception& error) {  // nonsense, or no memory for it: the others go on
@@ -212,7 +213,7 @@ void ServerLoop::close(ClientId id, std::string_view reason) {
   }
   if (!connection.has_greeted()) --strangers_;
   service_.forget(id);
-  const LastWill& will = connection.will();
+  const LastWill will = connection.will();
   if (!will.key.empty()) service_.execute_will(will.key, will.value, answers_);
 }
 
@@ -222,7 +223,7 @@ void ServerLoop::give_up_on_the_stuck(Clock::time_point now) {
   std::vector<ClientId> stuck;
   for (auto& [id, client] : clients_) {
     const auto limit = client.connection.limit();
-    if (limit <= now) {
+    if (limit <= now && !client.connection.has_news()) {
       stuck.push_back(id);
     } else {
       next_check_ = std::min(next_check_, limit);

@@ -30,10 +30,14 @@ int local_port(int fd);
 // A connected, non-blocking socket, or nothing and why.
 struct Dialled {
   UniqueFd fd;
-  std::string problem;   // "Connection refused"
-  bool resolved = true;  // false: the host name is unknown
+  std::string problem;  // "Connection refused"
 };
+// Returns once one of the host's addresses is connected, all have failed, or the deadline has passed.
 Dialled dial(const SocketAddress& address, Deadline deadline);
+
+// What to add to a sentence about connections of this host: a reason, where its loopback device is down, by
+// which its processes reach each other at any address; else "".
+std::string loopback_trouble();
 
 // Small messages leave at once, and a peer whose host is gone, or who reads nothing for so long, is noticed
 // within half a minute.

@@ -21,7 +21,7 @@ using wire::Reader;
 using wire::Status;
 using wire::Writer;
 
-constexpr Timeout reply_patience = 60s;  // for calls that do not block
+constexpr Timeout reply_patience = 60s;  // for any call: the server's process may be stopped for a while
 constexpr Timeout reply_slack = 10s;     // beyond the deadline at which the server answers a blocked call
 
 std::int64_t time_left(Deadline deadline) { return deadline.is_never() ? -1 : deadline.left().count(); }
@@ -130,7 +130,9 @@ class TcpStore final : public Store {
     const auto since = Deadline::Clock::now();
     if (Tasking::current()) return ask_again_and_again(request_for(0), deadline, since);
     const Bytes request = request_for(time_left(deadline));
-    const Deadline reply_by = deadline.is_never() ? deadline : Deadline::after(deadline.left() + reply_slack);
+    const Deadline reply_by = deadline.is_never()
+                                  ? deadline
+                                  : Deadline::after(std::max(deadline.left() + reply_slack, reply_patience));
     Bytes reply = call(request, reply_by);
     if (status(reply) == Status::timeout) fail_missing(result(reply).texts(), since, where());
     return reply;

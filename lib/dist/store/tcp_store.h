@@ -39,6 +39,7 @@ class StoreServer {
 };
 
 // What the server sets, if the key is absent, once this client is gone: said goodbye, crashed or was killed.
+// It counts once the client has heard the server's welcome: not on a connection that was given up before.
 struct LastWill {
   std::string key;  // empty: none
   std::string value;

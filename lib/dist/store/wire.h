@@ -7,7 +7,9 @@
 //   request    Command, then its arguments in the order of Store's declaration
 //   reply      Status, then the result; missing keys with `timeout`, a text with `invalid`
 //
-// Integers are little-endian; strings and byte runs carry a u32 length; a time left is in ns, -1 for ever.
+// The last will counts from the client's first request on: a greeting may be read long after its connection
+// was given up. Integers are little-endian; strings and byte runs carry a u32 length; a time left is in ns,
+// -1 for ever.
 #pragma once
 
 #include <concepts>

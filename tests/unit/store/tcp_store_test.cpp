@@ -152,6 +152,23 @@ TEST(TcpStore, ALastWillIsExecutedWhenItsClientIsGone) {
   EXPECT_EQ(store->get_text("gone/2", soon()), "left");
 }
 
+// A client that took the store for silent, and calls again, has left a greeting that is read later.
+TEST(TcpStore, AWillOnAConnectionThatWasGivenUpIsNotExecuted) {
+  StoreServer server("tcp://127.0.0.1:0", "t");
+  auto store = make_tcp_store(server.address(), "t", soon());
+  RawClient(server.address())
+      .say(wire::Writer()
+               .put(wire::magic)
+               .put(wire::version)
+               .put(std::string_view("t"))
+               .put(std::string_view("gone/1"))
+               .put(std::string_view("lost"))
+               .finish());
+  std::this_thread::sleep_for(50ms);
+  const std::string keys[]{"gone/1"};
+  EXPECT_FALSE(store->check(keys));
+}
+
 TEST(TcpStore, ValuesUpToTheFrameLimitPassAndLargerOnesAreRefusedHere) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer takes a minute for the copies of 64 MiB";

@@ -1,0 +1,35 @@
+// The kernel's form of an address, of any family.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <sys/socket.h>
+
+#include "dist/store/socket.h"
+
+namespace dist {
+
+struct RawAddress {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(sockaddr_storage);
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  int family() const { return storage.ss_family; }
+  bool is_loopback() const;
+  std::string str() const;  // as SocketAddress::str(), with the address in digits
+  bool operator==(const RawAddress& other) const;
+};
+
+// All addresses of the host, in the resolver's order; empty and the reason when there are none. `flags`:
+// getaddrinfo's.
+std::vector<RawAddress> resolve(const SocketAddress& address, int flags, std::string* problem);
+
+// Every address of this machine.
+RawAddress wildcard(int family, int port);
+
+// A non-blocking one; empty: see errno.
+UniqueFd stream_socket(int family);
+
+}  // namespace dist
