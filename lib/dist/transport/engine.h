@@ -147,6 +147,7 @@ class Engine final : private LinkEvents {
   Trouble report_left(const Transfer& t);
   void pass_on_departures();
   void look_for_unreceived();
+  Timeout patience_to_leave(bool in_order) const;
   void tell_others(int peer, const std::string& how);
   void fail_op(Op& op, const Trouble& trouble);
   Trouble trouble_of(const Op& op) const;

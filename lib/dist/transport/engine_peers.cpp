@@ -177,6 +177,11 @@ void Engine::look_for_unreceived() {
       rank(), message->source, describe_opcode(message->frame.opcode), message->frame.tag);
 }
 
+Timeout Engine::patience_to_leave(bool in_order) const {
+  if (!in_order) return failed_goodbye_patience;
+  return std::ranges::any_of(backlog_, &Link::writes_to_fd) ? socket_goodbye_patience : goodbye_patience;
+}
+
 void Engine::leave(const std::string& reason) noexcept try {
   abort(reason.empty() ? "this rank has left the job" : reason);
   Lock lock = baton_.enter();
@@ -187,9 +192,8 @@ void Engine::leave(const std::string& reason) noexcept try {
   for (const auto& link : links_)
     if (link && link->peer() != rank() && !link->is_shut())
       link->send(text_frame(FrameKind::goodbye, text), bytes_of(text));
-  const Deadline deadline =
-      Deadline::after(reason.empty() ? Timeout(goodbye_patience) : Timeout(failed_goodbye_patience));
-  while (!backlog_.empty() && !deadline.passed()) {
+  const auto left_at = Deadline::Clock::now();
+  while (!backlog_.empty() && !Deadline::at(left_at + patience_to_leave(reason.empty())).passed()) {
     if (advance(lock)) continue;
     Poller::Events events;
     handle(poller_.wait(events, 5));

@@ -63,8 +63,10 @@ inline constexpr std::size_t scratch_cache_bytes = std::size_t{64} << 20;
 // How long a rank sleeps at most before it asks its TCP connections whether their peers are still there.
 inline constexpr std::chrono::seconds silence_check{5};
 
-// How long a leaving rank tries to hand over what it has still to send.
-inline constexpr std::chrono::seconds goodbye_patience{5};
+// How long a leaving rank tries to hand over what it has still to send. A goodbye that finds no room in a
+// ring is told by the mailroom's header; without the one that finds none in a socket, a rank that was stopped
+// for a while would take this one for dead.
+inline constexpr std::chrono::seconds goodbye_patience{5}, socket_goodbye_patience{30};
 inline constexpr std::chrono::milliseconds failed_goodbye_patience{500};
 
 }  // namespace dist::net

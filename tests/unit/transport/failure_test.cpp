@@ -215,10 +215,10 @@ TEST_P(Departure, what_a_rank_offered_and_left_behind_never_comes) {
   });
 }
 
-// So many messages that the ring is full, and a rank that looks at none of them for longer than the other
-// waits.
-TEST(DepartureOfABusyPeer, a_goodbye_that_finds_no_room_is_one_all_the_same) {
-  run_world({2, "auto"}, [](Rank& me) {
+// So many messages that the ring or the socket is full, and a rank that looks at none of them for longer than
+// a ring's owner waits.
+void leave_a_busy_peer(const std::string& transport) {
+  run_world({2, transport}, [](Rank& me) {
     auto net = me.open({.name = "recv", .point_to_point = true});
     Message message(8, Memory::arena);
     if (me.rank() == 1) {
@@ -239,6 +239,12 @@ TEST(DepartureOfABusyPeer, a_goodbye_that_finds_no_room_is_one_all_the_same) {
       expect_error(error, Errc::peer_failed, {"rank 1 has left the job"});
     }
   });
+}
+
+TEST(DepartureOfABusyPeer, a_goodbye_that_finds_no_room_is_one_all_the_same) {
+  std::thread by_tcp([] { leave_a_busy_peer("tcp"); });
+  leave_a_busy_peer("auto");
+  by_tcp.join();
 }
 
 TEST_P(Departure, a_goodbye_ends_receives_that_wait_for_that_rank_alone) {
