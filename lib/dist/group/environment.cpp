@@ -92,7 +92,8 @@ void read_ranks(const Variables& vars, const RankNames& names, LaunchInfo& info)
 std::string tcp_address(const std::string& variable, std::string host, int port) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   in6_addr ignored;
-  if (inet_pton(AF_INET6, host.c_str(), &ignored) == 1) return fmt::format("tcp://[{}]:{}", host, port);
+  const std::string address = host.substr(0, host.find('%'));  // fe80::1%eth0 names its link
+  if (inet_pton(AF_INET6, address.c_str(), &ignored) == 1) return fmt::format("tcp://[{}]:{}", host, port);
   if (host.empty() || host.find_first_of(":/[] ") != std::string::npos) {
     fail(Errc::invalid_argument, "{} is '{}': it must be a host name or an IP address, without port",
          variable, host);

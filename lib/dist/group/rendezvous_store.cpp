@@ -6,6 +6,7 @@
 #include "dist/core/fail.h"
 #include "dist/store/file_store.h"
 #include "dist/store/memory_store.h"
+#include "dist/store/socket.h"
 
 namespace dist {
 namespace {
@@ -38,7 +39,9 @@ OpenedStore keep_store(const RendezvousPlan& plan, int generation, Deadline dead
     if (error.code() != Errc::resource) throw;
     return join_rival(plan, error, deadline);
   }
-  opened.store = make_tcp_store(opened.server->address(), plan.launch.token, deadline);
+  SocketAddress asked = parse_address(plan.launch.store_address);  // 0.0.0.0 is not only the loopback device
+  asked.port = opened.server->port();
+  opened.store = make_tcp_store(asked.str(), plan.launch.token, deadline);
   opened.store->set(generation_key, std::to_string(generation));
   opened.generation = generation;
   return opened;

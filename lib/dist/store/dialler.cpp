@@ -178,9 +178,11 @@ bool Dialler::is_refused() const {
 bool Dialler::is_hopeless() const {
   const auto now = Clock::now();
   return has_failed() && std::ranges::all_of(places_, [now](const Place& place) {
-    const bool is_full = place.error == EAGAIN;  // a local socket whose owner does not accept: it is there
-    return place.refusals >= refusals_to_believe || (!is_full && now - place.first_begun > failures_to_believe);
-  });
+           const bool is_full =
+               place.error == EAGAIN;  // a local socket whose owner does not accept: it is there
+           return place.refusals >= refusals_to_believe ||
+                  (!is_full && now - place.first_begun > failures_to_believe);
+         });
 }
 
 std::vector<std::string> Dialler::silent(std::chrono::milliseconds for_so_long) const {

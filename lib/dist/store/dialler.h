@@ -1,5 +1,5 @@
-// Dialler: connects to a host by whichever of its addresses answers ("happy eyeballs", RFC 8305). Each address
-// has its own patience and its own second attempts, beside those of the others. Never blocks.
+// Dialler: connects to a host by whichever of its addresses answers ("happy eyeballs", RFC 8305). Each
+// address has its own patience and its own second attempts, beside those of the others. Never blocks.
 #pragma once
 
 #include <chrono>
@@ -81,8 +81,8 @@ class Dialler {
 
   std::vector<SocketAddress> addresses_;
   std::vector<Place> places_;
-  Clock::time_point next_due_{};   // when an address that was never dialled may be
-  Clock::time_point held_until_{}; // while a connection's answer is awaited
+  Clock::time_point next_due_{};    // when an address that was never dialled may be
+  Clock::time_point held_until_{};  // while a connection's answer is awaited
   Clock::time_point look_up_again_{};
   std::string unresolved_;
 };

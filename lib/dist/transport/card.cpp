@@ -27,9 +27,13 @@ std::string process_name() {
   return fmt::format("{:016x}/{}", nonce, owner);
 }
 
-std::string namespace_name(const char* path) {
+// Two machines' first namespaces have one number.
+std::string pid_namespace() {
+  std::string boot = "?";
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   struct stat info {};
-  return stat(path, &info) == 0 ? fmt::format("{}", info.st_ino) : "?";
+  ::stat("/proc/self/ns/pid", &info);
+  return fmt::format("{}/{}", boot, info.st_ino);
 }
 
 }  // namespace
@@ -43,7 +47,7 @@ Card describe_process() {
   Card card;
   card.process = process_name();
   card.pid = getpid();
-  card.pid_namespace = namespace_name("/proc/self/ns/pid");
+  card.pid_namespace = pid_namespace();
   card.cpus = usable_cpus();
   card.cpu_quota = cpu_quota();
   return card;

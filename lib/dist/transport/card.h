@@ -15,7 +15,7 @@ struct Card {
   std::string host;     // host_id(), or what replaces it
   std::string process;  // equal for ranks that are threads of one process
   int pid = 0;
-  std::string pid_namespace;           // where `pid` means something
+  std::string pid_namespace;           // where `pid` means something: of which machine, and which there
   std::uint64_t mailroom = 0;          // for threads of its process
   std::string local_address;           // "unix://@..."
   std::vector<std::string> addresses;  // "tcp://10.0.0.2:4711", best first
@@ -30,9 +30,17 @@ struct Card {
 Card describe_process();
 
 // Every address of this machine by which another may reach `port`: first the one that leads to `store` (its
-// where()), then those of the other interfaces, the loopback last. DIST_SOCKET_IFNAME (names,
-// comma-separated) restricts them; Error{invalid_argument} when it names none that is up.
+// where()), then those of the other interfaces, the loopback last. Where the store is on the loopback device
+// (tcp://127.0.0.1:..) or a local socket, that one alone. DIST_SOCKET_IFNAME (names, comma-separated) says
+// which interfaces instead; Error{invalid_argument} lists those that are up when it names none of them.
 std::vector<std::string> reachable_addresses(const std::string& store, int port);
+// Where to listen so that these lead here: on the loopback device, if they are of it, else on all interfaces.
+std::string listening_host(const std::string& store);
+
+bool is_loopback(const std::string& host);
+// Such an address is published without its scope, as each host has its own name for the link between them.
+bool is_link_local(const std::string& host);
+std::string scope_of(const std::string& store);  // "%eth0" of tcp://[fe80::1%eth0]:29500, else ""
 
 std::uint64_t random_number();
 

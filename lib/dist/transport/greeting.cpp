@@ -14,22 +14,11 @@ namespace {
 
 constexpr std::size_t most_descriptors = 4;
 
-iovec piece_of(std::string_view text) { return {const_cast<char*>(text.data()), text.size()}; }
-
 }  // namespace
 
 bool Conversation::say(Greeting greeting, std::string_view token, std::span<const int> descriptors) {
   greeting.token_bytes = static_cast<std::uint32_t>(token.size());
-  std::array pieces{iovec{&greeting, sizeof greeting}, piece_of(token)};
-  return send(pieces, descriptors);
-}
-
-bool Conversation::say(Frame frame, std::string_view payload) {
-  std::array pieces{iovec{&frame, sizeof frame}, piece_of(payload)};
-  return send(pieces, {});
-}
-
-bool Conversation::send(std::span<iovec> pieces, std::span<const int> descriptors) {
+  std::array pieces{iovec{&greeting, sizeof greeting}, iovec{const_cast<char*>(token.data()), token.size()}};
   msghdr message{};
   message.msg_iov = pieces.data();
   message.msg_iovlen = pieces.size();
@@ -43,9 +32,8 @@ bool Conversation::send(std::span<iovec> pieces, std::span<const int> descriptor
     header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
     std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
   }
-  std::size_t bytes = 0;
-  for (const iovec& piece : pieces) bytes += piece.iov_len;
-  return ::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
+  const auto bytes = static_cast<ssize_t>(sizeof greeting + token.size());
+  return ::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) == bytes;
 }
 
 // As recv(2), and keeps the descriptors that come along.

@@ -1,5 +1,7 @@
 // Greeting: the first words on a connection between two ranks. They prove that both belong to this job, say
-// who is who, and on a local socket carry the descriptors of what the two will share.
+// who is who, and on a local socket carry the descriptors of what the two will share. The rank that dials
+// greets, the other one answers with a greeting, and the first confirms with another that this connection is
+// the one: it may have dialled several, and have given this one up before its greeting was read.
 #pragma once
 
 #include <chrono>
@@ -11,8 +13,6 @@
 
 #include "dist/core/handles.h"
 #include "dist/transport/frame.h"
-
-struct iovec;
 
 namespace dist::net {
 
@@ -41,10 +41,9 @@ class Conversation {
 
   // False: the connection broke. A greeting always fits into a fresh connection's buffer.
   bool say(Greeting greeting, std::string_view token, std::span<const int> descriptors);
-  // What the link that this connection becomes will read first.
-  bool say(Frame frame, std::string_view payload);
   // Reads what is there, and never beyond the greeting.
   State listen();
+  void expect_another() { heard_ = 0; }           // greeting, to be read by listen()
   bool is_silent() const { return heard_ == 0; }  // nothing was said so far
   const Greeting& greeting() const { return greeting_; }
   const std::string& token() const { return token_; }
@@ -52,7 +51,6 @@ class Conversation {
   UniqueFd take_socket() { return std::move(fd_); }
 
  private:
-  bool send(std::span<iovec> pieces, std::span<const int> descriptors);
   long receive(void* to, std::size_t bytes);
   UniqueFd fd_;
   Clock::time_point since_ = Clock::now();

@@ -89,7 +89,7 @@ void Mesh::listen() {
     mine_.local_address = local.str();
   }
   if (options_.transport != "shm") {
-    tcp_listener_ = listen_at({.host = "0.0.0.0", .port = 0, .name = {}});
+    tcp_listener_ = listen_at({.host = listening_host(store_.where()), .port = 0, .name = {}});
     mine_.addresses = reachable_addresses(store_.where(), local_port(tcp_listener_.get()));
   }
 }
@@ -226,7 +226,6 @@ void Mesh::link(int peer, std::unique_ptr<Link> link) {
 // The others may wait for this rank, or find its connection closed: they are to know why.
 void Mesh::give_up(const std::string& reason) noexcept {
   try {
-    take_leave_of_dialled(reason.substr(0, longest_reason));
     if (engine_) engine_->leave(reason);
     MailroomExchange::renounce(mine_.mailroom);
     store_.compare_set(failed_key, {}, to_bytes(fmt::format("rank {} gave up: {}", mine_.rank, reason)));
@@ -242,9 +241,8 @@ void Mesh::check_reasons() {
        store_.get_text(key, options_.deadline));
 }
 
-// A rank that gives up leaves the reason in the store, and takes leave of those only that it has heard:
-// another, which has heard it already, sees the connection close, or the process end. The reason comes first,
-// unless the store died with a rank.
+// A rank that gives up leaves the reason in the store, and takes leave of those that it is linked with:
+// another one sees its process end. The reason comes first, unless the store died with a rank.
 void Mesh::fail_by_reason_or(const std::string& what_was_seen) {
   try {
     check_reasons();
@@ -270,9 +268,9 @@ void Mesh::check_health() {
   }
   if (!options_.deadline.passed()) return;
   fail(Errc::timeout,
-       "rank {} could not connect to rank{} {} in time; is the network between the hosts open, and are "
+       "rank {} could not connect to rank{} {} in time{}; is the network between the hosts open, and are "
        "they still running?",
-       mine_.rank, missing().size() == 1 ? "" : "s", join(missing()));
+       mine_.rank, missing().size() == 1 ? "" : "s", join(missing()), describe_calls());
 }
 
 }  // namespace dist::net

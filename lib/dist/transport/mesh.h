@@ -3,14 +3,20 @@
 // Each rank publishes a card in the store, waits for everybody's, dials all lower ranks and is dialled by all
 // higher ones. Ranks of one process find each other's mailrooms directly. A rank that fails meanwhile leaves
 // the reason in the store, so that all others end with it.
+//
+// A rank that is slow to accept or to answer is alive: what was dialled is kept while other addresses are
+// tried, and two ranks are linked once both know by which connection (greeting.h). Dead is a rank whose
+// process has ended, that the store says is gone, or that hung up and does not call again.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "dist/store/dialler.h"
 #include "dist/store/store.h"
 #include "dist/transport/card.h"
 #include "dist/transport/endpoint.h"
@@ -28,11 +34,21 @@ class Mesh {
   // How often a rank that waits asks the store whether another has given up.
   static constexpr std::chrono::milliseconds check_interval{200};
   enum class Way { self, thread, process, tcp };
-  // A connection that was dialled, and where else to try.
-  struct Dialled {
+  // A lower rank, until it has answered on one of the connections that were made.
+  struct Call {
+    struct Talk {
+      std::size_t place = 0;  // the dialler's
+      std::unique_ptr<Conversation> talk;
+    };
     int peer = 0;
-    std::deque<std::string> others;
+    Dialler dialler;
+    std::vector<Talk> talks = {};
+    bool was_hung_up = false;
+  };
+  // A connection that was accepted.
+  struct Caller {
     std::unique_ptr<Conversation> talk;
+    int from = -1;  // once it has proved who it is, and was answered
   };
   using Clock = std::chrono::steady_clock;
 
@@ -49,25 +65,31 @@ class Mesh {
   int local_index(int rank) const;        // among the ranks of this host
   std::vector<int> nodes() const;         // of all ranks: the first rank of the same host
   std::chrono::microseconds spin_time() const;
-  std::deque<std::string> addresses_of(const Card& peer) const;
+  std::vector<SocketAddress> addresses_of(const Card& peer) const;
   bool is_linked(int peer) const { return linked_[static_cast<std::size_t>(peer)]; }
+  const Card& card(int rank) const { return cards_[static_cast<std::size_t>(rank)]; }
 
-  void dial(Dialled& call);
   void find_threads();
   void wait_for_news();
   void accept_from(const UniqueFd& listener);
   void hear_callers();
-  void hear_dialled();
-  bool greet(Conversation& talk, int peer, std::string_view token);
-  void take_leave_of_dialled(const std::string& reason);
+  bool answer(Caller& caller, Conversation::State state);
+  void conclude(const Caller& caller, Conversation::State state);
+  void advance_calls();
+  void hear(Call& call);
+  void note_reached(const Call& call, std::size_t place);
+  [[noreturn]] void fail_to_reach(const Call& call);
+  bool greet(Conversation& talk, int peer, std::string_view token, bool shares);
   void link(int peer, Conversation& talk);
   void link(int peer, std::unique_ptr<Link> link);
 
   std::vector<int> missing() const;
   void check_health();
   void check_peers();
+  void report_silence();
+  std::string describe_calls() const;
   std::vector<int> died();
-  bool has_died(const Card& peer);
+  bool has_pidfd(const Card& peer);
   void check_reasons();
   [[noreturn]] void fail_by_reason_or(const std::string& what_was_seen);
   [[noreturn]] void report_death(int peer);
@@ -81,11 +103,13 @@ class Mesh {
   std::shared_ptr<Mailroom> mailroom_;
   std::shared_ptr<Engine> engine_;
   UniqueFd local_listener_, tcp_listener_;
-  std::deque<std::unique_ptr<Conversation>> callers_;  // who dialled us and has not proved who it is
-  std::deque<Dialled> dialled_;
+  std::deque<Caller> callers_;
+  std::vector<Call> calls_;
   std::vector<bool> linked_;
-  std::map<int, UniqueFd> processes_;  // pidfds of ranks that are not linked yet
-  Clock::time_point next_check_{}, next_look_{};
+  std::map<int, UniqueFd> processes_;         // pidfds of ranks that are not linked yet
+  std::map<int, Clock::time_point> hung_up_;  // ranks whose connection closed before it was confirmed
+  Clock::time_point next_check_{}, next_look_{}, met_since_{};
+  bool told_strangers_ = false, told_unreachable_ = false, told_missing_ = false;  // once each
 };
 
 }  // namespace dist::net

@@ -70,6 +70,8 @@ TEST(Environment, TheMasterMayBeANameOrAnIpv6Address) {
   EXPECT_EQ(address("node-1.cluster"), "tcp://node-1.cluster:1234");
   EXPECT_EQ(address("fe80::1"), "tcp://[fe80::1]:1234");
   EXPECT_EQ(address("[::1]"), "tcp://[::1]:1234");
+  EXPECT_EQ(address("fe80::1%eth0"), "tcp://[fe80::1%eth0]:1234");
+  EXPECT_EQ(address("[fe80::1%eth0]"), "tcp://[fe80::1%eth0]:1234");
   EXPECT_EQ(read(without(by_hand, "MASTER_PORT")).store_address, "tcp://10.0.0.1:29500");
 }
 

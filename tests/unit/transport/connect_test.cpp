@@ -101,6 +101,31 @@ TEST(Connect, a_rank_that_gave_up_unheard_is_not_taken_for_dead) {
   goes.join();
 }
 
+// Rank 1 took long to be accepted and has dialled again: the connection that it gave up is read first.
+TEST(Connect, a_connection_that_was_given_up_is_not_a_death) {
+  auto store = make_memory_store();
+  publish_card(*store, 1, 2, "tcp://127.0.0.1:1");
+  std::thread calls_twice([&] {
+    const auto card = net::Card::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
+    const auto call = [&] {
+      auto way = dial(parse_address(card.addresses.back()), Deadline::after(5s));
+      EXPECT_TRUE(way.fd) << way.problem;
+      auto talk = std::make_unique<net::Conversation>(std::move(way.fd));
+      EXPECT_TRUE(talk->say({.from = 1, .to = 0, .world_size = 2}, "secret", {}));
+      return talk;
+    };
+    call();
+    const auto talk = call();
+    while (talk->listen() == net::Conversation::State::listening) std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(talk->say({.from = 1, .to = 0, .world_size = 2}, {}, {}));
+    std::this_thread::sleep_for(300ms);
+  });
+  Rank me(0, 2, connect_endpoint(*store, options_of(0, 2, "tcp")));
+  EXPECT_EQ(me.endpoint().link_kind(1), "tcp");
+  me.endpoint().close("");
+  calls_twice.join();
+}
+
 // Rank 0 has published where it is, and ends; the store, which it kept, ends with it.
 TEST(Connect, a_death_is_told_where_the_store_died_with_the_rank) {
   auto server = std::make_optional<StoreServer>("tcp://127.0.0.1:0", "secret");
@@ -222,8 +247,23 @@ TEST(Addresses, end_with_the_loopback) {
   for (const auto& address : net::reachable_addresses("", 1))
     EXPECT_TRUE(address.find("127.0.0.1") != std::string::npos || address.find("::1") != std::string::npos);
   setenv("DIST_SOCKET_IFNAME", "nosuch0", 1);
-  expect_error(error_of([] { net::reachable_addresses("", 1); }), Errc::invalid_argument, {"nosuch0"});
+  expect_error(error_of([] { net::reachable_addresses("", 1); }), Errc::invalid_argument,
+               {"nosuch0", "those that are: ", "lo"});
   unsetenv("DIST_SOCKET_IFNAME");
+}
+
+TEST(Addresses, are_of_the_loopback_device_where_the_store_is) {
+  for (const auto& [store, host] : {std::pair{"tcp://127.0.0.1:29500", "127.0.0.1"},
+                                    {"tcp://localhost:29500", "127.0.0.1"},
+                                    {"tcp://[::1]:29500", "::1"},
+                                    {"unix://@job", "127.0.0.1"}}) {
+    EXPECT_EQ(net::listening_host(store), host) << store;
+    const auto addresses = net::reachable_addresses(store, 4711);
+    ASSERT_EQ(addresses.size(), 1u) << store;
+    EXPECT_EQ(parse_address(addresses[0]).host, host);
+  }
+  EXPECT_EQ(net::scope_of("tcp://[fe80::1%eth0]:29500"), "%eth0");
+  EXPECT_EQ(net::scope_of("tcp://10.0.0.1:29500"), "");
 }
 
 }  // namespace
