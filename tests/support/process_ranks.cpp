@@ -83,8 +83,13 @@ ProcessRanks::~ProcessRanks() {
     }
 }
 
+void ProcessRanks::signal(int rank, int number) {
+  const Child& child = children_[static_cast<std::size_t>(rank)];
+  if (!child.ended) ::kill(child.pid, number);
+}
+
 void ProcessRanks::kill(int rank) {
-  ::kill(children_[static_cast<std::size_t>(rank)].pid, SIGKILL);
+  signal(rank, SIGKILL);
   const auto store =
       make_tcp_store(server_->address(), "process_ranks", Deadline::after(std::chrono::seconds(5)));
   cancel_rendezvous(store, 0, fmt::format("rank {} was killed by signal 9 (Killed)", rank));

@@ -33,6 +33,7 @@ class ProcessRanks {
   ProcessRanks& operator=(const ProcessRanks&) = delete;
 
   bool wait_ready(std::chrono::milliseconds patience);  // all ranks called ready()
+  void signal(int rank, int number);
   void kill(int rank);  // SIGKILL; then tells those that still join, as every launcher does
   // Waits for all to end; those that have not after `patience` are killed, their text is "still running".
   std::vector<Report> join(std::chrono::milliseconds patience);
