@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "dist/core/fail.h"
+
 namespace dist {
 
 namespace {
@@ -65,6 +67,15 @@ void raise_soft_limit(int resource, std::uint64_t wanted) {
   if (limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
   ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+}
+
+void make_room_for_descriptors(int ranks, std::string_view launcher) {
+  const auto n = static_cast<std::uint64_t>(ranks);
+  const std::uint64_t needed = 16 + 4 * n, comfortable = 64 + 8 * n;
+  raise_soft_limit(RLIMIT_NOFILE, comfortable);
+  if (const std::uint64_t allowed = soft_limit(RLIMIT_NOFILE); allowed < needed)
+    fail(Errc::resource, "{}: {} ranks need {} open files here, and the limit is {}; raise it (ulimit -n {})",
+         launcher, ranks, needed, allowed, comfortable);
 }
 
 }  // namespace dist

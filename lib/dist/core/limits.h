@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace dist {
@@ -25,5 +26,9 @@ std::uint64_t soft_limit(int resource);
 
 // As much of `wanted` as the hard limit allows; a limit that is higher already stays.
 void raise_soft_limit(int resource, std::uint64_t wanted);
+
+// For a launcher that holds pipes and connections of `ranks` ranks: raises the limit of open files where it
+// is low. Error{resource} says "<launcher>: ..." when the hard limit is too low for them.
+void make_room_for_descriptors(int ranks, std::string_view launcher);
 
 }  // namespace dist

@@ -6,6 +6,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
+#include "dist/core/standard_streams.h"
 #include "dist/group/call.h"
 #include "dist/group/job_state.h"
 #include "dist/group/run_trace.h"
@@ -58,6 +59,7 @@ void keep_trace_at_terminate_once() {
 }  // namespace
 
 void init_process_group(const InitOptions& options, Caller at) {
+  open_standard_streams();  // before a socket takes the number of one
   RankContext& context = rank_context();
   if (const auto job = JobState::of(context)) {
     fail(Errc::invalid_argument,

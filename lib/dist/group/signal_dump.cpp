@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "dist/core/forks.h"
 #include "dist/core/log.h"
 #include "dist/group/flight_dump.h"
 
@@ -19,8 +20,11 @@ namespace dist {
 namespace {
 
 std::atomic<int> signalled_fd{-1};
+std::atomic<std::uint32_t> signalled_forks{0};  // when the descriptor was made
 
+// A forked child has the descriptor and the handler of its parent: a signal to it is none to the rank.
 void on_signal(int) {
+  if (signalled_forks != forks_before()) return;
   const int before = errno;
   const std::uint64_t one = 1;
   if (const int fd = signalled_fd.load(); fd >= 0) {
@@ -70,6 +74,7 @@ class Listener {
       return;
     }
     signalled_fd = fd;
+    signalled_forks = forks_before();
     struct sigaction ours {};
     ours.sa_handler = on_signal;
     ours.sa_flags = SA_RESTART;

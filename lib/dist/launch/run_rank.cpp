@@ -1,7 +1,11 @@
+#include <cstdio>
 #include <exception>
+#include <iostream>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "dist/core/forks.h"
 #include "dist/core/rank_label.h"
 #include "dist/group/rank_context.h"
 #include "dist/launch/spawn_ranks.h"
@@ -21,16 +25,34 @@ RankResult describe(std::exception_ptr error) {
   }
 }
 
+// A process that fn has forked, and that comes to fn's end: it is not the rank, so nothing is reported, and
+// whatever there is to leave or to free is the rank's.
+[[noreturn]] void end_forked_child(int rank, const RankResult& result) {
+  if (result.threw) {
+    const std::string text = fmt::format("process {}, forked by rank {}: {}\n", getpid(), rank, result.text);
+    std::fputs(text.c_str(), stderr);
+  }
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(result.threw ? 1 : 0);
+}
+
 }  // namespace
 
 RankResult run_rank(int rank, const RankFunction& fn, const std::function<void(const RankResult&)>& report) {
   set_current_rank_label(rank);
   RankResult result;
+  const std::uint32_t forks = forks_before();
+  const auto end_if_forked = [&] {
+    if (forks_before() != forks) end_forked_child(rank, result);
+  };
   try {
     fn(rank);
+    end_if_forked();
     if (is_initialized()) destroy_process_group();
   } catch (...) {
     result = describe(std::current_exception());
+    end_if_forked();
     report(result);
     leave_job(rank_context(), result.text);
   }

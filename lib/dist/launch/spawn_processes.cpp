@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
+#include "dist/core/standard_streams.h"
 #include "dist/group/rank_context.h"
 #include "dist/group/rendezvous.h"
 #include "dist/launch/child_process.h"
+#include "dist/launch/oom_kills.h"
 #include "dist/launch/root_cause.h"
 #include "dist/store/tcp_store.h"
 
@@ -162,7 +165,9 @@ class Family {
   void note_bad_end(int rank, int status) {
     if (WIFSIGNALED(status)) {
       const int number = WTERMSIG(status);
-      return note(rank, fmt::format("rank {} was killed by signal {} ({})", rank, number, strsignal(number)),
+      return note(rank,
+                  fmt::format("rank {} was killed by signal {} ({}){}", rank, number, strsignal(number),
+                              number == SIGKILL ? oom_kills_.explain() : ""),
                   "", false);
     }
     note(rank, fmt::format("rank {} ended with exit code {}", rank, WEXITSTATUS(status)), "", false);
@@ -192,6 +197,7 @@ class Family {
   const int n_;
   const Timeout grace_;
   const std::string address_, token_;
+  const OomKills oom_kills_;
   std::unique_ptr<StoreServer> server_;
   std::vector<ChildProcess> children_;
   std::vector<RankFailure> failures_;
@@ -202,6 +208,8 @@ class Family {
 }  // namespace
 
 void spawn_processes(int n, const RankFunction& fn, Timeout grace) {
+  open_standard_streams();  // before anything else is opened
+  make_room_for_descriptors(n, "spawn");
   const HeardChildren heard;  // before they are started, until they have been reaped
   Family family(n, grace);
   family.start(fn);

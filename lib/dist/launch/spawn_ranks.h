@@ -25,7 +25,9 @@ struct RankResult {
 };
 
 // Calls fn on a rank whose context is set up, and leaves the job in order if fn did not. `report` is called
-// with an error before the other ranks can learn of it: so the root cause is always heard first.
+// with an error before the other ranks can learn of it: so the root cause is always heard first. A process
+// that fn has forked is not the rank: when it comes to fn's end, it ends with exit code 0, or 1 after writing
+// its error to stderr.
 RankResult run_rank(int rank, const RankFunction& fn, const std::function<void(const RankResult&)>& report);
 
 // "rank 2: <text>", without saying "rank 2: " twice.

@@ -9,7 +9,9 @@ namespace dist::nn {
 
 namespace {
 
-std::string described(const Tensor& t) { return fmt::format("{} {}", to_string(t.shape()), name(t.dtype())); }
+std::string shape_and_type(const Tensor& t) {
+  return fmt::format("{} {}", to_string(t.shape()), name(t.dtype()));
+}
 
 }  // namespace
 
@@ -45,7 +47,7 @@ void copy_state(std::string_view who, const StateDict& to, const StateDict& from
            who, name);
     if (loaded->shape() != tensor.shape() || loaded->dtype() != tensor.dtype())
       fail(Errc::invalid_argument, "{}: \"{}\" is {}, the state to load has {}; is it of another model?", who,
-           name, described(tensor), described(*loaded));
+           name, shape_and_type(tensor), shape_and_type(*loaded));
   }
   for (const auto& [name, tensor] : to) Tensor(tensor).copy_(*find(from, name));
 }

@@ -6,11 +6,10 @@
 #include <filesystem>
 #include <string>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "dist/core/error.h"
+#include "dist/core/standard_streams.h"
 
 #include "distlab/command_line/command_line.h"
 #include "distlab/commands.h"
@@ -21,13 +20,6 @@ namespace {
 
 // Whether it arrives or not: fmt::print throws where standard error cannot be written.
 void complain(const std::string& text) { std::fputs(("distlab: " + text + "\n").c_str(), stderr); }
-
-// A file that is opened must not take the number of a standard stream that the caller closed: what is printed
-// would go there.
-void open_standard_streams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);  // takes the lowest number: this one
-}
 
 int with_all_printed(int code) try {
   distlab::flush_stdout();
@@ -40,7 +32,8 @@ int with_all_printed(int code) try {
 }  // namespace
 
 int main(int argc, char** argv) {
-  open_standard_streams();
+  dist::open_standard_streams();
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, nobody could tell how a child ended
   try {
     return with_all_printed(distlab::run_command_line(argc, argv));
   } catch (const distlab::Interrupted& by) {

@@ -7,32 +7,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "dist/dist.h"
 
 #include "run_program.h"
+#include "shared_numbers.h"
 
 namespace {
 
 using dist::Errc;
 using dist::Error;
 using dist_test::is_gone_within;
-
-// Numbers that parent and children see alike.
-class SharedNumbers {
- public:
-  SharedNumbers()
-      : numbers_(static_cast<std::atomic<int>*>(
-            mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
-  ~SharedNumbers() { munmap(numbers_, 4096); }
-  std::atomic<int>& operator[](int i) { return numbers_[i]; }
-
- private:
-  std::atomic<int>* numbers_;
-};
+using dist_test::SharedNumbers;
 
 std::string failure_of(int n, const std::function<void(int)>& fn, const dist::SpawnOptions& options = {}) {
   try {
