@@ -152,7 +152,7 @@ TEST(Program, ACommandWithoutItsLabSaysWhatToType) {
   EXPECT_EQ(distlab_program({"class", "grade", "handed_in"}).output,
             "distlab: which lab? add --lab 1; ./distlab list shows them\n");
   EXPECT_EQ(distlab_program({"class", "grade", "--lab", "1"}).output,
-            "distlab: folder is required\nTry ./distlab class grade --help.\n");
+            "distlab: folder is missing\nTry ./distlab class grade --help.\n");
 }
 
 TEST(Program, DoctorAsJsonHasAllTopicsAndAReasonForEachAbsence) {

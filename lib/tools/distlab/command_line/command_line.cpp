@@ -11,6 +11,7 @@
 #include "distlab/build_info.h"
 #include "distlab/command_line/add_command.h"
 #include "distlab/suggest.h"
+#include "usage_words.h"
 
 namespace distlab {
 namespace {
@@ -97,7 +98,8 @@ std::string complaint(const CLI::App* app, const CLI::Error& error) {
   const auto words = words_of(command);
   const bool lacks_something = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const auto* lab = lacks_something ? missing_lab(command) : nullptr;
-  if (lab == nullptr) return fmt::format("distlab: {}\nTry {} --help.\n", error.what(), words);
+  if (lab == nullptr)
+    return fmt::format("distlab: {}\nTry {} --help.\n", tools::usage_words(error.what()), words);
   const auto what_to_type = lab->get_positional() ? words + " 1" : "add --lab 1";
   return fmt::format("distlab: which lab? {}; ./distlab list shows them\n", what_to_type);
 }
