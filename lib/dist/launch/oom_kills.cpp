@@ -25,7 +25,8 @@ std::string control_group(const std::string& root, std::string_view controller) 
   for (std::string line; std::getline(groups, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    if (std::string_view(line).substr(first + 1, second - first - 1) == controller) return line.substr(second + 1);
+    if (std::string_view(line).substr(first + 1, second - first - 1) == controller)
+      return line.substr(second + 1);
   }
   return "";
 }
@@ -61,7 +62,8 @@ std::string OomKills::explain() const {
     std::int64_t limit = no_limit;
     const bool is_limited = std::ifstream(limit_path_) >> limit && limit < no_limit;
     return fmt::format(
-        ", probably by the kernel's out-of-memory killer: memory ran out{}; use fewer ranks, or less memory per "
+        ", probably by the kernel's out-of-memory killer: memory ran out{}; use fewer ranks, or less memory "
+        "per "
         "rank",
         is_limited ? fmt::format(" (the limit of this control group is {} MiB)", limit >> 20) : "");
   }

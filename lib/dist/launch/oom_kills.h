@@ -7,8 +7,8 @@
 
 namespace dist {
 
-// The kernel's counts of processes that it has ended for want of memory: those of this process's control group
-// (version 1 or 2) and of the machine.
+// The kernel's counts of processes that it has ended for want of memory: those of this process's control
+// group (version 1 or 2) and of the machine.
 class OomKills {
  public:
   // Counts from now on. `root`: where /proc and /sys are, for tests.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 #include "dist/group/environment.h"
 #include "dist/launch/root_cause.h"
 #include "dist/trace/parts.h"
@@ -19,11 +20,6 @@
 
 namespace distrun {
 namespace {
-
-void say(Outlet& err, const std::string& text) {
-  err.add("distrun: " + text + "\n");
-  err.pump();
-}
 
 const Ended& first_failure(const Outcome& outcome) {
   std::vector<dist::RankFailure> failures;
@@ -37,28 +33,42 @@ std::string one_line(const Outcome& outcome) {
   return fmt::format("rank {} failed: {}", first.failure.rank, first.failure.what);
 }
 
-// The root cause first, then what followed.
-void report(Outlet& err, const Outcome& outcome, const Place& place) {
-  if (!outcome.elsewhere.empty()) say(err, fmt::format("{} came first", outcome.elsewhere));
-  if (outcome.failed.empty()) return say(err, "the ranks of this node were ended");
-  const Ended& first = first_failure(outcome);
-  say(err,
-      fmt::format("rank {} failed: {} (local rank {} on node {}, pid {})", first.failure.rank,
-                  first.failure.what, first.failure.rank - place.first_rank, place.node_rank, first.pid));
-  std::string_view rest = first.last_lines;
-  if (!rest.empty()) say(err, "its last lines on stderr:");
+void say_last_lines(Outlet& err, std::string_view rest) {
+  if (!rest.empty()) err.say("its last lines on stderr:");
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
-    say(err, fmt::format("  {}", line));
+    err.say(fmt::format("  {}", line));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
   }
+}
+
+// What came first, when it was not here.
+void report_elsewhere(Outlet& err, const Outcome& outcome, const std::vector<NodeFailure>& all, int node) {
+  const NodeFailure* first = all.empty() ? nullptr : &all[cause_of(all)];
+  if (first != nullptr && first->node != node) {
+    err.say(fmt::format("rank {} on node {} failed first: {}", first->failure.rank, first->node,
+                        first->failure.what));
+    return say_last_lines(err, first->failure.last_words);
+  }
+  if (first == nullptr && !outcome.elsewhere.empty())
+    err.say(fmt::format("{} came first", outcome.elsewhere));
+}
+
+// The root cause first, then what followed.
+void report(Outlet& err, const Outcome& outcome, const Place& place, const std::vector<NodeFailure>& all) {
+  report_elsewhere(err, outcome, all, place.node_rank);
+  if (outcome.failed.empty()) return err.say("the ranks of this node were ended");
+  const Ended& first = first_failure(outcome);
+  err.say(fmt::format("rank {} failed: {} (local rank {} on node {}, pid {})", first.failure.rank,
+                      first.failure.what, first.failure.rank - place.first_rank, place.node_rank, first.pid));
+  say_last_lines(err, first.last_lines);
   std::vector<std::string> others;
   for (const Ended& end : outcome.failed) {
     if (&end != &first) others.push_back(fmt::format("rank {} ({})", end.failure.rank, end.failure.what));
   }
-  if (!others.empty()) say(err, fmt::format("then failed: {}", fmt::join(others, ", ")));
+  if (!others.empty()) err.say(fmt::format("then failed: {}", fmt::join(others, ", ")));
   if (!outcome.ended.empty())
-    say(err, fmt::format("ended by distrun: rank {}", fmt::join(outcome.ended, ", ")));
+    err.say(fmt::format("ended by distrun: rank {}", fmt::join(outcome.ended, ", ")));
 }
 
 int exit_code(const Outcome& outcome) {
@@ -99,12 +109,12 @@ int run_attempts(const Stage& stage, const Command& command) {
     } else if (outcome.output_error != 0) {
       stage.nodes.report_stop(attempt, "its standard output cannot be written");
     } else if (attempt == most) {
-      report(stage.err, outcome, stage.nodes.place());
+      report(stage.err, outcome, stage.nodes.place(), stage.nodes.failures(attempt));
     } else {
-      say(stage.err,
+      stage.err.say(
           fmt::format("{}; starting all ranks again ({} of {})", one_line(outcome), attempt + 1, most));
       if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(attempt); })) continue;
-      say(stage.err, "another node is lost: not starting again");
+      stage.err.say("another node is lost: not starting again");
     }
     return exit_code(outcome);
   }
@@ -114,22 +124,24 @@ int run_attempts(const Stage& stage, const Command& command) {
 
 int run(Options options, Guardian& guardian, Signals& signals) {
   const Command command = find_program(options.program);
+  dist::make_room_for_descriptors(options.nproc_per_node, "distrun");
   Outlet out(STDOUT_FILENO), err(STDERR_FILENO);
-  Nodes nodes(options);
+  Nodes nodes(options, err);
   wait_unguarded(signals, [&] { return nodes.join(options), true; });
   if (options.log_dir.empty() && (options.tee.is_any() || options.redirects.is_any())) {
     options.log_dir = make_log_folder();
-    say(err, "logs are in " + options.log_dir);
+    err.say("logs are in " + options.log_dir);
   }
   if (sets_omp_threads(own_environment(), nodes.place())) {
-    say(err, fmt::format("OMP_NUM_THREADS=1 for each of {} ranks; set it yourself to use more threads",
-                         nodes.place().local_size));
+    err.say(fmt::format("OMP_NUM_THREADS=1 for each of {} ranks; set it yourself to use more threads",
+                        nodes.place().local_size));
   }
   const int code = run_attempts({options, nodes, guardian, signals, out, err}, command);
   signals.let_through();  // nothing of ours runs any more; the reader may be slow, and other nodes too
   out.flush(dist::Deadline::never());
-  const bool is_lost = out.is_broken() && out.error() != EPIPE;
-  if (is_lost) say(err, fmt::format("standard output cannot be written: {}", std::strerror(out.error())));
+  const bool has_reader = out.error() != EPIPE || signals.inherited().ignores(SIGPIPE);
+  const bool is_lost = out.is_broken() && has_reader;
+  if (is_lost) err.say(fmt::format("standard output cannot be written: {}", std::strerror(out.error())));
   err.flush(dist::Deadline::never());
   return is_lost && code == 0 ? 1 : code;
 }

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dist/check/who.h"
 #include "dist/core/fail.h"
 
 namespace distrun {
@@ -20,7 +21,7 @@ namespace {
 using dist::Deadline;
 
 constexpr int stdout_stream = 1, stderr_stream = 2;
-constexpr double term_patience_s = 2;  // between SIGTERM and SIGKILL
+constexpr double silence_s = 1;  // until a failure is told whose consequences are still awaited
 constexpr auto drain_patience = std::chrono::milliseconds(200);
 constexpr int words_lines = 5, report_lines = 10;
 
@@ -67,7 +68,7 @@ LineSink::Target Attempt::target(int local_rank, int stream, Outlet& outlet) con
 void Attempt::start(int local_rank) {
   const Place& place = stage_.nodes.place();
   const std::string folder = log_folder(local_rank);
-  Worker::Setup setup;
+  Worker::Setup setup{stage_.signals.inherited(), {}};
   setup.environment = rank_environment(own_environment(), stage_.options, place, local_rank, number_,
                                        folder.empty() ? "" : folder + "/error.json");
   setup.reads_stdin = local_rank == 0 && isatty(0) == 0;
@@ -91,7 +92,7 @@ Outcome Attempt::run() {
     collect_ended();
     if (auto news = watcher_.news()) {
       outcome_.elsewhere = *news;
-      if (phase_ == Phase::running) enter(Phase::reporting, stage_.options.grace_s);
+      wait_for_reports();
     }
     stop_if_output_broke();
     advance();
@@ -180,51 +181,99 @@ void Attempt::note_end(int local_rank, const Local& local) {
       local.tail->last_lines(report_lines)};
   // An uncaught error ends in abort(): its words count. Any other signal is the rank's own.
   if (WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT) end.failure.last_words.clear();
-  if (outcome_.failed.empty()) stage_.nodes.report_failure(number_, rank, end.failure.what);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) end.failure.what += oom_kills_.explain();
+  stage_.nodes.report_failure(number_, end.failure);
   outcome_.failed.push_back(std::move(end));
-  if (phase_ == Phase::running) enter(Phase::reporting, stage_.options.grace_s);
+  wait_for_reports();
 }
 
 void Attempt::obey_signals() {
-  for (int number; (number = stage_.signals.next()) != 0;) {
-    if (number == SIGCHLD) continue;
-    if (number == SIGUSR1 || number == SIGUSR2) {
-      signal_all(number);
-      continue;
-    }
-    const bool again = outcome_.signal != 0;
-    if (!again) outcome_.signal = number;
-    signal_all(again ? SIGKILL : number);
-    enter(again ? Phase::killing : Phase::stopping, stage_.options.grace_s);
+  for (int number; (number = stage_.signals.next()) != 0;) obey(number);
+}
+
+void Attempt::obey(int number) {
+  switch (number) {
+    case SIGCHLD: return;
+    case SIGUSR1:
+    case SIGUSR2:
+    case SIGCONT: return signal_all(number);
+    case SIGTSTP: return pause();
+    default:
+      if (outcome_.signal != 0) {
+        signal_all(SIGKILL);
+        return enter(Phase::killing, 1);
+      }
+      outcome_.signal = number;
+      stop(number);
   }
+}
+
+// Ctrl-Z reaches distrun alone, for each rank leads a process group of its own.
+void Attempt::pause() {
+  signal_all(SIGTSTP);
+  if (!stage_.signals.stop_here()) signal_all(SIGCONT);
 }
 
 // As a program whose pipe breaks: "distrun ... | head" ends all ranks. So does a full disk.
 void Attempt::stop_if_output_broke() {
   if (!stage_.out.is_broken() || phase_ >= Phase::stopping) return;
-  if (stage_.out.error() == EPIPE)
+  if (stage_.out.error() == EPIPE && !stage_.signals.inherited().ignores(SIGPIPE))
     outcome_.signal = SIGPIPE;
   else
     outcome_.output_error = stage_.out.error();
-  signal_all(SIGTERM);
-  enter(Phase::stopping, term_patience_s);
+  stop(SIGTERM);
+}
+
+void Attempt::wait_for_reports() {
+  if (phase_ == Phase::running) enter(Phase::failing, std::min(silence_s, stage_.options.grace_s));
 }
 
 void Attempt::advance() {
   if (!deadline_.passed()) return;
-  if (phase_ == Phase::reporting) {
-    signal_all(SIGTERM);
-    enter(Phase::stopping, term_patience_s);
-  } else {
-    signal_all(SIGKILL);
-    enter(Phase::killing, 1);
+  const double grace_s = stage_.options.grace_s;
+  switch (phase_) {
+    case Phase::running: return;
+    case Phase::failing:
+      if (grace_s <= silence_s) break;
+      stage_.err.say(fmt::format("{}; waiting up to {:g} s for the report of {}", known_cause(), grace_s,
+                                 still_running()));
+      return enter(Phase::reporting, grace_s - silence_s);
+    case Phase::reporting: break;
+    case Phase::stopping:
+      stage_.err.say(fmt::format("killing {}: still there {:g} s after {}", still_running(), grace_s,
+                                 signal_name(stop_signal_)));
+      [[fallthrough]];
+    case Phase::killing: signal_all(SIGKILL); return enter(Phase::killing, 1);
   }
+  stage_.err.say(fmt::format("{}; ending {} by SIGTERM: still there {:g} s later", known_cause(),
+                             still_running(), grace_s));
+  stop(SIGTERM);
+}
+
+void Attempt::stop(int number) {
+  stop_signal_ = number;
+  signal_all(number);
+  enter(Phase::stopping, stage_.options.grace_s);
 }
 
 void Attempt::enter(Phase phase, double seconds) {
   phase_ = phase;
   deadline_ =
       Deadline::after(std::chrono::duration_cast<dist::Timeout>(std::chrono::duration<double>(seconds)));
+}
+
+std::string Attempt::still_running() const {
+  std::vector<int> ranks;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (!ranks_[i].noted) ranks.push_back(stage_.nodes.place().first_rank + static_cast<int>(i));
+  }
+  return dist::check::list_ranks(ranks);
+}
+
+std::string Attempt::known_cause() const {
+  if (outcome_.failed.empty()) return outcome_.elsewhere;
+  const dist::RankFailure& first = outcome_.failed.front().failure;
+  return fmt::format("rank {} failed: {}", first.rank, first.what);
 }
 
 void Attempt::signal_all(int number) {

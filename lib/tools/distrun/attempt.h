@@ -7,6 +7,7 @@
 
 #include <poll.h>
 
+#include "dist/launch/oom_kills.h"
 #include "dist/launch/root_cause.h"
 
 #include "guardian.h"
@@ -49,7 +50,8 @@ class Attempt {
  public:
   Attempt(const Stage& stage, const Command& command, int number);
   // Starts the ranks and returns when none is left. When one fails, the others get the grace period to
-  // report, then SIGTERM, then SIGKILL. Throws what Worker throws; then no rank is left either.
+  // report, then SIGTERM and the grace period again, then SIGKILL; what takes longer than a second is said.
+  // Throws what Worker throws; then no rank is left either.
   Outcome run();
 
  private:
@@ -61,7 +63,7 @@ class Attempt {
     bool noted = false;                              // its end has been told
     dist::Deadline drain = dist::Deadline::never();  // once reaped: how long its streams are still read
   };
-  enum class Phase { running, reporting, stopping, killing };
+  enum class Phase { running, failing, reporting, stopping, killing };
 
   void start(int local_rank);
   LineSink::Target target(int local_rank, int stream, Outlet& outlet) const;
@@ -72,9 +74,15 @@ class Attempt {
   void collect_ended();
   void note_end(int local_rank, const Local& local);
   void obey_signals();
+  void obey(int number);
+  void pause();
   void stop_if_output_broke();
+  void wait_for_reports();
   void advance();
+  void stop(int number);
   void enter(Phase phase, double seconds);
+  std::string still_running() const;  // "ranks 0, 2"
+  std::string known_cause() const;
   void signal_all(int number);
 
   const Stage& stage_;
@@ -84,6 +92,8 @@ class Attempt {
   int running_ = 0;
   Phase phase_ = Phase::running;
   dist::Deadline deadline_ = dist::Deadline::never();
+  int stop_signal_ = SIGTERM;  // in Phase::stopping
+  const dist::OomKills oom_kills_;
   Watcher watcher_;
   Outcome outcome_;
 };

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "options.h"
+#include "usage_words.h"
 #include "words.h"
 
 namespace distrun {
@@ -67,7 +68,7 @@ void declare(CLI::App& app, Words& words, Options& options) {
   option("monitor-interval", options.monitor_interval_s, "seconds between looks at other nodes")
       ->type_name("S");
   app.add_option(both("grace-period"), options.grace_s,
-                 "seconds for the other ranks to report after a failure")
+                 "seconds for the other ranks to report after a failure, and again from SIGTERM to SIGKILL")
       ->type_name("S");
   option("role", options.role, "name of the ranks' role")->type_name("NAME");
   option("log-dir", options.log_dir, "folder for --redirects and --tee")->type_name("DIR");
@@ -109,6 +110,9 @@ Options parse(std::vector<std::string> arguments) {
   Words words;
   Options options;
   declare(app, words, options);
+  for (CLI::Option* flag : app.get_options()) {
+    if (flag->get_items_expected_max() == 0) flag->disable_flag_override();
+  }
   app.prefix_command();
   app.formatter(std::make_shared<HelpPage>());
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
@@ -117,7 +121,7 @@ Options parse(std::vector<std::string> arguments) {
   } catch (const CLI::CallForHelp&) {
     throw Stop{0, app.help()};
   } catch (const CLI::ParseError& wrong) {
-    refuse("{}; see distrun --help", wrong.what());
+    refuse("{}; see distrun --help", tools::usage_words(wrong.what()));
   }
   options.program = app.remaining();
   if (!options.program.empty() && options.program.front() == "--")

@@ -43,15 +43,17 @@ bool is_this_machine(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
-  std::string bare = host;
-  if (bare.size() > 2 && bare.front() == '[') bare = bare.substr(1, bare.size() - 2);
-  if (getaddrinfo(bare.c_str(), nullptr, &hints, &list) != 0) return false;
+  if (getaddrinfo(bare_host(host).c_str(), nullptr, &hints, &list) != 0) return false;
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, freeaddrinfo);
   for (const addrinfo* a = list; a != nullptr; a = a->ai_next) {
     const dist::UniqueFd socket(::socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (socket && bind(socket.get(), a->ai_addr, a->ai_addrlen) == 0) return true;
   }
   return false;
+}
+
+std::string bare_host(const std::string& host) {
+  return host.size() > 2 && host.front() == '[' ? host.substr(1, host.size() - 2) : host;
 }
 
 std::string host_name() {

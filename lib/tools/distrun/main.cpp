@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dist/core/error.h"
+#include "dist/core/standard_streams.h"
 
 #include "agent.h"
 
@@ -32,4 +33,7 @@ int run(std::vector<std::string> arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  dist::open_standard_streams();
+  return run({argv + 1, argv + argc});
+}

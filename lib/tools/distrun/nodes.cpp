@@ -20,54 +20,19 @@ using dist::Deadline;
 using dist::Errc;
 using dist::fail;
 
+constexpr double silence_s = 10;  // until it is said that nodes are missing
+
 Deadline after_s(double seconds) {
   return Deadline::after(std::chrono::duration_cast<dist::Timeout>(std::chrono::duration<double>(seconds)));
 }
 
-// All nodes must know it before they can speak. For one node nobody else needs to; for several it is made
-// from the job's name unless DIST_JOB_TOKEN is set on all nodes.
-std::string job_token(const Options& options) {
-  const char* given = std::getenv("DIST_JOB_TOKEN");
-  if (options.nodes == 1) return random_token();
-  return given != nullptr ? given : "distrun:" + options.run_id;
-}
-
 }  // namespace
 
-Nodes::Nodes(const Options& options) : run_id_(options.run_id), interval_s_(options.monitor_interval_s) {
-  const bool alone = options.nodes == 1;
+Nodes::Nodes(const Options& options, Outlet& err)
+    : err_(err), meeting_(options, err), run_id_(options.run_id), interval_s_(options.monitor_interval_s) {
   place_.nodes = options.nodes;
-  place_.token = job_token(options);
-  place_.store_address =
-      alone ? "tcp://127.0.0.1:0" : fmt::format("tcp://{}:{}", options.endpoint_host, options.endpoint_port);
-  if (alone || options.node_rank == 0) {
-    server_ = std::make_unique<dist::StoreServer>(place_.store_address, place_.token);
-    if (alone) place_.store_address = server_->address();
-  }
-}
-
-// The port may be another distrun's of this machine, which then keeps the store; or a connection's that
-// happened to get this number and ends soon: we try both in turn.
-std::shared_ptr<dist::Store> Nodes::reach_store(const Options& options, Deadline deadline) {
-  const bool may_host =
-      options.node_rank < 0 && options.hosts_endpoint.value_or(is_this_machine(options.endpoint_host));
-  constexpr dist::Timeout turn = std::chrono::seconds(1);
-  for (;;) {
-    try {
-      if (may_host && !server_)
-        server_ = std::make_unique<dist::StoreServer>(place_.store_address, place_.token);
-    } catch (const dist::Error& error) {
-      if (error.code() != Errc::resource) throw;
-    }
-    const bool has_another_way = may_host && !server_;
-    const Deadline patience = has_another_way ? Deadline::sooner(deadline, Deadline::after(turn)) : deadline;
-    try {
-      return dist::make_tcp_store(place_.store_address, place_.token, patience);
-    } catch (const dist::Error&) {
-      const bool was_refused = !patience.passed();
-      if (!has_another_way || was_refused || deadline.passed()) throw;
-    }
-  }
+  place_.token = meeting_.token();
+  place_.store_address = meeting_.address();
 }
 
 void Nodes::join(const Options& options) {
@@ -83,7 +48,7 @@ std::string Nodes::key(int attempt, const std::string& name) const {
 
 void Nodes::take_number(const Options& options) {
   const Deadline deadline = after_s(options.join_timeout_s);
-  auto first = reach_store(options, deadline);
+  auto first = meeting_.reach(deadline);
   const auto wanted = std::to_string(options.nodes);
   const auto agreed = dist::to_string(first->compare_set(key("nnodes"), {}, dist::to_bytes(wanted)));
   if (agreed != wanted) {
@@ -108,8 +73,26 @@ void Nodes::take_number(const Options& options) {
          "distrun: node {} is taken by {}; give each node another --node-rank, or none at all",
          place_.node_rank, holder);
   }
-  store_ = dist::make_tcp_store(place_.store_address, place_.token, deadline,
-                                {key(fmt::format("gone{}", place_.node_rank)), me});
+  store_ = meeting_.reach(deadline, {key(fmt::format("gone{}", place_.node_rank)), me});
+}
+
+void Nodes::wait_for_all(const Options& options, const std::vector<std::string>& sizes, Deadline deadline) {
+  const auto arrived = [&] { return store_->add(key("nodes"), 0); };
+  const Deadline silence = Deadline::sooner(deadline, after_s(silence_s));
+  for (const Deadline patience : {silence, deadline}) {
+    try {
+      return store_->wait(sizes, patience);
+    } catch (const dist::Error& error) {
+      if (error.code() != Errc::timeout) throw;
+    }
+    if (deadline.passed()) break;
+    err_.say(fmt::format("{} of {} nodes have come to {}; waiting up to {:g} s in all for the others",
+                         arrived(), place_.nodes, place_.store_address, options.join_timeout_s));
+  }
+  fail(Errc::timeout,
+       "distrun: only {} of {} nodes came to {} in {} s; is distrun running on the others, with the same "
+       "--nnodes, --rdzv-endpoint and --rdzv-id?",
+       arrived(), place_.nodes, place_.store_address, options.join_timeout_s);
 }
 
 void Nodes::agree_on_ranks(const Options& options) {
@@ -117,15 +100,7 @@ void Nodes::agree_on_ranks(const Options& options) {
   store_->set(key(fmt::format("size{}", place_.node_rank)), std::to_string(options.nproc_per_node));
   std::vector<std::string> sizes;
   for (int node = 0; node < place_.nodes; ++node) sizes.push_back(key(fmt::format("size{}", node)));
-  try {
-    store_->wait(sizes, deadline);
-  } catch (const dist::Error& error) {
-    if (error.code() != Errc::timeout) throw;
-    fail(Errc::timeout,
-         "distrun: only {} of {} nodes came to {} in {} s; is distrun running on the others, with the same "
-         "--nnodes, --rdzv-endpoint and --rdzv-id?",
-         store_->add(key("nodes"), 0), place_.nodes, place_.store_address, options.join_timeout_s);
-  }
+  wait_for_all(options, sizes, deadline);
   place_.local_size = options.nproc_per_node;
   place_.world_size = place_.first_rank = 0;
   for (int node = 0; node < place_.nodes; ++node) {
@@ -139,11 +114,11 @@ void Nodes::agree_on_ranks(const Options& options) {
 void Nodes::agree_on_master(const Options& options) {
   const bool alone = place_.nodes == 1;
   if (place_.node_rank == 0) {
-    std::string address = !options.master_addr.empty()  ? options.master_addr
-                          : !options.local_addr.empty() ? options.local_addr
-                          : alone                       ? "127.0.0.1"
-                          : server_ != nullptr          ? options.endpoint_host
-                                                        : host_name();
+    std::string address = !options.master_addr.empty()                    ? options.master_addr
+                          : !options.local_addr.empty()                   ? options.local_addr
+                          : alone                                         ? "127.0.0.1"
+                          : meeting_.is_kept_here() || meeting_.is_here() ? bare_host(options.endpoint_host)
+                                                                          : host_name();
     const bool port_is_ours = !alone && options.master_port == options.endpoint_port;  // the store is there
     const int port = options.master_port != 0 && !port_is_ours ? options.master_port : free_port();
     store_->set(key("master_addr"), address);
@@ -156,10 +131,25 @@ void Nodes::agree_on_master(const Options& options) {
 
 void Nodes::report_end(int attempt, int rank) { dist::note_end(store_, attempt, rank, place_.world_size); }
 
-void Nodes::report_failure(int attempt, int rank, const std::string& what) {
-  const std::string text = fmt::format("rank {}: {}", rank, what);
+void Nodes::report_failure(int attempt, const dist::RankFailure& failure) {
+  const std::string text = fmt::format("rank {}: {}", failure.rank, failure.what);
   dist::cancel_rendezvous(store_, attempt, text);
+  if (place_.nodes == 1) return;
+  try {
+    publish(*store_, key(attempt, "failures"), {place_.node_rank, failure});
+  } catch (const dist::Error&) {
+    // as in tell()
+  }
   tell(attempt, text);
+}
+
+std::vector<NodeFailure> Nodes::failures(int attempt) {
+  if (place_.nodes == 1) return {};
+  try {
+    return published(*store_, key(attempt, "failures"));
+  } catch (const dist::Error&) {
+    return {};
+  }
 }
 
 void Nodes::report_stop(int attempt, const std::string& why) { tell(attempt, why); }
@@ -234,7 +224,7 @@ bool Nodes::regroup(int attempt) {
 }
 
 Nodes::~Nodes() {
-  if (place_.nodes == 1 || server_ == nullptr || store_ == nullptr) return;
+  if (place_.nodes == 1 || !meeting_.is_kept_here() || store_ == nullptr) return;
   try {
     for (int node = 0; node < place_.nodes; ++node) {
       const std::string came = key(fmt::format("node{}", node));

@@ -5,6 +5,8 @@
 #include <limits>
 #include <sstream>
 
+#include <arpa/inet.h>
+
 #include "dist/core/limits.h"
 
 #include "machine.h"
@@ -73,10 +75,23 @@ Streams read_streams(const std::string& text, const std::string& flag) {
   return result;
 }
 
+// An IPv6 address as it stands in an address with a port: "::1" is "[::1]".
+std::string in_brackets(const std::string& host) {
+  return host.find(':') != std::string::npos && host.front() != '[' ? "[" + host + "]" : host;
+}
+
+bool is_ipv6(const std::string& text) {
+  in6_addr address{};
+  return inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) == 1;
+}
+
+// As torchrun, the last colon stands before the port, also without brackets: "::1:29400". Where that leaves
+// no address ("fd77::1"), there is no port.
 void read_endpoint(const std::string& text, int default_port, Options& options) {
   auto colon = text.rfind(':');
-  if (colon != std::string::npos && text.find(']', colon) != std::string::npos)
-    colon = std::string::npos;  // "[::1]"
+  const bool has_brackets =
+      colon != std::string::npos && text.find(']', colon) != std::string::npos;  // "[::1]"
+  if (has_brackets || (is_ipv6(text) && !is_ipv6(text.substr(0, colon)))) colon = std::string::npos;
   options.endpoint_host = text.substr(0, colon);
   options.endpoint_port = colon == std::string::npos
                               ? default_port
@@ -84,6 +99,7 @@ void read_endpoint(const std::string& text, int default_port, Options& options) 
   if (options.endpoint_host.empty() || options.endpoint_port > 65535) {
     refuse("--rdzv-endpoint takes HOST:PORT, not \"{}\"", text);
   }
+  options.endpoint_host = in_brackets(options.endpoint_host);
 }
 
 void read_conf(const std::string& text, Options& options) {
@@ -134,7 +150,7 @@ void understand(const Words& words, Options& options) {
            options.nodes);
   }
   if (!by_master) return read_endpoint(words.endpoint, 29400, options);
-  options.endpoint_host = options.master_addr;
+  options.endpoint_host = in_brackets(options.master_addr);
   options.endpoint_port = options.master_port != 0 ? options.master_port : 29500;
 }
 

@@ -20,8 +20,9 @@ struct Streams {
 struct Options {
   int nodes = 1;
   int nproc_per_node = 1;
-  int node_rank = -1;         // -1: by arrival
-  std::string endpoint_host;  // where the nodes meet; empty: one node, no meeting needed
+  int node_rank = -1;  // -1: by arrival
+  std::string
+      endpoint_host;  // an IPv6 address in brackets; where the nodes meet; empty: one node, no meeting needed
   int endpoint_port = 0;
   std::optional<bool> hosts_endpoint;  // --rdzv-conf is_host=
   double join_timeout_s = 600;         // --rdzv-conf join_timeout=
@@ -32,7 +33,7 @@ struct Options {
   std::string role = "default";
   int max_restarts = 0;
   double monitor_interval_s = 0.1;
-  double grace_s = 5;  // for the others to report after the first failure, and after a signal
+  double grace_s = 5;  // for the others to report after the first failure; and from a signal to SIGKILL
   std::string log_dir;
   Streams redirects, tee;
   std::vector<int> shown_ranks;  // local ranks whose output is shown; empty: all

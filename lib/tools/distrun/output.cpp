@@ -30,6 +30,11 @@ Outlet::Outlet(int fd) : fd_(fd), is_terminal_(isatty(fd) == 1) {}
 
 bool Outlet::is_full() const { return pending_.size() > outlet_limit && !is_broken(); }
 
+void Outlet::say(std::string_view line) {
+  add(fmt::format("distrun: {}\n", line));
+  pump();
+}
+
 // The descriptor is shared with others (the shell), so it stays blocking: after POLLOUT a pipe takes PIPE_BUF
 // bytes without blocking.
 void Outlet::pump() {

@@ -16,6 +16,7 @@ class Outlet {
  public:
   explicit Outlet(int fd);
   void add(std::string_view text) { pending_ += text; }
+  void say(std::string_view line);      // of distrun's own: "distrun: <line>"
   void pump();                          // writes what can be written without blocking
   void flush(dist::Deadline deadline);  // writes all of it, waiting for a slow reader until then
   bool is_waiting() const { return !pending_.empty() && !is_broken(); }

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <initializer_list>
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -15,21 +16,41 @@
 namespace distrun {
 namespace {
 
-// How a user ends distrun.
-sigset_t ending() {
+// These, but for those that distrun was started to ignore.
+sigset_t heard_of(std::initializer_list<int> numbers, const InheritedSignals& inherited) {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  for (const int number : numbers) {
+    if (!inherited.ignores(number)) sigaddset(&set, number);
+  }
   return set;
 }
 
 }  // namespace
 
+InheritedSignals::InheritedSignals() {
+  sigemptyset(&ignored_);
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action {};
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN)
+      sigaddset(&ignored_, number);
+  }
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
+}
+
+bool InheritedSignals::ignores(int number) const { return sigismember(&ignored_, number) == 1; }
+
+void InheritedSignals::restore() const {
+  if (!ignores(SIGPIPE)) signal(SIGPIPE, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &mask_, nullptr);
+}
+
 Signals::Signals() {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);  // ignored, the system would reap the ranks
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  sigset_t set = ending();
-  for (const int number : {SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, number);
+  sigset_t set = heard_of({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2}, inherited_);
+  sigaddset(&set, SIGCHLD);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   fd_ = dist::UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd_) dist::fail_errno(dist::Errc::resource, errno, "distrun: signalfd");
@@ -42,14 +63,27 @@ int Signals::next() {
              : 0;
 }
 
+sigset_t Signals::usual() const { return heard_of({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}, inherited_); }
+
 void Signals::let_through() const {
-  const sigset_t set = ending();
+  const sigset_t set = usual();
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 void Signals::hold() const {
-  const sigset_t set = ending();
+  const sigset_t set = usual();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+bool Signals::stop_here() const {
+  sigset_t stop, pending;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  raise(SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // stopped here
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+  sigpending(&pending);
+  return sigismember(&pending, SIGCONT) == 1;  // what woke us
 }
 
 void end_orphans(pid_t keep) {

@@ -23,13 +23,19 @@ using dist::Errc;
 using dist::fail;
 using dist::UniqueFd;
 
+[[noreturn]] void no_descriptor(const char* what) {
+  dist::fail_errno(
+      Errc::resource, errno,
+      fmt::format("distrun: no {} for a rank (each needs a few descriptors; see ulimit -n)", what));
+}
+
 struct Pipe {
   UniqueFd read, write;
 };
 
 Pipe make_pipe() {
   int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0) dist::fail_errno(Errc::resource, errno, "distrun: pipe");
+  if (pipe2(fds, O_CLOEXEC) != 0) no_descriptor("pipe");
   return {UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
@@ -61,16 +67,14 @@ struct ChildPlan {
   char** environment;
   int in, out, err, failed;
   pid_t parent;
+  const InheritedSignals& signals;
 };
 
 [[noreturn]] void run_child(const ChildPlan& plan) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != plan.parent) _exit(1);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGQUIT}) signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  plan.signals.restore();
   if ((plan.in >= 0 && dup2(plan.in, 0) < 0) || dup2(plan.out, 1) < 0 || dup2(plan.err, 2) < 0) _exit(1);
   execve(plan.path, plan.arguments, plan.environment);
   const int why = errno;
@@ -78,11 +82,13 @@ struct ChildPlan {
   _exit(127);
 }
 
-[[noreturn]] void refuse_program(const std::string& name, int why) {
+[[noreturn]] void refuse_program(const std::string& name, const std::string& path, int why) {
   const bool python = name.size() > 3 && name.compare(name.size() - 3, 3, ".py") == 0;
   const char* hint = "";
   if (python)
     hint = "; a Python program is started by: distrun ... python3 FILE";
+  else if (why == ENOENT && access(path.c_str(), F_OK) == 0)
+    hint = "; its interpreter or loader is missing: is the path in its first line right?";
   else if (why == ENOENT)
     hint = "; is the path right, and is it built?";
   else if (why == ENOEXEC)
@@ -105,7 +111,7 @@ int why_not(const std::string& path) {
 Command find_program(const std::vector<std::string>& program) {
   const std::string& name = program.front();
   if (name.find('/') != std::string::npos) {
-    if (const int why = why_not(name); why != 0) refuse_program(name, why);
+    if (const int why = why_not(name); why != 0) refuse_program(name, name, why);
     return {name, program};
   }
   const char* variable = getenv("PATH");
@@ -122,13 +128,14 @@ Command find_program(const std::vector<std::string>& program) {
     fail(Errc::invalid_argument, "distrun: cannot run {0}: it is not on PATH; write ./{0} for the one here",
          name);
   }
-  refuse_program(name, why);
+  refuse_program(name, "", why);
 }
 
 Worker::Worker(const Command& command, const Setup& setup) {
   Pipe out = setup.on_terminal ? make_terminal() : make_pipe();
   Pipe err = make_pipe(), failed = make_pipe();
   const UniqueFd null(setup.reads_stdin ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!setup.reads_stdin && !null) no_descriptor("input");
   const auto arguments = pointers(command.arguments), environment = pointers(setup.environment);
   const ChildPlan plan{command.path.c_str(),
                        const_cast<char**>(arguments.data()),
@@ -137,7 +144,8 @@ Worker::Worker(const Command& command, const Setup& setup) {
                        out.write.get(),
                        err.write.get(),
                        failed.write.get(),
-                       getpid()};
+                       getpid(),
+                       setup.signals};
   pid_ = fork();
   if (pid_ < 0) dist::fail_errno(Errc::resource, errno, "distrun: cannot start another process");
   if (pid_ == 0) run_child(plan);
@@ -147,7 +155,7 @@ Worker::Worker(const Command& command, const Setup& setup) {
   if (read(failed.read.get(), &why, sizeof why) > 0) {  // end of file: exec has closed it
     waitpid(pid_, nullptr, 0);
     reaped_ = true;
-    refuse_program(command.arguments.front(), why);
+    refuse_program(command.arguments.front(), command.path, why);
   }
   out_ = std::move(out.read);
   err_ = std::move(err.read);
@@ -188,6 +196,11 @@ std::string describe_status(int status) {
     return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   }
   return fmt::format("exit code {}", WEXITSTATUS(status));
+}
+
+std::string signal_name(int number) {
+  const char* abbreviation = sigabbrev_np(number);
+  return abbreviation != nullptr ? fmt::format("SIG{}", abbreviation) : fmt::format("signal {}", number);
 }
 
 int exit_code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }

@@ -8,6 +8,8 @@
 
 #include "dist/core/handles.h"
 
+#include "signals.h"
+
 namespace distrun {
 
 // What all ranks run. The path is found once, so that a wrong name is one message, not one a rank.
@@ -23,6 +25,7 @@ Command find_program(const std::vector<std::string>& program);
 class Worker {
  public:
   struct Setup {
+    const InheritedSignals& signals;  // as the rank finds them
     std::vector<std::string> environment;
     bool reads_stdin = false;  // otherwise /dev/null
     bool on_terminal = false;  // stdout is a terminal: programs write each line at once
@@ -54,6 +57,7 @@ class Worker {
 
 // "exit code 3", "killed by signal 9 (Killed)".
 std::string describe_status(int status);
-int exit_code_of(int status);  // 128 + signal for a signal
+std::string signal_name(int number);  // "SIGTERM", "signal 45"
+int exit_code_of(int status);         // 128 + signal for a signal
 
 }  // namespace distrun

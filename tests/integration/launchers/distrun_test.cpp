@@ -10,35 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run_program.h"
+#include "distrun_shell.h"
 
 namespace {
 
 using namespace dist_test;
-
-// distrun's arguments, then `sh -c script`.
-std::vector<std::string> shell(std::vector<std::string> flags, const std::string& script) {
-  flags.insert(flags.begin(), DISTRUN);
-  for (const char* word : {"sh", "-c", script.c_str()}) flags.emplace_back(word);
-  return flags;
-}
-Ran run_shell(const std::vector<std::string>& flags, const std::string& script,
-              const std::vector<std::string>& environment = {}) {
-  return run_program(shell(flags, script), environment);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-// Line number of the first line that contains `part`, or -1.
-int line_with(const std::string& text, const std::string& part) {
-  const auto lines = lines_of(text);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (contains(lines[i], part)) return static_cast<int>(i);
-  }
-  return -1;
-}
 
 // Process ids that ranks print as "pid:<number>".
 std::vector<pid_t> pids_in(const std::string& text) {
@@ -211,6 +187,19 @@ TEST(Distrun, ARankThatIgnoresSigtermIsKilled) {
                 "[ $RANK = 1 ] && { sleep 0.5; exit 3; }; trap '' TERM; while :; do sleep 0.1; done");
   EXPECT_EQ(ran.code, 3);
   EXPECT_LT(ran.seconds, 10);
+  EXPECT_TRUE(contains(ran.err, "distrun: killing rank 0: still there 0.2 s after SIGTERM")) << ran.err;
+}
+
+TEST(Distrun, TheGracePeriodCountsFromSigtermToo) {
+  const Ran ran = run_shell({"--nproc-per-node", "2", "--grace-period", "3"},
+                            "[ $RANK = 1 ] && exit 3; trap 'sleep 2.3; echo at last; exit 0' TERM; "
+                            "while :; do sleep 0.1; done");
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_TRUE(contains(ran.out, "[0] at last")) << ran.out;
+  const std::string failed = "distrun: rank 1 failed: exit code 3; ";
+  EXPECT_TRUE(contains(ran.err, failed + "waiting up to 3 s for the report of rank 0")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, failed + "ending rank 0 by SIGTERM: still there 3 s later")) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "killing")) << ran.err;
 }
 
 TEST(Distrun, RestartsUntilItWorks) {
@@ -322,6 +311,7 @@ TEST(Distrun, AProgramThatCannotRunIsOneLine) {
       {folder, "Is a directory"},
       {file("plain.txt", "text\n", false), "chmod +x"},
       {file("train.py", "print(1)\n", false), "python3 FILE"},
+      {file("no_interpreter", "#!/no/such/interpreter\n", true), "its interpreter or loader is missing"},
       {file("no_first_line", "\x01\x02 garbage\n", true), "#!/bin/sh"},
   };
   for (const auto& [program, reason] : reasons) {

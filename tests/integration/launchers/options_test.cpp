@@ -66,6 +66,14 @@ TEST(DistrunOptions, EndpointFromFlagOrMasterAddress) {
   o = parse({"--nnodes=2", "--rdzv-endpoint=[::1]:77", "p"});
   EXPECT_EQ(o.endpoint_host, "[::1]");
   EXPECT_EQ(o.endpoint_port, 77);
+  for (const auto& [text, port] : std::vector<std::pair<std::string, int>>{
+           {"::1:29411", 29411}, {"[fd77::1]:29411", 29411}, {"fd77::1", 29400}, {"[::1]", 29400}}) {
+    o = parse({"--nnodes=2", "--rdzv-endpoint=" + text, "p"});
+    EXPECT_EQ(o.endpoint_host, text.find("fd77") == std::string::npos ? "[::1]" : "[fd77::1]") << text;
+    EXPECT_EQ(o.endpoint_port, port) << text;
+  }
+  o = parse({"--nnodes=2", "--node-rank=1", "--master-addr=::1", "p"});
+  EXPECT_EQ(o.endpoint_host, "[::1]");
   o = parse({"--nnodes=2", "--node-rank=1", "--master-addr=10.0.0.7", "p"});
   EXPECT_EQ(o.endpoint_host, "10.0.0.7");
   EXPECT_EQ(o.endpoint_port, 29500);
@@ -108,6 +116,18 @@ TEST(DistrunOptions, RefusalsSayWhatToDo) {
           << flag << wrong;
   EXPECT_NE(refusal({"--rdzv-conf", "is_host=banana", "p"}).find("takes 1 or 0, not \"banana\""),
             std::string::npos);
+}
+
+// None of the parser's own.
+TEST(DistrunOptions, ComplaintsAreInOurWords) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
+      {{"--role", "a", "--role", "b", "p"}, "--role is given 2 times; once is enough"},
+      {{"--role"}, "--role needs a value"},
+      {{"--node-rank", "x", "p"}, "--node-rank takes a number, not \"x\""},
+      {{"--master-port", "99999", "p"}, "--master-port takes a number from 0 to 65535, not \"99999\""},
+      {{"--standalone=maybe", "p"}, "--standalone takes no value"}};
+  for (const auto& [arguments, words] : wrong)
+    EXPECT_EQ(refusal(arguments), "distrun: " + words + "; see distrun --help");
 }
 
 TEST(DistrunOptions, NumberOfProcesses) {

@@ -18,6 +18,16 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+dist::UniqueFd bound(int port) {
+  dist::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) fd.reset();
+  return fd;
+}
+
 class TwoNodes : public testing::Test {
  protected:
   std::vector<std::string> node(std::vector<std::string> more,
@@ -64,8 +74,78 @@ TEST_F(TwoNodes, AFailureOnOneEndsTheOther) {
   const Ran zero = a.wait(20), one = b.wait(20);
   EXPECT_EQ(one.code, 5);
   EXPECT_EQ(zero.code, 1);
-  EXPECT_TRUE(contains(zero.err, "node 1: rank 1: exit code 5 came first")) << zero.err;
+  EXPECT_TRUE(contains(zero.err, "rank 1 on node 1 failed first: exit code 5")) << zero.err;
   EXPECT_TRUE(contains(one.err, "rank 1 failed: exit code 5")) << one.err;
+}
+
+// Whichever node is faster: the one whose rank only follows names the cause and its last words as well.
+TEST_F(TwoNodes, TheRootCauseIsNamedOnBoth) {
+  const std::string script =
+      "if [ $RANK = 1 ]; then sleep 0.4; echo 'rank 1: cannot read batch 7' >&2; exit 5; fi; "
+      "echo 'rank 0: all_reduce #3: rank 1 left' >&2; exit 1";
+  Running a(node({"--node-rank", "0"}, shell(script))), b(node({"--node-rank", "1"}, shell(script)));
+  const Ran zero = a.wait(20), one = b.wait(20);
+  EXPECT_EQ(zero.code, 1);
+  EXPECT_EQ(one.code, 5);
+  EXPECT_TRUE(contains(zero.err,
+                       "distrun: rank 1 on node 1 failed first: exit code 5\n"
+                       "distrun: its last lines on stderr:\n"
+                       "distrun:   rank 1: cannot read batch 7\n"
+                       "distrun: rank 0 failed: exit code 1"))
+      << zero.err;
+  EXPECT_FALSE(contains(one.err, "failed first")) << one.err;
+}
+
+TEST_F(TwoNodes, APortOfAnotherProgramIsSaidAtOnceAndAtTheEnd) {
+  dist::UniqueFd other = bound(port_);
+  ASSERT_TRUE(other);
+  ASSERT_EQ(listen(other.get(), 16), 0);  // connects, and never answers
+  const std::string taken = fmt::format("distrun: port {} of 127.0.0.1 is taken", port_);
+  const Ran any = run_program(node({"--rdzv-conf", "join_timeout=3"}, shell("true")));
+  EXPECT_EQ(any.code, 1);
+  ASSERT_EQ(lines_of(any.err).size(), 2U) << any.err;
+  for (const std::string& line : lines_of(any.err)) EXPECT_TRUE(line.starts_with(taken)) << any.err;
+  EXPECT_TRUE(contains(any.err, "trying for 2 s more")) << any.err;
+  const Ran zero = run_program(node({"--node-rank", "0"}, shell("true")));  // must keep the store itself
+  EXPECT_EQ(zero.code, 1);
+  EXPECT_LT(zero.seconds, 10);
+  EXPECT_TRUE(contains(zero.err, taken)) << zero.err;
+  EXPECT_EQ(lines_of(zero.err).size(), 1U) << zero.err;
+}
+
+TEST_F(TwoNodes, AMasterAddressMayBeIPv6) {
+  const auto node_of = [&](const std::string& rank) {
+    return std::vector<std::string>{DISTRUN,
+                                    "--nnodes",
+                                    "2",
+                                    "--node-rank",
+                                    rank,
+                                    "--master-addr",
+                                    "::1",
+                                    "--master-port",
+                                    std::to_string(port_),
+                                    SAME_PROGRAM};
+  };
+  Running a(node_of("0")), b(node_of("1"));
+  const Ran zero = a.wait(30), one = b.wait(30);
+  EXPECT_EQ(zero.code, 0) << zero.err;
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_TRUE(contains(zero.out, "[0] all 2 ranks agree")) << zero.out;
+}
+
+// The endpoint may be on the machine of any node, whatever the nodes' numbers are.
+TEST_F(TwoNodes, IsHostDecidesWhoKeepsTheStore) {
+  Running zero(
+      node({"--node-rank", "0", "--rdzv-conf", "is_host=0,join_timeout=20"}, shell("echo node $GROUP_RANK")));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(bound(port_));  // node 0 waits for another to keep it
+  Running one(
+      node({"--node-rank", "1", "--rdzv-conf", "is_host=1,join_timeout=20"}, shell("echo node $GROUP_RANK")));
+  const Ran first = zero.wait(30), second = one.wait(30);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_TRUE(contains(first.out, "[0] node 0") && contains(second.out, "[1] node 1"))
+      << first.out << second.out;
 }
 
 TEST_F(TwoNodes, BothStartAgainTogether) {
@@ -83,12 +163,8 @@ TEST_F(TwoNodes, BothStartAgainTogether) {
 
 // As when a connection of somebody else happens to have got that number.
 TEST_F(TwoNodes, APortThatIsTakenForAMomentIsWaitedFor) {
-  dist::UniqueFd holder(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port_));
-  ASSERT_EQ(bind(holder.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  dist::UniqueFd holder = bound(port_);
+  ASSERT_TRUE(holder);
   Running a(node({}, shell("true"))), b(node({}, shell("true")));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   holder.reset();

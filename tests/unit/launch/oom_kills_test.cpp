@@ -30,9 +30,10 @@ TEST_F(OomKills, AreCountedInTheGroupOfVersion2) {
   const dist::OomKills kills(root_);
   EXPECT_EQ(kills.explain(), "");
   write("/sys/fs/cgroup/job/7/memory.events", "low 0\nhigh 0\nmax 9\noom 2\noom_kill 3\noom_group_kill 0\n");
-  EXPECT_EQ(kills.explain(),
-            ", probably by the kernel's out-of-memory killer: memory ran out (the limit of this control group is "
-            "1024 MiB); use fewer ranks, or less memory per rank");
+  EXPECT_EQ(
+      kills.explain(),
+      ", probably by the kernel's out-of-memory killer: memory ran out (the limit of this control group is "
+      "1024 MiB); use fewer ranks, or less memory per rank");
 }
 
 TEST_F(OomKills, AreCountedInTheGroupOfVersion1) {
