@@ -1,7 +1,6 @@
 #include "dist/core/storage.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "dist/core/arena.h"
 #include "dist/core/device.h"
@@ -13,14 +12,13 @@ namespace dist {
 Storage::Storage(Device device, std::size_t bytes) {
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   if (device.type == DeviceType::cpu && Tasking::current() != nullptr) {
-    data_ = Tasking::current()->allocate(size);
+    Tasking* const maker = Tasking::current();
+    data_ = maker->allocate(size);
     if (data_ == nullptr)
       fail(Errc::resource, "a simulated tensor of {} bytes does not fit into memory", size);
-    free_ = [size](void* data) {
-      if (Tasking* const simulated = Tasking::current())
-        simulated->deallocate(data, size);
-      else
-        std::free(data);
+    free_ = [size, number = maker->number(), release = maker->release()](void* data) {
+      Tasking* const running = Tasking::current();
+      running && running->number() == number ? running->deallocate(data, size) : release(data, size);
     };
   } else if (device.type == DeviceType::cpu) {
     data_ = Arena::local().allocate(size);

@@ -24,6 +24,11 @@ class Unlocked {
 
 }  // namespace
 
+std::uint64_t Tasking::next_number() {
+  static std::atomic<std::uint64_t> made{0};
+  return ++made;
+}
+
 Tasking* Tasking::current() { return current_tasking; }
 Tasking* Tasking::exchange_current(Tasking* tasking) { return std::exchange(current_tasking, tasking); }
 

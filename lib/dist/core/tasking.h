@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -53,16 +54,23 @@ class Tasking {
   virtual void copied(const void* to, const void* from, std::size_t bytes) = 0;
   // The running rank is about to use something that ranks share beside messages: a store.
   virtual void at_store() = 0;
-  // Memory for a tensor of the running rank; null when there is none. It comes from std::aligned_alloc: a
-  // tensor that outlives the Tasking frees it by std::free.
+  // Memory for a tensor of the running rank; null when there is none. deallocate() takes this Tasking's own.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void deallocate(void* memory, std::size_t bytes) noexcept = 0;
+  // What frees such memory when another Tasking runs, or none: a global tensor outlives its simulation.
+  using Release = void (*)(void* memory, std::size_t bytes);
+  virtual Release release() const = 0;
+  std::uint64_t number() const { return number_; }  // of no other Tasking, also of one that has gone
   // A place for what a thread has in a thread_local variable, of the running fiber; empty at first. Null
   // where what runs is a thread.
   virtual std::shared_ptr<void>* local() { return nullptr; }
 
   static Tasking* current();                           // of this thread; null: the operating system
   static Tasking* exchange_current(Tasking* tasking);  // returns the one before
+
+ private:
+  static std::uint64_t next_number();
+  const std::uint64_t number_ = next_number();
 };
 
 // The steady clock; the virtual one under a Tasking.

@@ -72,7 +72,7 @@ void* RemoteTasking::allocate(std::size_t bytes) {
 }
 
 void RemoteTasking::deallocate(void* memory, std::size_t bytes) noexcept {
-  guard_.deallocate(memory);
+  guard_.deallocate(memory, bytes);
   try {
     Question(Verb::deallocate).with(std::uint64_t{bytes}).ask();
   } catch (const std::exception&) {  // the simulation has ended: nobody counts any more

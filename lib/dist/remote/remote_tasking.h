@@ -28,6 +28,7 @@ class RemoteTasking final : public Tasking, public FaultListener {
   void at_store() override;
   void* allocate(std::size_t bytes) override;
   void deallocate(void* memory, std::size_t bytes) noexcept override;
+  Release release() const override { return guard_.release(); }
 
   AccessGuard& guard() { return guard_; }
 

@@ -17,9 +17,11 @@ namespace {
 constexpr std::size_t cache_line = 64;
 constexpr int never_written = 0xCB;  // -2.7e7 as f32: who counts on zeros sees that there are none
 constexpr std::size_t enough_to_tell = std::size_t{1} << 20;
+
+std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 }  // namespace
 
-AccessGuard::AccessGuard(bool on) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), on_(on) {}
+AccessGuard::AccessGuard(bool on) : page_(page_bytes()), on_(on) {}
 
 void* AccessGuard::allocate(std::size_t bytes) {
   const std::size_t size = round_up(bytes, cache_line);
@@ -36,13 +38,16 @@ void* AccessGuard::allocate(std::size_t bytes) {
   return begin;
 }
 
-void AccessGuard::deallocate(void* memory) noexcept {
-  if (!on_) return std::free(memory);
-  const auto found = allocated_.find(static_cast<const std::byte*>(memory));
-  if (found == allocated_.end()) return;
-  const auto* const first = page_of(found->first);
-  munmap(const_cast<std::byte*>(first), static_cast<std::size_t>(found->second - first) + page_);
-  allocated_.erase(found);
+void AccessGuard::deallocate(void* memory, std::size_t bytes) noexcept {
+  if (on_) allocated_.erase(static_cast<const std::byte*>(memory));
+  release()(memory, bytes);
+}
+
+void AccessGuard::free(void* memory, std::size_t) noexcept { std::free(memory); }
+
+void AccessGuard::unmap(void* memory, std::size_t bytes) noexcept {
+  const std::size_t page = page_bytes(), size = round_up(bytes, cache_line), pages = round_up(size, page);
+  munmap(static_cast<std::byte*>(memory) + size - pages, pages + page);
 }
 
 int AccessGuard::close(const void* begin, std::size_t bytes, bool may_read) {

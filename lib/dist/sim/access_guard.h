@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "dist/core/tasking.h"
+
 namespace dist::sim {
 
 class AccessGuard {
@@ -16,7 +18,9 @@ class AccessGuard {
   explicit AccessGuard(bool on);
 
   void* allocate(std::size_t bytes);  // null: no memory
-  void deallocate(void* memory) noexcept;
+  void deallocate(void* memory, std::size_t bytes) noexcept;
+  // What frees memory of these bytes when the guard has gone.
+  Tasking::Release release() const { return on_ ? unmap : free; }
 
   static constexpr int not_closed = -1;
   // [begin, begin + bytes) may be read only, or not be touched at all. Returns a number for open(), or
@@ -35,6 +39,8 @@ class AccessGuard {
     const std::byte *begin = nullptr, *end = nullptr;  // null: this number is free
     bool may_read = false, touched = false;
   };
+  static void free(void* memory, std::size_t bytes) noexcept;
+  static void unmap(void* memory, std::size_t bytes) noexcept;
   const std::byte* page_of(const void* address) const;
   void protect(const std::byte* page) noexcept;  // as those that are closed there ask
 

@@ -100,6 +100,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void at_store() override;
   void* allocate(std::size_t bytes) override;
   void deallocate(void* memory, std::size_t bytes) noexcept override;
+  Release release() const override { return guard_.release(); }
   std::shared_ptr<void>* local() override { return &running_->local; }
 
   // A rank will not do its part any more: whoever waits looks whether it waits in vain (SimTransport,

@@ -79,7 +79,7 @@ void* Scheduler::allocate(std::size_t bytes) {
 
 void Scheduler::deallocate(void* memory_, std::size_t bytes) noexcept {
   memory(-static_cast<std::ptrdiff_t>(bytes));
-  guard_.deallocate(memory_);
+  guard_.deallocate(memory_, bytes);
 }
 
 void Scheduler::look_at_globals() {

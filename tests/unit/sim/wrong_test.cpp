@@ -418,5 +418,50 @@ TEST(WrongPrograms, OptionsThatCannotBeServed) {
   EXPECT_THROW(sim::run(options, [](int) {}), Error);
 }
 
+// A send and a receive that wait for each other, and what keeps them apart.
+std::string apart(const Options& of_send, const Options& of_recv) {
+  sim::RunOptions options;
+  options.ranks = 2;
+  const auto report = sim::run(options, [&](int rank) {
+    init_process_group();
+    const ProcessGroup group = new_group({0, 1});
+    const auto in_group = [&](Options with) {
+      if (with.algorithm == "group") with.group = group;
+      with.algorithm.clear();
+      return with;
+    };
+    Tensor t = ones({4});
+    rank == 0 ? send(t, 1, in_group(of_send)) : recv(t, 0, in_group(of_recv));
+  });
+  return report.text();
+}
+
+TEST(Wrong, ADeadlockNamesTagsAndGroupsThatKeepMessagesApart) {
+  const std::string tags = apart({.tag = 1}, {});
+  EXPECT_NE(tags.find("send #0 (4 f32, tag 1) at"), std::string::npos) << tags;
+  EXPECT_NE(tags.find("recv #0 (4 f32, tag 0) at"), std::string::npos) << tags;
+  EXPECT_NE(tags.find("give send and receive the same .tag"), std::string::npos) << tags;
+  const std::string groups = apart({.algorithm = "group"}, {});
+  EXPECT_NE(groups.find("send #0 (4 f32) in group 1 at"), std::string::npos) << groups;
+  EXPECT_NE(groups.find("recv #0 (4 f32) in the default group at"), std::string::npos) << groups;
+  EXPECT_NE(groups.find("give send and receive the same .group"), std::string::npos) << groups;
+}
+
+// Global tensors outlive the simulation that made them, and may be replaced in another.
+TEST(Right, TensorsOutliveTheirSimulation) {
+  static Tensor kept;
+  for (const int n : {2, 65, 2, 65}) {  // with guarded tensors and without
+    sim::RunOptions options;
+    options.ranks = n;
+    const auto report = sim::run(options, [](int rank) {
+      init_process_group();
+      if (rank == 0) kept = full({1000}, rank + 3);
+    });
+    EXPECT_TRUE(report.ok()) << report.text();
+    EXPECT_EQ(max(kept), 3);
+    if (n == 65) kept = {};
+  }
+}
+
 }  // namespace
 }  // namespace dist::test
