@@ -56,12 +56,42 @@ constexpr std::string_view crossed =
     "let all ranks make their calls in the same order, also those of different groups; new_group is for all "
     "ranks there are";
 
+bool is_message(const Party& party) {
+  constexpr std::array names{"send", "recv", "isend", "irecv"};
+  const auto is_named = [&](const char* name) { return party.doing.starts_with(name); };
+  return std::ranges::any_of(names, is_named);
+}
+
+bool is_receive(const Party& party) {
+  return party.doing.starts_with("recv") || party.doing.starts_with("irecv");
+}
+
+// "send #0 (4 f32, tag 1) in group 1": tags and groups are named where a message has another than 0 and the
+// default group.
+struct Paths {
+  bool have_tags = false, have_groups = false;
+  explicit Paths(const std::vector<Party>& parties) {
+    for (const Party& party : parties) {
+      have_tags |= party.tag != 0;
+      have_groups |= !party.group.empty();
+    }
+  }
+  std::string doing(const Party& party) const {
+    std::string text = party.doing;
+    if (!is_message(party)) return text;
+    if (have_tags && text.ends_with(')')) text.insert(text.size() - 1, fmt::format(", tag {}", party.tag));
+    if (have_groups) text += fmt::format(" in {}", party.group.empty() ? "the default group" : party.group);
+    return text;
+  }
+};
+
 // Equal doings at equal places are told together; among many ranks, whomever each waits for.
 std::string lines_of(const std::vector<Party>& parties) {
+  const Paths paths(parties);
   constexpr std::size_t few = 8, most = 12;
   std::vector<RankSays> said;
   for (const Party& party : parties) {
-    said.push_back({party.rank, fmt::format("{} at {}", party.doing, party.where.str()), {}});
+    said.push_back({party.rank, fmt::format("{} at {}", paths.doing(party), party.where.str()), {}});
     if (party.waits_for.empty()) continue;
     auto& place = parties.size() <= few ? said.back().what : said.back().more;
     place += fmt::format(", waits for {}", list_ranks(party.waits_for));
@@ -84,16 +114,24 @@ std::string draw(const std::vector<int>& cycle) {
   return text + fmt::format("rank {}", cycle[0]);
 }
 
-bool is_message(const Party& party) {
-  constexpr std::array names{"send", "recv", "isend", "irecv"};
-  const auto is_named = [&](const char* name) { return party.doing.starts_with(name); };
-  return std::ranges::any_of(names, is_named);
-}
-
 constexpr std::string_view all_receive = "let one side send first: here all of them receive";
 
-bool is_receive(const Party& party) {
-  return party.doing.starts_with("recv") || party.doing.starts_with("irecv");
+// What keeps a send and a receive that wait for each other apart; empty: there is no such pair.
+std::string_view how_paths_meet(const std::vector<Party>& parties) {
+  const auto waits = [](const Party& a, const Party& b) {
+    return std::ranges::count(a.waits_for, b.rank) > 0;
+  };
+  for (const Party& send : parties) {
+    if (is_receive(send)) continue;
+    for (const Party& recv : parties) {
+      if (!is_receive(recv) || !waits(send, recv) || !waits(recv, send)) continue;
+      if (send.group != recv.group)
+        return "give send and receive the same .group: messages of different groups never meet";
+      if (send.tag != recv.tag)
+        return "give send and receive the same .tag: messages with different tags never meet";
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -107,6 +145,7 @@ std::string_view Finding::how_to_mend() const {
   if (code != Code::deadlock || parties.empty()) return words(code).mend;
   if (of_collectives) return find_cycle(parties).empty() ? left_out : crossed;
   if (!std::ranges::all_of(parties, is_message)) return words(Code::mismatched_collective).mend;
+  if (const auto meet = how_paths_meet(parties); !meet.empty()) return meet;
   if (!find_cycle(parties).empty())
     return std::ranges::all_of(parties, is_receive) ? all_receive : words(code).mend;
   return "let the rank that is waited for send or receive as well, as often and with the same tag";

@@ -33,6 +33,8 @@ struct Party {
   std::string doing;  // "send #0 (4 f32)"
   CallSite where;
   std::vector<int> waits_for;  // ranks; of a deadlock
+  std::uint64_t tag = 0;       // of a message
+  std::string group = {};      // of a message: "group 1"; empty: the default group
   bool operator==(const Party&) const = default;
 };
 

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_calls = 32, most_failed = 4;
 
-PicturedCall call_of(const FlightRecord& record, const Members& members, FlightRecord::Time now) {
+PicturedCall call_of(const FlightRecord& record, const FlightRecorder::Group& group, FlightRecord::Time now) {
   PicturedCall call;
   call.record = record.id;
   call.name = record.operation;
@@ -24,7 +24,8 @@ PicturedCall call_of(const FlightRecord& record, const Members& members, FlightR
   call.blocks = record.blocks;
   call.failed = record.is_over();
   call.age = std::chrono::duration_cast<std::chrono::milliseconds>(now - record.issued);
-  call.members = members.list();
+  call.members = group.members.list();
+  if (record.group != 0) call.group_name = group.name;
   call.group = {record.group, call.members.empty() ? -1 : call.members.front()};
   call.sequence = record.sequence;
   call.tag = record.tag;
@@ -36,7 +37,7 @@ PicturedCall call_of(const FlightRecord& record, const Members& members, FlightR
 Json to_json(const PicturedCall& call) {
   return {call.record,   call.name,   call.doing,       call.where.str(),   static_cast<int>(call.family),
           call.blocks,   call.failed, call.age.count(), call.group.context, call.members,
-          call.sequence, call.tag,    call.bytes,       call.peer};
+          call.sequence, call.tag,    call.bytes,       call.peer,          call.group_name};
 }
 
 PicturedCall call_from(const Json& json) {
@@ -48,7 +49,7 @@ PicturedCall call_from(const Json& json) {
   std::int64_t age_ms = 0;
   next(call.record), next(call.name), next(call.doing), next(where), next(family), next(call.blocks);
   next(call.failed), next(age_ms), next(call.group.context), next(call.members), next(call.sequence);
-  next(call.tag), next(call.bytes), next(call.peer);
+  next(call.tag), next(call.bytes), next(call.peer), next(call.group_name);
   call.where = CallSite::parse(where);
   call.family = static_cast<CallFamily>(family);
   call.age = std::chrono::milliseconds(age_ms);
@@ -84,7 +85,7 @@ Picture take_picture(const FlightLog& log) {
     const bool is_wanted = !record->is_over()
                                ? ++open <= most_calls
                                : record->state == RecordState::failed && ++failed <= most_failed;
-    if (is_wanted) picture.calls.push_back(call_of(*record, groups.at(record->group).members, now));
+    if (is_wanted) picture.calls.push_back(call_of(*record, groups.at(record->group), now));
   }
   std::ranges::reverse(picture.calls);
   picture.is_complete = open <= most_calls && recorder.knows_all_open();

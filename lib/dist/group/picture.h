@@ -29,7 +29,8 @@ struct PicturedCall {
   GroupKey group;
   std::vector<int> members;  // of the group, global ranks
   std::uint64_t sequence = 0, tag = 0, bytes = 0;
-  int peer = -1;  // of a message; -1: any
+  int peer = -1;           // of a message; -1: any
+  std::string group_name;  // "group 1"; empty: the default group
 
   bool is_open() const { return !failed; }
   bool is_message() const { return family == CallFamily::message; }

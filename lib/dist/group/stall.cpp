@@ -45,8 +45,8 @@ class Standstill {
         open, [&](const auto& each) { return each.second->group == open[0].second->group; });
     std::vector<check::Party> waiting;
     for (const auto& [rank, call] : open)
-      waiting.push_back(
-          {rank, one_group ? call->doing : with_group(*call), call->where, hopeless(rank, *call)});
+      waiting.push_back({rank, one_group || call->is_message() ? call->doing : with_group(*call), call->where,
+                         hopeless(rank, *call), call->tag, call->is_message() ? call->group_name : ""});
     return check::explain_deadlock(std::move(waiting), ended);
   }
 

@@ -35,6 +35,8 @@ class Inspector {
   virtual bool traces() const = 0;
   // The ranks of a group make the same calls in the same order.
   virtual void compare_collective(int rank, const Attendance& call) = 0;
+  // What findings call the groups of this context number: "group 1".
+  virtual void name_group(std::uint32_t /*context*/, const std::string& /*name*/) {}
   virtual void note(check::Finding finding, Telling telling = Telling::always) = 0;
   // Whether the network works on copies this time, and the user's tensors are closed meanwhile.
   virtual bool lends_tensors() = 0;

@@ -28,12 +28,21 @@ class UncountedMemory {
 
 }  // namespace
 
-// Inputs are read; outputs are written (and read, where the operation works in place).
-void SimObserver::list_ranges(const Operation& operation) {
+// Inputs are read; outputs are written (and read, where the operation works in place). Of the inputs only
+// this rank's own part may be an output as well (group/validate.h).
+void SimObserver::list_ranges(const Operation& operation, int group_rank) {
+  const auto own = [&](const TensorList& tensors) -> const std::byte* {
+    if (tensors.empty()) return nullptr;
+    return tensors[tensors.size() == 1 ? 0 : static_cast<std::size_t>(group_rank)].data;
+  };
+  const std::byte* const in_place =
+      own(operation.inputs) == own(operation.outputs) ? own(operation.inputs) : nullptr;
   const auto list = [&](const TensorList& tensors, bool written) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const TensorView view = tensors[i];
-      if (view.count > 0) ranges_.push_back({operation.record, view.data, view.data + view.bytes(), written});
+      if (view.count == 0) continue;
+      const bool overwritten = !written && view.data == in_place;
+      ranges_.push_back({operation.record, view.data, view.data + view.bytes(), written, overwritten});
     }
   };
   list(operation.inputs, false);
@@ -44,11 +53,11 @@ void SimObserver::forget_ranges(std::uint64_t record) {
   std::erase_if(ranges_, [&](const Range& range) { return range.record == record; });
 }
 
-// Of what is sent (FNV-1a).
-std::uint64_t SimObserver::digest_of(std::uint64_t record) const {
+// Of what is sent (FNV-1a). What the operation itself overwrites counts only where it works on copies.
+std::uint64_t SimObserver::digest_of(std::uint64_t record, bool on_loan) const {
   std::uint64_t digest = 0xcbf29ce484222325u;
   for (const Range& range : ranges_) {
-    if (range.record != record || range.written) continue;
+    if (range.record != record || range.written || (range.in_place && !on_loan)) continue;
     for (const std::byte* at = range.begin; at != range.end; ++at)
       digest = (digest ^ static_cast<std::uint64_t>(*at)) * 0x100000001b3u;
   }
@@ -73,15 +82,18 @@ void SimObserver::check(const GroupState& group, Operation& operation, bool asyn
   if (is_collective(operation.kind))
     inspector_->compare_collective(
         rank_, {group.key(), group.size(), Fingerprint(group, operation), operation.where});
+  else if (group.identity.context != 0)
+    inspector_->name_group(group.identity.context, group.identity.name);
   if (!async && in_flight_.empty()) return;
   const std::size_t first = ranges_.size();
-  list_ranges(operation);
+  list_ranges(operation, group.rank);
   const CallNote call(group, operation);
   const bool overlaps = overlaps_those_in_flight(call, first);
   if (!async) return forget_ranges(operation.record);
   InFlight fresh{call};
   if (!overlaps && inspector_->lends_tensors()) fresh.loan = lend(operation);
-  if (!fresh.loan || fresh.loan->closed_inputs.empty()) fresh.digest = digest_of(operation.record);
+  if (!fresh.loan || fresh.loan->closed_inputs.empty())
+    fresh.digest = digest_of(operation.record, fresh.loan != nullptr);
   in_flight_.push_back(std::move(fresh));
 }
 
@@ -172,7 +184,8 @@ std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record, tra
 void SimObserver::ended(std::uint64_t record) {
   auto flown = take(record, trace::Ending::done);
   if (!flown) return;
-  if (flown->digest != 0 && flown->digest != digest_of(record)) note_change(flown->call);
+  if (flown->digest != 0 && flown->digest != digest_of(record, flown->loan != nullptr))
+    note_change(flown->call);
   forget_ranges(record);
   if (!flown->loan) return;
   for (auto& [users, written] : flown->loan->results) users.copy_(written);

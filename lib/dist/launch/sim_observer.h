@@ -31,6 +31,7 @@ class SimObserver final : public CallObserver {
     std::uint64_t record;
     const std::byte *begin, *end;
     bool written;
+    bool in_place = false;  // an input that the operation itself writes
   };
   // The network works on copies meanwhile, and the user's tensors are closed (sim/access_guard.h).
   struct Loan {
@@ -44,8 +45,8 @@ class SimObserver final : public CallObserver {
     std::uint64_t digest = 0;  // of what is sent; 0: it is watched
     std::unique_ptr<Loan> loan = nullptr;
   };
-  void list_ranges(const Operation& operation);
-  std::uint64_t digest_of(std::uint64_t record) const;
+  void list_ranges(const Operation& operation, int group_rank);
+  std::uint64_t digest_of(std::uint64_t record, bool on_loan) const;
   check::Party party_of(const CallNote& call) const;
   // Whether its ranges, those from `first` on, share memory with others, at least one writing.
   bool overlaps_those_in_flight(const CallNote& fresh, std::size_t first);

@@ -32,8 +32,8 @@ trace::Finding told(const check::Finding& finding) {
                       finding.what,
                       std::string(finding.how_to_mend()),
                       {}};
-  for (const auto& [rank, doing, where, waits_for] : finding.parties)
-    told.parties.push_back({rank, doing, where, waits_for});
+  for (const check::Party& party : finding.parties)
+    told.parties.push_back({party.rank, party.doing, party.where, party.waits_for});
   return told;
 }
 

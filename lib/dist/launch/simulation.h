@@ -54,6 +54,7 @@ class Simulation final : public VirtualWorld,
   bool traces() const override { return tracer_.has_value(); }
   void compare_collective(int rank, const Attendance& call) override;
   void note(check::Finding finding, Telling telling = Telling::always) override;
+  void name_group(std::uint32_t context, const std::string& name) override;
   bool lends_tensors() override;
   void call_begins(int rank, const trace::Call& call) override;
   void call_ends(int rank, std::uint64_t record, trace::Ending ending) override;
@@ -67,6 +68,7 @@ class Simulation final : public VirtualWorld,
   void misfit(const NetRequest& send, const NetRequest& recv) override;
   void stranded(const NetRequest& request, int gone) override;
   check::Party party_of(const NetRequest& request) const;
+  void add_path(check::Party& party, const NetRequest& request) const;
   std::vector<int> waited_for(const BlockedTask& task) const;
   void look_for_unreceived();
   void note_together(check::Finding finding);
@@ -95,6 +97,7 @@ class Simulation final : public VirtualWorld,
   };
   // GroupState::key(), sequence.
   std::map<std::pair<std::pair<std::uint32_t, int>, std::uint64_t>, Collective> collectives_;
+  std::map<std::uint32_t, std::string> group_names_;  // by context number
   std::set<std::string> noted_;
   std::ptrdiff_t first_blaming_ = 0;  // in report_.failures
   Report report_;

@@ -56,11 +56,24 @@ void Simulation::compare_collective(int rank, const Attendance& attendance) {
 
 check::Party Simulation::party_of(const NetRequest& request) const {
   const auto& site = fabric_.sites[request.site];
-  return {request.owner,
-          check::describe_message(site.name, request.is_send, request.bytes,
-                                  request.peer == any_source ? -1 : request.peer),
-          site.where,
-          {}};
+  check::Party party{request.owner,
+                     check::describe_message(site.name, request.is_send, request.bytes,
+                                             request.peer == any_source ? -1 : request.peer),
+                     site.where,
+                     {}};
+  add_path(party, request);
+  return party;
+}
+
+// A message's tag and group, from what keeps it apart in the network (SimTransport::post).
+void Simulation::add_path(check::Party& party, const NetRequest& request) const {
+  const std::uint32_t group = request.context / 2;
+  const bool is_message = request.context % 2 == 1;
+  if (!is_message) return;
+  party.tag = request.tag;
+  if (group == 0) return;
+  const auto name = group_names_.find(group);
+  party.group = name == group_names_.end() ? "another group" : name->second;
 }
 
 void Simulation::written(const NetRequest& recv) {
@@ -91,6 +104,11 @@ bool Simulation::ended_well(int rank) const {
   return fabric_.gone[index(rank)] == has_left && fabric_.gave_up.empty() && report_.findings.empty();
 }
 
+// Groups of one split share a context number: they are called alike.
+void Simulation::name_group(std::uint32_t context, const std::string& name) {
+  if (!group_names_.contains(context)) group_names_[context] = name.substr(0, name.find(" color "));
+}
+
 std::vector<int> Simulation::waited_for(const BlockedTask& task) const {
   if (task.reason && task.request == no_request) return task.reason->waits_for();
   if (task.request == no_request) return {};
@@ -111,6 +129,7 @@ void Simulation::stalled(const std::vector<BlockedTask>& blocked) {
   for (const BlockedTask& task : blocked) {
     if (!task.reason) continue;  // a wait for a worker of its own, which is in the list too
     waiting.push_back({task.rank, task.reason->doing(), task.reason->where(), waited_for(task)});
+    if (task.request != no_request) add_path(waiting.back(), scheduler_.network()[task.request]);
   }
   std::vector<int> ended;
   for (int rank = 0; rank < options_.ranks; ++rank) {

@@ -21,7 +21,8 @@ bool Scheduler::match_any_source(RequestId only) {
 bool Scheduler::puts_off(RequestId id) {
   constexpr int most = 2;
   const NetRequest& request = network_[id];
-  if (!request.known && !request.is_send && request.peer == any_source) match_any_source(id);
+  while (!request.known && !request.is_send && request.peer == any_source && match_any_source(id)) {
+  }
   // A rank that polls keeps the queue from running empty, and so the others' receives from being matched.
   if (!request.known && ++idle_polls_ > 2 * network_.ranks()) {
     idle_polls_ = 0;

@@ -137,8 +137,9 @@ class Network {
   // Exploration: from now on receives from any source wait for match_any_source(), and so do those behind
   // them that could take their messages.
   void hold_any_source() { holds_any_source_ = true; }
-  // Matches one receive from any source (`only` this one, when given) that has a message to take; `choose(n)`
-  // says which of n senders it meets, n when none yet. False: none was matched.
+  // Matches one receive from any source that has a message to take; `choose(n)` says which of n senders it
+  // meets, n when none yet. False: none was matched. `only`: that one, or the first before it that takes
+  // messages like its own, as these meet receives in the order in which they were posted.
   bool match_any_source(Time now, const std::function<int(int)>& choose, RequestId only = no_request);
 
   // A rank is gone: requests that need it fail now or when they are posted.
@@ -194,6 +195,7 @@ class Network {
   // The posted receive that a message meets. None, where that is one from any source which is held.
   RequestId meet(Ports& there, const NetRequest& send);
   bool is_held(const Ports& here, const NetRequest& recv) const;
+  bool competes(RequestId recv, RequestId other) const;
   // Matches receives that were held behind others, as far as that is possible now.
   void settle(Ports& here, Time now);
   bool matches_nobody(NetRequest& recv);  // its sender has gone

@@ -17,10 +17,16 @@ bool Network::is_held(const Ports& here, const NetRequest& recv) const {
   return false;
 }
 
+// Whether messages for `other` may meet this one: then it is this one's turn, if it was posted before.
+bool Network::competes(RequestId recv, RequestId other) const {
+  const NetRequest &a = requests_[recv], &b = requests_[other];
+  return a.owner == b.owner && a.context == b.context && a.tag == b.tag;
+}
+
 bool Network::match_any_source(Time now, const std::function<int(int)>& choose, RequestId only) {
   for (Ports& here : ports_) {
     for (RequestId recv = here.receives.head; recv != no_request; recv = requests_[recv].next) {
-      if (requests_[recv].peer != any_source || (only != no_request && recv != only)) continue;
+      if (requests_[recv].peer != any_source || (only != no_request && !competes(recv, only))) continue;
       std::vector<RequestId> first;  // message of each sender
       for (RequestId send = here.sends.head; send != no_request; send = requests_[send].next) {
         const bool is_first = std::ranges::none_of(

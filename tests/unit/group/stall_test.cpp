@@ -62,6 +62,22 @@ struct Stage {
   std::vector<Picture> pictures;
 };
 
+TEST(Stall, MessagesThatATagOrAGroupKeepsApart) {
+  Stage tags(2);
+  tags.message(0, "send", 1).tag = 1;
+  tags.message(1, "recv", 0).tag = 2;
+  for (const char* part : {"send #0 (4 f32, tag 1) at", "recv #0 (4 f32, tag 2) at", "the same .tag"})
+    EXPECT_NE(tags.told().find(part), std::string::npos) << tags.told();
+  Stage groups(2);
+  PicturedCall& in_group = groups.message(0, "send", 1);
+  in_group.group.context = 1;
+  in_group.group_name = "group 1";
+  groups.message(1, "recv", 0);
+  for (const char* part :
+       {"send #0 (4 f32) in group 1 at", "recv #0 (4 f32) in the default group at", "the same .group"})
+    EXPECT_NE(groups.told().find(part), std::string::npos) << groups.told();
+}
+
 TEST(Stall, ACycleIsDrawn) {
   Stage stage(3);
   stage.message(0, "recv", 1), stage.message(1, "recv", 0);

@@ -71,6 +71,58 @@ TEST(Explore, AllOrdersOfMessagesAreTaken) {
   EXPECT_EQ(found.runs, 13);  // the ordinary one, and 3! orders in both modes of sends
 }
 
+// Receives from any source meet messages in the order in which they were posted, whichever is asked about
+// first.
+TEST(Explore, MessagesOfOneSenderStayInOrderWhereALaterReceiveIsPolled) {
+  const auto program = with_group([](int rank) {
+    Tensor first = zeros({1}), second = zeros({1});
+    if (rank == 1) {
+      for (int i = 1; i < 3; ++i) send(full({1}, i), 0);
+      return;
+    }
+    Work one = irecv(first), two = irecv(second);
+    while (!two.is_completed()) sim::compute(1e-6);
+    two.wait();
+    one.wait();
+    if (first.item<int>() != 1 || second.item<int>() != 2) throw std::runtime_error("overtaken");
+  });
+  for (const Search search : {Search::seeds, Search::exhaustive})
+    EXPECT_FALSE(sim::explore(ranks(2), program, {.search = search}).wrong);
+}
+
+// What is an input and an output of one call is written by the call, not by the program.
+void work_in_place() {
+  const int n = get_world_size(), rank = get_rank();
+  Tensor all = full({2 * n}, rank + 1), mine = all.narrow(2 * rank, 2);
+  std::vector<Tensor> parts = all.chunk(n), none;
+  reduce_scatter_tensor(mine, all, {.async_op = true}).wait();
+  EXPECT_EQ(max(mine), n * (n + 1) / 2);
+  reduce_scatter(mine, parts, {.async_op = true}).wait();
+  all_gather_into_tensor(all, mine, {.async_op = true}).wait();
+  all_gather(parts, mine, {.async_op = true}).wait();
+  gather(mine, rank == 0 ? parts : none, 0, {.async_op = true}).wait();
+  scatter(mine, rank == 0 ? parts : none, 0, {.async_op = true}).wait();
+}
+
+TEST(Explore, OperationsInPlaceAreRight) {
+  const auto program = with_group([](int) { work_in_place(); });
+  const auto found = sim::explore(ranks(3), program, {.runs = 20});
+  EXPECT_FALSE(found.wrong) << found.text();
+  EXPECT_EQ(sim::run(ranks(65), program).text(), "") << "more ranks than have their tensors guarded";
+}
+
+// ... and what the program changes of the other parts is found all the same.
+TEST(Explore, AChangedPartOfAnOperationInPlaceIsFound) {
+  const auto program = with_group([](int rank) {
+    const int n = get_world_size();
+    Tensor all = full({2 * n}, rank + 1), mine = all.narrow(2 * rank, 2);
+    Work work = reduce_scatter_tensor(mine, all, {.async_op = true});
+    all.narrow(2 * ((rank + 1) % n), 1).fill_(7);
+    work.wait();
+  });
+  EXPECT_EQ(sim::run(ranks(65), program).findings.at(0).code, check::Code::changed_before_wait);
+}
+
 TEST(Explore, MessagesOfOneSenderStayInOrder) {
   const auto program = with_group([](int rank) {
     Tensor t = zeros({1});
