@@ -139,13 +139,11 @@ GroupState& resolve(const ProcessGroup& group, std::string_view call, CallSite w
   GroupState& state = *meant.state();
   if (!state.is_own())
     fail(Errc::not_initialized,
-         "{} at {}: {} is the parent's, rank {}'s: a forked process is in no job; init_process_group makes "
-         "it a rank of one",
+         "{} at {}: {} is the parent's, rank {}'s: a forked process is in no job before init_process_group",
          call, where.str(), state.identity.name, state.global_rank);
-  if (!state.is_alive()) {
+  if (!state.is_alive())
     fail(Errc::not_initialized, "rank {}: {} at {}: {} was destroyed and cannot be used any more",
          state.global_rank, call, where.str(), state.identity.name);
-  }
   return state;
 }
 
