@@ -44,33 +44,33 @@ printed "$fact" > "$folder/out"
 check "$fact, ring, us" "$(figure_in "$fact" ring)" "$(virtual_us ring)"
 check "$fact, tree, us" "$(figure_in "$fact" tree)" "$(virtual_us tree)"
 
-fact="of 16 MiB there"
+fact="all_reduce of 16 MiB on the same machine"
 printed "$fact" > "$folder/out"
 ms() { virtual_us "$1" | awk '{ print $1 / 1000 }'; }
 check "$fact, ring, ms" "$(figure_in "$fact" '\| ring')" "$(ms ring)"
 check "$fact, double tree, ms" "$(figure_in "$fact" 'double tree')" "$(ms double_binary_tree)"
 check "$fact, tree, ms" "$(figure_in "$fact" 'ms, tree')" "$(ms tree)"
 
-fact="a tree over 24,576 GPUs"
+fact="all_reduce of 8 bytes on 24,576 GPUs"
 printed "$fact" > "$folder/out"
-check "$fact, us" "$(figure_in "$fact" 'bytes \|')" "$(virtual_us tree)"
+check "$fact, us" "$(figure_in "$fact" '\|')" "$(virtual_us tree)"
 
-fact="the player, in every page"
+fact="size of the player in a page"
 check "$fact, KB gzipped" "$(figure_in "$fact" '\|')" "$(printed "$fact" | awk '{ print $1 / 1000 }')"
 
-fact="wrong answers that the labs' tests must catch"
+fact="wrong answers that the labs' tests must detect"
 check "$fact" "$(figure_in "$fact" '\|')" "$(find tests/mutants -name '*.cpp' | wc -l)"
 check "$fact, cheats" "$(figure_in "$fact" 'and')" "$(grep -l '^// Told:' tests/cheats/*.cpp | wc -l)"
 
 [[ $full == --full ]] || exit $status
 
-fact="digits, two ranks"
+fact="training on digits, two ranks"
 printed "$fact" > "$folder/out"
 right=$(sed -nE 's/.*accuracy ([0-9.]+) %.*/\1/p' "$folder/out" | tail -1)
 check "$fact, % right" "$(figure_in "$fact" '\|')" "$right"
 
 if command -v mpirun > /dev/null; then
-  for fact in "all_reduce beside Open MPI" "send and recv beside it" "all_reduce beside it, both over TCP"; do
+  for fact in "all_reduce beside Open MPI 4" "send and recv beside Open MPI" "all_reduce beside Open MPI, both over TCP"; do
     printed "$fact" > "$folder/out"
     cat "$folder/out"
     now=$(sed -nE 's/.*geometric mean ([0-9.]+).*/\1/p' "$folder/out" | tail -1)
