@@ -66,6 +66,15 @@ std::vector<Tensor> packed_buffers(nn::Module& model) {
   return packed;
 }
 
+// Ends a backward that throws, before its error reaches the user.
+struct AbandonIfFailed {
+  GradientBuckets& gradients;
+  bool failed = true;
+  ~AbandonIfFailed() {
+    if (failed) gradients.abandon();
+  }
+};
+
 const CommHook& hook_of(const DdpOptions& options) {
   if (!options.hook)
     fail(Errc::invalid_argument,
@@ -103,17 +112,19 @@ Tensor DistributedDataParallel::forward(const Tensor& input) {
 
 Tensor DistributedDataParallel::backward(const Tensor& grad_output) {
   if (!syncs_) return model_.backward(grad_output);
+  if (!gradients_.is_told())
+    fail(Errc::invalid_argument,
+         "rank {}: this model is already wrapped by another DistributedDataParallel, made after this one; "
+         "wrap a "
+         "model once, or call backward() of the last one only",
+         get_rank());
   gradients_.begin();
-  Tensor grad_input;
-  try {
-    grad_input = model_.backward(grad_output);
-  } catch (...) {
-    gradients_.abandon();
-    throw;
-  }
+  AbandonIfFailed guard{gradients_};
+  const Tensor grad_input = model_.backward(grad_output);
   const auto missing = gradients_.missing();
   if (options_.find_unused_parameters) gradients_.give_up_on(missing);
   gradients_.finish();
+  guard.failed = false;
   if (missing.empty() || options_.find_unused_parameters) return grad_input;
   std::vector<std::string> names;
   for (const std::size_t i : missing) names.push_back(gradients_.parameters()[i].name);

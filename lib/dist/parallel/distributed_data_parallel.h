@@ -29,7 +29,8 @@ struct DdpOptions {
   std::size_t bucket_bytes = std::size_t{25} << 20;  // every later one, in bytes
   // Buffers (the running statistics of BatchNorm2d) are rank 0's at each forward() in training.
   bool broadcast_buffers = true;
-  // Parameters that a backward leaves out send the gradient they have, instead of an Error.
+  // Parameters that a backward leaves out send the gradient they have, instead of an Error. A gradient that
+  // no rank has used is left alone, as in PyTorch; to know that takes one small all_reduce per backward.
   bool find_unused_parameters = false;
   CommHook hook = all_reduce_hook;  // what averages a full bucket
 };
@@ -52,8 +53,9 @@ class DistributedDataParallel final : public nn::Module {
   // The model's: takes the shape of forward()'s result, returns that of its input. A collective (not under
   // no_sync()) that blocks until all buckets are averaged; afterwards every parameter's grad is the average
   // over the ranks (of what it was, plus this backward's). Error{invalid_argument} naming the parameters that
-  // got no gradient, if any: the other ranks wait for them. Throws what the hook throws, as
-  // Error{peer_failed} when a rank is gone. After an error ranks no longer agree: leave the group.
+  // got no gradient, if any: the other ranks wait for them; and when another DistributedDataParallel has
+  // wrapped the model since. Throws what the hook throws, as Error{peer_failed} when a rank is gone. After an
+  // error ranks no longer agree: leave the group.
   Tensor backward(const Tensor& grad_output) override;
   // The model as one line.
   std::string str() const override { return "DistributedDataParallel(" + model_.str() + ")"; }

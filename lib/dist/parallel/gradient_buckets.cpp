@@ -1,5 +1,6 @@
 #include "dist/parallel/gradient_buckets.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "dist/core/fail.h"
@@ -28,6 +29,13 @@ GradientBuckets::~GradientBuckets() {
   }
 }
 
+bool GradientBuckets::is_told() const {
+  return std::ranges::all_of(parameters_, [this](const auto& named) {
+    const auto* const told = named.parameter->on_grad_ready.template target<Told>();
+    return told && told->buckets == this;
+  });
+}
+
 void GradientBuckets::arrange(Assignment assignment) {
   assignment_ = std::move(assignment);
   buckets_.clear();
@@ -46,8 +54,14 @@ void GradientBuckets::begin() {
   for (Bucket& bucket : buckets_) bucket.pending = bucket.parameters;
   is_ready_.assign(parameters_.size(), false);
   ready_order_.clear();
-  started_.clear();
   is_under_way_ = true;
+}
+
+// While the error is on its way: a Work that is dropped then is nobody's mistake.
+void GradientBuckets::abandon() {
+  is_under_way_ = false;
+  started_.clear();
+  left_out_.clear();
 }
 
 void GradientBuckets::on_ready(std::size_t parameter) {
@@ -80,7 +94,22 @@ std::vector<std::size_t> GradientBuckets::missing() const {
 }
 
 void GradientBuckets::give_up_on(const std::vector<std::size_t>& missing) {
+  users_ = ones({static_cast<std::int64_t>(parameters_.size())}, DType::i32, cpu);
+  for (const std::size_t i : missing) {
+    put_back_gradient(parameters_[i], places_[i]);
+    left_out_.emplace_back(i, places_[i].clone());
+    users_.data<std::int32_t>()[i] = 0;
+  }
   for (const std::size_t i : missing) count_in(i);
+  if (parameters_.empty()) return;
+  users_ = users_.to(places_.front().device());  // backends of GPUs sum on GPUs only
+  started_.push_back([this, work = all_reduce(users_, ReduceOp::sum, {.group = group_, .async_op = true},
+                                              where_)]() mutable {
+    work.wait();
+    const auto users = users_.to(cpu).to_vector<std::int32_t>();
+    for (auto& [i, gradient] : left_out_)
+      if (users[i] == 0) places_[i].copy_(gradient);
+  });
 }
 
 void GradientBuckets::finish() {
@@ -90,6 +119,7 @@ void GradientBuckets::finish() {
     if (finish) finish();
   exposed_ = Clock::now() - began;
   started_.clear();
+  left_out_.clear();
 }
 
 }  // namespace dist

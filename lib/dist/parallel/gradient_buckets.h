@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dist/core/deadline.h"
@@ -33,10 +34,14 @@ class GradientBuckets {
   // A backward in which gradients are exchanged: begin(), then each parameter tells that it is ready, then
   // finish(), after which all gradients are the averages.
   void begin();
-  void abandon() { is_under_way_ = false; }  // it failed: what comes until the next begin() stays here
+  // It failed, and its error is on its way through the caller: what comes until the next begin() stays here.
+  void abandon();
+  // Whether every parameter still tells this of its gradient: a later one may have taken it over.
+  bool is_told() const;
   // Parameters that have not been ready in this backward.
   std::vector<std::size_t> missing() const;
-  // Their gradients go along as they are.
+  // Of all ranks, after everything that is ready: the gradients of these go along as they are. What no rank
+  // had ready is as it was after finish().
   void give_up_on(const std::vector<std::size_t>& missing);
   // Waits for what has been started; Error of the communication.
   void finish();
@@ -74,6 +79,9 @@ class GradientBuckets {
   std::vector<bool> is_ready_;
   std::vector<std::size_t> ready_order_;
   std::vector<std::function<void()>> started_;  // how to finish each bucket, in order
+  std::vector<std::pair<std::size_t, Tensor>>
+      left_out_;  // parameters that this rank has not used, as they were
+  Tensor users_;  // how many ranks have used each parameter
   Timeout exposed_{};
 };
 

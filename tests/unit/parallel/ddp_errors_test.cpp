@@ -66,7 +66,23 @@ TEST(DdpErrors, AParameterInTwoPlacesIsNamed) {
     DistributedDataParallel ddp(model);
     EXPECT_DIST_ERROR(step(ddp, 1), Errc::invalid_argument, "parameter \"p1\" was ready twice");
   };
-  run_ranks(1, body, finds({check::Code::never_waited}));  // the bucket's, which left too early
+  run_ranks(1, body);  // and no Work of a bucket that left too early is called the user's
+}
+
+TEST(DdpErrors, AModelThatIsWrappedTwiceIsSaid) {
+  run_ranks(2, [](int rank) {
+    Row model({4});
+    auto first = std::make_unique<DistributedDataParallel>(model);
+    auto second = std::make_unique<DistributedDataParallel>(model);
+    EXPECT_DIST_ERROR(step(*first, 1), Errc::invalid_argument,
+                      "this model is already wrapped by another DistributedDataParallel");
+    step(*second, rank);
+    EXPECT_EQ(only_value(model[0].grad), mean_of_ranks(2));
+    first.reset();
+    model.zero_grad();
+    step(*second, rank);
+    EXPECT_EQ(only_value(model[0].grad), mean_of_ranks(2));
+  });
 }
 
 // What a backward that failed has begun ends with it: under no_sync() nothing is sent.

@@ -138,6 +138,22 @@ TEST(Ddp, UnusedParametersGoAlong) {
   });
 }
 
+TEST(Ddp, AGradientThatNoRankUsesIsLeftAlone) {
+  run_ranks(3, [](int rank) {
+    Row model({8, 8, 8});
+    model.left_out = {1};
+    if (rank == 1) model.left_out.push_back(2);
+    DistributedDataParallel ddp(model, {.find_unused_parameters = true});
+    for (int round = 0; round < 2; ++round) {
+      model[1].grad.fill_(rank + 5);
+      model[2].grad.fill_(rank == 1 ? 3 : 0);
+      step(ddp, 10);
+      EXPECT_EQ(only_value(model[1].grad), rank + 5) << "as it was, on each rank";
+      EXPECT_EQ(only_value(model[2].grad), 21) << "30, what rank 1 had (3), and 30, over three ranks";
+    }
+  });
+}
+
 // Running statistics and a counter, as BatchNorm2d has.
 class Counts : public Row {
  public:

@@ -75,7 +75,8 @@ Step step_of(dist::trace::Trace trace) {
     Interval& bucket = buckets.try_emplace(event.sequence, Interval{event.begin, event.end}).first->second;
     bucket = {std::min(bucket.begin, event.begin), std::max(bucket.end, event.end)};
   }
-  for (const auto& [sequence, interval] : buckets) step.sending.push_back(interval);
+  for (const auto& [sequence, interval] : buckets)  // the last all_reduce tells which parameters were used
+    if (step.sending.size() < layers) step.sending.push_back(interval);
   const std::int64_t begin = step.computing.front().begin;
   for (auto* lane : {&step.computing, &step.sending})
     for (Interval& interval : *lane) {
