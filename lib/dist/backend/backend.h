@@ -86,8 +86,8 @@ struct BackendEntry {
   std::unique_ptr<Backend> (*make)(const BackendContext&);
 };
 
-// "host", "cuda", "nccl", "mpi", "sim"; Error{invalid_argument} lists them for an unknown name and
-// Error{unsupported} says how to get one that this build or machine lacks.
+// "host" (also by PyTorch's name, "gloo"), "cuda", "nccl", "mpi", "sim"; Error{invalid_argument} lists them
+// for an unknown name and Error{unsupported} says how to get one that this build or machine lacks.
 const BackendEntry& find_backend(std::string_view name);
 const BackendEntry& backend_named(std::string_view name);  // whether it can be used or not
 std::span<const BackendEntry> backends();

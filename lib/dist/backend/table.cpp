@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <array>
+#include <mutex>
 
 #include <fmt/ranges.h>
 
 #include "dist/backend/backend.h"
 #include "dist/backend/entries.h"
 #include "dist/core/fail.h"
+#include "dist/core/log.h"
 
 namespace dist {
 namespace {
@@ -17,6 +20,28 @@ constexpr std::array table{
     BackendEntry{"sim", DeviceType::cpu, sim::available, sim::make},
 };
 
+// What a name of PyTorch's is here. No backend: what to use instead is said.
+struct PyTorchName {
+  std::string_view name, backend;
+};
+constexpr std::array pytorch_names{PyTorchName{"gloo", "host"}, PyTorchName{"ucc", ""}};
+
+std::string_view translated(std::string_view name) {
+  const auto found = std::ranges::find(pytorch_names, name, &PyTorchName::name);
+  if (found == pytorch_names.end()) return name;
+  if (found->backend.empty())
+    fail(Errc::invalid_argument,
+         "distlab has no backend \"{}\"; use \"auto\", which takes nccl where every rank has a GPU of its "
+         "own, cuda "
+         "where ranks share one, and host on CPUs",
+         name);
+  static std::once_flag said;
+  std::call_once(said, [&] {
+    log(LogLevel::info, "backend \"{}\" is PyTorch's name; here it is \"{}\"", name, found->backend);
+  });
+  return found->backend;
+}
+
 }  // namespace
 
 std::span<const BackendEntry> backends() { return table; }
@@ -28,7 +53,8 @@ const BackendEntry& find_backend(std::string_view name) {
   return entry;
 }
 
-const BackendEntry& backend_named(std::string_view name) {
+const BackendEntry& backend_named(std::string_view asked) {
+  const std::string_view name = translated(asked);
   std::vector<std::string_view> names{"auto"};
   for (const auto& entry : table) {
     names.push_back(entry.name);

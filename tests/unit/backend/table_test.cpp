@@ -35,8 +35,13 @@ TEST(BackendTable, AbsentOnesSayWhatToUse) {
 }
 
 TEST(BackendTable, UnknownNamesListTheKnown) {
-  expect_error(Errc::invalid_argument, {"\"gloo\"", "auto, host, cuda, nccl, mpi, sim"},
-               [] { find_backend("gloo"); });
+  expect_error(Errc::invalid_argument, {"\"foo\"", "auto, host, cuda, nccl, mpi, sim"},
+               [] { find_backend("foo"); });
+}
+
+TEST(BackendTable, PyTorchsNamesAreKnown) {
+  EXPECT_EQ(find_backend("gloo").name, "host");
+  expect_error(Errc::invalid_argument, {"no backend \"ucc\"", "use \"auto\""}, [] { find_backend("ucc"); });
 }
 
 TEST(BackendTable, AutoIsWhatAllRanksHave) {

@@ -76,8 +76,8 @@ TEST(Lifecycle, UnknownAndMissingBackends) {
   REAL_RANKS_ONLY("a simulation stands in for every backend");
   run_unjoined(1, [](int, const std::shared_ptr<Store>& store) {
     InitOptions init = joining(0, 1, store);
-    init.backend = "gloo";
-    expect_error(Errc::invalid_argument, {"\"gloo\" does not exist", "host", "nccl"},
+    init.backend = "foo";
+    expect_error(Errc::invalid_argument, {"\"foo\" does not exist", "host", "nccl"},
                  [&] { init_process_group(init); });
     for (const char* name : {"cuda", "nccl", "mpi", "sim"}) {
       if (backend_named(name).available(nullptr)) continue;
@@ -85,8 +85,9 @@ TEST(Lifecycle, UnknownAndMissingBackends) {
       expect_error(Errc::unsupported, {name, "use"}, [&] { init_process_group(init); });
     }
     EXPECT_FALSE(is_initialized());
-    init.backend = "host";
+    init.backend = "gloo";
     init_process_group(init);
+    EXPECT_EQ(get_backend(), "host");
     destroy_process_group();
   });
 }

@@ -56,7 +56,7 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
   run.app
       ->add_option("--backend", run.options->backend,
                    "host, mpi; on GPUs: cuda, nccl; for ranks whose program names none")
-      ->check(CLI::IsMember({"host", "cuda", "nccl", "mpi"}));
+      ->check(CLI::IsMember({"host", "gloo", "cuda", "nccl", "mpi"}));
   run.app->add_option("--nproc", run.options->nproc, "ranks, of a demo whose story takes any number (lab 02)")
       ->check(CLI::Range(1, 1024));
   run.app->add_option("arguments", run.options->arguments, "for the demo, after --");

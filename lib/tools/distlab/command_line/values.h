@@ -58,7 +58,8 @@ inline const CLI::Validator a_size(
     },
     "SIZE");
 
-// All that ranks can be told to use; "sim" is not told, it is what simulated ranks have.
-inline const CLI::IsMember a_backend({"auto", "host", "cuda", "nccl", "mpi"});
+// All that ranks can be told to use, "gloo" as PyTorch's name for "host"; "sim" is not told, it is what
+// simulated ranks have.
+inline const CLI::IsMember a_backend({"auto", "host", "gloo", "cuda", "nccl", "mpi"});
 
 }  // namespace distlab
