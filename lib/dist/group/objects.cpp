@@ -49,6 +49,16 @@ Call object_call(OpKind kind, std::string_view name, const Options& options, Cal
   return call;
 }
 
+// The second message, from the rank that the first came from.
+int recv_bytes(std::string& object, const Work& first, const Tensor& length, Options options, Caller at) {
+  const int source = first.source_rank();
+  options.group_src = -1;  // it is known
+  Tensor bytes = room_for(length.item<int64_t>());
+  recv(bytes, source, options, at);
+  object = string_of(bytes);
+  return source;
+}
+
 }  // namespace
 
 void broadcast_object(std::string& object, int src, const Options& options, Caller at) {
@@ -59,6 +69,24 @@ void broadcast_object(std::string& object, int src, const Options& options, Call
   Tensor bytes = call.is_root() ? bytes_of(object) : room_for(length.item<int64_t>());
   broadcast(bytes, src, options, at);
   if (!call.is_root()) object = string_of(bytes);
+}
+
+void send_object(const std::string& object, int dst, const Options& options, Caller at) {
+  (void)object_call(OpKind::send, "send_object", options, at);
+  send(length_of(object), dst, options, at);
+  send(bytes_of(object), dst, options, at);
+}
+
+int recv_object(std::string& object, int src, const Options& options, Caller at) {
+  (void)object_call(OpKind::recv, "recv_object", options, at);
+  Tensor length = empty({1}, DType::i64, cpu);
+  return recv_bytes(object, recv(length, src, options, at), length, options, at);
+}
+
+int recv_object(std::string& object, const Options& options, Caller at) {
+  (void)object_call(OpKind::recv, "recv_object", options, at);
+  Tensor length = empty({1}, DType::i64, cpu);
+  return recv_bytes(object, recv(length, options, at), length, options, at);
 }
 
 std::vector<std::string> all_gather_object(const std::string& object, const Options& options, Caller at) {

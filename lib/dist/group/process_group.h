@@ -213,6 +213,12 @@ inline Work all_to_all_single(Tensor& out, const Tensor& in, const Options& opti
 }
 
 // Strings and bytes of any length, without preparing tensors.
+// Two messages, as of send() and recv(): the length, then the bytes.
+void send_object(const std::string& object, int dst, const Options& options = {}, Caller at = Caller::here());
+// Returns the rank that sent it, a global one, as torch's recv_object_list.
+int recv_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());
+int recv_object(std::string& object, const Options& options = {},
+                Caller at = Caller::here());  // from any rank
 void broadcast_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());
 // One string a rank, in the order of the ranks, on every rank.
 std::vector<std::string> all_gather_object(const std::string& object, const Options& options = {},

@@ -401,6 +401,17 @@ TEST_P(Collectives, Objects) {
     broadcast_object(nothing, 0);
     EXPECT_EQ(nothing, "");
 
+    if (n > 1 && rank == 1) {
+      send_object(text(3), 0);
+      send_object("", 0, {.tag = 7});
+    }
+    if (n > 1 && rank == 0) {
+      std::string sent = "to be replaced";
+      EXPECT_EQ(recv_object(sent), 1) << "from any rank";
+      EXPECT_EQ(sent, text(3));
+      EXPECT_EQ(recv_object(sent, 1, {.tag = 7}), 1);
+      EXPECT_EQ(sent, "");
+    }
     const auto all = all_gather_object(rank == 0 ? "" : text(rank));
     ASSERT_EQ(static_cast<int>(all.size()), n);
     for (int r = 0; r < n; ++r) EXPECT_EQ(all[static_cast<std::size_t>(r)], r == 0 ? "" : text(r));

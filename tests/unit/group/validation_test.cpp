@@ -260,6 +260,9 @@ const std::vector<Refusal>& refusals() {
          broadcast_object(s, 0, {.async_op = true});
        },
        {"broadcast_object", ".async_op"}},
+      {"an asynchronous object that is sent",
+       [](int rank) { send_object("", (rank + 1) % 3, {.async_op = true}); },
+       {"send_object", ".async_op"}},
       {"objects for some ranks only",
        [](int rank) {
          scatter_object({"a", "b"}, rank);
