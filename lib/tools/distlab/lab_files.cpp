@@ -92,6 +92,7 @@ int reset_lab(const LabOptions& options) {
     kept = fmt::format("; yours is kept in {}", from_root(backup));
   }
   dist::write_whole_file(file, starter);
+  forget_grade(lab->folder);
   fmt::print("{} is as it was at first{}\n", from_root(file), kept);
   return exit_ok;
 }

@@ -46,6 +46,8 @@ void print_progress(std::ostream& text, const Progress& progress);
 // What a lab's progress is after this grade. Hints begin anew when another test fails now, or in another
 // way.
 LabProgress after_grade(const LabProgress& before, const Grade& grade);
+// What was graded is no longer there: only the best points stay, for which the solution may be seen.
+void forget_grade(const std::string& lab);
 // after_grade() of now, into the file.
 void note_progress(const std::string& lab, const Grade& grade);
 

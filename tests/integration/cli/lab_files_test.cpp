@@ -83,11 +83,27 @@ TEST_F(LabFiles, ResetKeepsWhatWasWritten) {
   EXPECT_EQ(read(file), starter);
   EXPECT_EQ(read(".distlab/first.cpp.1"), "int f() { return 5; }\n");
   EXPECT_TRUE(contains(run({"reset", "1"}), "untouched"));
+  write(".distlab/progress",
+        "# lab best last when\n01_first 50 20 2026-11-21 20:31\n    failing Step1.f\n    step 1\n");
   write(file, "int f() { return 6; }\n");
   sh("git -c user.name=t -c user.email=t@t commit -qam mine");
   run({"reset", "1"});
   EXPECT_EQ(read(file), starter);
   EXPECT_EQ(read(".distlab/first.cpp.2"), "int f() { return 6; }\n");
+  EXPECT_FALSE(contains(run({"list"}), "of 100")) << "of the file that was put away";
+  EXPECT_FALSE(contains(read(".distlab/progress"), "failing"));
+  EXPECT_TRUE(contains(read(".distlab/progress"), "50    0  not graded")) << read(".distlab/progress");
+}
+
+TEST_F(LabFiles, AHintIsBrokenToTheTerminalsWidth) {
+  std::string paragraph;
+  for (int i = 0; i < 60; ++i) paragraph += "word ";
+  write("labs/01_first/hints/1.md", "# Lab 01, hints\n\n" + paragraph + "\n");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"hint", "1", "--level", "1"}, std::vector<std::string>{"hint", "1"}}) {
+    std::istringstream lines(run(arguments));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  }
 }
 
 TEST_F(LabFiles, ResetWithoutAHistorySaysWhatToDo) {
@@ -131,7 +147,7 @@ TEST_F(RunLab, RefusesWhatMakesNoSense) {
   EXPECT_EQ(run({"run", "1", "--device", "cpu", "--backend", "nccl"}, 2),
             "--backend nccl is for tensors on cuda: leave out --device cpu\n");
   run({"run", "1", "--device", "tpu"}, 2);
-  run({"run", "1", "--backend", "gloo"}, 2);
+  run({"run", "1", "--backend", "foo"}, 2);
   run({"run", "1", "--nproc", "0"}, 2);
 }
 

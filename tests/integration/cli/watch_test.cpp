@@ -276,7 +276,7 @@ TEST_F(Watch, HintsFollowTheLastGrade) {
   EXPECT_FALSE(contains(second, "Count from zero")) << second;
   save("int f() { return 4; }\n");
   run({"grade", "1"});
-  EXPECT_TRUE(contains(run({"hint", "1"}), "nothing to mend"));
+  EXPECT_TRUE(contains(run({"hint", "1"}), "nothing to fix"));
 }
 
 TEST_F(Watch, ATestWithoutMessagesHasNoPicture) {

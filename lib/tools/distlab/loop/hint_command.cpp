@@ -21,8 +21,13 @@ std::string page_of(const Lab& lab, int level, bool chinese) {
   return loop::without_note_of_translation(text_of_file(hint_page(lab, level, chinese)));
 }
 
+// Chinese has no spaces to break at.
+void print_wrapped(const std::string& page, bool chinese) {
+  fmt::print("{}", chinese ? page : loop::reflowed(page, terminal_width()));
+}
+
 void print_whole_page(const Lab& lab, int level, bool chinese) {
-  fmt::print("{}", page_of(lab, level, chinese));
+  print_wrapped(page_of(lab, level, chinese), chinese);
   if (level < levels) fmt::print("\nStill stuck? ./distlab hint {} --level {}\n", lab.number, level + 1);
 }
 
@@ -35,9 +40,7 @@ void print_section(const Lab& lab, const LabProgress& mine, int level, bool chin
     fmt::print("{}\n\n", styled(Style::warn, wrapped(text, terminal_width(), 0)));
   }
   const auto page = page_of(lab, level, chinese);
-  const auto section = loop::section_for_step(page, mine.step).value_or(page);
-  // Chinese has no spaces to break at.
-  fmt::print("{}", chinese ? section : loop::reflowed(section, terminal_width()));
+  print_wrapped(loop::section_for_step(page, mine.step).value_or(page), chinese);
 }
 
 }  // namespace
@@ -52,14 +55,14 @@ int show_hint(const HintOptions& options) {
   auto progress = read_progress();
   auto& mine = progress[lab->folder];
   if (mine.is_graded() && mine.last == 100) {
-    fmt::print("Your last grade of lab {} had nothing to mend. All hints: --level 1, 2 or 3.\n", lab->number);
+    fmt::print("Your last grade of lab {} had nothing to fix. All hints: --level 1, 2 or 3.\n", lab->number);
     return exit_ok;
   }
   const int level = std::min(mine.hints + 1, levels);
   if (!mine.failing.empty())
     print_section(*lab, mine, level, options.chinese);
   else
-    fmt::print("{}", page_of(*lab, level, options.chinese));
+    print_wrapped(page_of(*lab, level, options.chinese), options.chinese);
   if (level < levels)
     fmt::print("\nStill stuck? ./distlab hint {}{} once more says more.\n", lab->number,
                options.chinese ? " --zh" : "");
