@@ -72,6 +72,7 @@ void JobState::close(const std::string& text) noexcept {
 
 void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept {
   left_ = true;
+  stall_look_.reset();  // before what it asks
   if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
   if (watchdog) watchdog->leaving(reason.empty());
   if (log) no_thread_stays(hasty_patience);

@@ -128,6 +128,11 @@ void JobState::connect() {
   tracer = make_tracer(settings, job);
   if (tracer) endpoint = traced(endpoint, tracer);
   watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
+  if (settings.deadlock_after_s == 0 || job.world_size == 1) return;
+  const auto after = std::chrono::seconds(settings.deadlock_after_s);
+  stall_look_ = std::make_unique<StallLook>(log, *watchdog, after, [this](const check::Finding& finding) {
+    endpoint->abort(fmt::format("it stands still for ever; {}", finding.line()));
+  });
 }
 
 bool JobState::sends_by_tcp() const {

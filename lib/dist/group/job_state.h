@@ -16,6 +16,7 @@
 #include "dist/group/rank_context.h"
 #include "dist/group/rendezvous.h"
 #include "dist/group/settings.h"
+#include "dist/group/stall_look.h"
 #include "dist/group/watchdog.h"
 #include "dist/trace/rank_tracer.h"
 #include "dist/transport/endpoint.h"
@@ -107,6 +108,7 @@ class JobState : public std::enable_shared_from_this<JobState> {
 
   std::shared_ptr<WorkWatch> work_watch_;  // the observer of a real rank
   std::unique_ptr<SignalDump> signal_dump_;
+  std::unique_ptr<StallLook> stall_look_;       // null: nobody asked for it
   const std::uint32_t forks_ = forks_before();  // when it was made
   bool left_ = false;
   bool others_stood_ = false;  // other threads were in calls: nobody knows when they have let go of all this

@@ -67,6 +67,7 @@ Settings read_settings(const GetEnv& get_env) {
   settings.transport = one_of(get_env, "DIST_TRANSPORT", transport);
   settings.algorithms = get_env("DIST_ALGO").value_or("");
   settings.recorder_size = positive(get_env, "DIST_FLIGHT_RECORDER_SIZE", settings.recorder_size);
+  settings.deadlock_after_s = positive(get_env, "DIST_DEADLOCK_AFTER", settings.deadlock_after_s);
   settings.dump_dir = get_env("DIST_DUMP_DIR").value_or("");
   settings.trace_file = trace::absolute_path(get_env("DIST_TRACE").value_or(""));
   return settings;

@@ -22,8 +22,11 @@ struct Settings {
   std::string transport = "auto";             // DIST_TRANSPORT=auto|shm|tcp
   std::string algorithms;           // DIST_ALGO, as AlgorithmChooser reads it; the same on all ranks
   std::size_t recorder_size = 256;  // DIST_FLIGHT_RECORDER_SIZE, operations
-  std::string dump_dir;             // DIST_DUMP_DIR, empty: no dumps on errors
-  std::string trace_file;           // DIST_TRACE, absolute; empty: no trace (run_trace.h)
+  // DIST_DEADLOCK_AFTER, seconds: a call that goes on for so long, and certainly for ever, fails then; 0: at
+  // its timeout.
+  std::size_t deadlock_after_s = 0;
+  std::string dump_dir;    // DIST_DUMP_DIR, empty: no dumps on errors
+  std::string trace_file;  // DIST_TRACE, absolute; empty: no trace (run_trace.h)
 };
 
 // Error{invalid_argument} names the variable, its value and what is allowed.

@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
+#include "dist/core/log.h"
 #include "dist/core/standard_streams.h"
 #include "dist/group/rank_context.h"
 #include "dist/group/rendezvous.h"
@@ -111,6 +113,7 @@ class Family {
       look();
       if (deadline_.passed()) {
         too_late_ = true;
+        say_who_is_late();
         for (ChildProcess& child : children_) child.kill();
         deadline_ = Deadline::never();
       }
@@ -129,6 +132,14 @@ class Family {
     RankContextGuard guard(process_rank_context());  // spawn may have been called by a rank that is a thread
     const auto result = run_rank(rank, fn, [&](const RankResult& r) { send_report(report_fd, r); });
     return result.threw ? 1 : 0;
+  }
+
+  void say_who_is_late() const {
+    std::vector<int> late;
+    for (int rank = 0; rank < n_; ++rank)
+      if (!children_[static_cast<std::size_t>(rank)].is_reaped()) late.push_back(rank);
+    log(LogLevel::warn, "spawn: killing {}: still there {:g} s after rank {} failed", check::list_ranks(late),
+        std::chrono::duration<double>(grace_).count(), failures_.front().rank);
   }
 
   void wait_for_news() {

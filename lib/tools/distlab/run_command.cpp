@@ -1,17 +1,21 @@
 // distlab run: a lab's demo, on the device and the backend that are asked for.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "dist/backend/auto_choice.h"
 #include "dist/backend/backend.h"
+#include "dist/check/finding.h"
 #include "dist/core/fail.h"
 
 #include "distlab/commands.h"
 #include "distlab/labs.h"
 #include "distlab/process.h"
+#include "distlab/terminal.h"
 
 namespace distlab {
 namespace {
@@ -30,13 +34,15 @@ bool is_usage(const RunOptions& options) {
   return false;
 }
 
-// A demo is short: who waits for longer waits in vain, and is told why.
-constexpr const char* patience_s = "20";
+// A demo is short: a rank that waits for longer waits in vain, and is told why; at once where that is
+// certain.
+constexpr const char *patience_s = "20", *deadlock_after_s = "1";
 
 // init_process_group() of the demo's ranks reads it. What is missing is said here, once, not by each rank:
 // Error{unsupported}.
 void tell_ranks(const RunOptions& options) {
   setenv("DIST_TIMEOUT", patience_s, 0);
+  setenv("DIST_DEADLOCK_AFTER", deadlock_after_s, 0);
   if (!options.backend.empty()) {
     (void)dist::find_backend(options.backend);
     setenv("DIST_BACKEND", options.backend.c_str(), 1);
@@ -49,6 +55,31 @@ void tell_ranks(const RunOptions& options) {
   setenv("DIST_DEVICE", device.c_str(), 1);
 }
 
+// A finding at the end of an error's line, as a list: its parts are separated by semicolons there.
+std::string listed(std::string_view finding, std::string_view indent, int columns) {
+  std::string text;
+  while (!finding.empty()) {
+    const auto end = std::min(finding.find("; "), finding.size());
+    text += indented(fmt::format("{}{}{}", indent, text.empty() ? "" : "  ", finding.substr(0, end)),
+                     Style::plain, 0, columns);
+    finding.remove_prefix(std::min(finding.size(), end + 2));
+  }
+  return text;
+}
+
+// What a demo says, as it is; an error with a finding fits the terminal.
+void show(std::string_view line) {
+  const auto head = dist::check::without_finding(line);
+  if (head.size() == line.size()) {
+    fmt::print("{}\n", line);
+  } else {
+    const auto indent = line.substr(0, std::min(line.find_first_not_of(' '), line.size()));
+    fmt::print("{}{}", indented(head, Style::plain, 0, terminal_width()),
+               listed(line.substr(head.size() + 2), indent, terminal_width()));
+  }
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int run_lab(const RunOptions& options) {
@@ -59,10 +90,7 @@ int run_lab(const RunOptions& options) {
   std::vector<std::string> argv{demo};
   if (options.nproc > 0) argv.insert(argv.end(), {"--nproc", std::to_string(options.nproc)});
   argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
-  const auto result = run_streamed(argv, [](std::string_view line) {
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  });
+  const auto result = run_streamed(argv, show);
   // Its ranks were threads of its own, or virtual: there is nobody else to tell.
   if (const auto how = ended_by_signal(result.exit_code); !how.empty())
     fmt::print(stderr, "distlab: the demo {}; ./distlab grade {} says in which line\n", how, options.lab);

@@ -134,11 +134,27 @@ TEST_F(RunLab, TellsItsRanksTheDeviceAndTheBackendAndTheirNumber) {
 
 // A deadlock is told of, not waited for. Who wants to wait longer says so.
 TEST_F(RunLab, ItsRanksDoNotWaitForEver) {
-  write("build/bin/lab_01_demo", "#!/bin/sh\necho \"$DIST_TIMEOUT\"\n");
-  EXPECT_EQ(run({"run", "1"}), "20\n");
+  write("build/bin/lab_01_demo", "#!/bin/sh\necho \"$DIST_TIMEOUT $DIST_DEADLOCK_AFTER\"\n");
+  EXPECT_EQ(run({"run", "1"}), "20 1\n");
   setenv("DIST_TIMEOUT", "300", 1);
-  EXPECT_EQ(run({"run", "1"}), "300\n");
+  EXPECT_EQ(run({"run", "1"}), "300 1\n");
   unsetenv("DIST_TIMEOUT");
+}
+
+TEST_F(RunLab, AFindingFitsTheTerminal) {
+  write("build/bin/lab_01_demo",
+        "#!/bin/sh\necho '   rank 0: recv #0 (4 f32) from rank 1: it stands still; D1 deadlock: 2 ranks wait "
+        "for each "
+        "other; rank 0: recv #0 (4 f32) at isend_irecv.cpp:14, waits for rank 1; to mend it: let one of them "
+        "send first'\n");
+  setenv("COLUMNS", "60", 1);
+  EXPECT_EQ(run({"run", "1"}),
+            "   rank 0: recv #0 (4 f32) from rank 1: it stands still\n"
+            "   D1 deadlock: 2 ranks wait for each other\n"
+            "     rank 0: recv #0 (4 f32) at isend_irecv.cpp:14, waits\n"
+            "     for rank 1\n"
+            "     to mend it: let one of them send first\n");
+  unsetenv("COLUMNS");
 }
 
 TEST_F(RunLab, RefusesWhatMakesNoSense) {
