@@ -87,6 +87,7 @@ class Mesh {
   void check_health();
   void check_peers();
   void report_silence();
+  bool is_first_here() const;  // of the ranks of this host
   std::string describe_calls() const;
   std::vector<int> died();
   bool has_pidfd(const Card& peer);

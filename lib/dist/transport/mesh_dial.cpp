@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::chrono::seconds silence_to_report{3};   // of an address
 constexpr std::chrono::seconds missing_to_report{10};  // of a rank
+constexpr std::size_t most_named = 8;
 
 }  // namespace
 
@@ -66,8 +67,7 @@ void Mesh::note_reached(const Call& call, std::size_t place) {
   for (Call& other : calls_)
     if (card(other.peer).host == card(call.peer).host) other.dialler.prefer(host);
   const auto silent = call.dialler.silent(Dialler::head_start);
-  const bool is_first_here = nodes()[static_cast<std::size_t>(mine_.rank)] == mine_.rank;
-  if (silent.empty() || !is_first_here || std::exchange(told_unreachable_, true)) return;
+  if (silent.empty() || !is_first_here() || std::exchange(told_unreachable_, true)) return;
   log(LogLevel::warn,
       "rank {} reaches rank {} at {}, but not at {}; DIST_SOCKET_IFNAME, set for rank {}, names the network "
       "interface to use",
@@ -91,12 +91,11 @@ void Mesh::fail_to_reach(const Call& call) {
 std::string Mesh::describe_calls() const {
   for (const Call& call : calls_)
     if (call.talks.empty())
-      return fmt::format(": rank {} at {}{}", call.peer,
-                         fmt::join(call.dialler.silent(Dialler::head_start), ", "), loopback_trouble());
+      return fmt::format(": rank {} at {}{}", call.peer, call.dialler.tried(), loopback_trouble());
   return "";
 }
 
-// Once each: what can't be reached, and what does not answer.
+// Once each: what can't be reached, and, by one rank of a host, what does not answer.
 void Mesh::report_silence() {
   for (const Call& call : calls_) {
     const auto silent = call.dialler.silent(silence_to_report);
@@ -104,15 +103,18 @@ void Mesh::report_silence() {
     told_unreachable_ = true;
     log(LogLevel::warn,
         "rank {} does not reach rank {} at {}{} yet; still trying. DIST_SOCKET_IFNAME, set for rank {}, "
-        "names the "
-        "network interface to use",
+        "names the network interface to use",
         mine_.rank, call.peer, fmt::join(silent, ", "), loopback_trouble(), call.peer);
   }
-  if (told_missing_ || Clock::now() - met_since_ < missing_to_report) return;
+  if (told_missing_ || Clock::now() - met_since_ < missing_to_report || !is_first_here()) return;
   told_missing_ = true;
-  const std::vector<int> ranks = missing();
-  log(LogLevel::warn, "rank {} still waits for rank{} {} to connect: stopped, or busy?", mine_.rank,
-      ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
+  std::vector<int> ranks = missing();
+  const std::size_t all = ranks.size();
+  ranks.resize(std::min(all, most_named));
+  log(LogLevel::warn, "rank {} still waits for rank{} {}{} to connect: stopped, or busy?", mine_.rank,
+      all == 1 ? "" : "s", fmt::join(ranks, ", "), all > most_named ? ", ..." : "");
 }
+
+bool Mesh::is_first_here() const { return nodes()[static_cast<std::size_t>(mine_.rank)] == mine_.rank; }
 
 }  // namespace dist::net
