@@ -41,6 +41,8 @@ struct MailroomHeader {
   alignas(64) std::atomic<std::uint32_t> sleeping;  // the owner waits for its doorbell
   std::atomic<std::uint32_t> fences;                // before it does, it fences all others (sleep_fence.h)
   std::atomic<int> core;                            // on which it was last seen waiting (cores.h)
+  // Until then (steady_clock, ns) a yield of the owner's may go to another program's time slice (round.cpp).
+  std::atomic<std::int64_t> crowded_until;
   alignas(64) std::atomic<std::uint32_t> departed;  // the owner's endpoint is gone (ranks that are threads)
   std::atomic<std::uint32_t> left_in_order;         // before it: its goodbye may have found no room
   Claim claims[claim_count];

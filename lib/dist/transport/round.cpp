@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <span>
-#include <thread>
 
-#include "dist/transport/cores.h"
 #include "dist/transport/engine.h"
 #include "dist/transport/opcode.h"
 #include "dist/transport/own_ahead.h"
@@ -19,13 +18,11 @@ using net::Notice;
 
 namespace {
 
-// How a rank looks before it sleeps. With a core for every rank: without a question to the clock while an
-// answer is a matter of nanoseconds. Where ranks share cores: between yields, for about as long as one takes.
+// How a rank that has a core of its own looks before it sleeps: without a question to the clock while an
+// answer is a matter of nanoseconds. Where ranks share cores: round_wait.cpp.
 constexpr int quick_looks = 200;
 constexpr int looks_a_burst = 64;                    // between two questions to the clock
 constexpr std::chrono::microseconds first_look{50};  // then the engine waits, which learns how long to look
-constexpr int looks_a_turn = 100;
-constexpr int yields = 50;
 
 // Of who only reads: the others may be so many rounds ahead, and a notice takes longer to come than a round.
 constexpr std::uint64_t rounds_read_ahead = 3;
@@ -42,64 +39,23 @@ bool shows_in_place(const Notice& notice) {
   return notice.showing == net::Showing::memory || notice.showing == net::Showing::windows;
 }
 
-// So many looks, with a pause after each.
-template <class Done>
-bool look(const Done& done, int times) {
-  for (; times > 0; --times) {
-    if (done()) return true;
-    net::relax_cpu();
-  }
-  return false;
-}
-
 }  // namespace
 
 template <class Done>
 void Round::wait_until(const Done& done, int rank) {
-  const bool came = peers_.setup_.has_cores ? wait_on_own_core(done) : wait_on_shared_core(done, rank);
+  const bool came =
+      peers_.setup_.has_cores ? wait_on_own_core(done) : wait_on_shared_core(std::ref(done), rank);
   if (!came) wait_long(done, rank);
 }
 
 template <class Done>
 bool Round::wait_on_own_core(const Done& done) {
-  if (look(done, quick_looks)) return true;
+  if (net::look(done, quick_looks)) return true;
   const auto since = std::chrono::steady_clock::now();
   do {
-    if (look(done, looks_a_burst)) return true;
+    if (net::look(done, looks_a_burst)) return true;
   } while (std::chrono::steady_clock::now() - since < first_look);
   return false;
-}
-
-// A yield takes microseconds, and is in vain while the one that is waited for runs on another core.
-template <class Done>
-bool Round::wait_on_shared_core(const Done& done, int rank) {
-  for (int i = 0; i < yields; ++i) {
-    if (done()) return true;
-    if (!is_in_the_way(rank) && look(done, looks_a_turn)) return true;
-    std::this_thread::yield();
-  }
-  return false;
-}
-
-// Whether the others cannot come so far while this rank keeps its core: that rank, which is waited for, or
-// one that has not begun this round, was last seen on it.
-bool Round::is_in_the_way(int rank) {
-  const int core = net::show_core(peers_.peer(peers_.rank()).mailroom->header());
-  for (int r = 0; r < size(); ++r) {
-    const PeerMemory::Peer& peer = peers_.peer(r);
-    if (r == peers_.rank() || net::seen_core(peer.mailroom->header()) != core) continue;
-    if (r == rank || peer.area->notice(peers_.round_).round.load(std::memory_order_relaxed) != peers_.round_)
-      return true;
-  }
-  return false;
-}
-
-// A rank that has given up an earlier round and lives on never comes.
-void Round::wait_long(const std::function<bool()>& done, int rank) {
-  const int other = peers_.peer(rank).global_rank;
-  net::Engine& engine = peers_.setup_.engine;
-  engine.await_memory(label_.options(), other, [&] { return done() || has_given_up(rank); });
-  if (!done()) engine.fail_withdrawn(label_.options(), other);
 }
 
 Round::Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label)

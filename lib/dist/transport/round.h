@@ -4,12 +4,14 @@
 // timeout end it with the same errors.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
 
 #include "dist/core/view.h"
+#include "dist/transport/mailroom.h"
 #include "dist/transport/peer_memory.h"
 
 namespace dist {
@@ -107,9 +109,11 @@ class Round {
   void wait_until(const Done& done, int rank);
   template <class Done>
   bool wait_on_own_core(const Done& done);  // for a while; whether it is done
-  template <class Done>
-  bool wait_on_shared_core(const Done& done, int rank);
+  bool wait_on_shared_core(const std::function<bool()>& done, int rank);
+  static bool nap(const std::function<bool()>& done);
   bool is_in_the_way(int rank);
+  bool is_crowded(std::chrono::steady_clock::time_point now) const;
+  net::MailroomHeader& own_header() { return peers_.peer(rank()).mailroom->header(); }
   void wait_long(const std::function<bool()>& done, int rank);
   std::uint64_t reusable_until(std::uint64_t depth);  // waits until this round may use what it needs
   std::byte* own_room();

@@ -22,6 +22,16 @@ inline void relax_cpu() {
 #endif
 }
 
+// So many looks, with a pause after each.
+template <class Done>
+bool look(const Done& done, int times) {
+  for (; times > 0; --times) {
+    if (done()) return true;
+    net::relax_cpu();
+  }
+  return false;
+}
+
 class Spin {
  public:
   using Clock = std::chrono::steady_clock;

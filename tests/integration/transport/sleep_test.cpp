@@ -1,8 +1,14 @@
-// Ranks that fall asleep at the very moment something comes for them: no wake-up may be lost.
+// Ranks that fall asleep at the very moment something comes for them: no wake-up may be lost. And how they
+// wait beside other programs that want their cores.
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "dist/dist.h"
 
@@ -60,6 +66,68 @@ void expect_that_all_meet(bool by_messages) {
 
 TEST(FallingAsleep, LosesNoNotice) { expect_that_all_meet(false); }
 TEST(FallingAsleep, LosesNoMessage) { expect_that_all_meet(true); }
+
+// Two cores of this machine, with two busy processes on each that are not ranks. Not where there is one core.
+class BesideOtherLoad : public testing::TestWithParam<int> {
+ protected:
+  static constexpr int busy_processes = 4;
+  void SetUp() override {
+    ASSERT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
+    if (CPU_COUNT(&before_) < 2) GTEST_SKIP() << "needs two cores";
+    cpu_set_t two;
+    CPU_ZERO(&two);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&two) < 2; ++cpu)
+      if (CPU_ISSET(cpu, &before_)) CPU_SET(cpu, &two);
+    ASSERT_EQ(sched_setaffinity(0, sizeof two, &two), 0);
+    for (int i = 0; i < busy_processes; ++i) {
+      load_.push_back(fork());
+      if (load_.back() == 0)
+        for (alarm(60);;) busy_for(microseconds(1000));  // ends by itself, whatever becomes of this program
+    }
+  }
+  void TearDown() override {
+    for (const pid_t pid : load_) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+    sched_setaffinity(0, sizeof before_, &before_);
+    unsetenv("DIST_TRANSPORT");
+  }
+
+  // Seconds of 300 all_reduces of four bytes, on rank 0.
+  static double seconds_by(const char* transport) {
+    setenv("DIST_TRANSPORT", transport, 1);
+    ProcessRanks ranks(GetParam(), [](int, const std::function<void()>& ready) {
+      ready();
+      init_process_group({.timeout = std::chrono::seconds(20)});
+      Tensor t = ones({1});
+      barrier();
+      const auto begin = Clock::now();
+      for (int i = 0; i < 300; ++i) all_reduce(t, ReduceOp::max);
+      const std::chrono::duration<double> took = Clock::now() - begin;
+      destroy_process_group();
+      return std::to_string(took.count());
+    });
+    return std::stod(ranks.join(milliseconds(60'000))[0].text);
+  }
+
+ private:
+  cpu_set_t before_{};
+  std::vector<pid_t> load_;
+};
+
+// A rank that yields there waits for a whole time slice of a busy process: shared memory took 40 times as
+// long.
+TEST_P(BesideOtherLoad, SharedMemoryIsNotSlowerThanTcp) {
+  double shared = 1e9, tcp = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    shared = std::min(shared, seconds_by("shm"));
+    tcp = std::min(tcp, seconds_by("tcp"));
+  }
+  EXPECT_LT(shared, 4 * tcp) << shared << " and " << tcp << " s";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, BesideOtherLoad, testing::Values(4, 8));
 
 }  // namespace
 }  // namespace dist::test

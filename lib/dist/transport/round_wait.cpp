@@ -1,0 +1,82 @@
+// How a rank waits in a round where ranks share cores; and how it waits for long.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "dist/transport/cores.h"
+#include "dist/transport/engine.h"
+#include "dist/transport/round.h"
+
+namespace dist {
+namespace {
+
+constexpr int looks = 100;  // between yields: for about as long as one takes
+constexpr int yields = 50;
+constexpr std::chrono::microseconds time_slice{500};  // a yield this long went to another program
+constexpr int slices_a_trial = 200;
+constexpr int naps = 4;
+
+}  // namespace
+
+// A yield takes microseconds, and is in vain while the one that is waited for runs on another core. Beside
+// other programs that compute, it gives one of them a whole time slice, milliseconds, where a rank that sleeps
+// gets a core as soon as its time is up. A rank that meets such a slice shows it to all: they nap instead, for
+// so long that trying again costs them little.
+bool Round::wait_on_shared_core(const std::function<bool()>& done, int rank) {
+  if (done()) return true;
+  auto before = std::chrono::steady_clock::now();
+  if (is_crowded(before)) return nap(done);
+  for (int i = 0; i < yields; ++i) {
+    if (!is_in_the_way(rank) && net::look(done, looks)) return true;
+    std::this_thread::yield();
+    const auto after = std::chrono::steady_clock::now();
+    const auto slice = after - before;
+    if (slice >= time_slice)
+      own_header().crowded_until.store((after + slices_a_trial * slice).time_since_epoch().count(),
+                                       std::memory_order_relaxed);
+    if (done()) return true;
+    if (slice >= time_slice) break;
+    before = after;
+  }
+  return false;
+}
+
+// The others need not ring for a rank that wakes by itself: that costs them less than as many bells.
+bool Round::nap(const std::function<bool()>& done) {
+  for (int i = 0; i < naps; ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(1));  // and the system's slack, some 50
+    if (done()) return true;
+  }
+  return false;
+}
+
+// Whether a rank of the group has met other programs on its core not long ago.
+bool Round::is_crowded(std::chrono::steady_clock::time_point now) const {
+  for (const PeerMemory::Peer& peer : peers_.setup_.peers)
+    if (peer.mailroom->header().crowded_until.load(std::memory_order_relaxed) > now.time_since_epoch().count())
+      return true;
+  return false;
+}
+
+// Whether the others cannot come so far while this rank keeps its core: that rank, which is waited for, or
+// one that has not begun this round, was last seen on it.
+bool Round::is_in_the_way(int rank) {
+  const int core = net::show_core(own_header());
+  for (int r = 0; r < size(); ++r) {
+    const PeerMemory::Peer& peer = peers_.peer(r);
+    if (r == peers_.rank() || net::seen_core(peer.mailroom->header()) != core) continue;
+    if (r == rank || peer.area->notice(peers_.round_).round.load(std::memory_order_relaxed) != peers_.round_)
+      return true;
+  }
+  return false;
+}
+
+// A rank that has given up an earlier round and lives on never comes.
+void Round::wait_long(const std::function<bool()>& done, int rank) {
+  const int other = peers_.peer(rank).global_rank;
+  net::Engine& engine = peers_.setup_.engine;
+  engine.await_memory(label_.options(), other, [&] { return done() || has_given_up(rank); });
+  if (!done()) engine.fail_withdrawn(label_.options(), other);
+}
+
+}  // namespace dist
