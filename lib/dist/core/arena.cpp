@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -26,6 +27,12 @@ constexpr std::size_t cache_limit = std::size_t{256} << 20;
 // Of larger tensors a page takes memory when it is touched, and not before.
 constexpr std::size_t largest_prefaulted = std::size_t{64} << 20;
 
+// Most programs make tensors before they join a job.
+int launched_ranks() {
+  const char* const text = std::getenv("LOCAL_WORLD_SIZE");
+  return text ? std::clamp(std::atoi(text), 0, 1 << 16) : 0;
+}
+
 }  // namespace
 
 struct Arena::Impl {
@@ -33,9 +40,10 @@ struct Arena::Impl {
   std::unique_ptr<Segment> segment;                 // made at first use
   std::vector<std::unique_ptr<Segment>> inherited;  // of the processes this one was forked from
   std::size_t peak = 0;
+  int ranks = launched_ranks();  // 0: nobody has said
 
   Segment& current() {
-    if (!segment) segment = make_segment();
+    if (!segment) segment = make_segment(std::max(ranks, 1));
     return *segment;
   }
 
@@ -94,6 +102,12 @@ Arena& Arena::local() {
   return *arena;
 }
 
+void Arena::expect_ranks(int ranks) {
+  Arena& arena = local();
+  const std::scoped_lock lock(arena.impl_->mutex);
+  if (arena.impl_->ranks == 0) arena.impl_->ranks = ranks;
+}
+
 void* Arena::allocate(std::size_t bytes) {
   const std::scoped_lock lock(impl_->mutex);
   Segment& segment = impl_->current();
@@ -105,8 +119,8 @@ void* Arena::allocate(std::size_t bytes) {
   if (!block)
     fail(Errc::resource,
          "a tensor of {} bytes does not fit: {} bytes are in use, this machine has {} and the largest "
-         "hole of the arena {}; use smaller tensors or free some",
-         bytes, blocks.in_use(), memory, blocks.largest_hole());
+         "hole of the arena {}{}; use smaller tensors or free some",
+         bytes, blocks.in_use(), memory, blocks.largest_hole(), fits ? limit_behind(ENOMEM) : "");
   impl_->peak = std::max(impl_->peak, blocks.in_use());
   void* pointer = segment.at(block->offset);
   unpoison(pointer, bytes);

@@ -14,6 +14,11 @@ class Arena {
   // This process's arena, made at first use. Throws Error{resource} with the limit that was hit.
   static Arena& local();
 
+  // At most so many ranks of this host will map each other's arenas: where the address space is limited
+  // (ulimit -v), an arena that is made later leaves room for theirs. What LOCAL_WORLD_SIZE says, or an
+  // earlier call, stays; without either it is one.
+  static void expect_ranks(int ranks);
+
   // 64-byte aligned memory, or Error{resource} saying how much was asked for and what is left.
   void* allocate(std::size_t bytes);
   void deallocate(void* pointer) noexcept;  // large free blocks go back to the system

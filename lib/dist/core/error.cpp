@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 
 namespace dist {
 
@@ -23,7 +24,8 @@ std::string_view name(Errc code) {
 }
 
 void fail_errno(Errc code, int error_number, std::string_view what) {
-  fail(code, "{}: {}", what, std::generic_category().message(error_number));
+  fail(code, "{}: {}{}", what, std::generic_category().message(error_number),
+       code == Errc::resource ? limit_behind(error_number) : "");
 }
 
 }  // namespace dist

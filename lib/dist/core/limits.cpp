@@ -1,7 +1,9 @@
 #include "dist/core/limits.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 
 #include <sched.h>
@@ -62,6 +64,11 @@ std::uint64_t soft_limit(int resource) {
   return limit == RLIM_INFINITY ? unlimited : limit;
 }
 
+std::string limit_text(int resource) {
+  const std::uint64_t limit = soft_limit(resource);
+  return limit == unlimited ? "unlimited" : fmt::format("{} MiB", limit >> 20);
+}
+
 void raise_soft_limit(int resource, std::uint64_t wanted) {
   rlimit limit = limit_of(resource);
   if (limit.rlim_cur >= wanted) return;
@@ -76,6 +83,44 @@ void make_room_for_descriptors(int ranks, std::string_view launcher) {
   if (const std::uint64_t allowed = soft_limit(RLIMIT_NOFILE); allowed < needed)
     fail(Errc::resource, "{}: {} ranks need {} open files here, and the limit is {}; raise it (ulimit -n {})",
          launcher, ranks, needed, allowed, comfortable);
+}
+
+std::uint64_t free_address_space() {
+  const std::uint64_t limit = soft_limit(RLIMIT_AS);
+  if (limit == unlimited) return unlimited;
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return limit - std::min(limit, pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+}
+
+void expect_descriptors(std::size_t more, const std::string& what) {
+  std::error_code unknown;
+  std::uint64_t open = 0;
+  for (std::filesystem::directory_iterator fd("/proc/self/fd", unknown), end; !unknown && fd != end;
+       fd.increment(unknown))
+    ++open;
+  raise_soft_limit(RLIMIT_NOFILE, open + more);
+  if (open + more > soft_limit(RLIMIT_NOFILE))
+    fail(Errc::resource, "{} needs {} more file descriptors than the {} that are open{}; raise it", what,
+         more, open, limit_behind(EMFILE));
+}
+
+std::string limit_behind(int error_number) {
+  const std::uint64_t files = soft_limit(RLIMIT_NOFILE), tasks = soft_limit(RLIMIT_NPROC);
+  switch (error_number) {
+    case EMFILE: return fmt::format("; a process may have {} open files here (ulimit -n)", files);
+    case ENFILE: return "; this machine's table of open files is full (fs.file-max)";
+    case EFBIG: return fmt::format("; a file may have {} here (ulimit -f)", limit_text(RLIMIT_FSIZE));
+    case ENOMEM:
+      if (soft_limit(RLIMIT_AS) == unlimited) return "";
+      return fmt::format("; a process may map {} here (ulimit -v)", limit_text(RLIMIT_AS));
+    case EAGAIN:  // of fork() and of new threads
+      return fmt::format(
+          "; a user may have {} processes and threads here (ulimit -u), a container may have fewer "
+          "(pids.max){}",
+          tasks == unlimited ? "any number of" : std::to_string(tasks), limit_behind(ENOMEM));
+    default: return "";
+  }
 }
 
 }  // namespace dist

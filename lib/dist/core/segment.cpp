@@ -18,6 +18,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
+#include "dist/core/memory_file.h"
 #include "dist/core/round_up.h"
 #include "dist/core/sanitizer.h"
 
@@ -26,7 +27,7 @@ namespace dist {
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
-constexpr std::size_t least_capacity = 256 * mib;
+constexpr std::size_t least_alone = 256 * mib, least_together = 8 * mib;
 constexpr std::size_t usual_capacity = 1024 * mib;
 // A rank maps the arenas of all ranks of its host, one a core as a rule, in an address space of 2^47 bytes.
 // ThreadSanitizer's shadow leaves less room.
@@ -37,9 +38,13 @@ std::size_t most_capacity() {
                   together / std::bit_ceil(std::max(std::thread::hardware_concurrency(), 1U)));
 }
 
-std::string limit_text(int resource) {
-  const std::uint64_t limit = soft_limit(resource);
-  return limit == unlimited ? "unlimited" : fmt::format("{} MiB", limit / mib);
+// What a limit on the address space leaves for one segment: half of it is for those of all ranks here, the
+// rest for the program. A rank that is alone maps no others.
+std::size_t affordable(int ranks) {
+  const std::uint64_t free = free_address_space();
+  if (free == unlimited) return free;
+  const std::uint64_t share = ranks == 1 ? free / 4 * 3 : free / 2 / static_cast<std::uint64_t>(ranks);
+  return share / mib * mib;
 }
 
 // Reads bytes [next, end) of the memory file to where they are mapped now.
@@ -70,26 +75,22 @@ bool copy_block(const Segment& segment, const BlockMap::Block& block) {
 
 }  // namespace
 
-std::unique_ptr<Segment> make_segment() {
-  UniqueFd fd(::memfd_create("distlab-arena", MFD_CLOEXEC));
-  if (!fd) fail_errno(Errc::resource, errno, "making the tensor arena's memory file");
+std::unique_ptr<Segment> make_segment(int ranks) {
   std::size_t capacity = std::clamp(std::bit_ceil(physical_memory()), usual_capacity, most_capacity());
-  // Beyond RLIMIT_FSIZE ftruncate would not only fail but raise SIGXFSZ.
-  while (capacity > soft_limit(RLIMIT_FSIZE) && capacity >= least_capacity) capacity /= 2;
-  for (; capacity >= least_capacity; capacity /= 2) {
-    try {
-      Mapping mapping(fd.get(), capacity);
-      if (::ftruncate(fd.get(), static_cast<off_t>(capacity)) != 0)
-        fail_errno(Errc::resource, errno, fmt::format("sizing the tensor arena to {} MiB", capacity / mib));
-      return std::make_unique<Segment>(Segment{std::move(fd), std::move(mapping), BlockMap(capacity)});
-    } catch (const Error&) {
-      if (capacity == least_capacity) break;  // no smaller arena is worth having
-    }
-  }
-  fail(Errc::resource,
-       "the tensor arena needs at least {} MiB of address space and file size; the limits are {} (ulimit -v) "
-       "and {} (ulimit -f); raise them",
-       least_capacity / mib, limit_text(RLIMIT_AS), limit_text(RLIMIT_FSIZE));
+  raise_soft_limit(RLIMIT_FSIZE, capacity);
+  while (capacity > soft_limit(RLIMIT_FSIZE)) capacity /= 2;
+  capacity = std::min(capacity, affordable(ranks));
+  const std::size_t least = std::max(least_alone / static_cast<std::size_t>(ranks), least_together);
+  if (capacity < least)
+    fail(Errc::resource,
+         "the tensor arena needs at least {} MiB of address space and file size{}; the limits are {} (ulimit "
+         "-v) "
+         "and {} (ulimit -f); raise them",
+         least / mib, ranks == 1 ? "" : fmt::format(", and as much for each of {} ranks of this host", ranks),
+         limit_text(RLIMIT_AS), limit_text(RLIMIT_FSIZE));
+  UniqueFd fd = make_memory_file("distlab-arena", capacity);
+  Mapping mapping(fd.get(), capacity);
+  return std::make_unique<Segment>(Segment{std::move(fd), std::move(mapping), BlockMap(capacity)});
 }
 
 void discard_pages(Segment& segment, const BlockMap::Block& block) {

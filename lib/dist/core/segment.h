@@ -25,9 +25,9 @@ struct Segment {
   }
 };
 
-// As large as physical memory, or as the process's limits allow; Error{resource} naming them when that is too
-// little.
-std::unique_ptr<Segment> make_segment();
+// As large as physical memory, or as the process's limits allow when `ranks` of this host each map the
+// segments of all; Error{resource} naming them when that is too little.
+std::unique_ptr<Segment> make_segment(int ranks);
 
 // Gives the whole pages inside a free block back to the system. Smaller blocks keep theirs.
 void discard_pages(Segment& segment, const BlockMap::Block& block);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dist/core/deadline.h"
+#include "dist/core/start_thread.h"
 
 namespace dist {
 namespace {
@@ -69,7 +70,7 @@ void Condition::notify_all() {
 
 Worker::Worker(std::function<void()> fn) {
   if (!current_tasking) {
-    thread_ = std::thread(std::move(fn));
+    thread_ = start_thread("a worker", std::move(fn));
     return;
   }
   fiber_ = std::make_shared<Fiber>();

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "dist/core/deadline.h"
+#include "dist/core/start_thread.h"
 
 namespace dist {
 
@@ -22,7 +23,7 @@ bool run_within(Timeout patience, F fn) {
     bool yes = false;
   };
   const auto ended = std::make_shared<Ended>();
-  std::thread thread([ended, fn = std::move(fn)]() mutable {
+  std::thread thread = start_thread("a step with a time limit", [ended, fn = std::move(fn)]() mutable {
     fn();
     std::lock_guard lock(ended->mutex);
     ended->yes = true;

@@ -14,6 +14,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
+#include "dist/core/start_thread.h"
 #include "dist/group/bounded.h"
 
 namespace dist {
@@ -57,11 +58,7 @@ Watchdog::Watchdog(std::shared_ptr<Store> store, std::shared_ptr<const FlightLog
   shared_->store = std::move(store);
   shared_->log = std::move(log);
   if (shared_->log->world_size == 1) return;  // no rank will ask
-  try {
-    thread_ = std::thread([shared = shared_] { loop(*shared); });
-  } catch (const std::system_error& error) {
-    fail(Errc::resource, "rank {}: no thread for the watchdog: {}", shared_->log->rank, error.what());
-  }
+  thread_ = start_thread("the watchdog", [shared = shared_] { loop(*shared); });
 }
 
 Watchdog::~Watchdog() {

@@ -29,9 +29,7 @@ void flush_streams() {
 
 ChildProcess::ChildProcess(const std::function<int(int)>& body) {
   int fds[2];
-  if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
-    fail_errno(Errc::resource, errno,
-               "spawn: no pipe for a rank (each needs a few descriptors, see ulimit -n)");
+  if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) fail_errno(Errc::resource, errno, "spawn: no pipe for a rank");
   report_ = UniqueFd(fds[0]);
   UniqueFd told(fds[1]);
   flush_streams();  // otherwise the child would print it again

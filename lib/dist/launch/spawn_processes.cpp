@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dist/check/who.h"
+#include "dist/core/arena.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
@@ -129,6 +130,7 @@ class Family {
     launch.store_is_external = true;
     launch.token = token_;
     take_fresh_context(launch);
+    Arena::expect_ranks(n_);
     RankContextGuard guard(process_rank_context());  // spawn may have been called by a rank that is a thread
     const auto result = run_rank(rank, fn, [&](const RankResult& r) { send_report(report_fd, r); });
     return result.threw ? 1 : 0;

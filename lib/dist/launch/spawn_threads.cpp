@@ -3,7 +3,9 @@
 #include <thread>
 #include <vector>
 
+#include "dist/core/arena.h"
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 #include "dist/group/rank_context.h"
 #include "dist/group/rendezvous.h"
 #include "dist/launch/root_cause.h"
@@ -26,7 +28,8 @@ class Team {
       } catch (const std::system_error& error) {
         cancel_rendezvous(store_, 0, fmt::format("rank {} could not be started", rank));
         join();
-        fail(Errc::resource, "spawn: no thread for rank {} of {}: {}", rank, n_, error.what());
+        fail(Errc::resource, "spawn: no thread for rank {} of {}: {}{}", rank, n_, error.what(),
+             limit_behind(EAGAIN));
       }
     }
   }
@@ -68,6 +71,7 @@ class Team {
 }  // namespace
 
 void spawn_threads(int n, const RankFunction& fn) {
+  Arena::expect_ranks(1);  // threads share it
   Team team(n, fn);
   team.start();
   team.join();

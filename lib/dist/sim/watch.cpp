@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dist/core/start_thread.h"
 #include "dist/sim/end_process.h"
 
 namespace dist::sim {
@@ -43,7 +44,7 @@ Watch::Watch(const Scheduler& scheduler, Timeout patience)
     : scheduler_(scheduler),
       patience_(patience / interval),
       watched_(static_cast<pid_t>(::syscall(SYS_gettid))),
-      thread_((++watches, [this] { loop(); })) {
+      thread_((++watches, start_thread("the simulator's watch", [this] { loop(); }))) {
   const std::lock_guard lock(mutex_);
   threads_before_ =
       count_threads(watched_);  // now: with its first thread a process gets ThreadSanitizer's, too

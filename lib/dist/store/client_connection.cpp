@@ -160,9 +160,7 @@ int ClientConnection::hear_welcome(const LastWill& will, Deadline deadline) {
   wire::Reader in(message);
   if (message.size() < sizeof wire::magic || in.get<std::uint64_t>() != wire::magic) fail_foreign(where_);
   if (static_cast<wire::Status>(in.get<std::uint8_t>()) != wire::Status::ok)
-    fail(Errc::connection,
-         "store {} {}; does it belong to another job? (DIST_JOB_TOKEN must be equal on all ranks)", where_,
-         in.text());
+    fail(Errc::connection, "store {} {}", where_, in.text());
   if (will.key.empty()) return 0;
   return try_to_ask(wire::Writer(wire::Command::check).put(std::span<const std::string>()).finish(), message,
                     deadline);

@@ -5,12 +5,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 #include "dist/core/log.h"
 #include "dist/store/wire.h"
 
@@ -20,6 +23,14 @@ namespace {
 constexpr std::uint64_t listener_id = 0, wake_id = 1, first_client_id = 2;
 constexpr int accepts_a_round = 16;  // those who greet at once are known before more are let in
 constexpr auto accept_pause = std::chrono::milliseconds(100);
+constexpr auto descriptor_patience = std::chrono::seconds(2);  // then newcomers are turned away
+
+Bytes welcome_or_refusal(const std::string& refusal) {
+  wire::Writer welcome;
+  welcome.put(wire::magic)
+      .put(static_cast<std::uint8_t>(refusal.empty() ? wire::Status::ok : wire::Status::refused));
+  return welcome.put(std::string_view(refusal)).finish();
+}
 
 UniqueFd checked(int fd, std::string_view what) {
   if (fd < 0) fail_errno(Errc::resource, errno, what);
@@ -39,6 +50,7 @@ ServerLoop::ServerLoop(const SocketAddress& address, std::string token, const St
   if (!address_.is_unix()) address_.port = local_port(listener_.get());
   if (address_.host == "0.0.0.0") address_.host = "127.0.0.1";
   if (address_.host == "::") address_.host = "::1";
+  spare_ = UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC));
   watch(EPOLL_CTL_ADD, listener_.get(), listener_id, EPOLLIN);
   watch(EPOLL_CTL_ADD, wake_.get(), wake_id, EPOLLIN);
 }
@@ -97,12 +109,9 @@ void ServerLoop::accept_clients() {
     if (!fd) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-      log(LogLevel::warn, "store {}: cannot accept a connection: {}; trying again", address_.str(),
-          std::strerror(errno));
-      watch(EPOLL_CTL_MOD, listener_.get(), listener_id, 0);
-      accept_again_ = Clock::now() + accept_pause;
-      return;
+      return wait_for_descriptors(errno);
     }
+    short_since_ = Clock::time_point::min();
     make_room();
     const ClientId id = next_id_++;
     const std::uint32_t interest = EPOLLIN | EPOLLRDHUP;
@@ -112,6 +121,33 @@ void ServerLoop::accept_clients() {
     clients_.emplace(id, std::move(client));
     ++strangers_;
   }
+}
+
+// A client that left may have freed one by the next try.
+void ServerLoop::wait_for_descriptors(int error) {
+  const auto now = Clock::now();
+  const std::string why =
+      fmt::format("cannot accept a connection: {}{}", std::strerror(error), limit_behind(error));
+  raise_soft_limit(RLIMIT_NOFILE, 2 * soft_limit(RLIMIT_NOFILE));
+  if (short_since_ == Clock::time_point::min()) {
+    short_since_ = now;
+    log(LogLevel::warn, "store {}: {}; trying again", address_.str(), why);
+  } else if (now - short_since_ > descriptor_patience) {
+    turn_away(why);
+  }
+  watch(EPOLL_CTL_MOD, listener_.get(), listener_id, 0);
+  accept_again_ = now + accept_pause;
+}
+
+void ServerLoop::turn_away(const std::string& why) {
+  spare_.reset();
+  if (const UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)); fd) {
+    std::array<std::byte, wire::max_greeting> greeting;
+    [[maybe_unused]] const auto read = recv(fd.get(), greeting.data(), greeting.size(), 0);
+    const Bytes frame = welcome_or_refusal(why);
+    [[maybe_unused]] const auto told = send(fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
+  }
+  spare_ = UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
 void ServerLoop::make_room() {
@@ -156,12 +192,11 @@ void ServerLoop::greet(ClientId id, ServerConnection& connection, ConstBytes mes
   if (version != wire::version) {
     refusal = fmt::format("speaks version {} of the store's protocol, the client {}", wire::version, version);
   } else if (in.text() != token_) {
-    refusal = "refused this job's token";
+    refusal =
+        "refused this job's token; does it belong to another job? (DIST_JOB_TOKEN must be equal on all "
+        "ranks)";
   }
-  wire::Writer welcome;
-  welcome.put(wire::magic)
-      .put(static_cast<std::uint8_t>(refusal.empty() ? wire::Status::ok : wire::Status::refused));
-  connection.queue(welcome.put(std::string_view(refusal)).finish());
+  connection.queue(welcome_or_refusal(refusal));
   if (!refusal.empty()) {
     connection.flush();
     return close(id, refusal);

@@ -55,8 +55,12 @@ class ServerLoop {
   int strangers_ = 0;                   // clients that have not greeted yet
   ClientId next_id_;
   StoreService service_;
-  StoreService::Answers answers_;                              // to be delivered in this round
-  Clock::time_point next_check_ = Clock::time_point::max();    // not later than the first limit of a client
+  StoreService::Answers answers_;                            // to be delivered in this round
+  Clock::time_point next_check_ = Clock::time_point::max();  // not later than the first limit of a client
+  void wait_for_descriptors(int error);
+  void turn_away(const std::string& why);
+  UniqueFd spare_;  // given up to tell a newcomer that there is none
+  Clock::time_point short_since_ = Clock::time_point::min();
   Clock::time_point accept_again_ = Clock::time_point::min();  // after the system ran out of descriptors
 };
 

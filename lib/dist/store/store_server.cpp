@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "dist/core/start_thread.h"
 #include "dist/store/server_loop.h"
 #include "dist/store/tcp_store.h"
 
@@ -15,9 +16,14 @@ std::thread start_without_signals(ServerLoop& loop) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread([&loop] { loop.run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
+  try {
+    std::thread thread = start_thread("the store", [&loop] { loop.run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
 }
 
 }  // namespace

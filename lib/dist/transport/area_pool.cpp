@@ -5,7 +5,7 @@
 namespace dist::net {
 
 AreaPool::AreaPool(std::shared_ptr<Mailroom> own) : own_(std::move(own)) {
-  for (int i = area_count; i-- > 0;) free_.push_back(i);
+  for (int i = own_->areas(); i-- > 0;) free_.push_back(i);
 }
 
 std::optional<int> AreaPool::take(std::uint64_t group) {

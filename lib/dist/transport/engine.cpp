@@ -192,10 +192,11 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
     t.moved = t.bytes;
     settle(t);
     link.acknowledge(message);
-  } else if (message.has(flag_direct)) {
+  } else if (std::byte* const source_here =
+                 message.has(flag_direct) ? link.resolve(message.address, t.bytes) : nullptr) {
     t.stage = Transfer::Stage::copying;
     t.claim = {message.claim};
-    t.source = link.resolve(message.address, t.bytes);
+    t.source = source_here;
     copies_.push_back(t.id);
     wake_sleeper();
   } else if (peers_[static_cast<std::size_t>(source)].kind != PeerState::Kind::present) {

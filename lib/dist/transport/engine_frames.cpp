@@ -58,6 +58,10 @@ void Engine::on_accept(int peer, const Frame& frame) {
   Link& link = *links_[static_cast<std::size_t>(peer)];
   Transfer* t = find(frame.id, true);
   if (!t) return link.send({.kind = FrameKind::cancel, .address = frame.other()});
+  if (t->claim.value != 0) {  // offered where it lies, but the peer does not map it
+    claims_.withdraw(t->claim);
+    claims_.release(std::exchange(t->claim, {}));
+  }
   t->stage = Transfer::Stage::streaming;
   t->theirs = frame.other();
   link.stream(t->id, t->data, t->bytes, t->theirs);

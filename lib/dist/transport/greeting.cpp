@@ -57,7 +57,7 @@ long Conversation::receive(void* to, std::size_t bytes) {
     }
   }
   if ((message.msg_flags & MSG_CTRUNC) != 0)
-    fail(Errc::resource, "no file descriptor is left for another rank's shared memory");
+    fail_errno(Errc::resource, EMFILE, "receiving another rank's shared memory");
   return got;
 }
 

@@ -77,7 +77,7 @@ class Link {
   virtual std::optional<std::uint64_t> address_of(const std::byte*, std::size_t) const {
     return std::nullopt;
   }
-  // The peer's address of so many bytes, here, and their pages mapped.
+  // The peer's address of so many bytes, here, and their pages mapped; nullptr: this rank does not map them.
   virtual std::byte* resolve(std::uint64_t, std::size_t) { return nullptr; }
   virtual Mailroom* mailroom() const { return nullptr; }  // the peer's
   // What to add to the peer's addresses of arena memory to find it here; nothing: it is not mapped.

@@ -1,14 +1,17 @@
 #include "dist/transport/mailroom.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 
 #include <sys/eventfd.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
+#include "dist/core/memory_file.h"
 #include "dist/core/round_up.h"
 
 namespace dist::net {
@@ -22,17 +25,8 @@ std::size_t areas_begin(int rings, const RingShape& shape) {
   return round_up(end, page);
 }
 
-std::size_t mailroom_size(int rings, const RingShape& shape) {
-  return areas_begin(rings, shape) + area_count * sizeof(SharedArea);
-}
-
-UniqueFd make_memory(std::size_t bytes) {
-  UniqueFd fd(::memfd_create("distlab-mailroom", MFD_CLOEXEC));
-  if (!fd) fail_errno(Errc::resource, errno, "making the shared memory for messages (memfd_create)");
-  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
-    fail_errno(Errc::resource, errno,
-               fmt::format("sizing the shared memory for messages to {} bytes", bytes));
-  return fd;
+std::size_t mailroom_size(int rings, int areas, const RingShape& shape) {
+  return areas_begin(rings, shape) + static_cast<std::size_t>(areas) * sizeof(SharedArea);
 }
 
 UniqueFd make_doorbell() {
@@ -46,30 +40,40 @@ std::uint64_t word(ClaimRef claim, ClaimState state) { return claim.generation()
 
 }  // namespace
 
-Mailroom::Mailroom(int rings)
+Mailroom::Mailroom(int rings, int areas)
     : rings_(rings),
+      areas_(areas),
       shape_(ring_shape(rings - 1)),
-      memory_(make_memory(mailroom_size(rings, shape_))),
+      memory_(make_memory_file("distlab-mailroom", mailroom_size(rings, areas, shape_))),
       doorbell_(make_doorbell()),
-      mapping_(memory_.get(), mailroom_size(rings, shape_)) {}
+      mapping_(memory_.get(), mailroom_size(rings, areas, shape_)) {}
 
 Mailroom::Mailroom(UniqueFd memory, UniqueFd doorbell, int rings)
     : rings_(rings),
       shape_(ring_shape(rings - 1)),
       memory_(std::move(memory)),
       doorbell_(std::move(doorbell)) {
-  check_size();
-  mapping_ = Mapping(memory_.get(), mailroom_size(rings, shape_));
+  mapping_ = Mapping(memory_.get(), read_size());
 }
 
 // A mapping beyond the end of the file would end in SIGBUS at some later moment.
-void Mailroom::check_size() const {
+std::size_t Mailroom::read_size() {
   struct stat info {};
-  const bool known = ::fstat(memory_.get(), &info) == 0;
-  if (!known || static_cast<std::size_t>(info.st_size) != mailroom_size(rings_, shape_))
+  const std::size_t bytes = ::fstat(memory_.get(), &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
+  const std::size_t begin = areas_begin(rings_, shape_);
+  if (bytes > begin) areas_ = static_cast<int>((bytes - begin) / sizeof(SharedArea));
+  if (areas_ == 0 || areas_ > area_count || bytes != mailroom_size(rings_, areas_, shape_))
     fail(Errc::connection,
-         "a peer's shared memory has {} bytes instead of {}; do all ranks run the same build?",
-         known ? info.st_size : 0, mailroom_size(rings_, shape_));
+         "a peer's shared memory has {} bytes, which do not fit; do all ranks run the same build?", bytes);
+  return bytes;
+}
+
+int affordable_areas(int ranks) {
+  const std::uint64_t share = free_address_space() / 8 / static_cast<std::uint64_t>(ranks);
+  raise_soft_limit(RLIMIT_FSIZE, mailroom_size(ranks, area_count, ring_shape(ranks - 1)));
+  const std::uint64_t file = soft_limit(RLIMIT_FSIZE) / 2;  // the rest is for rings and claims
+  return static_cast<int>(
+      std::clamp<std::uint64_t>(std::min(share, file) / sizeof(SharedArea), 1, area_count));
 }
 
 std::byte* Mailroom::ring(int index) const {

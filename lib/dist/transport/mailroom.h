@@ -50,13 +50,15 @@ struct MailroomHeader {
 
 class Mailroom {
  public:
-  explicit Mailroom(int rings);                             // this rank's own; Error{resource}
+  // This rank's own, with room for so many groups that work without messages; Error{resource}.
+  explicit Mailroom(int rings, int areas = area_count);
   Mailroom(UniqueFd memory, UniqueFd doorbell, int rings);  // a peer's, as it was sent to us
 
   MailroomHeader& header() const { return *reinterpret_cast<MailroomHeader*>(mapping_.data()); }
   std::byte* ring(int index) const;
   Claim& claim(ClaimRef ref) const { return header().claims[ref.index()]; }
-  SharedArea& area(int index) const;  // 0 to area_count - 1
+  SharedArea& area(int index) const;  // 0 to areas() - 1
+  int areas() const { return areas_; }
   RingShape shape() const { return shape_; }
   int rings() const { return rings_; }
   int memory_fd() const { return memory_.get(); }
@@ -76,13 +78,17 @@ class Mailroom {
   void close_memory_fd() noexcept { memory_.reset(); }  // the mapping stays
 
  private:
-  void check_size() const;
+  std::size_t read_size();  // of a peer's; sets areas_
   const bool registered_ = is_fenced_by_sleepers();
-  int rings_;
+  int rings_, areas_ = 0;
   RingShape shape_;
   UniqueFd memory_, doorbell_;
   Mapping mapping_;
 };
+
+// How many areas a rank can afford when `ranks` of this host map each other's mailrooms: area_count, unless a
+// limit on the address space or on the size of files (ulimit -v, -f) is tight.
+int affordable_areas(int ranks);
 
 // The sender's side. Not synchronised.
 class Claims {

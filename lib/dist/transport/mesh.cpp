@@ -24,9 +24,13 @@ constexpr std::string_view world_key = "endpoint/world_size";
 
 std::string card_key(int rank) { return fmt::format("endpoint/{}", rank); }
 
-// A socket and a doorbell for each peer, more while connecting; programs often start with room for 1024.
-void raise_descriptor_limit(int world_size) {
+// A socket and a doorbell for each peer, more while connecting; programs often start with room for 1024. A
+// peer elsewhere needs a socket alone, and who is where is not known yet: so many must there be in any case.
+void reserve_descriptors(int world_size) {
   raise_soft_limit(RLIMIT_NOFILE, static_cast<std::uint64_t>(world_size) * 4 + 64);
+  constexpr std::size_t own = 4;  // listener, mailroom, doorbell, epoll
+  if (world_size > 1)
+    expect_descriptors(own + static_cast<std::size_t>(world_size), fmt::format("a rank of {}", world_size));
 }
 
 // Where this process has its arena.
@@ -55,7 +59,7 @@ Mesh::Mesh(Store& store, const EndpointOptions& options)
 }
 
 std::shared_ptr<Engine> Mesh::connect() try {
-  raise_descriptor_limit(options_.world_size);
+  reserve_descriptors(options_.world_size);
   mine_ = describe_process();
   mine_.rank = options_.rank;
   mine_.world_size = options_.world_size;
@@ -74,14 +78,14 @@ std::shared_ptr<Engine> Mesh::connect() try {
     throw;
   }
   const std::string text =
-      fmt::format("rank {} cannot connect to the other ranks: {}; see ulimit -n (now {}) and ulimit -v",
-                  options_.rank, error.what(), soft_limit(RLIMIT_NOFILE));
+      fmt::format("rank {} cannot connect to the other ranks: {}", options_.rank, error.what());
   give_up(text);
   fail(Errc::resource, "{}", text);
 }
 
 void Mesh::listen() {
   if (options_.transport != "tcp") {
+    Arena::expect_ranks(options_.world_size);
     arena_base_ =
         arena_base();  // first: where there is no room for an arena, nobody is to wait for this rank
     const SocketAddress local{.host = {}, .port = 0, .name = fmt::format("distlab-{:016x}", random_number())};
@@ -202,7 +206,7 @@ void Mesh::prepare() {
       std::count_if(cards_.begin(), cards_.end(), [this](const Card& c) { return is_local(c); });
   const auto threads =
       std::count_if(cards_.begin(), cards_.end(), [this](const Card& c) { return way_to(c) == Way::thread; });
-  mailroom_ = std::make_shared<Mailroom>(static_cast<int>(local));
+  mailroom_ = std::make_shared<Mailroom>(static_cast<int>(local), affordable_areas(static_cast<int>(local)));
   engine_ =
       std::make_shared<Engine>(Engine::Config{mine_.rank, mine_.world_size, mailroom_, spin_time(), nodes()});
   link(mine_.rank, std::make_unique<SelfLink>(mine_.rank, engine_->events(), mailroom_));

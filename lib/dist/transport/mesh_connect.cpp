@@ -10,6 +10,7 @@
 
 #include "dist/core/arena.h"
 #include "dist/core/fail.h"
+#include "dist/core/limits.h"
 #include "dist/core/log.h"
 #include "dist/transport/mesh.h"
 #include "dist/transport/shared_link.h"
@@ -21,6 +22,16 @@ namespace {
 constexpr std::chrono::seconds recall_patience{30};  // for a rank that hung up to call again
 constexpr int news_interval_ms = 10;                 // rings are looked at so often
 constexpr std::size_t most_strangers = 64;           // connections that have not greeted yet
+
+// Nothing where the address space does not hold it, and half as much for the program besides.
+Mapping map_arena(int peer, int fd, std::size_t bytes) {
+  if (bytes <= free_address_space() / 3 * 2) return {fd, bytes};
+  log(LogLevel::info,
+      "rank {}'s tensors are not mapped: {} MiB do not fit into this process's address space{}; messages with "
+      "it are slower",
+      peer, bytes >> 20, limit_behind(ENOMEM));
+  return {};
+}
 
 }  // namespace
 
@@ -175,7 +186,7 @@ void Mesh::link(int peer, Conversation& talk) {
          "rank {} sees {} ranks on this host, rank {} sees {}; check DIST_HOST_ID and DIST_TRANSPORT", peer,
          theirs->rings(), mine_.rank, mailroom_->rings());
   const RingLink::Rooms rooms{mailroom_, std::move(theirs), local_index(mine_.rank), local_index(peer)};
-  PeerArena arena{Mapping(descriptors[2].get(), greeting.arena_bytes), greeting.arena_base};
+  PeerArena arena{map_arena(peer, descriptors[2].get(), greeting.arena_bytes), greeting.arena_base};
   link(peer,
        std::make_unique<ProcessLink>(peer, engine_->events(), rooms, std::move(arena), talk.take_socket()));
 }

@@ -19,9 +19,9 @@ constexpr int naps = 4;
 }  // namespace
 
 // A yield takes microseconds, and is in vain while the one that is waited for runs on another core. Beside
-// other programs that compute, it gives one of them a whole time slice, milliseconds, where a rank that sleeps
-// gets a core as soon as its time is up. A rank that meets such a slice shows it to all: they nap instead, for
-// so long that trying again costs them little.
+// other programs that compute, it gives one of them a whole time slice, milliseconds, where a rank that
+// sleeps gets a core as soon as its time is up. A rank that meets such a slice shows it to all: they nap
+// instead, for so long that trying again costs them little.
 bool Round::wait_on_shared_core(const std::function<bool()>& done, int rank) {
   if (done()) return true;
   auto before = std::chrono::steady_clock::now();
@@ -53,7 +53,8 @@ bool Round::nap(const std::function<bool()>& done) {
 // Whether a rank of the group has met other programs on its core not long ago.
 bool Round::is_crowded(std::chrono::steady_clock::time_point now) const {
   for (const PeerMemory::Peer& peer : peers_.setup_.peers)
-    if (peer.mailroom->header().crowded_until.load(std::memory_order_relaxed) > now.time_since_epoch().count())
+    if (peer.mailroom->header().crowded_until.load(std::memory_order_relaxed) >
+        now.time_since_epoch().count())
       return true;
   return false;
 }

@@ -119,16 +119,19 @@ std::optional<std::uint64_t> ProcessLink::address_of(const std::byte* data, std:
 }
 
 std::byte* ProcessLink::resolve(std::uint64_t address, std::size_t bytes) {
+  if (!arena_.mapping.data()) return nullptr;
   std::byte* const here = arena_.mapping.data() + address;
   arena_.pages.prefault(here, bytes);
   return here;
 }
 
 std::optional<std::ptrdiff_t> ProcessLink::shift() const {
+  if (!arena_.mapping.data()) return std::nullopt;
   return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(arena_.mapping.data()) - arena_.base);
 }
 
 std::byte* ProcessLink::translate(std::byte* data, std::size_t bytes) {
+  if (!arena_.mapping.data()) return nullptr;
   const auto pointer = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t capacity = arena_.mapping.size();
   if (pointer < arena_.base || pointer - arena_.base > capacity || bytes > capacity - (pointer - arena_.base))

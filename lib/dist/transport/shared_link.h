@@ -73,7 +73,8 @@ class ThreadLink final : public RingLink {
   std::byte* translate(std::byte* data, std::size_t) override { return data; }
 };
 
-// The peer's arena, mapped here.
+// The peer's arena, mapped here; where the address space does not hold it, empty: the peer's messages come in
+// pieces then, and groups with it send messages.
 struct PeerArena {
   Mapping mapping;
   std::uint64_t base = 0;  // where the peer has it
@@ -92,7 +93,7 @@ class ProcessLink final : public RingLink {
   std::byte* resolve(std::uint64_t address, std::size_t bytes) override;
   std::optional<std::ptrdiff_t> shift() const override;
   std::byte* translate(std::byte* data, std::size_t bytes) override;
-  PrefaultedPages* pages() override { return &arena_.pages; }
+  PrefaultedPages* pages() override { return arena_.mapping.data() ? &arena_.pages : nullptr; }
 
  private:
   void close() noexcept override { socket_.reset(); }

@@ -53,6 +53,22 @@ TEST(Limits, AFullDevShmDoesNotMatter) {
           "head -c 65536 /dev/zero > /dev/shm/full 2>/dev/null; exec \"$@\"' sh"));
 }
 
+// Each rank maps the arenas of all: they must fit together.
+TEST(Limits, ArenasOfAllRanksFitIntoTheAddressSpace) {
+  for (const char* kib : {"1000000", "4000000", "16000000"})
+    expect_ok(run("ulimit -v " + std::string(kib) + ";"));
+}
+TEST(Limits, SoftLimitsAreRaised) { expect_ok(run("ulimit -Sn 12; ulimit -Sf 100;")); }
+
+TEST(Limits, TooSmallFilesAreOneLine) { expect_one_line(run("ulimit -f 1000;"), "(ulimit -f)"); }
+TEST(Limits, SharedMemoryThatIsNotPermittedIsOneLine) {
+  const Outcome outcome = run("", "without_memfd");
+  expect_one_line(outcome, "seccomp");
+  EXPECT_EQ(outcome.output.find("ulimit"), std::string::npos) << outcome.output;
+}
+TEST(Limits, DescriptorsThatDoNotSufficeAreCountedBeforehand) {
+  expect_one_line(run("ulimit -n 100;", "32"), "32 ranks need");
+}
 TEST(Limits, TooFewDescriptorsIsOneLine) { expect_one_line(run("ulimit -n 12;"), "ulimit -n"); }
 TEST(Limits, TooLittleAddressSpaceIsOneLine) { expect_one_line(run("ulimit -v 200000;"), "address space"); }
 

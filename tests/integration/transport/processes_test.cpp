@@ -2,6 +2,7 @@
 #include "integration/transport/processes.h"
 
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "dist/core/arena.h"
+#include "dist/core/sanitizer.h"
 
 #include "support/left_files.h"
 
@@ -41,6 +43,36 @@ TEST_P(BetweenProcesses, sizes_and_memory) {
         for (Memory in : {Memory::arena, Memory::foreign}) exchange_all(me, bytes, out, in, ++tag);
     return "";
   });
+  expect_all_well(ranks.join(60s));
+}
+
+// Rank 1 cannot map the others' arenas: what lies there comes in pieces.
+TEST_P(BetweenProcesses, without_room_to_map_the_others_arenas) {
+#ifdef DIST_ASAN
+  GTEST_SKIP() << "a sanitizer's shadow memory does not fit such a limit";
+#endif
+  if (built_with_tsan) GTEST_SKIP() << "a sanitizer's shadow memory does not fit such a limit";
+  if (GetParam().n < 2) GTEST_SKIP() << "needs two ranks";
+  const auto limit_address_space = [](int rank) {
+    if (rank != 1) return;
+    Arena::local().deallocate(Arena::local().allocate(1));
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t bytes = pages * 4096 + (rlim_t{700} << 20);
+    const rlimit limit{bytes, bytes};
+    setrlimit(RLIMIT_AS, &limit);
+  };
+  Processes ranks(
+      GetParam(),
+      [](Rank& me) {
+        std::uint64_t tag = 0;
+        for (std::size_t bytes : {0u, 4097u, 1000003u})
+          for (Memory out : {Memory::arena, Memory::foreign})
+            for (Memory in : {Memory::arena, Memory::foreign})
+              for (int turn = 0; turn < 3; ++turn) exchange_all(me, bytes, out, in, ++tag);
+        return "";
+      },
+      limit_address_space);
   expect_all_well(ranks.join(60s));
 }
 
