@@ -12,12 +12,6 @@ namespace {
 // Of other threads; afterwards the lock is shared for good.
 constexpr int most_visits = 8;
 
-// Whether this process's threads can be fenced.
-bool are_fenced() noexcept {
-  static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-  return registered;
-}
-
 }  // namespace
 
 std::uint64_t thread_number() noexcept {
@@ -35,7 +29,7 @@ bool BiasedLock<Mutex>::lock_with_others(bool waits) {
     return false;
   if (is_owner()) return true;
   if (owner_.load(std::memory_order_relaxed) != 0) return take_from_owner(waits);
-  shared_.store(!are_fenced(), std::memory_order_relaxed);
+  shared_.store(!are_own_threads_fenced(), std::memory_order_relaxed);
   owner_.store(thread_number(), std::memory_order_relaxed);
   return true;
 }
@@ -60,7 +54,7 @@ bool BiasedLock<Mutex>::take_from_owner(bool waits) {
 
 template <class Mutex>
 void BiasedLock<Mutex>::unlock_with_others() {
-  if (visits_ < most_visits && are_fenced()) shared_.store(false, std::memory_order_release);
+  if (visits_ < most_visits && are_own_threads_fenced()) shared_.store(false, std::memory_order_release);
   mutex_.unlock();
 }
 

@@ -17,4 +17,10 @@ inline void membarrier_surely(int command) noexcept {
   while (!membarrier(command)) std::this_thread::yield();
 }
 
+// Whether MEMBARRIER_CMD_PRIVATE_EXPEDITED fences all threads of this process. The first call registers it.
+inline bool are_own_threads_fenced() noexcept {
+  static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  return registered;
+}
+
 }  // namespace dist

@@ -1,5 +1,7 @@
 #include "dist/core/standard_streams.h"
 
+#include <initializer_list>
+
 #include <fcntl.h>
 #include <unistd.h>
 

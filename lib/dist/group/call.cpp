@@ -131,24 +131,11 @@ int run_observed(GroupState& group, Operation& operation) {
 
 }  // namespace
 
-GroupState& resolve(const ProcessGroup& group, std::string_view call, CallSite where) {
-  const ProcessGroup& meant = group ? group : rank_context().default_group;
-  if (!meant)
-    fail(Errc::not_initialized, "{} at {}: there is no process group; call init_process_group first", call,
-         where.str());
-  GroupState& state = *meant.state();
-  if (!state.is_own())
-    fail(Errc::not_initialized,
-         "{} at {}: {} is the parent's, rank {}'s: a forked process is in no job before init_process_group",
-         call, where.str(), state.identity.name, state.global_rank);
-  if (!state.is_alive())
-    fail(Errc::not_initialized, "rank {}: {} at {}: {} was destroyed and cannot be used any more",
-         state.global_rank, call, where.str(), state.identity.name);
-  return state;
-}
-
 Call::Call(OpKind kind, std::string_view name_, const Options& options, CallSite where)
-    : group(resolve(options.group, name_, where)), name(name_), async(options.async_op) {
+    : group_in_use_(options.group, name_, where),
+      group(*group_in_use_),
+      name(name_),
+      async(options.async_op) {
   operation.kind = kind;
   operation.where = where;
   operation.timeout = options.timeout.value_or(group.identity.timeout);

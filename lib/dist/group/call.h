@@ -12,17 +12,37 @@
 #include "dist/backend/operation.h"
 #include "dist/group/group_state.h"
 #include "dist/group/process_group.h"
+#include "dist/group/rank_context.h"
 
 namespace dist {
 
-// The group that a handle means: an empty one means the default group. Error{not_initialized} when there is
-// none, or when it was destroyed, which names the call and its line.
-GroupState& resolve(const ProcessGroup& group, std::string_view call, CallSite where);
+// The group that a handle means: an empty one means the default group. While this lives, another thread that
+// destroys the group waits for it.
+class GroupInUse {
+ public:
+  // Error{not_initialized} when there is none, or when it was destroyed, which names the call and its line.
+  GroupInUse(const ProcessGroup& group, std::string_view call, CallSite where);
+  GroupState& operator*() const { return *state_; }
+  GroupState* operator->() const { return state_; }
+
+ private:
+  [[noreturn]] static void fail_destroyed(const GroupState& group, std::string_view call, CallSite where);
+
+  RankContext* const context_;  // null: a group was named
+  Gate::Pass pass_;
+  GroupState* state_;
+};
+
+// Error{not_initialized}: the rank is in no job, or the thread belongs to no rank.
+[[noreturn]] void fail_without_group(std::string_view call, CallSite where);
 
 // Gives admitted operations to the backend together.
 std::vector<Work> submit(GroupState& group, std::vector<Operation> operations);
 
 class Call {
+ private:
+  GroupInUse group_in_use_;
+
  public:
   // `name` is the function the user called, for messages. Refuses a group that this rank is no member of.
   Call(OpKind kind, std::string_view name, const Options& options, CallSite where);

@@ -63,6 +63,8 @@ std::shared_ptr<const Exchanged> exchange_by_tag(GroupState& group, const Contro
 // Tags of the group's context that no collective uses.
 inline constexpr std::uint64_t control_tags = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t fingerprint_tags = std::uint64_t{1} << 62;
+// Label of a message that nobody needs to receive: that its rank has given up a monitored_barrier.
+inline constexpr std::string_view gave_up_label = "monitored_barrier_given_up";
 
 // Writes a control call into the flight recorder and the trace while it lives, and adds the other ranks'
 // state to its timeouts.

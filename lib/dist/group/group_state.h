@@ -12,6 +12,7 @@
 #include "dist/backend/backend.h"
 #include "dist/core/deadline.h"
 #include "dist/core/forks.h"
+#include "dist/core/gate.h"
 #include "dist/store/store.h"
 
 namespace dist {
@@ -35,7 +36,6 @@ struct GroupState {
   int global_rank_of(int group_rank) const { return identity.ranks[group_rank]; }
   // Unique in the job: groups of equal context numbers have no common member.
   std::pair<std::uint32_t, int> key() const { return {identity.context, global_rank_of(0)}; }
-  bool is_alive() const { return job != nullptr && is_own(); }
   bool is_own() const { return forks == forks_before(); }  // else a forked child has inherited it
   void finish_pending();  // waits for what was submitted; logs the receives that it gives up
 
@@ -43,6 +43,7 @@ struct GroupState {
   const int global_rank;
   const int rank;                              // in this group, -1 for a non-member
   const std::uint32_t forks = forks_before();  // when it was made
+  Gate gate;                                   // open while calls may use what follows
   JobState* job = nullptr;                     // null once the group was destroyed
   std::unique_ptr<OperationObserver> observer;
   std::unique_ptr<Backend> backend;        // of members; after observer: goes first

@@ -14,22 +14,32 @@
 namespace dist {
 namespace {
 
-// After its end.
+// After its end: no thread passes the gate any more.
 void forget_job(RankContext& context, const JobState& job) {
   if (job.makes_on_gpu) set_default_device(cpu);
   context.default_group = {};
   context.job.reset();
 }
 
-// A program that ends without destroy_process_group still says goodbye, so that the others do not take it for
-// dead. When another thread stands in a call, that uses all there is: nothing is freed, and the others see
-// this rank die.
-void close_at_exit() {
-  RankContext& context = process_rank_context();
+// Of whoever has the turn.
+void leave_now(RankContext& context, const std::string& reason) noexcept {
   const auto job = JobState::of(context);
   if (!job) return;
+  job->close(reason);
+  forget_job(context, *job);
+}
+
+// A program that ends without destroy_process_group still says goodbye, so that the others do not take it for
+// dead. When another thread stands in a call, that uses all there is: nothing is freed, and the others see
+// this rank die. Where one is about to join or leave, that is not waited for.
+void close_at_exit() {
+  RankContext& context = process_rank_context();
+  const auto turn = context.try_turn();
+  const auto job = turn ? JobState::of(context) : nullptr;
+  if (!job) return;
   constexpr Timeout patience = std::chrono::seconds(1);
-  if (job->no_thread_stays(patience)) return leave_job(context, "");
+  context.gate.close();
+  if (job->no_thread_stays(patience)) return leave_now(context, "");
   log(LogLevel::error, "the process ends, and a thread of it {}", job->log->recorder.activity().what);
   keep_for_ever(job);
   forget_job(context, *job);
@@ -61,6 +71,7 @@ void keep_trace_at_terminate_once() {
 void init_process_group(const InitOptions& options, Caller at) {
   open_standard_streams();  // before a socket takes the number of one
   RankContext& context = rank_context();
+  const auto turn = context.turn();
   if (const auto job = JobState::of(context)) {
     fail(Errc::invalid_argument,
          "rank {}: init_process_group at {}: this rank is in a job already; call destroy_process_group first",
@@ -71,6 +82,7 @@ void init_process_group(const InitOptions& options, Caller at) {
   context.default_group = ProcessGroup(job->groups[0]);
   if (job->makes_on_gpu) set_default_device(job->device());
   context.job = std::move(job);
+  context.gate.open();
   // After everything that init makes: handlers run before what was made earlier is destroyed.
   if (&context != &process_rank_context()) return;
   close_at_exit_once();
@@ -80,29 +92,28 @@ void init_process_group(const InitOptions& options, Caller at) {
 void destroy_process_group(const ProcessGroup& group, Caller at) {
   RankContext& context = rank_context();
   const bool unwinding = std::uncaught_exceptions() > 0;
+  const auto turn = context.turn();
   if (group && group.state() != context.default_group.state()) {
     if (unwinding) return;  // the default group's turn comes, and ends this one too
-    GroupState& state = resolve(group, "destroy_process_group", at);
-    state.job->remove_group(state);
+    // It stays: the turn is this thread's.
+    JobState* const job = GroupInUse(group, "destroy_process_group", at)->job;
+    job->remove_group(*group.state());
     return;
   }
   const auto job = JobState::of(context);
   if (!job) {
     if (unwinding) return;
-    fail(Errc::not_initialized,
-         "destroy_process_group at {}: there is no process group; call init_process_group first", at.str());
+    fail_without_group("destroy_process_group", at);
   }
-  if (unwinding) return leave_job(context, "an exception");
+  if (unwinding) return leave_now(context, "an exception");
   job->finish();
   forget_job(context, *job);
   set_current_rank_label(-1);
 }
 
 void leave_job(RankContext& context, const std::string& reason) noexcept {
-  const auto job = JobState::of(context);
-  if (!job) return;
-  job->close(reason);
-  forget_job(context, *job);
+  const auto turn = context.turn();
+  leave_now(context, reason);
 }
 
 }  // namespace dist

@@ -28,7 +28,9 @@ std::shared_ptr<GroupState> JobState::make_group(GroupState::Identity identity) 
   auto group = std::make_shared<GroupState>(std::move(identity), job.rank);
   group->job = this;
   log->recorder.name_group(group->identity.context, group->identity.name, group->identity.ranks);
+  const std::lock_guard lock(groups_mutex_);
   groups.push_back(group);
+  if (!leaving_) group->gate.open();
   return group;
 }
 
@@ -53,13 +55,18 @@ void JobState::give_backend(GroupState& group, std::shared_ptr<void> split_off) 
 
 void JobState::remove_group(GroupState& group) {
   const auto in_it = [&](const FlightRecord& call) { return call.group == group.identity.context; };
-  if (!no_thread_stays(leave_patience, in_it))
+  group.gate.close();
+  const Deadline deadline = Deadline::after(leave_patience);
+  if (!are_empty({&group.gate}, deadline) || !no_thread_stays(deadline.left(), in_it)) {
+    group.gate.open();
     fail(
         Errc::invalid_argument,
         "rank {}: destroy_process_group: a thread of this rank is in a call of {}; destroy the group when it "
         "has returned",
         job.rank, group.identity.name);
+  }
   group.finish_pending();
+  const std::lock_guard lock(groups_mutex_);
   const auto kept = std::ranges::find(groups, &group, &std::shared_ptr<GroupState>::get);
   if (others_stood_ && kept != groups.end()) {
     keep_for_ever(*kept);

@@ -17,6 +17,14 @@ constexpr Timeout hasty_patience = std::chrono::seconds(1);
 
 bool is_no_receive(const FlightRecord& call) { return call.operation != name(OpKind::recv); }
 
+template <class Condition>
+bool comes_true(const Condition& condition, Deadline deadline) {
+  constexpr Timeout between_looks = std::chrono::milliseconds(1);
+  for (; !condition(); std::this_thread::sleep_for(between_looks))
+    if (deadline.passed()) return false;
+  return true;
+}
+
 }  // namespace
 
 void keep_for_ever(std::shared_ptr<void> thing) {
@@ -27,14 +35,24 @@ void keep_for_ever(std::shared_ptr<void> thing) {
 
 bool JobState::no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in) {
   if (context.virtual_world) return true;  // a simulated rank has none
-  constexpr Timeout between_looks = std::chrono::milliseconds(1);
   const auto stays = [&] { return std::ranges::any_of(log->recorder.stood_in(), in); };
   if (!stays()) return true;
   others_stood_ = true;
-  for (const Deadline deadline = Deadline::after(patience); stays();
-       std::this_thread::sleep_for(between_looks))
-    if (deadline.passed()) return false;
-  return true;
+  return comes_true([&] { return !stays(); }, Deadline::after(patience));
+}
+
+// Of all that have passed them.
+bool JobState::are_empty(const std::vector<Gate*>& gates, Deadline deadline) const {
+  return context.virtual_world ||
+         comes_true([&] { return std::ranges::all_of(gates, &Gate::is_empty); }, deadline);
+}
+
+std::vector<std::shared_ptr<GroupState>> JobState::close_gates() {
+  context.gate.close();
+  const std::lock_guard lock(groups_mutex_);
+  leaving_ = true;
+  for (const auto& group : groups) group->gate.close();
+  return groups;
 }
 
 void JobState::note_who_stands() {
@@ -46,9 +64,8 @@ JobState::~JobState() {
 }
 
 void JobState::finish() {
-  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
-    (*group)->finish_pending();
-  }
+  const auto ending = close_gates();
+  for (auto group = ending.rbegin(); group != ending.rend(); ++group) (*group)->finish_pending();
   no_thread_stays(leave_patience, is_no_receive);
   if (!context.virtual_world) {
     note_who_stands();  // in a receive: it ends now, and its thread goes on using what is here
@@ -73,9 +90,12 @@ void JobState::close(const std::string& text) noexcept {
 void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept {
   left_ = true;
   stall_look_.reset();  // before what it asks
+  std::vector<Gate*> gates{&context.gate};
+  for (const auto& group : close_gates()) gates.push_back(&group->gate);
   if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
   if (watchdog) watchdog->leaving(reason.empty());
   if (log) no_thread_stays(hasty_patience);
+  if (!are_empty(gates, Deadline::after(hasty_patience))) others_stood_ = true;
   if (others_stood_) {
     for (auto& group : groups) keep_for_ever(std::move(group));
     groups.clear();

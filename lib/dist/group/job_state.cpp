@@ -186,6 +186,7 @@ std::shared_ptr<JobState> JobState::of(RankContext& context) {
   if (!job || job->forks_ == forks_before()) return job;
   keep_for_ever(std::move(context.job));  // its connections and threads are the parent's
   context.default_group = {};
+  context.gate.renew();
   return nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -85,9 +86,9 @@ class JobState : public std::enable_shared_from_this<JobState> {
   std::unique_ptr<Watchdog> watchdog;
   RankContext& context;
   std::shared_ptr<CallObserver> observer;
-  std::shared_ptr<trace::RankTracer> tracer;  // null: no trace is kept, or the simulator keeps it
-  CostModel costs;                            // rank 0's, so that all choose alike
-  std::vector<std::shared_ptr<GroupState>> groups;
+  std::shared_ptr<trace::RankTracer> tracer;        // null: no trace is kept, or the simulator keeps it
+  CostModel costs;                                  // rank 0's, so that all choose alike
+  std::vector<std::shared_ptr<GroupState>> groups;  // changed under groups_mutex_
   bool makes_on_gpu = false;       // DIST_DEVICE asks for tensors on GPUs, and the default group takes them
   std::uint32_t next_context = 1;  // see agree_on_context()
 
@@ -101,6 +102,9 @@ class JobState : public std::enable_shared_from_this<JobState> {
   void agree_with_others(GroupState& world);
   std::shared_ptr<GroupState> make_group(GroupState::Identity identity);  // without its backend
   void give_backend(GroupState& group, std::shared_ptr<void> split_off);
+  // No call of any group begins any more. Returns the groups.
+  std::vector<std::shared_ptr<GroupState>> close_gates();
+  bool are_empty(const std::vector<Gate*>& gates, Deadline deadline) const;  // by then
   std::string ask_others(std::uint64_t record, const Error& error);
   void note_who_stands();  // of other threads
   void leave_store(Deadline deadline) noexcept;
@@ -110,6 +114,8 @@ class JobState : public std::enable_shared_from_this<JobState> {
   std::unique_ptr<SignalDump> signal_dump_;
   std::unique_ptr<StallLook> stall_look_;       // null: nobody asked for it
   const std::uint32_t forks_ = forks_before();  // when it was made
+  std::mutex groups_mutex_;  // of `groups` and the next: a thread may make a group while another leaves
+  bool leaving_ = false;
   bool left_ = false;
   bool others_stood_ = false;  // other threads were in calls: nobody knows when they have let go of all this
 };

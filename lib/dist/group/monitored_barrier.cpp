@@ -1,6 +1,8 @@
 // A barrier that names who is missing.
 #include <exception>
 
+#include <fmt/ranges.h>
+
 #include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/group/call.h"
@@ -10,6 +12,8 @@
 namespace dist {
 namespace {
 
+// Of the barrier's channel, those of ranks that say that they have given up.
+constexpr std::uint64_t given_up_tags = std::uint64_t{1} << 59;
 constexpr Timeout margin = std::chrono::seconds(1);  // for group rank 0's verdict to travel
 
 class MonitoredBarrier {
@@ -29,21 +33,22 @@ class MonitoredBarrier {
       nets[i] = open(deadline);
       arrivals[i] = nets[i]->irecv({}, static_cast<int>(i));
     }
-    std::vector<std::uint8_t> missing(n, 0);
+    std::vector<Fate> fates(n, Fate::came);
     std::size_t gone = 0;
     std::exception_ptr why;
     for (std::size_t i = 1; i < n; ++i) {
       try {
-        missing[i] = !came(arrivals[i], deadline);
+        if (!came(arrivals[i], deadline))
+          fates[i] = said_so(static_cast<int>(i)) ? Fate::gave_up : Fate::late;
       } catch (const Error& error) {
         if (error.code() != Errc::peer_failed) throw;
         if (gone++ == 0) why = std::current_exception();
-        missing[i] = true;
+        fates[i] = Fate::left;
       }
     }
     if (gone == n - 1) std::rethrow_exception(why);  // nobody is left to be told, or a death that all hear of
-    tell(missing);
-    throw_if_any(missing);
+    tell(fates);
+    throw_if_any(fates);
   }
 
   // The others: the send ends when group rank 0 listens; the verdict comes when it has heard or waited
@@ -51,46 +56,58 @@ class MonitoredBarrier {
   void follow() {
     const auto arrive = open(Deadline::after(timeout_));
     if (auto arrival = arrive->isend({}, 0); !came(arrival, Deadline::after(timeout_))) {
+      say_so();
       fail(Errc::timeout,
            "rank {}: monitored_barrier at {}: rank {} did not come within {} ms, or had given up before",
            group_.global_rank, where_.str(), group_.global_rank_of(0), ms());
     }
-    std::vector<std::uint8_t> missing(static_cast<std::size_t>(group_.size()));
+    std::vector<Fate> fates(static_cast<std::size_t>(group_.size()));
     const auto net = open(Deadline::after(timeout_ >= no_timeout - margin ? no_timeout : timeout_ + margin));
-    net->irecv(view_of(missing), 0).wait();
-    throw_if_any(missing);
+    net->irecv(view_of(fates), 0).wait();
+    throw_if_any(fates);
   }
 
  private:
+  // What has become of a rank.
+  enum class Fate : std::uint8_t { came, late, left, gave_up };
+
   // To those that came. One that came and no longer listens has given up before this rank came.
-  void tell(std::vector<std::uint8_t>& missing) {
+  void tell(std::vector<Fate>& fates) {
     const Deadline deadline = Deadline::after(margin);
     const auto net = open(deadline);
     std::vector<std::pair<int, Request>> verdicts;
-    for (int i = 1; i < group_.size(); ++i) {
-      if (!missing[static_cast<std::size_t>(i)])
-        verdicts.emplace_back(group_.global_rank_of(i), net->isend(view_of(missing), i));
-    }
-    std::vector<int> gone;
+    for (int i = 1; i < group_.size(); ++i)
+      if (fates[static_cast<std::size_t>(i)] == Fate::came)
+        verdicts.emplace_back(i, net->isend(view_of(fates), i));
+    std::vector<int> silent;
     for (auto& [rank, verdict] : verdicts)
-      if (!came(verdict, deadline)) gone.push_back(rank);
-    if (gone.empty()) return;
-    fail(Errc::timeout, "rank {}: monitored_barrier at {}: {} had given up before this rank came",
-         group_.global_rank, where_.str(), check::list_ranks(gone));
+      if (!came(verdict, deadline)) silent.push_back(rank);
+    for (const int rank : silent) fates[static_cast<std::size_t>(rank)] = Fate::gave_up;
   }
 
-  std::unique_ptr<Transport> open(Deadline deadline) {
+  // A simulated rank that has given up leaves nothing behind, but what it says here.
+  void say_so() {
+    if (group_.job->context.virtual_world) open(Deadline::never(), given_up_tags)->isend({}, 0).wait();
+  }
+  bool said_so(int rank) {
+    if (!group_.job->context.virtual_world) return false;
+    const auto net = open(Deadline::never(), given_up_tags);
+    return net->irecv({}, rank).is_completed();
+  }
+
+  std::unique_ptr<Transport> open(Deadline deadline, std::uint64_t tags = 0) {
     TransportOptions options;
     options.members = group_.identity.ranks;
-    options.channel = {group_.identity.context, control_tags | number_, 0, false};
-    options.label = {"monitored_barrier", number_, {}, where_};
-    options.mode = SendMode::rendezvous;
+    options.channel = {group_.identity.context, control_tags | tags | number_, 0, false};
+    options.label = {
+        std::string(tags == given_up_tags ? gave_up_label : "monitored_barrier"), number_, {}, where_};
+    options.mode = tags == given_up_tags ? SendMode::eager : SendMode::rendezvous;
     options.deadline = deadline;
     return group_.job->endpoint->open(std::move(options));
   }
 
-  static TensorView view_of(std::vector<std::uint8_t>& bytes) {
-    return {reinterpret_cast<std::byte*>(bytes.data()), static_cast<std::int64_t>(bytes.size()), DType::u8,
+  static TensorView view_of(std::vector<Fate>& fates) {
+    return {reinterpret_cast<std::byte*>(fates.data()), static_cast<std::int64_t>(fates.size()), DType::u8,
             cpu};
   }
 
@@ -105,14 +122,26 @@ class MonitoredBarrier {
     }
   }
 
-  void throw_if_any(const std::vector<std::uint8_t>& missing) const {
-    std::vector<int> ranks;
-    for (std::size_t i = 0; i < missing.size(); ++i) {
-      if (missing[i]) ranks.push_back(group_.global_rank_of(static_cast<int>(i)));
-    }
-    if (ranks.empty()) return;
-    fail(Errc::timeout, "rank {}: monitored_barrier at {}: {} did not come within {} ms", group_.global_rank,
-         where_.str(), check::list_ranks(ranks), ms());
+  void throw_if_any(const std::vector<Fate>& fates) const {
+    std::vector<std::string> parts;
+    const auto list = [&](Fate fate, std::string_view one, std::string_view several,
+                          const std::string& rest) {
+      std::vector<int> ranks;
+      for (std::size_t i = 0; i < fates.size(); ++i)
+        if (fates[i] == fate) ranks.push_back(group_.global_rank_of(static_cast<int>(i)));
+      if (!ranks.empty())
+        parts.push_back(
+            fmt::format("{} {} {}", check::list_ranks(ranks), ranks.size() == 1 ? one : several, rest));
+      return !ranks.empty();
+    };
+    const bool left = list(Fate::left, "has", "have", "left the job");
+    list(Fate::late, "did", "did", fmt::format("not come within {} ms", ms()));
+    list(Fate::gave_up, "had", "had",
+         fmt::format("given up before {} came",
+                     group_.rank == 0 ? "this rank" : fmt::format("rank {}", group_.global_rank_of(0))));
+    if (parts.empty()) return;
+    fail(left ? Errc::peer_failed : Errc::timeout, "rank {}: monitored_barrier at {}: {}", group_.global_rank,
+         where_.str(), fmt::join(parts, ", and "));
   }
 
   long long ms() const { return std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count(); }

@@ -109,7 +109,8 @@ void check_ranks(const GroupState& world, const std::vector<int>& ranks, CallSit
 }  // namespace
 
 ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options, Caller at) {
-  GroupState& world = resolve({}, "new_group", at);
+  const GroupInUse default_group({}, "new_group", at);
+  GroupState& world = *default_group;
   JobState& job = *world.job;
   check_ranks(world, ranks, at);
   const auto [backend, asked] = options.backend.empty() || options.backend == "auto"
@@ -139,7 +140,8 @@ ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& opt
 }
 
 ProcessGroup split_group(int color, int key, const SplitOptions& options, Caller at) {
-  GroupState& parent = resolve(options.parent, "split_group", at);
+  const GroupInUse in_use(options.parent, "split_group", at);
+  GroupState& parent = *in_use;
   JobState& job = *parent.job;
   if (parent.rank < 0) {
     fail(Errc::invalid_argument, "rank {}: split_group at {}: this rank is no member of {}",

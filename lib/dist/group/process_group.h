@@ -71,7 +71,7 @@ void init_process_group(const InitOptions& options = {}, Caller at = Caller::her
 // logged), connections are closed. With a group: only that group. While an exception is being thrown it waits
 // for nothing, and the other ranks learn of it. Error{not_initialized} without a group. Other threads that
 // stand in calls have 10 s for them; then, and in receives at once, they get Error{aborted}. With a group
-// they keep it: after 10 s it is Error{invalid_argument}.
+// they keep it: after 10 s it is Error{invalid_argument}. Calls begun meanwhile: Error{not_initialized}.
 void destroy_process_group(const ProcessGroup& group = {}, Caller at = Caller::here());
 // Between init_process_group and destroy_process_group. Does not block.
 bool is_initialized();
@@ -188,7 +188,7 @@ Work all_to_all_single(Tensor& out, const Tensor& in, const std::vector<std::int
 // Blocks until all ranks of the group have called it.
 Work barrier(const Options& options = {}, Caller at = Caller::here());
 // A barrier that tells who is missing: group rank 0 waits for each rank's message and after `timeout` throws
-// Error{timeout} naming all that did not come; the others then get an error that says so too.
+// Error{timeout} naming all that did not come, at once {peer_failed} where one has left; so do the others.
 void monitored_barrier(Timeout timeout, const Options& options = {}, Caller at = Caller::here());
 
 // What stands between tensors and options may be left out, as in torch: all_reduce(t, {.group = g}) sums, and

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
+#include "dist/core/gate.h"
 #include "dist/group/environment.h"
 #include "dist/group/process_group.h"
 
@@ -14,17 +16,31 @@ namespace dist {
 class VirtualWorld;
 
 struct RankContext {
-  ProcessGroup default_group;
+  // Of one that joins or leaves its job or destroys a group: the rank's threads do that one at a time.
+  std::unique_lock<std::mutex> turn();
+  std::unique_lock<std::mutex> try_turn();  // owns nothing where another thread has it
+
+  Gate gate;                         // open while the rank is in a job and calls may use the next
+  ProcessGroup default_group;        // and `job`, below
   std::optional<LaunchInfo> launch;  // set by spawn: init_process_group() needs no environment then
   std::shared_ptr<Store> store;      // set by spawn for threads
   std::shared_ptr<VirtualWorld> virtual_world;  // of a simulated rank
   int generation = 0;         // how often this rank has tried to join a job; kept by rendezvous()
   std::shared_ptr<void> job;  // what init_process_group made and destroy_process_group ends
+
+ private:
+  std::mutex turn_;
 };
 
 // Of this thread if it was given one, otherwise of the process.
 RankContext& rank_context();
 RankContext& process_rank_context();
+// A new one for the process. What was in the one before is left alone, not destroyed.
+RankContext& renew_process_rank_context();
+
+// Whether this thread belongs to no rank, though others of this process do: it is one that a rank made, where
+// ranks are threads or simulated.
+bool is_beside_ranks();
 
 // Gives this thread a context of its own while the guard lives (spawned threads; the simulator swaps them).
 class RankContextGuard {
@@ -36,6 +52,7 @@ class RankContextGuard {
 
  private:
   void* before_;
+  bool is_process_;
 };
 
 // Ends this rank's part in its job without waiting for anything: pending operations of this rank end with

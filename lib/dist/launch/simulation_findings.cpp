@@ -90,7 +90,7 @@ void Simulation::misfit(const NetRequest& send, const NetRequest& recv) {
 }
 
 void Simulation::stranded(const NetRequest& request, int gone) {
-  if (!ended_well(gone)) return;
+  if (!ended_well(gone) || fabric_.sites[request.site].name == gave_up_label) return;
   check::Party party = party_of(request);
   if (request.is_send && fabric_.sites[request.site].name == "send") {
     note({check::Code::never_received, fmt::format("rank {} has left without receiving it", gone), {party}});
@@ -141,6 +141,7 @@ void Simulation::stalled(const std::vector<BlockedTask>& blocked) {
 void Simulation::look_for_unreceived() {
   if (!fabric_.gave_up.empty() || !report_.failures.empty() || !report_.findings.empty()) return;
   for (const RequestId id : scheduler_.network().unmatched_sends()) {
+    if (fabric_.sites[scheduler_.network()[id].site].name == gave_up_label) continue;
     note({check::Code::never_received,
           "nobody received it before the program ended",
           {party_of(scheduler_.network()[id])}});

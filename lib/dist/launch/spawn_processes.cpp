@@ -60,12 +60,7 @@ class Gate {
 
 // What the child of a process that is (or was) in a job itself inherits is not its own: left alone, not
 // destroyed.
-void take_fresh_context(const LaunchInfo& launch) {
-  RankContext& inherited = process_rank_context();
-  new RankContext(std::move(inherited));
-  inherited = RankContext();
-  inherited.launch = launch;
-}
+void take_fresh_context(const LaunchInfo& launch) { renew_process_rank_context().launch = launch; }
 
 // Where a program ignores SIGCHLD, by itself or as it was started, the system reaps its children, and nobody
 // learns how they ended.

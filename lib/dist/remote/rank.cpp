@@ -21,7 +21,7 @@ bool run_as_rank(UniqueFd socket, const std::function<void(int rank)>& fn) {
   const RankResult result = run_rank(greeting.rank, fn, [](const RankResult& failed) {
     Question(Verb::failed).with(failed.code).with(failed.text).ask();
   });
-  context = {};
+  context.virtual_world.reset();
   Question(Verb::bye).ask();
   return !result.threw;
 }

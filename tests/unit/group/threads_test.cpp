@@ -1,10 +1,12 @@
 // Several threads in one rank: what they may do at once, and what becomes of them when the rank leaves.
+#include <atomic>
 #include <latch>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "dist/group/rank_context.h"
+#include "dist/store/store.h"
 
 #include "support/expect_error.h"
 #include "support/ranks.h"
@@ -14,6 +16,7 @@ namespace {
 
 using test::expect_error;
 using test::run_ranks;
+using test::run_unjoined;
 using namespace std::chrono_literals;
 
 constexpr auto no_threads = "a simulated rank has one thread";
@@ -112,6 +115,75 @@ TEST(Threads, TwoInCollectivesOfOneGroupAreRefused) {
     if (rank == 1) all_reduce(t);
     EXPECT_EQ(max(t), 1);
   });
+}
+
+// Between the moment when it finds the group and the one when the flight recorder knows its call, nothing
+// but the group's gate says that a thread uses it.
+TEST(Threads, CallsThatMeetTheEndOfTheirGroupSaySo) {
+  REAL_RANKS_ONLY(no_threads);
+  constexpr int rounds = 100;
+  for (const bool job_ends : {false, true})
+    run_unjoined(1, [&](int, const std::shared_ptr<Store>& store) {
+      for (int round = 0; round < rounds; ++round) {
+        init_process_group({.rank = 0,
+                            .world_size = 1,
+                            .store = std::make_shared<PrefixStore>(std::to_string(round), store)});
+        const ProcessGroup group = new_group({0});
+        std::atomic<int> calls{0};
+        const auto until_it_is_gone = [&](const auto& call) {
+          return of_this_rank([&call] {
+            expect_error(Errc::not_initialized, {}, [&] {
+              for (;;) call();
+            });
+          });
+        };
+        Tensor t = ones({4});
+        const auto reduce_it = [&] { all_reduce(t, {.group = group}), ++calls; };
+        const auto ask = [&] { get_world_size(job_ends ? ProcessGroup() : group); };
+        std::thread other = until_it_is_gone(reduce_it), third = until_it_is_gone(ask);
+        while (calls < 20) std::this_thread::yield();
+        destroy_process_group(job_ends ? ProcessGroup() : group);
+        other.join();
+        third.join();
+        if (!job_ends) destroy_process_group();
+        EXPECT_FALSE(is_initialized());
+      }
+    });
+}
+
+TEST(Threads, TwoThatDestroyOneGroup) {
+  REAL_RANKS_ONLY(no_threads);
+  run_ranks(1, [](int) {
+    for (int round = 0; round < 20; ++round) {
+      const ProcessGroup group = new_group({0});
+      std::atomic<int> destroyed{0}, refused{0};
+      const auto destroy = [&] {
+        try {
+          destroy_process_group(group);
+          ++destroyed;
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), Errc::not_initialized) << error.what();
+          ++refused;
+        }
+      };
+      std::thread other = of_this_rank(destroy);
+      destroy();
+      other.join();
+      EXPECT_EQ(destroyed, 1);
+      EXPECT_EQ(refused, 1);
+    }
+  });
+}
+
+TEST(Threads, OneThatARankMakesIsToldThatItBelongsToNone) {
+  REAL_RANKS_ONLY(no_threads);
+  run_ranks(1, [](int) {
+    std::thread([] {
+      expect_error(Errc::not_initialized, {"this thread belongs to no rank", "the rank's own function"},
+                   [] { get_rank(); });
+    }).join();
+  });
+  EXPECT_DIST_ERROR(get_rank(), Errc::not_initialized, "call init_process_group first");
 }
 
 }  // namespace
