@@ -10,7 +10,8 @@ void CollectiveWork::wait(Timeout timeout) {
   const ProfilerRange range([&] { return "wait: " + operation.doing(); });
   std::unique_lock lock(mutex_);
   const auto done = [this] { return done_; };
-  if (!done_changed_.wait_until(lock, Deadline::after(timeout), done)) fail_wait(operation, timeout);
+  if (!done_changed_.wait_until(lock, Deadline::after(timeout), done))
+    fail_wait(operation, timeout, "the other ranks");
   if (error_) std::rethrow_exception(error_);
   if (points) points->done.make_wait(points->device, current_stream(points->device));
 }
@@ -29,10 +30,11 @@ void CollectiveWork::finish(std::exception_ptr error) {
   done_changed_.notify_all();
 }
 
-void fail_wait(const Operation& operation, Timeout waited) {
-  fail(Errc::timeout, "rank {}: wait() for {} gave up after {} ms; the operation itself goes on",
+void fail_wait(const Operation& operation, Timeout waited, std::string_view waits_for) {
+  fail(Errc::timeout,
+       "rank {}: wait() for {} gave up after {} ms: it waits for {}; the operation itself goes on",
        current_rank_label(), describe(operation),
-       std::chrono::duration_cast<std::chrono::milliseconds>(waited).count());
+       std::chrono::duration_cast<std::chrono::milliseconds>(waited).count(), waits_for);
 }
 
 std::string describe(const Operation& operation) {

@@ -37,7 +37,7 @@ class CollectiveWork final : public WorkState {
 };
 
 // What wait(timeout) throws when it has waited in vain, for every kind of operation.
-[[noreturn]] void fail_wait(const Operation& operation, Timeout waited);
+[[noreturn]] void fail_wait(const Operation& operation, Timeout waited, std::string_view waits_for);
 
 // "all_reduce #7 (4 f32) at train.cpp:41"
 std::string describe(const Operation& operation);

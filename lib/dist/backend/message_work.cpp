@@ -85,7 +85,7 @@ void MessageWork::end_transfer() {
 void MessageWork::wait(Timeout timeout) {
   const ProfilerRange range([&] { return "wait: " + operation.doing(); });
   const Deadline deadline = Deadline::after(timeout);
-  if (!acquire(deadline)) fail_wait(operation, timeout);
+  if (!acquire(deadline)) fail_wait(operation, timeout, peer_name());
   if (!done_) {
     try {
       deadline.is_never() ? end_transfer() : wait_in_slices(deadline, timeout);
@@ -107,10 +107,14 @@ bool MessageWork::is_ready() noexcept {
   }
 }
 
+std::string MessageWork::peer_name() const {
+  return operation.peer == any_rank ? "any rank" : fmt::format("rank {}", members_[operation.peer]);
+}
+
 void MessageWork::wait_in_slices(Deadline deadline, Timeout timeout) {
   constexpr Timeout slice = std::chrono::milliseconds(5);  // another thread may have moved our data already
   while (!is_ready()) {
-    if (deadline.passed()) fail_wait(operation, timeout);
+    if (deadline.passed()) fail_wait(operation, timeout, peer_name());
     mover_->progress(std::min(slice, deadline.left()));
   }
   end_transfer();

@@ -45,6 +45,7 @@ class MessageWork final : public WorkState {
   bool is_ready() noexcept;
   void end_transfer();  // waits for the request and keeps its result
   void end(std::exception_ptr error);
+  std::string peer_name() const;  // "rank 3", global
   void wait_in_slices(Deadline deadline, Timeout timeout);
   void abort(const std::string& reason);  // by who has acquired it
 

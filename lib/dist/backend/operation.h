@@ -60,6 +60,8 @@ struct Operation {
     return opcode_of(kind, dtype(),
                      static_cast<std::uint32_t>(root + 1) << 4 | static_cast<std::uint32_t>(op.kind()));
   }
+  // The number of elements that must be equal on all ranks, plus one; 0: there is none.
+  std::uint64_t elements() const;
   Amount amount() const;      // that messages and reports quote; nothing for a barrier
   std::string doing() const;  // "all_reduce #7 (16384 f32)"
 };

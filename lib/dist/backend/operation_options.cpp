@@ -10,7 +10,8 @@ TransportOptions options_of(const BackendContext& context, const Operation& oper
 
 Channel channel_of(const BackendContext& context, const Operation& operation) {
   const bool message = !is_collective(operation.kind);
-  return {context.context, message ? operation.tag : operation.sequence, operation.opcode(), message};
+  return {context.context, message ? operation.tag : operation.sequence, operation.opcode(), message,
+          message ? 0 : operation.elements()};
 }
 
 TransportOptions without_deadline(const BackendContext& context, const Operation& operation,

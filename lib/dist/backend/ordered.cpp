@@ -172,6 +172,7 @@ std::vector<std::string> OrderedBackend::finish() {
       given_up.push_back(describe(message->operation));
     }
   }
+  take_leave_of_peers();
   return given_up;
 }
 

@@ -57,6 +57,8 @@ class OrderedBackend : public Backend {
   virtual void finish_lanes() {}
   // No collective runs any more, and none will.
   virtual void leave() {}
+  // Nor is a send of this rank under way.
+  virtual void take_leave_of_peers() {}
 
   // Runs it on this thread: run_as(*this, ...), of a derived class where that is to know its own functions.
   virtual void run_collective_now(const Operation& operation, const std::shared_ptr<StreamPoints>& points);

@@ -13,6 +13,10 @@ constexpr Timeout patience = std::chrono::milliseconds(20);
 // How long a short message is left to whoever waits for it.
 constexpr Timeout time_for_short = std::chrono::milliseconds(1);
 
+// At so many messages at a time, however many there are: of those that are found to have ended each costs one
+// look, and the others are moved all the same.
+constexpr std::size_t looks_a_turn = 64;
+
 ProgressThread::ProgressThread(std::shared_ptr<Mover> mover, Callbacks callbacks)
     : mover_(std::move(mover)), callbacks_(std::move(callbacks)) {}
 
@@ -38,11 +42,12 @@ void ProgressThread::submit(std::shared_ptr<CollectiveWork> work) {
 
 void ProgressThread::look_after(std::shared_ptr<MessageWork> work) {
   std::unique_lock lock(mutex_);
-  while (!messages_.empty() && messages_.front()->has_ended()) messages_.pop_front();
+  while (!messages_.empty() && is_over(messages_.front())) messages_.pop_front();
+  long_messages_ += work->is_short() ? 0 : 1;
   messages_.push_back(std::move(work));
   if (mover_->moves_alone()) {
     if (++listed_ < prune_at_) return;
-    drop_ended(lock);
+    drop_ended(lock, messages_.size());
     listed_ = messages_.size();
     prune_at_ = std::max<std::size_t>(16, 2 * listed_);
     return;
@@ -85,7 +90,7 @@ void ProgressThread::loop() {
       run_front(lock);
     } else if (messages_.empty() || mover_->moves_alone()) {
       changed_.wait(lock);
-    } else if (has_long_message()) {
+    } else if (long_messages_ > 0) {
       move_messages(lock);
     } else {
       rest(lock);
@@ -124,11 +129,7 @@ void ProgressThread::move_messages(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   moving_ = false;
   if (mover_failed) changed_.wait_until(lock, Deadline::after(patience));
-  drop_ended(lock);
-}
-
-bool ProgressThread::has_long_message() const {
-  return std::ranges::any_of(messages_, [](const auto& message) { return !message->is_short(); });
+  drop_ended(lock, looks_a_turn);
 }
 
 // Then looks, unless the message that was there before is one that somebody waits for.
@@ -137,23 +138,43 @@ void ProgressThread::rest(std::unique_lock<std::mutex>& lock) {
   resting_ = true;
   changed_.wait_until(lock, Deadline::after(time_for_short));
   resting_ = false;
-  if (!oldest->is_left_alone()) return drop_known_to_have_ended();
+  if (!oldest->is_left_alone()) return void(drop_known_to_have_ended(looks_a_turn));
   lock.unlock();
   mover_->progress(Timeout::zero());
   lock.lock();
-  drop_ended(lock);
+  drop_ended(lock, looks_a_turn);
 }
 
-void ProgressThread::drop_ended(std::unique_lock<std::mutex>& lock) {
-  const auto looked_after = messages_;
-  lock.unlock();
-  for (const auto& message : looked_after) message->is_completed();
-  lock.lock();
-  drop_known_to_have_ended();
+void ProgressThread::drop_ended(std::unique_lock<std::mutex>& lock, std::size_t looks_at_once) {
+  std::size_t looks = 0, dropped = 0;
+  do {
+    looks = std::min(messages_.size(), looks_at_once);
+    const std::vector<std::shared_ptr<MessageWork>> looked_at(
+        messages_.begin(), messages_.begin() + static_cast<std::ptrdiff_t>(looks));
+    lock.unlock();
+    for (const auto& message : looked_at) message->is_completed();
+    lock.lock();
+    dropped = drop_known_to_have_ended(looks);
+  } while (looks > 0 && dropped == looks);
 }
 
-void ProgressThread::drop_known_to_have_ended() {
-  std::erase_if(messages_, [](const auto& message) { return message->has_ended(); });
+bool ProgressThread::is_over(const std::shared_ptr<MessageWork>& message) {
+  if (!message->has_ended()) return false;
+  if (!message->is_short()) --long_messages_;
+  return true;
+}
+
+// Of the first ones. Those that have not ended go behind the others, unless these are all there are.
+std::size_t ProgressThread::drop_known_to_have_ended(std::size_t looks) {
+  if (looks >= messages_.size())
+    return std::erase_if(messages_, [this](const auto& message) { return is_over(message); });
+  std::size_t dropped = 0;
+  for (; looks > 0; --looks) {
+    const auto message = std::move(messages_.front());
+    messages_.pop_front();
+    is_over(message) ? void(++dropped) : messages_.push_back(message);
+  }
+  return dropped;
 }
 
 }  // namespace dist

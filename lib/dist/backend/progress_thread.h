@@ -42,9 +42,9 @@ class ProgressThread {
   void run_front(std::unique_lock<std::mutex>& lock);
   void move_messages(std::unique_lock<std::mutex>& lock);
   void rest(std::unique_lock<std::mutex>& lock);
-  bool has_long_message() const;
-  void drop_ended(std::unique_lock<std::mutex>& lock);
-  void drop_known_to_have_ended();
+  void drop_ended(std::unique_lock<std::mutex>& lock, std::size_t looks_at_once);
+  std::size_t drop_known_to_have_ended(std::size_t looks);
+  bool is_over(const std::shared_ptr<MessageWork>& message);  // then it is not counted any more
   void wake_locked();
 
   std::shared_ptr<Mover> mover_;
@@ -54,6 +54,7 @@ class ProgressThread {
   Condition idle_;
   std::deque<std::shared_ptr<CollectiveWork>> queue_;
   std::deque<std::shared_ptr<MessageWork>> messages_;
+  std::size_t long_messages_ = 0;     // among them
   bool running_ = false;              // a collective
   std::atomic<bool> idle_now_{true};  // written under the mutex
   bool moving_ = false;               // moving messages

@@ -142,6 +142,9 @@ void SimTransport::give_up(RequestId id) {
   if (fabric_.scheduler.clock() < deadline_) refuse_after_giving_up();
   const std::string peer = request.peer == any_source ? "any rank" : fmt::format("rank {}", request.peer);
   const std::string waited = trace::readable_time(fabric_.scheduler.clock() - request.at);
+  if (request.bytes == 0)
+    fail(Errc::timeout, "{}: waited {} for {}; is that rank alive and calling the same operation?", subject(),
+         waited, peer);
   if (request.is_send)
     fail(Errc::timeout,
          "{}: {} did not receive {} bytes in {}; is that rank alive and calling the same operation?",

@@ -23,12 +23,14 @@ Frame frame_for(FrameKind kind, const Channel& channel) {
   frame.context = channel.context;
   frame.opcode = channel.opcode;
   frame.tag = channel.tag;
+  frame.set_elements(channel.elements);
   return frame;
 }
 
 bool fits(const Frame& message, const Channel& channel, std::uint64_t bytes) {
   const std::uint32_t mine = channel.opcode, theirs = message.opcode;
-  return message.bytes == bytes && (mine == 0 || theirs == 0 || mine == theirs);
+  return message.bytes == bytes && (mine == 0 || theirs == 0 || mine == theirs) &&
+         (channel.elements == 0 || !elements_differ(message.elements(), channel.elements));
 }
 
 namespace {
@@ -44,7 +46,6 @@ Frame send_frame(FrameKind kind, const Transfer& t, const Channel& channel) {
 
 Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode) {
   Frame frame = send_frame(FrameKind::eager, t, channel);
-  frame.payload = static_cast<std::uint32_t>(t.bytes);
   if (mode == SendMode::rendezvous) frame.flags |= flag_wants_ack;
   return frame;
 }
@@ -63,14 +64,18 @@ Engine::Engine(Config config)
 
 void Engine::admit(Op& op) {
   op.box = &matching_.open(key_of(op.channel()));
-  if (!failures_.empty() || !aborted_.empty()) op.trouble = trouble_of(op);
+  if (!failures_.empty() || !aborted_.empty())
+    op.trouble = trouble_of(op);
+  else if (const Parked* const message = gave_up_ ? nullptr : matching_.unreceived_before(op.channel()))
+    op.trouble = unreceived_trouble(rank(), op, *message);
   ops_.push_back(op);
 }
 
 void Engine::dismiss(Lock& lock, Op& op) noexcept {
-  transfers_.for_each([&](Transfer& t) {
-    if (t.op == &op) retire(lock, t);
-  });
+  if (op.transfers > 0)  // given up: each that was waited for has been retired
+    transfers_.for_each([&](Transfer& t) {
+      if (t.op == &op) retire(lock, t);
+    });
   ops_.remove(op);
   matching_.close(*op.box);
 }
@@ -95,7 +100,7 @@ int Engine::carry(bool is_send, const TensorView& data, int peer, const MessageT
   Op op = make_op();
   admit(op);
   try {
-    if (sent) sent->op = &op;
+    if (sent) sent->op = &op, op.transfers = 1;
     Transfer& t = sent ? *sent : is_send ? begin_send(op, data, peer) : begin_receive(op, data, peer);
     if (!t.is_settled() && !look_for(lock, t)) {
       op.since = std::chrono::steady_clock::now();
@@ -123,6 +128,7 @@ std::uint64_t Engine::receive(Op& op, const TensorView& data, int peer) {
 
 Transfer& Engine::begin_send(Op& op, const TensorView& data, int peer) {
   Transfer& t = transfers_.make(op, true, peer, data.data, data.bytes());
+  ++op.transfers;
   if (op.trouble)
     settle(t, op.trouble);
   else if (peers_[static_cast<std::size_t>(peer)].kind == PeerState::Kind::left)
@@ -154,6 +160,7 @@ void Engine::transmit(Transfer& t) {
 
 Transfer& Engine::begin_receive(Op& op, const TensorView& data, int peer) {
   Transfer& t = transfers_.make(op, false, peer, data.data, data.bytes());
+  ++op.transfers;
   if (op.trouble) {
     settle(t, op.trouble);
   } else if (Parked* parked = matching_.take_parked(*op.box, peer)) {
@@ -163,7 +170,7 @@ Transfer& Engine::begin_receive(Op& op, const TensorView& data, int peer) {
     settle(t, report_left(t));
   } else {
     t.stage = Transfer::Stage::posted;
-    op.box->posted.push_back(t);
+    matching_.post(*op.box, t);
   }
   return t;
 }
@@ -217,7 +224,7 @@ void Engine::refuse(Transfer& t, const Frame& message, Trouble trouble) {
 
 void Engine::settle(Transfer& t, Trouble trouble) {
   if (t.stage == Transfer::Stage::done) return;
-  if (t.stage == Transfer::Stage::posted) t.op->box->posted.remove(t);
+  if (t.stage == Transfer::Stage::posted) matching_.withdraw(t, *t.op->box);
   t.stage = Transfer::Stage::done;
   t.trouble = std::move(trouble);
   note_activity();
@@ -229,7 +236,7 @@ void Engine::retire(Lock& lock, Transfer& t) noexcept {
   const bool is_under_way = t.stage != Transfer::Stage::done;
   if (is_under_way || t.trouble) gave_up_ = true;
   const bool met = t.stage == Transfer::Stage::copying || t.stage == Transfer::Stage::streaming;
-  if (t.stage == Transfer::Stage::posted) t.op->box->posted.remove(t);
+  if (t.stage == Transfer::Stage::posted) matching_.withdraw(t, *t.op->box);
   t.stage = Transfer::Stage::done;
   Link* link = t.peer == any_rank ? nullptr : links_[static_cast<std::size_t>(t.peer)].get();
   if (t.is_send && (is_under_way || t.trouble)) {
@@ -245,6 +252,7 @@ void Engine::retire(Lock& lock, Transfer& t) noexcept {
   } else if (is_under_way && met) {
     link->send({.kind = FrameKind::drop, .id = t.theirs});
   }
+  --t.op->transfers;
   transfers_.release(t);
 }
 

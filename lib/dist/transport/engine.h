@@ -78,6 +78,8 @@ class Engine final : private LinkEvents {
   void await_release(int peer, const std::function<bool()>& released) noexcept;
   // `theirs`: what the peer shows, as the message that it would be; `bytes`: what is wanted of it.
   [[noreturn]] void fail_misfit(TransportOptions options, int peer, std::uint64_t bytes, const Frame& theirs);
+  [[noreturn]] void fail_earlier(TransportOptions options, int peer, std::uint32_t theirs,
+                                 std::uint32_t mine);
   [[noreturn]] void fail_algorithm(TransportOptions options, int peer);
   [[noreturn]] void fail_withdrawn(TransportOptions options, int peer);
   bool has_cores() const { return config_.spin.count() > 0; }  // every rank of this host
@@ -127,6 +129,7 @@ class Engine final : private LinkEvents {
   std::byte* data_target(std::uint64_t id, std::uint64_t bytes) override;
   void on_data(std::uint64_t id, std::uint64_t bytes) override;
   void on_backlog(Link& link) override;
+  void park(int peer, const Frame& frame, const std::byte* payload);
   void on_accept(int peer, const Frame& frame);
   void on_share(int peer, const Frame& frame);
   void on_ack(const Frame& frame);
@@ -150,6 +153,9 @@ class Engine final : private LinkEvents {
   Timeout patience_to_leave(bool in_order) const;
   void tell_others(int peer, const std::string& how);
   void fail_op(Op& op, const Trouble& trouble);
+  // All operations for which trouble_of(op) gives one.
+  template <class TroubleOf>
+  void fail_ops(const TroubleOf& trouble_of);
   Trouble trouble_of(const Op& op) const;
   void forget_link(Link& link);
 

@@ -5,15 +5,12 @@
 namespace dist::net {
 
 void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
-  const auto text = [&] { return std::string(reinterpret_cast<const char*>(payload), frame.payload); };
+  const auto text = [&] { return std::string(reinterpret_cast<const char*>(payload), frame.payload()); };
   switch (frame.kind) {
     case FrameKind::eager:
     case FrameKind::offer:
-      if (Transfer* t = matching_.take_posted(key_of(frame), peer))
-        meet(*t, frame, peer, payload);
-      else
-        matching_.park(frame, peer, payload);
-      return;
+      if (Transfer* t = matching_.take_posted(key_of(frame), peer)) return meet(*t, frame, peer, payload);
+      return park(peer, frame, payload);
     case FrameKind::accept: return on_accept(peer, frame);
     case FrameKind::data: return;  // links deliver it by data_target()
     case FrameKind::share: return on_share(peer, frame);
@@ -28,6 +25,15 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
         on_obituary(static_cast<int>(frame.id), text());
       return;
   }
+}
+
+// Of a collective that has ended here, it comes too late: then it is the next one that fails.
+void Engine::park(int peer, const Frame& frame, const std::byte* payload) {
+  const Parked& parked = matching_.park(frame, peer, payload);
+  const Mailbox* const next = matching_.next_collective(frame);
+  if (!next || gave_up_ || !failures_.empty()) return;
+  for (Op* op = ops_.first(); op; op = op->next)
+    if (op->box == next) return fail_op(*op, unreceived_trouble(rank(), *op, parked));
 }
 
 void Engine::on_written(std::uint64_t id, std::uint64_t bytes) {

@@ -81,6 +81,12 @@ void Engine::fail_misfit(TransportOptions options, int peer, std::uint64_t bytes
   raise(misfit_at_receiver(rank(), wanted_from(op, peer, bytes), theirs, peer));
 }
 
+void Engine::fail_earlier(TransportOptions options, int peer, std::uint32_t theirs, std::uint32_t mine) {
+  Op op;
+  op.options = std::move(options);
+  raise(earlier_trouble(rank(), op, peer, theirs, mine));
+}
+
 void Engine::fail_algorithm(TransportOptions options, int peer) {
   Op op;
   op.options = std::move(options);

@@ -14,7 +14,7 @@ const std::byte* bytes_of(const std::string& text) { return reinterpret_cast<con
 }  // namespace
 
 Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id) {
-  return {.kind = kind, .payload = static_cast<std::uint32_t>(text.size()), .id = id};
+  return {.kind = kind, .bytes = text.size(), .id = id};
 }
 
 void Engine::add_link(std::unique_ptr<Link> link) {
@@ -50,6 +50,15 @@ void Engine::fail_op(Op& op, const Trouble& trouble) {
   op.trouble = trouble;
   transfers_.for_each([&](Transfer& t) {
     if (t.op == &op) settle(t, trouble);
+  });
+}
+
+template <class TroubleOf>
+void Engine::fail_ops(const TroubleOf& trouble_of) {
+  for (Op* op = ops_.first(); op; op = op->next)
+    if (!op->trouble) op->trouble = trouble_of(*op);
+  transfers_.for_each([&](Transfer& t) {
+    if (t.op->trouble) settle(t, t.op->trouble);
   });
 }
 
@@ -109,8 +118,9 @@ void Engine::mourn(int peer, const std::string& how) {
   state = {PeerState::Kind::failed, how};
   failures_.push_back(peer);
   log(LogLevel::info, "rank {} {}", peer, how);
-  for (Op* op = ops_.first(); op; op = op->next)
-    if (op->has_member(peer)) fail_op(*op, failed_trouble(rank(), *op, peer, state, departures_));
+  fail_ops([&](const Op& op) {
+    return op.has_member(peer) ? failed_trouble(rank(), op, peer, state, departures_) : Trouble{};
+  });
   note_activity();
   tell_others(peer, how);
 }
@@ -163,7 +173,7 @@ void Engine::abort(const std::string& reason) {
   Lock lock = baton_.enter();
   if (!aborted_.empty()) return;
   aborted_ = reason.empty() ? "aborted" : reason;
-  for (Op* op = ops_.first(); op; op = op->next) fail_op(*op, aborted_trouble(rank(), *op, aborted_));
+  fail_ops([&](const Op& op) { return aborted_trouble(rank(), op, aborted_); });
   note_activity();
 }
 
@@ -171,10 +181,7 @@ void Engine::abort(const std::string& reason) {
 void Engine::look_for_unreceived() {
   const Parked* const message = matching_.unreceived();
   if (!message || gave_up_ || !failures_.empty()) return;
-  log(LogLevel::warn,
-      "rank {} never received what rank {} sent it in {} #{}: had the ranks different roots, or different "
-      "algorithms? (DIST_DEBUG=detail finds it at once)",
-      rank(), message->source, describe_opcode(message->frame.opcode), message->frame.tag);
+  log(LogLevel::warn, "{}", describe_unreceived(rank(), *message));
 }
 
 Timeout Engine::patience_to_leave(bool in_order) const {
@@ -187,13 +194,17 @@ void Engine::leave(const std::string& reason) noexcept try {
   Lock lock = baton_.enter();
   if (left_) return;
   left_ = true;
-  if (reason.empty()) look_for_unreceived();
+  if (reason.empty()) {
+    take_in_all();
+    look_for_unreceived();
+  }
   const std::string text = reason.substr(0, longest_reason);
   for (const auto& link : links_)
     if (link && link->peer() != rank() && !link->is_shut())
       link->send(text_frame(FrameKind::goodbye, text), bytes_of(text));
-  const auto left_at = Deadline::Clock::now();
-  while (!backlog_.empty() && !Deadline::at(left_at + patience_to_leave(reason.empty())).passed()) {
+  auto since = Deadline::Clock::now();
+  while (!backlog_.empty() && !Deadline::at(since + patience_to_leave(reason.empty())).passed()) {
+    if (flush_backlog() && reason.empty()) since = Deadline::Clock::now();  // the peers still read
     if (advance(lock)) continue;
     Poller::Events events;
     handle(poller_.wait(events, 5));

@@ -62,7 +62,7 @@ bool Engine::receive_quickly(const TensorView& data, int peer, const MessageTerm
     const Frame& message = ring->frame();
     if (message.kind != FrameKind::eager || key_of(message) != key) return false;
     if (!fits(message, channel, data.bytes()) || ring->has_answer()) return false;
-    if (message.payload > 0) std::memcpy(data.data, ring->payload(), message.payload);
+    if (message.bytes > 0) std::memcpy(data.data, ring->payload(), message.bytes);
     ring->acknowledge(message);
     ring->take();
     return true;

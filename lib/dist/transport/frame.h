@@ -40,19 +40,35 @@ inline constexpr std::uint32_t inline_payload = 16;  // bytes
 struct Frame {
   FrameKind kind{};
   std::uint8_t flags = 0;
+  std::uint16_t elements_high = 0;  // of elements()
   std::uint32_t context = 0;
   std::uint32_t opcode = 0;
-  std::uint32_t payload = 0;  // bytes that follow
+  std::uint32_t elements_low = 0;
   std::uint64_t tag = 0;
-  std::uint64_t bytes = 0;    // of the whole message
+  std::uint64_t bytes = 0;    // of the whole message; data: of the piece; goodbye, obituary: of the text
   std::uint64_t id = 0;       // the sender's transfer
   std::uint64_t address = 0;  // offer: where the message lies; accept, data, cancel: the receiver's transfer
   std::uint64_t claim = 0;    // offer: the word that guards the sender's buffer
 
   bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
   std::uint64_t other() const { return address; }
-  bool is_inline() const { return kind == FrameKind::eager && payload <= inline_payload; }
+  // Bytes that follow, or that are in the frame itself.
+  std::uint64_t payload() const {
+    const bool follows = kind == FrameKind::eager || kind == FrameKind::data || kind == FrameKind::goodbye ||
+                         kind == FrameKind::obituary;
+    return follows ? bytes : 0;
+  }
+  bool is_inline() const { return kind == FrameKind::eager && bytes <= inline_payload; }
+  // As Channel::elements.
+  std::uint64_t elements() const { return std::uint64_t{elements_high} << 32 | elements_low; }
+  void set_elements(std::uint64_t number) {
+    elements_high = static_cast<std::uint16_t>(number >> 32);
+    elements_low = static_cast<std::uint32_t>(number);
+  }
 };
+// Of two numbers as Channel::elements.
+inline bool elements_differ(std::uint64_t a, std::uint64_t b) { return a != b && a != 0 && b != 0; }
+
 static_assert(sizeof(Frame) == 56 && std::is_trivially_copyable_v<Frame>);
 
 }  // namespace dist::net

@@ -1,25 +1,26 @@
-// A doubly linked list through the elements' own `next` and `prev`: no allocation, removal from the middle.
+// A doubly linked list through the elements' own members: no allocation, removal from the middle. An element
+// is in as many lists at once as it has pairs of such members.
 #pragma once
 
 namespace dist::net {
 
-template <class T>
+template <class T, T* T::*next = &T::next, T* T::*prev = &T::prev>
 class IntrusiveList {
  public:
   bool empty() const { return first_ == nullptr; }
   T* first() const { return first_; }
 
   void push_back(T& item) {
-    item.prev = last_;
-    item.next = nullptr;
-    (last_ ? last_->next : first_) = &item;
+    item.*prev = last_;
+    item.*next = nullptr;
+    (last_ ? last_->*next : first_) = &item;
     last_ = &item;
   }
 
   void remove(T& item) {
-    (item.prev ? item.prev->next : first_) = item.next;
-    (item.next ? item.next->prev : last_) = item.prev;
-    item.prev = item.next = nullptr;
+    (item.*prev ? (item.*prev)->*next : first_) = item.*next;
+    (item.*next ? (item.*next)->*prev : last_) = item.*prev;
+    item.*prev = item.*next = nullptr;
   }
 
  private:

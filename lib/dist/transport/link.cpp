@@ -9,15 +9,15 @@ void Link::send(const Frame& frame, const std::byte* payload, std::uint64_t owne
   if (shut_) return;
   OutFrame out{frame, payload, owner, {}, 0};
   if (queue_.empty() && put(out)) {
-    if (owner != 0) events_.on_written(owner, frame.payload);
+    if (owner != 0) events_.on_written(owner, frame.payload());
     return;
   }
   enqueue(std::move(out));
 }
 
 void Link::enqueue(OutFrame out) {
-  if (out.owner == 0 && out.frame.payload > 0 && out.owned.empty()) {
-    out.owned.assign(out.payload, out.payload + out.frame.payload);
+  if (out.owner == 0 && out.frame.payload() > 0 && out.owned.empty()) {
+    out.owned.assign(out.payload, out.payload + out.frame.payload());
     out.payload = out.owned.data();
   }
   const bool is_first = !has_backlog();
@@ -35,11 +35,11 @@ void Link::enqueue_piece() {
   Stream stream = streams_.front();
   streams_.pop_front();
   Frame frame{.kind = FrameKind::data};
-  frame.payload = static_cast<std::uint32_t>(std::min<std::uint64_t>(stream.left, piece_bytes()));
+  frame.bytes = std::min<std::uint64_t>(stream.left, piece_bytes());
   frame.address = stream.theirs;
   queue_.push_back({frame, stream.data, stream.owner, {}, 0});
-  stream.data += frame.payload;
-  stream.left -= frame.payload;
+  stream.data += frame.bytes;
+  stream.left -= frame.bytes;
   if (stream.left > 0) streams_.push_back(stream);
 }
 
@@ -48,7 +48,7 @@ bool Link::flush() {
   while (has_backlog()) {
     if (queue_.empty()) enqueue_piece();
     if (!put(queue_.front())) return moved;
-    const std::uint64_t owner = queue_.front().owner, bytes = queue_.front().frame.payload;
+    const std::uint64_t owner = queue_.front().owner, bytes = queue_.front().frame.payload();
     queue_.pop_front();
     moved = true;
     if (owner != 0) events_.on_written(owner, bytes);
@@ -68,7 +68,7 @@ void Link::forget(std::uint64_t owner) {
   std::erase_if(queue_, [owner](const OutFrame& out) { return out.owner == owner && out.sent == 0; });
   for (OutFrame& out : queue_) {  // half of it is on the wire: the rest must follow, from a copy
     if (out.owner != owner) continue;
-    out.owned.assign(out.payload, out.payload + out.frame.payload);
+    out.owned.assign(out.payload, out.payload + out.frame.payload());
     out.payload = out.owned.data();
     out.owner = 0;
   }

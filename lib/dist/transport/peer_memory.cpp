@@ -3,6 +3,7 @@
 #include "dist/core/arena.h"
 #include "dist/core/log.h"
 #include "dist/transport/engine.h"
+#include "dist/transport/opcode.h"
 #include "dist/transport/tuning.h"
 
 namespace dist {
@@ -16,10 +17,27 @@ PeerMemory::PeerMemory(Setup setup)
       seen_(setup_.peers.size(), setup_.group) {}
 
 PeerMemory::~PeerMemory() {
+  look_for_misfits();
   mine().flags.left.store(setup_.group);
   net::RetiredArea retired{setup_.area, setup_.group, {}};
   for (const Peer& p : setup_.peers) retired.members.push_back(p.area);
   setup_.engine.with_areas([&](net::AreaPool& areas) { areas.retire(std::move(retired)); });
+}
+
+// The notices of the last round: some ranks need to look at none of the others'.
+void PeerMemory::look_for_misfits() const {
+  if (peer(rank()).area->flags.withdrawn.load() != 0) return;  // an error has been thrown
+  for (const Peer& p : setup_.peers) {
+    const net::Notice& notice = p.area->notice(round_);
+    if (notice.round.load(std::memory_order_acquire) != round_ || notice.opcode == opcode_) continue;
+    log(LogLevel::warn,
+        "the last collective of a group was {} on rank {} and {} on rank {}, {}: all ranks must call the "
+        "same "
+        "(DIST_DEBUG=detail finds it at once)",
+        describe_opcode(opcode_), peer(rank()).global_rank, describe_opcode(notice.opcode), p.global_rank,
+        differ_in_terms(opcode_, notice.opcode) ? "with different roots or reductions" : "which differ");
+    return;
+  }
 }
 
 bool PeerMemory::maps(const TensorView& memory) const {

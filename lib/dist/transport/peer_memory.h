@@ -79,6 +79,7 @@ class PeerMemory {
   const Peer& peer(int rank) const { return setup_.peers[static_cast<std::size_t>(rank)]; }
   net::SharedArea& mine() { return *peer(setup_.rank).area; }
 
+  void look_for_misfits() const;
   std::byte* windows();  // this rank's
   // After a store that is sequentially consistent: whoever sleeps by then is woken.
   void wake_peers();
@@ -88,7 +89,8 @@ class PeerMemory {
   Setup setup_;
   const int size_;  // kept, because every round asks a dozen times
   std::uint64_t most_ahead_ = net::notice_depth;
-  std::uint64_t round_;  // the last one that was begun
+  std::uint64_t round_;                    // the last one that was begun
+  std::uint32_t opcode_ = 0, before_ = 0;  // its opcode, and that of the round before
   // Rounds up to these may use their notices, and their rooms, without a look at the others.
   std::uint64_t notices_until_, rooms_until_;
   std::vector<std::uint64_t> seen_;  // by rank: the latest round it was seen in

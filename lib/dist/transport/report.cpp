@@ -68,6 +68,13 @@ check::Finding waits_in_vain(int rank, const Transfer& t) {
   return check::explain_deadlock({{rank, str(label), label.where, gone}}, gone);
 }
 
+// A part of the one fits a part of the other.
+std::string elements_misfit(int other, std::uint64_t theirs, int rank, std::uint64_t mine) {
+  return fmt::format(
+      "rank {} calls it with {} elements in all, but rank {} with {}; all ranks must pass the same number",
+      other, theirs - 1, rank, mine - 1);
+}
+
 constexpr std::string_view sizes_differ = "the sizes of a message and of its receive must be equal";
 
 bool opcodes_differ(std::uint32_t a, std::uint32_t b) { return a != 0 && b != 0 && a != b; }
@@ -77,10 +84,13 @@ bool opcodes_differ(std::uint32_t a, std::uint32_t b) { return a != 0 && b != 0 
 Trouble timeout_trouble(int rank, const Transfer& t) {
   const auto waited = std::chrono::steady_clock::now() - t.op->since;
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(waited).count();
-  return {Errc::timeout,
-          fmt::format("{} {} {} of {} bytes {} {} in {} ms; {}", headline(rank, *t.op),
-                      t.is_send ? "handed over" : "got", t.moved, t.bytes, t.is_send ? "to" : "from",
-                      peer_name(t.peer), ms, check(*t.op, t.is_send, t.peer == any_rank))};
+  const std::string advice = check(*t.op, t.is_send, t.peer == any_rank);
+  if (t.bytes == 0)
+    return {Errc::timeout,
+            fmt::format("{} waited {} ms for {}; {}", headline(rank, *t.op), ms, peer_name(t.peer), advice)};
+  return {Errc::timeout, fmt::format("{} {} {} of {} bytes {} {} in {} ms; {}", headline(rank, *t.op),
+                                     t.is_send ? "handed over" : "got", t.moved, t.bytes,
+                                     t.is_send ? "to" : "from", peer_name(t.peer), ms, advice)};
 }
 
 Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
@@ -104,9 +114,9 @@ Trouble left_trouble(int rank, const Transfer& t) {
 }
 
 Trouble cancelled_trouble(int rank, const Transfer& t) {
-  return {Errc::peer_failed,
-          fmt::format("{}: rank {} gave up its {} of {} bytes; its own error says why", headline(rank, *t.op),
-                      t.peer, t.is_send ? "receive" : "send", t.bytes)};
+  return {Errc::peer_failed, fmt::format("{}: rank {} gave up its {}{}; its own error says why",
+                                         headline(rank, *t.op), t.peer, t.is_send ? "receive" : "send",
+                                         t.bytes == 0 ? "" : fmt::format(" of {} bytes", t.bytes))};
 }
 
 Trouble algorithm_trouble(int rank, const Op& op, int peer) {
@@ -114,6 +124,31 @@ Trouble algorithm_trouble(int rank, const Op& op, int peer) {
           fmt::format("{}: rank {} runs it by another algorithm; all ranks must name the same one, or none "
                       "(DIST_ALGO, or the algorithm option)",
                       headline(rank, op), peer)};
+}
+
+std::string describe_unreceived(int rank, const Parked& message) {
+  return fmt::format(
+      "rank {} never received what rank {} sent it in {} #{}: had the ranks different roots, or different "
+      "algorithms? (DIST_DEBUG=detail finds it at once)",
+      rank, message.source, describe_opcode(message.frame.opcode), message.frame.tag);
+}
+
+Trouble unreceived_trouble(int rank, const Op& op, const Parked& message) {
+  return {Errc::mismatch, fmt::format("{} comes after a mismatch: {}", headline(rank, op),
+                                      describe_unreceived(rank, message))};
+}
+
+Trouble earlier_trouble(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine) {
+  const std::string difference =
+      differ_in_terms(theirs, mine)
+          ? fmt::format("{} with different roots or reductions", describe_opcode(mine))
+          : fmt::format("{} on rank {} and {} on rank {}", describe_opcode(theirs), peer,
+                        describe_opcode(mine), rank);
+  return {
+      Errc::mismatch,
+      fmt::format("{} comes after a mismatch with rank {}: the collective before it was {}; all ranks must "
+                  "call the same (DIST_DEBUG=detail finds it at once)",
+                  headline(rank, op), peer, difference)};
 }
 
 Trouble aborted_trouble(int rank, const Op& op, const std::string& reason) {
@@ -125,6 +160,10 @@ Trouble misfit_at_receiver(int rank, const Transfer& t, const Frame& message, in
   if (opcodes_differ(mine, message.opcode))
     return {Errc::mismatch, fmt::format("{}: {}", headline(rank, *t.op),
                                         opcode_misfit(sender, message.opcode, rank, mine, *t.op, true))};
+  if (message.bytes == t.bytes)
+    return {Errc::mismatch,
+            fmt::format("{}: {}", headline(rank, *t.op),
+                        elements_misfit(sender, message.elements(), rank, t.op->channel().elements))};
   return {Errc::mismatch, fmt::format("{} expects {} bytes from rank {}, which sent {}; {}",
                                       headline(rank, *t.op), t.bytes, sender, message.bytes, sizes_differ)};
 }
@@ -134,6 +173,10 @@ Trouble misfit_at_sender(int rank, const Op& op, const Transfer* t, const Frame&
   if (opcodes_differ(mine, refusal.opcode))
     return {Errc::mismatch, fmt::format("{}: {}", headline(rank, op),
                                         opcode_misfit(receiver, refusal.opcode, rank, mine, op, false))};
+  if (const std::uint64_t elements = op.channel().elements;
+      elements_differ(refusal.elements(), elements) && (!t || t->bytes == refusal.bytes))
+    return {Errc::mismatch, fmt::format("{}: {}", headline(rank, op),
+                                        elements_misfit(receiver, refusal.elements(), rank, elements))};
   const std::string sent = t ? fmt::format("{} bytes", t->bytes) : "a message of another size";
   return {Errc::mismatch, fmt::format("{} sent {} to rank {}, which expects {}; {}", headline(rank, op), sent,
                                       receiver, refusal.bytes, sizes_differ)};

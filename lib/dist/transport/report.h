@@ -15,6 +15,7 @@ struct Op {
   TransportOptions options;
   int group_rank = 0;
   Mailbox* box = nullptr;
+  std::uint64_t transfers = 0;                    // under way
   Trouble trouble;                                // of every transfer from now on
   std::chrono::steady_clock::time_point since{};  // when it began, or began to wait
   Op *next = nullptr, *prev = nullptr;
@@ -37,6 +38,11 @@ Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
 Trouble left_trouble(int rank, const Transfer& t);  // t.peer left, or all possible senders did
 Trouble cancelled_trouble(int rank, const Transfer& t);
 Trouble algorithm_trouble(int rank, const Op& op, int peer);  // the same collective by another algorithm
+// `message`, of a collective that has ended here, was never received.
+std::string describe_unreceived(int rank, const Parked& message);
+Trouble unreceived_trouble(int rank, const Op& op, const Parked& message);
+// The same collective, but the one before it was another one on that rank.
+Trouble earlier_trouble(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine);
 Trouble aborted_trouble(int rank, const Op& op, const std::string& reason);
 // `frame` does not fit the receive t: seen from the receiver, and from the sender (t is null when its send
 // was buffered and has ended; `frame` then is the refusal).

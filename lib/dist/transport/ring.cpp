@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t line = 64;  // bytes of a cache line
 
 // Payloads are contiguous and start on a cache line: one that would wrap starts over at the beginning.
-std::uint64_t start_of(std::uint64_t position, std::uint32_t bytes, std::uint32_t capacity) {
+std::uint64_t start_of(std::uint64_t position, std::uint64_t bytes, std::uint32_t capacity) {
   position = round_up(position, line);
   const std::uint64_t offset = position % capacity;
   return offset + bytes > capacity ? position + capacity - offset : position;
@@ -64,7 +64,8 @@ void RingWriter::see_what_was_consumed() {
 }
 
 bool RingWriter::put(const Frame& frame, const std::byte* payload, bool fenced) {
-  const std::uint32_t outside = frame.is_inline() ? 0 : frame.payload;
+  const bool is_inline = frame.is_inline();
+  const std::uint64_t outside = is_inline ? 0 : frame.payload();
   const std::uint64_t start =
       outside == 0 ? payload_written_ : start_of(payload_written_, outside, shape_.payload_bytes);
   if (!has_room(start + outside)) {
@@ -78,8 +79,8 @@ bool RingWriter::put(const Frame& frame, const std::byte* payload, bool fenced) 
   slot.frame.flags |= std::exchange(answered_, std::uint8_t{0});
   if (outside > 0)
     std::memcpy(payload_ + start % shape_.payload_bytes, payload, outside);
-  else if (frame.payload > 0)
-    std::memcpy(&slot.frame.address, payload, frame.payload);
+  else if (is_inline && frame.bytes > 0)
+    std::memcpy(&slot.frame.address, payload, frame.bytes);
   payload_written_ = start + outside;
   payload_end_[written_ & (shape_.slots - 1)] = payload_written_;
   post(slot.stamp, ++written_, fenced);
@@ -110,25 +111,24 @@ bool RingReader::has_answer(std::uint64_t id, bool is_odd) const {
   return frame().has(flag_answers) && frame().has(flag_answers_odd) == is_odd;
 }
 
-std::uint64_t RingReader::payload_start(std::uint32_t bytes) const {
+std::uint64_t RingReader::payload_start(std::uint64_t bytes) const {
   return start_of(payload_read_, bytes, shape_.payload_bytes);
 }
 
 void RingReader::fetch_payload(std::size_t bytes) const {
-  const auto size = static_cast<std::uint32_t>(bytes);
   if (bytes > inline_payload && bytes <= most_fetched_along)
-    fetch_ahead({payload_ + payload_start(size) % shape_.payload_bytes, bytes});
+    fetch_ahead({payload_ + payload_start(bytes) % shape_.payload_bytes, bytes});
 }
 
 const std::byte* RingReader::payload() const {
   const Frame& now = frame();
   if (now.is_inline()) return reinterpret_cast<const std::byte*>(&now.address);
-  return payload_ + payload_start(now.payload) % shape_.payload_bytes;
+  return payload_ + payload_start(now.payload()) % shape_.payload_bytes;
 }
 
 bool RingReader::pop() {
   const Frame& now = frame();
-  if (!now.is_inline() && now.payload > 0) payload_read_ = payload_start(now.payload) + now.payload;
+  if (!now.is_inline() && now.payload() > 0) payload_read_ = payload_start(now.payload()) + now.payload();
   ++read_;
   // The writer learns in batches, so that its copy of the counter's cache line mostly stays valid.
   const bool is_due = read_ - published_ >= shape_.slots / 4 ||

@@ -82,7 +82,7 @@ class RingReader {
 
  private:
   RingSlot& slot() const { return slots_[read_ & (shape_.slots - 1)]; }
-  std::uint64_t payload_start(std::uint32_t bytes) const;
+  std::uint64_t payload_start(std::uint64_t bytes) const;
   RingControl* control_;
   RingSlot* slots_;
   std::byte* payload_;

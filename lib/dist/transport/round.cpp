@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "dist/transport/engine.h"
 #include "dist/transport/opcode.h"
@@ -60,6 +61,7 @@ bool Round::wait_on_own_core(const Done& done) {
 
 Round::Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label)
     : peers_(peers), terms_(terms), dtype_(dtype_of(terms.opcode)), label_(label) {
+  peers_.before_ = std::exchange(peers_.opcode_, terms.opcode);
   if (++peers_.round_ <= peers_.notices_until_) return;
   try {
     peers_.notices_until_ = reusable_until(peers_.most_ahead_);
@@ -131,9 +133,11 @@ Notice& Round::notice_of(int rank, std::size_t read_up_to) {
 }
 
 void Round::check_terms(int rank, const Notice& theirs) {
-  if (theirs.opcode == terms_.opcode) return;
-  peers_.setup_.engine.fail_misfit(label_.options(), peers_.peer(rank).global_rank, 0,
-                                   {.opcode = theirs.opcode});
+  if (theirs.opcode == terms_.opcode && theirs.before == peers_.before_) return;
+  const int other = peers_.peer(rank).global_rank;
+  if (theirs.before != peers_.before_)
+    peers_.setup_.engine.fail_earlier(label_.options(), other, theirs.before, peers_.before_);
+  peers_.setup_.engine.fail_misfit(label_.options(), other, 0, {.opcode = theirs.opcode});
 }
 
 bool Round::in_windows(int rank) { return notice_of(rank).showing == net::Showing::windows; }

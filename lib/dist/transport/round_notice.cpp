@@ -60,6 +60,7 @@ Notice& Round::begin_notice(net::Showing showing, std::size_t parts) {
     if (count->load(std::memory_order_relaxed) != 0) count->store(0, std::memory_order_relaxed);
   Notice& notice = peers_.mine().notice(peers_.round_);
   notice.opcode = terms_.opcode;
+  notice.before = peers_.before_;
   notice.showing = showing;
   notice.parts = static_cast<std::uint32_t>(parts);
   return notice;

@@ -32,9 +32,9 @@ class SelfLink final : public Link {
       events_.on_frame(peer_, frame, out.payload);
       return true;
     }
-    if (std::byte* to = events_.data_target(frame.other(), frame.payload))
-      std::memcpy(to, out.payload, frame.payload);
-    events_.on_data(frame.other(), frame.payload);
+    if (std::byte* to = events_.data_target(frame.other(), frame.payload()))
+      std::memcpy(to, out.payload, frame.payload());
+    events_.on_data(frame.other(), frame.payload());
     return true;
   }
   std::size_t piece_bytes() const override { return tcp_piece_bytes; }

@@ -29,6 +29,7 @@ enum class Showing : std::uint16_t {
 struct alignas(128) Notice {
   std::atomic<std::uint64_t> round;
   std::uint32_t opcode;  // must be equal on all ranks
+  std::uint32_t before;  // the opcode of the round before: its notice may have been looked at by no rank
   std::uint64_t bytes;   // of the data, in line or copied
   Showing showing;
   bool has_table;  // of its parts, before the data; otherwise all of them are equally long

@@ -84,9 +84,9 @@ bool RingLink::poll() {
     // There was no room for a stamp, or the message did not fit its receive.
     if (frame.id == asked_ && (frame.kind == FrameKind::ack || frame.kind == FrameKind::refuse)) asked_ = 0;
     if (frame.kind == FrameKind::data) {
-      if (std::byte* to = events_.data_target(frame.other(), frame.payload))
-        std::memcpy(to, in_.payload(), frame.payload);
-      events_.on_data(frame.other(), frame.payload);
+      if (std::byte* to = events_.data_target(frame.other(), frame.payload()))
+        std::memcpy(to, in_.payload(), frame.payload());
+      events_.on_data(frame.other(), frame.payload());
     } else {
       events_.on_frame(peer_, frame, in_.payload());
     }

@@ -55,13 +55,13 @@ bool TcpLink::is_unreachable() const {
 
 bool TcpLink::put(OutFrame& out) {
   if (hung_up_) return false;
-  const std::size_t total = sizeof(Frame) + out.frame.payload;
+  const std::size_t total = sizeof(Frame) + out.frame.payload();
   while (out.sent < total) {
     const std::size_t header_left = out.sent < sizeof(Frame) ? sizeof(Frame) - out.sent : 0;
     const std::size_t payload_sent = out.sent - (sizeof(Frame) - header_left);
     std::array pieces{
         iov(reinterpret_cast<const std::byte*>(&out.frame) + sizeof(Frame) - header_left, header_left),
-        iov(out.payload + payload_sent, out.frame.payload - payload_sent)};
+        iov(out.payload + payload_sent, out.frame.payload() - payload_sent)};
     msghdr message{};
     message.msg_iov = pieces.data();
     message.msg_iovlen = pieces.size();
@@ -139,22 +139,22 @@ bool TcpLink::take_frame() {
   std::memcpy(&frame, buffer_.data() + begin_, sizeof frame);
   const bool is_data = frame.kind == FrameKind::data;
   if (frame.kind < FrameKind::eager || frame.kind > last_kind ||
-      frame.payload > (is_data ? tcp_piece_bytes : tcp_eager_bytes)) {
+      frame.payload() > (is_data ? tcp_piece_bytes : tcp_eager_bytes)) {
     log(LogLevel::error,
         "rank {} sent something that is no message (kind {}, {} bytes); its connection is closed", peer_,
-        static_cast<int>(frame.kind), frame.payload);
+        static_cast<int>(frame.kind), frame.payload());
     hung_up_ = true;
     return false;
   }
   if (is_data) {
     begin_ += sizeof frame;
     data_for_ = frame.other();
-    data_left_ = frame.payload;
+    data_left_ = frame.payload();
     return true;
   }
-  if (end_ - begin_ < sizeof frame + frame.payload) return false;
+  if (end_ - begin_ < sizeof frame + frame.payload()) return false;
   const std::byte* payload = buffer_.data() + begin_ + sizeof frame;
-  begin_ += sizeof frame + frame.payload;
+  begin_ += sizeof frame + frame.payload();
   events_.on_frame(peer_, frame, payload);
   return true;
 }

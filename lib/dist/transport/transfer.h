@@ -46,7 +46,8 @@ struct Transfer {
   const std::byte* source = nullptr;  // receive: the sender's buffer, here
   std::byte* target = nullptr;        // send: the receiver's buffer, here, where the sender may help to copy
   Trouble trouble;
-  Transfer *next = nullptr, *prev = nullptr;  // among the posted receives of its mailbox
+  Transfer *next = nullptr, *prev = nullptr;  // among the posted receives of its mailbox, from its peer
+  std::uint64_t order = 0;                    // in which it was posted
 
   bool is_settled() const { return stage == Stage::done && !being_copied; }
 };

@@ -1,5 +1,7 @@
 // Point-to-point: order, independence, tags, any source, and rendezvous.
 #include <atomic>
+#include <ctime>
+#include <limits>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -294,6 +296,90 @@ TEST(Messages, DifferentDtypesAreAMismatch) {
                      exchange);
       },
       finds({Code::misfit_message}));
+}
+
+// What waits in one of a rank's queues, many times over.
+enum class Queue { posted, unexpected, tags, of_two_ranks, batch };
+
+std::string name_of(const testing::TestParamInfo<Queue>& info) {
+  static constexpr const char* names[] = {"posted", "unexpected", "tags", "of_two_ranks", "batch"};
+  return names[static_cast<int>(info.param)];
+}
+
+class LongQueue : public testing::TestWithParam<Queue> {
+ protected:
+  // Rank 2 gets `count` messages of rank 0, and of rank 1 where there are two.
+  static void fill(int rank, int count) {
+    Tensor t = ones({4});
+    std::vector<Work> works;
+    std::vector<P2P> batch;
+    const auto sends = [&](bool with_tags = false) {
+      for (int i = 0; i < count; ++i)
+        works.push_back(isend(t, 2, {.tag = static_cast<std::uint64_t>(with_tags ? i : 0)}));
+    };
+    const auto receives = [&](int from, bool with_tags = false) {
+      for (int i = 0; i < count; ++i)
+        works.push_back(irecv(t, from, {.tag = static_cast<std::uint64_t>(with_tags ? i : 0)}));
+    };
+    const auto wait = [&] {
+      for (Work& work : works) work.wait();
+      works.clear();
+    };
+    switch (GetParam()) {
+      case Queue::posted:
+        if (rank == 2) receives(0);
+        barrier();
+        if (rank == 0) sends();
+        break;
+      case Queue::unexpected:
+      case Queue::tags:
+        if (rank == 0) sends(GetParam() == Queue::tags);
+        barrier();
+        if (rank == 2) receives(0, GetParam() == Queue::tags);
+        break;
+      case Queue::of_two_ranks:  // what was posted first comes last
+        if (rank == 2) receives(0), receives(1);
+        barrier();
+        if (rank == 1) sends(), wait();
+        barrier();
+        if (rank == 0) sends();
+        break;
+      case Queue::batch:
+        for (int i = 0; i < count && rank != 1; ++i)
+          batch.push_back(rank == 0 ? P2P{P2P::isend, t, 2} : P2P{P2P::irecv, t, 0});
+        if (rank != 1) works = batch_isend_irecv(batch);
+        break;
+    }
+    wait();
+    barrier();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Of, LongQueue,
+                         testing::Values(Queue::posted, Queue::unexpected, Queue::tags, Queue::of_two_ranks,
+                                         Queue::batch),
+                         name_of);
+
+// Ten times as many take about ten times as much of the processor; with the square of their number it would
+// be a hundred.
+TEST_P(LongQueue, CostsEachMessageTheSame) {
+  REAL_RANKS_ONLY("it is about real time");
+  constexpr int few = 2000, many = 20000, tries = 3;
+  run_ranks(3, [](int rank) {
+    const auto best = [&](int count) {
+      std::clock_t least = std::numeric_limits<std::clock_t>::max();
+      for (int i = 0; i < tries; ++i) {
+        barrier();
+        const std::clock_t begin = std::clock();
+        fill(rank, count);
+        least = std::min(least, std::clock() - begin);
+      }
+      return static_cast<double>(least) / CLOCKS_PER_SEC;
+    };
+    fill(rank, few);
+    const double of_few = best(few), of_many = best(many);
+    if (rank != 2) return;
+    EXPECT_LT(of_many, 30 * of_few) << of_few << " s for the few";
+  });
 }
 
 }  // namespace

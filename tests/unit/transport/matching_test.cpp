@@ -31,12 +31,11 @@ TEST(Matching, receives_meet_messages_in_the_order_they_were_posted) {
   Transfer from_two, from_any, also_from_two;
   from_two.peer = also_from_two.peer = 2;
   from_any.peer = any_rank;
-  for (Transfer* t : {&from_two, &from_any, &also_from_two}) box.posted.push_back(*t);
+  for (Transfer* t : {&from_two, &from_any, &also_from_two}) matching.post(box, *t);
   EXPECT_EQ(matching.take_posted({1, false, 7}, 3), &from_any);
   EXPECT_EQ(matching.take_posted({1, false, 7}, 3), nullptr);
   EXPECT_EQ(matching.take_posted({1, false, 7}, 2), &from_two);
   EXPECT_EQ(matching.take_posted({1, false, 7}, 2), &also_from_two);
-  EXPECT_TRUE(box.posted.empty());
 }
 
 TEST(Matching, context_tag_and_kind_separate_messages) {
@@ -55,7 +54,7 @@ TEST(Matching, a_message_waits_for_an_operation_that_is_opened_later) {
   Matching matching;
   const std::byte payload[3] = {std::byte{1}, std::byte{2}, std::byte{3}};
   Frame frame = message(9, 5);
-  frame.payload = 3;
+  frame.bytes = 3;
   matching.park(frame, 4, payload);
   Mailbox& other = matching.open({1, false, 10});
   matching.close(other);

@@ -30,7 +30,7 @@ std::vector<std::byte> payload_of(std::uint64_t number, std::uint32_t bytes) {
 }
 
 Frame frame_of(std::uint64_t number, std::uint32_t bytes) {
-  return {.kind = FrameKind::eager, .payload = bytes, .tag = number, .bytes = bytes};
+  return {.kind = FrameKind::eager, .tag = number, .bytes = bytes};
 }
 
 bool put(RingWriter& writer, std::uint64_t number, std::uint32_t bytes) {
@@ -41,7 +41,7 @@ bool put(RingWriter& writer, std::uint64_t number, std::uint32_t bytes) {
 void expect_next(RingReader& reader, std::uint64_t number, std::uint32_t bytes) {
   ASSERT_TRUE(reader.has_frame());
   EXPECT_EQ(reader.frame().tag, number);
-  ASSERT_EQ(reader.frame().payload, bytes);
+  ASSERT_EQ(reader.frame().payload(), bytes);
   EXPECT_TRUE(std::ranges::equal(std::span(reader.payload(), bytes), payload_of(number, bytes)))
       << "frame " << number;
   reader.pop();
