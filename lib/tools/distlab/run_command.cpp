@@ -46,6 +46,7 @@ void tell_ranks(const RunOptions& options) {
   if (!options.backend.empty()) {
     (void)dist::find_backend(options.backend);
     setenv("DIST_BACKEND", options.backend.c_str(), 1);
+    if (options.backend == "mpi") setenv("DIST_DEBUG", "detail", 0);  // MPI does not compare calls
   }
   const auto device = options.backend.empty() ? options.device : device_of(options.backend);
   if (device.empty()) return;

@@ -245,7 +245,29 @@ void disagreement() {
   }
 }
 
+// Many messages wait for their receiver, which takes all of them and leaves: every send has ended well.
+void many_isends() {
+  join();
+  constexpr int count = 3000;
+  Tensor t = ones({4});
+  std::vector<Work> works;
+  for (int i = 0; i < count && get_rank() == 1; ++i) works.push_back(isend(t, 0));
+  barrier();  // they are all there when the receives begin
+  for (int i = 0; i < count && get_rank() == 0; ++i) recv(t, 1);
+  for (Work& work : works) work.wait();
+  destroy_process_group();
+}
+
+// Rank 1 passes more elements than the others.
+void sizes() {
+  join(10s);
+  Tensor t = ones({get_rank() == 1 ? 200 : 100});
+  all_reduce(t);
+}
+
 const std::map<std::string, std::function<void()>> deeds{
+    {"many_isends", many_isends},
+    {"sizes", sizes},
     {"sweep", sweep_all},
     {"groups", sweep_groups},
     {"small_sums", sums_wrap_around},

@@ -43,6 +43,17 @@ TEST_P(MpiRanks, AsynchronousAndOnGroups) { expect_right(mpirun(GetParam(), "gro
 
 TEST_F(Mpi, EagerSends) { expect_right(mpirun(3, "groups", {"DIST_SEND=eager"})); }
 TEST_F(Mpi, CallsAreCompared) { expect_right(mpirun(3, "groups", {"DIST_DEBUG=detail"})); }
+TEST_F(Mpi, AReceiverThatHasTakenEverythingLeavesNoSenderInDoubt) { expect_right(mpirun(2, "many_isends")); }
+TEST_F(Mpi, SizesThatDifferAreNamed) {
+  const Ran compared = mpirun(2, "sizes", {"DIST_DEBUG=detail"});
+  EXPECT_NE(compared.code, 0);
+  expect_words(compared.err,
+               {"rank 0 is in all_reduce #0 (100 f32)", "rank 1 is in all_reduce #0 (200 f32)"});
+  const Ran by_mpi = mpirun(2, "sizes");
+  EXPECT_NE(by_mpi.code, 0);
+  expect_words(by_mpi.err,
+               {"in all_reduce #0 (100 f32): the ranks may pass different sizes", "DIST_DEBUG=detail"});
+}
 TEST_F(Mpi, OrderOfWhatIsUnderWay) { expect_right(mpirun(3, "overlap")); }
 TEST_F(Mpi, InPlaceAndScatteredMemory) { expect_right(mpirun(5, "memory")); }
 TEST_F(Mpi, RefusesWhatMpiCannotDo) { expect_right(mpirun(2, "refusals")); }

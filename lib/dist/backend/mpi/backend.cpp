@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
+#include <vector>
 
 #include "dist/backend/mpi/collectives.h"
 #include "dist/backend/mpi/library.h"
@@ -10,6 +12,7 @@
 #include "dist/backend/operation_options.h"
 #include "dist/backend/run_collective.h"
 #include "dist/core/fail.h"
+#include "dist/transport/tuning.h"
 
 namespace dist::mpi {
 namespace {
@@ -25,11 +28,21 @@ class Pauses final : public Mover {
   void interrupt() override {}  // a pause is short
 };
 
+// Of MPI's own words: what was called, and what the ranks may have done differently.
+void explain(const Error& error, const Operation& operation) {
+  if (error.code() != Errc::mismatch && error.code() != Errc::connection) return;
+  fail(error.code(),
+       "{}, in {}: the ranks may pass different sizes to it, or call different collectives; "
+       "DIST_DEBUG=detail compares their calls before MPI sees them",
+       error.what(), operation.doing());
+}
+
 }  // namespace
 
 MpiBackend::MpiBackend(const BackendContext& context)
     : OrderedBackend("mpi", context, std::make_shared<Pauses>()),
-      communicator_(std::make_shared<const Communicator>(context)) {}
+      communicator_(std::make_shared<const Communicator>(context)),
+      correspondents_(std::make_shared<Correspondents>(context.members.size())) {}
 
 MpiBackend::~MpiBackend() { stop(); }
 
@@ -45,7 +58,29 @@ std::string MpiBackend::algorithm_for(const Operation& operation) const {
 std::unique_ptr<Transport> MpiBackend::open_message(const Operation& operation) {
   return std::make_unique<FlightTransport>(
       communicator_, context_.endpoint,
-      options_of(context_, operation, std::string(dist::name(operation.kind))), operation);
+      options_of(context_, operation, std::string(dist::name(operation.kind))), operation, correspondents_);
+}
+
+// MPI tells a sender that its message was received while the receiver calls it. So a rank that leaves goes on
+// calling it until those that have sent it messages say that they wait for no more, or for some seconds.
+void MpiBackend::take_leave_of_peers() {
+  TransportOptions options;
+  options.members = context_.members;
+  options.channel = {context_.context, farewell_tag, 0, false};
+  options.label.name = "destroy_process_group";
+  options.deadline = Deadline::after(net::goodbye_patience);
+  const auto net = context_.endpoint->open(std::move(options));
+  std::vector<Request> words;
+  for (int peer = 0; peer < net->size(); ++peer) {
+    const auto at = static_cast<std::size_t>(peer);
+    if (peer == net->rank()) continue;
+    if (correspondents_->sent_to[at]) words.push_back(net->isend({}, peer));
+    if (correspondents_->heard_from[at]) words.push_back(net->irecv({}, peer));
+  }
+  while (!std::ranges::all_of(words, &Request::is_completed)) {
+    progress(communicator_->handle());
+    std::this_thread::yield();
+  }
 }
 
 int MpiBackend::carry(const Operation& operation) {
@@ -58,12 +93,13 @@ Way MpiBackend::choose(const Operation&) { return {.algorithm = "mpi"}; }
 void MpiBackend::execute(const Operation& operation) {
   FlightTransport net(communicator_, context_.endpoint,
                       options_of(context_, operation, fmt::format("mpi_{}", dist::name(operation.kind))),
-                      operation);
+                      operation, correspondents_);
   try {
     run_collective(net, operation,
                    [&](const CollectiveArgs& args) { mpi::run(net.flight(), operation.kind, args); });
-  } catch (...) {
+  } catch (const Error& error) {
     net.flight().carry(operation);  // the caller may free its tensors now, MPI may still use them
+    explain(error, operation);
     throw;
   }
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "dist/backend/mpi/communicator.h"
+#include "dist/backend/mpi/transport.h"
 #include "dist/backend/ordered.h"
 
 namespace dist::mpi {
@@ -22,8 +23,10 @@ class MpiBackend final : public OrderedBackend {
   int carry(const Operation& operation) override;
   Way choose(const Operation& operation) override;
   void execute(const Operation& operation) override;
+  void take_leave_of_peers() override;
 
   const std::shared_ptr<const Communicator> communicator_;
+  const std::shared_ptr<Correspondents> correspondents_;
 };
 
 }  // namespace dist::mpi

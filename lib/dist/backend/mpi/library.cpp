@@ -100,6 +100,12 @@ void check(int code, std::string_view call) {
        current_rank_label(), call, words);
 }
 
+void progress(MPI_Comm communicator) {
+  const auto lock = turn();
+  int is_there = 0;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, 0, communicator, &is_there, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
 int highest_tag() {
   static const int highest = [] {
     void* value = nullptr;

@@ -19,6 +19,8 @@ std::unique_lock<std::mutex> turn();
 // else {connection}; quotes MPI's own words.
 void check(int code, std::string_view call);
 
+void progress(MPI_Comm communicator);  // lets MPI move what it can
+
 int highest_tag();  // MPI_TAG_UB
 
 // MPI cannot be told to let go of what it works on: keeps it until the process ends. MPI_Finalize, which

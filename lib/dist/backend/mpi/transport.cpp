@@ -35,8 +35,9 @@ int count_of(std::int64_t elements) {
 
 FlightTransport::FlightTransport(std::shared_ptr<const Communicator> communicator,
                                  std::shared_ptr<Endpoint> endpoint, TransportOptions options,
-                                 const Operation& operation)
+                                 const Operation& operation, std::shared_ptr<Correspondents> correspondents)
     : options_(std::move(options)),
+      correspondents_(std::move(correspondents)),
       tag_(tag_of(options_)),
       flight_(std::move(communicator), Watch(std::move(endpoint), options_, operation)) {
   if (options_.channel.point_to_point) flight_.carry(operation);
@@ -44,6 +45,7 @@ FlightTransport::FlightTransport(std::shared_ptr<const Communicator> communicato
 
 Request FlightTransport::isend(TensorView data, int dst) {
   peer_ = dst;
+  correspondents_->sent_to[static_cast<std::size_t>(dst)] = true;
   const int count = count_of(data.count);
   const bool waits_for_receiver = options_.mode == SendMode::rendezvous;
   flight_.start(waits_for_receiver ? "MPI_Issend" : "MPI_Isend", [&](MPI_Comm comm, MPI_Request* request) {
@@ -71,6 +73,7 @@ int FlightTransport::wait(std::uint64_t) {
     throw;
   }
   if (receives_) check_size();
+  if (receives_) correspondents_->heard_from[static_cast<std::size_t>(peer_)] = true;
   return peer_;
 }
 

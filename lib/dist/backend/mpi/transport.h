@@ -1,18 +1,29 @@
 // The Transport of one operation: it carries a message, and has the scratch memory of a collective.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "dist/backend/mpi/flight.h"
 #include "dist/transport/transport.h"
 
 namespace dist::mpi {
 
+// By group rank: with whom this rank has exchanged messages.
+struct Correspondents {
+  explicit Correspondents(int ranks)
+      : sent_to(static_cast<std::size_t>(ranks)), heard_from(static_cast<std::size_t>(ranks)) {}
+  std::vector<std::atomic<bool>> sent_to, heard_from;
+};
+
 class FlightTransport final : public Transport {
  public:
   // `operation` is looked at now; a message's tensors are kept as long as MPI may touch them.
   FlightTransport(std::shared_ptr<const Communicator> communicator, std::shared_ptr<Endpoint> endpoint,
-                  TransportOptions options, const Operation& operation);
+                  TransportOptions options, const Operation& operation,
+                  std::shared_ptr<Correspondents> correspondents);
 
   int rank() const override { return flight_.communicator().rank(); }
   int size() const override { return flight_.communicator().size(); }
@@ -34,6 +45,7 @@ class FlightTransport final : public Transport {
   [[noreturn]] void refuse_size(int source, std::string_view sent) const;
 
   const TransportOptions options_;
+  const std::shared_ptr<Correspondents> correspondents_;
   const int tag_;
   int peer_ = -1;
   bool receives_ = false;
