@@ -55,7 +55,7 @@ Settings read_settings(const GetEnv& get_env) {
   constexpr std::array send{Allowed<SendMode>{"rendezvous", SendMode::rendezvous},
                             Allowed<SendMode>{"eager", SendMode::eager}};
   constexpr std::array transport{Allowed<const char*>{"auto", "auto"}, Allowed<const char*>{"shm", "shm"},
-                                 Allowed<const char*>{"tcp", "tcp"}};
+                                 Allowed<const char*>{"tcp", "tcp"}, Allowed<const char*>{"plain", "plain"}};
   constexpr std::array device{Allowed<std::optional<DeviceType>>{"auto", std::nullopt},
                               Allowed<std::optional<DeviceType>>{"cpu", DeviceType::cpu},
                               Allowed<std::optional<DeviceType>>{"cuda", DeviceType::cuda}};

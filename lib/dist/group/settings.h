@@ -19,7 +19,7 @@ struct Settings {
   std::optional<DeviceType> device;           // DIST_DEVICE=auto|cpu|cuda; auto: a GPU where there is one
   DebugLevel debug = DebugLevel::off;         // DIST_DEBUG=off|info|detail
   SendMode send_mode = SendMode::rendezvous;  // DIST_SEND=rendezvous|eager
-  std::string transport = "auto";             // DIST_TRANSPORT=auto|shm|tcp
+  std::string transport = "auto";             // DIST_TRANSPORT=auto|shm|tcp|plain
   std::string algorithms;           // DIST_ALGO, as AlgorithmChooser reads it; the same on all ranks
   std::size_t recorder_size = 256;  // DIST_FLIGHT_RECORDER_SIZE, operations
   // DIST_DEADLOCK_AFTER, seconds: a call that goes on for so long, and certainly for ever, fails then; 0: at

@@ -31,6 +31,9 @@ struct Channel {
   std::uint64_t elements = 0;
 };
 
+// Of two numbers as Channel::elements.
+inline bool elements_differ(std::uint64_t a, std::uint64_t b) { return a != b && a != 0 && b != 0; }
+
 // What error messages say of the operation that is running.
 struct OpLabel {
   std::string name;  // "ring_all_reduce", "send"
@@ -87,8 +90,9 @@ class PeerMemory;
 struct EndpointOptions {
   int rank = 0;
   int world_size = 1;
-  std::string token = {};          // a stranger's connection is refused
-  std::string transport = "auto";  // auto: shared memory on one host, else TCP; "shm"; "tcp" (DIST_TRANSPORT)
+  std::string token = {};  // a stranger's connection is refused
+  std::string transport =
+      "auto";  // auto: shared memory on one host, else TCP; "shm"; "tcp"; "plain" (DIST_TRANSPORT)
   Deadline deadline = Deadline::never();  // for the connections to be made
   std::string host = {};  // of this rank, empty: host_id(). Ranks of equal hosts may share memory
   // Whether that rank is known to have gone (a store's last will): nobody then waits for it to connect.
@@ -130,7 +134,7 @@ class Endpoint : public Mover {
   virtual void abort(const std::string& reason) = 0;
   // Tells the others that this rank leaves; `reason` empty when all is well. Then nothing else may be called.
   virtual void close(const std::string& reason) noexcept = 0;
-  virtual std::string link_kind(int peer) const = 0;  // "self", "thread", "shm", "tcp"
+  virtual std::string link_kind(int peer) const = 0;  // "self", "thread", "shm", "tcp", "plain"
   virtual bool has_cores() const { return true; }     // one for each rank of this host
 };
 

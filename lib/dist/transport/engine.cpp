@@ -67,7 +67,7 @@ void Engine::admit(Op& op) {
   if (!failures_.empty() || !aborted_.empty())
     op.trouble = trouble_of(op);
   else if (const Parked* const message = gave_up_ ? nullptr : matching_.unreceived_before(op.channel()))
-    op.trouble = unreceived_trouble(rank(), op, *message);
+    op.trouble = unreceived_trouble(rank(), op, message->unreceived());
   ops_.push_back(op);
 }
 
@@ -190,7 +190,7 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
   t.stage = Transfer::Stage::streaming;
   t.peer = source;
   if (!fits(message, t.op->channel(), t.bytes))
-    return refuse(t, message, misfit_at_receiver(rank(), t, message, source));
+    return refuse(t, message, misfit_at_receiver(rank(), t, {message.opcode, message.bytes, message.elements()}, source));
   if (message.has(flag_withdrawn)) return settle(t, cancelled_trouble(rank(), t));
   Link& link = *links_[static_cast<std::size_t>(source)];
   t.theirs = message.id;

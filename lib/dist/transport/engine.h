@@ -27,7 +27,6 @@ namespace dist::net {
 Frame frame_for(FrameKind kind, const Channel& channel);
 Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode);
 Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id = 0);
-inline constexpr std::size_t longest_reason = 1000;  // bytes, of a goodbye
 // Whether a message is one for a receive of so many bytes.
 bool fits(const Frame& message, const Channel& channel, std::uint64_t bytes);
 
@@ -214,5 +213,8 @@ class Engine final : private LinkEvents {
   std::uint64_t activity_ = 0;  // transfers that ended, and interruptions
   const std::uint64_t serial_;  // of this engine in the process
 };
+
+// See Endpoint::map_peers.
+std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options);
 
 }  // namespace dist::net

@@ -33,7 +33,7 @@ void Engine::park(int peer, const Frame& frame, const std::byte* payload) {
   const Mailbox* const next = matching_.next_collective(frame);
   if (!next || gave_up_ || !failures_.empty()) return;
   for (Op* op = ops_.first(); op; op = op->next)
-    if (op->box == next) return fail_op(*op, unreceived_trouble(rank(), *op, parked));
+    if (op->box == next) return fail_op(*op, unreceived_trouble(rank(), *op, parked.unreceived()));
 }
 
 void Engine::on_written(std::uint64_t id, std::uint64_t bytes) {
@@ -82,12 +82,14 @@ void Engine::on_ack(const Frame& frame) {
 }
 
 void Engine::on_refuse(int peer, const Frame& frame) {
-  if (Transfer* t = find(frame.id, true)) return settle(*t, misfit_at_sender(rank(), *t->op, t, frame, peer));
+  const Misfit misfit{frame.opcode, frame.bytes, frame.elements()};
+  if (Transfer* t = find(frame.id, true))
+    return settle(*t, misfit_at_sender(rank(), *t->op, t, misfit, peer));
   // A buffered send has ended long ago; its operation may go on.
   const MailboxKey key = key_of(frame);
   for (Op* op = ops_.first(); op; op = op->next) {
     if (op->box->key != key || !op->has_member(peer)) continue;
-    return fail_op(*op, misfit_at_sender(rank(), *op, nullptr, frame, peer));
+    return fail_op(*op, misfit_at_sender(rank(), *op, nullptr, misfit, peer));
   }
   log(LogLevel::warn,
       "rank {} refused a message of an operation that has ended here: it expected {} bytes of {}", peer,

@@ -181,7 +181,7 @@ void Engine::abort(const std::string& reason) {
 void Engine::look_for_unreceived() {
   const Parked* const message = matching_.unreceived();
   if (!message || gave_up_ || !failures_.empty()) return;
-  log(LogLevel::warn, "{}", describe_unreceived(rank(), *message));
+  log(LogLevel::warn, "{}", describe_unreceived(rank(), message->unreceived()));
 }
 
 Timeout Engine::patience_to_leave(bool in_order) const {

@@ -66,9 +66,6 @@ struct Frame {
     elements_low = static_cast<std::uint32_t>(number);
   }
 };
-// Of two numbers as Channel::elements.
-inline bool elements_differ(std::uint64_t a, std::uint64_t b) { return a != b && a != 0 && b != 0; }
-
 static_assert(sizeof(Frame) == 56 && std::is_trivially_copyable_v<Frame>);
 
 }  // namespace dist::net

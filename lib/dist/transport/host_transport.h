@@ -1,31 +1,51 @@
-// The Transport of one operation, over a rank's Engine.
+// The Transport of one operation, over what moves a rank's messages: net::Engine, or plain::Plain.
 #pragma once
 
-#include "dist/transport/engine.h"
+#include <string_view>
+
+#include "dist/transport/report.h"
 #include "dist/transport/scratch_cache.h"
 #include "dist/transport/transport.h"
 
 namespace dist::net {
 
+// What `options` are for this rank. Error{invalid_argument}: it is not a member, or a member is not of this
+// job.
+Op op_for(int rank, int world_size, TransportOptions options);
+// Of the group rank `peer`, which `message.is_send` sends to or receives from; any_rank of a receive stays.
+// Error{invalid_argument}: there is no such rank; Error{unsupported}: the data is not on the CPU.
+int global_peer(int rank, const Op& op, const Message& message);
+
+template <class Engine>
 class HostTransport final : public Transport {
  public:
-  // Both must outlive it. Error{invalid_argument}: this rank is no member, or a member is not of this job.
-  HostTransport(Engine& engine, ScratchCache& cache, int world_size, TransportOptions options);
-  ~HostTransport() override;
+  // Both must outlive it. Errors as op_for().
+  HostTransport(Engine& engine, ScratchCache& cache, int world_size, TransportOptions options)
+      : engine_(engine), cache_(cache), op_(op_for(engine.rank(), world_size, std::move(options))) {
+    engine_.open(op_);
+  }
+  ~HostTransport() override { engine_.close(op_); }
   HostTransport(const HostTransport&) = delete;
   HostTransport& operator=(const HostTransport&) = delete;
 
   int rank() const override { return op_.group_rank; }
   int size() const override { return op_.options.members.size(); }
   int node_of(int rank) const override { return engine_.node_of(op_.options.members[rank]); }
-  Request isend(TensorView data, int dst) override;
-  Request irecv(TensorView data, int src) override;
+  Request isend(TensorView data, int dst) override {
+    return {this, engine_.send(op_, data, global_peer(engine_.rank(), op_, {true, data, dst}))};
+  }
+  Request irecv(TensorView data, int src) override {
+    return {this, engine_.receive(op_, data, global_peer(engine_.rank(), op_, {false, data, src}))};
+  }
   using Transport::scratch;
-  Scratch scratch(const TensorView& like, std::int64_t count) override;
-  std::optional<TensorView> peer_view(int peer, const TensorView& theirs) override;
+  Scratch scratch(const TensorView& like, std::int64_t count) override {
+    TensorView view{nullptr, count, like.dtype, cpu};
+    view.data = cache_.take(view.bytes());
+    return {this, view};
+  }
 
  private:
-  int wait(std::uint64_t id) override;
+  int wait(std::uint64_t id) override { return op_.options.members.group_rank_of(engine_.wait(id)); }
   bool test(std::uint64_t id) override { return engine_.test(id); }
   bool is_short(std::uint64_t id) const override { return engine_.is_short(id); }
   void cancel(std::uint64_t id) noexcept override { engine_.cancel(id); }
@@ -35,12 +55,5 @@ class HostTransport final : public Transport {
   ScratchCache& cache_;
   Op op_;
 };
-
-// See Endpoint::carry.
-int carry(Engine& engine, int world_size, const Message& message, const MessageTerms& terms,
-          const CallLabel& label);
-
-// See Endpoint::map_peers.
-std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options);
 
 }  // namespace dist::net

@@ -82,8 +82,6 @@ class Link {
   virtual Mailroom* mailroom() const { return nullptr; }  // the peer's
   // What to add to the peer's addresses of arena memory to find it here; nothing: it is not mapped.
   virtual std::optional<std::ptrdiff_t> shift() const { return std::nullopt; }
-  // The same for the peer's pointer, as the peer says it.
-  virtual std::byte* translate(std::byte*, std::size_t) { return nullptr; }
   virtual PrefaultedPages* pages() { return nullptr; }  // of the peer's arena here; nullptr: nothing to map
 
  protected:

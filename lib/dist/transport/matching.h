@@ -10,6 +10,7 @@
 #include "dist/transport/endpoint.h"
 #include "dist/transport/frame.h"
 #include "dist/transport/intrusive_list.h"
+#include "dist/transport/report.h"
 #include "dist/transport/transfer.h"
 
 namespace dist::net {
@@ -34,6 +35,7 @@ struct Parked {
   Frame frame;
   int source = 0;
   std::vector<std::byte> payload;
+  Unreceived unreceived() const { return {source, frame.opcode, frame.tag}; }
   Parked *next = nullptr, *prev = nullptr;                      // in its mailbox
   Parked *next_of_source = nullptr, *prev_of_source = nullptr;  // and of its source's there
 };

@@ -51,7 +51,7 @@ Mesh::Mesh(Store& store, const EndpointOptions& options)
     fail(Errc::invalid_argument, "rank {} of a world of {} ranks: ranks go from 0 to world size - 1",
          options.rank, options.world_size);
   if (options.transport != "auto" && options.transport != "shm" && options.transport != "tcp")
-    fail(Errc::invalid_argument, "transport '{}' (DIST_TRANSPORT): choose auto, shm or tcp",
+    fail(Errc::invalid_argument, "transport '{}' (DIST_TRANSPORT): choose auto, shm, tcp or plain",
          options.transport);
   if (options.token.size() > longest_token)
     fail(Errc::invalid_argument, "the job's token has {} bytes, {} are allowed", options.token.size(),

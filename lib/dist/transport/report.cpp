@@ -58,7 +58,7 @@ std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32
 }
 
 // Of a transfer whose other side has left in order.
-check::Finding waits_in_vain(int rank, const Transfer& t) {
+check::Finding waits_in_vain(int rank, const TransferFacts& t) {
   std::vector<int> gone{t.peer};
   if (t.peer == any_rank) {
     gone = t.op->options.members.list();
@@ -81,7 +81,7 @@ bool opcodes_differ(std::uint32_t a, std::uint32_t b) { return a != 0 && b != 0 
 
 }  // namespace
 
-Trouble timeout_trouble(int rank, const Transfer& t) {
+Trouble timeout_trouble(int rank, const TransferFacts& t) {
   const auto waited = std::chrono::steady_clock::now() - t.op->since;
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(waited).count();
   const std::string advice = check(*t.op, t.is_send, t.peer == any_rank);
@@ -101,7 +101,7 @@ Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
   return {Errc::peer_failed, std::move(text)};
 }
 
-Trouble left_trouble(int rank, const Transfer& t) {
+Trouble left_trouble(int rank, const TransferFacts& t) {
   const std::string who = t.peer == any_rank ? "all other ranks have" : fmt::format("rank {} has", t.peer);
   std::string text = fmt::format(
       "{}: {} left the job and will not {}; did it end before this operation?", headline(rank, *t.op), who,
@@ -113,7 +113,7 @@ Trouble left_trouble(int rank, const Transfer& t) {
   return {Errc::peer_failed, std::move(text)};
 }
 
-Trouble cancelled_trouble(int rank, const Transfer& t) {
+Trouble cancelled_trouble(int rank, const TransferFacts& t) {
   return {Errc::peer_failed, fmt::format("{}: rank {} gave up its {}{}; its own error says why",
                                          headline(rank, *t.op), t.peer, t.is_send ? "receive" : "send",
                                          t.bytes == 0 ? "" : fmt::format(" of {} bytes", t.bytes))};
@@ -126,14 +126,14 @@ Trouble algorithm_trouble(int rank, const Op& op, int peer) {
                       headline(rank, op), peer)};
 }
 
-std::string describe_unreceived(int rank, const Parked& message) {
+std::string describe_unreceived(int rank, const Unreceived& message) {
   return fmt::format(
       "rank {} never received what rank {} sent it in {} #{}: had the ranks different roots, or different "
       "algorithms? (DIST_DEBUG=detail finds it at once)",
-      rank, message.source, describe_opcode(message.frame.opcode), message.frame.tag);
+      rank, message.source, describe_opcode(message.opcode), message.tag);
 }
 
-Trouble unreceived_trouble(int rank, const Op& op, const Parked& message) {
+Trouble unreceived_trouble(int rank, const Op& op, const Unreceived& message) {
   return {Errc::mismatch, fmt::format("{} comes after a mismatch: {}", headline(rank, op),
                                       describe_unreceived(rank, message))};
 }
@@ -155,7 +155,7 @@ Trouble aborted_trouble(int rank, const Op& op, const std::string& reason) {
   return {Errc::aborted, fmt::format("{}: {}", headline(rank, op), reason)};
 }
 
-Trouble misfit_at_receiver(int rank, const Transfer& t, const Frame& message, int sender) {
+Trouble misfit_at_receiver(int rank, const TransferFacts& t, const Misfit& message, int sender) {
   const std::uint32_t mine = t.op->channel().opcode;
   if (opcodes_differ(mine, message.opcode))
     return {Errc::mismatch, fmt::format("{}: {}", headline(rank, *t.op),
@@ -163,20 +163,21 @@ Trouble misfit_at_receiver(int rank, const Transfer& t, const Frame& message, in
   if (message.bytes == t.bytes)
     return {Errc::mismatch,
             fmt::format("{}: {}", headline(rank, *t.op),
-                        elements_misfit(sender, message.elements(), rank, t.op->channel().elements))};
+                        elements_misfit(sender, message.elements, rank, t.op->channel().elements))};
   return {Errc::mismatch, fmt::format("{} expects {} bytes from rank {}, which sent {}; {}",
                                       headline(rank, *t.op), t.bytes, sender, message.bytes, sizes_differ)};
 }
 
-Trouble misfit_at_sender(int rank, const Op& op, const Transfer* t, const Frame& refusal, int receiver) {
+Trouble misfit_at_sender(int rank, const Op& op, const TransferFacts* t, const Misfit& refusal,
+                         int receiver) {
   const std::uint32_t mine = op.channel().opcode;
   if (opcodes_differ(mine, refusal.opcode))
     return {Errc::mismatch, fmt::format("{}: {}", headline(rank, op),
                                         opcode_misfit(receiver, refusal.opcode, rank, mine, op, false))};
   if (const std::uint64_t elements = op.channel().elements;
-      elements_differ(refusal.elements(), elements) && (!t || t->bytes == refusal.bytes))
+      elements_differ(refusal.elements, elements) && (!t || t->bytes == refusal.bytes))
     return {Errc::mismatch, fmt::format("{}: {}", headline(rank, op),
-                                        elements_misfit(receiver, refusal.elements(), rank, elements))};
+                                        elements_misfit(receiver, refusal.elements, rank, elements))};
   const std::string sent = t ? fmt::format("{} bytes", t->bytes) : "a message of another size";
   return {Errc::mismatch, fmt::format("{} sent {} to rank {}, which expects {}; {}", headline(rank, op), sent,
                                       receiver, refusal.bytes, sizes_differ)};

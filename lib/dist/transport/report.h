@@ -5,10 +5,19 @@
 #include <string>
 
 #include "dist/transport/endpoint.h"
-#include "dist/transport/matching.h"
-#include "dist/transport/transfer.h"
 
 namespace dist::net {
+
+struct Mailbox;
+
+// One operation's failure, or one transfer's: what wait() will throw.
+struct Trouble {
+  Errc code = Errc::internal;
+  std::string text;  // empty: none
+  explicit operator bool() const { return !text.empty(); }
+};
+
+inline constexpr std::size_t longest_reason = 1000;  // bytes, of a goodbye
 
 // An operation that was opened: what its transfers have in common.
 struct Op {
@@ -24,6 +33,29 @@ struct Op {
   bool has_member(int rank) const { return options.members.contains(rank); }
 };
 
+// What sentences say of a send or a receive.
+struct TransferFacts {
+  Op* op = nullptr;
+  bool is_send = false;
+  int peer = 0;  // global rank, or any_rank until a message came
+  std::byte* data = nullptr;
+  std::uint64_t bytes = 0, moved = 0;
+};
+
+// What the other side passed.
+struct Misfit {
+  std::uint32_t opcode = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t elements = 0;  // as Channel::elements
+};
+
+// A message of a collective that nobody received.
+struct Unreceived {
+  int source = 0;
+  std::uint32_t opcode = 0;
+  std::uint64_t tag = 0;
+};
+
 // What became of a peer.
 struct PeerState {
   enum class Kind : std::uint8_t { present, left, failed };
@@ -31,22 +63,22 @@ struct PeerState {
   std::string how;  // failed: "died (its connection closed)", "gave up: ..."
 };
 
-Trouble timeout_trouble(int rank, const Transfer& t);
+Trouble timeout_trouble(int rank, const TransferFacts& t);
 // `departed` had left the job in order: a rank that dies may have been waiting for one of them.
 Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
                        const std::vector<int>& departed);
-Trouble left_trouble(int rank, const Transfer& t);  // t.peer left, or all possible senders did
-Trouble cancelled_trouble(int rank, const Transfer& t);
+Trouble left_trouble(int rank, const TransferFacts& t);  // t.peer left, or all possible senders did
+Trouble cancelled_trouble(int rank, const TransferFacts& t);
 Trouble algorithm_trouble(int rank, const Op& op, int peer);  // the same collective by another algorithm
 // `message`, of a collective that has ended here, was never received.
-std::string describe_unreceived(int rank, const Parked& message);
-Trouble unreceived_trouble(int rank, const Op& op, const Parked& message);
+std::string describe_unreceived(int rank, const Unreceived& message);
+Trouble unreceived_trouble(int rank, const Op& op, const Unreceived& message);
 // The same collective, but the one before it was another one on that rank.
 Trouble earlier_trouble(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine);
 Trouble aborted_trouble(int rank, const Op& op, const std::string& reason);
-// `frame` does not fit the receive t: seen from the receiver, and from the sender (t is null when its send
-// was buffered and has ended; `frame` then is the refusal).
-Trouble misfit_at_receiver(int rank, const Transfer& t, const Frame& message, int sender);
-Trouble misfit_at_sender(int rank, const Op& op, const Transfer* t, const Frame& refusal, int receiver);
+// What does not fit the receive t: seen from the receiver, and from the sender (t is null when its send
+// was buffered and has ended).
+Trouble misfit_at_receiver(int rank, const TransferFacts& t, const Misfit& message, int sender);
+Trouble misfit_at_sender(int rank, const Op& op, const TransferFacts* t, const Misfit& refusal, int receiver);
 
 }  // namespace dist::net

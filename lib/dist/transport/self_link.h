@@ -23,7 +23,6 @@ class SelfLink final : public Link {
   }
   Mailroom* mailroom() const override { return mailroom_.get(); }
   std::optional<std::ptrdiff_t> shift() const override { return 0; }
-  std::byte* translate(std::byte* data, std::size_t) override { return data; }
 
  private:
   bool put(OutFrame& out) override {

@@ -130,13 +130,4 @@ std::optional<std::ptrdiff_t> ProcessLink::shift() const {
   return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(arena_.mapping.data()) - arena_.base);
 }
 
-std::byte* ProcessLink::translate(std::byte* data, std::size_t bytes) {
-  if (!arena_.mapping.data()) return nullptr;
-  const auto pointer = reinterpret_cast<std::uint64_t>(data);
-  const std::uint64_t capacity = arena_.mapping.size();
-  if (pointer < arena_.base || pointer - arena_.base > capacity || bytes > capacity - (pointer - arena_.base))
-    return nullptr;
-  return resolve(pointer - arena_.base, bytes);
-}
-
 }  // namespace dist::net

@@ -70,7 +70,6 @@ class ThreadLink final : public RingLink {
     return reinterpret_cast<std::byte*>(address);
   }
   std::optional<std::ptrdiff_t> shift() const override { return 0; }
-  std::byte* translate(std::byte* data, std::size_t) override { return data; }
 };
 
 // The peer's arena, mapped here; where the address space does not hold it, empty: the peer's messages come in
@@ -92,7 +91,6 @@ class ProcessLink final : public RingLink {
   std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t bytes) const override;
   std::byte* resolve(std::uint64_t address, std::size_t bytes) override;
   std::optional<std::ptrdiff_t> shift() const override;
-  std::byte* translate(std::byte* data, std::size_t bytes) override;
   PrefaultedPages* pages() override { return arena_.mapping.data() ? &arena_.pages : nullptr; }
 
  private:

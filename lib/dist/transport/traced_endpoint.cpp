@@ -64,9 +64,6 @@ class TracedTransport final : public Transport, private ReductionWatch {
   Scratch scratch(const TensorView& like, std::int64_t count) override {
     return inner_->scratch(like, count);
   }
-  std::optional<TensorView> peer_view(int peer, const TensorView& theirs) override {
-    return inner_->peer_view(peer, theirs);
-  }
 
  private:
   struct Transfer {

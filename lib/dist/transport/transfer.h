@@ -9,19 +9,11 @@
 
 #include "dist/core/error.h"
 #include "dist/transport/mailroom.h"
+#include "dist/transport/report.h"
 
 namespace dist::net {
 
-struct Op;
-
-// One operation's failure, or one transfer's: what wait() will throw.
-struct Trouble {
-  Errc code = Errc::internal;
-  std::string text;  // empty: none
-  explicit operator bool() const { return !text.empty(); }
-};
-
-struct Transfer {
+struct Transfer : TransferFacts {  // op is nullptr: free
   enum class Stage : std::uint8_t {
     fresh,
     posted,     // receive: no message has met it yet
@@ -33,14 +25,9 @@ struct Transfer {
   };
 
   std::uint64_t id = 0;
-  Op* op = nullptr;  // nullptr: free
   Stage stage = Stage::done;
-  bool is_send = false;
   bool wants_ack = false;
-  bool being_copied = false;  // a thread copies without the lock: the transfer must stay
-  int peer = 0;               // global rank, or any_rank until a message came
-  std::byte* data = nullptr;
-  std::uint64_t bytes = 0, moved = 0;
+  bool being_copied = false;          // a thread copies without the lock: the transfer must stay
   ClaimRef claim;                     // send: its own; receive that copies: the sender's
   std::uint64_t theirs = 0;           // the other side's transfer
   const std::byte* source = nullptr;  // receive: the sender's buffer, here

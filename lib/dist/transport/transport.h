@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "dist/core/view.h"
 
@@ -79,13 +78,6 @@ class Transport {
   // Room for `count` elements like those of `like`.
   virtual Scratch scratch(const TensorView& like, std::int64_t count) = 0;
   Scratch scratch(const TensorView& like) { return scratch(like, like.count); }
-
-  // Rank `peer`'s memory that corresponds to `theirs` as that rank described it, readable and writable here,
-  // or nothing when it cannot be mapped. Synchronisation is the caller's.
-  virtual std::optional<TensorView> peer_view(int peer, const TensorView& theirs) {
-    (void)peer, (void)theirs;
-    return std::nullopt;
-  }
 
  protected:
   friend class Request;

@@ -142,32 +142,6 @@ INSTANTIATE_TEST_SUITE_P(Worlds, BetweenProcesses,
                                          World{5, "auto", {"a", "a", "b", "b", "c"}}),
                          [](const auto& param_info) { return param_info.param.str(); });
 
-TEST(SharedMemory, peers_are_mapped) {
-  Processes ranks({2}, [](Rank& me) {
-    EXPECT_EQ(me.endpoint().link_kind(1 - me.rank()), "shm");
-    auto net = me.open();
-    Tensor mine = full({1000}, me.rank() + 1, DType::i32);
-    TensorView described = mine.flat(), theirs{};
-    send_recv(*net, {reinterpret_cast<std::byte*>(&described), sizeof described, DType::u8, cpu},
-              1 - me.rank(), {reinterpret_cast<std::byte*>(&theirs), sizeof theirs, DType::u8, cpu},
-              1 - me.rank());
-    const auto view = net->peer_view(1 - me.rank(), theirs);
-    EXPECT_TRUE(view.has_value());
-    if (!view) return "";
-    auto* elements = reinterpret_cast<std::int32_t*>(view->data);
-    EXPECT_EQ(elements[999], 2 - me.rank());
-    exchange_all(me, 1, Memory::arena, Memory::arena, 1);
-    elements[0] = 77;  // writable too
-    exchange_all(me, 1, Memory::arena, Memory::arena, 2);
-    EXPECT_EQ(mine.data<std::int32_t>()[0], 77);
-    TensorView elsewhere = theirs;
-    elsewhere.data = reinterpret_cast<std::byte*>(&elsewhere);
-    EXPECT_FALSE(net->peer_view(1 - me.rank(), elsewhere));
-    return "";
-  });
-  expect_all_well(ranks.join(20s));
-}
-
 // More ranks than cores: who waits, sleeps.
 TEST(Oversubscribed, waiting_costs_little) {
   Processes ranks({6}, [](Rank& me) {

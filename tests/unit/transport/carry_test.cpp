@@ -233,8 +233,8 @@ TEST_P(Carry, threads_of_a_rank_do_not_meet_each_others_answers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Carry,
-                         testing::Values(World{2, "auto"}, World{2, "tcp"}, World{4, "auto"},
-                                         World{3, "auto", {"a", "b", "a"}}),
+                         testing::Values(World{2, "auto"}, World{2, "tcp"}, World{2, "plain"},
+                                         World{4, "auto"}, World{3, "auto", {"a", "b", "a"}}),
                          [](const auto& param_info) { return param_info.param.str(); });
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST(Connect, wrong_options_are_refused) {
     expect_error(error_of([&] { connect_endpoint(*store, options_of(rank, n)); }), Errc::invalid_argument,
                  {"rank"});
   expect_error(error_of([&] { connect_endpoint(*store, options_of(0, 2, "infiniband")); }),
-               Errc::invalid_argument, {"'infiniband'", "auto, shm or tcp"});
+               Errc::invalid_argument, {"'infiniband'", "auto, shm, tcp or plain"});
 }
 
 TEST(Connect, missing_ranks_are_named) {

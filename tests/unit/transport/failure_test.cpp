@@ -129,7 +129,8 @@ TEST_P(Failure, wrong_arguments_are_refused_at_once) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Pairs, Failure, testing::Values(World{2, "auto"}, World{2, "tcp"}),
+INSTANTIATE_TEST_SUITE_P(Pairs, Failure,
+                         testing::Values(World{2, "auto"}, World{2, "tcp"}, World{2, "plain"}),
                          [](const auto& param_info) { return param_info.param.str(); });
 
 class Departure : public testing::TestWithParam<World> {};
@@ -322,6 +323,8 @@ TEST_P(Departure, what_others_sent_before_a_rank_gave_up_has_come) {
 
 // Rank 2 gives up its send because rank 3 has; rank 1 reads of both at once.
 TEST_P(Departure, what_was_given_up_because_of_a_rank_fails_by_that_rank) {
+  if (GetParam().transport == "plain")
+    GTEST_SKIP() << "its thread delivers the message before it can be given up";
   std::latch posted(1), sent(1), withdrawn(1), read(1);
   run_world(GetParam(), [&](Rank& me) {
     auto net = me.open(among({0, 1, 2, 3}));
@@ -377,7 +380,7 @@ TEST_P(Departure, abort_ends_this_rank_s_operations_only) {
 }
 
 INSTANTIATE_TEST_SUITE_P(FourRanks, Departure,
-                         testing::Values(World{4, "auto"}, World{4, "tcp"},
+                         testing::Values(World{4, "auto"}, World{4, "tcp"}, World{4, "plain"},
                                          World{4, "auto", {"a", "a", "b", "b"}}),
                          [](const auto& param_info) { return param_info.param.str(); });
 

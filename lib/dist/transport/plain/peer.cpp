@@ -1,0 +1,64 @@
+#include "dist/transport/plain/peer.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <sys/socket.h>
+
+namespace dist::net::plain {
+
+void Peer::put(Header header, std::span<const std::byte> payload) {
+  header.payload = static_cast<std::uint32_t>(payload.size());
+  if (sent_ > buffer_bytes) out_.erase(out_.begin(), out_.begin() + static_cast<long>(std::exchange(sent_, 0)));
+  const auto* bytes = reinterpret_cast<const std::byte*>(&header);
+  out_.insert(out_.end(), bytes, bytes + sizeof header);
+  out_.insert(out_.end(), payload.begin(), payload.end());
+  if (socket) flush();
+}
+
+void Peer::flush() {
+  while (sent_ < out_.size()) {
+    const auto n = ::send(socket.get(), out_.data() + sent_, out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return;
+    if (n < 0) break;  // broken: reading tells, after what the peer still said
+    sent_ += static_cast<std::size_t>(n);
+  }
+  out_.clear();
+  sent_ = 0;
+}
+
+bool Peer::read(const Take& take) {
+  if (!socket) {  // this rank itself
+    if (out_.empty()) return false;
+    in_ = std::exchange(out_, {});
+  } else {
+    std::array<std::byte, piece_bytes> chunk;
+    const auto n = ::recv(socket.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) hung_up = true;
+    if (n <= 0) return false;
+    in_.insert(in_.end(), chunk.begin(), chunk.begin() + n);
+  }
+  parse(take);
+  return true;
+}
+
+void Peer::parse(const Take& take) {
+  std::size_t begin = 0;
+  Header header;
+  while (in_.size() - begin >= sizeof header) {
+    std::memcpy(&header, in_.data() + begin, sizeof header);
+    if (header.kind < Kind::eager || header.kind > Kind::obituary || header.payload > piece_bytes) {
+      hung_up = true;  // not a frame: this connection serves no more
+      break;
+    }
+    if (in_.size() - begin < sizeof header + header.payload) break;
+    take(header, std::span(in_).subspan(begin + sizeof header, header.payload));
+    begin += sizeof header + header.payload;
+  }
+  in_.erase(in_.begin(), in_.begin() + static_cast<long>(begin));
+}
+
+}  // namespace dist::net::plain

@@ -1,0 +1,68 @@
+// The other end of one socket: frames out, frames in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "dist/core/handles.h"
+#include "dist/transport/report.h"
+
+namespace dist::net::plain {
+
+inline constexpr std::size_t eager_bytes = 32 * 1024;    // a larger message is offered first
+inline constexpr std::size_t piece_bytes = 64 * 1024;    // of an accepted message, in one frame
+inline constexpr std::size_t buffer_bytes = 256 * 1024;  // of accepted messages that wait to be written
+
+enum class Kind : std::uint8_t {
+  eager = 1,  // a message with its payload
+  offer,      // a message without: its sender waits for `accept`
+  accept,     // to the offer `id`: send it to the receive `other`
+  data,       // a piece for the receive `other`
+  ack,        // the eager message `id` has met its receive
+  refuse,     // the message `id` met a receive that it does not fit
+  withdraw,   // the sender gave up its message `id`
+  drop,       // the receiver gave up the message `id`
+  goodbye,    // this rank leaves; the payload is the reason, empty when all is well
+  obituary,   // the rank `id` died, as the payload says; empty: it left, and an operation of this rank failed by that
+};
+
+struct Header {
+  Kind kind{};
+  bool point_to_point = false;
+  bool wants_ack = false;
+  std::uint32_t context = 0, opcode = 0;
+  std::uint32_t payload = 0;  // bytes that follow
+  std::uint64_t tag = 0;
+  std::uint64_t bytes = 0;  // of the whole message
+  std::uint64_t elements = 0;  // as Channel::elements
+  std::uint64_t id = 0;     // the sender's number of it
+  std::uint64_t other = 0;  // the receiver's
+};
+
+struct Peer {
+  using Take = std::function<void(const Header&, std::span<const std::byte> payload)>;
+
+  UniqueFd socket;  // none: this rank itself, or a rank that is gone
+  PeerState state;
+  std::deque<std::uint64_t> streams;  // sends that it accepted and that are not written yet
+  bool hung_up = false;
+
+  // Writes as much as the socket takes, and keeps the rest for flush().
+  void put(Header header, std::span<const std::byte> payload = {});
+  void flush();
+  std::size_t unsent() const { return out_.size() - sent_; }
+  // Reads what is there; take() is called for every whole frame. False: nothing was there.
+  bool read(const Take& take);
+
+ private:
+  void parse(const Take& take);
+
+  std::vector<std::byte> out_, in_;
+  std::size_t sent_ = 0;  // of out_
+};
+
+}  // namespace dist::net::plain
