@@ -14,8 +14,9 @@
 #include "dist/core/whole_file.h"
 #include "dist/dist.h"
 #include "dist/launch/simulate.h"
-#include "dist/trace/ascii.h"
-#include "dist/trace/player_json.h"
+
+#include "drawing/ascii.h"
+#include "drawing/player_json.h"
 
 namespace story {
 

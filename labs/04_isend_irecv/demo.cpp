@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "dist/dist.h"
-#include "dist/trace/ascii.h"
 
+#include "drawing/ascii.h"
 #include "isend_irecv.h"
 #include "story.h"
 

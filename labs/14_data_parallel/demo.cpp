@@ -10,9 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "dist/dist.h"
-#include "dist/trace/ascii.h"
 
 #include "data_parallel.h"
+#include "drawing/ascii.h"
 #include "story.h"
 
 namespace {

@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "dist/dist.h"
-#include "dist/trace/ascii.h"
 
 #include "ddp_buckets.h"
+#include "drawing/ascii.h"
 #include "story.h"
 
 namespace {

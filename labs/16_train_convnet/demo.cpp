@@ -19,8 +19,8 @@
 #include "dist/data/digits.h"
 #include "dist/dist.h"
 #include "dist/group/environment.h"
-#include "dist/trace/ascii.h"
 
+#include "drawing/ascii.h"
 #include "story.h"
 #include "train_convnet.h"
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "dist/core/error.h"
 #include "dist/transport/endpoint.h"
 
 namespace dist::net {

@@ -10,14 +10,14 @@
 #include <fmt/format.h>
 
 #include "dist/core/whole_file.h"
-#include "dist/trace/ascii.h"
 #include "dist/trace/chrome_json.h"
-#include "dist/trace/player_json.h"
 #include "dist/trace/recorder.h"
 
 #include "distlab/commands.h"
 #include "distlab/terminal.h"
 #include "distlab/trace_page.h"
+#include "drawing/ascii.h"
+#include "drawing/player_json.h"
 
 namespace distlab {
 namespace {

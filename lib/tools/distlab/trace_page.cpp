@@ -2,9 +2,8 @@
 
 #include <string_view>
 
-#include "dist/trace/player_json.h"
-
 #include "distlab/player_template.h"
+#include "drawing/player_json.h"
 
 namespace distlab {
 namespace {

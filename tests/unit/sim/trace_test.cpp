@@ -5,7 +5,8 @@
 #include "dist/dist.h"
 #include "dist/trace/chrome_json.h"
 #include "dist/trace/contributors.h"
-#include "dist/trace/player_json.h"
+
+#include "drawing/player_json.h"
 
 namespace dist::test {
 namespace {

@@ -1,13 +1,12 @@
 // The diagram, compared whole where it is small.
-#include "dist/trace/ascii.h"
+#include "drawing/ascii.h"
 
 #include <algorithm>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-#include "dist/trace/text_line.h"
-
+#include "drawing/text_line.h"
 #include "traces.h"
 
 namespace dist::test {

@@ -1,5 +1,5 @@
 // What the animation is given.
-#include "dist/trace/player_json.h"
+#include "drawing/player_json.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "dist/trace/readable.h"
-#include "dist/trace/text_line.h"
+
+#include "drawing/text_line.h"
 
 namespace dist::test {
 namespace {

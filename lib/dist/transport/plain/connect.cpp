@@ -2,10 +2,9 @@
 #include <map>
 #include <sstream>
 
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/socket.h>
-
-#include <fmt/ranges.h>
 
 #include "dist/core/fail.h"
 #include "dist/store/host_id.h"
@@ -31,7 +30,8 @@ std::string key_of(int rank) { return fmt::format("plain/{}", rank); }
 // "HOST ADDRESS ADDRESS ..." of each rank, as it published them.
 std::vector<std::string> exchange_addresses(Store& store, const EndpointOptions& options, int port) {
   const std::string host = options.host.empty() ? host_id() : options.host;
-  store.set(key_of(options.rank), fmt::format("{} {}", host, fmt::join(reachable_addresses(store.where(), port), " ")));
+  store.set(key_of(options.rank),
+            fmt::format("{} {}", host, fmt::join(reachable_addresses(store.where(), port), " ")));
   std::vector<std::string> all;
   std::vector<int> absent;
   for (int rank = 0; rank < options.world_size; ++rank) try {
@@ -41,7 +41,8 @@ std::vector<std::string> exchange_addresses(Store& store, const EndpointOptions&
       absent.push_back(rank);
     }
   if (!absent.empty())
-    fail(Errc::timeout, "rank {}: rank{} {} of {} did not come; were they started, with the same address and world size?",
+    fail(Errc::timeout,
+         "rank {}: rank{} {} of {} did not come; were they started, with the same address and world size?",
          options.rank, absent.size() == 1 ? "" : "s", fmt::join(absent, ", "), options.world_size);
   return all;
 }
@@ -50,11 +51,12 @@ UniqueFd dial_rank(int peer, std::istream& addresses, const Hello& mine, const E
   std::string address, problems;
   while (addresses >> address) {
     auto call = dial(parse_address(address), Deadline::sooner(options.deadline, Deadline::after(patience)));
-    if (call.fd && ::send(call.fd.get(), &mine, sizeof mine, MSG_NOSIGNAL) == sizeof mine) return std::move(call.fd);
+    if (call.fd && ::send(call.fd.get(), &mine, sizeof mine, MSG_NOSIGNAL) == sizeof mine)
+      return std::move(call.fd);
     problems += fmt::format(" {} ({})", address, call.problem);
   }
-  fail(Errc::connection, "rank {} could not reach rank {} at{}; has it ended, or is the network closed?", options.rank,
-       peer, problems);
+  fail(Errc::connection, "rank {} could not reach rank {} at{}; has it ended, or is the network closed?",
+       options.rank, peer, problems);
 }
 
 // The next higher rank that dials; nothing when it was a stranger, or none did for a while.
@@ -71,7 +73,9 @@ UniqueFd accept_rank(int listener, const Hello& mine, Hello& theirs) {
 }  // namespace
 
 Connections connect(Store& store, const EndpointOptions& options) {
-  const Hello mine{.token = std::hash<std::string>{}(options.token), .rank = options.rank, .world_size = options.world_size};
+  const Hello mine{.token = std::hash<std::string>{}(options.token),
+                   .rank = options.rank,
+                   .world_size = options.world_size};
   const UniqueFd listener = listen_at({.host = "0.0.0.0", .port = 0, .name = {}});
   Connections all;
   std::map<std::string, int> first_on;  // each host

@@ -11,7 +11,8 @@ namespace dist::net::plain {
 
 void Peer::put(Header header, std::span<const std::byte> payload) {
   header.payload = static_cast<std::uint32_t>(payload.size());
-  if (sent_ > buffer_bytes) out_.erase(out_.begin(), out_.begin() + static_cast<long>(std::exchange(sent_, 0)));
+  if (sent_ > buffer_bytes)
+    out_.erase(out_.begin(), out_.begin() + static_cast<long>(std::exchange(sent_, 0)));
   const auto* bytes = reinterpret_cast<const std::byte*>(&header);
   out_.insert(out_.end(), bytes, bytes + sizeof header);
   out_.insert(out_.end(), payload.begin(), payload.end());
@@ -20,7 +21,8 @@ void Peer::put(Header header, std::span<const std::byte> payload) {
 
 void Peer::flush() {
   while (sent_ < out_.size()) {
-    const auto n = ::send(socket.get(), out_.data() + sent_, out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const auto n =
+        ::send(socket.get(), out_.data() + sent_, out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
     if (n < 0) break;  // broken: reading tells, after what the peer still said

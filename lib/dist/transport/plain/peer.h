@@ -27,7 +27,8 @@ enum class Kind : std::uint8_t {
   withdraw,   // the sender gave up its message `id`
   drop,       // the receiver gave up the message `id`
   goodbye,    // this rank leaves; the payload is the reason, empty when all is well
-  obituary,   // the rank `id` died, as the payload says; empty: it left, and an operation of this rank failed by that
+  obituary,   // the rank `id` died, as the payload says; empty: it left, and an operation of this rank failed
+              // by that
 };
 
 struct Header {
@@ -37,10 +38,10 @@ struct Header {
   std::uint32_t context = 0, opcode = 0;
   std::uint32_t payload = 0;  // bytes that follow
   std::uint64_t tag = 0;
-  std::uint64_t bytes = 0;  // of the whole message
+  std::uint64_t bytes = 0;     // of the whole message
   std::uint64_t elements = 0;  // as Channel::elements
-  std::uint64_t id = 0;     // the sender's number of it
-  std::uint64_t other = 0;  // the receiver's
+  std::uint64_t id = 0;        // the sender's number of it
+  std::uint64_t other = 0;     // the receiver's
 };
 
 struct Peer {

@@ -22,9 +22,7 @@ Plain::Plain(int rank, Connections connections)
   mover_ = std::thread([this] { move(); });
 }
 
-Plain::~Plain() {
-  stop();
-}
+Plain::~Plain() { stop(); }
 
 void Plain::stop() {
   {
@@ -41,7 +39,8 @@ void Plain::move() {
     std::vector<pollfd> entries{{bell_.get(), POLLIN, 0}};
     for (const Peer& each : peers_)
       if (each.socket)
-        entries.push_back({each.socket.get(), static_cast<short>(each.unsent() > 0 ? POLLIN | POLLOUT : POLLIN), 0});
+        entries.push_back(
+            {each.socket.get(), static_cast<short>(each.unsent() > 0 ? POLLIN | POLLOUT : POLLIN), 0});
     lock.unlock();
     ::poll(entries.data(), entries.size(), -1);
     std::uint64_t rings = 0;
@@ -51,8 +50,9 @@ void Plain::move() {
   }
 }
 
-// Reads all sockets until they are empty, and only then acts on the news that ranks are gone or gave up: whatever was sent
-// before that has come. What rank 2 gave up because rank 3 died fails by that death, whichever socket is read first.
+// Reads all sockets until they are empty, and only then acts on the news that ranks are gone or gave up:
+// whatever was sent before that has come. What rank 2 gave up because rank 3 died fails by that death,
+// whichever socket is read first.
 void Plain::take_in_all() {
   constexpr int turns = 64;  // a bounded part of what may never end
   for (int turn = 0, moved = 1; moved && turn < turns; ++turn) {
@@ -127,7 +127,8 @@ void Plain::interrupt() {
 bool Plain::may_come(const Op& op, int source) const {
   if (source != any_rank) return is_present(source);
   const auto& members = op.options.members.list();
-  return std::ranges::any_of(members, [&](int r) { return is_present(r) && (r != rank_ || members.size() == 1); });
+  return std::ranges::any_of(members,
+                             [&](int r) { return is_present(r) && (r != rank_ || members.size() == 1); });
 }
 
 void Plain::fail(Op& op, const Trouble& trouble) {
@@ -142,7 +143,8 @@ void Plain::on_left(int rank) {
   peer(rank).state.kind = PeerState::Kind::left;
   note_departure(rank);
   for (auto& [id, message] : messages_) {
-    const bool needs_it = message.peer == rank || (message.peer == any_rank && !may_come(*message.op, any_rank));
+    const bool needs_it =
+        message.peer == rank || (message.peer == any_rank && !may_come(*message.op, any_rank));
     if (needs_it && message.stage != Message::Stage::done) settle(message, left(message));
   }
 }
@@ -201,7 +203,8 @@ void Plain::leave(const std::string& reason) noexcept try {
       Deadline::after(reason.empty() ? Timeout(goodbye_patience) : Timeout(failed_goodbye_patience));
   for (Peer& each : peers_) {
     while (each.socket && each.unsent() > 0 && wait_ready(each.socket.get(), POLLOUT, patience)) each.flush();
-    if (each.socket) ::shutdown(each.socket.get(), SHUT_WR);  // a close with unread bytes would take the goodbye back
+    if (each.socket)
+      ::shutdown(each.socket.get(), SHUT_WR);  // a close with unread bytes would take the goodbye back
     while (each.socket && each.read([](const Header&, Payload) {})) {
     }
     each.socket.reset();

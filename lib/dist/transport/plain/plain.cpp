@@ -18,7 +18,9 @@ Header header_for(Kind kind, const Channel& channel, std::uint64_t id, std::uint
   return header;
 }
 
-auto key_of(const auto& it) { return std::tuple(it.context, it.point_to_point, it.tag); }  // a Header or a Channel
+auto key_of(const auto& it) {
+  return std::tuple(it.context, it.point_to_point, it.tag);
+}  // a Header or a Channel
 
 // The first at `key` for which is_it(value), taken out.
 template <class Map, class Is>
@@ -35,13 +37,15 @@ void Plain::open(Op& op) {
   Lock lock(mutex_);
   if (!aborted_.empty()) op.trouble = aborted_trouble(rank_, op, aborted_);
   for (int rank : failures_)
-    if (!op.trouble && op.has_member(rank)) op.trouble = failed_trouble(rank_, op, rank, peer(rank).state, departures_);
+    if (!op.trouble && op.has_member(rank))
+      op.trouble = failed_trouble(rank_, op, rank, peer(rank).state, departures_);
   if (!op.trouble)
     if (const auto message = unreceived(op.channel())) op.trouble = unreceived_trouble(rank_, op, *message);
   ops_.insert(&op);
 }
 
-// A message of an earlier collective of that group, which has ended here without it: the ranks' roots differed.
+// A message of an earlier collective of that group, which has ended here without it: the ranks' roots
+// differed.
 std::optional<Unreceived> Plain::unreceived(const Channel& before) const {
   if (before.point_to_point || before.opcode == 0 || gave_up_ || !failures_.empty()) return std::nullopt;
   const auto end = unexpected_.lower_bound({before.context, false, before.tag});
@@ -118,7 +122,8 @@ void Plain::match(Message& receive, int source, const Header& header, Payload pa
   receive.theirs = header.id;
   receive.stage = Message::Stage::streaming;
   if (!fits) {
-    settle(receive, misfit_at_receiver(rank_, receive, {header.opcode, header.bytes, header.elements}, source));
+    settle(receive,
+           misfit_at_receiver(rank_, receive, {header.opcode, header.bytes, header.elements}, source));
     peer(source).put(header_for(Kind::refuse, receive.op->channel(), header.id, receive.bytes));
   } else if (withdrawn) {
     settle(receive, cancelled_trouble(rank_, receive));
@@ -162,7 +167,8 @@ void Plain::end(Message& message) noexcept {
 
 Plain::Message* Plain::find(std::uint64_t id, bool is_send) {
   const auto at = messages_.find(id);
-  const bool is_it = at != messages_.end() && at->second.is_send == is_send && at->second.stage != Message::Stage::done;
+  const bool is_it =
+      at != messages_.end() && at->second.is_send == is_send && at->second.stage != Message::Stage::done;
   return is_it ? &at->second : nullptr;
 }
 
@@ -206,10 +212,12 @@ void Plain::on_frame(int source, const Header& header, Payload payload) {
 // The send itself may have ended long ago, if it was eager: then its operation fails.
 void Plain::on_refused(int source, const Header& header) {
   if (Message* const sent = find(header.id, true))
-    return settle(*sent, misfit_at_sender(rank_, *sent->op, sent, {header.opcode, header.bytes, header.elements}, source));
+    return settle(*sent, misfit_at_sender(rank_, *sent->op, sent,
+                                          {header.opcode, header.bytes, header.elements}, source));
   for (Op* op : ops_)
     if (key_of(op->channel()) == key_of(header))
-      fail(*op, misfit_at_sender(rank_, *op, nullptr, {header.opcode, header.bytes, header.elements}, source));
+      fail(*op,
+           misfit_at_sender(rank_, *op, nullptr, {header.opcode, header.bytes, header.elements}, source));
 }
 
 void Plain::on_withdrawn(int source, const Header& header) {

@@ -1,9 +1,9 @@
-// The plain transport (DIST_TRANSPORT=plain): one stream socket for each pair of ranks, one thread that polls them, and
-// nothing else. It is the transport to read first, and the one that the fast ones are compared with: the same interface,
-// the same errors, the same tests.
+// The plain transport (DIST_TRANSPORT=plain): one stream socket for each pair of ranks, one thread that polls
+// them, and nothing else. It is the transport to read first, and the one that the fast ones are compared
+// with: the same interface, the same errors, the same tests.
 //
-// A small message is sent at once, and the receiver keeps it until its receive is posted. A large one is offered, and sent
-// when the receiver accepts it. A connection that ends without a goodbye is a death.
+// A small message is sent at once, and the receiver keeps it until its receive is posted. A large one is
+// offered, and sent when the receiver accepts it. A connection that ends without a goodbye is a death.
 #pragma once
 
 #include <condition_variable>
@@ -30,12 +30,12 @@ struct Connections {
   std::vector<int> nodes;         // of each rank: the first rank on the same host
 };
 
-// Called by all ranks. Publishes where this rank listens, dials all lower ranks and is dialled by all higher ones.
-// Error{timeout} names the ranks that did not come, Error{peer_failed} one that died.
+// Called by all ranks. Publishes where this rank listens, dials all lower ranks and is dialled by all higher
+// ones. Error{timeout} names the ranks that did not come, Error{peer_failed} one that died.
 Connections connect(Store& store, const EndpointOptions& options);
 
-// One rank's transfers. Peers are global ranks. Thread-safe: one lock; a thread of its own moves messages, and those that
-// wait for one are notified.
+// One rank's transfers. Peers are global ranks. Thread-safe: one lock; a thread of its own moves messages,
+// and those that wait for one are notified.
 class Plain {
  public:
   Plain(int rank, Connections connections);
@@ -110,15 +110,16 @@ class Plain {
   const std::vector<int> nodes_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Peer> peers_;                      // by rank
-  std::map<std::uint64_t, Message> messages_;   // under way, by id
-  std::multimap<Key, Message*> posted_;         // receives without a message, in order
-  std::multimap<Key, Unexpected> unexpected_;   // messages without a receive, in order
+  std::deque<Peer> peers_;                     // by rank
+  std::map<std::uint64_t, Message> messages_;  // under way, by id
+  std::multimap<Key, Message*> posted_;        // receives without a message, in order
+  std::multimap<Key, Unexpected> unexpected_;  // messages without a receive, in order
   std::set<Op*> ops_;
-  std::vector<int> failures_, departures_;      // ranks that died or gave up; that left in order
-  std::size_t passed_on_ = 0;                   // departures that the others have been notified of
-  std::vector<std::function<void()>> reports_;  // of ranks that went; acted on when all that was sent before is in
-  std::string aborted_;                         // why every operation fails from now on
+  std::vector<int> failures_, departures_;  // ranks that died or gave up; that left in order
+  std::size_t passed_on_ = 0;               // departures that the others have been notified of
+  std::vector<std::function<void()>>
+      reports_;          // of ranks that went; acted on when all that was sent before is in
+  std::string aborted_;  // why every operation fails from now on
   std::uint64_t last_id_ = 0, activity_ = 0, seen_ = 0;
   bool gave_up_ = false;  // a transfer: what belonged to it may be left over
   bool stopping_ = false;

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "dist/trace/ascii.h"
-
 #include "distlab/terminal.h"
+#include "drawing/ascii.h"
 
 namespace distlab::show {
 

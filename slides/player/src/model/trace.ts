@@ -1,4 +1,4 @@
-// What `./distlab trace FILE --format player` writes (lib/dist/trace/player_json.h), checked. Times are picoseconds.
+// What `./distlab trace FILE --format player` writes (lib/tools/drawing/player_json.h), checked. Times are picoseconds.
 import {type RankSet, ranksIn} from './ranks.ts';
 
 export interface Call {

@@ -1,4 +1,4 @@
-#include "dist/trace/row_lines.h"
+#include "drawing/row_lines.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "dist/trace/diagram.h"
+#include "drawing/diagram.h"
 
 namespace dist::trace {
 

@@ -1,4 +1,4 @@
-#include "dist/trace/text_line.h"
+#include "drawing/text_line.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "dist/trace/legend.h"
+#include "drawing/legend.h"
 
 #include <fmt/format.h>
 
-#include "dist/trace/text_line.h"
+#include "drawing/text_line.h"
 
 namespace dist::trace {
 

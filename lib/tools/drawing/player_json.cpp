@@ -1,4 +1,4 @@
-#include "dist/trace/player_json.h"
+#include "drawing/player_json.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "dist/trace/ascii.h"
+#include "drawing/ascii.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,13 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "dist/trace/diagram.h"
-#include "dist/trace/glyphs.h"
-#include "dist/trace/legend.h"
-#include "dist/trace/mark_text.h"
 #include "dist/trace/readable.h"
-#include "dist/trace/row_lines.h"
-#include "dist/trace/text_line.h"
+
+#include "drawing/diagram.h"
+#include "drawing/glyphs.h"
+#include "drawing/legend.h"
+#include "drawing/mark_text.h"
+#include "drawing/row_lines.h"
+#include "drawing/text_line.h"
 
 namespace dist::trace {
 namespace {

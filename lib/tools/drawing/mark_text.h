@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dist/trace/diagram.h"
+#include "drawing/diagram.h"
 
 namespace dist::trace {
 

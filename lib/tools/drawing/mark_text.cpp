@@ -1,4 +1,4 @@
-#include "dist/trace/mark_text.h"
+#include "drawing/mark_text.h"
 
 #include <bit>
 

@@ -1,4 +1,4 @@
-#include "dist/trace/diagram.h"
+#include "drawing/diagram.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "dist/trace/diagram.h"
-#include "dist/trace/glyphs.h"
+#include "drawing/diagram.h"
+#include "drawing/glyphs.h"
 
 namespace dist::trace {
 
