@@ -37,7 +37,8 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
   const std::set<std::string> kinds{".h", ".cpp", ".cu", ".cuh", ".in"};
   std::vector<fs::path> all;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file() && kinds.contains(entry.path().extension().string())) all.push_back(entry.path());
+    if (entry.is_regular_file() && kinds.contains(entry.path().extension().string()))
+      all.push_back(entry.path());
   std::ranges::sort(all);
   return all;
 }
@@ -71,8 +72,8 @@ TEST(House, AFileIncludesOnlyItsOwnFolderAndLowerFloors) {
 TEST(House, FilesOfLibAreShort) {
   constexpr std::size_t longest = 300;  // lines
   // Longer still, each a class or a plan to be cut into ideas. Nothing joins them.
-  const std::set<std::string> too_long{"lib/dist/collectives/direct_on_rounds.h", "lib/dist/sim/scheduler.cpp",
-                                       "lib/dist/transport/round.cpp"};
+  const std::set<std::string> too_long{"lib/dist/collectives/direct_on_rounds.h",
+                                       "lib/dist/sim/scheduler.cpp"};
   for (const fs::path& file : sources_below(PROJECT_FOLDER "/lib")) {
     const std::string name = fs::relative(file, PROJECT_FOLDER).string();
     const std::size_t lines = lines_of(file).size();

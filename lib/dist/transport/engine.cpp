@@ -190,7 +190,8 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
   t.stage = Transfer::Stage::streaming;
   t.peer = source;
   if (!fits(message, t.op->channel(), t.bytes))
-    return refuse(t, message, misfit_at_receiver(rank(), t, {message.opcode, message.bytes, message.elements()}, source));
+    return refuse(t, message,
+                  misfit_at_receiver(rank(), t, {message.opcode, message.bytes, message.elements()}, source));
   if (message.has(flag_withdrawn)) return settle(t, cancelled_trouble(rank(), t));
   Link& link = *links_[static_cast<std::size_t>(source)];
   t.theirs = message.id;

@@ -78,7 +78,8 @@ void Engine::await_release(int peer, const std::function<bool()>& released) noex
 void Engine::fail_misfit(TransportOptions options, int peer, std::uint64_t bytes, const Frame& theirs) {
   Op op;
   op.options = std::move(options);
-  raise(misfit_at_receiver(rank(), wanted_from(op, peer, bytes), {theirs.opcode, theirs.bytes, theirs.elements()}, peer));
+  raise(misfit_at_receiver(rank(), wanted_from(op, peer, bytes),
+                           {theirs.opcode, theirs.bytes, theirs.elements()}, peer));
 }
 
 void Engine::fail_earlier(TransportOptions options, int peer, std::uint32_t theirs, std::uint32_t mine) {

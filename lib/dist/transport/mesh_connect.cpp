@@ -27,7 +27,8 @@ constexpr std::size_t most_strangers = 64;           // connections that have no
 Mapping map_arena(int peer, int fd, std::size_t bytes) {
   if (bytes <= free_address_space() / 3 * 2) return {fd, bytes};
   log(LogLevel::info,
-      "rank {}'s tensors are not mapped: {} MiB do not fit into this process's address space{}; messages with "
+      "rank {}'s tensors are not mapped: {} MiB do not fit into this process's address space{}; messages "
+      "with "
       "it are slower",
       peer, bytes >> 20, limit_behind(ENOMEM));
   return {};

@@ -90,11 +90,13 @@ TEST(CallSites, AreTheCallsWhereOptionsAreShared) {
       expect_error(Errc::invalid_argument, {"timeout is negative", line(call.line)},
                    [&] { call.run(shared); });
     const NewGroupOptions made{.timeout = Timeout(-1)};
-    expect_error(Errc::invalid_argument, {"timeout is negative", line(__LINE__)},
-                 [&] { new_group({0}, made); });
+    const auto make = [&] { new_group({0}, made); };
+    const std::string make_line = line(__LINE__ - 1);
+    expect_error(Errc::invalid_argument, {"timeout is negative", make_line}, make);
     const InitOptions again;
-    expect_error(Errc::invalid_argument, {"in a job already", line(__LINE__)},
-                 [&] { init_process_group(again); });
+    const auto join = [&] { init_process_group(again); };
+    const std::string join_line = line(__LINE__ - 1);
+    expect_error(Errc::invalid_argument, {"in a job already", join_line}, join);
   });
 }
 
