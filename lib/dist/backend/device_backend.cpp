@@ -93,6 +93,8 @@ void DeviceBackend::run_by_messages(const AlgorithmEntry& algorithm, const Opera
   };
   TransportOptions of_receipts = options();
   of_receipts.channel.tag |= receipts_tag;
+  of_receipts.channel.opcode = 0;  // the library's own: it says nothing of the operations before
+  of_receipts.channel.elements = 0;
   const OperationLabel label(options);
   DeviceTransport net(*peers_,
                       {context_.endpoint->open(options()), context_.endpoint->open(std::move(of_receipts))},
