@@ -136,7 +136,7 @@ TEST(SimRefuses, WhatMakesNoSense) {
   expect_words(sim({"-b", "99999999999999999999"}), 2, {"too large"});
   expect_words(sim({"-a", ""}), 2, {"--algorithm: it is empty"});
   expect_words(sim({"--plot", "-"}), 2, {"--plot: it needs the name of a file"});
-  expect_words(sim({"./program", "--headline"}), 2, {"what excludes --headline"});
+  expect_words(sim({"./program", "--headline"}), 2, {"exclude each other"});
   EXPECT_EQ(sim({"--lsoe", "2@1us"}).exit_code, 2);
 }
 

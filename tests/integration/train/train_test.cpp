@@ -183,8 +183,8 @@ TEST_F(Train, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {
   refused({"--lr", "nan"}, "--lr is nan; it must be a finite number greater than 0");
   refused({"--lr", "0"}, "--lr is 0; it must be a finite number greater than 0");
   refused({"--momentum", "inf"}, "--momentum is inf; it must be a finite number, 0 or greater");
-  refused({"--backend", "foo"}, "--backend: foo not in");
-  refused({"--nproc", "5000"}, "5000 not in range");
+  refused({"--backend", "foo"}, "--backend takes one of");
+  refused({"--nproc", "5000"}, "--nproc takes a number from 1 to 1024");
 }
 
 TEST_F(Train, NumbersThatMakeNoSenseAreOneShortLine) {

@@ -144,7 +144,7 @@ TEST_P(DeviceMessages, RanksThatDifferLearnIt) {
                           (void)sum(t);
                         },
                         on_cuda()),
-                    Errc::mismatch, "do all ranks pass equal sizes?");
+                    Errc::mismatch, "all ranks must pass the same number");
 }
 
 TEST_P(DeviceMessages, AnAlgorithmThatDoesNotExistIsRefused) {
