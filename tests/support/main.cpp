@@ -1,6 +1,10 @@
+#include <csignal>
+
 #include <gtest/gtest.h>
 
 int main(int argc, char** argv) {
+  // A script's background job has these ignored, and what the tests start would take it over.
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT}) std::signal(number, SIG_DFL);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
