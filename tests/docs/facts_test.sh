@@ -14,6 +14,7 @@ trap 'rm -rf "$folder"' EXIT
 row() { # the row of README whose first cell begins so
   grep -F "| $1" README.md || { echo "README has no row \"$1\"" >&2; return 1; }
 }
+# shellcheck disable=SC2016 # the backticks are README's
 command_of() { row "$1" | sed -E 's/.*\| `(.*)` \|$/\1/; s/\\\|/|/g'; }
 printed() { # what a row's command prints, with the program of this build
   local command

@@ -1,6 +1,5 @@
 #include "dist/backend/run_collective.h"
 
-#include <bit>
 #include <vector>
 
 #include "dist/core/fail.h"
@@ -19,90 +18,114 @@ std::vector<TensorView> views_of(const TensorList& tensors) {
 }
 
 // An operation of which `run` gets the sum or the like: before that every contribution is multiplied, and
-// what comes of it is divided.
+// what comes of it is divided. Means of f16 and bf16 are sums of f32, rounded once, as types.h says: in 16
+// bits a sum may be too large where the mean is not, and what is divided first may vanish.
 class Parts {
  public:
-  Parts(const Operation& operation, int ranks) : op_(operation.op), ranks_(ranks) {
-    if (op_.kind() == Kind::premul_sum) factor_ = op_.factor();
-    // A sum of f16 may be too large where the mean is not. A power of two takes nothing from its digits.
-    if (op_.kind() == Kind::avg && operation.dtype() == DType::f16)
-      factor_ = 1.0 / static_cast<double>(std::bit_ceil(static_cast<unsigned>(ranks)));
-  }
+  Parts(const Operation& operation, int ranks)
+      : op_(operation.op),
+        ranks_(ranks),
+        dtype_(operation.dtype()),
+        factor_(op_.kind() == Kind::premul_sum ? op_.factor() : 1) {}
   ReduceOp op() const {
     return op_.kind() == Kind::avg || op_.kind() == Kind::premul_sum ? ReduceOp::sum : op_;
   }
+  bool widens() const { return op_.kind() == Kind::avg && (dtype_ == DType::f16 || dtype_ == DType::bf16); }
   bool multiplies() const { return factor_ != 1; }
+  // Room for `count` elements of what `run` works on, on the device of `like`.
+  Scratch scratch(Transport& net, TensorView like, std::int64_t count) const {
+    if (widens()) like.dtype = DType::f32;
+    return net.scratch(like, count);
+  }
+  void take_in(const TensorView& to, const TensorView& contribution) const {
+    widens() ? convert(to, contribution) : copy(to, contribution);
+  }
+  void give_out(const TensorView& to, const TensorView& result) const {
+    widens() ? convert(to, result) : copy(to, result);
+  }
   void multiply(const TensorView& in) const {
     if (multiplies()) scale(in, factor_);
   }
   void divide(const TensorView& out) const {
-    if (op_.kind() != Kind::avg) return;
-    dist::divide(out, ranks_);
-    if (multiplies()) scale(out, 1 / factor_);
+    if (op_.kind() == Kind::avg) dist::divide(out, ranks_);
   }
 
  private:
   const ReduceOp op_;
   const int ranks_;
-  double factor_ = 1;
+  const DType dtype_;
+  const double factor_;
 };
 
 void all_reduce(Transport& net, const Operation& operation, const CollectiveFunction& run) {
   const Parts parts(operation, net.size());
+  const TensorView out = operation.outputs[0];
   CollectiveArgs args;
-  args.out = operation.outputs[0];
+  args.out = out;
   args.op = parts.op();
+  Scratch wide;
+  if (parts.widens()) {
+    wide = parts.scratch(net, out, out.count);
+    args.out = wide.all();
+    parts.take_in(args.out, out);
+  }
   parts.multiply(args.out);
   run(args);
   parts.divide(args.out);
+  if (parts.widens()) parts.give_out(out, args.out);
 }
 
 void reduce_to_root(Transport& net, const Operation& operation, const CollectiveFunction& run) {
   const Parts parts(operation, net.size());
+  const TensorView out = operation.outputs[0];
   CollectiveArgs args;
-  args.out = operation.outputs[0];
+  args.out = out;
   args.op = parts.op();
   args.root = operation.root;
   const bool is_root = net.rank() == operation.root;
-  Scratch multiplied;
-  if (parts.multiplies() && !is_root) {  // where the contribution must stay as it was
-    multiplied = net.scratch(args.out);
-    copy(multiplied.all(), args.out);
-    args.out = multiplied.all();
+  Scratch apart;
+  if (parts.widens() || (parts.multiplies() && !is_root)) {  // the contribution must stay as it was
+    apart = parts.scratch(net, out, out.count);
+    args.out = apart.all();
+    parts.take_in(args.out, out);
   }
   parts.multiply(args.out);
   run(args);
-  if (is_root) parts.divide(args.out);
+  if (!is_root) return;
+  parts.divide(args.out);
+  if (parts.widens()) parts.give_out(out, args.out);
 }
 
 void reduce_scatter(Transport& net, const Operation& operation, const CollectiveFunction& run) {
   std::vector<TensorView> ins = views_of(operation.inputs);
   const TensorView out = operation.outputs[0];
   const Parts parts(operation, net.size());
-  Scratch multiplied, apart;
-  if (parts.multiplies()) {
-    multiplied = net.scratch(out, operation.count());
+  // Algorithms read ins[rank] after they have begun to write `out`.
+  const bool in_place = out.count > 0 && out.data == ins[static_cast<std::size_t>(net.rank())].data;
+  Scratch contributions, result;
+  if (parts.widens() || parts.multiplies()) {
+    contributions = parts.scratch(net, out, operation.count());
     std::int64_t first = 0;
     for (auto& in : ins) {
-      const TensorView place = multiplied.all().slice(first, in.count);
-      copy(place, in);
+      const TensorView place = contributions.all().slice(first, in.count);
+      parts.take_in(place, in);
       first += in.count;
       in = place;
     }
-    parts.multiply(multiplied.all().slice(0, first));
+    parts.multiply(contributions.all().slice(0, first));
   }
   CollectiveArgs args;
   args.ins = ins;
   args.out = out;
   args.op = parts.op();
-  const bool in_place = out.count > 0 && out.data == ins[static_cast<std::size_t>(net.rank())].data;
-  if (in_place) {  // algorithms read ins[rank] after they have begun to write `out`
-    apart = net.scratch(out);
-    args.out = apart.all();
+  const bool writes_apart = in_place || parts.widens();
+  if (writes_apart) {
+    result = parts.scratch(net, out, out.count);
+    args.out = result.all();
   }
   run(args);
   parts.divide(args.out);
-  if (in_place) copy(out, args.out);
+  if (writes_apart) parts.give_out(out, args.out);
 }
 
 // The collectives that only move data.

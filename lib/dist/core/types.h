@@ -40,9 +40,9 @@ bool is_floating_point(DType dtype);  // f16, bf16, f32, f64
 template <class T>
 constexpr DType dtype_of();
 
-// What a reduction does with two elements. `avg` divides the sum by the number of ranks (integers: truncated
-// towards zero); `premul_sum(f)` multiplies every input by f first (floating point only); on bool, sum and
-// max are "or", product and min are "and". Bit operations need integers or bool.
+// What a reduction does with two elements. `avg`: the sum / ranks (integers: truncated towards zero; f16,
+// bf16: in f32, rounded once; nccl divides first); `premul_sum(f)`: every input times f first (floating
+// point). On bool, sum and max are "or", product and min are "and". Bit operations need integers or bool.
 class ReduceOp {
  public:
   // Which operation, without a factor.

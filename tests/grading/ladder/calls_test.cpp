@@ -53,7 +53,8 @@ void expect_taught(const auto& code_of) {
   for (const Lab& lab : labs()) {
     taught.merge(taught_by(lab));
     EXPECT_EQ(missing(calls(code_of(lab), known), taught), Words())
-        << "used in " << lab.folder << ", but named as code in no handout up to it: name it in the table of calls";
+        << "used in " << lab.folder
+        << ", but named as code in no handout up to it: name it in the table of calls";
   }
 }
 

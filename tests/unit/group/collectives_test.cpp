@@ -1,5 +1,7 @@
 // Every collective of the API on every small number of ranks, against results computed by hand.
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -195,27 +197,55 @@ TEST_P(Collectives, MemoryOfTheCallersOwn) {
   });
 }
 
-// Also where the sum is too large for the type.
-TEST_P(Collectives, MeansOfF16ByEveryAlgorithm) {
+// Every finite number of a 16-bit type whose sum over the ranks an f32 holds, from the smallest subnormal on.
+std::vector<std::uint16_t> every_half(DType dtype, int n) {
+  std::vector<std::uint16_t> all(1 << 16);
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  const auto values = Tensor::from_blob(all.data(), {1 << 16}, dtype).to_vector<double>();
+  std::vector<std::uint16_t> finite;
+  for (const std::uint16_t bits : all)
+    if (std::abs(values[bits]) * n <= std::numeric_limits<float>::max()) finite.push_back(bits);
+  return finite;
+}
+
+// The mean of equal numbers is that number, also where their sum is too large for the type, or a share of it
+// too small.
+TEST_P(Collectives, MeansOf16BitsByEveryAlgorithm) {
   run_ranks(n, [&](int rank) {
-    const auto tensor_of = [](double value, std::int64_t count) { return full({count}, value, DType::f16); };
-    for (const AlgorithmEntry& algorithm : algorithms()) {
-      const Options options{.algorithm = std::string(algorithm.name)};
-      for (const double mean : {32'768.0, (n + 1) / 2.0}) {
-        const double mine = mean > n ? mean : rank + 1;
-        Tensor t = tensor_of(mine, 5);
-        if (algorithm.collective == OpKind::all_reduce)
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+      const auto all = every_half(dtype, n);
+      const auto count = static_cast<std::int64_t>(all.size());
+      for (const AlgorithmEntry& algorithm : algorithms()) {
+        const Options options{.algorithm = std::string(algorithm.name)};
+        auto mine = all;
+        Tensor t = Tensor::from_blob(mine.data(), {count}, dtype);
+        if (algorithm.collective == OpKind::all_reduce) {
           all_reduce(t, ReduceOp::avg, options);
-        else if (algorithm.collective == OpKind::reduce)
+        } else if (algorithm.collective == OpKind::reduce) {
           reduce(t, n - 1, ReduceOp::avg, options);
-        else if (algorithm.collective == OpKind::reduce_scatter)
-          reduce_scatter_tensor(t, tensor_of(mine, 5 * n), ReduceOp::avg, options);
-        else
+        } else if (algorithm.collective == OpKind::reduce_scatter) {
+          const std::vector<Tensor> parts(static_cast<std::size_t>(n), t.clone());
+          t.fill_(0);
+          reduce_scatter(t, parts, ReduceOp::avg, options);
+        } else {
           continue;
-        const bool has_it = algorithm.collective != OpKind::reduce || rank == n - 1;
-        EXPECT_EQ(t.to_vector<double>(), std::vector<double>(5, has_it ? mean : mine))
-            << name(algorithm.collective) << " " << algorithm.name;
+        }
+        EXPECT_EQ(mine, all) << name(algorithm.collective) << " " << algorithm.name << " rank " << rank;
       }
+    }
+  });
+}
+
+// Rounded once: 1 + 2^-10 is the next f16 after 1.
+TEST_P(Collectives, MeansOf16BitsAreRoundedOnce) {
+  run_ranks(n, [&](int rank) {
+    Tensor t = full({5}, rank == 0 ? 1 + 1.0 / 1024 : 1, DType::f16);
+    for (const char* algorithm : {"", "ring", "double_binary_tree"}) {
+      Tensor mean = t.clone();
+      if (*algorithm && n == 1) continue;
+      all_reduce(mean, ReduceOp::avg, {.algorithm = algorithm});
+      Tensor want = full({5}, 1 + 1.0 / 1024 / n, DType::f32).to(DType::f16);
+      EXPECT_EQ(mean.to_vector<double>(), want.to_vector<double>()) << algorithm;
     }
   });
 }
