@@ -4,7 +4,7 @@
 
 namespace dist {
 
-Work recv(Tensor&, int, const Options&) { return {}; }
+Work recv(Tensor&, int, const Options&, Caller) { return {}; }
 
 }  // namespace dist
 

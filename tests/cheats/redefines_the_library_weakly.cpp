@@ -4,7 +4,7 @@
 
 namespace dist {
 
-__attribute__((weak)) Work recv(Tensor&, int, const Options&) { return {}; }
+__attribute__((weak)) Work recv(Tensor&, int, const Options&, Caller) { return {}; }
 
 }  // namespace dist
 
