@@ -94,6 +94,15 @@ double rabenseifner_reduce(Model m, At at, double bytes) {
   return rest + halving(m, at, bytes) + gather + m.copy * bytes;
 }
 
+double chain_reduce(Model m, At at, double bytes) {
+  const double segment = std::min(bytes, m.segment), summed = m.sum(segment);
+  const double later = segments_of(m, bytes) - 1, rest = bytes - segment;
+  const double ports = later * m.overhead + m.beta * rest, sums = m.sum(rest);
+  const double first = (at.nodes - 1) * m.message(segment) +
+                       (at.ranks - at.nodes) * Ways(m, at).near(segment) + (at.ranks - 1) * summed;
+  return first + (at.ranks > 2 ? ports + sums : std::max(ports, sums));
+}
+
 double recursive_doubling_all_reduce(Model m, At at, double bytes) {
   const Ways ways(m, at);
   const double rounds =

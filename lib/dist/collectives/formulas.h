@@ -22,6 +22,7 @@ double scatter_all_gather_broadcast(Model m, At at, double bytes);
 double flat_reduce(Model m, At at, double bytes);
 double binomial_reduce(Model m, At at, double bytes);
 double rabenseifner_reduce(Model m, At at, double bytes);
+double chain_reduce(Model m, At at, double bytes);
 
 double recursive_doubling_all_reduce(Model m, At at, double bytes);
 double rabenseifner_all_reduce(Model m, At at, double bytes);

@@ -90,6 +90,26 @@ std::string chosen(OpKind kind, double bytes, int n, const CostModel& model = {}
 }
 
 // alpha is paid for each of L messages, or the data L times: they meet where the header's formulas do.
+// An all_reduce contains a reduce. (Below a megabyte a reduce may take longer by the copy that leaves the
+// other ranks' data alone.)
+TEST(Choose, ALargeReduceCostsNoMoreThanAnAllReduce) {
+  const auto cost_of = [](OpKind kind, std::size_t bytes, const Situation& at, const CostModel& model) {
+    const AlgorithmEntry& chosen = find_algorithm(kind, choose(kind, bytes, at, model).algorithm);
+    return chosen.seconds(model, at, static_cast<double>(bytes));
+  };
+  for (const CostModel& model : {CostModel{}, tcp_costs()})
+    for (const int n : {2, 3, 4, 8, 13, 64})
+      for (const std::size_t bytes : {1ul << 24, 1ul << 28, 1ul << 32})
+        for (const bool is_mapped : {false, true}) {
+          const Situation at{.ranks = n, .peers_mapped = is_mapped};
+          EXPECT_LE(cost_of(OpKind::reduce, bytes, at, model),
+                    cost_of(OpKind::all_reduce, bytes, at, model) + model.copy * static_cast<double>(bytes))
+              << n << " ranks " << bytes << " bytes mapped " << is_mapped << " by "
+              << choose(OpKind::reduce, bytes, at, model).algorithm << " and "
+              << choose(OpKind::all_reduce, bytes, at, model).algorithm;
+        }
+}
+
 TEST(Choose, ChangesWhereTheFormulasCross) {
   const CostModel m{.alpha = 3e-6, .beta = 1e-9, .gamma = 2e-10, .overhead = 0, .copy = 0};
   constexpr int n = 8;

@@ -86,6 +86,9 @@ std::vector<AlgorithmEntry> entries() {
   all.push_back({OpKind::broadcast, "chain_in_short_segments",
                  [](Transport& net, const CollectiveArgs& a) { chain_broadcast(net, a.out, a.root, 36); },
                  ""});
+  all.push_back({OpKind::reduce, "chain_in_short_segments",
+                 [](Transport& net, const CollectiveArgs& a) { chain_reduce(net, a.out, a.op, a.root, 36); },
+                 ""});
   return all;
 }
 
