@@ -26,11 +26,12 @@ class Storage;  // one allocation; freed with its last Tensor
 // What an operator is given, and the line where: operators take no further argument.
 template <class T>
 struct Operand {
-  T value;
-  Caller at;
+  T value;                                                                // what was given
+  Caller at;                                                              // and where
   Operand(T of, Caller where = Caller::here()) : value(of), at(where) {}  // NOLINT: to be written as `of`
 };
 
+// A handle on elements: copies share them.
 class Tensor {
  public:
   Tensor() = default;  // undefined: is_defined() is false and every other use is an Error{invalid_argument}

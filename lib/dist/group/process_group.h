@@ -219,6 +219,7 @@ void send_object(const std::string& object, int dst, const Options& options = {}
 int recv_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());
 int recv_object(std::string& object, const Options& options = {},
                 Caller at = Caller::here());  // from any rank
+// src's string, on every rank.
 void broadcast_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());
 // One string a rank, in the order of the ranks, on every rank.
 std::vector<std::string> all_gather_object(const std::string& object, const Options& options = {},

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "dist/core/deadline.h"
+#include "dist/core/error.h"
 #include "dist/core/handles.h"
 #include "dist/store/store.h"
 
