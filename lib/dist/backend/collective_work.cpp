@@ -12,7 +12,7 @@ void CollectiveWork::wait(Timeout timeout) {
   const auto done = [this] { return done_; };
   if (!done_changed_.wait_until(lock, Deadline::after(timeout), done))
     fail_wait(operation, timeout, "the other ranks");
-  if (error_) std::rethrow_exception(error_);
+  if (const auto error = copy_of(error_)) std::rethrow_exception(error);
   if (points) points->done.make_wait(points->device, current_stream(points->device));
 }
 
@@ -28,6 +28,17 @@ void CollectiveWork::finish(std::exception_ptr error) {
     error_ = std::move(error);
   }
   done_changed_.notify_all();
+}
+
+std::exception_ptr copy_of(const std::exception_ptr& kept) {
+  if (!kept) return nullptr;
+  try {
+    std::rethrow_exception(kept);
+  } catch (const Error& error) {
+    return std::make_exception_ptr(Error(error.code(), std::string(error.what())));
+  } catch (...) {
+    return kept;
+  }
 }
 
 void fail_wait(const Operation& operation, Timeout waited, std::string_view waits_for) {

@@ -36,6 +36,10 @@ class CollectiveWork final : public WorkState {
   std::exception_ptr error_;
 };
 
+// A work keeps its error and throws copies: the thread that drops the work last frees what it keeps, while
+// the caller still reads what it was thrown. To be called under the lock that guards `kept`.
+std::exception_ptr copy_of(const std::exception_ptr& kept);
+
 // What wait(timeout) throws when it has waited in vain, for every kind of operation.
 [[noreturn]] void fail_wait(const Operation& operation, Timeout waited, std::string_view waits_for);
 

@@ -14,22 +14,6 @@ Message message_of(const Operation& operation) {
   return {is_send, is_send ? operation.inputs[0] : operation.outputs[0], operation.peer};
 }
 
-namespace {
-
-// Another thread may free the one that is kept.
-std::exception_ptr copy_of(const std::exception_ptr& kept) {
-  if (!kept) return nullptr;
-  try {
-    std::rethrow_exception(kept);
-  } catch (const Error& error) {
-    return std::make_exception_ptr(Error(error.code(), std::string(error.what())));
-  } catch (...) {
-    return kept;
-  }
-}
-
-}  // namespace
-
 MessageWork::MessageWork(Operation op, std::unique_ptr<Transport> transport, std::shared_ptr<Mover> mover,
                          OperationObserver* observer, Members members)
     : operation(std::move(op)),
