@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make_class.sh OUT COUNT: a class that hands in lab 07, always the same: right answers, starters, all wrong answers of
-# tests/mutants, cheats, and what archives, editors and people make of a file.
+# tests/grading/*/mutants, cheats, and what archives, editors and people make of a file.
 #   OUT/class      one submission an entry
 #   OUT/expected   for each "VERDICT<tab>NAME<zero byte>", where VERDICT is
 #                    N              that many points
@@ -15,7 +15,7 @@ lab=07_all_gather_all_reduce
 file=${lab#*_}.cpp
 solution=$root/solutions/$lab/$file starter=$root/tests/grading/starters/$lab.cpp
 [[ -f $starter ]] || starter=$root/labs/$lab/$file
-mutants=$root/tests/mutants/$lab
+mutants=$root/tests/grading/$lab/mutants
 class=$out/class
 mkdir -p "$class"
 : > "$out/expected"

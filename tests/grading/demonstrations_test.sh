@@ -6,7 +6,7 @@ export DISTLAB_ROOT=$1 DISTLAB_BUILD=$3
 program=$2 commit=${4:-}
 one_in=8
 cd "$1"
-mapfile -t shown < <(grep -ohE 'grade [0-9]+ --submission tests/mutants/[a-z0-9_/]+\.cpp' slides/*/slides.md |
+mapfile -t shown < <(grep -ohE 'grade [0-9]+ --submission tests/grading/[a-z0-9_]+/mutants/[a-z0-9_]+\.cpp' slides/*/slides.md |
   sed 's/^grade //; s/ --submission / /')
 [[ ${#shown[@]} -ge 10 ]] || { echo "only ${#shown[@]} commands were found"; exit 1; }
 for demonstration in "${shown[@]}"; do

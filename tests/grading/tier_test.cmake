@@ -18,15 +18,15 @@ function(make_lab folder mutants)
   file(WRITE ${DIST_TIER_ROOT}/labs/${folder}/${name}.cpp "the starter")
   file(WRITE ${DIST_TIER_ROOT}/solutions/${folder}/${name}.cpp "the solution")
   file(WRITE ${DIST_TIER_ROOT}/tests/grading/${folder}_test.cpp "the tests")
-  file(WRITE ${DIST_TIER_ROOT}/tests/mutants/${folder}/mutant.h "what mutants share")
+  file(WRITE ${DIST_TIER_ROOT}/tests/grading/${folder}/mutants/mutant.h "what mutants share")
   foreach(i RANGE 1 ${mutants})
-    file(WRITE ${DIST_TIER_ROOT}/tests/mutants/${folder}/wrong_${i}.cpp "mutant ${i}")
+    file(WRITE ${DIST_TIER_ROOT}/tests/grading/${folder}/mutants/wrong_${i}.cpp "mutant ${i}")
   endforeach()
 endfunction()
 
 function(prove folder)
   dist_tier_digest(digest ${folder})
-  file(APPEND ${DIST_TIER_ROOT}/tests/mutants/proved.sha256 "${digest}  ${folder}\n")
+  file(APPEND ${DIST_TIER_ROOT}/tests/grading/proved.sha256 "${digest}  ${folder}\n")
 endfunction()
 
 function(choose out commit folder)
@@ -110,15 +110,15 @@ choose(chosen "" 02_large)
 count(size ${chosen})
 expect("without git all are tried" size EQUAL 31)
 
-foreach(file labs/02_large/large.h solutions/02_large/large.cpp tests/grading/02_large_test.cpp
-             tests/grading/02_large_new.h tests/mutants/02_large/mutant.h tests/mutants/02_large/wrong_7.cpp)
+foreach(file labs/02_large/large.h solutions/02_large/large.cpp tests/grading/02_large/test.cpp
+             tests/grading/02_large_new.h tests/grading/02_large/mutants/mutant.h tests/grading/02_large/mutants/wrong_7.cpp)
   a_change_makes_a_lab_whole(${file} TRUE)
 endforeach()
-foreach(file labs/02_large/large.cpp labs/02_large/README.md solutions/02_large/NOTES.md tests/grading/03_other_test.cpp
-             tests/mutants/03_other/mutant.h)
+foreach(file labs/02_large/large.cpp labs/02_large/README.md solutions/02_large/NOTES.md tests/grading/03_other/test.cpp
+             tests/grading/03_other/mutants/mutant.h)
   a_change_makes_a_lab_whole(${file} FALSE)
 endforeach()
-file(WRITE ${DIST_TIER_ROOT}/tests/mutants/02_large/wrong_32.cpp "a new one")
+file(WRITE ${DIST_TIER_ROOT}/tests/grading/02_large/mutants/wrong_32.cpp "a new one")
 choose(chosen some_commit 02_large)
 expect("a new mutant is tried" wrong_32 IN_LIST chosen)
 

@@ -25,9 +25,9 @@ std::string printed(const std::string& output) {
 
 }  // namespace
 
-void worth(int points, int step) {
+void worth(int points, int part) {
   testing::Test::RecordProperty("points", points);
-  testing::Test::RecordProperty("step", step);
+  testing::Test::RecordProperty("part", part);
 }
 
 void misconception(std::string_view name, std::string_view in_words) {

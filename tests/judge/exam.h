@@ -1,4 +1,4 @@
-// Exam: what a grading test says beside passed or failed: what it is worth, which step of the lab it looks
+// Exam: what a grading test says beside passed or failed: what it is worth, which part of the lab it looks
 // at, and which misconception a wrong answer shows. They stand in the report (report.h) that `distlab grade`
 // reads.
 #pragma once
@@ -15,9 +15,9 @@ namespace judge {
 
 struct Outcome;
 
-// First line of every grading test: its points out of the lab's 100, and the step of the handout it belongs
+// First line of every grading test: its points out of the lab's 100, and the part of the handout it belongs
 // to.
-void worth(int points, int step);
+void worth(int points, int part);
 
 // Names the misconception that a wrong answer shows. The first one of a test stays: later ones are
 // consequences.

@@ -62,7 +62,7 @@ void Report::OnTestEnd(const testing::TestInfo& test) {
   const bool is_todo = !property(result, "todo").empty();
   Json line{{"suite", test.test_suite_name()},
             {"name", test.name()},
-            {"step", number(result, "step")},
+            {"part", number(result, "part")},
             {"points", number(result, "points")},
             {"result", result.Passed() ? "passed"
                        : is_todo       ? "todo"

@@ -2,7 +2,7 @@
 // what holds for all of them, and a last line that says how many there were: without it the judge has come to
 // grief, and nothing is graded.
 //   {"isolation":"bubblewrap","seed":"17"}
-//   {"suite":"Step1Place","name":"even_nodes","step":1,"points":5,"result":"passed","seconds":0.01,"messages":[]}
+//   {"suite":"Part1Place","name":"even_nodes","part":1,"points":5,"result":"passed","seconds":0.01,"messages":[]}
 //   {...,"result":"failed","messages":["rank 2"],"picture":true,"misconception":{"name":"...","text":"..."}}
 //   {"done":true,"tests":2}
 // "result" is "todo" where the code under test has a DIST_TODO; a test that skips itself has failed.

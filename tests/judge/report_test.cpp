@@ -32,7 +32,7 @@ TEST(Sample, DISABLED_fails) {
 
 TEST(Sample, DISABLED_is_not_written_yet) {
   judge::worth(7, 3);
-  judge::value_of({{"error", {{"what", "lab 01, step 3: f"}, {"todo", true}}}}, "rank 0");
+  judge::value_of({{"error", {{"what", "lab 01, part 3: f"}, {"todo", true}}}}, "rank 0");
 }
 
 TEST(Sample, DISABLED_skips_itself) {
@@ -81,7 +81,7 @@ TEST(Report, has_a_line_for_each_test_and_a_last_one) {
   passed.erase("seconds");
   EXPECT_EQ(passed, (Json{{"suite", "Sample"},
                           {"name", "DISABLED_passes"},
-                          {"step", 1},
+                          {"part", 1},
                           {"points", 10},
                           {"result", "passed"},
                           {"messages", Json::array()}}));
@@ -100,7 +100,7 @@ TEST(Report, says_what_is_wrong_and_nothing_else) {
 TEST(Report, tells_what_is_not_written_yet_from_what_is_wrong) {
   const auto todo = run_samples("Sample.DISABLED_is_not_written_yet").lines.at(1);
   EXPECT_EQ(todo.at("result"), "todo");
-  EXPECT_EQ(todo.at("messages"), Json::array({"lab 01, step 3: f"}));
+  EXPECT_EQ(todo.at("messages"), Json::array({"lab 01, part 3: f"}));
 }
 
 TEST(Report, never_counts_a_skipped_test_as_passed) {

@@ -148,7 +148,7 @@ std::vector<Json> SimRun::answers(const std::vector<std::string_view>& allowed) 
   }
   for (const BuiltIn& built_in : built_ins) {
     if (std::ranges::find(allowed, built_in.name) != allowed.end()) continue;
-    ADD_FAILURE() << fmt::format("{}rank {} calls dist::{} at {}; this step asks you to do without it", about,
+    ADD_FAILURE() << fmt::format("{}rank {} calls dist::{} at {}; this part asks you to do without it", about,
                                  built_in.rank, built_in.name, built_in.where);
     return {};
   }

@@ -24,7 +24,7 @@ using judge::Json;
 Json rank_does(const Json& task) {
   const std::string what = task.at("rank_does");
   return judge::attempt([&]() -> Json {
-    if (what == "todo") DIST_TODO("lab 00, step 1: everything");
+    if (what == "todo") DIST_TODO("lab 00, part 1: everything");
     dist::init_process_group();
     const int rank = dist::get_rank(), n = dist::get_world_size();
     dist::Tensor t = dist::full({4}, rank), u = dist::zeros({4});

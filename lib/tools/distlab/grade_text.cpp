@@ -68,9 +68,9 @@ class TestPrinter {
   std::string before_;  // what first_to_say() gave for the test before, or its own name
 };
 
-// The first step that is not complete, and where to read on about it.
-void print_next_step(const Lab& lab, const GradedTest& test, const std::string& seed) {
-  fmt::print("Next: step {} in {}\n", test.step, fs::relative(edited_file(lab), workspace().root).string());
+// The first part that is not complete, and where to read on about it.
+void print_next_part(const Lab& lab, const GradedTest& test, const std::string& seed) {
+  fmt::print("Next: part {} in {}\n", test.part, fs::relative(edited_file(lab), workspace().root).string());
   fmt::print("      a hint for it: ./distlab hint {}\n", lab.number);
   if (test.has_picture) fmt::print("      its messages as a picture: ./distlab trace {}\n", lab.number);
   fmt::print("      the same questions again: ./distlab grade {} --seed {}\n", lab.number, seed);
@@ -93,7 +93,7 @@ void print_next(const Lab& lab, const GradeRecord& record) {
   const auto failed = std::ranges::find_if(
       grade.tests, [](const GradedTest& test) { return test.result != GradedTest::Result::passed; });
   if (failed != grade.tests.end())
-    print_next_step(lab, *failed, grade.seed);
+    print_next_part(lab, *failed, grade.seed);
   else if (record.graded_file == "lab" && grade.is_full())
     print_next_lab(lab);
 }
@@ -104,11 +104,11 @@ void print_grade(const Lab& lab, const GradeRecord& record) {
   const Grade& grade = *record.grade;
   fmt::print("{}\n", styled(Style::bold, lab.title));
   if (!record.reason.empty()) fmt::print("{}\n", clean(record.reason));
-  int step = 0;
+  int part = 0;
   TestPrinter tests;
   for (const auto& test : grade.tests) {
-    if (test.step != step) fmt::print("step {}\n", test.step);
-    step = test.step;
+    if (test.part != part) fmt::print("part {}\n", test.part);
+    part = test.part;
     tests.print(test);
   }
   fmt::print("\n{}\n", styled(grade.is_full() ? Style::good : Style::bold,

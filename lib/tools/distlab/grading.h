@@ -16,8 +16,8 @@ inline constexpr int full_score = 100;  // of each lab
 struct GradedTest {
   enum class Result { passed, failed, todo };  // todo: what it asks for is not written yet
 
-  std::string name;  // "Step1Place.even_nodes"
-  int step = 0;      // of the handout
+  std::string name;  // "Part1Place.even_nodes"
+  int part = 0;      // of the handout
   int points = 0;    // got
   int max_points = 0;
   Result result = Result::failed;
@@ -28,7 +28,7 @@ struct GradedTest {
   std::string explanation;            // ... and a sentence
 };
 
-// A test's name for people: "even nodes" of "Step1Place.even_nodes".
+// A test's name for people: "even nodes" of "Part1Place.even_nodes".
 std::string title_of(std::string_view test);
 
 struct Grade {

@@ -15,7 +15,7 @@ Json to_json(const Grade& grade) {
   Json tests = Json::array();
   for (const auto& test : grade.tests) {
     tests.push_back({{"name", test.name},
-                     {"step", test.step},
+                     {"part", test.part},
                      {"points", test.points},
                      {"max_points", test.max_points},
                      {"result", name(test.result)},

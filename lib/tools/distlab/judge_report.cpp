@@ -24,7 +24,7 @@ GradedTest::Result result_of(const std::string& text) {
 GradedTest read_test(const Json& line) {
   GradedTest test;
   test.name = line.at("suite").get<std::string>() + "." + line.at("name").get<std::string>();
-  test.step = line.at("step");
+  test.part = line.at("part");
   test.max_points = line.at("points");
   test.result = result_of(line.at("result"));
   test.seconds = line.at("seconds");

@@ -41,7 +41,7 @@ bool is_seed(const std::string& text) {
 void read_detail(const std::string& key, const std::string& value, LabProgress& of) {
   if (key == "seed" && is_seed(value)) of.seed = value;
   if (key == "failing") of.failing = value;
-  if (key == "step") of.step = number_or(value, 0);
+  if (key == "part") of.part = number_or(value, 0);
   if (key == "hints") of.hints = number_or(value, 0);
   if (key != "diagnosis") return;
   const auto colon = value.find(": ");
@@ -91,7 +91,7 @@ void print_progress(std::ostream& text, const Progress& progress) {
                         one.is_graded() ? one.when : not_graded);
     detail("seed", one.seed);
     detail("failing", one.failing);
-    if (one.step > 0) detail("step", std::to_string(one.step));
+    if (one.part > 0) detail("part", std::to_string(one.part));
     if (!one.misconception.empty()) detail("diagnosis", one.misconception + ": " + one.explanation);
     if (one.hints > 0) detail("hints", std::to_string(one.hints));
   }
@@ -123,7 +123,7 @@ LabProgress after_grade(const LabProgress& before, const Grade& grade) {
       grade.tests, [](const GradedTest& test) { return test.result != GradedTest::Result::passed; });
   if (failing == grade.tests.end()) return now;
   now.failing = failing->name;
-  now.step = failing->step;
+  now.part = failing->part;
   now.misconception = failing->misconception;
   now.explanation = failing->explanation;
   const bool as_before = before.failing == now.failing && before.misconception == now.misconception;

@@ -4,8 +4,8 @@
 //   # lab                            best last  when
 //   03_send_recv                       75   75  2026-11-21 20:31
 //       seed       2301693563
-//       failing    Step2Exchange.two_ranks_swap
-//       step       2
+//       failing    Part2Exchange.two_ranks_swap
+//       part       2
 //       diagnosis  both_send_first: a blocking send returns when the partner receives, ...
 //       hints      1
 #pragma once
@@ -24,7 +24,7 @@ struct LabProgress {
   std::string when;                        // of the last grade: "2026-11-21 20:31"; empty: not graded yet
   std::string seed;                        // that brings its questions back
   std::string failing;                     // its first test that failed; empty: none
-  int step = 0;                            // of that test
+  int part = 0;                            // of that test
   std::string misconception, explanation;  // its diagnosis, if there is one
   int hints = 0;                           // how many were shown since this test fails in this way
 

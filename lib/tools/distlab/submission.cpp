@@ -56,7 +56,7 @@ std::string in_one_file(const fs::path& wrong_answer) {
 
 // What is to be graded: lectures show wrong answers of this checkout, which are no whole files.
 fs::path as_handed_in(const Lab& lab, const fs::path& path, const fs::path& scratch) {
-  const auto wrong_answers = workspace().root / "tests/mutants" / lab.folder;
+  const auto wrong_answers = workspace().root / "tests/grading" / lab.folder / "mutants";
   std::error_code none;
   if (!fs::exists(wrong_answers) || !fs::equivalent(fs::absolute(path).parent_path(), wrong_answers, none))
     return path;

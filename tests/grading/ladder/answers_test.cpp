@@ -15,7 +15,7 @@ namespace {
 // A wrong answer's name is one word such as keeps_old_weights; names of one plain word may come up by chance.
 std::vector<std::string> wrong_answers(const Lab& lab) {
   std::vector<std::string> names;
-  const auto folder = root() / "tests/mutants" / lab.folder;
+  const auto folder = root() / "tests/grading" / lab.folder / "mutants";
   if (!std::filesystem::exists(folder)) return names;  // a tree for students has none
   for (const auto& file : files_below(folder)) {
     if (file.extension() == ".cpp" && file.stem().string().find('_') != std::string::npos)

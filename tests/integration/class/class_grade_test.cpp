@@ -33,12 +33,12 @@ line() { printf '%s\n' "$1" >> "$report"; echo a line; }
 report=$4
 grep -q slow "$2" && sleep 61.7
 line '{"isolation":"bubblewrap","seed":"'$6'"}'
-line '{"suite":"S","name":"one","step":1,"points":30,"result":"passed","seconds":0,"messages":[]}'
+line '{"suite":"S","name":"one","part":1,"points":30,"result":"passed","seconds":0,"messages":[]}'
 if grep -q right "$2" || { grep -q flaky "$2" && test $(($6 % 2)) = 1; }; then
-  line '{"suite":"S","name":"two","step":2,"points":70,"result":"passed","seconds":0,"messages":[]}'
+  line '{"suite":"S","name":"two","part":2,"points":70,"result":"passed","seconds":0,"messages":[]}'
   line '{"done":true,"tests":2}'
 else
-  line '{"suite":"S","name":"two","step":2,"points":70,"result":"failed","seconds":0,"messages":["m"],"misconception":{"name":"off_by_one","text":"n <= n & more"}}'
+  line '{"suite":"S","name":"two","part":2,"points":70,"result":"failed","seconds":0,"messages":["m"],"misconception":{"name":"off_by_one","text":"n <= n & more"}}'
   line '{"done":true,"tests":2}'
   exit 1
 fi

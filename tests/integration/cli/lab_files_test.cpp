@@ -17,7 +17,7 @@ using LabFiles = SmallCheckout;
 TEST_F(LabFiles, StartNamesWhatToReadAndTheFirstThingToWrite) {
   const auto said = run({"start", "1"});
   EXPECT_TRUE(contains(said, "read   labs/01_first/README.md")) << said;
-  EXPECT_TRUE(contains(said, "first  lab 01, step 1: f\n         labs/01_first/first.cpp:2\n")) << said;
+  EXPECT_TRUE(contains(said, "first  lab 01, part 1: f\n         labs/01_first/first.cpp:2\n")) << said;
   run({"start", "7"}, 2);
 }
 
@@ -84,7 +84,7 @@ TEST_F(LabFiles, ResetKeepsWhatWasWritten) {
   EXPECT_EQ(read(".distlab/first.cpp.1"), "int f() { return 5; }\n");
   EXPECT_TRUE(contains(run({"reset", "1"}), "untouched"));
   write(".distlab/progress",
-        "# lab best last when\n01_first 50 20 2026-11-21 20:31\n    failing Step1.f\n    step 1\n");
+        "# lab best last when\n01_first 50 20 2026-11-21 20:31\n    failing Part1.f\n    part 1\n");
   write(file, "int f() { return 6; }\n");
   sh("git -c user.name=t -c user.email=t@t commit -qam mine");
   run({"reset", "1"});

@@ -17,57 +17,57 @@
 namespace {
 
 using namespace distlab;
-using loop::section_for_step;
+using loop::section_for_part;
 
 constexpr auto english = R"(# Lab 07, hints, level 1
 
 Draw first.
 
-**Step 1.** One.
+**Part 1.** One.
 Its second line.
 
-**Steps 2 and 3.** Two.
+**Parts 2 and 3.** Two.
 
 ```
 code of two
 ```
 
-**Step 12**
+**Part 12**
 Twelve.
 )";
 
 TEST(HintPage, TheSectionOfAStepWithWhatIsForAll) {
-  EXPECT_EQ(section_for_step(english, 1), "Draw first.\n\n**Step 1.** One.\nIts second line.\n");
-  EXPECT_EQ(section_for_step(english, 12), "Draw first.\n\n**Step 12**\nTwelve.\n");
+  EXPECT_EQ(section_for_part(english, 1), "Draw first.\n\n**Part 1.** One.\nIts second line.\n");
+  EXPECT_EQ(section_for_part(english, 12), "Draw first.\n\n**Part 12**\nTwelve.\n");
 }
 
 TEST(HintPage, OneSectionCanServeSeveralSteps) {
-  const auto both = "Draw first.\n\n**Steps 2 and 3.** Two.\n\n```\ncode of two\n```\n";
-  EXPECT_EQ(section_for_step(english, 2), both);
-  EXPECT_EQ(section_for_step(english, 3), both);
+  const auto both = "Draw first.\n\n**Parts 2 and 3.** Two.\n\n```\ncode of two\n```\n";
+  EXPECT_EQ(section_for_part(english, 2), both);
+  EXPECT_EQ(section_for_part(english, 3), both);
 }
 
 TEST(HintPage, AStepThatIsNotThereHasNoSection) {
-  EXPECT_FALSE(section_for_step(english, 4));
-  EXPECT_FALSE(section_for_step("# A page\n\nwithout sections\n", 1));
-  EXPECT_FALSE(section_for_step("", 1));
+  EXPECT_FALSE(section_for_part(english, 4));
+  EXPECT_FALSE(section_for_part("# A page\n\nwithout sections\n", 1));
+  EXPECT_FALSE(section_for_part("", 1));
 }
 
 TEST(HintPage, ChineseHeadings) {
   const std::string page = distlab::loop::without_note_of_translation(
-      "# 实验 04，提示\n\n**第 1 步和第 2 步。** 一。\n\n**第 3 步。** 三。\n\n<!-- translates 3.md "
+      "# 实验 04，提示\n\n**第 1 部分和第 2 部分。** 一。\n\n**第 3 部分。** 三。\n\n<!-- translates 3.md "
       "sha256:00 -->\n");
-  EXPECT_EQ(section_for_step(page, 2), "**第 1 步和第 2 步。** 一。\n");
-  EXPECT_EQ(section_for_step(page, 3), "**第 3 步。** 三。\n");
+  EXPECT_EQ(section_for_part(page, 2), "**第 1 部分和第 2 部分。** 一。\n");
+  EXPECT_EQ(section_for_part(page, 3), "**第 3 部分。** 三。\n");
   EXPECT_EQ(page.find("translates"), std::string::npos);
 }
 
 TEST(HintPage, BoldTextInALineIsNoHeading) {
-  EXPECT_EQ(section_for_step("**Step 1.** A\n**not** a heading\nsee **Step 2**\n", 1),
-            "**Step 1.** A\n**not** a heading\nsee **Step 2**\n");
+  EXPECT_EQ(section_for_part("**Part 1.** A\n**not** a heading\nsee **Part 2**\n", 1),
+            "**Part 1.** A\n**not** a heading\nsee **Part 2**\n");
 }
 
-TEST(HintPage, EveryPageOfEveryLabHasASectionForEveryStep) {
+TEST(HintPage, EveryPageOfEveryLabHasASectionForEveryPart) {
   int labs = 0;
   for (const auto& lab : std::filesystem::directory_iterator(std::string(CHECKOUT) + "/labs")) {
     if (!std::filesystem::exists(lab.path() / "hints")) continue;
@@ -76,20 +76,20 @@ TEST(HintPage, EveryPageOfEveryLabHasASectionForEveryStep) {
       std::ifstream file(lab.path() / "hints" / (name + ".md"));
       return std::string(std::istreambuf_iterator<char>(file), {});
     };
-    int step = 1;
-    for (; section_for_step(page("1"), step); ++step) {
+    int part = 1;
+    for (; section_for_part(page("1"), part); ++part) {
       for (const char* name : {"2", "3", "1.zh-CN", "2.zh-CN", "3.zh-CN"})
-        EXPECT_TRUE(section_for_step(page(name), step)) << lab.path() << " " << name << " step " << step;
+        EXPECT_TRUE(section_for_part(page(name), part)) << lab.path() << " " << name << " part " << part;
     }
-    EXPECT_GT(step, 3) << lab.path();
+    EXPECT_GT(part, 3) << lab.path();
   }
   EXPECT_GE(labs, 7);
 }
 
 TEST(HintPage, ParagraphsTakeTheWidthOfTheTerminal) {
   EXPECT_EQ(loop::reflowed(
-                "**Step 1.** one two\nthree four\n\n```\na = 1      // stays as it is\n\nb\n```\nend\n", 20),
-            "**Step 1.** one two\nthree four\n\n```\na = 1      // stays as it is\n\nb\n```\nend\n");
+                "**Part 1.** one two\nthree four\n\n```\na = 1      // stays as it is\n\nb\n```\nend\n", 20),
+            "**Part 1.** one two\nthree four\n\n```\na = 1      // stays as it is\n\nb\n```\nend\n");
   EXPECT_EQ(loop::reflowed("one\ntwo three\n", 40), "one two three\n");
   EXPECT_EQ(loop::reflowed("- a\n- b\n| t |\n| u |\n  in\n1. x\n", 40),
             "- a\n- b\n| t |\n| u |\n  in\n1. x\n");
@@ -102,12 +102,12 @@ Grade two_tests(GradedTest::Result first, const std::string& misconception = "")
   grade.seed = "17";
   grade.max_score = 100;
   grade.tests.resize(2);
-  grade.tests[0].name = "Step1A.one";
-  grade.tests[0].step = 1;
+  grade.tests[0].name = "Part1A.one";
+  grade.tests[0].part = 1;
   grade.tests[0].max_points = 40;
   grade.tests[0].result = first;
-  grade.tests[1].name = "Step2B.two_ranks";
-  grade.tests[1].step = 2;
+  grade.tests[1].name = "Part2B.two_ranks";
+  grade.tests[1].part = 2;
   grade.tests[1].points = grade.tests[1].max_points = 60;
   grade.tests[1].result = GradedTest::Result::passed;
   if (first == GradedTest::Result::passed) grade.tests[0].points = 40;
@@ -134,8 +134,8 @@ TEST(ProgressFile, KeepsWhatTheLastGradeSaid) {
   EXPECT_EQ(again.best, 60);
   EXPECT_EQ(again.when, "2026-11-21 20:31");
   EXPECT_EQ(again.seed, "17");
-  EXPECT_EQ(again.failing, "Step1A.one");
-  EXPECT_EQ(again.step, 1);
+  EXPECT_EQ(again.failing, "Part1A.one");
+  EXPECT_EQ(again.part, 1);
   EXPECT_EQ(again.misconception, "off_by_one");
   EXPECT_EQ(again.explanation, "a sentence: with a colon in two lines");
   EXPECT_EQ(again.hints, 2);
@@ -151,14 +151,14 @@ TEST(ProgressFile, HintsWithoutAGradeAreNoGrade) {
 
 TEST(ProgressFile, LinesThatAreNoneAreSkipped) {
   std::istringstream text(
-      "# lab best last when\n    hints 3\n01_first 100 20 2026-11-21 20:31\n    step many\n    seed 17x\n    "
+      "# lab best last when\n    hints 3\n01_first 100 20 2026-11-21 20:31\n    part many\n    seed 17x\n    "
       "hints -4\n"
       "    nonsense\n    \n\nnonsense\n    hints 2\n02_second 1\n\x01\xff\n03_third 7 8 2026-11-21 20:32\n   "
       " seed\n");
   const auto progress = parse_progress(text);
   ASSERT_EQ(progress.size(), 2U);
   EXPECT_EQ(progress.at("01_first").best, 100);
-  EXPECT_EQ(progress.at("01_first").step, 0);
+  EXPECT_EQ(progress.at("01_first").part, 0);
   EXPECT_EQ(progress.at("01_first").hints, 0) << "a negative number, and those of lines that are no lab";
   EXPECT_EQ(progress.at("01_first").seed, "") << "no number";
   EXPECT_EQ(progress.at("03_third").last, 8);
@@ -179,9 +179,9 @@ TEST(ProgressFile, TheHintsBeginAnewWhenSomethingElseFails) {
 
 TEST(RoundPage, TheVerdictThenTheFirstFailureThenTheRest) {
   const auto page = loop::grade_page("Lab 01", two_tests(GradedTest::Result::failed, "off_by_one"), 60);
-  const auto verdict = page.find("60 of 100"), failure = page.find("step 1: one"),
+  const auto verdict = page.find("60 of 100"), failure = page.find("part 1: one"),
              message = page.find("expected 4, got 5"), diagnosis = page.find("Perhaps: a sentence"),
-             rest = page.find("step 2  ✓");
+             rest = page.find("part 2  ✓");
   EXPECT_EQ(verdict, 0U) << page;
   EXPECT_LT(verdict, failure) << page;
   EXPECT_LT(failure, message) << page;

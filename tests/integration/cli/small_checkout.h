@@ -22,7 +22,7 @@ class SmallCheckout : public testing::Test {
     write("CMakePresets.json", "{}");
     write("lib/dist/dist.h", "");
     write("labs/01_first/README.md", "# Lab 01: the first\n");
-    write(file, "// what to write\nint f() { DIST_TODO(\"lab 01, step 1: f\"); }\n");
+    write(file, "// what to write\nint f() { DIST_TODO(\"lab 01, part 1: f\"); }\n");
     write("solutions/01_first/first.cpp", "int f() { return 4; }\n");
     sh("mkdir -p tests/grading build && sha256sum " + file + " > tests/grading/starters.sha256");
     sh("git init -q && git add -A && git -c user.name=t -c user.email=t@t commit -qm start");

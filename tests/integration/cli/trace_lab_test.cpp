@@ -25,7 +25,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST(TraceLab, ADeadlockHasAPictureAndSaysWhoWaitsForWhom) {
   const auto shown = trace_3({DEADLOCKS, "--width", "80", "--seed", "17"});
   EXPECT_EQ(shown.exit_code, 0) << shown.output;
-  EXPECT_TRUE(contains(shown.output, "Step2Exchange.two_ranks_swap")) << shown.output;
+  EXPECT_TRUE(contains(shown.output, "Part2Exchange.two_ranks_swap")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "seed 17")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "cycle: rank 0 -> rank 1 -> rank 0")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "┏ send")) << shown.output;
@@ -38,7 +38,7 @@ TEST(TraceLab, ADeadlockHasAPictureAndSaysWhoWaitsForWhom) {
 
 TEST(TraceLab, OfSeveralRunsThePictureIsThatOfTheOneThatFailed) {
   const auto shown =
-      trace_3({DEADLOCKS, "--width", "80", "--test", "Step2Exchange.whoever_the_partners_are"});
+      trace_3({DEADLOCKS, "--width", "80", "--test", "Part2Exchange.whoever_the_partners_are"});
   const auto begin = shown.output.find("exchange on "), end = shown.output.find(": D1 deadlock");
   ASSERT_NE(end, std::string::npos) << shown.output;
   const auto run = shown.output.substr(begin, end - begin);
@@ -50,7 +50,7 @@ TEST(TraceLab, AnyTestByItsNameAndAFileForPerfetto) {
   const auto file = fs::temp_directory_path() / ("distlab-trace-" + std::to_string(::getpid()) + ".json");
   const auto shown = trace_3({SOLUTION, "--test", "even rings", "-o", file});
   EXPECT_EQ(shown.exit_code, 0) << shown.output;
-  EXPECT_TRUE(contains(shown.output, "✓ Step3Ring.even_rings")) << shown.output;
+  EXPECT_TRUE(contains(shown.output, "✓ Part3Ring.even_rings")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "▶")) << "a message: " << shown.output;
   EXPECT_TRUE(contains(shown.output, "ui.perfetto.dev")) << shown.output;
   const auto trace = dist::trace::read_file(file);

@@ -40,7 +40,7 @@ echo "$@" > "$DISTLAB_ROOT/asked"
 previous=
 for argument; do
   [ "$previous" = --report ] && report=$argument
-  [ "$previous" = --traces ] && cp "$DISTLAB_ROOT/run.json" "$argument/Step1A.one.json" 2> /dev/null
+  [ "$previous" = --traces ] && cp "$DISTLAB_ROOT/run.json" "$argument/Part1A.one.json" 2> /dev/null
   previous=$argument
 done
 result='"failed", "messages": ["expected 4, got 5"], "misconception": {"name": "by_one", "text": "counts from one"}'
@@ -48,8 +48,8 @@ status=1
 if grep -q 'return 4' "$DISTLAB_ROOT/labs/01_first/first.cpp"; then result='"passed", "messages": []' status=0; fi
 {
   echo '{"isolation": "bubblewrap", "seed": "17"}'
-  printf '{"suite": "Step1A", "name": "one", "step": 1, "points": 40, "seconds": 0.1, "result": %s}\n' "$result"
-  echo '{"suite": "Step2B", "name": "two", "step": 2, "points": 60, "seconds": 0.1, "result": "passed", "messages": []}'
+  printf '{"suite": "Part1A", "name": "one", "part": 1, "points": 40, "seconds": 0.1, "result": %s}\n' "$result"
+  echo '{"suite": "Part2B", "name": "two", "part": 2, "points": 60, "seconds": 0.1, "result": "passed", "messages": []}'
   echo '{"done": true, "tests": 2}'
 } > "$report"
 exit $status
@@ -60,8 +60,8 @@ class Watch : public SmallCheckout {
   void SetUp() override {
     SmallCheckout::SetUp();
     write("labs/01_first/hints/1.md",
-          "# Lab 01, hints\n\n**Step 1.** Count from zero.\n\n**Step 2.** Else.\n");
-    write("labs/01_first/hints/2.md", "# Lab 01, hints\n\n**Step 1.** Zero is the first.\n");
+          "# Lab 01, hints\n\n**Part 1.** Count from zero.\n\n**Part 2.** Else.\n");
+    write("labs/01_first/hints/2.md", "# Lab 01, hints\n\n**Part 1.** Zero is the first.\n");
     write("labs/02_second/README.md", "# Lab 02: the second\n");
     write("labs/02_second/second.cpp", "\n");
     program("tools/ninja", ninja);
@@ -95,7 +95,7 @@ const std::vector<std::string> watch_1{DISTLAB_PROGRAM, "watch", "1"};
 TEST_F(Watch, GradesAtOnceAndWheneverTheFileIsSaved) {
   PseudoTerminal terminal(watch_1, 24, 80);
   ASSERT_TRUE(terminal.shows("60 of 100")) << terminal.all();
-  EXPECT_TRUE(terminal.shows("step 1: one")) << terminal.all();
+  EXPECT_TRUE(terminal.shows("part 1: one")) << terminal.all();
   EXPECT_TRUE(terminal.shows("expected 4, got 5")) << terminal.all();
   EXPECT_TRUE(terminal.shows("counts from one")) << terminal.all();
   save("int f() { return 4; }\n");
@@ -270,7 +270,7 @@ TEST_F(Watch, HintsFollowTheLastGrade) {
   run({"grade", "1"}, 1);
   EXPECT_TRUE(contains(run({"hint", "1"}), "counts from one"));
   const auto whole = run({"hint", "1", "--level", "1"});
-  EXPECT_TRUE(contains(whole, "**Step 2.** Else.")) << "a level is the whole page: " << whole;
+  EXPECT_TRUE(contains(whole, "**Part 2.** Else.")) << "a level is the whole page: " << whole;
   const auto second = run({"hint", "1"});
   EXPECT_TRUE(contains(second, "hint 2 of 3")) << second;
   EXPECT_FALSE(contains(second, "Count from zero")) << second;
@@ -281,13 +281,13 @@ TEST_F(Watch, HintsFollowTheLastGrade) {
 
 TEST_F(Watch, ATestWithoutMessagesHasNoPicture) {
   const auto said = run({"trace", "1"});
-  EXPECT_TRUE(contains(said, "Step1A.one")) << said;
+  EXPECT_TRUE(contains(said, "Part1A.one")) << said;
   EXPECT_TRUE(contains(said, "expected 4, got 5")) << said;
   EXPECT_TRUE(contains(said, "This test sends no messages, so there is no picture: it calls your code"))
       << said;
   EXPECT_TRUE(contains(said, "stands above")) << said;
   const auto asked = read("asked");
-  for (const char* part : {"--seed 17", "--gtest_filter=Step1A.one", "--traces /"})
+  for (const char* part : {"--seed 17", "--gtest_filter=Part1A.one", "--traces /"})
     EXPECT_TRUE(contains(asked, part)) << "the failing test with the questions of the grade: " << asked;
   save("int f() { return 4; }\n");
   run({"grade", "1"});

@@ -18,14 +18,14 @@ using Json = nlohmann::json;
 constexpr auto beginning = R"(line() { printf '%s\n' "$1" >> "$report"; echo a line; }
 report=$4
 line '{"isolation":"bubblewrap","seed":"17"}'
-line '{"suite":"S","name":"first_one","step":1,"points":30,"result":"passed","seconds":0,"messages":[]}'
+line '{"suite":"S","name":"first_one","part":1,"points":30,"result":"passed","seconds":0,"messages":[]}'
 )";
 constexpr auto fails = R"(
-line '{"suite":"S","name":"second_one","step":2,"points":70,"result":"failed","seconds":0,"messages":["rank 1 sent 3"]}'
+line '{"suite":"S","name":"second_one","part":2,"points":70,"result":"failed","seconds":0,"messages":["rank 1 sent 3"]}'
 line '{"done":true,"tests":2}'
 exit 1)";
 constexpr auto passes = R"(
-line '{"suite":"S","name":"second_one","step":2,"points":70,"result":"passed","seconds":0,"messages":[]}'
+line '{"suite":"S","name":"second_one","part":2,"points":70,"result":"passed","seconds":0,"messages":[]}'
 line '{"done":true,"tests":2}')";
 
 class GradeFiles : public testing::Test {
@@ -96,24 +96,24 @@ TEST_F(GradeFiles, OneLabIntoAllFormats) {
 
 TEST_F(GradeFiles, WhatFailsInTheSameWordsIsSaidOnceAndReferredTo) {
   judge(1, R"(
-line '{"suite":"S","name":"second_one","step":2,"points":20,"result":"failed","seconds":0,"messages":["one sent 3"]}'
-line '{"suite":"S","name":"third_one","step":2,"points":10,"result":"failed","seconds":0,"messages":["two sent 3"]}'
-line '{"suite":"T","name":"fourth_one","step":3,"points":30,"result":"failed","seconds":0,"messages":["one sent 3"]}'
-line '{"suite":"U","name":"second_one","step":4,"points":10,"result":"failed","seconds":0,"messages":["one sent 3"]}'
+line '{"suite":"S","name":"second_one","part":2,"points":20,"result":"failed","seconds":0,"messages":["one sent 3"]}'
+line '{"suite":"S","name":"third_one","part":2,"points":10,"result":"failed","seconds":0,"messages":["two sent 3"]}'
+line '{"suite":"T","name":"fourth_one","part":3,"points":30,"result":"failed","seconds":0,"messages":["one sent 3"]}'
+line '{"suite":"U","name":"second_one","part":4,"points":10,"result":"failed","seconds":0,"messages":["one sent 3"]}'
 line '{"done":true,"tests":5}'
 exit 1)");
   const auto said = run({"1"}, 1);
   EXPECT_TRUE(contains(said, "second one\n          one sent 3\n")) << said;
   EXPECT_TRUE(contains(said, "third one\n          two sent 3\n")) << said;
   EXPECT_TRUE(contains(said, "fourth one\n          as \"second one\" above\n")) << said;
-  EXPECT_TRUE(contains(said, "step 4\n  ✗  0/10  second one: the same\n")) << said;
+  EXPECT_TRUE(contains(said, "part 4\n  ✗  0/10  second one: the same\n")) << said;
   EXPECT_EQ(said.find("one sent 3"), said.rfind("one sent 3")) << said;
 }
 
 TEST_F(GradeFiles, ADiagnosisIsToldOnce) {
   const auto fails_with = [](const std::string& name, const std::string& message) {
     return "line '{\"suite\":\"S\",\"name\":\"" + name +
-           "\",\"step\":2,\"points\":35,\"result\":\"failed\",\"seconds\":0,\"messages\":[\"" + message +
+           "\",\"part\":2,\"points\":35,\"result\":\"failed\",\"seconds\":0,\"messages\":[\"" + message +
            "\"],\"misconception\":{\"name\":\"m\",\"text\":\"nobody receives\"}}'\n";
   };
   judge(1, "\n" + fails_with("two_ranks", "a deadlock of 2:\\n  rank 0 waits\\n  rank 1 waits") +
@@ -133,7 +133,7 @@ TEST_F(GradeFiles, ADiagnosisIsToldOnce) {
 
 TEST_F(GradeFiles, WhatAStudentWritesHasNoPowerOverTheTerminal) {
   judge(1, R"(
-line '{"suite":"S","name":"two","step":2,"points":70,"result":"failed","seconds":0,"messages":["a\u001b[2Jb","c\u001b[2Jd"]}'
+line '{"suite":"S","name":"two","part":2,"points":70,"result":"failed","seconds":0,"messages":["a\u001b[2Jb","c\u001b[2Jd"]}'
 line '{"done":true,"tests":2}'
 exit 1)");
   write("build/bin/judge_build", "#!/bin/sh\necho '{\"refused\":\"e\\u001b[2Jf\"}'\nexit 1\n");
@@ -155,7 +155,7 @@ std::string next_of(const std::string& said) {
 
 TEST_F(GradeFiles, AfterTheScoreComesWhereToGoOn) {
   EXPECT_EQ(next_of(run({"1"}, 1)),
-            "Next: step 2 in labs/01_first/first.cpp\n      a hint for it: ./distlab hint 1\n"
+            "Next: part 2 in labs/01_first/first.cpp\n      a hint for it: ./distlab hint 1\n"
             "      the same questions again: ./distlab grade 1 --seed 17\n");
   judge(1, passes);
   EXPECT_EQ(next_of(run({"1"}, 0)), "Next: ./distlab start 2\n") << "a checkout for students";
@@ -173,7 +173,7 @@ TEST_F(GradeFiles, APictureIsOfferedOnlyWhereSomethingWasSent) {
   const auto offered = "      its messages as a picture: ./distlab trace 1\n";
   EXPECT_FALSE(contains(run({"1"}, 1), offered));
   judge(1, R"(
-line '{"suite":"S","name":"two","step":2,"points":70,"result":"failed","seconds":0,"messages":["x"],"picture":true}'
+line '{"suite":"S","name":"two","part":2,"points":70,"result":"failed","seconds":0,"messages":["x"],"picture":true}'
 line '{"done":true,"tests":2}'
 exit 1)");
   EXPECT_TRUE(contains(run({"1"}, 1), offered));

@@ -18,9 +18,9 @@ using distlab::Grade, distlab::GradedTest, distlab::GradeRecord;
 
 constexpr auto header = R"({"isolation":"limits","seed":"17"})";
 constexpr auto passed =
-    R"({"suite":"S","name":"a","step":1,"points":40,"result":"passed","seconds":0.5,"messages":[]})";
+    R"({"suite":"S","name":"a","part":1,"points":40,"result":"passed","seconds":0.5,"messages":[]})";
 constexpr auto failed =
-    R"({"suite":"S","name":"b","step":2,"points":60,"result":"failed","seconds":0,"messages":["rank 1: \"no\""],)"
+    R"({"suite":"S","name":"b","part":2,"points":60,"result":"failed","seconds":0,"messages":["rank 1: \"no\""],)"
     R"("misconception":{"name":"m","text":"t"},"picture":true})";
 constexpr auto end_of_two = R"({"done":true,"tests":2})";
 

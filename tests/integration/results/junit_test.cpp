@@ -58,7 +58,7 @@ TEST_F(Junit, HasASuiteForEachLabAndCounts) {
 
 TEST_F(Junit, SaysWhatIsWrong) {
   const auto cases = cases_of(xml_as_json(as_junit({usual()})).at("children").at(0));
-  EXPECT_EQ(cases.at(0).at("classname"), "05_broadcast.Step1Flat");
+  EXPECT_EQ(cases.at(0).at("classname"), "05_broadcast.Part1Flat");
   EXPECT_EQ(cases[0].at("name"), "every_root");
   EXPECT_EQ(cases[0].at("time"), "0.250");
   EXPECT_TRUE(cases[0].at("children").empty());

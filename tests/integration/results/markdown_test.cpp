@@ -33,8 +33,8 @@ bool has_line(const std::string& text, const std::string& line) {
 TEST(Markdown, OfOneLabIsATableOfItsTests) {
   const auto text = as_markdown({usual()});
   EXPECT_TRUE(has_line(text, "## 05\\_broadcast: 7 of 100 points")) << text;
-  EXPECT_TRUE(has_line(text, "| ✅ | 1 | Step1Flat.every\\_root | 7 of 7 |")) << text;
-  EXPECT_TRUE(has_line(text, "| ❌ | 2 | Step2Tree.few\\_rounds | 0 of 10 |")) << text;
+  EXPECT_TRUE(has_line(text, "| ✅ | 1 | Part1Flat.every\\_root | 7 of 7 |")) << text;
+  EXPECT_TRUE(has_line(text, "| ❌ | 2 | Part2Tree.few\\_rounds | 0 of 10 |")) << text;
   EXPECT_TRUE(has_line(text, "rank 2: got 3, expected 4")) << text;
   EXPECT_TRUE(has_line(text, "Perhaps: the root sends to all, and it is one of all.")) << text;
 }
@@ -44,7 +44,7 @@ TEST(Markdown, OfSeveralLabsIsATableOfLabsWithTheFirstFailureOfEach) {
   EXPECT_TRUE(has_line(text, "| ❌ | 05\\_broadcast | 7 of 100 points |")) << text;
   EXPECT_TRUE(has_line(text, "| ❌ | 05\\_broadcast | ungraded |")) << text;
   EXPECT_TRUE(has_line(text, "rank 2: got 3, expected 4")) << text;
-  EXPECT_FALSE(has_line(text, "lab 05, step 2: not written yet")) << text;
+  EXPECT_FALSE(has_line(text, "lab 05, part 2: not written yet")) << text;
   EXPECT_NE(text.find("no memory"), text.npos) << text;
 }
 

@@ -38,8 +38,8 @@ const std::vector<std::string>& nasty_texts() {
 
 GradedTest failed_test(const std::string& message) {
   GradedTest test;
-  test.name = "Step1Flat.every_root";
-  test.step = 1;
+  test.name = "Part1Flat.every_root";
+  test.part = 1;
   test.max_points = 10;
   test.messages = {message};
   return test;
@@ -56,8 +56,8 @@ GradeRecord graded(std::vector<GradedTest> tests) {
 }
 
 GradeRecord usual() {
-  GradedTest passed{.name = "Step1Flat.every_root",
-                    .step = 1,
+  GradedTest passed{.name = "Part1Flat.every_root",
+                    .part = 1,
                     .points = 7,
                     .max_points = 7,
                     .result = Result::passed,
@@ -66,12 +66,12 @@ GradeRecord usual() {
                     .misconception = {},
                     .explanation = {}};
   auto failed = failed_test("rank 2: got 3, expected 4");
-  failed.name = "Step1Flat.only_the_root_sends";
+  failed.name = "Part1Flat.only_the_root_sends";
   failed.misconception = "sends_to_itself";
   failed.explanation = "the root sends to all, and it is one of all.";
-  auto todo = failed_test("lab 05, step 2: not written yet");
-  todo.name = "Step2Tree.few_rounds";
-  todo.step = 2;
+  auto todo = failed_test("lab 05, part 2: not written yet");
+  todo.name = "Part2Tree.few_rounds";
+  todo.part = 2;
   todo.result = Result::todo;
   return graded({passed, failed, todo});
 }

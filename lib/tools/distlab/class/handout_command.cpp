@@ -24,14 +24,18 @@ namespace {
 using dist::Errc, dist::fail;
 
 // Folders of the checkout that students do not get. tests/class and slides are made of the others.
-constexpr std::array kept_back{"solutions", "tests/mutants", "tests/cheats", "tests/class", "slides"};
+constexpr std::array kept_back{"solutions", "tests/grading/MUTANTS.md", "tests/cheats", "tests/class",
+                               "slides"};
+// Of each lab's grading.
+constexpr auto wrong_answers = "mutants";
 
 bool begins_with(const fs::path& file, const fs::path& folder) {
   return std::ranges::mismatch(folder, file).in1 == folder.end();
 }
 
 bool is_kept_back(const fs::path& file) {
-  return std::ranges::any_of(kept_back, [&](const fs::path& folder) { return begins_with(file, folder); });
+  return std::ranges::find(file, wrong_answers) != file.end() ||
+         std::ranges::any_of(kept_back, [&](const fs::path& folder) { return begins_with(file, folder); });
 }
 
 void write_new(const fs::path& path, const std::string& text) {
@@ -40,18 +44,10 @@ void write_new(const fs::path& path, const std::string& text) {
   dist::write_whole_file(path, text);
 }
 
-// What is said there of the wrong answers, they are not told.
-void cut_kill_matrix(const fs::path& page) {
-  const std::string text = text_of_file(page), heading = "\n## The kill matrix\n";
-  const auto at = text.find(heading);
-  if (at != text.npos) write_new(page, text.substr(0, at));
-}
-
 void copy_for_students(const fs::path& tree) {
   for (const auto& file : checkout_files()) {
     if (!is_kept_back(file)) copy_checkout_file(file, tree);
   }
-  cut_kill_matrix(tree / "tests/README.md");
   const auto& root = workspace().root;
   for (const auto& lab : find_labs()) {
     const auto starter = starter_of(lab);
@@ -62,12 +58,11 @@ void copy_for_students(const fs::path& tree) {
 
 std::vector<fs::path> secrets() {
   std::vector<fs::path> found;
-  for (const fs::path folder : {"solutions", "tests/mutants"}) {
-    if (!fs::exists(workspace().root / folder)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(workspace().root / folder)) {
-      const auto extension = entry.path().extension();
-      if (extension == ".cpp" || extension == ".md") found.push_back(entry.path());
-    }
+  for (const auto& file : checkout_files()) {
+    const bool is_secret =
+        begins_with(file, "solutions") || std::ranges::find(file, wrong_answers) != file.end();
+    const auto extension = file.extension();
+    if (is_secret && (extension == ".cpp" || extension == ".md")) found.push_back(workspace().root / file);
   }
   return found;
 }
@@ -77,10 +72,13 @@ void check_files(const fs::path& tree) {
   for (const auto& folder : kept_back) {
     if (fs::exists(tree / folder)) fail(Errc::internal, "it has {}", folder);
   }
-  for (const auto& entry : fs::recursive_directory_iterator(tree))
+  for (const auto& entry : fs::recursive_directory_iterator(tree)) {
+    if (entry.path().filename() == wrong_answers)
+      fail(Errc::internal, "it has {}", fs::relative(entry.path(), tree).string());
     if (entry.path().extension() == ".zip")
       fail(Errc::internal, "it has {}, and what is packed in it cannot be looked through; take it out of git",
            fs::relative(entry.path(), tree).string());
+  }
   std::vector<fs::path> starters;
   for (const auto& lab : find_labs()) starters.push_back(tree / fs::relative(edited_file(lab), root));
   const auto leaks = find_leaks(tree, secrets(), starters);

@@ -41,7 +41,7 @@ GradedTest read_test(const Json& json) {
   using Result = GradedTest::Result;
   GradedTest test;
   json.at("name").get_to(test.name);
-  json.at("step").get_to(test.step);
+  json.at("part").get_to(test.part);
   json.at("points").get_to(test.points);
   json.at("max_points").get_to(test.max_points);
   json.at("messages").get_to(test.messages);

@@ -31,16 +31,16 @@ void print_whole_page(const Lab& lab, int level, bool chinese) {
   if (level < levels) fmt::print("\nStill stuck? ./distlab hint {} --level {}\n", lab.number, level + 1);
 }
 
-// Its section on the step that fails, below what the grade has diagnosed.
+// Its section on the part that fails, below what the grade has diagnosed.
 void print_section(const Lab& lab, const LabProgress& mine, int level, bool chinese) {
-  fmt::print("{}\n\n", styled(Style::bold, fmt::format("Lab {}, step {}, \"{}\": hint {} of {}", lab.number,
-                                                       mine.step, title_of(mine.failing), level, levels)));
+  fmt::print("{}\n\n", styled(Style::bold, fmt::format("Lab {}, part {}, \"{}\": hint {} of {}", lab.number,
+                                                       mine.part, title_of(mine.failing), level, levels)));
   if (!mine.explanation.empty()) {
     const auto text = "Your last grade suggests: " + mine.explanation;
     fmt::print("{}\n\n", styled(Style::warn, wrapped(text, terminal_width(), 0)));
   }
   const auto page = page_of(lab, level, chinese);
-  print_wrapped(loop::section_for_step(page, mine.step).value_or(page), chinese);
+  print_wrapped(loop::section_for_part(page, mine.part).value_or(page), chinese);
 }
 
 }  // namespace

@@ -13,19 +13,19 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The numbers between the stars of a heading; none: the line is no heading of a section.
-std::vector<int> steps_of(std::string_view line) {
-  if (!line.starts_with("**Step") && !line.starts_with("**第")) return {};
+std::vector<int> parts_of(std::string_view line) {
+  if (!line.starts_with("**Part") && !line.starts_with("**第")) return {};
   const auto heading = line.substr(2, line.find("**", 2) - 2);
-  std::vector<int> steps;
+  std::vector<int> parts;
   bool in_number = false;
   for (const char c : heading) {
     if (is_digit(c)) {
-      if (!in_number) steps.push_back(0);
-      steps.back() = steps.back() * 10 + (c - '0');
+      if (!in_number) parts.push_back(0);
+      parts.back() = parts.back() * 10 + (c - '0');
     }
     in_number = is_digit(c);
   }
-  return steps;
+  return parts;
 }
 
 // No empty lines at both ends.
@@ -49,15 +49,15 @@ std::string without_note_of_translation(std::string page) {
   return page;
 }
 
-std::optional<std::string> section_for_step(const std::string& page, int step) {
+std::optional<std::string> section_for_part(const std::string& page, int part) {
   std::istringstream lines(page);
   std::string for_all, section;
   bool is_before_sections = true, is_wanted = false, has_found = false;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("# ") && is_before_sections && for_all.empty()) continue;
-    if (const auto steps = steps_of(line); !steps.empty()) {
+    if (const auto parts = parts_of(line); !parts.empty()) {
       is_before_sections = false;
-      is_wanted = std::ranges::find(steps, step) != steps.end();
+      is_wanted = std::ranges::find(parts, part) != parts.end();
       has_found = has_found || is_wanted;
     }
     if (is_before_sections) for_all += line + "\n";

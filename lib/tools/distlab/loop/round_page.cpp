@@ -15,8 +15,8 @@ using Result = GradedTest::Result;
 
 constexpr int indent = 2;
 
-// "step 2  ✗✗✓✗  two ranks swap, whoever the partners are, blocks for two rounds"
-std::string step_line(int step, const std::vector<const GradedTest*>& tests, int width) {
+// "part 2  ✗✗✓✗  two ranks swap, whoever the partners are, blocks for two rounds"
+std::string part_line(int part, const std::vector<const GradedTest*>& tests, int width) {
   std::string marks, names;
   int marks_width = 0;
   for (const auto* test : tests) {
@@ -30,7 +30,7 @@ std::string step_line(int step, const std::vector<const GradedTest*>& tests, int
   const int room = width - 10 - marks_width;
   if (static_cast<int>(names.size()) > room)
     names = room > 3 ? names.substr(0, static_cast<std::size_t>(room - 3)) + "..." : "";
-  return fmt::format("step {}  {}  {}\n", step, marks, styled(Style::dim, names));
+  return fmt::format("part {}  {}  {}\n", part, marks, styled(Style::dim, names));
 }
 
 }  // namespace
@@ -44,15 +44,15 @@ std::string grade_page(const std::string& title, const Grade& grade, int width) 
       std::ranges::find_if(grade.tests, [](const GradedTest& test) { return test.result != Result::passed; });
   if (first != grade.tests.end()) {
     page += fmt::format("\n{} {}\n", styled(Style::bad, "✗"),
-                        styled(Style::bold, fmt::format("step {}: {}", first->step, title_of(first->name))));
+                        styled(Style::bold, fmt::format("part {}: {}", first->part, title_of(first->name))));
     if (!first->messages.empty()) page += indented(clean(first->messages.front()), Style::dim, indent, width);
     if (!first->explanation.empty())
       page += indented("Perhaps: " + first->explanation, Style::warn, indent, width);
   }
-  std::map<int, std::vector<const GradedTest*>> steps;
-  for (const auto& test : grade.tests) steps[test.step].push_back(&test);
+  std::map<int, std::vector<const GradedTest*>> parts;
+  for (const auto& test : grade.tests) parts[test.part].push_back(&test);
   page += "\n";
-  for (const auto& [step, tests] : steps) page += step_line(step, tests, width);
+  for (const auto& [part, tests] : parts) page += part_line(part, tests, width);
   return page;
 }
 

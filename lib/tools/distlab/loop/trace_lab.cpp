@@ -43,7 +43,7 @@ LabProgress graded(const Lab& lab, const TraceOptions& options) {
 }
 
 // As the grade prints it ("two ranks swap"), or as the tests have it, in whole
-// ("Step2Exchange.two_ranks_swap") or in part.
+// ("Part2Exchange.two_ranks_swap") or in part.
 std::string filter_of(std::string test) {
   std::ranges::replace(test, ' ', '_');
   return fmt::format("*{}*", test);
@@ -59,9 +59,9 @@ const GradedTest* chosen(const Grade& grade) {
 
 void print_verdict(const GradedTest& test, const std::string& seed, std::FILE* out) {
   const bool passed = test.result == GradedTest::Result::passed;
-  fmt::print(out, "{} {}  (step {}, seed {})\n",
+  fmt::print(out, "{} {}  (part {}, seed {})\n",
              styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"), styled(Style::bold, test.name),
-             test.step, seed);
+             test.part, seed);
   const int width = terminal_width();
   if (!test.messages.empty())
     fmt::print(out, "{}", indented(clean(test.messages.front()), Style::plain, 0, width));

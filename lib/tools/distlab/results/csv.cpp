@@ -33,7 +33,7 @@ std::string test_row(const GradeRecord& record, const GradedTest& test, std::str
   const Grade nothing;
   const auto& grade = record.grade ? *record.grade : nothing;
   return csv_row({record.lab, record.graded_file, std::string(status(record)), std::to_string(grade.score),
-                  std::to_string(grade.max_score), std::to_string(test.step), test.name, std::string(result),
+                  std::to_string(grade.max_score), std::to_string(test.part), test.name, std::string(result),
                   std::to_string(test.points), std::to_string(test.max_points), test.misconception, message,
                   grade.seed, grade.isolation});
 }
@@ -41,7 +41,7 @@ std::string test_row(const GradeRecord& record, const GradedTest& test, std::str
 }  // namespace
 
 std::string as_csv(const std::vector<GradeRecord>& records) {
-  std::string text = csv_row({"lab", "graded_file", "status", "score", "max_score", "step", "test", "result",
+  std::string text = csv_row({"lab", "graded_file", "status", "score", "max_score", "part", "test", "result",
                               "points", "max_points", "misconception", "message", "seed", "isolation"});
   for (const auto& record : records) {
     if (!record.grade || record.grade->tests.empty())

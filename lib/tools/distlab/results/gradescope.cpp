@@ -11,14 +11,14 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// Numbered "2.3": the third test of step 2.
+// Numbered "2.3": the third test of part 2.
 OrderedJson tests_of(const Grade& grade) {
   OrderedJson tests = OrderedJson::array();
-  int step = -1, index = 0;
+  int part = -1, index = 0;
   for (const auto& test : grade.tests) {
-    index = test.step == step ? index + 1 : 1;
-    step = test.step;
-    tests.push_back({{"number", fmt::format("{}.{}", step, index)},
+    index = test.part == part ? index + 1 : 1;
+    part = test.part;
+    tests.push_back({{"number", fmt::format("{}.{}", part, index)},
                      {"name", clean(title_of(test.name))},
                      {"name_format", "text"},
                      {"score", test.points},

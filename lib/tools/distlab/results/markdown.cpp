@@ -46,10 +46,10 @@ std::string table_of_labs(const std::vector<GradeRecord>& records) {
 }
 
 std::string table_of_tests(const Grade& grade) {
-  std::string table = "| | step | test | points |\n|---|---|---|---|\n";
+  std::string table = "| | part | test | points |\n|---|---|---|---|\n";
   for (const auto& test : grade.tests) {
     table += fmt::format("| {} | {} | {} | {} of {} |\n", mark(test.result == GradedTest::Result::passed),
-                         test.step, without_markup(test.name), test.points, test.max_points);
+                         test.part, without_markup(test.name), test.points, test.max_points);
   }
   return table;
 }
@@ -63,7 +63,7 @@ std::string first_failures(const GradeRecord& record, int count) {
   std::string text;
   for (const auto& test : record.grade->tests) {
     if (test.result == GradedTest::Result::passed || count-- <= 0) continue;
-    text += fmt::format("\n{}, step {}: {}\n\n{}", without_markup(record.lab), test.step,
+    text += fmt::format("\n{}, part {}: {}\n\n{}", without_markup(record.lab), test.part,
                         without_markup(test.name), fenced(explanation_of(test)));
   }
   return text;

@@ -1,0 +1,18 @@
+// Misconception: of a group that I am not in I need not keep anything; empty means nothing.
+//
+// Killed by: Part1Halves.even_world
+// Diagnosis: empty_handle
+#include "mutant.h"
+#define make_halves right_make_halves
+#include DIST_SOLUTION
+#undef make_halves
+
+namespace lab {
+
+Halves make_halves() {
+  auto halves = right_make_halves();
+  (halves.lower.is_member() ? halves.upper : halves.lower) = {};
+  return halves;
+}
+
+}  // namespace lab

@@ -1,0 +1,26 @@
+// Misconception: who walks along the waits comes back to where the walk began. Only if it began in the cycle.
+//
+// Killed by: Part4WaitCycle.others_wait_for_it
+// Diagnosis: walks_for_ever
+#include "mutant.h"
+#define wait_cycle right_wait_cycle
+#include DIST_SOLUTION
+#undef wait_cycle
+
+namespace lab {
+
+std::vector<int> wait_cycle(const std::vector<int>& waits_for) {
+  for (int start = 0; start < static_cast<int>(waits_for.size()); ++start) {
+    std::vector<int> path;
+    int at = start;
+    do {
+      path.push_back(at);
+      at = waits_for[static_cast<std::size_t>(at)];
+      if (path.size() > 1000) path.clear();  // as endless, in less memory
+    } while (at != -1 && at != start);
+    if (at == start) return path;
+  }
+  return {};
+}
+
+}  // namespace lab

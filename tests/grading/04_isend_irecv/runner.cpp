@@ -1,0 +1,152 @@
+// The process of one rank in the grading of lab 04: a rank of the judge's simulation that calls the graded
+// functions as the task says, and tells what is in the tensors afterwards.
+#include "judge/runner.h"
+
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include "dist/dist.h"
+
+#include "isend_irecv.h"
+
+namespace {
+
+using dist::DType, dist::Tensor, judge::Json;
+
+constexpr double unwritten = -1;  // what a result holds before
+
+// All elements of a short tensor; first and last of a long one.
+Json told(const Tensor& t) {
+  auto values = t.to_vector<double>();
+  if (values.size() > 64) values = {values.front(), values.back()};
+  return values;
+}
+
+Tensor as_f64(const Json& values) {
+  const std::vector<double> numbers = values;
+  return dist::tensor(std::span<const double>(numbers));
+}
+
+// "values": a short one; "count" of "value": a long one.
+Tensor asked(const Json& task) {
+  if (task.contains("values")) return as_f64(task.at("values"));
+  return dist::full({task.at("count").get<std::int64_t>()}, task.at("value"), DType::f64);
+}
+
+Json swap_with(const Json& task) {
+  const auto mine = asked(task);
+  auto theirs = dist::full(mine.shape(), unwritten, DType::f64);
+  lab::swap_with(mine, theirs, task.at("partner"));
+  return {{"mine", told(mine)}, {"theirs", told(theirs)}};
+}
+
+Json overlap(const Json& task) {
+  const auto mine = asked(task);
+  auto theirs = dist::full(mine.shape(), unwritten, DType::f64);
+  const double seconds = task.at("seconds");
+  int calls = 0;
+  lab::overlap(mine, theirs, task.at("partner"), [&] {
+    ++calls;
+    dist::sim::compute(seconds);
+  });
+  return {{"mine", told(mine)}, {"theirs", told(theirs)}, {"calls", calls}};
+}
+
+// One number a row; the columns of a row differ.
+Tensor field_of(const Json& task) {
+  const std::vector<double> values = task.at("values");
+  auto field = dist::empty({std::ssize(values), task.at("columns")}, DType::f64);
+  for (std::int64_t row = 0; row < field.size(0); ++row) {
+    auto its = field[row];
+    for (std::size_t column = 0; column < its.data<double>().size(); ++column)
+      its.data<double>()[column] = values[static_cast<std::size_t>(row)] + static_cast<double>(column % 5);
+  }
+  return field;
+}
+
+// First and last element of each row.
+Json ends_of_rows(const Tensor& field) {
+  Json ends = Json::array();
+  for (std::int64_t row = 0; row < field.size(0); ++row) {
+    const Tensor its = field[row];
+    ends.push_back({its.data<double>().front(), its.data<double>().back()});
+  }
+  return ends;
+}
+
+void expect_shape(const Tensor& field, const dist::Shape& shape) {
+  if (!field.is_defined() || field.shape() != shape) throw std::runtime_error("field has lost its shape");
+}
+
+Json ghosts(const Json& task) {
+  auto field = field_of(task);
+  const auto shape = field.shape();
+  lab::exchange_ghosts(field);
+  expect_shape(field, shape);
+  return ends_of_rows(field);
+}
+
+// Whole numbers, so that the result is exact. The judge knows the same rule.
+void next_row(const Tensor& above, const Tensor& row, const Tensor& below, Tensor& next) {
+  const auto a = above.data<double>(), r = row.data<double>(), b = below.data<double>();
+  const auto n = next.data<double>();
+  for (std::size_t i = 0; i < n.size(); ++i)
+    n[i] = static_cast<double>(static_cast<long>(a[i] + 2 * r[i] + 3 * b[i]) % 97);
+}
+
+Json relax(const Json& task) {
+  auto field = field_of(task);
+  const auto shape = field.shape();
+  const double seconds = task.at("seconds");
+  int calls = 0;
+  lab::relax(field, task.at("steps"),
+             [&](const Tensor& above, const Tensor& row, const Tensor& below, Tensor& next) {
+               ++calls;
+               next_row(above, row, below, next);
+               dist::sim::compute(seconds);
+             });
+  expect_shape(field, shape);
+  return {{"field", ends_of_rows(field)}, {"calls", calls}};
+}
+
+// Rank 0 produces, rank 1 consumes. Block i is filled with "first" + i.
+Json stream(const Json& task) {
+  const std::int64_t count = task.at("count");
+  const double first = task.at("first"), seconds = task.at("seconds");
+  const int blocks = task.at("blocks");
+  lab::Buffers buffers{dist::full({count}, unwritten, DType::f64),
+                       dist::full({count}, unwritten, DType::f64)};
+  Json order = Json::array(), seen = Json::array();
+  if (dist::get_rank() == 0) {
+    lab::stream_to(1, buffers, blocks, [&](int i, Tensor& block) {
+      order.push_back(i);
+      block.fill_(first + i);
+      dist::sim::compute(seconds);
+    });
+  } else {
+    lab::stream_from(0, buffers, blocks, [&](int i, const Tensor& block) {
+      order.push_back(i);
+      dist::sim::compute(seconds);
+      seen.push_back(told(block));
+    });
+  }
+  return {{"order", order}, {"seen", seen}};
+}
+
+Json handle(const Json& task) {
+  const std::string call = task.at("call");
+  dist::init_process_group();
+  if (call == "swap_with") return swap_with(task);
+  if (call == "overlap") return overlap(task);
+  if (call == "exchange_ghosts") return ghosts(task);
+  if (call == "relax") return relax(task);
+  if (call == "stream") return stream(task);
+  throw std::logic_error("no such call: " + call);
+}
+
+}  // namespace
+
+int main() {
+  return judge::serve([](const Json& task) { return judge::attempt([&] { return handle(task); }); });
+}

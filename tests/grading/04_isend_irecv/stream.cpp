@@ -1,0 +1,120 @@
+// Lab 04, part 5: blocks through two buffers on each side.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support.h"
+
+namespace lab04 {
+namespace {
+
+using judge::misconception;
+
+struct Stream {
+  int blocks, length, first;
+  double produce_seconds = 0, consume_seconds = 0;
+};
+
+judge::SimRun run_stream(const Stream& stream, const How& how) {
+  std::vector<Json> tasks;
+  for (const double seconds : {stream.produce_seconds, stream.consume_seconds}) {
+    tasks.push_back({{"call", "stream"},
+                     {"blocks", stream.blocks},
+                     {"count", stream.length},
+                     {"first", stream.first},
+                     {"seconds", seconds}});
+  }
+  return run(tasks, how);
+}
+
+bool check_order(const Json& answer, int rank, int blocks) {
+  std::vector<double> right;
+  for (int i = 0; i < blocks; ++i) right.push_back(i);
+  if (answer.at("order") == Json(right)) return true;
+  const auto* const call = rank == 0 ? "produce" : "consume";
+  ADD_FAILURE() << fmt::format("rank {}: {} is called for blocks {} in this order; it was called for {}",
+                               rank, call, shown(right), shown(answer.at("order")));
+  return false;
+}
+
+// Whether all is right, times apart; the first difference is told.
+bool check_stream(const judge::SimRun& done, const Stream& stream) {
+  const auto replies = answers(done);
+  if (replies.empty()) return false;
+  for (const int rank : {0, 1}) {
+    if (!check_order(replies[static_cast<std::size_t>(rank)], rank, stream.blocks)) return false;
+  }
+  const Json& seen = replies[1].at("seen");
+  for (int i = 0; i < stream.blocks; ++i) {
+    const auto told = static_cast<std::size_t>(stream.length > 64 ? 2 : stream.length);
+    const Json right = std::vector<double>(told, stream.first + i);
+    const Json& got = seen.at(static_cast<std::size_t>(i));
+    if (got == right) continue;
+    if (std::ranges::count(seen, right) != 0)
+      misconception("wrong_buffer",
+                    "a block was looked for in the other buffer: block i lies in buffers[i % 2]");
+    ADD_FAILURE() << fmt::format("{} blocks of {}: consume({}) must see {}; it saw {} (-1: nothing came)",
+                                 stream.blocks, stream.length, i, shown(right), shown(got));
+    return false;
+  }
+  return true;
+}
+
+std::vector<SlowIdea> slow_ideas(const Stream& stream) {
+  const double p = stream.produce_seconds, c = stream.consume_seconds, t = transfer_seconds();
+  const double left = hold_seconds();  // the sender's side of a transfer
+  const auto times = [&](double period) { return (stream.blocks - 1) * period + p + t + c; };
+  return {{"sender_waits_at_once",
+           "the sender waits for each block before it produces the next, so one buffer would do: wait for "
+           "the Work of a buffer when that buffer is needed again, two blocks later",
+           times(std::max(p + left, c))},
+          {"receiver_waits_at_once",
+           "the receiver asks for a block when it has consumed the one before: let the receive of the next "
+           "one be under way meanwhile, into the other buffer",
+           times(std::max(p, t + c))},
+          {"sender_and_receiver_wait_at_once",
+           "on both sides a block is on its way while nobody computes: wait for the Work of a buffer when "
+           "that buffer is needed again",
+           times(std::max(p + left, t + c))}};
+}
+
+}  // namespace
+
+void expect_stream(judge::Random& random, int blocks, int length, const How& how) {
+  const Stream stream{blocks, length, random.between(1, 1000), 1e-6 * random.between(0, 9),
+                      1e-6 * random.between(0, 9)};
+  check_stream(run_stream(stream, how), stream);
+}
+
+void expect_stream_memory() {
+  const Stream stream{6, many, 1};
+  const auto done = run_stream(stream, {.timed = true});
+  if (!check_stream(done, stream)) return;
+  const std::uint64_t block = many * sizeof(double);
+  for (std::size_t rank = 0; rank < done.report.peak_buffer_bytes.size(); ++rank) {
+    const auto peak = done.report.peak_buffer_bytes[rank];
+    if (peak < 2 * block + block / 2) continue;
+    misconception("more_than_two_buffers",
+                  "a clone() of each block is safe, and the memory of a third buffer");
+    ADD_FAILURE() << fmt::format("rank {}: two buffers of {} bytes are enough; its tensors took {} bytes",
+                                 rank, block, peak);
+    return;
+  }
+}
+
+void expect_stream_time(double produce_seconds, double consume_seconds) {
+  const Stream stream{8, many, 1, produce_seconds, consume_seconds};
+  const auto done = run_stream(stream, {.timed = true});
+  if (!check_stream(done, stream)) return;
+  const double transfer = transfer_seconds();
+  const double slowest = std::max({produce_seconds, transfer, consume_seconds});
+  expect_within(done, (stream.blocks - 1) * slowest + produce_seconds + transfer + consume_seconds,
+                fmt::format("{} blocks, each produced in {}, moved in {} and consumed in {}; the slowest for "
+                            "all blocks, the others once",
+                            stream.blocks, in_us(produce_seconds), in_us(transfer), in_us(consume_seconds)),
+                slow_ideas(stream));
+}
+
+}  // namespace lab04

@@ -1,0 +1,66 @@
+// What the grading of lab 04 is made of: runs of simulated ranks, the expected values and the expected times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "judge/exam.h"
+#include "judge/sim_run.h"
+
+namespace lab04 {
+
+using judge::Json;
+
+// Where time is looked at, messages take long: 10 Gb/s Ethernet, a rank a machine.
+struct How {
+  bool timed = false;
+  bool eager = false;  // sends return at once
+};
+judge::SimRun run(const std::vector<Json>& tasks, const How& how = {});
+
+// As SimRun::answers(), and names the misconception that a finding shows.
+std::vector<Json> answers(const judge::SimRun& run);
+
+// Of a timed run.
+inline constexpr int many = 32768;  // f64 elements of a message whose time counts
+double transfer_seconds();          // one message of so many, alone on its way
+double hold_seconds();              // so long it occupies the cards at both ends
+
+// A wrong idea, as the time that it takes.
+struct SlowIdea {
+  std::string name, in_words;
+  double seconds;
+};
+// The run took no more than `seconds` and 5 %; `why` says where they come from.
+void expect_within(const judge::SimRun& run, double seconds, const std::string& why,
+                   const std::vector<SlowIdea>& ideas);
+std::string in_us(double seconds);
+
+std::vector<double> small_numbers(judge::Random& random, int count);
+std::string shown(const Json& numbers);
+
+// Parts 1 and 2. Partners: each the other's; with an odd number one is its own.
+std::vector<int> draw_partners(judge::Random& random, int world_size);
+// Every rank sends its numbers to its partner; with a computation when `call` is "overlap".
+void expect_swapped(judge::Random& random, const std::string& call, const std::vector<int>& partners,
+                    int length, const How& how);
+void expect_swap_time(const How& how);
+void expect_overlap_time(double computation_seconds, const How& how);
+
+// Parts 3 and 4.
+struct Grid {
+  int ranks, rows, columns;
+  int all_rows() const { return rows + 2; }
+};
+void expect_ghosts(judge::Random& random, const Grid& grid, const How& how);
+void expect_one_batch_at_once(int ranks);
+void expect_relaxed(judge::Random& random, const Grid& grid, int steps, const How& how);
+void expect_relax_time(int ranks, int steps, double row_seconds);
+
+// Part 5.
+void expect_stream(judge::Random& random, int blocks, int length, const How& how);
+void expect_stream_memory();
+// Seconds that a block takes to be made and to be used.
+void expect_stream_time(double produce_seconds, double consume_seconds);
+
+}  // namespace lab04

@@ -1,0 +1,16 @@
+// Misconception: whoever has it tells the next one: that is helping, too.
+//
+// Killed by: Part2Tree.few_rounds
+// Diagnosis: chain_for_a_tree
+#include "mutant.h"
+#define tree_broadcast right_tree_broadcast
+#include DIST_SOLUTION
+#undef tree_broadcast
+
+namespace lab {
+
+void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
+  chain_broadcast(data, root, std::max<std::int64_t>(data.numel(), 1), group);
+}
+
+}  // namespace lab

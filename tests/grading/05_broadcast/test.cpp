@@ -1,0 +1,219 @@
+// The grading of lab 05. Every rank is a process of its own in the judge's simulation: the judge draws the
+// numbers, the roots and the lengths, knows what must come out, and counts messages, bytes and rounds.
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace {
+
+using judge::Random, judge::worth;
+using lab05::Asked, lab05::Round, lab05::round_of, lab05::Update;
+
+// One broadcast from each of these roots, of a length drawn by lot.
+Asked from_roots(Random& random, const std::string& call, int n, const std::vector<int>& roots) {
+  Asked asked{call, {}};
+  for (const int root : roots) {
+    const int elements = random.between(2, 9);
+    asked.rounds.push_back(round_of(random, n, root, elements, random.between(1, elements)));
+  }
+  return asked;
+}
+
+std::vector<int> all_roots(Random& random, int n) {
+  std::vector<int> roots;
+  for (int root = 0; root < n; ++root) roots.push_back(root);
+  random.shuffle(roots);
+  return roots;
+}
+
+Asked one(Random& random, const std::string& call, int n, int root, int elements, int segment = 1) {
+  return {call, {round_of(random, n, root, elements, segment)}};
+}
+
+// Of what fails in the second part some has to do with the root, and some with the second call of a program.
+void diagnose_root(const std::string& call, const std::vector<Round>& rounds) {
+  for (auto round : rounds) {
+    if (round.root == 0 || lab05::is_right(call, round)) continue;
+    const int root = std::exchange(round.root, 0);
+    if (!lab05::is_right(call, round)) return;
+    return judge::misconception(
+        "root_0_assumed",
+        fmt::format("root 0 works and root {} does not: count the places from the root on, (rank - "
+                    "root + n) % n, and translate back, (root + place) % n",
+                    root));
+  }
+}
+
+// First from root 0, then from all.
+void expect_any_root(Random& random, const std::string& call, const std::vector<int>& sizes) {
+  for (const int n : sizes) {
+    lab05::expect_broadcasts(from_roots(random, call, n, {0}));
+    if (testing::Test::HasFailure()) return;
+  }
+  for (const int n : sizes) {
+    const auto asked = from_roots(random, call, n, all_roots(random, n));
+    lab05::expect_broadcasts(asked);
+    if (testing::Test::HasFailure()) return diagnose_root(call, asked.rounds);
+  }
+  const int n = sizes.back();
+  lab05::expect_in_the_group(from_roots(random, call, n, {n - 1, 0}));
+}
+
+// No element, one element, and nobody to send to; other dtypes and shapes.
+void expect_awkward_lengths(Random& random, const std::string& call) {
+  for (const int n : {1, random.between(2, 5)}) {
+    Asked asked{call, {}};
+    for (const int elements : {1, 0, random.between(2, 9), 0, 1})
+      asked.rounds.push_back(round_of(random, n, random.between(0, n - 1), elements, random.between(1, 4)));
+    std::ranges::copy(lab05::other_tensors(random, n), std::back_inserter(asked.rounds));
+    lab05::expect_broadcasts(asked);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// ---------------------------------------------------------------------------------- part 1: flat_broadcast
+
+TEST(Part1Flat, every_root) {
+  worth(8, 1);
+  Random random("flat");
+  expect_any_root(random, "flat_broadcast", {2, random.between(3, 7)});
+}
+
+TEST(Part1Flat, awkward_lengths) {
+  worth(4, 1);
+  Random random("flat lengths");
+  expect_awkward_lengths(random, "flat_broadcast");
+}
+
+TEST(Part1Flat, only_the_root_sends) {
+  worth(5, 1);
+  Random random("flat rounds");
+  const int n = random.between(4, 8);
+  lab05::expect_root_sends_all(one(random, "flat_broadcast", n, random.between(0, n - 1), 3));
+}
+
+// ---------------------------------------------------------------------------------- part 2: tree_broadcast
+
+TEST(Part2Tree, powers_of_two) {
+  worth(6, 2);
+  Random random("tree");
+  for (const int n : {2, 4, 8}) {
+    lab05::expect_broadcasts(from_roots(random, "tree_broadcast", n, {0}));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Part2Tree, any_number_of_ranks) {
+  worth(7, 2);
+  Random random("tree sizes");
+  lab05::expect_broadcasts(from_roots(random, "tree_broadcast", 4, {0}));
+  if (HasFailure()) return;
+  for (const int n : {3, random.between(5, 7), 9}) {
+    lab05::expect_broadcasts(from_roots(random, "tree_broadcast", n, {0}));
+    if (!HasFailure()) continue;
+    return judge::misconception(
+        "power_of_two_assumed",
+        "4 ranks work, and a number that is no power of two does not: the last children of some "
+        "ranks do not exist, so a rank sends to place v + distance only when that is below n");
+  }
+}
+
+TEST(Part2Tree, any_root) {
+  worth(8, 2);
+  Random random("tree roots");
+  expect_any_root(random, "tree_broadcast", {4, 2 * random.between(1, 3) + 1});
+}
+
+TEST(Part2Tree, awkward_lengths) {
+  worth(3, 2);
+  Random random("tree lengths");
+  expect_awkward_lengths(random, "tree_broadcast");
+}
+
+TEST(Part2Tree, few_rounds) {
+  worth(8, 2);
+  Random random("tree rounds");
+  for (const int n : {8, 9, random.between(5, 7), 3}) {
+    lab05::expect_a_tree(one(random, "tree_broadcast", n, random.between(0, n - 1), 3));
+    if (HasFailure()) return;
+  }
+}
+
+// --------------------------------------------------------------------------------- part 3: chain_broadcast
+
+TEST(Part3Chain, any_root) {
+  worth(8, 3);
+  Random random("chain");
+  expect_any_root(random, "chain_broadcast", {2, random.between(3, 7)});
+}
+
+TEST(Part3Chain, awkward_segments) {
+  worth(7, 3);
+  Random random("chain segments");
+  const int n = random.between(3, 5), root = random.between(0, n - 1);
+  const std::vector<std::pair<int, int>> elements_and_segment{{6, 3}, {7, 3}, {5, 8}, {4, 1}, {1, 1}, {0, 2}};
+  Asked asked{"chain_broadcast", {}};
+  for (const auto& [elements, segment] : elements_and_segment)
+    asked.rounds.push_back(round_of(random, n, root, elements, segment));
+  std::ranges::copy(lab05::other_tensors(random, n, 4), std::back_inserter(asked.rounds));
+  lab05::expect_broadcasts(asked);
+  if (HasFailure()) return;
+  lab05::expect_broadcasts({"chain_broadcast", {round_of(random, 1, 0, 5, 2), round_of(random, 1, 0, 0, 2)}});
+}
+
+TEST(Part3Chain, root_sends_it_once) {
+  worth(6, 3);
+  Random random("chain traffic");
+  const int n = random.between(4, 8);
+  lab05::expect_a_chain(
+      one(random, "chain_broadcast", n, random.between(0, n - 1), random.between(8, 12), 3));
+}
+
+TEST(Part3Chain, pipelined) {
+  worth(7, 3);
+  Random random("chain rounds");
+  for (const int n : {2, random.between(4, 8)}) {
+    const int segment = random.between(2, 4), elements = segment * random.between(6, 9) + 1;
+    lab05::expect_pipelined(one(random, "chain_broadcast", n, random.between(0, n - 1), elements, segment));
+    if (HasFailure()) return;
+  }
+}
+
+// ---------------------------------------------------------------------------------- part 4: update_weights
+
+TEST(Part4Update, servers_get_the_weights) {
+  worth(9, 4);
+  Random random("update");
+  lab05::expect_updated(random,
+                        {5, {0, 1}, {2, 3, 4}, {{{2, 3}}, {{4}}, {{5, 1}}, {{3}}}, random.between(9, 11)});
+}
+
+TEST(Part4Update, any_ranks_and_shapes) {
+  worth(6, 4);
+  Random random("update ranks");
+  std::vector<int> ranks = all_roots(random, 8);
+  const int trainers = random.between(1, 3), servers = random.between(2, 4);
+  const Update update{8,
+                      {ranks.begin(), ranks.begin() + trainers},
+                      {ranks.end() - servers, ranks.end()},
+                      {{{0}}, {{2}}, {{}}, {{3, 7}}, {{0, 5}}, {{1}}, {{2, 2}}, {{4}}, {{3, 3}}, {{0}}},
+                      8};
+  lab05::expect_updated(random, update);
+}
+
+TEST(Part4Update, one_message_a_bucket) {
+  worth(8, 4);
+  Random random("update buckets");
+  Update update{6, {1, 0}, {5, 2, 4, 3}, {}, 20};
+  for (int i = 0; i < 16; ++i) update.parameters.push_back({{random.between(1, 5), 2}});
+  // Larger than a bucket, and none comes after the next: that one would be a bucket without elements.
+  update.parameters.insert(update.parameters.end(), {{{7, 3}}, {{0, 4}}});
+  const auto done = lab05::expect_updated(random, update);
+  if (HasFailure()) return;
+  lab05::expect_buckets(done, update);
+}
+
+}  // namespace

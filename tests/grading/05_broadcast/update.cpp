@@ -1,0 +1,228 @@
+// Lab 05, part 4: new weights for the servers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support.h"
+
+namespace lab05 {
+namespace {
+
+using judge::misconception;
+
+// [tensor] of one rank.
+using Weights = std::vector<Numbers>;
+
+std::string heading(const Update& update) {
+  return fmt::format("update_weights among {} ranks, trainers {{{}}}, servers {{{}}}, buckets of {}",
+                     update.world_size, fmt::join(update.trainers, ", "), fmt::join(update.servers, ", "),
+                     update.bucket_elements);
+}
+
+// Different for all ranks, but the same for all trainers.
+std::vector<Weights> weights_before(judge::Random& random, const Update& update) {
+  std::vector<Weights> before(static_cast<std::size_t>(update.world_size));
+  for (int rank = 0; rank < update.world_size; ++rank) {
+    for (const auto& parameter : update.parameters)
+      before[static_cast<std::size_t>(rank)].push_back(
+          round_of(random, 1, 0, parameter.elements()).before[0]);
+    for (auto& numbers : before[static_cast<std::size_t>(rank)]) {
+      for (auto& number : numbers) number += static_cast<float>(100 * rank);
+    }
+  }
+  for (const int trainer : update.trainers)
+    before[static_cast<std::size_t>(trainer)] = before[static_cast<std::size_t>(update.trainers[0])];
+  return before;
+}
+
+judge::SimRun run(const Update& update, const std::vector<Weights>& before, bool eager) {
+  judge::SimPlan plan;
+  plan.eager = eager;
+  plan.trace = true;
+  for (const auto& weights : before) {
+    Json task{{"call", "update_weights"},
+              {"trainers", update.trainers},
+              {"servers", update.servers},
+              {"bucket_elements", update.bucket_elements},
+              {"parameters", Json::array()}};
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      task["parameters"].push_back({{"shape", update.parameters[i].shape}, {"numbers", weights[i]}});
+    plan.tasks.push_back(task);
+  }
+  return judge::simulate(plan);
+}
+
+// Which tensors of this server are still the old ones.
+std::vector<std::size_t> unchanged(const Json& reply, const Weights& before) {
+  std::vector<std::size_t> tensors;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (!before[i].empty() && reply.at(i).at("numbers").get<Numbers>() == before[i]) tensors.push_back(i);
+  }
+  return tensors;
+}
+
+void diagnose(const Update& update, const Json& reply, const Weights& before, std::uint64_t bytes_received) {
+  const auto old = unchanged(reply, before);
+  const auto is = [&](auto&& left_out) {
+    std::vector<std::size_t> expected;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (!before[i].empty() && left_out(i)) expected.push_back(i);
+    }
+    return !old.empty() && old == expected;
+  };
+  const auto last = update.buckets().back();
+  if (is([](std::size_t) { return true; })) {
+    if (bytes_received > 0) {
+      misconception(
+          "not_unpacked",
+          "the buckets came and their elements were not copied into the parameters, which are all old");
+    }
+  } else if (is([&](std::size_t i) { return std::ranges::find(last, i) != last.end(); })) {
+    misconception(
+        "last_bucket_forgotten",
+        "the tensors of the last bucket are old: a bucket that is not full has to be sent too, at the end");
+  } else if (is([&](std::size_t i) { return update.parameters[i].shape.empty(); })) {
+    misconception("no_axis_no_tensor",
+                  "the tensors without an axis are old: such a tensor has one element, as numel() says");
+  } else if (is([&](std::size_t i) { return update.parameters[i].elements() > update.bucket_elements; })) {
+    misconception("large_tensor_left_out",
+                  "the tensors that are larger than a bucket are old: each of them gets a bucket of its own");
+  }
+}
+
+bool check_weights(const Update& update, const judge::SimRun& done, const std::vector<Weights>& before) {
+  const auto replies = answers(done, "update_weights", {"new_group", "split_group"});
+  if (replies.empty() || !are_in_place(replies, "update_weights")) return false;
+  for (int rank = 0; rank < update.world_size; ++rank) {
+    const auto me = static_cast<std::size_t>(rank);
+    const auto& right = before[update.is_server(rank) ? static_cast<std::size_t>(update.trainers[0]) : me];
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      const auto got = replies[me].at(i).at("numbers").get<Numbers>();
+      if (got == right[i]) continue;
+      if (update.is_server(rank))
+        diagnose(update, replies[me], before[me], done.report.traffic[me].bytes_received);
+      ADD_FAILURE() << fmt::format(
+          "{}: expected {} in tensor {} of rank {}; it has {}, and had {} before ({})", heading(update),
+          text(right[i]), i, rank, text(got), text(before[me][i]), difference(right[i], got));
+      return false;
+    }
+  }
+  return true;
+}
+
+bool check_bystanders(const Update& update, const judge::SimRun& done) {
+  for (int rank = 0; rank < update.world_size; ++rank) {
+    const auto& traffic = done.report.traffic[static_cast<std::size_t>(rank)];
+    if (update.takes_part(rank) || traffic.messages_sent + traffic.messages_received == 0) continue;
+    if (std::ranges::find(update.trainers, rank) != update.trainers.end()) {
+      misconception("trainers_take_part",
+                    "the other trainers have the weights already: the group is trainers[0] and the servers");
+    }
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} is neither trainers[0] nor a server; expected no message, it "
+        "sends {} and receives {}",
+        heading(update), rank, traffic.messages_sent, traffic.messages_received);
+    return false;
+  }
+  return true;
+}
+
+// With elements, and without.
+std::pair<std::uint64_t, std::uint64_t> count_buckets(const Update& update) {
+  const auto buckets = update.buckets();
+  const auto has_elements = [&](const auto& bucket) {
+    return std::ranges::any_of(bucket, [&](std::size_t i) { return update.parameters[i].elements() > 0; });
+  };
+  const auto full = std::ranges::count_if(buckets, has_elements);
+  return {full, std::ssize(buckets) - full};
+}
+
+void check_sizes(const judge::SimRun& done, const Update& update) {
+  int limit = update.bucket_elements;
+  for (const auto& parameter : update.parameters) limit = std::max(limit, parameter.elements());
+  for (const auto& event : done.report.trace.events) {
+    if (event.kind != dist::trace::Kind::send ||
+        event.bytes <= std::uint64_t{4} * static_cast<unsigned>(limit))
+      continue;
+    misconception(
+        "bucket_limit_ignored",
+        "more tensors in a bucket than it has room for: a bucket is memory beside the weights, and what "
+        "bounds it is bucket_elements");
+    ADD_FAILURE() << fmt::format("{}: rank {} sends {} bytes in one message; expected at most {}",
+                                 heading(update), event.rank, event.bytes, 4 * limit);
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> Update::buckets() const {
+  std::vector<std::vector<std::size_t>> all;
+  int elements = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const int more = parameters[i].elements();
+    if (all.empty() || (elements > 0 && elements + more > bucket_elements)) {
+      all.emplace_back();
+      elements = 0;
+    }
+    all.back().push_back(i);
+    elements += more;
+  }
+  return all;
+}
+
+std::int64_t Update::bytes() const {
+  std::int64_t sum = 0;
+  for (const auto& parameter : parameters) sum += 4 * parameter.elements();
+  return sum;
+}
+
+judge::SimRun expect_updated(judge::Random& random, const Update& update) {
+  const auto before = weights_before(random, update);
+  judge::SimRun done;
+  for (const bool eager : {true, false}) {
+    done = run(update, before, eager);
+    if (!check_weights(update, done, before) || !check_bystanders(update, done)) break;
+  }
+  return done;
+}
+
+void expect_buckets(const judge::SimRun& done, const Update& update) {
+  const auto [buckets, empty_ones] = count_buckets(update);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(update.bytes());
+  const auto trainer = static_cast<std::size_t>(update.trainers[0]);
+  const auto tensors = static_cast<std::uint64_t>(std::ranges::count_if(
+      update.parameters, [](const auto& parameter) { return parameter.elements() > 0; }));
+  check_sizes(done, update);
+  if (testing::Test::HasFailure()) return;
+  for (const int server : update.servers) {
+    const auto& traffic = done.report.traffic[static_cast<std::size_t>(server)];
+    if (traffic.messages_received == buckets && traffic.bytes_received == bytes) continue;
+    if (traffic.bytes_received == bytes && traffic.messages_received == buckets + empty_ones) {
+      misconception("sends_empty_buckets",
+                    "a bucket without elements was sent: nobody waits for what is in it, and the message "
+                    "costs its start");
+    } else if (traffic.messages_received == tensors ||
+               traffic.messages_received == update.parameters.size()) {
+      misconception("one_message_a_tensor",
+                    "every tensor travels by itself and pays for its start: pack small ones into one bucket");
+    }
+    ADD_FAILURE() << fmt::format(
+        "{}, {} tensors: expected {} messages of {} bytes in all to rank {}; it receives {} of {} bytes",
+        heading(update), update.parameters.size(), buckets, bytes, server, traffic.messages_received,
+        traffic.bytes_received);
+    return;
+  }
+  const int n = static_cast<int>(update.servers.size()) + 1;
+  const auto most = buckets * static_cast<std::uint64_t>(ceil_log2(n)),
+             sent = done.report.traffic[trainer].messages_sent;
+  if (sent <= most) return;
+  misconception("trainer_serves_everybody",
+                "trainers[0] sends every bucket to every server itself: with a tree the servers help");
+  ADD_FAILURE() << fmt::format(
+      "{}: rank {} sends {} messages; expected at most {} buckets x ceil(log2 {}) = {}", heading(update),
+      trainer, sent, buckets, n, most);
+}
+
+}  // namespace lab05

@@ -1,0 +1,183 @@
+// Lab 05, parts 1 to 3: what the ranks have after a broadcast.
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support.h"
+
+namespace lab05 {
+namespace {
+
+// What a rank should have after one of the rounds, were an idea right.
+using Expected = std::function<Numbers(const Round&, int rank)>;
+
+struct Idea {
+  const char* name;
+  const char* in_words;
+  Expected numbers;
+};
+
+int whole_segments(const Round& round) { return round.elements() / round.segment * round.segment; }
+
+const Numbers& of_root(const Round& round) { return round.before[static_cast<std::size_t>(round.root)]; }
+const Numbers& of_rank(const Round& round, int rank) { return round.before[static_cast<std::size_t>(rank)]; }
+
+Numbers first_of_root(const Round& round, int rank, int count) {
+  if (rank == round.root) return of_root(round);
+  auto numbers = of_rank(round, rank);
+  std::copy_n(of_root(round).begin(), count, numbers.begin());
+  return numbers;
+}
+
+const std::vector<Idea>& ideas() {
+  static const std::vector<Idea> known{
+      {"root_0_assumed", "that is rank 0's data, on all ranks, whichever rank is the root",
+       [](const Round& r, int) { return of_rank(r, 0); }},
+      {"nothing_arrives", "every rank still has its own: nothing was received into the tensor",
+       [](const Round& r, int rank) { return of_rank(r, rank); }},
+      {"last_segment_dropped",
+       "the whole segments came and what is left after them did not: the last segment may be shorter",
+       [](const Round& r, int rank) { return first_of_root(r, rank, whole_segments(r)); }},
+      {"first_segment_only", "the first segment came, the others did not",
+       [](const Round& r, int rank) { return first_of_root(r, rank, std::min(r.segment, r.elements())); }},
+      {"power_of_two_assumed",
+       "the tree stops at the highest power of two below n: the ranks behind it are reached by nobody. Go on "
+       "while distance < n, and leave out children that do not exist",
+       [](const Round& r, int rank) {
+         const int n = static_cast<int>(r.before.size()), reached = 1 << (ceil_log2(n + 1) - 1);
+         return place_of(rank, r.root, n) < reached ? of_root(r) : of_rank(r, rank);
+       }}};
+  return known;
+}
+
+Numbers numbers_in(const Json& reply, std::size_t i) { return reply.at(i).at("numbers").get<Numbers>(); }
+
+void diagnose(const Asked& asked, const std::vector<Json>& replies) {
+  for (const auto& idea : ideas()) {
+    bool fits = true;
+    for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+      for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
+        fits = fits && numbers_in(replies[rank], i) == idea.numbers(asked.rounds[i], static_cast<int>(rank));
+      }
+    }
+    if (fits) return judge::misconception(idea.name, idea.in_words);
+  }
+}
+
+judge::SimRun run(const Asked& asked, bool eager, const std::string& topology) {
+  judge::SimPlan plan;
+  plan.eager = eager;
+  plan.topology = topology;
+  for (int rank = 0; rank < asked.world_size(); ++rank) {
+    Json task{{"call", asked.call}, {"rounds", Json::array()}, {"backwards", asked.backwards}};
+    for (const auto& round : asked.rounds) {
+      task["rounds"].push_back({{"root", round.root},
+                                {"numbers", of_rank(round, rank)},
+                                {"segment", round.segment},
+                                {"dtype", round.dtype},
+                                {"shape", round.shape},
+                                {"offset", round.offset()}});
+    }
+    plan.tasks.push_back(task);
+  }
+  return judge::simulate(plan);
+}
+
+void went_through_f32() {
+  judge::misconception("went_through_f32",
+                       "the numbers were rounded as f32 rounds them: a tensor has a dtype of its own, and a "
+                       "message takes the tensor as it is, whatever that is");
+}
+
+std::string of_chain(const Asked& asked, const Round& round) {
+  return asked.call == "chain_broadcast" ? fmt::format(", segment {}", round.segment) : "";
+}
+
+std::string of_tensor(const Round& round) {
+  if (round.dtype == "f32") return "";
+  return fmt::format(", a tensor of {} of the shape [{}] with {:.0f} more in each element", round.dtype,
+                     fmt::join(round.shape, ", "), round.offset());
+}
+
+// Whether all ranks have what they should; the first difference is told.
+bool check(const Asked& asked, const std::vector<Json>& replies, bool eager) {
+  if (replies.empty() || !are_in_place(replies, asked.call)) return false;
+  for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
+    for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+      const auto& round = asked.rounds[i];
+      const auto got = numbers_in(replies[rank], i);
+      if (got == of_root(round)) continue;
+      if (round.dtype != "f32" && got == Numbers(got.size(), 0)) went_through_f32();
+      diagnose(asked, replies);
+      ADD_FAILURE() << fmt::format(
+          "{} among {} ranks from root {}{}{}: expected the root's {} on rank {}; it has {}, and had {} "
+          "before "
+          "({})",
+          asked.call, asked.world_size(), round.root, of_chain(asked, round) + of_tensor(round),
+          eager ? ", with eager sends" : "", text(of_root(round)), rank, text(got),
+          text(of_rank(round, static_cast<int>(rank))), difference(of_root(round), got));
+      return false;
+    }
+  }
+  return true;
+}
+
+// A rank's way of failing says little about which call it was in.
+void tell_the_call(const Asked& asked, bool eager) {
+  std::vector<std::string> rounds;
+  for (const auto& round : asked.rounds)
+    rounds.push_back(fmt::format("root {} ({} elements)", round.root, round.elements()));
+  ADD_FAILURE() << fmt::format("that was {} among {} ranks{}, from {}", asked.call, asked.world_size(),
+                               eager ? " with eager sends" : "", fmt::join(rounds, ", then "));
+}
+
+}  // namespace
+
+void expect_broadcasts(const Asked& asked) {
+  for (const bool eager : {false, true}) {
+    const auto done = run(asked, eager, "laptop");
+    const auto replies = answers(done, asked.call);
+    if (replies.empty() && !judge::is_todo(done.ranks[0].reply)) tell_the_call(asked, eager);
+    if (!check(asked, replies, eager)) return;
+  }
+}
+
+bool is_right(const std::string& call, const Round& round) {
+  for (const bool eager : {false, true}) {
+    const auto done = run({call, {round}}, eager, "laptop");
+    if (!done.report.ok() || !done.built_ins.empty()) return false;
+    for (const auto& rank : done.ranks) {
+      if (!rank.completed || judge::is_error(rank.reply)) return false;
+      const auto& seen = rank.reply.at("value").at(0);
+      if (!seen.at("same_memory") || numbers_in(rank.reply.at("value"), 0) != of_root(round)) return false;
+    }
+  }
+  return true;
+}
+
+void expect_in_the_group(Asked asked) {
+  asked.backwards = true;
+  const auto done = run(asked, false, "laptop");
+  const auto ignored = [&] {
+    judge::misconception("ignores_the_group",
+                         "in a group whose ranks are not the world's it went by the world's: give every call "
+                         ".group, and count with "
+                         "get_rank(group) and get_world_size(group)");
+  };
+  if (!done.report.findings.empty() || !done.report.failures.empty()) ignored();
+  const auto replies = answers(done, asked.call, {"new_group"});
+  for (const auto& reply : replies)
+    for (std::size_t i = 0; i < asked.rounds.size(); ++i)
+      if (numbers_in(reply, i) != of_root(asked.rounds[i])) ignored();
+  if (!check(asked, replies, false)) ADD_FAILURE() << "that was in a group of all ranks, the last one first";
+}
+
+bool run_in_rounds(const Asked& asked, judge::SimRun& done) {
+  done = run(asked, false, "rounds");
+  return check(asked, answers(done, asked.call), false);
+}
+
+}  // namespace lab05

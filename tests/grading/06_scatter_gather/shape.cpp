@@ -1,0 +1,232 @@
+// Lab 06: who sends how much to whom, in how many rounds, and how much memory it takes.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support.h"
+
+namespace lab06 {
+namespace {
+
+using judge::misconception;
+
+constexpr std::uint64_t size_message_bytes = 16;  // scatter_rows: how much there is
+
+std::uint64_t bytes_of(const Numbers& numbers) { return 4 * numbers.size(); }
+
+void broadcast_and_slice() {
+  misconception("broadcast_and_slice",
+                "a rank is sent the shares of others too, and throws them away: n times the bytes and the "
+                "memory. Send each rank its own share");
+}
+
+void room_for_everything() {
+  misconception("room_for_everything",
+                "this rank makes room for all shares, though most are not its own: that is what scatter "
+                "and gather are to save");
+}
+
+// One rank of a flat scatter or gather that is not the root: what may pass through it.
+struct Allowed {
+  std::uint64_t sent_messages, sent_bytes, received_messages, received_bytes, memory;
+};
+
+Allowed allowed(const Asked& asked, const Round& round, int rank) {
+  const auto share = bytes_of(share_of(round, rank));
+  if (asked.is("gather")) return {1, share, 0, 0, share};
+  if (asked.is("scatter")) return {0, 0, 1, share, share};
+  return {0, 0, 2, share + size_message_bytes, share + size_message_bytes};
+}
+
+bool check_traffic(const Asked& asked, int rank, const dist::sim::RankTraffic& traffic) {
+  const auto& round = asked.rounds[0];
+  const auto most = allowed(asked, round, rank);
+  if (traffic.messages_sent <= most.sent_messages && traffic.bytes_sent <= most.sent_bytes &&
+      traffic.messages_received <= most.received_messages && traffic.bytes_received <= most.received_bytes)
+    return true;
+  if (asked.is("gather")) {
+    misconception("everybody_gathers", "only the root asked for the list: nobody else is sent anything");
+  } else if (traffic.bytes_sent == 0 && traffic.bytes_received >= bytes_of(round.all)) {
+    broadcast_and_slice();
+  } else if (traffic.bytes_sent > 0) {
+    misconception("not_flat",
+                  "asked for is the plainest way: the root sends to all. The tree comes in part 4");
+  }
+  ADD_FAILURE() << fmt::format(
+      "{}: rank {} receives {} bytes in {} messages and sends {} in {}; expected at most {} in {}, and {} in "
+      "{}",
+      heading(asked, round), rank, traffic.bytes_received, traffic.messages_received, traffic.bytes_sent,
+      traffic.messages_sent, most.received_bytes, most.received_messages, most.sent_bytes,
+      most.sent_messages);
+  return false;
+}
+
+// `tolerance`: for what is small beside a share.
+bool check_memory(const Asked& asked, int rank, std::uint64_t peak, std::uint64_t most,
+                  std::uint64_t tolerance) {
+  if (peak <= most + tolerance) return true;
+  const auto& round = asked.rounds[0];
+  if (peak >= bytes_of(round.all)) {
+    room_for_everything();
+  } else {
+    misconception("one_buffer_too_many",
+                  "a share is copied through a buffer of its own: receive where it is to stay, and send from "
+                  "where it is");
+  }
+  ADD_FAILURE() << fmt::format(
+      "{}: the tensors of rank {} take {} bytes at a time, those that it was given included; expected at "
+      "most "
+      "{} (a share has {})",
+      heading(asked, round), rank, peak, most, bytes_of(share_of(round, rank)));
+  return false;
+}
+
+// Bytes, rank after rank, of the tree's one contract: all but one's own share goes on.
+bool check_forwarding(const Asked& asked, int rank, const dist::sim::RankTraffic& traffic) {
+  const auto& round = asked.rounds[0];
+  const auto share = bytes_of(share_of(round, rank)), all = bytes_of(round.all);
+  const bool is_root = rank == round.root;
+  const std::uint64_t messages = is_root ? 0 : 1, has = is_root ? all : traffic.bytes_received;
+  if (traffic.messages_received == messages && traffic.bytes_sent + share == has) return true;
+  if (traffic.messages_received > 1) {
+    misconception("one_message_a_share",
+                  "the shares of a subtree come in several messages, and each pays for its start: they are "
+                  "neighbours in memory, so they can go in one");
+  } else if (is_root ? traffic.bytes_sent > all && traffic.bytes_sent == traffic.messages_sent * all
+                     : traffic.bytes_received >= all) {
+    misconception("forwards_everything",
+                  "every rank is sent all shares, as in a broadcast: a child needs those of its subtree");
+  }
+  ADD_FAILURE() << fmt::format(
+      "{}: rank {} receives {} messages with {} shares and forwards {}; expected {} and all shares but its "
+      "own "
+      "forwarded{}",
+      heading(asked, round), rank, traffic.messages_received, traffic.bytes_received / share,
+      traffic.bytes_sent / share, is_root ? "no message" : "1 message",
+      is_root ? fmt::format(", {}", round.ranks - 1) : "");
+  return false;
+}
+
+// The longest way from the root along the links.
+int depth_of(const judge::SimRun& done, int root) {
+  std::vector<int> depth(done.ranks.size(), -1);
+  depth[static_cast<std::size_t>(root)] = 0;
+  for (std::size_t pass = 0; pass < depth.size(); ++pass) {  // links are in no particular order
+    for (const auto& link : done.report.links) {
+      const int above = depth[static_cast<std::size_t>(link.src)];
+      int& below = depth[static_cast<std::size_t>(link.dst)];
+      if (above >= 0 && below < 0) below = above + 1;
+    }
+  }
+  return *std::ranges::max_element(depth);
+}
+
+void diagnose_slow_tree(int depth, int n) {
+  if (depth <= 1) {
+    misconception("flat_for_a_tree",
+                  "the root sends to everybody itself: give half of the shares to one that deals them out "
+                  "meanwhile");
+  } else if (depth > ceil_log2(n)) {
+    misconception("tree_too_deep", "the way from the root to the last rank is longer than ceil(log2 n)");
+  } else {
+    misconception("smallest_subtree_first",
+                  "the tree is right and served in the wrong order: the child with the largest subtree has "
+                  "the most work before it, so it must be sent to first");
+  }
+}
+
+bool run_in_rounds(const Asked& asked, judge::SimRun& done) {
+  done = run(asked, false, "rounds");
+  return !answers(done).empty();
+}
+
+// A scatter of shares with so many elements, all of a share the same.
+Asked of_one_value(int elements, int root, int value) {
+  Round round{.ranks = 8, .root = root, .all = {}, .elements = elements};
+  for (int rank = 0; rank < round.ranks; ++rank)
+    round.all.insert(round.all.end(), 2, static_cast<float>(value + rank));
+  return {"scatter", {round}};
+}
+
+bool run_large(const Asked& asked, judge::SimRun& done) {
+  const Round& round = asked.rounds[0];
+  judge::SimPlan plan;
+  for (int rank = 0; rank < round.ranks; ++rank)
+    plan.tasks.push_back({{"call", "scatter_large"},
+                          {"elements", round.elements},
+                          {"root", round.root},
+                          {"value", round.all[0]},
+                          {"before", garbage(round, rank)[0]}});
+  done = judge::simulate(plan);
+  const auto replies = answers(done);
+  return !replies.empty() && arrived(asked, replies, ", the first and the last element of each");
+}
+
+}  // namespace
+
+void expect_only_shares(const Asked& asked) {
+  judge::SimRun done;
+  if (!run_in_rounds(asked, done)) return;
+  const auto& round = asked.rounds[0];
+  for (int rank = 0; rank < round.ranks; ++rank) {
+    if (rank == round.root) continue;
+    const auto me = static_cast<std::size_t>(rank);
+    const auto most = allowed(asked, round, rank).memory;
+    if (!check_traffic(asked, rank, done.report.traffic[me]) ||
+        !check_memory(asked, rank, done.report.peak_buffer_bytes[me], most, most / 4))
+      return;
+  }
+}
+
+void expect_little_memory(judge::Random& random) {
+  const int root = random.between(0, 7), value = random.between(1, 1000);
+  const Asked small = of_one_value(1, root, value), large = of_one_value(2 << 20, root, value);
+  judge::SimRun without, with;
+  if (!run_large(small, without) || !run_large(large, with)) return;
+  const Round& round = large.rounds[0];
+  const std::uint64_t share = 4 * static_cast<std::uint64_t>(round.elements), all = share * with.ranks.size();
+  for (int rank = 0; rank < round.ranks; ++rank) {
+    const auto me = static_cast<std::size_t>(rank);
+    const auto before = without.ranks[me].peak_memory_bytes, peak = with.ranks[me].peak_memory_bytes;
+    if (rank == root || peak < before + all / 2) continue;
+    room_for_everything();
+    ADD_FAILURE() << fmt::format(
+        "{}: the process of rank {} takes {} MiB more than for shares of one element; its share has {} MiB, "
+        "all of them {}",
+        heading(large, round), rank, (peak - before) >> 20, share >> 20, all >> 20);
+    return;
+  }
+}
+
+void expect_only_the_subtree(const Asked& asked) {
+  judge::SimRun done;
+  if (!run_in_rounds(asked, done)) return;
+  const auto& round = asked.rounds[0];
+  for (int rank = 0; rank < round.ranks; ++rank) {
+    if (!check_forwarding(asked, rank, done.report.traffic[static_cast<std::size_t>(rank)])) return;
+  }
+  for (int rank = 0; rank < round.ranks; ++rank) {
+    const auto me = static_cast<std::size_t>(rank);
+    const auto share = bytes_of(share_of(round, rank)), all = bytes_of(round.all);
+    // What it was given, and what it may allocate.
+    const auto most = rank == round.root ? all + share + all : share + done.report.traffic[me].bytes_received;
+    if (!check_memory(asked, rank, done.report.peak_buffer_bytes[me], most, share / 4)) return;
+  }
+}
+
+void expect_few_rounds(const Asked& asked) {
+  judge::SimRun done;
+  if (!run_in_rounds(asked, done)) return;
+  const auto& round = asked.rounds[0];
+  const int rounds = judge::rounds(done.report), most = ceil_log2(round.ranks);
+  if (rounds <= most) return;
+  const int depth = depth_of(done, round.root);
+  diagnose_slow_tree(depth, round.ranks);
+  ADD_FAILURE() << fmt::format(
+      "{} took {} rounds; expected at most ceil(log2 {}) = {}. The longest way has {} links",
+      heading(asked, round), rounds, round.ranks, most, depth);
+}
+
+}  // namespace lab06

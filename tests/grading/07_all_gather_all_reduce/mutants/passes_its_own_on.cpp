@@ -1,0 +1,26 @@
+// Misconception: everybody needs my part, so I send it in every step.
+//
+// Killed by: Part1AllGather.small_rings
+// Diagnosis: passes_its_own_on
+#include "mutant.h"
+#define all_gather right_all_gather
+#include DIST_SOLUTION
+#undef all_gather
+
+namespace lab {
+
+void all_gather(Tensor& all, const Tensor& mine) {
+  const int rank = dist::get_rank(), n = dist::get_world_size();
+  const auto part = [&, k = mine.numel()](int owner) { return all.narrow((owner + n) % n * k, k); };
+  Tensor own = part(rank);
+  if (own.raw() != mine.raw()) own.copy_(mine);
+  for (int step = 0; step < n - 1; ++step) {
+    Tensor leaving = part(rank - step), arriving = part(rank - step - 1);
+    leaving = part(rank);
+    auto arrival = dist::irecv(arriving, (rank + n - 1) % n);
+    dist::send(leaving, (rank + 1) % n);
+    arrival.wait();
+  }
+}
+
+}  // namespace lab

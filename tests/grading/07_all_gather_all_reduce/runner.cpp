@@ -1,0 +1,99 @@
+// The process of one rank in the grading of lab 07: a rank of the judge's simulation that calls the graded
+// functions as the task says. What comes back is what the caller sees in its own memory, whatever became of
+// the tensor.
+#include "judge/runner.h"
+
+#include <nlohmann/json.hpp>
+
+#include "dist/core/todo.h"
+#include "dist/dist.h"
+
+#include "all_gather_all_reduce.h"
+
+namespace {
+
+using dist::Tensor;
+using judge::Json;
+
+constexpr double untouched = -77;  // what an output holds before the call
+
+template <class T>
+Tensor tensor_from(const Json& numbers) {
+  const std::vector<T> values = numbers;
+  return dist::tensor(std::span<const T>(values));
+}
+
+Tensor tensor_of(const std::string& dtype, const Json& numbers) {
+  if (dtype == "i64") return tensor_from<std::int64_t>(numbers);
+  if (dtype == "f64") return tensor_from<double>(numbers);
+  return tensor_from<float>(numbers);
+}
+
+Json numbers_of(const Tensor& t) {
+  if (t.dtype() == dist::DType::i64) return t.to_vector<std::int64_t>();
+  return t.to_vector<double>();
+}
+
+Json gather(const Json& item) {
+  Tensor mine = tensor_of(item.at("dtype"), item.at("numbers"));
+  const auto k = mine.numel();
+  Tensor all = dist::full({dist::get_world_size() * k}, untouched, mine.dtype());
+  if (item.at("view")) {
+    Tensor own = all.narrow(dist::get_rank() * k, k);
+    own.copy_(mine);
+    mine = own;
+  }
+  const Tensor output = all;
+  lab::all_gather(all, mine);
+  return {{"numbers", numbers_of(output)},
+          {"same_memory", output.raw() == all.raw()},
+          {"input", numbers_of(mine)}};
+}
+
+Json reduce(const Json& item, void (*call)(Tensor&)) {
+  Tensor data = tensor_of(item.at("dtype"), item.at("numbers"));
+  const Tensor mine = data;
+  call(data);
+  return {{"numbers", numbers_of(mine)}, {"same_memory", mine.raw() == data.raw()}};
+}
+
+Json accuracy(const Json& item) {
+  const auto& counts = item.at("numbers");
+  const double share = lab::global_accuracy(counts.at(0), counts.at(1));
+  return {{"numbers", Json::array({share})}, {"same_memory", true}};
+}
+
+Json one(const std::string& call, const Json& item) {
+  if (call == "all_gather") return gather(item);
+  if (call == "all_reduce_sum") return reduce(item, lab::all_reduce_sum);
+  if (call == "all_reduce_avg") return reduce(item, lab::all_reduce_avg);
+  if (call == "global_accuracy") return accuracy(item);
+  throw std::logic_error("no such call: " + call);
+}
+
+// A refusal is an answer; the rank goes on.
+Json one_or_refused(const std::string& call, const Json& item) {
+  try {
+    return one(call, item);
+  } catch (const dist::Todo&) {
+    throw;
+  } catch (const dist::Error& error) {
+    if (error.code() != dist::Errc::invalid_argument) throw;
+    return {{"refused", error.what()}};
+  }
+}
+
+Json handle(const Json& task) {
+  dist::init_process_group();
+  const bool may_refuse = task.at("may_refuse");
+  Json replies = Json::array();
+  for (const auto& item : task.at("items"))
+    replies.push_back(may_refuse ? one_or_refused(task.at("call"), item) : one(task.at("call"), item));
+  return replies;
+}
+
+}  // namespace
+
+int main() {
+  return judge::serve([](const Json& task) { return judge::attempt([&] { return handle(task); }); });
+}

@@ -1,0 +1,197 @@
+// Lab 08: the wrong ideas of parts 1 and 5, and which idea the answers fit.
+#include "ideas.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lab08 {
+namespace {
+
+const std::vector<Idea>& mean_ideas() {
+  constexpr auto* not_divided =
+      "that is the weighted sum: it is a mean only where the weights add up to 1, and no rank can know that "
+      "they do. Divide by the sum of the weights, over all ranks";
+  constexpr auto* own_weights =
+      "each rank divides by its own weight: then the weights do nothing but cancel. It is the sum of the "
+      "weights over all ranks that everything is divided by";
+  static const auto weighted = [](const Place& p) {
+    return p.total([&](std::size_t r) { return p.item.weights[r] * p.item.of[r][p.i]; });
+  };
+  static const auto weights = [](const Place& p) {
+    return p.total([&](std::size_t r) { return p.item.weights[r]; });
+  };
+  static const auto plain = [](const Place& p) {
+    return p.total([&](std::size_t r) { return p.item.of[r][p.i]; });
+  };
+  static const std::vector<Idea> known{
+      {"weights_not_summed", not_divided, [](const Place& p) { return weighted(p); }},
+      {"divided_by_the_ranks",
+       "the weighted sum is divided by the number of ranks, as if all weights were 1: divide by their sum",
+       [](const Place& p) { return weighted(p) / static_cast<double>(p.ranks()); }},
+      {"weights_of_its_own", own_weights, [](const Place& p) { return plain(p); }},
+      {"weights_of_its_own", own_weights, [](const Place& p) { return weighted(p) / p.weight(); }},
+      {"weights_ignored", "that is the plain mean: the weights do not matter in it",
+       [](const Place& p) { return plain(p) / static_cast<double>(p.ranks()); }},
+      {"own_numbers_only",
+       "each rank has its own number times its share of the weights: nothing was added up",
+       [](const Place& p) { return p.weight() * p.x() / weights(p); }}};
+  return known;
+}
+
+const std::vector<Idea>& norm_ideas() {
+  static const auto squares = [](const Place& p) {
+    return p.total([&](std::size_t r) { return p.item.of[r][p.i] * p.item.of[r][p.i]; });
+  };
+  static const auto of_its_own = [](const Place& p) {
+    const auto& own = p.item.of[p.rank];
+    return p.x() / std::sqrt(std::inner_product(own.begin(), own.end(), own.begin(), 0.0));
+  };
+  static const std::vector<Idea> known{
+      {"norm_of_its_own",
+       "each rank divides by the norm of its own elements: no number of another rank is in it. The norm goes "
+       "over the ranks, for each element",
+       of_its_own},
+      {"root_before_the_sum",
+       "the root was taken before the sum, and the root of a square is the number again: that divides by the "
+       "sum of the sizes (the L1 norm). Squares may be summed over the ranks, the root comes after",
+       [](const Place& p) {
+         return p.x() / p.total([&](std::size_t r) { return std::abs(p.item.of[r][p.i]); });
+       }},
+      {"root_forgotten", "divided by the sum of the squares: the norm is its root",
+       [](const Place& p) { return p.x() / squares(p); }},
+      {"square_of_the_sum", "the numbers were summed and then squared: first the squares, then their sum",
+       [](const Place& p) {
+         return p.x() / std::abs(p.total([&](std::size_t r) { return p.item.of[r][p.i]; }));
+       }},
+      {"zero_by_zero",
+       "where all ranks have 0 the norm is 0, and 0 / 0 is NaN: what has no length stays as it is",
+       [](const Place& p) { return p.x() / std::sqrt(squares(p)); }},
+      {"norm_returned", "that is the norm itself: the numbers are to be divided by it",
+       [](const Place& p) { return std::sqrt(squares(p)); }}};
+  return known;
+}
+
+// ----------------------------------------------------------------------------------------- cross_entropy
+
+bool is_owner(const Place& p, std::size_t r) {
+  const auto at = p.item.target - p.item.first(static_cast<int>(r));
+  return at >= 0 && at < std::ssize(p.item.of[r]);
+}
+
+double logit(const Place& p) {
+  return p.total([&](std::size_t r) {
+    if (!is_owner(p, r)) return 0.0;
+    return p.item.of[r][static_cast<std::size_t>(p.item.target - p.item.first(static_cast<int>(r)))];
+  });
+}
+
+const std::vector<Idea>& loss_ideas() {
+  constexpr auto* lost =
+      "the target's logit did not come: all other ranks bring a 0, and MAX takes a 0 rather than a negative "
+      "number. With SUM the zeros of the others change nothing";
+  static const auto log_sum = [](const Place& p) { return std::log(p.all_exps(p.max())); };
+  static const auto right = [](const Place& p) { return log_sum(p) + p.max() - logit(p); };
+  static const std::vector<Idea> known{
+      {"wrong_owner",
+       "target counts along the whole row, and was used as a place in the shard: every rank that has so many "
+       "elements took one of its own. It is the rank's if first <= target < first + numel, and lies at "
+       "target "
+       "- first",
+       [](const Place& p) {
+         const auto at = static_cast<std::size_t>(p.item.target);
+         return log_sum(p) - p.total([&](std::size_t r) {
+           return at < p.item.of[r].size() ? p.item.of[r][at] - p.max() : 0.0;
+         });
+       }},
+      {"loss_of_the_owner_only",
+       "the rank that owns the target has the loss, and the others do not know its logit: they need it, too",
+       [](const Place& p) { return is_owner(p, p.rank) ? right(p) : log_sum(p); }},
+      {"absent_logit_by_max", lost, [](const Place& p) { return log_sum(p); }},
+      {"absent_logit_by_max", lost,
+       [](const Place& p) { return log_sum(p) + p.max() - std::max(0.0, logit(p)); }},
+      {"log_of_the_share",
+       "the share of an entry far below the largest is 0 in its dtype, and -log(0) is infinite. The log of a "
+       "quotient is a difference: log(sum) - (x - max) needs no exp of x",
+       [](const Place& p) { return -std::log(std::exp(logit(p) - p.max()) / p.all_exps(p.max())); }},
+      {"max_subtracted_by_all",
+       "every rank subtracts the max, also from the 0 that it brings instead of the target's logit: only the "
+       "owner may",
+       [](const Place& p) { return log_sum(p) - (logit(p) - static_cast<double>(p.ranks()) * p.max()); }},
+      {"max_forgotten",
+       "the sum is relative to the max and the logit is not: log(sum) + max - x, or log(sum) - (x - max)",
+       [](const Place& p) { return log_sum(p) - logit(p); }},
+      {"sum_of_the_shard", "log of the own shard's sum: the sum goes over the whole row",
+       [](const Place& p) { return std::log(p.exps(p.rank, p.max())) + p.max() - logit(p); }},
+      {"not_negated", "that is log of the share: the loss is -log of it",
+       [](const Place& p) { return -right(p); }},
+      {"max_starts_at_zero",
+       "a rank without entries brings 0 to the MAX: where all logits are negative it stays there, and exp "
+       "of all of them is 0. What loses against every entry is -inf",
+       [](const Place& p) {
+         const double max = std::max(0.0, p.max());
+         return std::log(p.all_exps(max)) + max - logit(p);
+       }},
+      {"no_max", no_max_in_words, [](const Place& p) { return std::log(p.all_exps(0)) - logit(p); }}};
+  return known;
+}
+
+// ------------------------------------------------------------------------------------------------------
+
+// Who looks out for a division by 0 has 0 where others have NaN.
+bool is_alike(double said, double got) {
+  if (std::isnan(said) && got == 0) return true;
+  if (std::isnan(said) || std::isnan(got)) return std::isnan(said) && std::isnan(got);
+  if (std::isinf(said) || std::isinf(got)) return said == got;
+  return std::abs(got - said) <= 1e-5 * std::abs(said) + 1e-37;
+}
+
+bool idea_fits(const Idea& idea, const Asked& asked, const std::vector<Results>& results) {
+  for (std::size_t index = 0; index < results.size(); ++index) {
+    for (std::size_t rank = 0; rank < results[index].size(); ++rank) {
+      const auto& numbers = results[index][rank];
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        if (!is_alike(idea.number({asked.call, asked.items[index], rank, i}), numbers[i])) return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::vector<const std::vector<Idea>*> ideas_of(const std::string& call) {
+  if (call == "weighted_mean") return {&mean_ideas()};
+  if (call == "normalize") return {&norm_ideas()};
+  if (call == "cross_entropy") return {&loss_ideas()};
+  return {&max_ideas(), &sum_ideas()};
+}
+
+// Far from any wrong idea, and near to the right numbers: digits were lost.
+bool have_lost_digits(const Asked& asked, const std::vector<Results>& results) {
+  for (std::size_t index = 0; index < results.size(); ++index) {
+    const auto right = expected(asked.call, asked.items[index]);
+    for (std::size_t rank = 0; rank < right.size(); ++rank) {
+      for (std::size_t i = 0; i < right[rank].size(); ++i) {
+        const double got = results[index][rank][i], size = std::abs(right[rank][i]);
+        if (right[rank][i] != got && !(std::abs(got - right[rank][i]) <= 2e-3 * size + 1e-30)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void diagnose(const Asked& asked, const std::vector<Results>& results) {
+  if (have_lost_digits(asked, results)) {
+    return judge::misconception(
+        "digits_lost",
+        "nearly right: digits were lost on the way. f64 went through f32 (the default dtype), or a large "
+        "number was added before it was subtracted again: x - max first, then exp or the sum");
+  }
+  for (const auto* ideas : ideas_of(asked.call)) {
+    for (const auto& idea : *ideas) {
+      if (idea_fits(idea, asked, results)) return judge::misconception(idea.name, idea.in_words);
+    }
+  }
+}
+
+}  // namespace lab08

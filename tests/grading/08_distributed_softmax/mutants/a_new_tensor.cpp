@@ -1,0 +1,19 @@
+// Misconception: the tensor is an output: I may put a new one there. But it is a handle on memory that
+// others hold too.
+//
+// Killed by: Part2OverRanks.shares
+// Diagnosis: not_in_place
+#include "mutant.h"
+#define softmax_over_ranks right_softmax_over_ranks
+#include DIST_SOLUTION
+#undef softmax_over_ranks
+
+namespace lab {
+
+void softmax_over_ranks(Tensor& data) {
+  Tensor shares = data.clone();
+  right_softmax_over_ranks(shares);
+  data = shares;
+}
+
+}  // namespace lab

@@ -1,0 +1,115 @@
+// Lab 08: which collectives are called, how often and how long they are.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace lab08 {
+namespace {
+
+using judge::misconception;
+
+using Calls = std::vector<dist::trace::Event>;
+
+Calls calls_of(const judge::SimRun& done, int rank) {
+  Calls calls;
+  for (const auto& event : done.report.trace.events) {
+    if (event.kind == dist::trace::Kind::call && event.rank == rank) calls.push_back(event);
+  }
+  return calls;
+}
+
+void diagnose_length(const Asked& asked, const dist::trace::Event& call) {
+  if (asked.is_over_ranks()) {
+    misconception("longer_than_the_tensor",
+                  "more is sent than the elements themselves; an all_reduce of k elements does it");
+  } else if (call.name == "all_reduce") {
+    misconception("sends_the_row",
+                  "as many numbers are sent as the row has: then every rank might as well have all of it. "
+                  "What the softmax needs of the other shards is one max and one sum");
+  } else {
+    misconception(
+        "gathers_the_logits",
+        "entries of the row are sent to other ranks: n - 1 times the row in all, where two numbers a rank "
+        "are enough. What the softmax needs of the other shards is one max and one sum");
+  }
+}
+
+void diagnose_number(const Asked& asked, std::size_t calls, int right) {
+  if (asked.call == "softmax_in_one") {
+    misconception("two_exchanges",
+                  "first the max and then the sum are two exchanges, and the second waits for the first. A "
+                  "rank's own max and the sum relative to it are known at the same time and go together");
+  } else if (asked.call == "cross_entropy") {
+    misconception("an_exchange_for_each_number",
+                  "the sum of the exps and the target's logit are both sums, and known at the same time: one "
+                  "all_reduce of two numbers");
+  } else if (asked.call == "weighted_mean" && calls == 2) {
+    misconception(
+        "an_all_reduce_for_the_weights",
+        "two sums, two all_reduces: both pay the start of every message. The weight fits behind the "
+        "numbers, in one tensor of k + 1");
+  } else if (calls >= 2 * static_cast<std::size_t>(right)) {
+    misconception("a_collective_for_each_element",
+                  "an all_reduce takes a whole tensor: one for each element pays the start of every message "
+                  "again and again");
+  }
+}
+
+void diagnose_call(const Asked& asked, const dist::trace::Event& call, const Exchange& exchange) {
+  if (call.bytes > exchange.bytes) return diagnose_length(asked, call);
+  if (std::ranges::find(any_collective(), call.name) != any_collective().end())
+    return diagnose_number(asked, 1, exchange.calls);
+  misconception(
+      "messages_by_hand",
+      "the exchange is made of single messages, one after the other: a collective is one call, takes "
+      "fewer rounds, and its order is right");
+}
+
+const dist::trace::Event* largest_that_is_not_allowed(const Calls& calls, const Exchange& exchange) {
+  const dist::trace::Event* worst = nullptr;
+  for (const auto& call : calls) {
+    if (call.name == exchange.collective && call.bytes <= exchange.bytes) continue;
+    if (worst == nullptr || call.bytes > worst->bytes) worst = &call;
+  }
+  return worst;
+}
+
+// Whatever calls were made: what the network carried. No algorithm of a collective sends more than its bytes
+// from every rank to every rank.
+void expect_little_traffic(const Asked& asked, const judge::SimRun& done, const Exchange& exchange) {
+  const auto n = static_cast<std::uint64_t>(asked.world_size());
+  const auto limit = static_cast<std::uint64_t>(exchange.calls) * exchange.bytes * n * n;
+  std::uint64_t sent = 0;
+  for (const auto& of_rank : done.report.traffic) sent += of_rank.bytes_sent;
+  if (sent <= limit) return;
+  ADD_FAILURE() << fmt::format("{}: all ranks together sent {} bytes; expected {}, which is {} at most",
+                               asked.text(0), sent, exchange.in_words, limit);
+}
+
+}  // namespace
+
+void expect_exchange(const Asked& asked, const Exchange& exchange) {
+  const auto done = run(asked);
+  if (!all_are_right(asked, results(asked, done, any_collective()))) return;
+  for (int rank = 0; rank < asked.world_size(); ++rank) {
+    const auto calls = calls_of(done, rank);
+    if (const auto* worst = largest_that_is_not_allowed(calls, exchange)) {
+      diagnose_call(asked, *worst, exchange);
+      ADD_FAILURE() << fmt::format("{}: rank {} calls {} with {} bytes at {}; expected {}: {} bytes at most",
+                                   asked.text(0), rank, worst->name, worst->bytes, worst->where.str(),
+                                   exchange.in_words, exchange.bytes);
+      return;
+    }
+    if (std::cmp_less_equal(calls.size(), exchange.calls)) continue;
+    diagnose_number(asked, calls.size(), exchange.calls);
+    ADD_FAILURE() << fmt::format("{}: rank {} makes {} calls of {}; expected {}", asked.text(0), rank,
+                                 calls.size(), exchange.collective, exchange.in_words);
+    return;
+  }
+  expect_little_traffic(asked, done, exchange);
+}
+
+}  // namespace lab08

@@ -1,0 +1,14 @@
+// Misconception: the segment is a matter of taste; the result is the same.
+//
+// Killed by: Part4Pipelined.one_segment_a_message
+// Diagnosis: not_in_segments
+#include "mutant.h"
+#define all_reduce_pipelined right_all_reduce_pipelined
+#include DIST_SOLUTION
+#undef all_reduce_pipelined
+
+namespace lab {
+
+void all_reduce_pipelined(Tensor& data, std::int64_t) { ring_all_reduce(data); }
+
+}  // namespace lab

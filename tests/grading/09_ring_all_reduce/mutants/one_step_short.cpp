@@ -1,0 +1,25 @@
+// Misconception: a chunk passes n - 1 ranks, and I am one of them: n - 2 steps.
+//
+// Killed by: Part1ReduceScatter.small_rings
+// Diagnosis: one_step_short
+#include "mutant.h"
+#define reduce_scatter right_reduce_scatter
+#include DIST_SOLUTION
+#undef reduce_scatter
+
+namespace lab {
+
+void reduce_scatter(Tensor& data) {
+  Ring ring(data);
+  Tensor inbox = dist::empty({longest(ring)}, data.dtype());
+  for (int step = 0; step < ring.n - 2; ++step) {
+    Tensor& mine = ring.chunk(ring.rank - step - 2);
+    Tensor arriving = inbox.narrow(0, mine.numel());
+    Work arrival = dist::irecv(arriving, ring.before);
+    dist::send(ring.chunk(ring.rank - step - 1), ring.next);
+    arrival.wait();
+    add(mine, arriving);
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,200 @@
+// The grading of lab 09. Every rank is a process of its own in the judge's simulation: the judge draws the
+// numbers and the lengths, knows what must come out, and counts messages, bytes, steps, memory and time.
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace {
+
+using judge::Random, judge::small_numbers, judge::worth;
+using lab09::asked_of, lab09::Sum, lab09::SumsAsked;
+
+// Calls of these lengths, one after the other, for each of these numbers of ranks, until one fails; the last
+// number with eager sends, too.
+template <class Lengths>
+void for_sizes(Random& random, const std::string& call, const std::vector<int>& sizes, Lengths lengths,
+               int segment = 1) {
+  for (const int n : sizes) {
+    std::vector<Sum> sums;
+    for (const int elements : lengths(n)) sums.push_back(small_numbers(random, n, elements));
+    for (Sum& sum : sums) sum.segment = segment;
+    judge::expect_sums(asked_of(call, sums), n == sizes.back());
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// f64 that f32 cannot hold, i64 that f64 cannot hold.
+void expect_dtypes(Random& random, const std::string& call, int n, int segment = 1) {
+  std::vector<Sum> sums{judge::long_numbers(random, n, 2 * n + 1), judge::large_integers(random, n, 3 * n)};
+  for (Sum& sum : sums) sum.segment = segment;
+  judge::expect_sums(asked_of(call, sums), false);
+}
+
+auto even_chunks(Random& random) {
+  return [&random](int n) { return std::vector{n * random.between(2, 4)}; };
+}
+// Also shorter than n, and empty.
+auto awkward(Random& random) {
+  return [&random](int n) { return std::vector{3 * n + random.between(1, n), 1, 0, n + 1}; };
+}
+
+Sum one_sum(Random& random, int n, int elements, int segment = 1) {
+  Sum sum = small_numbers(random, n, elements);
+  sum.segment = segment;
+  return sum;
+}
+
+// ---------------------------------------------------------------------------------- part 1: reduce_scatter
+
+TEST(Part1ReduceScatter, small_rings) {
+  worth(8, 1);
+  Random random("scatter");
+  for_sizes(random, "reduce_scatter", {3, 4, 2}, even_chunks(random));
+}
+
+TEST(Part1ReduceScatter, any_number_of_ranks) {
+  worth(8, 1);
+  Random random("scatter sizes");
+  for_sizes(random, "reduce_scatter", {1, random.between(5, 7), random.between(8, 9)}, awkward(random));
+  if (!HasFailure()) expect_dtypes(random, "reduce_scatter", random.between(2, 5));
+}
+
+TEST(Part1ReduceScatter, one_chunk_a_step) {
+  worth(8, 1);
+  Random random("scatter traffic");
+  const int n = random.between(4, 8);
+  lab09::expect_ring_traffic(asked_of("reduce_scatter", {one_sum(random, n, 5 * n + random.between(1, n))}));
+}
+
+TEST(Part1ReduceScatter, one_chunk_of_scratch) {
+  worth(5, 1);
+  Random random("scatter memory");
+  const int n = random.between(4, 8);
+  lab09::expect_little_scratch(asked_of("reduce_scatter", {one_sum(random, n, n * random.between(40, 60))}));
+}
+
+// -------------------------------------------------------------------------------------- part 2: all_gather
+
+TEST(Part2AllGather, small_rings) {
+  worth(5, 2);
+  Random random("gather");
+  for_sizes(random, "all_gather", {3, 4, 2}, even_chunks(random));
+}
+
+TEST(Part2AllGather, any_number_of_ranks) {
+  worth(6, 2);
+  Random random("gather sizes");
+  for_sizes(random, "all_gather", {1, random.between(5, 7), random.between(8, 9)}, awkward(random));
+  if (!HasFailure()) expect_dtypes(random, "all_gather", random.between(2, 5));
+}
+
+TEST(Part2AllGather, one_chunk_a_step) {
+  worth(6, 2);
+  Random random("gather traffic");
+  const int n = random.between(4, 8);
+  lab09::expect_ring_traffic(asked_of("all_gather", {one_sum(random, n, 5 * n + random.between(1, n))}));
+}
+
+// -------------------------------------------------------------------------------------- part 3: all_reduce
+
+TEST(Part3AllReduce, any_number_of_ranks) {
+  worth(8, 3);
+  Random random("sum");
+  for_sizes(random, "ring_all_reduce", {1, 2, 3, 4, 5, 6, 7, 8, 9},
+            [&](int n) { return std::vector{n * random.between(1, 3)}; });
+}
+
+TEST(Part3AllReduce, any_length) {
+  worth(6, 3);
+  Random random("sum lengths");
+  for_sizes(random, "ring_all_reduce", {random.between(3, 5), random.between(6, 9)}, awkward(random));
+}
+
+TEST(Part3AllReduce, any_dtype) {
+  worth(3, 3);
+  Random random("sum dtypes");
+  expect_dtypes(random, "ring_all_reduce", random.between(2, 5));
+}
+
+TEST(Part3AllReduce, same_bits_on_all_ranks) {
+  worth(4, 3);
+  Random random("bits");
+  judge::expect_same_bits(
+      asked_of("ring_all_reduce", {judge::order_matters(random, random.between(4, 9), 24)}));
+}
+
+TEST(Part3AllReduce, two_n_minus_1_over_n) {
+  worth(8, 3);
+  Random random("sum traffic");
+  for (const int n : {random.between(5, 9), 2, 4}) {
+    lab09::expect_ring_traffic(
+        asked_of("ring_all_reduce", {one_sum(random, n, 4 * n + random.between(0, n))}));
+    if (HasFailure()) return;
+  }
+  lab09::expect_little_scratch(asked_of("ring_all_reduce", {one_sum(random, 4, 200)}));
+}
+
+// First one world that the judge can look into, then larger ones that live in one process. With n ranks that
+// call chunk(n) anew in each of 2(n - 1) steps, the work grows as n^3: 1,024 would take minutes.
+TEST(Part3AllReduce, large_worlds) {
+  worth(5, 3);
+  Random random("large worlds");
+  lab09::expect_ring_traffic(asked_of("ring_all_reduce", {one_sum(random, 9, random.between(20, 40))}));
+  for (const int n : {16, 33, 128}) {
+    if (HasFailure()) return;
+    if (!judge::run_world(random, {"ring_all_reduce", n, n + random.between(1, 40), 1, "rounds"}).is_right)
+      return;
+  }
+}
+
+// --------------------------------------------------------------------------------------- part 4: pipelined
+
+TEST(Part4Pipelined, any_number_of_ranks) {
+  worth(7, 4);
+  Random random("segments");
+  for_sizes(
+      random, "all_reduce_pipelined", {1, 2, random.between(3, 4), random.between(5, 9)},
+      [&](int n) {
+        return std::vector{n * random.between(3, 5), 1, 0, 2 * n + 1, 9 * n - 1};
+      },
+      2);
+  if (!HasFailure()) expect_dtypes(random, "all_reduce_pipelined", random.between(2, 5), 2);
+}
+
+TEST(Part4Pipelined, same_bits_on_all_ranks) {
+  worth(2, 4);
+  Random random("bits of segments");
+  Sum sum = judge::order_matters(random, random.between(3, 7), 40);
+  sum.segment = 2;
+  judge::expect_same_bits(asked_of("all_reduce_pipelined", {sum}));
+}
+
+TEST(Part4Pipelined, one_segment_a_message) {
+  worth(4, 4);
+  Random random("traffic of segments");
+  for (const int segment : {random.between(3, 5), 100}) {
+    const int n = random.between(3, 6);
+    lab09::expect_ring_traffic(
+        asked_of("all_reduce_pipelined", {one_sum(random, n, n * random.between(12, 20), segment)}));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Part4Pipelined, two_segments_of_scratch) {
+  worth(2, 4);
+  Random random("memory of segments");
+  const int n = random.between(3, 6);
+  lab09::expect_little_scratch(
+      asked_of("all_reduce_pipelined", {one_sum(random, n, n * random.between(120, 160), 20)}));
+}
+
+TEST(Part4Pipelined, hides_the_adding) {
+  worth(5, 4);
+  Random random("time of segments");
+  const int n = random.between(4, 5), segments = random.between(4, 6);
+  constexpr std::int64_t segment = 16 * 1024;
+  lab09::expect_adding_is_hidden(
+      asked_of("all_reduce_pipelined", {judge::large_sum(n, segment * segments * n, segment)}));
+}
+
+}  // namespace

@@ -1,0 +1,161 @@
+// Lab 09: who sends how much to whom, in how many steps, with how much memory and in what time.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace lab09 {
+namespace {
+
+using judge::misconception, judge::SimRun;
+
+bool is_pipelined(const SumsAsked& asked) { return asked.call == "all_reduce_pipelined"; }
+bool has_two_halves(const SumsAsked& asked) { return is_pipelined(asked) || asked.call == "ring_all_reduce"; }
+
+std::int64_t longest_chunk(const Sum& sum) { return (sum.elements() + sum.ranks() - 1) / sum.ranks(); }
+int segments(const SumsAsked& asked) {
+  return is_pipelined(asked) ? asked.first().segments_of(longest_chunk(asked.first())) : 1;
+}
+int steps(const SumsAsked& asked) { return (has_two_halves(asked) ? 2 : 1) * (asked.first().ranks() - 1); }
+
+// In each half a rank sends all chunks but one: its own while they are summed, the next rank's afterwards.
+std::uint64_t bytes_of(const SumsAsked& asked, int rank) {
+  const Sum& sum = asked.first();
+  const auto without = [&](int c) { return sum.elements() - (sum.begin(c + 1) - sum.begin(c)); };
+  const auto summing = without(rank), gathering = without((rank + 1) % sum.ranks());
+  std::int64_t elements = asked.call == "all_gather" ? gathering : summing;
+  if (has_two_halves(asked)) elements += gathering;
+  return static_cast<std::uint64_t>(sum.item_bytes() * elements);
+}
+
+void diagnose_link(const dist::sim::LinkTraffic& link, int n) {
+  if (link.src == (link.dst + 1) % n) {
+    misconception("ring_the_other_way",
+                  "that is a ring as well, and not the one of the contract: send to rank + 1");
+  } else {
+    misconception("not_a_ring", "a rank of the ring sends to the next rank, and to nobody else");
+  }
+}
+
+void diagnose_amount(const SumsAsked& asked, const dist::sim::RankTraffic& traffic, std::uint64_t right) {
+  const Sum& sum = asked.first();
+  const auto n = static_cast<std::uint64_t>(sum.ranks()), all = static_cast<std::uint64_t>(sum.bytes());
+  if (has_two_halves(asked) && traffic.bytes_sent >= (n - 1) * all) {
+    misconception("gathers_everything_to_sum",
+                  "every rank gets the numbers of all others and adds them up itself: n/2 times the bytes. A "
+                  "partial sum "
+                  "is no longer than one rank's numbers");
+  } else if (traffic.bytes_sent > right) {
+    misconception("sends_more_than_a_chunk", "in each step one chunk leaves, not more");
+  } else if (is_pipelined(asked) && traffic.messages_sent == static_cast<std::uint64_t>(steps(asked))) {
+    misconception("not_in_segments",
+                  "a chunk leaves in one message: nothing of it can be added before all of it has come");
+  }
+}
+
+// What is added in another way takes no virtual time, and is hidden whatever the program does. False, and the
+// test has failed.
+bool check_adding_is_seen(const SumsAsked& asked, const SimRun& done) {
+  const Sum& sum = asked.first();
+  const auto expected = static_cast<std::uint64_t>(sum.bytes()) * static_cast<unsigned>(sum.ranks() - 1);
+  std::uint64_t added = 0;
+  for (const auto& event : done.report.trace.events)
+    if (event.kind == dist::trace::Kind::reduce) added += event.bytes;
+  if (added >= expected) return true;
+  misconception(
+      "adds_unseen",
+      "the simulator sees what add(acc, arrived) of the contract header adds, and charges the time for "
+      "it; whatever else adds, add_() too, takes none, so there is nothing to hide");
+  ADD_FAILURE() << fmt::format("{}: {} bytes were added by add(); a ring adds {}", asked.text(), added,
+                               expected);
+  return false;
+}
+
+}  // namespace
+
+void expect_ring_traffic(const SumsAsked& asked) {
+  SimRun done;
+  if (!judge::run_sums(asked, "rounds", done)) return;
+  const int n = asked.first().ranks();
+  for (const auto& link : done.report.links) {
+    if (link.dst == (link.src + 1) % n) continue;
+    diagnose_link(link, n);
+    ADD_FAILURE() << fmt::format("{}: rank {} sends to rank {}; expected that it sends to rank {} only",
+                                 asked.text(), link.src, link.dst, (link.src + 1) % n);
+    return;
+  }
+  const auto messages = static_cast<std::uint64_t>(steps(asked) * segments(asked));
+  for (int rank = 0; rank < n; ++rank) {
+    const auto& traffic = done.report.traffic[static_cast<std::size_t>(rank)];
+    const auto right = bytes_of(asked, rank);
+    if (traffic.messages_sent == messages && traffic.bytes_sent == right) continue;
+    diagnose_amount(asked, traffic, right);
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} sends {} messages, {} bytes in all; expected {}, {} bytes in all", asked.text(), rank,
+        traffic.messages_sent, traffic.bytes_sent, messages, right);
+    return;
+  }
+  const int rounds = judge::rounds(done.report);
+  if (std::cmp_less_equal(rounds, messages + messages / 10)) return;  // posting takes a little, too
+  misconception(
+      "sends_and_receives_in_turns",
+      "a rank's send and its receive use two ports: start the receive (irecv), send, then wait, and "
+      "both take one step");
+  ADD_FAILURE() << fmt::format("{} took {} steps; expected {}", asked.text(), rounds, messages);
+}
+
+void expect_little_scratch(const SumsAsked& asked) {
+  SimRun done;
+  if (!judge::run_sums(asked, "rounds", done)) return;
+  const Sum& sum = asked.first();
+  const std::int64_t m = segments(asked), chunk = longest_chunk(sum) * sum.item_bytes();
+  const auto data = static_cast<std::uint64_t>(sum.bytes());
+  const auto scratch = static_cast<std::uint64_t>(is_pipelined(asked) ? 2 * ((chunk + m - 1) / m) : chunk);
+  for (int rank = 0; rank < sum.ranks(); ++rank) {
+    const auto peak = done.report.peak_buffer_bytes[static_cast<std::size_t>(rank)];
+    if (peak <= data + scratch + scratch / 2) continue;  // half of it for what is small
+    if (peak >= 2 * data) {
+      misconception(
+          "scratch_as_long_as_the_data",
+          "scratch as long as the data: doubled memory is what a ring spares you. One chunk arrives "
+          "at a time, so one chunk of scratch is enough");
+    } else {
+      misconception("too_much_scratch", "one inbox, used again in every step, is enough (two in part 4)");
+    }
+    ADD_FAILURE() << fmt::format(
+        "{}: the tensors of rank {} take {} bytes at a time; expected the {} of the data and {} of scratch",
+        asked.text(), rank, peak, data, scratch);
+    return;
+  }
+}
+
+void expect_adding_is_hidden(SumsAsked asked) {
+  asked.trace = true;
+  SimRun done;
+  if (!judge::run_sums(asked, "laptop", done) || !check_adding_is_seen(asked, done)) return;
+  constexpr double overhead_us = 0.5, us_a_byte = 1e-4;  // of the topology
+  const Sum& sum = asked.first();
+  const int messages = steps(asked) * segments(asked);
+  const double bytes = static_cast<double>(longest_chunk(sum) * sum.item_bytes()) * steps(asked);
+  const double port_us = messages * overhead_us + us_a_byte * bytes,
+               took_us = done.report.virtual_time_s * 1e6;
+  if (took_us <= 1.1 * port_us) return;
+  if (done.report.messages == static_cast<std::uint64_t>(sum.ranks() * steps(asked))) {
+    misconception("not_in_segments",
+                  "a chunk leaves in one message: nothing of it can be added before all of it has come");
+  } else {
+    misconception(
+        "waits_for_each_segment",
+        "the port stands still while a segment is added: start the next receive and the next send (irecv, "
+        "isend) before you add what has come");
+  }
+  ADD_FAILURE() << fmt::format(
+      "{} took {:.1f} us of a laptop's virtual time; its messages keep a port busy for {:.1f} us: expected "
+      "at "
+      "most a tenth more",
+      asked.text(), took_us, port_us);
+}
+
+}  // namespace lab09

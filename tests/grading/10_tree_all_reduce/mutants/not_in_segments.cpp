@@ -1,0 +1,14 @@
+// Misconception: the segment is a matter of taste; the result is the same.
+//
+// Killed by: Part4Pipelined.each_segment_once_up_once_down
+// Diagnosis: not_in_segments
+#include "mutant.h"
+#define tree_all_reduce_pipelined right_tree_all_reduce_pipelined
+#include DIST_SOLUTION
+#undef tree_all_reduce_pipelined
+
+namespace lab {
+
+void tree_all_reduce_pipelined(Tensor& data, std::int64_t) { tree_all_reduce(data); }
+
+}  // namespace lab

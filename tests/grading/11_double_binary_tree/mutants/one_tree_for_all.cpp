@@ -1,0 +1,24 @@
+// Misconception: what matters is the sum; the first tree brings it about for all of the data.
+//
+// Killed by: Part3AllReduce.twice_the_data
+// Diagnosis: one_tree_for_all
+#include "mutant.h"
+#define double_tree_all_reduce right_double_tree_all_reduce
+#include DIST_SOLUTION
+#undef double_tree_all_reduce
+
+namespace lab {
+
+void double_tree_all_reduce(Tensor& data, std::int64_t segment) {
+  const int rank = dist::get_rank(), n = dist::get_world_size();
+  std::array<Segments, 2> halves;
+  halves[0] = segments_of(data, segment);
+  int turns = static_cast<int>(std::max(halves[0].size(), halves[1].size()));
+  for (int reached = 1; reached < n; reached *= 2) turns += 2;
+  Sums came;
+  for (int turn = 0; turn < turns; ++turn) {
+    for (const Phase& phase : timetable(rank, n)) run_phase(phase, turn, halves, came);
+  }
+}
+
+}  // namespace lab

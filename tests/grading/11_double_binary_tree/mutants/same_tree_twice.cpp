@@ -1,0 +1,14 @@
+// Misconception: two trees are two ways for the data; they may be the same one.
+//
+// Killed by: Part2SecondTree.inner_in_one_tree_only
+// Diagnosis: same_tree_twice
+#include "mutant.h"
+#define second_tree right_second_tree
+#include DIST_SOLUTION
+#undef second_tree
+
+namespace lab {
+
+Place second_tree(int rank, int n) { return first_tree(rank, n); }
+
+}  // namespace lab

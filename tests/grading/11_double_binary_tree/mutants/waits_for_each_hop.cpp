@@ -1,0 +1,27 @@
+// Misconception: a phase is a receive and a send, one after the other.
+//
+// Killed by: Part3AllReduce.any_number_of_ranks
+// Diagnosis: waits_for_each_hop
+#include "mutant.h"
+#define double_tree_all_reduce right_double_tree_all_reduce
+#include DIST_SOLUTION
+#undef double_tree_all_reduce
+
+namespace lab {
+
+void double_tree_all_reduce(Tensor& data, std::int64_t segment) {
+  const int rank = dist::get_rank(), n = dist::get_world_size();
+  std::array<Segments, 2> halves;
+  for (const std::size_t tree : {0, 1}) halves[tree] = segments_of(data.chunk(2)[tree], segment);
+  int turns = static_cast<int>(std::max(halves[0].size(), halves[1].size()));
+  for (int reached = 1; reached < n; reached *= 2) turns += 2;
+  Sums came;
+  for (int turn = 0; turn < turns; ++turn) {
+    for (const Phase& phase : timetable(rank, n)) {
+      run_phase({{}, phase.receives}, turn, halves, came);
+      run_phase({phase.sends, {}}, turn, halves, came);
+    }
+  }
+}
+
+}  // namespace lab

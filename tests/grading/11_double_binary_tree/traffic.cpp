@@ -1,0 +1,108 @@
+// Lab 11, part 3: what the ranks should have, how much each sends, in how many rounds and in what time.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "dist/dist.h"
+
+#include "support.h"
+
+namespace lab11 {
+namespace {
+
+using dist::check::Code, dist::check::Finding;
+using judge::Idea, judge::misconception, judge::SimRun;
+
+// Of the longer half, the second one.
+int segments(const Sum& sum) { return sum.segments_of((sum.elements() + 1) / 2); }
+
+const std::vector<Idea>& ideas() {
+  static const std::vector<Idea> known{
+      {"double_tree_all_reduce", "half_forgotten",
+       "the second half of the data was not summed: it travels along the second tree",
+       [](const Sum& s, int rank, int i) { return i < s.elements() / 2 ? s.total(i) : s.at(rank, i); }},
+      {"double_tree_all_reduce", "nothing_summed", "every rank has its own numbers still",
+       [](const Sum& s, int rank, int i) { return s.at(rank, i); }}};
+  return known;
+}
+
+void diagnose_finding(const Finding& finding) {
+  if (finding.code == Code::overlap || finding.code == Code::changed_before_wait) {
+    misconception("not_in_halves",
+                  "both trees carry the same elements at the same time: each tree has one half of the data");
+  } else if (finding.code == Code::deadlock) {
+    misconception(
+        "waits_for_each_hop",
+        "a rank waits for one message of a phase before it has started the other one, and so does its "
+        "partner: start all of the phase (irecv, isend), then wait for all");
+  }
+}
+
+}  // namespace
+
+SumsAsked asked_of(const std::vector<Sum>& sums) {
+  return {.call = "double_tree_all_reduce", .sums = sums, .ideas = &ideas(), .diagnose = diagnose_finding};
+}
+
+void expect_twice_the_data(const SumsAsked& asked) {
+  SimRun done;
+  if (!judge::run_sums(asked, "rounds", done)) return;
+  const Sum& sum = asked.first();
+  const auto n = static_cast<std::uint64_t>(sum.ranks()), data = static_cast<std::uint64_t>(sum.bytes());
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    const auto& traffic = done.report.traffic[rank];
+    const auto most = std::max(traffic.bytes_sent, traffic.bytes_received);
+    if (most * 20 <= data * 42) continue;
+    misconception(
+        "one_tree_for_all",
+        "an inner rank of one tree sends three times what travels there: with one half on each of two "
+        "trees, and every rank inner in one of them, it is twice the data");
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} sends {} bytes and receives {}; expected at most twice the data, {}, and 5 %",
+        asked.text(), rank, traffic.bytes_sent, traffic.bytes_received, 2 * data);
+    return;
+  }
+  const auto messages = 4 * (n - 1) * static_cast<unsigned>(segments(sum));
+  if (done.report.messages == messages) return;
+  if (done.report.messages == 4 * (n - 1)) {
+    misconception("not_in_segments",
+                  "a half in one message: nothing can go on before all of it has come, on every level anew");
+  }
+  ADD_FAILURE() << fmt::format("{}: {} messages in all; expected 4(n - 1) a segment of both halves, {}",
+                               asked.text(), done.report.messages, messages);
+}
+
+void expect_both_at_once(const SumsAsked& asked) {
+  SimRun done;
+  if (!judge::run_sums(asked, "rounds", done)) return;
+  const Sum& sum = asked.first();
+  const int limit = 4 * segments(sum) + 8 * ceil_log2(sum.ranks()) + 4, rounds = judge::rounds(done.report);
+  if (rounds <= limit + limit / 20) return;  // posting takes a little, too
+  misconception(
+      "one_half_after_the_other",
+      "the trees do not work at the same time: in each phase of a turn do what the timetable says of both");
+  ADD_FAILURE() << fmt::format("{} took {} rounds; expected at most 4m + 8 ceil(log2 n) + 4 = {}",
+                               asked.text(), rounds, limit);
+}
+
+void expect_faster_than_one_tree(const SumsAsked& asked) {
+  SimRun done;
+  if (!judge::run_sums(asked, "laptop", done)) return;
+  const Sum& sum = asked.first();
+  dist::sim::RunOptions options;
+  options.ranks = sum.ranks();
+  const auto one_tree = judge::simulate_own(options, [&](int) {
+    dist::init_process_group();
+    auto data = dist::ones({sum.elements()});
+    dist::all_reduce(data, dist::ReduceOp::sum, {.algorithm = "tree"});
+  });
+  const double limit = 0.95 * one_tree.virtual_time_s;
+  if (done.report.virtual_time_s <= limit) return;
+  ADD_FAILURE() << fmt::format(
+      "{}: took {:.0f} us of virtual time; expected at most {:.0f}, 5 % less than the library's single tree. "
+      "Both halves have to be on their way at once",
+      asked.text(), done.report.virtual_time_s * 1e6, limit * 1e6);
+}
+
+}  // namespace lab11

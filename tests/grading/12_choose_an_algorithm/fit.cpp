@@ -1,0 +1,164 @@
+// Lab 12, part 1: the line through measurements.
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "judge/ask.h"
+#include "support.h"
+
+namespace lab12 {
+namespace {
+
+using judge::misconception;
+
+constexpr double sizes[]{8, 64, 512, 4096, 32768, 262144, 2097152, 16777216};
+
+// Least squares where a point counts with 1 / seconds^power: 2 for relative errors, 0 for plain ones.
+Line fit(const Points& points, int power) {
+  double w = 0, x = 0, t = 0;  // the weights' sum, and the weighted means
+  for (const auto& [bytes, seconds] : points) {
+    const double weight = std::pow(seconds, -power);
+    w += weight;
+    x += weight * bytes;
+    t += weight * seconds;
+  }
+  x /= w, t /= w;
+  double above = 0, below = 0;
+  for (const auto& [bytes, seconds] : points) {
+    const double weight = std::pow(seconds, -power);
+    above += weight * (bytes - x) * (seconds - t);
+    below += weight * (bytes - x) * (bytes - x);
+  }
+  return {t - above / below * x, above / below};
+}
+
+bool is_near(double got, double right) { return std::abs(got - right) <= 1e-5 * std::abs(right); }
+bool are_near(const Line& got, const Line& right) {
+  return is_near(got.at_zero, right.at_zero) && is_near(got.per_byte, right.per_byte);
+}
+
+std::string text(const Line& line) {
+  return fmt::format("{:.4g} us + {:.4g} s/GB", line.at_zero * 1e6, line.per_byte * 1e9);
+}
+
+struct LineIdea {
+  const char* name;
+  const char* in_words;
+  Line (*line)(const Points&);
+};
+
+constexpr LineIdea line_ideas[]{
+    {"absolute_errors",
+     "plain least squares: the largest messages take a thousand times as long, so nearly all of the sum is "
+     "their errors, and the start of a message, microseconds, is lost. Each point counts with 1/seconds^2",
+     [](const Points& points) { return fit(points, 0); }},
+    {"weight_not_squared",
+     "each point counts with 1/seconds: what is squared is the relative error, so the weight is 1/seconds^2",
+     [](const Points& points) { return fit(points, 1); }},
+    {"first_and_last_point",
+     "that is the line through the first and the last point: the others were measured, too",
+     [](const Points& points) {
+       const auto& [x, t] = points.front();
+       const auto& [y, u] = points.back();
+       const double slope = (u - t) / (y - x);
+       return Line{t - slope * x, slope};
+     }},
+    {"bits_for_bytes", "eight times too little for a byte: the sizes are bytes, not bits",
+     [](const Points& points) {
+       const auto right = fit(points, 2);
+       return Line{right.at_zero, right.per_byte / 8};
+     }},
+    {"bits_for_bytes", "eight times too much for a byte: the sizes are bytes, not bits",
+     [](const Points& points) {
+       const auto right = fit(points, 2);
+       return Line{right.at_zero, right.per_byte * 8};
+     }}};
+
+void diagnose_lines(const std::vector<Points>& cases, const std::vector<Line>& got) {
+  for (const auto& idea : line_ideas) {
+    bool fits = true;
+    for (std::size_t i = 0; fits && i < got.size(); ++i) fits = are_near(got[i], idea.line(cases[i]));
+    if (fits) return misconception(idea.name, idea.in_words);
+  }
+}
+
+}  // namespace
+
+Line drawn_line(judge::Random& random) {
+  return {random.between(150, 3000) * 1e-8, 1 / (random.between(10, 400) * 1e8)};
+}
+
+Points on_the_line(const Line& line) {
+  Points points;
+  for (const double bytes : sizes) points.emplace_back(bytes, line(bytes));
+  return points;
+}
+
+Points measured(const Line& line, judge::Random& random) {
+  auto points = on_the_line(line);
+  for (auto& [bytes, seconds] : points) seconds *= 1 + random.between(-60, 60) / 1000.;
+  return points;
+}
+
+// Two processes of a server, a busy one: ./distlab run 12 shows how.
+Points one_way_of_a_server() {
+  return {{8, 11.9e-6},     {64, 11.9e-6},     {512, 12.6e-6},    {4096, 10.2e-6},
+          {32768, 10.7e-6}, {262144, 19.0e-6}, {2097152, 72.0e-6}};
+}
+Points burst_of_a_server() {
+  return {{8, 6.5e-6},      {64, 5.6e-6},      {512, 4.9e-6},     {4096, 10.9e-6},
+          {32768, 11.0e-6}, {262144, 11.1e-6}, {2097152, 56.8e-6}};
+}
+
+void expect_line(const std::vector<Points>& cases) {
+  Json questions = Json::array();
+  for (const auto& points : cases) questions.push_back({{"text", "fit_line"}, {"points", points}});
+  const auto replies = judge::ask("fit_line", questions);
+  std::vector<Line> got;
+  for (const auto& reply : replies) {
+    if (!reply.at(0).is_number() || !reply.at(1).is_number()) {
+      ADD_FAILURE() << "fit_line: expected a line; it returned NaN or infinity";
+      return;
+    }
+    got.push_back({reply.at(0), reply.at(1)});
+  }
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const auto right = fit(cases[i], 2);
+    if (are_near(got[i], right)) continue;
+    diagnose_lines(cases, got);
+    ADD_FAILURE() << fmt::format(
+        "fit_line of {} points, from {:.0f} bytes in {:.2f} us to {:.0f} bytes in {:.2f} us: "
+        "expected {}; it returned {}",
+        cases[i].size(), cases[i].front().first, cases[i].front().second * 1e6, cases[i].back().first,
+        cases[i].back().second * 1e6, text(right), text(got[i]));
+    return;
+  }
+}
+
+void expect_costs(const Points& one_way, const Points& burst) {
+  const auto replies =
+      judge::ask("costs_of", Json::array({{{"text", "costs_of"}, {"one_way", one_way}, {"burst", burst}}}));
+  if (replies.empty()) return;
+  const auto way = fit(one_way, 2), port = fit(burst, 2);
+  const double right[]{way.at_zero - port.at_zero, port.at_zero, (way.per_byte + port.per_byte) / 2};
+  struct {
+    const char *name, *unit;
+    double units;  // in one second, or in one second a byte
+  } constexpr costs[]{{"alpha", "us", 1e6}, {"overhead", "us", 1e6}, {"beta", "s/GB", 1e9}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double got = replies[0].at(i).is_number() ? replies[0][i].get<double>() : NAN;
+    if (is_near(got, right[i])) continue;
+    if (i == 0 && is_near(got, way.at_zero)) {
+      misconception("overhead_counted_twice",
+                    "that is overhead and alpha together, as one_way says for no bytes: a message's way "
+                    "begins when it has left its port, so take the overhead away");
+    }
+    const auto& [name, unit, units] = costs[i];
+    ADD_FAILURE() << fmt::format("costs_of: expected {} = {:.4g} {}; it returned {:.4g} {}", name,
+                                 right[i] * units, unit, got * units, unit);
+    return;
+  }
+}
+
+}  // namespace lab12

@@ -1,0 +1,137 @@
+// Lab 12: what would be predicted, were a wrong idea right.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "support.h"
+
+namespace lab12 {
+namespace {
+
+// What a wrong idea says, from the pieces that all formulas are made of.
+struct Pieces {
+  const Question& q;
+  double n, levels, alpha, start, size;  // start: overhead of a message
+  double port(double bytes) const { return start + q.machine.slowest().beta * bytes; }
+};
+
+Pieces pieces_of(const Question& q) {
+  const Costs& c = q.machine.slowest();
+  const double n = q.machine.ranks();
+  return {q, n, std::ceil(std::log2(n)), c.alpha, c.overhead, static_cast<double>(q.bytes)};
+}
+
+double with_beta(const Question& q, double factor) {
+  Question other = q;
+  other.machine.within.beta *= factor;
+  other.machine.between.beta *= factor;
+  return computed(other);
+}
+
+struct Idea {
+  Algorithm algorithm;
+  const char* name;
+  const char* in_words;
+  double (*seconds)(const Pieces&);
+};
+
+const std::vector<Idea>& ideas() {
+  using A = Algorithm;
+  static const std::vector<Idea> known{
+      {A::ring, "whole_tensor_each_step",
+       "here all S bytes go to the neighbour in each step: it is one chunk, S/n bytes",
+       [](const Pieces& p) { return 2 * (p.n - 1) * (p.port(p.size) + p.alpha); }},
+      {A::ring, "n_minus_1_over_n_forgotten",
+       "2(n-1) steps of S/n bytes are 2(n-1)/n S, not 2 S: for few ranks that is much less",
+       [](const Pieces& p) { return 2 * (p.n - 1) * (p.start + p.alpha) + 2 * (p.port(p.size) - p.start); }},
+      {A::ring, "one_phase_of_two",
+       "that is the time of the reduce-scatter alone: the all-gather comes after it, as long again",
+       [](const Pieces& p) { return (p.n - 1) * (p.port(p.size / p.n) + p.alpha); }},
+      {A::ring, "n_steps", "a chunk needs n - 1 steps to come to all others, not n",
+       [](const Pieces& p) { return 2 * p.n * (p.port(p.size / p.n) + p.alpha); }},
+      {A::tree, "levels_rounded_down",
+       "log2 n was cut to a whole number: ranks beyond the largest power of two need a level more, so it "
+       "is rounded up",
+       [](const Pieces& p) {
+         const double levels = std::exp2(p.levels) == p.n ? p.levels : p.levels - 1;
+         return (4 * levels - 2) * p.port(p.size) + 2 * levels * p.alpha;
+       }},
+      {A::tree, "children_at_once",
+       "here the messages of two children take the time of one: their parent's port takes them one after the "
+       "other, and on the way down it sends one after the other (only the root has a single child)",
+       [](const Pieces& p) { return 2 * p.levels * (p.port(p.size) + p.alpha); }},
+      {A::tree, "two_children_of_the_root",
+       "the root has one child, so one message less waits at its port, up and down: 4 log2 n - 2, not 4 log2 "
+       "n",
+       [](const Pieces& p) { return 4 * p.levels * p.port(p.size) + 2 * p.levels * p.alpha; }},
+      {A::tree, "one_phase_of_two", "that is the way up or the way down: an all_reduce needs both",
+       [](const Pieces& p) { return (2 * p.levels - 1) * p.port(p.size) + p.levels * p.alpha; }},
+      {A::double_tree, "all_data_on_both_trees",
+       "here each of the two trees carries all of the data: it is one half each",
+       [](const Pieces& p) { return (4 * p.levels - 2) * p.port(p.size) + 2 * p.levels * p.alpha; }},
+      {A::double_tree, "halves_in_sequence",
+       "here the second tree begins when the first one is done: they work at the same time, as a rank that "
+       "is busy in one is a leaf of the other",
+       [](const Pieces& p) {
+         return 2 * ((4 * p.levels - 2) * p.port(p.size / 2) + 2 * p.levels * p.alpha);
+       }},
+      {A::parameter_server, "a_port_for_everybody",
+       "here all workers' messages pass the server's port at the same time: it takes them one after the "
+       "other, n - 1 in, then n - 1 out",
+       [](const Pieces& p) { return 2 * (p.port(p.size) + p.alpha); }},
+      {A::parameter_server, "waits_for_every_way",
+       "here alpha is paid for every message: they follow each other through the port and their ways "
+       "overlap, so it is paid once in and once out",
+       [](const Pieces& p) { return 2 * (p.n - 1) * (p.port(p.size) + p.alpha); }},
+      {A::naive, "a_port_for_everybody",
+       "here the n - 1 copies of a rank's data leave at the same time: it has one port, so they leave one "
+       "after the other",
+       [](const Pieces& p) { return p.port(p.size) + p.alpha; }},
+      {A::naive, "ways_overlap",
+       "here alpha is paid once: the exchange has n - 1 rounds, and the next one begins when the message of "
+       "this one has arrived, so it is paid n - 1 times",
+       [](const Pieces& p) { return (p.n - 1) * p.port(p.size) + p.alpha; }},
+      {A::naive, "counts_pairs",
+       "each pair exchanges two messages, one each way; a rank sends n - 1, not half of that",
+       [](const Pieces& p) { return (p.n - 1) / 2 * (p.port(p.size) + p.alpha); }},
+      {A::hierarchical, "flat_ring_over_nodes",
+       "that is one ring through all GPUs at the price of the links between the nodes: within a node "
+       "messages cost "
+       "less, and only S/g bytes a rank leave it",
+       [](const Pieces& p) { return 2 * (p.n - 1) * (p.port(p.size / p.n) + p.alpha); }},
+      {A::hierarchical, "all_data_between_nodes",
+       "here all S bytes are summed across the nodes: after the reduce-scatter a rank has only S/g of them",
+       [](const Pieces& p) {
+         const Machine& m = p.q.machine;
+         const auto ring = [](const Costs& c, double ranks, double bytes) {
+           return 2 * (ranks - 1) * (c.overhead + c.alpha + c.beta * bytes / ranks);
+         };
+         return ring(m.within, m.gpus, p.size) + ring(m.between, m.nodes, p.size);
+       }}};
+  return known;
+}
+
+}  // namespace
+
+void diagnose(const std::vector<Question>& questions, const std::vector<double>& got) {
+  const auto fits = [&](auto said) {
+    bool all = true;
+    for (std::size_t i = 0; all && i < got.size(); ++i)
+      all = std::abs(got[i] - said(questions[i])) <= 1e-3 * std::abs(got[i]);
+    return all;
+  };
+  for (const double factor : {8., 1 / 8.}) {
+    if (fits([&](const Question& q) { return with_beta(q, factor); }))
+      return judge::misconception(
+          "bits_for_bytes",
+          fmt::format("here a byte takes {} it should: beta is seconds a byte, and sizes are bytes, no bits",
+                      factor > 1 ? "8 times as long as" : "an eighth of the time that"));
+  }
+  for (const auto& idea : ideas()) {
+    if (idea.algorithm == questions[0].algorithm &&
+        fits([&](const Question& q) { return idea.seconds(pieces_of(q)); }))
+      return judge::misconception(idea.name, idea.in_words);
+  }
+}
+
+}  // namespace lab12

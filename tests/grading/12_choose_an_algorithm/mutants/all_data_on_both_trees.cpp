@@ -1,0 +1,19 @@
+// Misconception: two trees are two all_reduces.
+//
+// Killed by: Part2Predict.double_tree
+// Diagnosis: all_data_on_both_trees
+#include "mutant.h"
+#define predict right_predict
+#include DIST_SOLUTION
+#undef predict
+
+namespace lab {
+
+double predict(Algorithm algorithm, const Machine& machine, double bytes) {
+  if (algorithm != Algorithm::double_tree) return right_predict(algorithm, machine, bytes);
+  const int n = machine.ranks();
+  const Costs& c = machine.nodes == 1 ? machine.within : machine.between;
+  return one_tree(c, n, bytes);
+}
+
+}  // namespace lab

@@ -1,0 +1,16 @@
+// Misconception: up to 512 GPUs the ring, above that a tree: a rule that many pages repeat.
+//
+// Killed by: Part3Choose.on_one_node
+// Diagnosis: size_ignored
+#include "mutant.h"
+#define choose right_choose
+#include DIST_SOLUTION
+#undef choose
+
+namespace lab {
+
+Algorithm choose(const Machine& machine, double) {
+  return machine.ranks() <= 512 ? Algorithm::ring : Algorithm::double_tree;
+}
+
+}  // namespace lab

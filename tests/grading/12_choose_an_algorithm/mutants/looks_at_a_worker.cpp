@@ -1,0 +1,19 @@
+// Misconception: 4 GB up and 4 GB down: that is what a parameter server costs. (Each worker. The server pays
+// it n - 1 times.)
+//
+// Killed by: Part2Predict.bytes_of_each
+// Diagnosis: looks_at_a_worker
+#include "mutant.h"
+#define traffic right_traffic
+#include DIST_SOLUTION
+#undef traffic
+
+namespace lab {
+
+Traffic traffic(Algorithm algorithm, int ranks, double bytes) {
+  auto counted = right_traffic(algorithm, ranks, bytes);
+  if (algorithm == Algorithm::parameter_server) counted.busiest = bytes;
+  return counted;
+}
+
+}  // namespace lab

@@ -1,0 +1,129 @@
+// Lab 13, part 5: ranks with different numbers of batches.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace lab13 {
+namespace {
+
+using judge::misconception;
+
+struct Batches {
+  std::vector<Indices> of;  // [rank]
+  std::size_t shortest() const { return std::ranges::min(of, {}, &Indices::size).size(); }
+  std::size_t longest() const { return std::ranges::max(of, {}, &Indices::size).size(); }
+  std::string text() const {
+    std::vector<std::size_t> counts;
+    for (const auto& mine : of) counts.push_back(mine.size());
+    return fmt::format("run_epoch of ranks with {} batches", fmt::join(counts, ", "));
+  }
+};
+
+Batches draw(judge::Random& random, const std::vector<int>& counts) {
+  Batches batches;
+  for (const int count : counts) {
+    Indices mine;
+    for (int i = 0; i < count; ++i) mine.push_back(random.between(100, 999));
+    batches.of.push_back(mine);
+  }
+  return batches;
+}
+
+// `silent`: the steps have no collective of their own.
+judge::SimRun run(const Batches& batches, bool silent, bool trace = false) {
+  judge::SimPlan plan;
+  plan.about = batches.text();
+  plan.trace = trace;
+  for (const auto& mine : batches.of)
+    plan.tasks.push_back({{"call", "run_epoch"}, {"batches", mine}, {"silent", silent}});
+  return judge::simulate(plan);
+}
+
+void diagnose_steps(const Batches& batches, const std::vector<Json>& replies) {
+  bool own = true, longest = true;
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    own = own && replies[rank].at("steps") == batches.of[rank].size();
+    longest = longest && replies[rank].at("steps") == batches.longest();
+  }
+  if (own) {
+    misconception(
+        "stops_alone",
+        "each rank makes the steps that it has batches for, and the steps' collectives wait for those "
+        "that have stopped: before each step all have to agree that all go on");
+  } else if (longest) {
+    misconception(
+        "goes_on_with_the_longest",
+        "the ranks go on as long as somebody has a batch; the contract stops when somebody has none: "
+        "MIN of 1 and 0, not MAX");
+  }
+}
+
+bool check(const Batches& batches, const judge::SimRun& done) {
+  if (!done.report.findings.empty()) {
+    misconception("leaves_without_a_word",
+                  "a rank that had no batch any more returned without a word, and the others ask it by an "
+                  "all_reduce whether it goes on: it has to take part once more, to say that it does not");
+  }
+  const auto replies = done.answers({"all_reduce"});
+  if (replies.empty()) return false;
+  const auto steps = batches.shortest();
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const auto& mine = batches.of[rank];
+    const Indices right(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(steps));
+    const auto got = replies[rank].at("batches").get<Indices>();
+    if (replies[rank].at("steps") != steps || got != right) {
+      diagnose_steps(batches, replies);
+      ADD_FAILURE() << fmt::format(
+          "{}: rank {} should make {} steps, with {}; it says {}, after steps with {}", batches.text(), rank,
+          steps, text(right), replies[rank].at("steps").dump(), text(got));
+      return false;
+    }
+    if (!replies[rank].at("asked_ahead")) continue;
+    misconception(
+        "takes_all_batches_first",
+        "the batches are taken and counted before the first step: they would have to fit into memory, and "
+        "an endless source would never be counted. One at a time");
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} should call next() once for each step; it called it again before step() had its batch",
+        batches.text(), rank);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void expect_stops_together(judge::Random& random, const std::vector<int>& counts) {
+  const auto batches = draw(random, counts);
+  if (check(batches, run(batches, true))) check(batches, run(batches, false));
+}
+
+void expect_one_small_all_reduce(judge::Random& random, const std::vector<int>& counts) {
+  const auto batches = draw(random, counts);
+  const auto done = run(batches, true, true);
+  if (!check(batches, done)) return;
+  const auto right = batches.shortest() + 1;
+  std::vector<std::size_t> calls(batches.of.size());
+  for (const auto& event : done.report.trace.events) {
+    if (event.kind != dist::trace::Kind::call || event.name != "all_reduce") continue;
+    ++calls.at(static_cast<std::size_t>(event.rank));
+    if (event.bytes <= 8) continue;
+    ADD_FAILURE() << fmt::format("{}: an all_reduce of {} bytes; expected one element", batches.text(),
+                                 event.bytes);
+    return;
+  }
+  for (std::size_t rank = 0; rank < calls.size(); ++rank) {
+    if (calls[rank] == right) continue;
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} called all_reduce {} times for {} steps; expected {}, one before each step and one that "
+        "stops",
+        batches.text(), rank, calls[rank], right - 1, right);
+    return;
+  }
+}
+
+}  // namespace lab13

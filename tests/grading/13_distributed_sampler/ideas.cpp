@@ -1,0 +1,212 @@
+// Lab 13: which samples the ranks would have, were a wrong idea right.
+#include "ideas.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <random>
+
+namespace lab13 {
+namespace {
+
+Indices in_order(std::int64_t n) {
+  Indices order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// ------------------------------------------------------------------------------------------------ shuffles
+
+Indices naive(const Shuffle& s) {
+  auto order = in_order(s.n);
+  std::mt19937 draw(static_cast<std::uint32_t>(s.seed));
+  for (auto& element : order) std::swap(element, order[draw() % order.size()]);
+  return order;
+}
+
+Indices nothing_stays(const Shuffle& s) {
+  auto order = in_order(s.n);
+  std::mt19937 draw(static_cast<std::uint32_t>(s.seed));
+  for (std::size_t i = 0; i + 1 < order.size(); ++i)
+    std::swap(order[i], order[i + 1 + draw() % (order.size() - i - 1)]);
+  return order;
+}
+
+Indices from_the_end(const Shuffle& s) {
+  auto order = in_order(s.n);
+  std::mt19937 draw(static_cast<std::uint32_t>(s.seed));
+  for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[draw() % left]);
+  return order;
+}
+
+Indices by_std_shuffle(const Shuffle& s) {
+  auto order = in_order(s.n);
+  std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<std::uint32_t>(s.seed)));
+  return order;
+}
+
+struct ShuffleIdea {
+  const char* name;
+  const char* in_words;
+  std::function<Indices(const Shuffle&)> order;
+};
+
+const std::vector<ShuffleIdea>& shuffle_ideas() {
+  static const std::vector<ShuffleIdea> known{
+      {"std_shuffle",
+       "that is std::shuffle: the C++ standard does not say how it uses the generator, so other libraries, "
+       "and PyTorch, get another order from the same seed. Draw by hand, as the contract says",
+       by_std_shuffle},
+      {"naive_shuffle",
+       "every element changes places with any of the n: then some orders come more often than others. Only "
+       "with "
+       "one that has not had its turn: i + draw % (n - i)",
+       naive},
+      {"no_element_stays",
+       "an element may also change places with itself, i + 0: here none ever stays where it was",
+       nothing_stays},
+      {"shuffles_from_the_end",
+       "a good shuffle as well, from the last element to the first; PyTorch's goes from the first to the "
+       "last",
+       from_the_end},
+      {"not_shuffled", "the list is still in order: nothing was shuffled",
+       [](const Shuffle& s) { return in_order(s.n); }}};
+  return known;
+}
+
+// -------------------------------------------------------------------------------------------------- shares
+
+// One rank's part of a sampling, in one epoch.
+struct Part {
+  const Sampling& asked;
+  std::int64_t epoch;
+  int rank;
+  std::size_t n() const { return static_cast<std::size_t>(asked.ranks); }
+  Indices list(std::uint64_t seed) const {
+    return asked.shuffle ? permutation(asked.samples, seed) : in_order(asked.samples);
+  }
+  Indices list() const { return list(asked.seed + static_cast<std::uint64_t>(epoch)); }
+  // As it should be: every n-th, of a list that is cut or continued.
+  Indices dealt(Indices from) const {
+    if (from.empty()) return from;
+    if (asked.drop_last) from.resize(from.size() - from.size() % n());
+    for (std::size_t i = 0; from.size() % n() != 0; ++i) from.push_back(from[i]);
+    return every_nth(from);
+  }
+  Indices every_nth(const Indices& from) const {
+    Indices mine;
+    for (auto i = static_cast<std::size_t>(rank); i < from.size(); i += n()) mine.push_back(from[i]);
+    return mine;
+  }
+};
+
+Indices blocks(const Part& p) {
+  auto list = p.list();
+  if (list.empty()) return list;
+  if (p.asked.drop_last) list.resize(list.size() - list.size() % p.n());
+  for (std::size_t i = 0; list.size() % p.n() != 0; ++i) list.push_back(list[i]);
+  const auto each = std::ssize(list) / p.asked.ranks;
+  return {list.begin() + p.rank * each, list.begin() + (p.rank + 1) * each};
+}
+
+Indices last_repeated(const Part& p) {
+  auto list = p.list();
+  while (!p.asked.drop_last && !list.empty() && list.size() % p.n() != 0) list.push_back(list.back());
+  return p.dealt(list);
+}
+
+Indices continued_once(const Part& p) {
+  auto list = p.list();
+  if (p.asked.drop_last) return p.dealt(list);
+  const auto size = list.size(), missing = (p.n() - size % p.n()) % p.n();
+  for (std::size_t i = 0; i < std::min(size, missing); ++i) list.push_back(list[i]);
+  return p.every_nth(list);
+}
+
+Indices rounded_the_other_way(const Part& p) {
+  Sampling other = p.asked;
+  other.drop_last = !other.drop_last;
+  return Part{other, p.epoch, p.rank}.dealt(p.list());
+}
+
+Indices cut_before_the_shuffle(const Part& p) {
+  const auto whole = p.asked.samples - p.asked.samples % p.asked.ranks;
+  return p.every_nth(permutation(whole, p.asked.seed + static_cast<std::uint64_t>(p.epoch)));
+}
+
+struct ShareIdea {
+  const char* name;
+  const char* in_words;
+  std::function<Indices(const Part&)> mine;
+};
+
+const std::vector<ShareIdea>& share_ideas() {
+  static const std::vector<ShareIdea> known{
+      {"cut_forgotten",
+       "drop_last is set, and some ranks have one sample more than others: the list is cut to a multiple "
+       "of the number of ranks before it is dealt out",
+       [](const Part& p) { return p.asked.drop_last ? p.every_nth(p.list()) : p.dealt(p.list()); }},
+      {"padding_forgotten",
+       "the samples end and some ranks have one more than others: those with fewer leave the epoch, and the "
+       "next collective waits for them for ever. The list is continued with its own beginning",
+       [](const Part& p) { return p.every_nth(p.list()); }},
+      {"pads_once",
+       "the beginning is put behind the list once: where there are more ranks than samples that is not "
+       "enough, "
+       "and the last ranks get nothing. Continue as often as needed",
+       continued_once},
+      {"pads_with_the_last", "the last sample is repeated; the contract continues with the first ones",
+       last_repeated},
+      {"consecutive_blocks",
+       "each rank takes a block of the list; the contract deals samples out like cards, one to each rank in "
+       "turn",
+       blocks},
+      {"drop_last_the_wrong_way",
+       "the list was rounded the other way: with drop_last it is cut to a multiple of the number of ranks, "
+       "without it continued to one",
+       rounded_the_other_way},
+      {"epoch_ignored",
+       "every epoch has the order of epoch 0: the seed of the shuffle is seed + epoch, and set_epoch() says "
+       "which",
+       [](const Part& p) { return p.dealt(p.list(p.asked.seed)); }},
+      {"seed_ignored", "the seed of the shuffle is seed + epoch; here it is the epoch alone",
+       [](const Part& p) { return p.dealt(p.list(static_cast<std::uint64_t>(p.epoch))); }},
+      {"a_shuffle_of_its_own",
+       "every rank shuffles with a seed of its own: then the parts overlap, and some samples are read by "
+       "nobody. "
+       "All ranks shuffle the same list and take different places of it",
+       [](const Part& p) {
+         return p.dealt(p.list(p.asked.seed + static_cast<std::uint64_t>(p.epoch + p.rank)));
+       }},
+      {"drops_before_shuffling",
+       "the list is cut before it is shuffled: then it is always the same samples that nobody reads. Shuffle "
+       "all, "
+       "then cut",
+       cut_before_the_shuffle},
+      {"not_shuffled", "the list is still in order: nothing was shuffled",
+       [](const Part& p) { return p.dealt(in_order(p.asked.samples)); }}};
+  return known;
+}
+
+}  // namespace
+
+void diagnose(const std::vector<Shuffle>& cases, const std::vector<Indices>& got) {
+  for (const auto& idea : shuffle_ideas()) {
+    bool fits = true;
+    for (std::size_t i = 0; fits && i < got.size(); ++i) fits = got[i] == idea.order(cases[i]);
+    if (fits) return judge::misconception(idea.name, idea.in_words);
+  }
+}
+
+void diagnose(const Sampling& asked, std::int64_t epoch, const Shares& got) {
+  for (const auto& idea : share_ideas()) {
+    bool fits = true;
+    for (int rank = 0; fits && rank < asked.ranks; ++rank) {
+      fits =
+          got[static_cast<std::size_t>(rank)] == idea.mine({asked, std::max<std::int64_t>(epoch, 0), rank});
+    }
+    if (fits) return judge::misconception(idea.name, idea.in_words);
+  }
+}
+
+}  // namespace lab13

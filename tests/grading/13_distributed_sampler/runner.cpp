@@ -1,0 +1,171 @@
+// The process of one rank in the grading of lab 13: calls the graded functions as the judge's task says.
+#include "judge/runner.h"
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include "dist/dist.h"
+
+#include "distributed_sampler.h"
+
+namespace {
+
+using judge::attempt, judge::Json;
+
+// Somebody reads and reads, and nothing is for them.
+struct Starved {};
+
+// 0, 1, 2, ... up to `samples`, or for ever. Whoever reads on where nothing more is for them is stopped.
+class Numbers : public lab::Stream {
+ public:
+  Numbers(std::int64_t samples, std::int64_t first, std::int64_t patience)
+      : samples_(samples), first_(first), patience_(patience) {}
+
+  std::optional<std::int64_t> next() override {
+    if (++reads_ > patience_) throw Starved{};
+    if (samples_ >= 0 && given_ == samples_) return std::nullopt;
+    return first_ + given_++;
+  }
+  std::int64_t given() const { return given_; }
+
+ private:
+  const std::int64_t samples_, first_, patience_;
+  std::int64_t given_ = 0, reads_ = 0;
+};
+
+lab::SamplerOptions options_of(const Json& one, int rank) {
+  return {one.at("samples"), one.at("ranks"), rank, one.at("shuffle"), one.at("seed"), one.at("drop_last")};
+}
+
+Json permutations(const Json& task) {
+  Json answers = Json::array();
+  for (const auto& one : task.at("cases"))
+    answers.push_back(attempt([&] { return Json(lab::randperm(one.at("n"), one.at("seed"))); }));
+  return answers;
+}
+
+// Every rank's sampler: [rank][epoch asked], each its size and indices. Epoch -1: set_epoch() is not called.
+Json shares(const Json& one) {
+  Json ranks = Json::array();
+  for (int rank = 0; rank < one.at("ranks"); ++rank) {
+    lab::DistributedSampler sampler(options_of(one, rank));
+    Json epochs = Json::array();
+    for (const std::int64_t epoch : one.at("epochs")) {
+      if (epoch >= 0) sampler.set_epoch(epoch);
+      epochs.push_back({{"size", sampler.size()}, {"indices", sampler.indices()}});
+    }
+    ranks.push_back(epochs);
+  }
+  return ranks;
+}
+
+Json samplers(const Json& task) {
+  Json answers = Json::array();
+  for (const auto& one : task.at("cases")) answers.push_back(attempt([&] { return shares(one); }));
+  return answers;
+}
+
+// What one reader takes, at most `at_most`: its samples, and how many the stream had given by then.
+Json taken(const Json& one) {
+  const std::int64_t samples = one.at("samples"), at_most = one.at("at_most");
+  const lab::Reader reader{one.at("rank"), one.at("ranks"), one.at("worker"), one.at("workers")};
+  Numbers stream(samples, one.at("first"), one.at("patience"));
+  lab::ShardedStream mine(stream, reader);
+  Json got = Json::array(), given = Json::array();
+  for (std::int64_t i = 0; i < at_most; ++i) {
+    std::optional<std::int64_t> sample;
+    try {
+      sample = mine.next();
+    } catch (const Starved&) {
+      return {{"samples", got}, {"given", given}, {"starved", true}};
+    }
+    if (!sample) break;
+    got.push_back(*sample);
+    given.push_back(stream.given());
+  }
+  return {{"samples", got}, {"given", given}, {"ended", !mine.next().has_value() || samples < 0}};
+}
+
+Json readers(const Json& task) {
+  Json answers = Json::array();
+  for (const auto& one : task.at("cases")) answers.push_back(attempt([&] { return taken(one); }));
+  return answers;
+}
+
+void one_step() {
+  dist::Tensor gradient = dist::ones({1});
+  dist::all_reduce(gradient);
+}
+
+// An epoch with a collective for every sample of this rank's sampler.
+Json epoch_of_sampler(const Json& task) {
+  dist::init_process_group();
+  const lab::DistributedSampler sampler(options_of(task, dist::get_rank()));
+  const auto indices = sampler.indices();
+  for (std::size_t i = 0; i < indices.size(); ++i) one_step();
+  return indices.size();
+}
+
+// The same for a stream: its workers take turns, until one of them has no more.
+Json epoch_of_stream(const Json& task) {
+  dist::init_process_group();
+  const int workers = task.at("workers");
+  std::vector<std::unique_ptr<Numbers>> copies;
+  std::vector<lab::ShardedStream> loaders;
+  for (int worker = 0; worker < workers; ++worker) {
+    copies.push_back(std::make_unique<Numbers>(task.at("samples"), task.at("first"), task.at("patience")));
+    loaders.emplace_back(*copies.back(),
+                         lab::Reader{dist::get_rank(), dist::get_world_size(), worker, workers});
+  }
+  Json samples = Json::array();
+  for (std::size_t turn = 0;; ++turn) {
+    std::optional<std::int64_t> sample;
+    try {
+      sample = loaders[turn % loaders.size()].next();
+    } catch (const Starved&) {
+      throw std::runtime_error("next() reads on after the end of the stream");
+    }
+    if (!sample) return samples;
+    samples.push_back(*sample);
+    one_step();
+  }
+}
+
+// run_epoch() on batches of this rank: which ones the steps got, and how many were asked for by then.
+Json epoch_of_batches(const Json& task) {
+  dist::init_process_group();
+  const Json batches = task.at("batches");
+  const bool silent = task.at("silent");
+  std::size_t asked = 0;
+  bool too_often = false;
+  Json seen = Json::array();
+  const auto next = [&]() -> std::optional<std::int64_t> {
+    too_often = too_often || asked > seen.size();
+    if (asked++ >= batches.size()) return std::nullopt;
+    return batches[asked - 1].get<std::int64_t>();
+  };
+  const auto step = [&](std::int64_t batch) {
+    seen.push_back(batch);
+    if (!silent) one_step();
+  };
+  const auto steps = lab::run_epoch(next, step);
+  return {{"steps", steps}, {"batches", seen}, {"asked_ahead", too_often}};
+}
+
+}  // namespace
+
+int main() {
+  return judge::serve([](const Json& task) -> Json {
+    const std::string call = task.at("call");
+    if (call == "randperm") return permutations(task);
+    if (call == "sampler") return samplers(task);
+    if (call == "reader") return readers(task);
+    if (call == "epoch_of_sampler") return attempt([&] { return epoch_of_sampler(task); });
+    if (call == "epoch_of_stream") return attempt([&] { return epoch_of_stream(task); });
+    if (call == "run_epoch") return attempt([&] { return epoch_of_batches(task); });
+    throw std::logic_error("no such call: " + call);
+  });
+}

@@ -1,0 +1,162 @@
+// Lab 13, part 4: what the workers of all ranks take from a stream.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ideas.h"
+#include "judge/ask.h"
+
+namespace lab13 {
+namespace {
+
+using judge::misconception;
+
+int readers_of(const Reading& asked) { return asked.ranks * asked.workers; }
+
+std::string reader_text(const Reading& asked, int reader) {
+  return fmt::format("worker {} of rank {}", reader % asked.workers, reader / asked.workers);
+}
+
+// A reader that gets nothing is stopped when it has read so many.
+std::int64_t patience(const Reading& asked, std::int64_t each) {
+  return 64 + 8 * readers_of(asked) * (each + 1) + std::max<std::int64_t>(asked.samples, 0);
+}
+
+// Of all readers, [rank * workers + worker].
+Json ask_readers(const Reading& asked, std::int64_t at_most) {
+  Json cases = Json::array();
+  for (int reader = 0; reader < readers_of(asked); ++reader) {
+    cases.push_back({{"text", asked.text() + ", " + reader_text(asked, reader)},
+                     {"samples", asked.samples},
+                     {"first", asked.first},
+                     {"rank", reader / asked.workers},
+                     {"ranks", asked.ranks},
+                     {"worker", reader % asked.workers},
+                     {"workers", asked.workers},
+                     {"at_most", at_most},
+                     {"patience", patience(asked, at_most)}});
+  }
+  return judge::ask("reader", cases);
+}
+
+Shares samples_of(const Json& replies) {
+  Shares got;
+  for (const auto& reply : replies) got.push_back(reply.at("samples").get<Indices>());
+  return got;
+}
+
+// Every sample of the stream was taken by exactly one reader.
+bool check_each_once(const Reading& asked, const Shares& got) {
+  std::vector<int> takers(static_cast<std::size_t>(asked.samples));
+  for (const auto& mine : got) {
+    for (const auto sample : mine) ++takers.at(static_cast<std::size_t>(sample - asked.first));
+  }
+  const auto wrong = std::ranges::find_if(takers, [](int count) { return count != 1; });
+  if (wrong == takers.end()) return true;
+  diagnose(asked, got);
+  ADD_FAILURE() << fmt::format("{}: one reader should take each sample; sample {} is taken by {} readers",
+                               asked.text(), asked.first + (wrong - takers.begin()), *wrong);
+  return false;
+}
+
+bool check_each_has_a_share(const Reading& asked, const Shares& got) {
+  const auto share = asked.samples / readers_of(asked);
+  for (int reader = 0; reader < readers_of(asked); ++reader) {
+    const auto& mine = got[static_cast<std::size_t>(reader)];
+    if (std::ssize(mine) == share && std::ranges::is_sorted(mine)) continue;
+    diagnose(asked, got);
+    ADD_FAILURE() << fmt::format("{}: {} should get {} samples, in the order of the stream; it got {}, {}",
+                                 asked.text(), reader_text(asked, reader), share, mine.size(), text(mine));
+    return false;
+  }
+  return true;
+}
+
+void diagnose_by_readers(const Reading& asked) {
+  const auto replies = ask_readers(asked, asked.samples + 1);
+  if (!replies.empty()) diagnose(asked, samples_of(replies));
+}
+
+}  // namespace
+
+std::string Reading::text() const {
+  return fmt::format("{}, {} rank{} with {} worker{} each",
+                     samples < 0 ? "a stream without end" : fmt::format("a stream of {} samples", samples),
+                     ranks, ranks == 1 ? "" : "s", workers, workers == 1 ? "" : "s");
+}
+
+void expect_every_sample_once(const Reading& asked) {
+  const auto replies = ask_readers(asked, asked.samples + 1);
+  if (replies.empty()) return;
+  const auto got = samples_of(replies);
+  if (!check_each_once(asked, got) || !check_each_has_a_share(asked, got)) return;
+  for (int reader = 0; reader < readers_of(asked); ++reader) {
+    if (replies[static_cast<std::size_t>(reader)].value("ended", false)) continue;
+    ADD_FAILURE() << fmt::format("{}: {} should say at the end, and from then on, that there is nothing more",
+                                 asked.text(), reader_text(asked, reader));
+    return;
+  }
+}
+
+void expect_no_reader_starves(const Reading& asked, int each) {
+  const auto replies = ask_readers(asked, each);
+  for (std::size_t reader = 0; reader < replies.size(); ++reader) {
+    const auto who = reader_text(asked, static_cast<int>(reader));
+    const auto mine = replies[reader].at("samples").get<Indices>();
+    const auto given = replies[reader].at("given").get<Indices>();
+    if (replies[reader].contains("starved") || std::ssize(mine) < each) {
+      misconception("starved_workers", starved_in_words);
+      ADD_FAILURE() << fmt::format("{}: {} should get {} samples; it has read {} of the stream and got {}",
+                                   asked.text(), who, each, patience(asked, each), text(mine));
+      return;
+    }
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const auto most = static_cast<std::int64_t>(i + 1) * readers_of(asked);
+      if (given[i] <= most) continue;
+      misconception(
+          "reads_ahead",
+          "for one sample the reader reads more of the stream than one turn of all readers: on a live "
+          "stream that is waiting");
+      ADD_FAILURE() << fmt::format("{}: for {} samples {} has read {} of the stream; expected at most {}",
+                                   asked.text(), i + 1, who, given[i], most);
+      return;
+    }
+  }
+}
+
+void expect_ranks_agree(const Reading& asked) {
+  judge::SimPlan plan;
+  plan.about = asked.text() + ", an all_reduce for each sample";
+  const Json task{{"call", "epoch_of_stream"},
+                  {"samples", asked.samples},
+                  {"first", asked.first},
+                  {"workers", asked.workers},
+                  {"patience", patience(asked, asked.samples)}};
+  plan.tasks.assign(static_cast<std::size_t>(asked.ranks), task);
+  const auto done = judge::simulate(plan);
+  const auto reads_on = [](const auto& failure) {
+    return failure.what.find("reads on") != failure.what.npos;
+  };
+  if (!done.report.ok() && std::ranges::none_of(done.report.failures, reads_on)) diagnose_by_readers(asked);
+  const auto taken = done.answers({"all_reduce"});
+  if (taken.empty()) return;
+  const auto rounds = asked.samples / asked.ranks;
+  std::vector<int> takers(static_cast<std::size_t>(rounds * asked.ranks));
+  for (std::size_t rank = 0; rank < taken.size(); ++rank) {
+    const auto mine = taken[rank].get<Indices>();
+    bool one_of_each_round = std::ssize(mine) == rounds;
+    for (std::int64_t round = 0; one_of_each_round && round < rounds; ++round) {
+      const auto number = mine[static_cast<std::size_t>(round)] - asked.first;
+      one_of_each_round = number / asked.ranks == round && ++takers[static_cast<std::size_t>(number)] == 1;
+    }
+    if (one_of_each_round) continue;
+    diagnose_by_readers(asked);
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} should get one sample of each of the {} whole rounds; its workers in turn took {}",
+        asked.text(), rank, rounds, text(mine));
+    return;
+  }
+}
+
+}  // namespace lab13

@@ -1,0 +1,19 @@
+// Misconception: all_reduce sums, whatever the operation is called, and I divide.
+//
+// Killed by: Part2Average.means_over_the_ranks
+// Diagnosis: divides_twice
+#include "mutant.h"
+#define average_gradients right_average_gradients
+#include DIST_SOLUTION
+#undef average_gradients
+
+namespace lab {
+
+void average_gradients(Tensors& gradients) {
+  for (Tensor& gradient : gradients) {
+    dist::all_reduce(gradient, dist::ReduceOp::avg);
+    gradient.div_(dist::get_world_size());
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,16 @@
+// Misconception: the fair beginning is the mean of all beginnings.
+//
+// Killed by: Part1Weights.rank_0s_weights_everywhere
+// Diagnosis: means_in_place_of_rank_0
+#include "mutant.h"
+#define broadcast_weights right_broadcast_weights
+#include DIST_SOLUTION
+#undef broadcast_weights
+
+namespace lab {
+
+void broadcast_weights(Tensors& weights) {
+  for (Tensor& weight : weights) dist::all_reduce(weight, dist::ReduceOp::avg);
+}
+
+}  // namespace lab

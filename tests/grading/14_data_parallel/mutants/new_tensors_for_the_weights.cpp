@@ -1,0 +1,20 @@
+// Misconception: weights is an output: new tensors may be put there.
+//
+// Killed by: Part1Weights.in_place
+// Diagnosis: not_in_place
+#include "mutant.h"
+#define broadcast_weights right_broadcast_weights
+#include DIST_SOLUTION
+#undef broadcast_weights
+
+namespace lab {
+
+void broadcast_weights(Tensors& weights) {
+  for (Tensor& weight : weights) {
+    Tensor received = weight.clone();
+    dist::broadcast(received, 0);
+    weight = received;
+  }
+}
+
+}  // namespace lab

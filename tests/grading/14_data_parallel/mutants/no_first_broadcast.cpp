@@ -1,0 +1,21 @@
+// Misconception: equal steps make equal models. (From equal places.)
+//
+// Killed by: Part4Train.with_momentum
+// Diagnosis: no_first_broadcast
+#include "mutant.h"
+#define train right_train
+#include DIST_SOLUTION
+#undef train
+
+namespace lab {
+
+void train(Tensors& weights, int steps, const Trainer& trainer) {
+  Tensors gradients = zeros_like(weights);
+  for (int step = 0; step < steps; ++step) {
+    const auto samples = trainer.compute(step, weights, gradients);
+    average_over_samples(gradients, samples);
+    trainer.optimize(weights, gradients);
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,14 @@
+// Misconception: a broadcast of the weights is a broadcast.
+//
+// Killed by: Part1Weights.rank_0s_weights_everywhere
+// Diagnosis: first_tensor_only
+#include "mutant.h"
+#define broadcast_weights right_broadcast_weights
+#include DIST_SOLUTION
+#undef broadcast_weights
+
+namespace lab {
+
+void broadcast_weights(Tensors& weights) { dist::broadcast(weights[0], 0); }
+
+}  // namespace lab

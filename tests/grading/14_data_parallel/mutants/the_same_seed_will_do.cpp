@@ -1,0 +1,15 @@
+// Misconception: all ranks make their weights by the same program, so these are the same. (With the same
+// seed, the same libraries, and as long as nobody loads a checkpoint.)
+//
+// Killed by: Part1Weights.rank_0s_weights_everywhere
+// Diagnosis: every_rank_keeps_its_own
+#include "mutant.h"
+#define broadcast_weights right_broadcast_weights
+#include DIST_SOLUTION
+#undef broadcast_weights
+
+namespace lab {
+
+void broadcast_weights(Tensors& weights) { (void)weights; }
+
+}  // namespace lab

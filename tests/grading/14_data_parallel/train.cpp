@@ -1,0 +1,187 @@
+// Lab 14, parts 4 and 5: n ranks against one process with the whole batch.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support.h"
+
+namespace lab14 {
+namespace {
+
+using judge::misconception;
+
+using Batch = std::vector<std::vector<Sample>>;  // [rank]
+
+// One process, all samples.
+Numbers trained_alone(const Training& training) {
+  Numbers weights = training.first[0];
+  Optimizer optimizer(training.optimizer, lr(training.optimizer));
+  for (const Batch& batch : training.batches) {
+    std::vector<Sample> all;
+    for (const auto& part : batch) all.insert(all.end(), part.begin(), part.end());
+    optimizer.step(weights, gradients_of(weights, all));
+  }
+  return weights;
+}
+
+// How ranks may go about it.
+struct Way {
+  bool broadcasts = true;         // rank 0's weights at first
+  bool averages_weights = false;  // after steps of their own, in place of gradients before one step
+  bool exchanges = true;          // gradients
+  bool divides = true;            // their sum
+  bool counts_samples = true;     // or every rank the same
+  bool rank_0_counts = true;      // or the others' gradients only
+  bool truth_on_rank_0 = false;   // after each step all have its weights
+};
+
+Numbers mean(const OfRanks& of_ranks, const Numbers& parts, bool divides) {
+  Numbers result(of_ranks[0].size(), 0);
+  const double all = divides ? std::accumulate(parts.begin(), parts.end(), 0.0) : 1;
+  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank)
+    for (std::size_t i = 0; parts[rank] != 0 && i < result.size(); ++i)
+      result[i] += parts[rank] * of_ranks[rank][i] / all;
+  return result;
+}
+
+// How much each rank's gradients count.
+Numbers parts_of(const Batch& batch, const Way& way) {
+  Numbers parts;
+  for (const auto& samples : batch)
+    parts.push_back(way.counts_samples && way.divides ? static_cast<double>(samples.size()) : 1);
+  if (!way.rank_0_counts) parts[0] = 0;
+  return parts;
+}
+
+OfRanks trained(const Training& training, const Way& way) {
+  OfRanks weights = training.first;
+  if (way.broadcasts) std::ranges::fill(weights, training.first[0]);
+  std::vector<Optimizer> optimizers(weights.size(), Optimizer(training.optimizer, lr(training.optimizer)));
+  for (const Batch& batch : training.batches) {
+    OfRanks gradients;
+    for (std::size_t rank = 0; rank < weights.size(); ++rank)
+      gradients.push_back(gradients_of(weights[rank], batch[rank]));
+    if (way.exchanges) std::ranges::fill(gradients, mean(gradients, parts_of(batch, way), way.divides));
+    for (std::size_t rank = 0; rank < weights.size(); ++rank)
+      optimizers[rank].step(weights[rank], gradients[rank]);
+    if (way.averages_weights) std::ranges::fill(weights, mean(weights, Numbers(weights.size(), 1), true));
+    if (way.truth_on_rank_0) std::ranges::fill(weights, OfRanks(weights)[0]);
+  }
+  return weights;
+}
+
+struct TrainIdea {
+  const char *name, *in_words;
+  Way way;
+};
+
+const std::vector<TrainIdea>& train_ideas() {
+  static const std::vector<TrainIdea> known{
+      {"no_first_broadcast",
+       "the ranks took the same steps from different places: before the first step all get rank 0's weights",
+       {.broadcasts = false}},
+      {"no_first_broadcast",
+       "in the first step the ranks compute gradients at weights of their own: before it all get the "
+       "server's",
+       {.broadcasts = false, .truth_on_rank_0 = true}},
+      {"trains_alone",
+       "every rank took its steps with its own gradients: average them first, then call optimize()",
+       {.exchanges = false}},
+      {"sums_without_averaging",
+       "the gradients were summed, and the steps are too long: divide",
+       {.divides = false}},
+      {"mean_of_the_ranks_means",
+       "every rank counts the same, however many samples it has: the gradients are means over the samples of "
+       "all",
+       {.counts_samples = false}},
+      {"averages_weights",
+       "every rank took a step of its own, and then the weights were averaged. With momentum that comes to "
+       "the same; Adam divides by the size of the gradient, and the mean of such steps is not the step of "
+       "the mean",
+       {.averages_weights = true, .exchanges = false}},
+      {"server_forgets_its_own",
+       "the server's own gradients are missing in the mean: it has a part of the batch, too",
+       {.rank_0_counts = false}}};
+  return known;
+}
+
+void diagnose_weights(const Training& training, const std::vector<Json>& replies) {
+  for (const TrainIdea& idea : train_ideas()) {
+    const auto theirs = trained(training, idea.way);
+    bool fits = true;
+    for (std::size_t rank = 0; rank < replies.size(); ++rank)
+      fits = fits && distance(theirs[rank], numbers_of(replies[rank])) < 1e-6;
+    if (fits) return misconception(idea.name, idea.in_words);
+  }
+}
+
+}  // namespace
+
+Training draw_training(judge::Random& random, const std::string& call, const std::string& optimizer,
+                       int steps, const std::vector<int>& samples) {
+  Training training{call, optimizer, draw_form(random), {}, {}};
+  training.first = draw_numbers(random, static_cast<int>(samples.size()), training.form);
+  for (int step = 0; step < steps; ++step) {
+    Batch batch;
+    for (const int of_rank : samples) {
+      batch.emplace_back();
+      for (int i = step + 1 == steps ? of_rank : 3; i > 0; --i)
+        batch.back().push_back({0.1 * random.between(1, 20), 1.0 * random.between(-2000, 2000)});
+    }
+    training.batches.push_back(batch);
+  }
+  return training;
+}
+
+void expect_trained(const Training& training) {
+  const auto replies = answers(run(training));
+  const auto right = trained_alone(training);
+  std::vector<int> order(static_cast<std::size_t>(training.steps()));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const auto what = fmt::format("{} on {} ranks, {}, after step {}", training.call, training.ranks(),
+                                  training.optimizer, training.steps());
+    if (replies[rank].at("computed") != Json(order)) {
+      ADD_FAILURE() << fmt::format("{}: rank {} must call compute() for parts 0 to {}; it called {}", what,
+                                   rank, training.steps() - 1, replies[rank].at("computed").dump());
+      return;
+    }
+    const auto got = numbers_of(replies[rank]);
+    const double apart = distance(right, got);
+    if (apart < tolerance(training.form)) continue;
+    // Adam's step hardly depends on the gradients' size, so there a near miss may have other reasons.
+    if (training.optimizer == "adam" || !diagnose_dtype(training.form, right, replies))
+      diagnose_weights(training, replies);
+    ADD_FAILURE() << fmt::format(
+        "{}: {} (the weights of one process with the whole batch; the relative distance is {:.1e})", what,
+        difference(rank, right, got), apart);
+    return;
+  }
+}
+
+void expect_one_optimizer(const Training& training) {
+  const auto replies = answers(run(training));
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const int expected = rank == 0 ? training.steps() : 0, got = replies[rank].at("optimized");
+    if (got == expected) continue;
+    if (rank > 0)
+      misconception("everybody_takes_the_step",
+                    "a worker took the step, too: the server alone does, and hands out weights, not "
+                    "gradients, so that what the "
+                    "optimizer remembers (Adam: as much as the weights twice) lies on one rank only");
+    else if (got == expected * training.ranks())
+      misconception("a_step_for_each_worker",
+                    "the server took a step for every worker's gradients: each is computed at weights that "
+                    "are no longer there. It waits for all, and takes one");
+    ADD_FAILURE() << fmt::format(
+        "train_with_server, {} steps: rank {} must call optimize() {} times; it called {}", training.steps(),
+        rank, expected, got);
+    return;
+  }
+}
+
+}  // namespace lab14

@@ -1,0 +1,31 @@
+// Misconception: the first limit is for the first bucket, and only one bucket is the first.
+//
+// Killed by: Part1Fill.a_bucket_has_one_dtype
+// Diagnosis: counts_buckets_of_all_dtypes
+#include "mutant.h"
+#define fill_buckets right_fill_buckets
+#include DIST_SOLUTION
+#undef fill_buckets
+
+namespace lab {
+
+std::vector<std::vector<std::size_t>> fill_buckets(const std::vector<Size>& sizes,
+                                                   const std::vector<std::size_t>& limits) {
+  std::vector<std::vector<std::size_t>> buckets;
+  std::vector<Open> open_buckets;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    Open& open = open_of(sizes[i].dtype, open_buckets);
+    open.members.push_back(i);
+    open.bytes += sizes[i].bytes;
+    open.closed = buckets.size();
+    if (!is_full(open, limits)) continue;
+    buckets.push_back(open.members);
+    open = {open.dtype, {}, 0, 0};
+  }
+  for (const Open& open : open_buckets)
+    if (!open.members.empty()) buckets.push_back(open.members);
+  std::ranges::sort(buckets, {}, [](const auto& members) { return members.front(); });
+  return buckets;
+}
+
+}  // namespace lab

@@ -1,0 +1,28 @@
+// Misconception: a bucket is sent when it is full. What never fills one is never sent.
+//
+// Killed by: Part1Fill.the_last_partial_bucket
+// Diagnosis: forgets_the_last_partial_bucket
+#include "mutant.h"
+#define fill_buckets right_fill_buckets
+#include DIST_SOLUTION
+#undef fill_buckets
+
+namespace lab {
+
+std::vector<std::vector<std::size_t>> fill_buckets(const std::vector<Size>& sizes,
+                                                   const std::vector<std::size_t>& limits) {
+  std::vector<std::vector<std::size_t>> buckets;
+  std::vector<Open> open_buckets;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    Open& open = open_of(sizes[i].dtype, open_buckets);
+    open.members.push_back(i);
+    open.bytes += sizes[i].bytes;
+    if (!is_full(open, limits)) continue;
+    buckets.push_back(open.members);
+    open = {open.dtype, {}, 0, open.closed + 1};
+  }
+  std::ranges::sort(buckets, {}, [](const auto& members) { return members.front(); });
+  return buckets;
+}
+
+}  // namespace lab

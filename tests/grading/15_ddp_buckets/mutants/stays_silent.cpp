@@ -1,0 +1,22 @@
+// Misconception: syncs is set to false once and for all before the batches, and each averages what it has.
+//
+// Killed by: Part5Accumulate.sums_of_small_batches
+// Diagnosis: stays_silent
+#include "mutant.h"
+#define accumulate right_accumulate
+#include DIST_SOLUTION
+#undef accumulate
+
+namespace lab {
+
+void accumulate(Reducer& reducer, int count, const std::function<void(int batch)>& backward) {
+  for (int batch = 0; batch < count; ++batch) {
+    reducer.syncs = batch + 1 == count;
+    start(reducer);
+    backward(batch);
+    finish(reducer);
+  }
+  reducer.syncs = false;
+}
+
+}  // namespace lab

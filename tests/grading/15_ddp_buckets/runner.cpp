@@ -1,0 +1,204 @@
+// The process of one rank in the grading of lab 15: a rank of the judge's simulation. It plays the backward
+// of a model, which computes gradients in the order and in the time that the task says, and tells what became
+// of them. Element j of a gradient is its value + j % 3.
+#include "judge/runner.h"
+
+#include <functional>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include "dist/core/todo.h"
+#include "dist/dist.h"
+
+#include "ddp_buckets.h"
+
+namespace {
+
+using dist::DType, dist::Tensor, judge::Json;
+
+DType dtype_named(const std::string& name) {
+  for (const DType dtype : dist::all_dtypes)
+    if (dist::name(dtype) == name) return dtype;
+  throw std::logic_error("no such dtype: " + name);
+}
+
+Tensor pattern(const dist::Shape& shape, DType dtype, double value) {
+  Tensor t = dist::empty(shape, DType::f64);
+  const auto elements = t.data<double>();
+  for (std::size_t j = 0; j < elements.size(); ++j) elements[j] = value + static_cast<double>(j % 3);
+  return t.to(dtype);
+}
+
+Json fill_buckets(const Json& task) {
+  Json filled = Json::array();
+  for (const auto& one : task.at("cases")) {
+    std::vector<lab::Size> sizes;
+    for (const auto& size : one.at("sizes"))
+      sizes.push_back({size.at("bytes"), dtype_named(size.at("dtype"))});
+    filled.push_back(lab::fill_buckets(sizes, one.at("limits")));
+  }
+  return filled;
+}
+
+// Whether the gradient lies where its bucket has place for it.
+bool lies_in_its_bucket(const lab::Reducer& reducer, const std::vector<Tensor>& gradients, std::size_t i) {
+  const auto& bucket = reducer.buckets.at(reducer.bucket_of.at(i));
+  auto at = static_cast<const std::byte*>(bucket.memory.raw());
+  for (const std::size_t member : bucket.members) {
+    if (member == i) return gradients[i].raw() == at;
+    at += gradients.at(member).nbytes();
+  }
+  return false;
+}
+
+bool shares_its_buckets_memory(const lab::Reducer& reducer, const Tensor& gradient, std::size_t i) {
+  const Tensor& memory = reducer.buckets.at(reducer.bucket_of.at(i)).memory;
+  const auto* const begin = static_cast<const std::byte*>(memory.raw());
+  return gradient.raw() >= begin && gradient.raw() < begin + memory.nbytes();
+}
+
+Json make_reducer(const Json& task) {
+  std::vector<Tensor> gradients;
+  for (const auto& of : task.at("gradients"))
+    gradients.push_back(pattern(of.at("shape"), dtype_named(of.at("dtype")), of.at("value")));
+  std::vector<Tensor> before;
+  for (const Tensor& gradient : gradients) before.push_back(gradient.clone());
+  const auto reducer = lab::make_reducer(gradients, task.at("limits"));
+  Json members = Json::array(), counts = Json::array(), seen = Json::array();
+  for (const auto& bucket : reducer.buckets) {
+    members.push_back(bucket.members);
+    counts.push_back(bucket.memory.shape());
+  }
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const bool same_dtype = gradients[i].dtype() == before[i].dtype();
+    const bool same_form = same_dtype && gradients[i].shape() == before[i].shape();
+    seen.push_back({{"same_form", same_form},
+                    {"same_dtype", same_dtype},
+                    {"shares_its_buckets_memory", shares_its_buckets_memory(reducer, gradients[i], i)},
+                    {"same_elements", same_form && dist::equal(gradients[i], before[i])},
+                    {"in_its_bucket", lies_in_its_bucket(reducer, gradients, i)}});
+  }
+  return {{"members", members}, {"counts", counts}, {"bucket_of", reducer.bucket_of}, {"gradients", seen}};
+}
+
+// A model whose gradients lie in buckets as the task says.
+struct Model {
+  lab::Reducer reducer;
+  std::vector<Tensor> gradients;
+
+  explicit Model(const Json& task) {
+    const std::vector<std::int64_t> counts = task.at("counts");
+    gradients.resize(counts.size());
+    reducer.bucket_of.resize(counts.size());
+    for (const auto& members : task.at("buckets")) {
+      lab::Bucket bucket{members, {}};
+      std::int64_t count = 0;
+      for (const std::size_t i : bucket.members) count += counts.at(i);
+      bucket.memory = dist::zeros({count});
+      std::int64_t at = 0;
+      for (const std::size_t i : bucket.members) {
+        gradients.at(i) = bucket.memory.narrow(at, counts[i]);
+        at += counts[i];
+        reducer.bucket_of.at(i) = reducer.buckets.size();
+      }
+      reducer.buckets.push_back(bucket);
+    }
+  }
+
+  void add(std::size_t i, double value) {
+    gradients[i].add_(pattern(gradients[i].shape(), DType::f32, value));
+  }
+  // First and last element of each gradient.
+  Json ends() const {
+    Json all = Json::array();
+    for (const Tensor& gradient : gradients)
+      all.push_back({gradient.data<float>().front(), gradient.data<float>().back()});
+    return all;
+  }
+};
+
+// Computes each gradient, in the task's order, and tells of it.
+void play(Model& model, const Json& task, const Json& values) {
+  const std::vector<double> seconds = task.at("seconds");
+  for (const std::size_t i : task.at("order").get<std::vector<std::size_t>>()) {
+    model.add(i, values.at(i));
+    dist::sim::compute(seconds.at(i));
+    lab::ready(model.reducer, i);
+  }
+}
+
+// One backward after the other; waits by itself.
+Json backward(const Json& task) {
+  Model model(task);
+  Json ends = Json::array();
+  for (const auto& values : task.at("backwards")) {
+    for (Tensor& gradient : model.gradients) gradient.zero_();
+    lab::start(model.reducer);
+    play(model, task, values);
+    for (auto& bucket : model.reducer.buckets) bucket.work.wait();
+    ends.push_back(model.ends());
+  }
+  return ends;
+}
+
+// What is thrown, as finish() should when gradients are missing; null when nothing is.
+Json error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const dist::Todo&) {
+    throw;
+  } catch (const dist::Error& thrown) {
+    return {{"code", dist::name(thrown.code())}, {"what", thrown.what()}};
+  }
+  return nullptr;
+}
+
+// The first buckets have been launched, of the others a gradient is missing; but the last one is complete,
+// and waits for its turn.
+Json finish(const Json& task) {
+  Model model(task);
+  auto& reducer = model.reducer;
+  const std::vector<double> values = task.at("values");
+  for (std::size_t i = 0; i < values.size(); ++i) model.add(i, values[i]);
+  reducer.launched = task.at("launched");
+  for (std::size_t i = 0; i < reducer.buckets.size(); ++i) {
+    auto& bucket = reducer.buckets[i];
+    const bool is_complete = i < reducer.launched || i + 1 == reducer.buckets.size();
+    bucket.pending = is_complete ? 0 : 1;
+    if (i < reducer.launched)
+      bucket.work = dist::all_reduce(bucket.memory, dist::ReduceOp::avg, {.async_op = true});
+  }
+  const Json error = error_of([&] { lab::finish(reducer); });
+  return {{"error", error}, {"ends", model.ends()}};
+}
+
+Json accumulate(const Json& task) {
+  Model model(task);
+  const auto& batches = task.at("batches");
+  Json order = Json::array();
+  const Json error = error_of([&] {
+    lab::accumulate(model.reducer, static_cast<int>(batches.size()), [&](int batch) {
+      order.push_back(batch);
+      play(model, task, batches.at(static_cast<std::size_t>(batch)));
+    });
+  });
+  return {{"error", error}, {"order", order}, {"syncs", model.reducer.syncs}, {"ends", model.ends()}};
+}
+
+Json handle(const Json& task) {
+  const std::string call = task.at("call");
+  dist::init_process_group();
+  if (call == "fill_buckets") return fill_buckets(task);
+  if (call == "make_reducer") return make_reducer(task);
+  if (call == "backward") return backward(task);
+  if (call == "finish") return finish(task);
+  if (call == "accumulate") return accumulate(task);
+  throw std::logic_error("no such call: " + call);
+}
+
+}  // namespace
+
+int main() {
+  return judge::serve([](const Json& task) { return judge::attempt([&] { return handle(task); }); });
+}

@@ -1,0 +1,24 @@
+// Misconception: after an epoch of DDP all ranks have the same model. Not the same running statistics.
+//
+// Killed by: Part3Evaluate.rank_0s_model_in_evaluation_mode
+// Diagnosis: every_rank_judges_its_own_model
+#include "mutant.h"
+#define evaluate right_evaluate
+#include DIST_SOLUTION
+#undef evaluate
+
+namespace lab {
+
+double evaluate(nn::Module& model, const data::Dataset& samples) {
+  model.eval();
+  const data::ShardSampler share(samples.size(), {dist::get_rank(), dist::get_world_size()});
+  std::int64_t right = 0, seen = 0;
+  for (const auto& [inputs, targets] : data::DataLoader(samples, share, {.batch_size = 100, .workers = 1})) {
+    right += count_right(model.forward(inputs.to(dist::get_device())), targets);
+    seen += targets.size(0);
+  }
+  const auto all = summed({static_cast<double>(right), static_cast<double>(seen)});
+  return all[0] / all[1];
+}
+
+}  // namespace lab

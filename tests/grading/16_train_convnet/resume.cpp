@@ -1,0 +1,133 @@
+// Lab 16, part 5: a run that is killed, and goes on from its checkpoint.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "replies.h"
+
+namespace lab16 {
+namespace {
+
+using judge::misconception;
+
+// What lies in the folders after a run that was killed in epoch `killed_in`: rank 0's file, or nothing.
+struct Killed {
+  bool well = false;
+  Json file;
+};
+
+Killed killed_run(const Asked& asked, int killed_in) {
+  const auto reads = killed_in * share_size(asked) + share_size(asked) / 2;
+  const auto replies = answers(run(asked, "train", plan_of(asked, true, {{"kill_after", reads}})));
+  if (replies.empty()) return {};
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const int files = replies[rank].at("folder").at("files");
+    if (files == (rank == 0 && killed_in > 0 ? 1 : 0)) continue;
+    if (rank > 0)
+      misconception("every_rank_writes", "rank 0 alone writes the checkpoint: all have the same state");
+    else if (killed_in > 0)
+      misconception("writes_at_the_end_only",
+                    "who is killed has no end: the checkpoint is written after each epoch");
+    ADD_FAILURE() << fmt::format("train_model, killed in epoch {}: {} files lie where rank {} writes",
+                                 killed_in, files, rank);
+    return {};
+  }
+  return {true, replies[0].at("folder").at("bytes")};
+}
+
+bool check_resumed_reads(const Asked& asked, int killed_in, const std::vector<Json>& replies) {
+  const auto left = asked.epochs.size() - static_cast<std::size_t>(killed_in);
+  const auto read = static_cast<std::size_t>(std::ssize(replies[0].at("reads")) / share_size(asked));
+  const auto go_on = [&](std::size_t i) { return static_cast<int>(i) + killed_in; };
+  if (read == left && has_read(asked, replies, left, go_on)) return true;
+  if (read > left)
+    misconception(
+        "resume_repeats_epochs",
+        "the resumed run has trained epochs once more that were done: it begins with the number that "
+        "load_checkpoint returns, and when epoch 0 is over, 1 epoch is done");
+  else if (read == left && has_read(asked, replies, left, [](std::size_t i) { return static_cast<int>(i); }))
+    misconception(
+        "resume_counts_epochs_from_0",
+        "the resumed run has read the samples in the order of epochs 0, 1, ...: the sampler's epoch "
+        "goes on where it was");
+  ADD_FAILURE() << fmt::format(
+      "train_model, {} epochs, {} of them done before a resume: rank 0 must read {} samples more, first its "
+      "share of epoch {}, {}. It has read {}, first {}",
+      asked.epochs.size(), killed_in, static_cast<std::int64_t>(left) * share_size(asked), killed_in,
+      right_reads(asked, 0, killed_in), replies[0].at("reads").size(), epoch_reads(asked, replies[0], 0));
+  return false;
+}
+
+constexpr const char* other_buckets_in_words =
+    "the numbers are right but for their last bits: the first step after a resume had other buckets. Give "
+    "DistributedDataParallel the same_buckets of the contract";
+
+void diagnose_resumed(const Asked& asked, int killed_in, const std::vector<Json>& replies) {
+  diagnose_numbers(
+      asked, replies[0].at("numbers"),
+      {{"adds_in_another_order", other_buckets_in_words, {}},
+       {"momentum_lost",
+        "the optimizer began anew, without its momentum: its state belongs into the checkpoint",
+        {.forgets_momentum_before = killed_in}},
+       {"only_rank_0_resumes",
+        "DDP sends rank 0's weights, but what the optimizer remembers is not sent: on the other ranks the "
+        "momentum began anew, and the models drifted apart. Every rank reads the checkpoint",
+        {.others_forget_momentum_before = killed_in}},
+       {"running_statistics_lost",
+        "the running statistics began anew: a model's buffers belong into the checkpoint",
+        {.forgets_statistics_before = killed_in}}});
+}
+
+}  // namespace
+
+void expect_checkpoint_each_epoch(const Asked& asked) {
+  const auto killed = killed_run(asked, 1);
+  if (killed.well && killed.file.is_null())
+    ADD_FAILURE() << "train_model has written a file, but not at the plan's path";
+}
+
+void expect_resumed(const Asked& asked, int killed_in) {
+  const auto killed = killed_run(asked, killed_in);
+  if (!killed.well) return;
+  const auto whole = answers(run(asked, "train", plan_of(asked, true)));
+  const auto replies =
+      answers(run(asked, "train", plan_of(asked, true, {{"file", killed.file}, {"resume", true}})));
+  if (whole.empty() || replies.empty() || !check_resumed_reads(asked, killed_in, replies)) return;
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    if (replies[rank].at("numbers") == whole[rank].at("numbers")) continue;
+    diagnose_resumed(asked, killed_in, replies);
+    ADD_FAILURE() << fmt::format(
+        "train_model on {} ranks, killed in epoch {} and resumed: in the end rank {} has another model than "
+        "after a "
+        "run that was not killed, a relative distance of {:.1e}",
+        asked.ranks, killed_in, rank,
+        distance(numbers_of(whole[rank].at("numbers")), numbers_of(replies[rank].at("numbers"))));
+    return;
+  }
+  // Whether the last bits differ is chance, for a model as small as this.
+  if (whole[0].at("orders") <= 1) return;
+  misconception("adds_in_another_order", other_buckets_in_words);
+  ADD_FAILURE() << fmt::format(
+      "train_model on {} ranks: in the first step of a run the gradients lie in another order than later, "
+      "and so they are added in another order; a resumed run has a first step, too",
+      asked.ranks);
+}
+
+void expect_begun_anew(const Asked& asked) {
+  const auto old = killed_run(asked, 1);
+  if (!old.well) return;
+  const auto whole = answers(run(asked, "train", plan_of(asked, true)));
+  const auto replies = answers(run(asked, "train", plan_of(asked, true, {{"file", old.file}})));
+  if (whole.empty() || replies.empty()) return;
+  if (replies[0].at("reads") == whole[0].at("reads") && replies[0].at("numbers") == whole[0].at("numbers"))
+    return;
+  misconception("resumes_unasked",
+                "a checkpoint is read when the plan says resume, and only then: without it the run begins "
+                "anew, and its checkpoints take the old one's place");
+  ADD_FAILURE() << fmt::format(
+      "train_model, {} epochs, without resume, and another run's checkpoint lies there: rank 0 must read {} "
+      "samples and end with the model of a run that finds no file. It has read {}",
+      asked.epochs.size(), whole[0].at("reads").size(), replies[0].at("reads").size());
+}
+
+}  // namespace lab16

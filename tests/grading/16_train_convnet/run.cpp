@@ -1,0 +1,154 @@
+// Lab 16, part 5: the whole run, on 1, 2 and 4 ranks; and a network that learns digits.
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "dist/data/data_loader.h"
+#include "dist/data/digits.h"
+
+#include "replies.h"
+
+namespace lab16 {
+namespace {
+
+using judge::misconception;
+
+// Whether two ranks have read one sample in their first epoch: the samples divide by the ranks.
+bool shares_overlap(const Asked& asked, const std::vector<Json>& replies) {
+  std::vector<int> looks(static_cast<std::size_t>(asked.samples));
+  for (const Json& reply : replies)
+    for (const std::int64_t index : epoch_reads(asked, reply, 0)) ++looks.at(static_cast<std::size_t>(index));
+  return std::ranges::max(looks) > 1;
+}
+
+// False, and the test has failed, when ranks did not read what they should.
+bool check_reads(const Asked& asked, const std::vector<Json>& replies) {
+  const auto epochs = asked.epochs.size();
+  const auto in_order = [](std::size_t i) { return static_cast<int>(i); };
+  const bool all = std::ranges::all_of(replies, [&](const Json& reply) {
+    return std::ssize(reply.at("reads")) == share_size(asked) * static_cast<std::int64_t>(epochs);
+  });
+  if (all && has_read(asked, replies, epochs, in_order)) return true;
+  if (all && has_read(asked, replies, epochs, [](std::size_t) { return 0; }))
+    misconception("set_epoch_forgotten", "every epoch has the order of epoch 0");
+  else if (all && shares_overlap(asked, replies))
+    misconception("sampler_seed_of_each_rank",
+                  "two ranks have read the same sample, and others are read by nobody: the sampler's seed is "
+                  "the order of all samples, out of which each rank takes its share. It is the same on all "
+                  "ranks. (First weights may differ: DDP makes them rank 0's)");
+  ADD_FAILURE() << fmt::format(
+      "train_model, {} epochs, seed {}, {} samples on {} ranks: they must be read in the shares of a "
+      "DistributedSampler "
+      "with this seed, in the order of each epoch. Rank 0 has read {} samples: {}",
+      epochs, asked.seed, asked.samples, asked.ranks, replies[0].at("reads").size(),
+      epoch_reads(asked, replies[0], 0));
+  return false;
+}
+
+const std::vector<Idea>& run_ideas() {
+  static const std::vector<Idea> known{
+      {"trains_alone",
+       "each rank has trained a model of its own: what goes through train_epoch is a DistributedDataParallel "
+       "around the model",
+       {.averages = false}},
+      {"adds_to_old_gradients", "the gradients hold those of the batches before, too", {.zeroes = false}}};
+  return known;
+}
+
+void check_results(const Asked& asked, const Json& reply, const Trained& right) {
+  Reads all(static_cast<std::size_t>(asked.test_samples));
+  std::iota(all.begin(), all.end(), 0);
+  const Json& results = reply.at("results");
+  if (results.size() != asked.epochs.size()) {
+    ADD_FAILURE() << fmt::format("train_model, {} epochs: it returned the results of {}", asked.epochs.size(),
+                                 results.size());
+    return;
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const double loss = results[i].at("loss").is_null() ? std::nan("") : results[i].at("loss").get<double>();
+    if (is_near(right.losses[i], loss)) continue;
+    ADD_FAILURE() << fmt::format(
+        "train_model: the mean loss of epoch {} over all ranks is {:.6f}; it returned {:.6f}", i,
+        right.losses[i], loss);
+    return;
+  }
+  const double accuracy = static_cast<double>(count_right(asked, numbers_of(reply.at("numbers")), all)) /
+                          static_cast<double>(asked.test_samples);
+  const Json& got = results.back().at("accuracy");
+  if (!got.is_null() && std::abs(got.get<double>() - accuracy) < 1e-9) return;
+  ADD_FAILURE() << fmt::format(
+      "train_model: the model that it leaves knows a share of {:.6f} of the test samples; it returned {}",
+      accuracy, got.dump());
+}
+
+// A network with these numbers, on the digits that were asked for.
+double digits_known(const Numbers& numbers, const dist::data::Digits& test) {
+  dist::nn::ConvNet model;
+  write(model.state_dict(), numbers);
+  model.eval();
+  std::int64_t right = 0;
+  for (const auto& [inputs, targets] : dist::data::DataLoader(test, {.batch_size = 100, .workers = 1})) {
+    const auto logits = model.forward(inputs);
+    for (std::int64_t i = 0; i < targets.size(0); ++i)
+      right += guess(logits[i]) == targets[i].item<std::int64_t>();
+  }
+  return static_cast<double>(right) / static_cast<double>(test.size());
+}
+
+}  // namespace
+
+void expect_run(const Asked& asked) {
+  const auto replies = answers(run(asked, "train", plan_of(asked, false)));
+  if (replies.empty() || !check_reads(asked, replies)) return;
+  const auto right = trained(asked);
+  const double apart = distance(right.numbers[0], numbers_of(replies[0].at("numbers")));
+  if (apart > near || !same_everywhere(replies)) {
+    diagnose_numbers(asked, replies[0].at("numbers"), run_ideas());
+    ADD_FAILURE() << fmt::format(
+        "train_model, {} epochs on {} ranks: {}; rank 0's is a relative distance of {:.1e} from the right "
+        "one",
+        asked.epochs.size(), asked.ranks,
+        same_everywhere(replies) ? "all ranks have the same model" : "the ranks have different models",
+        apart);
+    return;
+  }
+  for (const Json& reply : replies) {
+    check_results(asked, reply, right);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+void expect_digits() {
+  constexpr double wanted = 0.97;
+  constexpr std::int64_t train_size = 3000, test_size = 500;
+  constexpr std::uint64_t train_seed = 1, test_seed = 2;
+  judge::SimPlan plan;
+  plan.limits.work = std::chrono::seconds(60);
+  Asked asked;
+  asked.epochs = {0, 1, 2};
+  for (int rank = 0; rank < asked.ranks; ++rank) {
+    plan.tasks.push_back(asked.task("train", rank));
+    plan.tasks.back().update(plan_of(asked, false));
+    plan.tasks.back().update({{"what", "digits"},
+                              {"train", {{"size", train_size}, {"seed", train_seed}}},
+                              {"test", {{"size", test_size}, {"seed", test_seed}}},
+                              {"batch", 16},
+                              {"lr", 0.02},
+                              {"momentum", 0.9}});
+  }
+  const auto replies = answers(judge::simulate(plan));
+  if (replies.empty()) return;
+  const double known =
+      digits_known(numbers_of(replies[0].at("numbers")), dist::data::Digits(test_size, test_seed));
+  if (known < wanted || !same_everywhere(replies))
+    ADD_FAILURE() << fmt::format(
+        "train_model of a ConvNet on {} digits, {} epochs on {} ranks: it knows {:.1f} % of {} others, and "
+        "should "
+        "know {:.0f} %; the ranks' models {}",
+        train_size, asked.epochs.size(), asked.ranks, 100 * known, test_size, 100 * wanted,
+        same_everywhere(replies) ? "are the same" : "differ");
+}
+
+}  // namespace lab16

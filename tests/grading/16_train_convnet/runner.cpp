@@ -1,0 +1,271 @@
+// The process of one rank in the grading of lab 16: a rank of the judge's simulation that calls the graded
+// functions as the task says. It tells which samples were read, in which mode the model was asked, what
+// became of the numbers, and what lies in this rank's own folder.
+#include "judge/runner.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include "dist/data/digits.h"
+#include "dist/dist.h"
+
+#include "train_convnet.h"
+#include "world.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace nn = dist::nn;
+using judge::Json;
+
+// Not a std::exception: nobody catches it by accident.
+struct Killed {};
+
+// Writes down who is read. After so many reads the rank is killed.
+class Watched : public dist::data::Dataset {
+ public:
+  Watched(std::unique_ptr<dist::data::Dataset> samples, std::int64_t reads_to_live = -1)
+      : samples_(std::move(samples)), reads_to_live_(reads_to_live) {}
+  std::int64_t size() const override { return samples_->size(); }
+  dist::data::Sample get(std::int64_t index) const override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::ssize(reads_) == reads_to_live_) throw Killed{};
+      reads_.push_back(index);
+    }
+    return samples_->get(index);
+  }
+  // Since the last call.
+  std::vector<std::int64_t> reads() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(reads_, {});
+  }
+
+ private:
+  std::unique_ptr<dist::data::Dataset> samples_;
+  const std::int64_t reads_to_live_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::int64_t> reads_;
+};
+
+// Counts the samples that come in each mode, and looks at how the gradients lie.
+class Counting : public nn::Module {
+ public:
+  explicit Counting(std::unique_ptr<nn::Module> model) : model_(std::move(model)) {
+    register_module("model", *model_);
+    skip_input_grad();
+  }
+  dist::Tensor forward(const dist::Tensor& input) override {
+    (is_training() ? trained_ : evaluated_) += input.size(0);
+    if (is_training()) look_at_gradients();
+    return model_->forward(input);
+  }
+  dist::Tensor backward(const dist::Tensor& grad) override { return model_->backward(grad); }
+  void skip_input_grad() override { model_->skip_input_grad(); }
+  std::int64_t trained() const { return trained_; }
+  std::int64_t evaluated() const { return evaluated_; }
+  // In how many orders the gradients have lain in a bucket for all of them.
+  std::size_t orders() const { return orders_.size(); }
+
+ private:
+  void look_at_gradients() {
+    std::map<const std::byte*, std::pair<std::size_t, std::int64_t>> by_place;  // number and bytes
+    for (nn::Parameter* parameter : model_->parameters())
+      by_place[static_cast<const std::byte*>(parameter->grad.raw())] = {
+          by_place.size(), static_cast<std::int64_t>(parameter->grad.nbytes())};
+    std::vector<std::size_t> order;
+    const std::byte* end = by_place.begin()->first;
+    for (const auto& [place, its] : by_place) {
+      if (place != end) return;  // each lies by itself
+      end += its.second;
+      order.push_back(its.first);
+    }
+    orders_.insert(order);
+  }
+
+  std::unique_ptr<nn::Module> model_;
+  std::int64_t trained_ = 0, evaluated_ = 0;
+  std::set<std::vector<std::size_t>> orders_;
+};
+
+// This rank's own: who writes a file, writes it here.
+class Folder {
+ public:
+  Folder() {
+    std::string name = fs::temp_directory_path() / "lab16-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for a rank");
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  fs::path file() const { return path_ / "run.safetensors"; }
+  void put(const std::string& hex) const {
+    std::string bytes;
+    for (std::size_t i = 0; i < hex.size(); i += 2)
+      bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    std::ofstream(file(), std::ios::binary) << bytes;
+  }
+  // "files": how many there are; "bytes": of ours, null without.
+  Json content() const {
+    Json result{{"files", std::distance(fs::directory_iterator(path_), fs::directory_iterator())},
+                {"bytes", nullptr}};
+    std::ifstream in(file(), std::ios::binary);
+    if (!in) return result;
+    std::string hex;
+    for (std::istreambuf_iterator<char> byte(in), end; byte != end; ++byte)
+      hex += fmt::format("{:02x}", static_cast<unsigned char>(*byte));
+    result["bytes"] = hex;
+    return result;
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::unique_ptr<nn::Module> model_of(const Json& task) {
+  if (task.at("what") == "spots") return lab16::make_model(task.at("model_seed"));
+  nn::manual_seed(task.at("model_seed"));
+  return std::make_unique<nn::ConvNet>();
+}
+
+std::unique_ptr<dist::data::Dataset> samples_of(const Json& task, const char* which) {
+  const std::int64_t size = task.at(which).at("size");
+  const std::uint64_t seed = task.at(which).at("seed");
+  if (task.at("what") == "spots") return std::make_unique<lab16::Spots>(size, seed);
+  return std::make_unique<dist::data::Digits>(size, seed);
+}
+
+nn::SGD optimizer_of(nn::Module& model, const Json& task) {
+  return nn::SGD(model.parameters(), {.lr = task.at("lr"), .momentum = task.at("momentum")});
+}
+
+// "batches": lists of samples. The first gradients are somebody's leavings.
+Json step(const Json& task) {
+  Counting model(model_of(task));
+  auto optimizer = optimizer_of(model, task);
+  for (auto* parameter : model.parameters()) parameter->grad.fill_(3);
+  const auto samples = samples_of(task, "train");
+  Json losses = Json::array();
+  for (const auto& batch : task.at("batches")) {
+    std::vector<dist::data::Sample> some;
+    for (const std::int64_t index : batch) some.push_back(samples->get(index));
+    losses.push_back(lab::train_step(model, optimizer, dist::data::stack(some)));
+  }
+  return {{"losses", losses}, {"numbers", lab16::flat(model.state_dict())}};
+}
+
+// "epochs": their numbers, one after the other. The model comes as an evaluation leaves it.
+Json epochs(const Json& task) {
+  Counting model(model_of(task));
+  auto optimizer = optimizer_of(model, task);
+  dist::DistributedDataParallel ddp(model, lab::same_buckets);
+  Watched samples(samples_of(task, "train"));
+  dist::data::DistributedSampler sampler(
+      samples.size(),
+      {.num_replicas = dist::get_world_size(), .rank = dist::get_rank(), .seed = task.at("seed")});
+  Json losses = Json::array(), reads = Json::array();
+  for (const int epoch : task.at("epochs")) {
+    ddp.eval();
+    losses.push_back(lab::train_epoch({ddp, optimizer, sampler}, samples, task.at("batch"), epoch));
+    reads.push_back(samples.reads());
+  }
+  return {{"losses", losses},
+          {"reads", reads},
+          {"trained", model.trained()},
+          {"evaluated", model.evaluated()},
+          {"numbers", lab16::flat(model.state_dict())}};
+}
+
+Json evaluate(const Json& task) {
+  Counting model(model_of(task));
+  Watched samples(samples_of(task, "test"));
+  const double accuracy = lab::evaluate(model, samples);
+  return {{"accuracy", accuracy},
+          {"reads", samples.reads()},
+          {"trained", model.trained()},
+          {"evaluated", model.evaluated()}};
+}
+
+Json state_of(nn::Module& model, const nn::Optimizer& optimizer) {
+  return {{"model", lab16::flat(model.state_dict())}, {"optimizer", lab16::flat(optimizer.state_dict())}};
+}
+
+// A state that differs from rank to rank as little as in a run: it does not.
+Json save(const Json& task) {
+  const Folder folder;
+  Counting model(model_of(task));
+  auto optimizer = optimizer_of(model, task);
+  for (auto* parameter : model.parameters()) parameter->grad.fill_(0.25);
+  optimizer.step();
+  lab::save_checkpoint(folder.file(), model, optimizer, task.at("epochs_done"));
+  return {{"state", state_of(model, optimizer)}, {"folder", folder.content()}};
+}
+
+Json load(const Json& task) {
+  const Folder folder;
+  folder.put(task.at("file"));
+  Counting model(model_of(task));
+  auto optimizer = optimizer_of(model, task);
+  const int epochs_done = lab::load_checkpoint(folder.file(), model, optimizer);
+  return {{"state", state_of(model, optimizer)}, {"epochs_done", epochs_done}};
+}
+
+// "file": what lies there at first, null for nothing; "kill_after": reads, -1 for never.
+Json train(const Json& task) {
+  const Folder folder;
+  if (!task.at("file").is_null()) folder.put(task.at("file"));
+  Counting model(model_of(task));
+  Watched samples(samples_of(task, "train"), task.at("kill_after")), test(samples_of(task, "test"));
+  lab::Plan plan;
+  plan.epochs = task.at("epochs");
+  plan.batch_size = task.at("batch");
+  plan.lr = task.at("lr");
+  plan.momentum = task.at("momentum");
+  plan.seed = task.at("seed");
+  plan.resume = task.at("resume");
+  if (task.at("checkpoint")) plan.checkpoint = folder.file();
+  Json results = Json::array();
+  try {
+    for (const auto& epoch : lab::train_model(model, samples, test, plan))
+      results.push_back({{"loss", epoch.loss}, {"accuracy", epoch.accuracy}});
+  } catch (const Killed&) {
+    results = nullptr;
+  }
+  return {{"results", results},
+          {"reads", samples.reads()},
+          {"trained", model.trained()},
+          {"orders", model.orders()},
+          {"numbers", lab16::flat(model.state_dict())},
+          {"folder", folder.content()}};
+}
+
+Json handle(const Json& task) {
+  const std::string call = task.at("call");
+  // Around a ring the order of adding depends on where in a bucket a gradient lies.
+  ::setenv("DIST_ALGO", "allreduce:ring", 1);
+  dist::init_process_group();
+  if (call == "step") return step(task);
+  if (call == "epochs") return epochs(task);
+  if (call == "evaluate") return evaluate(task);
+  if (call == "save") return save(task);
+  if (call == "load") return load(task);
+  return train(task);
+}
+
+}  // namespace
+
+int main() {
+  return judge::serve([](const Json& task) { return judge::attempt([&] { return handle(task); }); });
+}

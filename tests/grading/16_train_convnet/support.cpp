@@ -1,0 +1,239 @@
+// Lab 16: what all steps share: the task of a rank, and the same run in one process, rank by rank.
+#include "support.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <nlohmann/json.hpp>
+
+#include "dist/data/sampler.h"
+
+namespace lab16 {
+namespace {
+
+namespace nn = dist::nn;
+using dist::check::Code;
+
+// All copies of the model, with their optimizers.
+class Replicas {
+ public:
+  Replicas(const Asked& asked, const Way& way) : way_(way), samples_(asked.samples, asked.data_seed) {
+    for (int rank = 0; rank < asked.ranks; ++rank) {
+      models_.push_back(make_model(asked.model_seed));  // rank 0's
+      models_.back()->train(way.in_training_mode);
+      optimizers_.push_back(std::make_unique<nn::SGD>(
+          models_.back()->parameters(), nn::SGDOptions{.lr = asked.lr, .momentum = asked.momentum}));
+      for (auto* parameter : models_.back()->parameters()) parameter->grad.fill_(way.dirt);
+    }
+  }
+  // batches[rank]: numbers of samples. Returns each rank's loss.
+  std::vector<double> step(const std::vector<Reads>& batches) {
+    std::vector<double> losses;
+    for (std::size_t rank = 0; rank < models_.size(); ++rank) {
+      if (way_.averages && way_.in_training_mode) share_statistics(rank);
+      losses.push_back(backward(*models_[rank], batches[rank]));
+    }
+    if (way_.averages) average_gradients();
+    for (std::size_t rank = 0; rank < models_.size(); ++rank) {
+      if (!way_.keeps_gradients) models_[rank]->zero_grad();
+      optimizers_[rank]->step();
+    }
+    return losses;
+  }
+  void forget_momentum(std::size_t first_rank) {
+    for (std::size_t rank = first_rank; rank < optimizers_.size(); ++rank)
+      optimizers_[rank]->load_state_dict({});
+  }
+  void become_rank_0s() {
+    for (auto& model : models_) model->load_state_dict(models_[0]->state_dict());
+  }
+  void forget_statistics(std::uint64_t model_seed) {
+    const auto fresh = make_model(model_seed);
+    for (auto& model : models_) {
+      const auto old = fresh->named_buffers(), now = model->named_buffers();
+      for (std::size_t i = 0; i < now.size(); ++i) now[i].buffer->value.copy_(old[i].buffer->value);
+    }
+  }
+  std::vector<Numbers> numbers() {
+    std::vector<Numbers> all;
+    for (auto& model : models_) all.push_back(flat(model->state_dict()));
+    return all;
+  }
+
+ private:
+  void share_statistics(std::size_t rank) {
+    const auto first = models_[0]->named_buffers(), ours = models_[rank]->named_buffers();
+    for (std::size_t i = 0; i < ours.size() && rank > 0; ++i) ours[i].buffer->value.copy_(statistics_.at(i));
+    if (rank > 0) return;
+    statistics_.clear();
+    for (const auto& [name, buffer] : first) statistics_.push_back(buffer->value.clone());
+  }
+  double backward(nn::Module& model, const Reads& batch) {
+    std::vector<dist::data::Sample> some;
+    for (const std::int64_t index : batch) some.push_back(samples_.get(index));
+    const auto [inputs, targets] = dist::data::stack(some);
+    nn::CrossEntropyLoss loss;
+    const double value = loss.forward(model.forward(inputs), targets);
+    if (way_.zeroes) model.zero_grad();
+    (void)model.backward(loss.backward());
+    return value;
+  }
+  void average_gradients() {
+    for (std::size_t i = 0; i < models_[0]->parameters().size(); ++i) {
+      auto mean = dist::zeros_like(models_[0]->parameters()[i]->grad);
+      for (auto& model : models_) mean.add_(model->parameters()[i]->grad);
+      mean.div_(static_cast<double>(models_.size()));
+      for (auto& model : models_) model->parameters()[i]->grad.copy_(mean);
+    }
+  }
+
+  const Way way_;
+  const Spots samples_;
+  std::vector<std::unique_ptr<nn::Sequential>> models_;
+  std::vector<std::unique_ptr<nn::SGD>> optimizers_;
+  std::vector<dist::Tensor> statistics_;  // rank 0's before this step
+};
+
+Reads part(const Reads& all, std::int64_t begin, std::int64_t end) {
+  return {all.begin() + begin, all.begin() + std::min(end, std::ssize(all))};
+}
+
+double mean(const Numbers& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
+}
+
+// The losses of an epoch in the ways in which they are summed up.
+struct Losses {
+  Numbers sums, counts, batches;  // [rank], [rank], of all
+  explicit Losses(int ranks) : sums(ranks), counts(ranks) {}
+  void add(std::size_t rank, double loss, std::size_t count) {
+    sums[rank] += loss * static_cast<double>(count);
+    counts[rank] += static_cast<double>(count);
+    batches.push_back(loss);
+  }
+};
+
+}  // namespace
+
+Json Asked::task(const std::string& call, int rank) const {
+  return {{"call", call},
+          {"what", "spots"},
+          {"model_seed", model_seed + static_cast<std::uint64_t>(same_models ? 0 : rank)},
+          {"train", {{"size", samples}, {"seed", data_seed}}},
+          {"test", {{"size", test_samples}, {"seed", data_seed + 1}}},
+          {"batch", batch},
+          {"seed", seed},
+          {"lr", lr},
+          {"momentum", momentum}};
+}
+
+Asked draw_asked(judge::Random& random, int ranks) {
+  Asked asked;
+  asked.ranks = ranks;
+  asked.model_seed = static_cast<std::uint64_t>(random.between(1, 1'000'000));
+  asked.data_seed = static_cast<std::uint64_t>(random.between(1, 1'000'000));
+  asked.seed = static_cast<std::uint64_t>(random.between(1, 1'000'000));
+  asked.batch = random.between(4, 6);
+  // Every rank the same number, and a last batch that is smaller.
+  asked.samples = ranks * (2 * asked.batch + random.between(1, 3));
+  return asked;
+}
+
+judge::SimRun run(const Asked& asked, const std::string& call, const Json& more) {
+  judge::SimPlan plan;
+  for (int rank = 0; rank < asked.ranks; ++rank) {
+    plan.tasks.push_back(asked.task(call, rank));
+    plan.tasks.back().update(more);
+  }
+  return judge::simulate(plan);
+}
+
+std::vector<Json> answers(const judge::SimRun& run) {
+  for (const auto& finding : run.report.findings) {
+    // A misfit, too: these messages are the library's own, and fit where ranks make the same calls.
+    if (finding.code == Code::deadlock || finding.code == Code::mismatched_collective ||
+        finding.code == Code::misfit_message)
+      judge::misconception("leaves_the_others_waiting",
+                           "a rank does not call what the others call: a collective is a call of all ranks, "
+                           "also of those that have no sample, and of those that do not write");
+  }
+  return run.answers({"all_reduce", "all_gather", "broadcast", "reduce", "gather", "scatter",
+                      "reduce_scatter", "all_to_all", "barrier"});
+}
+
+Reads share(const Asked& asked, int rank, int epoch, std::uint64_t seed) {
+  dist::data::DistributedSampler sampler(asked.samples,
+                                         {.num_replicas = asked.ranks, .rank = rank, .seed = seed});
+  sampler.set_epoch(epoch);
+  return sampler.indices();
+}
+
+Trained trained(const Asked& asked, const Way& way) {
+  Replicas replicas(asked, way);
+  Trained result;
+  for (const int epoch : asked.epochs) {
+    if (epoch == way.forgets_momentum_before) replicas.forget_momentum(0);
+    if (epoch == way.others_forget_momentum_before) replicas.forget_momentum(1);
+    if (epoch == way.forgets_statistics_before) replicas.forget_statistics(asked.model_seed);
+    std::vector<Reads> shares;
+    for (int rank = 0; rank < asked.ranks; ++rank)
+      shares.push_back(share(asked, rank, way.sets_epoch ? epoch : 0, asked.seed));
+    Losses losses(asked.ranks);
+    for (std::int64_t at = 0; at < std::ssize(shares[0]); at += asked.batch) {
+      std::vector<Reads> batches;
+      for (const Reads& all : shares) batches.push_back(part(all, at, at + asked.batch));
+      const auto of_ranks = replicas.step(batches);
+      for (std::size_t rank = 0; rank < of_ranks.size(); ++rank)
+        losses.add(rank, of_ranks[rank], batches[rank].size());
+    }
+    if (way.others_forget_momentum_before >= 0) replicas.become_rank_0s();
+    result.losses.push_back(mean(losses.sums) / mean(losses.counts));
+    result.batch_means.push_back(mean(losses.batches));
+    Numbers own = losses.sums;
+    for (std::size_t rank = 0; rank < own.size(); ++rank) own[rank] /= losses.counts[rank];
+    result.own_losses.push_back(own);
+  }
+  result.numbers = replicas.numbers();
+  return result;
+}
+
+Trained stepped(const Asked& asked, const std::vector<Reads>& batches, const Way& way) {
+  Replicas replicas(asked, way);
+  Trained result;
+  for (const Reads& batch : batches) result.losses.push_back(replicas.step({batch})[0]);
+  result.numbers = replicas.numbers();
+  return result;
+}
+
+Numbers first_numbers(std::uint64_t model_seed) { return flat(make_model(model_seed)->state_dict()); }
+
+std::int64_t count_right(const Asked& asked, const Numbers& numbers, const Reads& samples) {
+  const auto model = make_model(asked.model_seed);
+  write(model->state_dict(), numbers);
+  model->eval();
+  const Spots test(asked.test_samples, asked.data_seed + 1);
+  return std::ranges::count_if(samples, [&](std::int64_t index) {
+    const auto [input, target] = test.get(index);
+    return guess(model->forward(input.view({1, 2, 2, 2}))) == target.item<std::int64_t>();
+  });
+}
+
+double distance(const Numbers& right, const Numbers& got) {
+  if (right.size() != got.size()) return HUGE_VAL;
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    difference += (right[i] - got[i]) * (right[i] - got[i]);
+    size += right[i] * right[i];
+  }
+  const double relative = std::sqrt(difference / std::max(size, 1e-300));
+  return std::isnan(relative) ? HUGE_VAL : relative;
+}
+
+Numbers numbers_of(const Json& numbers) {
+  Numbers all;
+  for (const auto& number : numbers) all.push_back(number.is_null() ? std::nan("") : number.get<double>());
+  return all;
+}
+
+}  // namespace lab16
