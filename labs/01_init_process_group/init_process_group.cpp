@@ -16,7 +16,7 @@ Place place_of(const std::vector<int>& processes_per_node, int node, int local_r
   // TODO: refuse what does not exist: fail(Errc::invalid_argument, ...).
   // TODO: count the processes on the nodes before this one, and those on all
   // nodes.
-  DIST_TODO("lab 01, step 1: rank and world size from the node and the local rank");
+  DIST_TODO("lab 01, part 1: rank and world size from the node and the local rank");
 }
 
 std::vector<std::string> rendezvous(const std::shared_ptr<dist::Store>& store, const std::string& job,
@@ -26,30 +26,30 @@ std::vector<std::string> rendezvous(const std::shared_ptr<dist::Store>& store, c
   // TODO: collect: get every rank's entry, in the order of the ranks.
   // TODO: when the deadline passed: find out which ranks are missing and say
   // so.
-  DIST_TODO("lab 01, step 2: publish this rank's entry, wait for all ranks, collect their entries");
+  DIST_TODO("lab 01, part 2: publish this rank's entry, wait for all ranks, collect their entries");
 }
 
 std::string describe(const Process& process) {
   // TODO: which GPU of its host does this process take? Which of its two ranks
   // decides?
-  DIST_TODO("lab 01, step 3: a line about this process");
+  DIST_TODO("lab 01, part 3: a line about this process");
 }
 
 dist::Tensor pack(const std::string& text, std::int64_t size) {
   // TODO: how many bytes of the text fit, without half a character at the end?
   // TODO: a u8 tensor with these bytes, and zeros after them.
-  DIST_TODO("lab 01, step 4: a text as a tensor of a fixed size");
+  DIST_TODO("lab 01, part 4: a text as a tensor of a fixed size");
 }
 
 std::string unpack(const dist::Tensor& packed) {
   // TODO: the bytes before the first zero; mind a tensor without any.
-  DIST_TODO("lab 01, step 4: the text in a tensor");
+  DIST_TODO("lab 01, part 4: the text in a tensor");
 }
 
 std::vector<std::string> exchange(const std::string& text, std::int64_t size) {
   // TODO: a tensor of its own for every rank's text, one all_gather, and back
   // to texts.
-  DIST_TODO("lab 01, step 5: every rank's text on every rank");
+  DIST_TODO("lab 01, part 5: every rank's text on every rank");
 }
 
 }  // namespace lab

@@ -18,16 +18,16 @@ struct Halves {
   dist::ProcessGroup lower, upper;
 };
 
-// Step 1. Ranks 0, 1, ... are the lower half, the rest is the upper half, each in ascending order. With an
+// Part 1. Ranks 0, 1, ... are the lower half, the rest is the upper half, each in ascending order. With an
 // odd n the lower half has one rank more. n is at least 2.
 // Every rank calls dist::new_group for both halves, in the same order.
 Halves make_halves();
 
-// Step 2. The sum of `mine` over the ranks of the caller's half: one all_reduce in that half. No message
+// Part 2. The sum of `mine` over the ranks of the caller's half: one all_reduce in that half. No message
 // leaves the half.
 double half_sum(const Halves& halves, double mine);
 
-// Step 3. The sums of both halves, {lower, upper}, the same on every rank. Sums may be of any sign.
+// Part 3. The sums of both halves, {lower, upper}, the same on every rank. Sums may be of any sign.
 // Two all_reduces on each rank: one in its half, and one with MAX over the world, of a tensor of two
 // elements.
 std::array<double, 2> both_sums(const Halves& halves, double mine);
@@ -38,17 +38,17 @@ struct Mesh {
   int my_row = 0, my_column = 0;   // from 0
 };
 
-// Step 4. This rank's place in the mesh, and its two groups. Every rank calls dist::new_group for every row,
+// Part 4. This rank's place in the mesh, and its two groups. Every rank calls dist::new_group for every row,
 // from row 0 on, then for every column.
 // Throws dist::Error{invalid_argument} unless rows and columns are positive and rows * columns is n. Then no
 // group has been made.
 Mesh make_mesh(int rows, int columns);
 
-// Step 5. `t` of the rank in my row and in column number `column`, on all ranks of my row, in place: one
+// Part 5. `t` of the rank in my row and in column number `column`, on all ranks of my row, in place: one
 // broadcast in each row.
 void broadcast_in_row(dist::Tensor& t, const Mesh& mesh, int column);
 
-// Step 5. Every rank gives the seconds that its part of the work took. Returns the global rank of the slowest
+// Part 5. Every rank gives the seconds that its part of the work took. Returns the global rank of the slowest
 // in my column, the same on all ranks of the column; among equally slow ones the smallest rank. No message
 // leaves the column.
 int slowest_in_column(const Mesh& mesh, double seconds);

@@ -15,12 +15,12 @@
 
 namespace lab {
 
-// Step 1. `mine` goes to `partner` and its tensor, as long as mine, comes into `theirs`; the partner calls
+// Part 1. `mine` goes to `partner` and its tensor, as long as mine, comes into `theirs`; the partner calls
 // the same with this rank. Both directions are under way at once, so it takes no longer than one of them.
 // A rank may be its own partner.
 void swap_with(const dist::Tensor& mine, dist::Tensor& theirs, int partner);
 
-// Step 2. As step 1, and compute() runs once while the messages are under way. It touches neither tensor.
+// Part 2. As part 1, and compute() runs once while the messages are under way. It touches neither tensor.
 // It takes no longer than the longer one of the two, computation and transfer.
 void overlap(const dist::Tensor& out, dist::Tensor& in, int partner, const std::function<void()>& compute);
 
@@ -31,7 +31,7 @@ void overlap(const dist::Tensor& out, dist::Tensor& in, int partner, const std::
 // Rank 0 has nobody above and the last rank nobody below: these two ghost rows are the border of the grid,
 // and nobody writes them. All ranks have the same shape.
 //
-// Step 3. Fills the ghost rows with the neighbours' present rows, by one batch_isend_irecv. Own rows and the
+// Part 3. Fills the ghost rows with the neighbours' present rows, by one batch_isend_irecv. Own rows and the
 // border stay as they are.
 void exchange_ghosts(dist::Tensor& field);
 
@@ -40,14 +40,14 @@ void exchange_ghosts(dist::Tensor& field);
 using RowRule = std::function<void(const dist::Tensor& above, const dist::Tensor& row,
                                    const dist::Tensor& below, dist::Tensor& next)>;
 
-// Step 4. So many steps of the rule: in each, every own row is made anew, once, from the rows as they were
+// Part 4. So many steps of the rule: in each, every own row is made anew, once, from the rows as they were
 // before the step; the border never changes. The exchange of a step is under way while the rule makes the
 // rows that need no ghost row. Afterwards field[1 ... rows] is the result (`field` may then be another tensor
 // of this shape) and the ghost rows within the grid are anything.
 // A step takes no longer than the longer one of exchange and inner rows, and after that the edge rows.
 void relax(dist::Tensor& field, int steps, const RowRule& rule);
 
-// Step 5. `blocks` messages from one rank to another, in order. Each side has two buffers, all of one shape,
+// Part 5. `blocks` messages from one rank to another, in order. Each side has two buffers, all of one shape,
 // and uses no other tensor: block i lies in buffers[i % 2].
 using Buffers = std::array<dist::Tensor, 2>;
 

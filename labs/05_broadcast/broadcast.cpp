@@ -12,19 +12,19 @@ namespace lab {
 
 using dist::ProcessGroup, dist::Tensor;
 
-// Useful in all steps: my group rank is dist::get_rank(group), n is
+// Useful in all parts: my group rank is dist::get_rank(group), n is
 // dist::get_world_size(group), and (the 0 is not looked at: .group_dst counts)
 //   dist::send(t, 0, {.group = group, .group_dst = peer});
 
 void flat_broadcast(Tensor& data, int root, const ProcessGroup& group) {
   // TODO: the root sends to everybody else; everybody else receives.
-  DIST_TODO("lab 05, step 1: the root sends to every other rank");
+  DIST_TODO("lab 05, part 1: the root sends to every other rank");
 }
 
 void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
   // TODO: number the ranks from the root on. From whom do I get the data?
   // TODO: to whom do I pass it on? Whom first?
-  DIST_TODO("lab 05, step 2: along the binomial tree");
+  DIST_TODO("lab 05, part 2: along the binomial tree");
 }
 
 void chain_broadcast(Tensor& data, int root, std::int64_t segment, const ProcessGroup& group) {
@@ -32,7 +32,7 @@ void chain_broadcast(Tensor& data, int root, std::int64_t segment, const Process
   // TODO: receive segment by segment (data.view({-1}).narrow(start, length)),
   // and pass each on without waiting for it to leave.
   // TODO: wait for what is still leaving.
-  DIST_TODO("lab 05, step 3: along the chain, in segments");
+  DIST_TODO("lab 05, part 3: along the chain, in segments");
 }
 
 void update_weights(std::vector<Tensor>& parameters, const std::vector<int>& trainers,
@@ -40,7 +40,7 @@ void update_weights(std::vector<Tensor>& parameters, const std::vector<int>& tra
   // TODO: a group of trainers[0] and the servers. Who calls new_group, and who
   // goes on after it?
   // TODO: fill a bucket; pack, broadcast, unpack; the next one.
-  DIST_TODO("lab 05, step 4: the new weights to the servers, bucket by bucket");
+  DIST_TODO("lab 05, part 4: the new weights to the servers, bucket by bucket");
 }
 
 }  // namespace lab

@@ -5,7 +5,7 @@
 // algorithm ranks are group ranks: 0 ... n - 1, n the group's size. `root` is one of them.
 // `data` has the same shape and dtype on all of them, any dtype, any number of elements, also none.
 // Afterwards it has the root's elements on every rank, in place: in the memory that the caller gave. The
-// root's own stay as they are. Allowed are send, recv, isend, irecv, batch_isend_irecv and, in step 4,
+// root's own stay as they are. Allowed are send, recv, isend, irecv, batch_isend_irecv and, in part 4,
 // new_group; no collective of the library.
 #pragma once
 
@@ -17,21 +17,21 @@
 
 namespace lab {
 
-// Step 1. The root sends to every other rank: n - 1 messages, one after the other, nobody else sends.
+// Part 1. The root sends to every other rank: n - 1 messages, one after the other, nobody else sends.
 void flat_broadcast(dist::Tensor& data, int root, const dist::ProcessGroup& group = {});
 
-// Step 2. The binomial tree: whoever has the data helps to pass it on. At most ceil(log2 n) rounds, for every
+// Part 2. The binomial tree: whoever has the data helps to pass it on. At most ceil(log2 n) rounds, for every
 // n and every root. Every rank but the root receives exactly one message: n - 1 in all.
 void tree_broadcast(dist::Tensor& data, int root, const dist::ProcessGroup& group = {});
 
-// Step 3. The pipelined chain root -> root + 1 -> ... (after n - 1 comes 0): each rank but the last sends the
+// Part 3. The pipelined chain root -> root + 1 -> ... (after n - 1 comes 0): each rank but the last sends the
 // whole data to its successor and to nobody else, and passes a segment on while the next one arrives.
 // `segment` is positive. A message has that many elements, the last one what is left: ceil(numel / segment)
 // messages a link, none when there are no elements. With m of them it takes at most n - 2 + m rounds (n > 1).
 void chain_broadcast(dist::Tensor& data, int root, std::int64_t segment,
                      const dist::ProcessGroup& group = {});
 
-// Step 4. Called by EVERY rank of the world, with the same ranks, shapes and bucket_elements. `trainers` and
+// Part 4. Called by EVERY rank of the world, with the same ranks, shapes and bucket_elements. `trainers` and
 // `servers` are global ranks, in any order, no rank twice, none in both; there may be ranks that are in
 // neither. `parameters`: tensors of f32, of any shape. trainers[0] has the new ones; afterwards every rank in
 // `servers` has them too, in place. All other ranks' parameters stay as they are, and no message goes to or

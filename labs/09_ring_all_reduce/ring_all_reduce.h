@@ -27,19 +27,19 @@ inline void add(dist::Tensor& acc, const dist::Tensor& arrived) {
   dist::reduce(acc.flat(), arrived.flat(), dist::ReduceOp::sum);
 }
 
-// Step 1. Afterwards chunk `rank` holds the sum over all ranks; what the other chunks hold does not matter.
+// Part 1. Afterwards chunk `rank` holds the sum over all ranks; what the other chunks hold does not matter.
 // n - 1 steps, in each a chunk out and a chunk in. Scratch: one chunk.
 void reduce_scatter(dist::Tensor& data);
 
-// Step 2. Before, chunk `rank` holds this rank's result, and the other chunks anything. Afterwards every
+// Part 2. Before, chunk `rank` holds this rank's result, and the other chunks anything. Afterwards every
 // chunk holds its rank's result, on every rank. n - 1 steps. No scratch.
 void all_gather(dist::Tensor& data);
 
-// Step 3. The sum over all ranks, on every rank. 2(n - 1) steps; a rank sends each chunk but two of them
+// Part 3. The sum over all ranks, on every rank. 2(n - 1) steps; a rank sends each chunk but two of them
 // twice, and these two once: 2(n - 1)/n of the data. Scratch: one chunk. All ranks end up with the same bits.
 void ring_all_reduce(dist::Tensor& data);
 
-// Step 4. The same ring, the same bytes, and the adding costs no time any more. Each chunk travels in m
+// Part 4. The same ring, the same bytes, and the adding costs no time any more. Each chunk travels in m
 // segments; a segment is the piece that is kept in flight. m = ceil(longest chunk / segment) for all chunks,
 // so segment k of chunk c is data.chunk(n)[c].chunk(m)[k]; `segment` counts elements and is positive. While
 // one segment is added, the next one arrives. A rank sends 2(n - 1) m messages. Scratch: two segments. With

@@ -1,7 +1,7 @@
 // Lab 11, the contract: two trees at once, each for one half of the data.
 // You write these functions in double_binary_tree.cpp; this file stays as it is.
 //
-// n ranks, 0 <= rank < n. D stands for ceil(log2 n). Steps 1 and 2 are arithmetic: every rank computes every
+// n ranks, 0 <= rank < n. D stands for ceil(log2 n). Parts 1 and 2 are arithmetic: every rank computes every
 // rank's place, without a message.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Place {
   std::vector<int> children;  // none, one or two; in any order
 };
 
-// Step 1. NCCL's first tree. The root is rank 0. Of any other rank let `bit` be the lowest 1 of its number:
+// Part 1. NCCL's first tree. The root is rank 0. Of any other rank let `bit` be the lowest 1 of its number:
 //   parent = (rank without bit) with the next higher bit set, if there is such a rank; otherwise
 //   parent = rank without bit
 // A rank's children are those whose parent it is: rank - bit / 2, and the largest of rank + bit / 2,
@@ -35,12 +35,12 @@ struct Place {
 // two below n.
 Place first_tree(int rank, int n);
 
-// Step 2. NCCL's second tree: the first one with other ranks in its places.
+// Part 2. NCCL's second tree: the first one with other ranks in its places.
 //   n even: mirrored. Rank r has the place of n - 1 - r; the root is n - 1.
 //   n odd: shifted. Rank r has the place of r - 1, rank 0 that of n - 1; the root is 1.
 Place second_tree(int rank, int n);
 
-// What one rank does in a phase of step 3. In turn t a hop carries segment t - delay of its tree's half, if
+// What one rank does in a phase of part 3. In turn t a hop carries segment t - delay of its tree's half, if
 // there is such a segment.
 struct Hop {
   int tree;   // 0: first_tree, 1: second_tree
@@ -55,7 +55,7 @@ struct Phase {
 // meet at a port. m segments take m + 2D turns. (timetable.h has it; you need not read it.)
 inline std::array<Phase, 4> timetable(int rank, int n);
 
-// Step 3. The sum over all ranks, on every rank, in place and with the same bits. Every rank of the default
+// Part 3. The sum over all ranks, on every rank, in place and with the same bits. Every rank of the default
 // group calls it; `data` has one axis, and the same length and dtype on all ranks: f32, f64 or i64, any
 // number of elements, also none. data.chunk(2)[0] travels along the first tree, data.chunk(2)[1] along the
 // second, both at the same time, in segments of `segment` elements (positive; the last one of a half is what

@@ -1,7 +1,7 @@
 // Lab 12, the contract: how long an all_reduce takes, before it is run, and which one to run.
 // You write these functions in choose_an_algorithm.cpp; this file stays as it is.
 //
-// Steps 1 to 3 are arithmetic. Times are in seconds, sizes in bytes. Arithmetic on the data is free.
+// Parts 1 to 3 are arithmetic. Times are in seconds, sizes in bytes. Arithmetic on the data is free.
 // Not for this lab: dist::sim
 // Not for this lab: dist::formulas
 #pragma once
@@ -26,7 +26,7 @@ struct Line {
   double per_byte = 0;
 };
 
-// Step 1. The line that fits the points best: of all lines the one for which the sum of the squares of the
+// Part 1. The line that fits the points best: of all lines the one for which the sum of the squares of the
 // RELATIVE errors, (line - seconds) / seconds, is smallest. There are at least two points, of different
 // sizes.
 Line fit_line(const std::vector<Point>& points);
@@ -63,13 +63,13 @@ enum class Algorithm {
   double_tree,       // two such trees at once, each for half of the data
   parameter_server,  // everybody sends all to rank 0, which then sends the sum to everybody
   naive,             // everybody sends all to everybody: n - 1 rounds, each begins when the one before is in
-  hierarchical       // step 4's: a ring within each node, rings across the nodes, the first one again
+  hierarchical       // part 4's: a ring within each node, rings across the nodes, the first one again
 };
 inline constexpr std::array all_algorithms{Algorithm::ring,        Algorithm::tree,
                                            Algorithm::double_tree, Algorithm::parameter_server,
                                            Algorithm::naive,       Algorithm::hierarchical};
 
-// Step 2. How many seconds it takes until the last rank has the sum. For the trees count as if n were a power
+// Part 2. How many seconds it takes until the last rank has the sum. For the trees count as if n were a power
 // of two (rounded up), which is no less than the truth, and as if every message left at once; the double tree
 // works in phases, which cost up to a tenth more where starts outweigh bytes. On a machine of several nodes
 // all algorithms but the hierarchical one count as if every message crossed nodes, again no less than the
@@ -84,10 +84,10 @@ struct Traffic {
 // The traffic of one all_reduce of `bytes` among `ranks` ranks, at least 4 and even. Not for hierarchical.
 Traffic traffic(Algorithm algorithm, int ranks, double bytes);
 
-// Step 3. The algorithm that takes the least time; of equal ones the first in all_algorithms.
+// Part 3. The algorithm that takes the least time; of equal ones the first in all_algorithms.
 Algorithm choose(const Machine& machine, double bytes);
 
-// Step 4. The two groups of this rank: those on its node, and those that have its place on the other nodes.
+// Part 4. The two groups of this rank: those on its node, and those that have its place on the other nodes.
 struct Groups {
   dist::ProcessGroup within;
   dist::ProcessGroup across;

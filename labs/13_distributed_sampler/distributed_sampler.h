@@ -1,7 +1,7 @@
 // Lab 13, the contract: which samples a rank reads, so that all ranks together read every one of them.
 // You write these functions in distributed_sampler.cpp; this file stays as it is.
 //
-// Steps 1 to 4 are arithmetic: no rank asks another one. They use nothing of the library.
+// Parts 1 to 4 are arithmetic: no rank asks another one. They use nothing of the library.
 // Not for this lab: dist::data
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace lab {
 
-// Step 1. The numbers 0, 1, ..., n - 1 in the order of torch.randperm(n) after manual_seed(seed). That order
+// Part 1. The numbers 0, 1, ..., n - 1 in the order of torch.randperm(n) after manual_seed(seed). That order
 // is made as follows. The generator is mt19937 (std::mt19937 is the same), seeded with `seed`. For
 // i = 0, 1, ..., n - 2 one draw: the element at i changes places with the one at i + draw % (n - i).
 // n >= 0.
@@ -28,7 +28,7 @@ struct SamplerOptions {
   bool drop_last = false;
 };
 
-// Steps 2 and 3. One rank's part of a dataset whose size is known. All ranks get the same number of samples,
+// Parts 2 and 3. One rank's part of a dataset whose size is known. All ranks get the same number of samples,
 // whatever the sizes are. The ranks' samples are dealt out as cards are: the first to rank 0, the second to
 // rank 1, and so on, then rank 0 again. Where the number of samples is no multiple of the ranks,
 //  - without drop_last samples are repeated until it is: the list is continued with its own beginning, as
@@ -40,9 +40,9 @@ class DistributedSampler {
  public:
   explicit DistributedSampler(const SamplerOptions& options) : options_(options) {}
 
-  std::int64_t size() const;                  // step 2: samples of this rank
-  std::vector<std::int64_t> indices() const;  // step 2: their numbers; step 3: shuffled
-  void set_epoch(std::int64_t epoch);         // step 3: for the following calls of indices()
+  std::int64_t size() const;                  // part 2: samples of this rank
+  std::vector<std::int64_t> indices() const;  // part 2: their numbers; part 3: shuffled
+  void set_epoch(std::int64_t epoch);         // part 3: for the following calls of indices()
 
  private:
   SamplerOptions options_;
@@ -63,7 +63,7 @@ struct Reader {
   int worker = 0, workers = 1;  // number and count of the workers of one rank, the same on all ranks
 };
 
-// Step 4. What one reader takes from its own copy of a stream; every copy brings the same samples. A round
+// Part 4. What one reader takes from its own copy of a stream; every copy brings the same samples. A round
 // is `ranks` samples in a row, counted from the beginning of the stream. Then:
 //  - of every round each rank gets exactly one sample;
 //  - the workers of a rank get the rounds in turn: worker 0, worker 1, ..., then worker 0 again;
@@ -84,7 +84,7 @@ class ShardedStream {
   std::int64_t rounds_ = 0;  // whole ones that have been read
 };
 
-// Step 5. An epoch of ranks that have different numbers of batches, and none knows the others'. Every rank
+// Part 5. An epoch of ranks that have different numbers of batches, and none knows the others'. Every rank
 // calls this. Takes batches from next(), which says nothing when there are no more, and gives each to step(),
 // which contains collectives of all ranks. It goes on as long as every rank has a batch. Then all ranks
 // stop, and return the number of steps that they have made, the same on all ranks.

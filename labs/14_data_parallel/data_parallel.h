@@ -17,14 +17,14 @@ namespace lab {
 
 using Tensors = std::vector<dist::Tensor>;
 
-// Step 1. All ranks get rank 0's weights. Only broadcast is used, and every weight is sent once.
+// Part 1. All ranks get rank 0's weights. Only broadcast is used, and every weight is sent once.
 void broadcast_weights(Tensors& weights);
 
-// Step 2. Every gradient becomes the mean over the ranks, element by element. Only all_reduce is used, and
+// Part 2. Every gradient becomes the mean over the ranks, element by element. Only all_reduce is used, and
 // every gradient is sent once.
 void average_gradients(Tensors& gradients);
 
-// Step 3. This rank's gradients are the means over its own `samples`; afterwards they are the means over the
+// Part 3. This rank's gradients are the means over its own `samples`; afterwards they are the means over the
 // samples of all ranks. A rank may have 0 samples: then its gradients hold anything, also NaN. One rank at
 // least has a sample. Only all_reduce is used: every gradient is sent once, and beside them at most one
 // tensor of one number.
@@ -39,13 +39,13 @@ struct Trainer {
   std::function<void(Tensors& weights, const Tensors& gradients)> optimize;
 };
 
-// Step 4. Trains for so many steps. It begins with rank 0's weights on all ranks. After every step all ranks
+// Part 4. Trains for so many steps. It begins with rank 0's weights on all ranks. After every step all ranks
 // have the weights that one rank would have that computes the whole batch; only rounding may differ. Each
 // rank's compute() and optimize() are called once a step. The weights are sent at the beginning and never
 // again. broadcast and all_reduce do all that moves; barrier is allowed.
 void train(Tensors& weights, int steps, const Trainer& trainer);
 
-// Step 5. The same result by a parameter server, which is rank 0. Only send, recv, isend and irecv are used,
+// Part 5. The same result by a parameter server, which is rank 0. Only send, recv, isend and irecv are used,
 // and each message has rank 0 at one end. It begins with rank 0's weights on all ranks. In every step all
 // ranks compute; the others send the server their gradients (and how many samples they had), the server
 // averages, takes the step and sends the new weights to all. optimize() is called on the server only, once a

@@ -21,7 +21,7 @@ struct Size {
   dist::DType dtype = dist::DType::f32;
 };
 
-// Step 1. Which of these gradients travel together: PyTorch's rule, a function of sizes alone. A list of
+// Part 1. Which of these gradients travel together: PyTorch's rule, a function of sizes alone. A list of
 // indices into `sizes` for each bucket.
 // - Gradients are taken in the order given. Each goes into the bucket that is being filled for its dtype: a
 //   bucket has one dtype.
@@ -45,31 +45,31 @@ struct Reducer {
   std::vector<Bucket> buckets;         // in the order in which they are launched
   std::vector<std::size_t> bucket_of;  // of gradient i: the place of its bucket
   std::size_t launched = 0;            // so many buckets, the first ones, are under way
-  bool syncs = true;                   // false: this backward sends nothing (step 5)
+  bool syncs = true;                   // false: this backward sends nothing (part 5)
 };
 
-// Step 2. The buckets of a model. They are filled from the last gradient to the first, as backward comes upon
+// Part 2. The buckets of a model. They are filled from the last gradient to the first, as backward comes upon
 // them. Each gradient becomes a view of its bucket's memory and keeps shape, dtype and elements: afterwards
 // whoever writes gradients[i] writes into a bucket, and no gradient is copied any more. `pending` is 0.
 Reducer make_reducer(std::vector<dist::Tensor>& gradients, const std::vector<std::size_t>& limits);
 
-// Step 3. A backward begins: nothing is launched, no gradient is there.
+// Part 3. A backward begins: nothing is launched, no gradient is there.
 void start(Reducer& reducer);
 
-// Step 3. Backward calls it when gradient i is computed, once for each, and then goes on; on another rank the
+// Part 3. Backward calls it when gradient i is computed, once for each, and then goes on; on another rank the
 // order may be another one. A bucket is launched (all_reduce with ReduceOp::avg and .async_op, in place, its
 // Work kept) when all its members are there AND all buckets before it have been launched: at once then, and
 // several of them where that is so. Waits for nothing. Every bucket is sent by ONE all_reduce. Where
 // reducer.syncs is false it sends nothing.
 void ready(Reducer& reducer, std::size_t i);
 
-// Step 4. The backward is over: waits for all buckets, after which every gradient is the mean over the ranks.
+// Part 4. The backward is over: waits for all buckets, after which every gradient is the mean over the ranks.
 // If a bucket could not be launched, because gradients never came: waits for those that were, then throws
 // dist::Error{invalid_argument}; its text names the missing bucket's place ("bucket 2"), the first of them if
 // there are several. Where reducer.syncs is false it does nothing.
 void finish(Reducer& reducer);
 
-// Step 5. One training step's gradients from several small batches: calls backward(0), ...,
+// Part 5. One training step's gradients from several small batches: calls backward(0), ...,
 // backward(count - 1), count >= 1, each of which adds to the gradients and calls ready() for all of them.
 // Each stands between start() and finish(). Nothing is set to zero here: that is the caller's. Only the last
 // batch sends: afterwards each gradient is the mean over the ranks of the sums. Leaves `syncs` true.

@@ -19,7 +19,7 @@
 
 namespace lab {
 
-// Step 1. One step of training: forward, loss (cross-entropy), backward, optimizer. The gradients are those
+// Part 1. One step of training: forward, loss (cross-entropy), backward, optimizer. The gradients are those
 // of this batch alone, whatever was in them before. Returns the loss.
 double train_step(dist::nn::Module& model, dist::nn::Optimizer& optimizer, const dist::data::Batch& batch);
 
@@ -30,19 +30,19 @@ struct Training {
   dist::data::DistributedSampler& sampler;  // this rank's share
 };
 
-// Step 2. Epoch number `epoch` (0, 1, 2, ...): a step for each batch of this rank's share, in the sampler's
+// Part 2. Epoch number `epoch` (0, 1, 2, ...): a step for each batch of this rank's share, in the sampler's
 // order of that epoch, the smaller last batch too. The model trains in training mode, whatever mode it comes
 // in. Returns the mean loss over the samples of all ranks, each at its own step; the same on all ranks.
 double train_epoch(const Training& training, const dist::data::Dataset& samples, std::int64_t batch_size,
                    int epoch);
 
-// Step 3. The share (0 to 1) of the samples for which the model's largest output is that of the right class.
+// Part 3. The share (0 to 1) of the samples for which the model's largest output is that of the right class.
 // Each sample is looked at once, by one of the ranks; a rank may have none, all ranks together have one at
 // least. It is rank 0's model that is judged, with rank 0's running statistics, in evaluation mode. Returns
 // the same on all ranks.
 double evaluate(dist::nn::Module& model, const dist::data::Dataset& samples);
 
-// Step 4. All ranks call both. A file lies where all ranks can read it. Rank 0 writes it; no other rank
+// Part 4. All ranks call both. A file lies where all ranks can read it. Rank 0 writes it; no other rank
 // writes anything.
 void save_checkpoint(const std::filesystem::path& file, dist::nn::Module& model,
                      const dist::nn::Optimizer& optimizer, int epochs_done);
@@ -74,7 +74,7 @@ inline const dist::DdpOptions same_buckets = [] {
   return options;
 }();
 
-// Step 5. The whole run. `model` comes on the CPU, and its first weights may differ from rank to rank; in the
+// Part 5. The whole run. `model` comes on the CPU, and its first weights may differ from rank to rank; in the
 // end it is the same on all ranks, and lies on dist::get_device(). A run that was killed at any time and
 // resumed, by as many ranks, ends with the same bits as one that was not. Returns what the epochs were like
 // that it ran.

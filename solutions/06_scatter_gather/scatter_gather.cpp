@@ -16,7 +16,7 @@ void wait_all(std::span<Work> works) {
 
 }  // namespace
 
-// In steps 1 to 3 all messages of the root are under way at once, so that nobody waits for a slower rank with
+// In parts 1 to 3 all messages of the root are under way at once, so that nobody waits for a slower rank with
 // a smaller number.
 void scatter(Tensor& mine, const std::vector<Tensor>& list, int root) {
   if (dist::get_rank() != root) {
