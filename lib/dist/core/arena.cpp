@@ -1,3 +1,5 @@
+// The arena: tensors in one memfd segment, and what fork() does to it. The parent of a fork waits until the
+// child has copied the pages that are in use; from then on the child's tensors are copies of its own.
 #include "dist/core/arena.h"
 
 #include <algorithm>
@@ -21,13 +23,15 @@ namespace dist {
 
 namespace {
 
-// Freed memory that keeps its pages, so that the next tensor finds them; more is given back to the system.
+// Freed memory up to this size keeps its pages, so that the next tensor finds them; more is given back to the
+// system.
 constexpr std::size_t cache_limit = std::size_t{256} << 20;
 
-// Of larger tensors a page takes memory when it is touched, and not before.
+// A larger tensor is not prefaulted: each of its pages takes memory when it is touched, and not before.
 constexpr std::size_t largest_prefaulted = std::size_t{64} << 20;
 
-// Most programs make tensors before they join a job.
+// The number of ranks that the launcher announced, 0 if none: most programs make tensors before they join a
+// job.
 int launched_ranks() {
   const char* const text = std::getenv("LOCAL_WORLD_SIZE");
   return text ? std::clamp(std::atoi(text), 0, 1 << 16) : 0;
@@ -38,9 +42,9 @@ int launched_ranks() {
 struct Arena::Impl {
   std::mutex mutex;
   std::unique_ptr<Segment> segment;                 // made at first use
-  std::vector<std::unique_ptr<Segment>> inherited;  // of the processes this one was forked from
+  std::vector<std::unique_ptr<Segment>> inherited;  // from the processes that this one was forked from
   std::size_t peak = 0;
-  int ranks = launched_ranks();  // 0: nobody has said
+  int ranks = launched_ranks();  // 0: not known yet
 
   Segment& current() {
     if (!segment) segment = make_segment(std::max(ranks, 1));
@@ -54,7 +58,7 @@ struct Arena::Impl {
     return nullptr;
   }
 
-  // fork(). Parent and child share the segment's pages, so the child must copy what is in use before the
+  // Parent and child of a fork() share the segment's pages, so the child must copy what is in use before the
   // parent writes to it again: the parent waits at a pipe until the child closes its end (or dies).
   static inline Impl* forked = nullptr;  // the one arena of this process
   UniqueFd gate_wait, gate_open;
@@ -112,7 +116,7 @@ void* Arena::allocate(std::size_t bytes) {
   const std::scoped_lock lock(impl_->mutex);
   Segment& segment = impl_->current();
   BlockMap& blocks = segment.blocks;
-  // Beyond physical memory the pages would be promised, and the process killed when it touches them.
+  // Beyond physical memory, the kernel would promise the pages and kill the process when it touches them.
   const std::size_t memory = physical_memory();
   const bool fits = bytes <= memory && blocks.in_use() <= memory - bytes;
   const auto block = fits ? blocks.allocate(bytes) : std::nullopt;

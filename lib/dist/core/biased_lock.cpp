@@ -9,7 +9,7 @@
 namespace dist {
 namespace {
 
-// Of other threads; afterwards the lock is shared for good.
+// After this many visits by other threads, the lock stays shared.
 constexpr int most_visits = 8;
 
 }  // namespace
@@ -34,7 +34,7 @@ bool BiasedLock<Mutex>::lock_with_others(bool waits) {
   return true;
 }
 
-// With the mutex, which it keeps where it succeeds.
+// Called with the mutex held; still holds it on success.
 template <class Mutex>
 bool BiasedLock<Mutex>::take_from_owner(bool waits) {
   if (!shared_.load(std::memory_order_relaxed)) {

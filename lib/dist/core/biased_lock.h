@@ -1,9 +1,9 @@
-// BiasedLock: a lock that is nearly free for one thread, its owner, which is the first that takes it: two
-// plain stores and a load, where another lock takes an atomic exchange, which also waits until all that was
-// stored before is in the cache; and what was stored for another rank takes as long as a message. The others
-// pay for that: each makes the owner's core pass a fence by membarrier(2), some microseconds, and after a few
-// of them the lock is a common one for good. So it is for what one thread does in every call, and others
-// seldom or all the time.
+// BiasedLock: a lock that is nearly free for one thread, its owner, which is the first thread that takes it.
+// The owner pays two plain stores and a load. An ordinary lock costs an atomic exchange, which also waits
+// until all earlier stores are in the cache, and a store to what another rank reads takes as long as a
+// message. The other threads pay for that: each makes the owner's core execute a fence by membarrier(2), some
+// microseconds, and after a few of these visits the lock becomes an ordinary one for good. So it suits what
+// one thread does in every call, and other threads seldom or all the time.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,10 @@
 
 namespace dist {
 
-// Of this thread; 0 is nobody's.
+// The number of this thread; 0 stands for no thread.
 std::uint64_t thread_number() noexcept;
 
-// Lockable, as the Mutex (a mutex or a SpinLock) that it is for all but the owner.
+// Lockable. For all threads but the owner it is the Mutex (a mutex or a SpinLock).
 template <class Mutex>
 class BiasedLock {
  public:
@@ -31,8 +31,9 @@ class BiasedLock {
 
  private:
   bool is_owner() const { return owner_.load(std::memory_order_relaxed) == thread_number(); }
-  // The owner says that it holds the lock and looks then whether others are about to; they say so, fence the
-  // owner, and look then whether it holds the lock. So one of the two sees the other.
+  // The owner announces that it holds the lock and then checks whether others want it; they announce that
+  // they want it, fence the owner, and then check whether it holds the lock. So at least one side sees the
+  // other.
   bool lock_as_owner() {
     if (!is_owner() || shared_.load(std::memory_order_relaxed)) return false;
     owner_holds_.store(true, std::memory_order_relaxed);
@@ -48,8 +49,8 @@ class BiasedLock {
   std::atomic<std::uint64_t> owner_{0};
   std::atomic<bool> owner_holds_{false};
   std::atomic<bool> shared_{false};  // the owner, too, takes the mutex
-  Mutex mutex_;                      // of the next, and of all that the lock guards where it is shared
-  int visits_ = 0;                   // of others
+  Mutex mutex_;                      // guards visits_, and all that the lock guards while it is shared
+  int visits_ = 0;                   // by other threads
 };
 
 }  // namespace dist

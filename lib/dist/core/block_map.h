@@ -1,5 +1,5 @@
-// BlockMap: which parts of a segment are in use; the arena's book-keeping, on offsets alone.
-// Best fit, neighbours coalesce. Not thread-safe.
+// BlockMap: which parts of a segment are in use; the arena's bookkeeping, on offsets alone. Best fit;
+// neighbouring holes are merged. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ class BlockMap {
   // A block of at least `bytes` (and at least one unit of alignment), or nothing when no hole is large
   // enough.
   std::optional<Block> allocate(std::size_t bytes);
-  // Frees the block that starts at `offset`; nothing if there is none.
+  // Frees the block that starts at `offset`; returns nothing if there is none.
   std::optional<Block> deallocate(std::size_t offset);
-  // Free memory that may hold pages: freed since the last time discard() was told about it.
+  // Bytes of free memory that may still hold pages: freed, and not passed to discard() since.
   std::size_t cached() const { return cached_; }
-  // The pages of this free block have been given back.
+  // Records that the pages of this free block have been given back.
   void discard(const Block& block);
 
   std::size_t in_use() const { return in_use_; }

@@ -1,3 +1,6 @@
+// CachingAllocator: pieces from the driver, the blocks in them, and freed blocks that wait for their events.
+// allocate() tries a freed block that only the same stream still uses, then a free block, then a new piece;
+// when memory is short, it waits for the freed blocks, gives free pieces back and tries again.
 #include "dist/core/caching_allocator.h"
 
 #include <algorithm>
@@ -10,14 +13,14 @@ namespace dist {
 
 namespace {
 
-constexpr std::size_t piece_unit = std::size_t{2} << 20;  // the driver's own
+constexpr std::size_t piece_unit = std::size_t{2} << 20;  // the driver's own granularity
 
 std::size_t piece_size(std::size_t bytes) {
   if (bytes < CachingAllocator::own_piece) return CachingAllocator::piece_bytes;
   return bytes > SIZE_MAX - piece_unit ? bytes : round_up(bytes, piece_unit);
 }
 
-// The driver may take long, or wait for work that needs memory itself before it can end.
+// Calls without the lock: the driver may take long, or wait for work that itself needs memory to finish.
 template <class Call>
 void unlocked(std::unique_lock<std::mutex>& lock, const Call& call) {
   struct Relock {
@@ -58,7 +61,7 @@ void* CachingAllocator::allocate(std::size_t bytes, StreamHandle stream) {
   return in_new_piece(bytes);
 }
 
-// Small tensors do not go into the pieces of large ones: these are to become free as a whole.
+// Small tensors do not go into the pieces of large ones, which must become free as a whole.
 void* CachingAllocator::find_free(std::size_t bytes) {
   for (Piece& piece : pieces_) {
     if (piece.all.bytes != piece_size(bytes)) continue;
@@ -67,7 +70,7 @@ void* CachingAllocator::find_free(std::size_t bytes) {
   return nullptr;
 }
 
-// In a piece that cannot be given back: the only memory left, whatever it was for.
+// Looks in the pieces that cannot be given back: the only memory left, whatever size they are for.
 void* CachingAllocator::find_kept(std::size_t bytes) {
   for (Piece& piece : pieces_) {
     if (!piece.kept) continue;
@@ -76,7 +79,7 @@ void* CachingAllocator::find_kept(std::size_t bytes) {
   return nullptr;
 }
 
-// A block of a suitable size that only `stream` itself still uses.
+// Finds a block of a suitable size that only `stream` itself still uses.
 void* CachingAllocator::find_leaving(std::size_t bytes, StreamHandle stream) {
   const auto suits = [&](const Leaving& leaving) {
     return leaving.block.size >= bytes && leaving.block.size / 2 <= bytes &&
@@ -115,7 +118,7 @@ void CachingAllocator::deallocate(void* pointer, std::span<const StreamHandle> s
       leaving.uses.emplace_back(stream, take_event());
       api_.record(device_, leaving.uses.back().second, stream);
     }
-  } catch (const std::exception& error) {  // broken, or at its end: nobody gets it again
+  } catch (const std::exception& error) {  // the device is broken or shutting down: never reuse the block
     log(LogLevel::info, "{}: memory could not be freed: {}", device_.str(), error.what());
     for (const auto& [stream, event] : leaving.uses) spare_events_.push_back(event);
     leaving_bytes_ -= leaving.block.size;
@@ -130,7 +133,7 @@ EventHandle CachingAllocator::take_event() {
   return event;
 }
 
-// `behind`: streams that have not even reached the mark of an earlier block.
+// `behind` collects the streams that have not even reached the event of an earlier block.
 void CachingAllocator::drop_reached(Leaving& leaving, std::set<StreamHandle>& behind) {
   std::erase_if(leaving.uses, [&](const auto& use) {
     if (behind.contains(use.first)) return false;
@@ -155,7 +158,7 @@ void CachingAllocator::collect() {
 }
 
 void CachingAllocator::wait_for_leaving(std::unique_lock<std::mutex>& lock) {
-  std::vector<EventHandle> events;  // which live as long as this
+  std::vector<EventHandle> events;  // they live as long as the allocator
   for (const Leaving& leaving : leaving_)
     for (const auto& [stream, event] : leaving.uses) events.push_back(event);
   unlocked(lock, [&] {
@@ -191,7 +194,7 @@ Allocation CachingAllocator::allocation_of(const void* pointer) const {
   const std::scoped_lock lock(mutex_);
   for (const Piece& piece : pieces_)
     if (piece.contains(pointer)) return piece.all;
-  fail(Errc::invalid_argument, "{} is no memory of a tensor on {}", pointer, device_.str());
+  fail(Errc::invalid_argument, "{} is not in the memory of any tensor on {}", pointer, device_.str());
 }
 
 std::size_t CachingAllocator::in_use() const {

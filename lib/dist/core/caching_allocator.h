@@ -1,10 +1,10 @@
-// CachingAllocator: device memory that was freed serves the next tensor, as asking the driver for memory
-// takes as long as many kernels and makes all streams wait. Tensors lie in large pieces, which peers map
-// whole and once. Written on DeviceApi alone, so the fake device proves it.
+// CachingAllocator: device memory that was freed serves the next tensor, because asking the driver for memory
+// takes as long as many kernels and makes all streams wait. Tensors are in large pieces, each of which a peer
+// maps whole and once. It needs DeviceApi alone, so the fake device tests it.
 //
-// A freed block may still be in use by work that was enqueued before. It is handed out again when events that
-// were recorded on the device's streams then have been reached; or at once, if the only stream with such work
-// is the one that it is handed out for.
+// A freed block may still be in use by work that was enqueued earlier. It is handed out again once the events
+// that were recorded on the device's streams at that moment have been reached, or at once if the only stream
+// with such work is the one that it is handed out for.
 #pragma once
 
 #include <cstddef>
@@ -21,34 +21,35 @@
 
 namespace dist {
 
-// Of one device. Thread-safe.
+// Serves one device. Thread-safe.
 class CachingAllocator {
  public:
-  static constexpr std::size_t piece_bytes = std::size_t{32} << 20;  // for many tensors
-  static constexpr std::size_t own_piece = piece_bytes / 2;  // tensors from here on have one of their own
+  static constexpr std::size_t piece_bytes = std::size_t{32} << 20;  // a piece for many tensors
+  static constexpr std::size_t own_piece = piece_bytes / 2;  // larger tensors have a piece of their own
 
-  // Where pieces come from. take throws Error{resource}; what is given back is used by no stream any more.
+  // Where pieces come from. `take` throws Error{resource}; no stream uses what is given back.
   struct Source {
     std::function<void*(std::size_t bytes)> take;
     std::function<void(void* base)> give_back;
   };
-  // `api` (for its events) outlives this.
+  // `api` (for its events) must outlive this.
   CachingAllocator(DeviceApi& api, Device device, Source source);
   ~CachingAllocator();  // gives all pieces back, once their last use is over
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
 
-  // Memory for work on `stream`. When the source has no more, waits for freed blocks and gives free pieces
-  // back first; Error{resource} after that, with what is in use.
+  // Returns memory for work on `stream`. When the source has no more, waits for freed blocks and gives free
+  // pieces back first; throws Error{resource} if that is not enough.
   void* allocate(std::size_t bytes, StreamHandle stream);
-  // Free after the work enqueued so far on these streams.
+  // The memory is free once the work that these streams have been given so far is done.
   void deallocate(void* pointer, std::span<const StreamHandle> streams) noexcept;
-  // What this lies in has been exported. It is never given back, only used again: other processes may map it.
+  // Marks the piece around `pointer` as exported: it is only reused and never given back, as other processes
+  // may map it.
   void keep(const void* pointer);
-  // Error{invalid_argument} for memory that is not from here.
+  // Throws Error{invalid_argument} for memory that is not from here.
   Allocation allocation_of(const void* pointer) const;
 
-  std::size_t in_use() const;    // bytes of blocks that nobody has freed
+  std::size_t in_use() const;    // bytes of blocks that are not freed
   std::size_t reserved() const;  // bytes of all pieces
 
  private:
@@ -61,13 +62,13 @@ class CachingAllocator {
       return byte >= all.base && byte < all.base + all.bytes;
     }
   };
-  // A block that was freed, and what must be reached before it is free.
+  // A block that was freed, and the events that must be reached before it is free.
   struct Leaving {
     Piece* piece;
     BlockMap::Block block;
     std::vector<std::pair<StreamHandle, EventHandle>> uses;
   };
-  // All with mutex_ held.
+  // All of these expect mutex_ to be held.
   Piece* piece_of(const void* pointer);
   void* find_free(std::size_t bytes);
   void* find_leaving(std::size_t bytes, StreamHandle stream);
@@ -76,7 +77,7 @@ class CachingAllocator {
   void collect();
   void* in_new_piece(std::size_t bytes);
   EventHandle take_event();
-  // These two unlock meanwhile.
+  // These two release it while the driver works.
   void give_back_free_pieces(std::unique_lock<std::mutex>& lock);
   void wait_for_leaving(std::unique_lock<std::mutex>& lock);
 

@@ -1,4 +1,5 @@
-// Where the user called us: kept by the flight recorder and quoted in every report.
+// CallSite: the line of user code that called the library. The flight recorder keeps it and every report
+// quotes it.
 #pragma once
 
 #include <string>
@@ -17,14 +18,15 @@ struct CallSite {
   }
   // "train.cpp:41": the file's base name and the line.
   std::string str() const;
-  // Of such a text, from another rank. Keeps the file's name for ever: there are few.
+  // Parses such a text, from another rank. Keeps the file's name forever: there are few.
   static CallSite parse(std::string_view text);
-  // By that text: another rank's has no folder.
+  // Compares those texts, because another rank's path has no folder.
   bool operator==(const CallSite& other) const { return line == other.line && str() == other.str(); }
 };
 
-// A CallSite as the last parameter of a public function, which nobody writes: `void f(const Options& options
-// = {}, Caller at = Caller::here())`. It cannot be made from {}: f({}, {}) never takes one for another.
+// A CallSite as the last parameter of a public function, which callers leave out: `void f(const Options&
+// options = {}, Caller at = Caller::here())`. It cannot be made from {}, so f({}, {}) never takes one for
+// another.
 struct Caller : CallSite {
   constexpr Caller(CallSite where) : CallSite(where) {}  // NOLINT(google-explicit-constructor): to pass on
   static constexpr Caller here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {

@@ -1,3 +1,5 @@
+// Copies of whole cache lines on x86, by SSE, AVX2 and AVX-512, through the caches or past them, and
+// copy_bytes(), which chooses one of them. Small copies, and other CPUs, use memcpy.
 #include "dist/core/copy_bytes.h"
 
 #include <cstdint>
@@ -16,8 +18,8 @@ namespace {
 
 constexpr std::size_t line = 64;  // bytes of a cache line
 
-// All of them: `to` begins a line, and one line is copied at a time. With two, copies of what is not in this
-// core's cache take 5 to 25 % longer.
+// In all the loops below, `to` is the start of a cache line, and one line is copied at a time. With two,
+// copying data that is not in this core's cache takes 5 to 25 % longer.
 
 enum class To { cache, memory };
 
@@ -38,7 +40,7 @@ void copy_by_sse(std::byte* to, const std::byte* from, std::size_t lines) {
   }
 }
 
-// In registers as wide as the CPU has: more lines are then on the way at a time.
+// Registers as wide as the CPU has: more lines are then in flight at a time.
 template <To place>
 [[gnu::target("avx2")]] void copy_by_avx2(std::byte* to, const std::byte* from, std::size_t lines) {
   for (const std::byte* const end = to + lines * line; to != end; to += line, from += line) {
@@ -86,14 +88,13 @@ LineCopiers line_copiers(SimdLevel level) {
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, [[maybe_unused]] std::size_t whole) {
 #ifdef __x86_64__
   constexpr std::size_t least = 4096;
-  // ThreadSanitizer and AddressSanitizer see all that memcpy does, and of vector stores not those that
-  // stream.
+  // ThreadSanitizer and AddressSanitizer see all that memcpy does, but not the vector stores that stream.
   constexpr bool is_unchecked = !built_with_asan && !built_with_tsan;
   if (is_unchecked && bytes >= least) {
     const LineCopiers copiers = line_copiers(simd_level());
     if (whole < past_cache_bytes) return copy_by(*copiers.cached, to, from, bytes);
     copy_by(*copiers.streamed, to, from, bytes);
-    return _mm_sfence();  // streamed stores keep no order by themselves
+    return _mm_sfence();  // streamed stores are not ordered by themselves
   }
 #endif
   if (bytes > 0) std::memcpy(to, from, bytes);

@@ -1,3 +1,5 @@
+// The loops behind kernels.h: map() and zip(), written so that compilers vectorise them, with detours for
+// 16-bit elements; reductions of many inputs, block by block; then the kernels themselves, each by dtype.
 #include "dist/core/cpu_kernels.h"
 
 #include <algorithm>
@@ -31,8 +33,8 @@ inline constexpr bool is_float = std::is_floating_point_v<ComputeType<T>>;
 template <class T>
 inline constexpr bool is_half = is_float<T> && !std::is_same_v<T, ComputeType<T>>;
 
-// The loops below copy what they captured: what they store could otherwise, for all the compiler knows,
-// change the captured pointers and counts, and nothing would be vectorised.
+// The loops below copy what they captured. Otherwise, for all the compiler knows, their stores could change
+// the captured pointers and counts, and nothing would be vectorised.
 
 // out[i] = f(in[i])
 template <class To, class From, class F>
@@ -60,10 +62,10 @@ void zip(T* out, const T* a, const T* b, std::int64_t count, F f) {
   });
 }
 
-// 16-bit elements take a detour through a piece of f32 that stays in the first-level cache.
+// 16-bit elements take a detour: they are converted to a piece of f32 that stays in the first-level cache.
 constexpr std::int64_t piece = 512;  // elements
 
-// As map() and zip(), with f on the elements' compute type.
+// Like map() and zip(), with f on the elements' compute type.
 template <class T, class F>
 void map_computed(const TensorView& out, const TensorView& in, F f) {
   T* const to = elements<T>(out);
@@ -117,8 +119,8 @@ void reduce(TensorView acc, TensorView in, ReduceOp op) {
 
 namespace {
 
-// Elements of a block that is reduced from all inputs and written to all outputs before the next: it and the
-// inputs' parts stay in the first-level cache.
+// The number of elements that are reduced from all inputs and written to all outputs before the next block
+// begins: the block and the inputs' parts of it stay in the first-level cache.
 template <class T>
 constexpr std::int64_t block_of = 8192 / sizeof(ComputeType<T>);
 
@@ -149,7 +151,7 @@ void divide_each(ComputeType<T>* acc, std::int64_t n, std::int64_t divisor) {
     map(acc, acc, n, [divisor](C x) { return static_cast<C>(x / divisor); });
 }
 
-// So few that blocks, and a choice of instructions, would cost more than the elements do.
+// For this few elements, blocks and a choice of instructions would cost more than the elements do.
 constexpr std::int64_t few = 4;
 
 template <class T, class Op>
@@ -168,7 +170,7 @@ void reduce_many_of(std::span<const TensorView> outs, std::span<const TensorView
     if (ins[0].count <= few && !averages) return reduce_few<T>(outs, ins, op);
   constexpr std::int64_t block = block_of<T>;
   std::array<C, block> own;
-  // The first output may be written while inputs are still being read when it is the first input.
+  // Only if the first output is the first input may it be written while inputs are still being read.
   const bool in_place = !is_half<T> && outs[0].data == ins[0].data;
   for (std::int64_t i = 0; i < ins[0].count; i += block) {
     const std::int64_t n = std::min(block, ins[0].count - i);

@@ -1,5 +1,4 @@
-// The kernels of kernels.h for memory that the CPU reaches. Arguments have been checked; `device` is not
-// looked at.
+// The kernels of kernels.h for memory that the CPU reaches. Arguments have been checked; `device` is ignored.
 #pragma once
 
 #include "dist/core/kernels.h"

@@ -1,5 +1,4 @@
-// CRC-32, that of zip, PNG and Ethernet (python3: zlib.crc32): finds bytes that changed in a file, by
-// accident.
+// CRC-32 as in zip, PNG and Ethernet (python3: zlib.crc32): detects bytes of a file that changed by accident.
 #pragma once
 
 #include <array>
@@ -25,7 +24,7 @@ inline constexpr auto table = make_table();
 
 }  // namespace crc32_detail
 
-// Of `bytes`, or of all bytes that gave `before` and then these.
+// The checksum of `bytes`, or of the bytes whose checksum is `before` and then these.
 constexpr std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0) {
   std::uint32_t rest = ~before;
   for (const std::byte byte : bytes)

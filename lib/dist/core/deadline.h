@@ -8,18 +8,18 @@
 
 namespace dist {
 
-using Timeout = std::chrono::nanoseconds;  // for how long
+using Timeout = std::chrono::nanoseconds;  // a duration
 
-inline constexpr Timeout no_timeout = Timeout::max();  // for ever
+inline constexpr Timeout no_timeout = Timeout::max();  // wait forever
 // As in torch.distributed for CPU backends: half an hour. DIST_TIMEOUT (seconds) replaces it.
 inline constexpr Timeout default_timeout = std::chrono::minutes(30);
 
-// Until when something may take: what a Timeout becomes once it has begun.
+// The moment by which something must be done: what a Timeout becomes once it has begun.
 class Deadline {
  public:
   using Clock = dist::Clock;  // the system's, or the simulator's
 
-  // There is none.
+  // No deadline at all.
   static Deadline never() { return Deadline(Clock::time_point::max()); }
   // `no_timeout` and anything beyond a century is `never`.
   static Deadline after(Timeout timeout) {
@@ -28,12 +28,12 @@ class Deadline {
   }
 
   Clock::time_point when() const { return at_; }  // max() when there is none
-  // That moment.
+  // The deadline at that moment.
   static Deadline at(Clock::time_point when) { return Deadline(when); }
 
-  // Whether there is none.
+  // Whether there is no deadline.
   bool is_never() const { return at_ == Clock::time_point::max(); }
-  // Whether it is over.
+  // Whether the deadline has passed.
   bool passed() const { return !is_never() && Clock::now() >= at_; }
   // Time left, never negative; `no_timeout` when there is no deadline.
   Timeout left() const {

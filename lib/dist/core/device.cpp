@@ -1,3 +1,5 @@
+// The table of device types (one DeviceApi per type, bound to the process that made it), the current stream
+// of each thread, and the wrappers Stream and Event.
 #include "dist/core/device.h"
 
 #include <array>
@@ -17,7 +19,7 @@ constexpr std::size_t device_types = 2;
 
 struct Registered {
   std::shared_ptr<DeviceApi> api;
-  pid_t process = 0;  // which it works in
+  pid_t process = 0;  // the process it works in
 };
 
 struct Registry {
@@ -32,7 +34,7 @@ Registry& registry() {
 
 std::size_t slot(DeviceType type) { return static_cast<std::size_t>(type); }
 
-// Streams of this thread: for each type, by device index.
+// The current streams of this thread: by type, then by device index.
 StreamHandle& stream_slot(Device device) {
   thread_local std::array<std::vector<StreamHandle>, device_types> streams;
   auto& of_type = streams[slot(device.type)];

@@ -1,5 +1,5 @@
 // What a device must offer, as a thin table of calls: streams, events, memory, copies and kernels. The CUDA
-// build fills it with CUDA; tests fill it with a CPU implementation, so that all logic above it is proved
+// build fills it with CUDA; tests fill it with a CPU implementation, so that all logic above it is tested
 // without a GPU.
 #pragma once
 
@@ -21,8 +21,8 @@ namespace dist {
 using StreamHandle = void*;
 using EventHandle = void*;
 
-// What peers map as a whole: one piece of device memory, in which tensors lie. No two of a process have had
-// the same id, not even at the same address.
+// What peers map as a whole: one piece of device memory, in which tensors are. No two pieces of a process
+// ever have the same id, not even at the same address.
 struct Allocation {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
@@ -36,13 +36,14 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
  public:
   virtual ~DeviceApi() = default;
   virtual int count() const = 0;  // devices of this type
-  // Which one of its host it is: equal in all processes, whatever index each has for it.
+  // Which device of its host this is: equal in all processes, whatever index each of them has for it.
   virtual std::string bus_id(Device) = 0;
 
   virtual void* allocate(Device, std::size_t bytes) = 0;
-  virtual void deallocate(Device,
-                          void*) noexcept = 0;  // takes effect after the work enqueued so far, on any stream
-  // What the memory lies in; Error{invalid_argument} for memory that allocate() did not give.
+  // Takes effect after the work enqueued so far, on any stream.
+  virtual void deallocate(Device, void*) noexcept = 0;
+  // The piece that the memory is in. Throws Error{invalid_argument} for memory that allocate() did not
+  // return.
   virtual Allocation allocation_of(Device, const void*) = 0;
   // Whether kernels of the first device may touch memory of the second.
   virtual bool reaches(Device, Device) = 0;
@@ -63,17 +64,19 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual void synchronize(Device, StreamHandle) = 0;  // blocks the host
   virtual void synchronize_event(Device, EventHandle) = 0;
 
-  // Whole pages of host memory that streams are to reach: copies from and to it need no detour, and flags in
-  // it are for the calls below. To be undone as often as it was done.
+  // Registers whole pages of host memory for streams: copies from and to them need no detour, and flags in
+  // them are for the calls below. Each call must be undone by one unregister_host.
   virtual void register_host(Device, void* pages, std::size_t bytes) = 0;
   virtual void unregister_host(Device, void* pages) noexcept = 0;
   // Loads the kernels of the calls below, before any stream waits for a flag. Otherwise a kernel is loaded at
-  // its first launch, for which CUDA may wait for all streams: for ever, when one of them waits for another
-  // rank. So may a layer's, cuBLAS's or cuDNN's first kernel wait, until the collectives under way have
-  // ended: CUDA_MODULE_LOADING=EAGER in the environment loads theirs at the start, too, which takes seconds.
+  // its first launch, for which CUDA may wait for all streams: forever, when one of them waits for another
+  // rank. The first kernel of a layer, of cuBLAS or of cuDNN may wait likewise, until the collectives in
+  // flight have ended: CUDA_MODULE_LOADING=EAGER in the environment loads those at the start, too, which
+  // takes seconds.
   virtual void load_kernels(Device) = 0;
-  // Whether the next two exist. Enqueued: stores the value after all work before; work issued later waits
-  // until the flag has reached `value` (stream_flag.h), whoever wrote it: a stream of any process, or a host.
+  // Whether the next two calls exist. Both are enqueued. write_flag stores the value after all earlier work;
+  // after wait_flag, later work waits until the flag has reached `value` (stream_flag.h), whichever stream of
+  // any process, or host, wrote it.
   virtual bool has_flags(Device) = 0;
   virtual void write_flag(Device, StreamHandle, StreamFlag* flag, std::uint64_t value) = 0;
   virtual void wait_flag(Device, StreamHandle, StreamFlag* flag, std::uint64_t value) = 0;
@@ -92,18 +95,20 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual void add_scaled(Device, StreamHandle, TensorView acc, TensorView in, double alpha) = 0;
 };
 
-// The implementation for cuda devices; Error{unsupported} saying how to get one when this build or this
-// machine has none, or when this process was forked after the first call: devices do not survive fork().
+// The implementation for devices of this type. Throws Error{unsupported}, which says how to get one, when
+// this build or this machine has none, and when this process was forked after the first call: devices do not
+// survive fork().
 DeviceApi& device_api(DeviceType type);
-// Puts another in its place (tests); nullptr: the build's own. Tensors keep the one they came from.
+// Installs another implementation (tests); nullptr: the build's own. Tensors keep the one that they came
+// from.
 void set_device_api(DeviceType type, std::shared_ptr<DeviceApi> api);
 
-// The stream that kernels and copies of this thread go to, one per device and thread; null is the thread's
-// default stream of the device (each thread has its own, so that ranks that are threads never wait for each
-// other by accident).
+// The stream that kernels and copies of this thread go to, one per device and thread. Null is the thread's
+// default stream of the device: each thread has its own, so that ranks that are threads never wait for each
+// other by accident.
 StreamHandle current_stream(Device device);
 
-// A stream of its own. Move-only, like Event; both keep the api they came from.
+// A stream of its own. Move-only, like Event; both keep the API that they came from.
 class Stream {
  public:
   explicit Stream(Device device);
@@ -127,11 +132,11 @@ class Event {
   Event& operator=(Event&& other) noexcept;
   ~Event();
 
-  void record(StreamHandle stream);  // of the same device: marks the work enqueued so far
-  // Work enqueued from now on to `stream` of `device`, the same or another, runs after what was marked.
+  void record(StreamHandle stream);  // a stream of the same device; marks the work enqueued so far
+  // Work enqueued from now on to `stream` of `device` (this device or another) runs after the marked work.
   void make_wait(Device device, StreamHandle stream) const;
-  bool is_done() const;      // an event never recorded is done
-  void synchronize() const;  // blocks the host until it is
+  bool is_done() const;      // true for an event that was never recorded
+  void synchronize() const;  // blocks the host until the event is done
 
  private:
   std::shared_ptr<DeviceApi> api_;

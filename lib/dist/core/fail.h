@@ -14,7 +14,7 @@ template <class... Args>
   throw Error(code, fmt::format(format, std::forward<Args>(args)...));
 }
 
-// As fail(), with ": <strerror>" appended for the errno given.
+// Like fail(), with ": <strerror>" appended for the given errno.
 [[noreturn]] void fail_errno(Errc code, int error_number, std::string_view what);
 
 }  // namespace dist

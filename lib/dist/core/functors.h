@@ -1,5 +1,6 @@
 // The arithmetic of every kernel on one pair of elements, written once: the CPU's loops and the GPU's kernels
-// use the same functors, so testing them on the CPU tests them for both.
+// use the same functors, so testing them on the CPU tests them for both. Then the conversion of an element to
+// another dtype, and visit_op(), from a ReduceOp to its functor.
 #pragma once
 
 #include <concepts>
@@ -12,7 +13,7 @@
 
 namespace dist {
 
-// What elements of T are computed in: f16 and bf16 in f32, everything else in itself.
+// The type in which elements of T are computed: f32 for f16 and bf16, T itself otherwise.
 template <class T>
 using ComputeType = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
@@ -23,7 +24,7 @@ DIST_HD bool is_nan(T value) {
 
 namespace functors {
 
-// Signed integers wrap around, as hardware does; computing them unsigned keeps that defined in C++.
+// Signed integers wrap around, as the hardware's do; computing them as unsigned keeps that defined in C++.
 template <class T>
 using Wrapping = typename std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>,
                                              std::make_unsigned<T>, std::type_identity<T>>::type;
@@ -119,7 +120,7 @@ DIST_HD To convert_element(const From& from) {
   }
 }
 
-// Calls f(functor) with the functor of a base operation; avg and premul_sum add up like sum.
+// Calls f(functor) with the functor of an operation; avg and premul_sum add like sum.
 template <class F>
 decltype(auto) visit_op(ReduceOp::Kind kind, F&& f) {
   switch (kind) {

@@ -1,7 +1,7 @@
-// Gate: the way into something that may be destroyed while threads use it. Whoever closes it learns when all
-// that have passed are out again, and no thread passes any more. It is biased as a BiasedLock is: to pass
-// costs one thread, its owner, two plain stores and a load, and whoever closes it pays for that by
-// membarrier(2).
+// Gate: the entrance to something that may be destroyed while threads use it. The thread that closes it
+// learns when all threads that have passed are out again, and no thread passes any more. It is biased like a
+// BiasedLock: passing costs one thread, its owner, two plain stores and a load, and the thread that closes
+// pays for that by membarrier(2).
 #pragma once
 
 #include <atomic>
@@ -23,14 +23,14 @@ class Gate {
   Gate& operator=(const Gate&) = delete;
 
   void open() noexcept { open_.store(true, std::memory_order_release); }
-  void close() noexcept;  // afterwards nobody passes; those inside stay there
+  void close() noexcept;  // afterwards no thread passes; those inside stay
   bool is_empty() const noexcept { return owner_inside_.load() == 0 && others_inside_.load() == 0; }
-  // As new. For a forked child, in which the threads that were inside do not exist.
+  // Makes it as new, for a forked child, in which the threads that were inside do not exist.
   void renew() noexcept;
 
  private:
-  // The owner says that it is inside and looks then whether the gate is open; whoever closes it says so,
-  // fences the owner, and looks then who is inside. So one of the two sees the other.
+  // The owner announces that it is inside and then checks whether the gate is open; the thread that closes
+  // says so, fences the owner, and then checks who is inside. So at least one of the two sees the other.
   bool enter_as_owner() {
     owner_inside_.store(owner_inside_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -49,13 +49,13 @@ class Gate {
       others_inside_.fetch_sub(1, std::memory_order_release);
   }
 
-  std::atomic<std::uint64_t> owner_{0};  // a thread_number(); 0: nobody has passed yet
-  std::atomic<int> owner_inside_{0};     // how often: passes may be nested
+  std::atomic<std::uint64_t> owner_{0};  // a thread_number(); 0: no thread has passed yet
+  std::atomic<int> owner_inside_{0};     // how many times: passes may be nested
   std::atomic<int> others_inside_{0};
   std::atomic<bool> open_{false};
 };
 
-// While it lives its thread is inside, if the gate was open.
+// While it lives, its thread is inside, if the gate was open.
 class Gate::Pass {
  public:
   explicit Pass(Gate& gate)
@@ -72,10 +72,10 @@ class Gate::Pass {
 
  private:
   bool as_owner_;
-  Gate* gate_;  // null: it was closed
+  Gate* gate_;  // null: the gate was closed
 };
 
-// The first that passes is the owner the next time.
+// The first thread that passes becomes the owner.
 inline bool Gate::enter_as_other() {
   others_inside_.fetch_add(1);
   if (!is_still_open(false)) return false;

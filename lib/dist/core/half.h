@@ -1,5 +1,5 @@
-// 16-bit floating point as storage: conversion to and from float, round to nearest even.
-// Plain integer code: the same bits from every compiler, on a CPU and on a GPU, and loops of it vectorise.
+// 16-bit floating point as storage: conversion to and from float, rounded to nearest even. Plain integer
+// code: it gives the same bits with every compiler, on a CPU and on a GPU, and loops over it vectorise.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ constexpr float Half::decode(std::uint16_t half) {
   const std::uint32_t magnitude = half & 0x7fffU;
   // Exponent rebased from 15 to 127; infinity and NaN (exponent 31) get the largest one.
   const std::uint32_t normal = (magnitude << 13) + (magnitude >= 0x7c00U ? 224U << 23 : 112U << 23);
-  const float unit = 1.0F / (1 << 24);  // of a subnormal
+  const float unit = 1.0F / (1 << 24);  // the unit of a subnormal
   const auto subnormal =
       __builtin_bit_cast(std::uint32_t, static_cast<float>(static_cast<int>(magnitude)) * unit);
   return __builtin_bit_cast(float, sign | (magnitude < 0x400U ? subnormal : normal));

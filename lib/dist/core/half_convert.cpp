@@ -22,7 +22,8 @@ void convert_each(const In* in, Out* out, std::int64_t count) {
   });
 }
 
-// F16C: eight at a time. Both return how many they did; the rest is left to convert_each.
+// F16C converts eight elements at a time. Both functions return how many they did; convert_each does the
+// rest.
 #ifdef __x86_64__
 [[gnu::target("avx,f16c")]] std::int64_t with_f16c(const Half* in, float* out, std::int64_t count) {
   std::int64_t i = 0;

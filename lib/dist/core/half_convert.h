@@ -1,5 +1,5 @@
-// Rows of 16-bit floats to f32 and back, at the speed of the hardware's own conversions where it has them.
-// The same bits as Half and BFloat16 give one by one (of a NaN, the sign and that it is one).
+// Runs of 16-bit floats to f32 and back, at the speed of the hardware's own conversions where it has them.
+// The bits are those that Half and BFloat16 give one by one (for a NaN, only the sign and that it is a NaN).
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ class UniqueFd {
 class Mapping {
  public:
   Mapping() = default;
-  // Error{resource} with the errno text. Reserves no swap: pages cost memory when touched.
+  // Throws Error{resource} with the errno text. Reserves no swap: pages cost memory when they are touched.
   Mapping(int fd, std::size_t bytes);
   Mapping(Mapping&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}

@@ -1,3 +1,6 @@
+// The kernels of kernels.h: each checks its arguments, then runs on the CPU (cpu_kernels.h) or is enqueued on
+// the current stream of the views' device. Under the simulator, reductions and copies are also reported to
+// it.
 #include "dist/core/kernels.h"
 
 #include <algorithm>
@@ -21,7 +24,8 @@ void check_counts(std::string_view kernel, const TensorView& a, const TensorView
          name(a.dtype), b.count, name(b.dtype));
 }
 
-// Element-wise work on memory that is shared but shifted would depend on the order of the elements.
+// Element-wise work on memory that is shared but shifted would depend on the order in which elements are
+// done.
 void check_overlap(std::string_view kernel, const TensorView& out, const TensorView& in) {
   const bool same = out.data == in.data && out.bytes() == in.bytes();
   if (same || out.data >= in.data + in.bytes() || in.data >= out.data + out.bytes()) return;
@@ -48,7 +52,7 @@ void check_copy(const TensorView& to, const TensorView& from) {
   check_overlap("copy", to, from);
 }
 
-// Runs `host()` or, for a view that lies on a device, `device(api, stream)`. Empty views need neither.
+// Runs `host()` or, for a view on a device, `device(api, stream)`. Empty views need neither.
 template <class Host, class OnDevice>
 void dispatch(const TensorView& view, const Host& host, const OnDevice& device) {
   if (view.count == 0) return;
@@ -61,12 +65,12 @@ void dispatch(const TensorView& view, const Host& host, const OnDevice& device) 
 void reduce(TensorView acc, TensorView in, ReduceOp op) {
   check_same("reduce", acc, in);
   if (op.kind() == ReduceOp::Kind::avg || op.kind() == ReduceOp::Kind::premul_sum)
-    fail(Errc::internal, "reduce: {} is no base operation; it is a sum and a scale() or divide()",
+    fail(Errc::internal, "reduce: {} is not a base operation; it is a sum and a scale() or divide()",
          name(op.kind()));
   check_dtype(name(op.kind()), acc.dtype, is_defined(op.kind(), acc.dtype));
   if (Tasking* const simulated = Tasking::current()) {
     simulated->reduced(acc.data, in.data, acc.bytes());
-    if (acc.data == nullptr) return;  // sizes alone
+    if (acc.data == nullptr) return;  // a size alone has no elements
   }
   const auto on_host = [&] {
     ReductionWatch* const watch = ReductionWatch::current();
@@ -79,7 +83,7 @@ void reduce(TensorView acc, TensorView in, ReduceOp op) {
            [&](DeviceApi& api, StreamHandle stream) { api.reduce(acc.device, stream, acc, in, op); });
 }
 
-// Called for a few elements at a time, so it checks no more than it must.
+// This is called for a few elements at a time, so it checks no more than it must.
 void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> ins, ReduceOp op) {
   const TensorView& first = ins[0];
   const auto are_alike = [&](std::span<const TensorView> views) {
@@ -110,7 +114,8 @@ void copy(const TensorView& to, const TensorView& from) {
   }
 }
 
-// In blocks, which stay in the first-level cache while they are written to one output after the other.
+// Copies in blocks, each of which stays in the first-level cache while it is written to one output after
+// another.
 void copy_to_all(std::span<const TensorView> outs, const TensorView& in) {
   constexpr std::size_t block = std::size_t{16} << 10;
   const bool on_host = on_cpu(in) && std::ranges::all_of(outs, on_cpu) && !Tasking::current();

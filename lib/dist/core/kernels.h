@@ -1,8 +1,9 @@
-// Work on views, done where they lie: each call dispatches on the device of its first argument. On a CPU it
-// has finished when it returns; on a GPU it is enqueued on the current stream.
+// Work on views, done where they are: each call dispatches on the device of its first argument. On a CPU the
+// work is done when the call returns; on a GPU it is enqueued on the current stream.
 //
-// Views of one call have equal counts and dtypes unless said otherwise; violations are internal errors. What
-// is written is the very memory of an input or does not overlap it: otherwise Error{invalid_argument}.
+// The views of one call have equal counts and dtypes unless stated otherwise; violations are internal errors.
+// An output either is exactly the memory of an input or does not overlap it; otherwise the call throws
+// Error{invalid_argument}.
 #pragma once
 
 #include <span>
@@ -11,8 +12,8 @@
 
 namespace dist {
 
-// acc[i] = op(acc[i], in[i]), f16 and bf16 computed in f32. `op` is a base operation: avg and premul_sum are
-// scale() before or divide() after a sum, and are refused here.
+// acc[i] = op(acc[i], in[i]); f16 and bf16 are computed in f32. `op` is a base operation: avg and premul_sum
+// are a sum with divide() after it or scale() before it, and are refused here.
 void reduce(TensorView acc, TensorView in, ReduceOp op);
 
 // Every outs[k][i] = op(ins[0][i], ins[1][i], ...), in that order; f16 and bf16 are accumulated in f32 and
@@ -22,20 +23,20 @@ void reduce_many(std::span<const TensorView> outs, std::span<const TensorView> i
 
 // to[i] = from[i]. The two may be on different devices.
 void copy(const TensorView& to, const TensorView& from);
-// Every outs[k][i] = in[i]. On a CPU `in` is read from memory once, however many outputs there are.
+// Every outs[k][i] = in[i]. On a CPU `in` is read from memory once, whatever the number of outputs.
 void copy_to_all(std::span<const TensorView> outs, const TensorView& in);
 
 void fill(TensorView view, double value);
 // view[i] *= factor (floating point dtypes).
 void scale(TensorView view, double factor);
-// view[i] /= divisor, which is positive; integers truncate towards zero. Not on bool.
+// view[i] /= divisor, which must be positive; integers truncate towards zero. Not defined on bool.
 void divide(TensorView view, std::int64_t divisor);
 
 // to[i] = from[i] across dtypes, on one device. Floating point to integer truncates and saturates, NaN
 // becomes 0.
 void convert(TensorView to, TensorView from);
 
-// The arithmetic of Tensor. Out may be one of the inputs. Not on bool.
+// The arithmetic of Tensor. `out` may be one of the inputs. Not defined on bool.
 enum class UnaryOp : std::uint8_t { exp, sqrt };                         // floating point dtypes
 enum class BinaryOp : std::uint8_t { add, subtract, multiply, divide };  // divide: floating point dtypes
 void unary(TensorView out, TensorView in, UnaryOp op);

@@ -1,3 +1,5 @@
+// What the system allows this process: memory (also by control groups), CPUs and cores, and the limits of
+// ulimit, with the sentences that name the limit behind an errno.
 #include "dist/core/limits.h"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ std::size_t physical_memory() {
                  static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
       std::size_t limit = 0;
-      if (std::ifstream(path) >> limit && limit > 0) least = std::min(least, limit);  // "max" is no number
+      if (std::ifstream(path) >> limit && limit > 0) least = std::min(least, limit);  // "max" is not a number
     }
     return least;
   }();
@@ -47,7 +49,7 @@ std::vector<int> usable_cpus() {
   return cpus;
 }
 
-// "quota period" in microseconds; "max" means none.
+// The file holds "quota period" in microseconds; "max" means no quota.
 int cpu_quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double quota = 0, period = 0;
@@ -81,7 +83,7 @@ void make_room_for_descriptors(int ranks, std::string_view launcher) {
   const std::uint64_t needed = 16 + 4 * n, comfortable = 64 + 8 * n;
   raise_soft_limit(RLIMIT_NOFILE, comfortable);
   if (const std::uint64_t allowed = soft_limit(RLIMIT_NOFILE); allowed < needed)
-    fail(Errc::resource, "{}: {} ranks need {} open files here, and the limit is {}; raise it (ulimit -n {})",
+    fail(Errc::resource, "{}: {} ranks need {} open files here, and the limit is {}; raise it: ulimit -n {}",
          launcher, ranks, needed, allowed, comfortable);
 }
 
@@ -114,7 +116,7 @@ std::string limit_behind(int error_number) {
     case ENOMEM:
       if (soft_limit(RLIMIT_AS) == unlimited) return "";
       return fmt::format("; a process may map {} here (ulimit -v)", limit_text(RLIMIT_AS));
-    case EAGAIN:  // of fork() and of new threads
+    case EAGAIN:  // from fork() and for new threads
       return fmt::format(
           "; a user may have {} processes and threads here (ulimit -u), a container may have fewer "
           "(pids.max){}",

@@ -18,7 +18,7 @@ LogLevel level_from_environment() {
   if (text == nullptr || *text == '\0') return LogLevel::warn;
   for (std::size_t i = 0; i < level_names.size(); ++i)
     if (level_names[i] == text) return static_cast<LogLevel>(i);
-  log_line(LogLevel::warn, fmt::format("DIST_LOG={} is none of error, warn, info, debug; using warn", text));
+  log_line(LogLevel::warn, fmt::format("DIST_LOG={} is not error, warn, info or debug; using warn", text));
   return LogLevel::warn;
 }
 
@@ -34,7 +34,7 @@ void log_line(LogLevel level, std::string_view text) {
   const std::string who = rank < 0 ? "" : fmt::format(" rank {}", rank);
   const std::string line =
       fmt::format("[distlab {}{}] {}\n", level_names[static_cast<std::size_t>(level)], who, text);
-  std::fwrite(line.data(), 1, line.size(), stderr);  // stderr is unbuffered: one write, lines do not mix
+  std::fwrite(line.data(), 1, line.size(), stderr);  // stderr is unbuffered: one write, so lines do not mix
 }
 
 }  // namespace dist

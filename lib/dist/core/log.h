@@ -1,4 +1,5 @@
-// DIST_LOG=error|warn|info|debug (default warn), to stderr, one line each, with the rank when there is one.
+// Log lines. DIST_LOG=error|warn|info|debug (default warn) chooses them; they go to stderr, one line each,
+// with the rank if there is one.
 #pragma once
 
 #include <string_view>

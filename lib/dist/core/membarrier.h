@@ -1,4 +1,4 @@
-// membarrier(2): a fence that one thread pays for, on all threads of this process or of several.
+// membarrier(2): one thread pays for a fence on all threads of this process, or of several.
 #pragma once
 
 #include <thread>
@@ -9,10 +9,11 @@
 
 namespace dist {
 
-// Whether the kernel did it: one of MEMBARRIER_CMD_...
+// Whether the kernel executed `command`, one of MEMBARRIER_CMD_...
 inline bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
 
-// Until it is done: it fails when the kernel is out of memory for a moment. For who has registered.
+// Repeats until it succeeds: it fails when the kernel is out of memory for a moment. The caller has
+// registered.
 inline void membarrier_surely(int command) noexcept {
   while (!membarrier(command)) std::this_thread::yield();
 }

@@ -7,8 +7,8 @@
 
 namespace dist {
 
-// A file of zeros (memfd_create). Error{resource} names the limit that it meets: a filter of system calls, or
-// the size of files (RLIMIT_FSIZE: beyond it the system would raise SIGXFSZ).
+// A file of zeros (memfd_create). Throws Error{resource}, which names the limit that was hit: a filter of
+// system calls, or the size of files (RLIMIT_FSIZE, beyond which the system would raise SIGXFSZ).
 UniqueFd make_memory_file(const char* name, std::size_t bytes);
 
 }  // namespace dist

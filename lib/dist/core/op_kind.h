@@ -29,9 +29,9 @@ inline constexpr std::size_t op_kind_count = static_cast<std::size_t>(OpKind::ba
 std::string_view name(OpKind kind);  // "all_reduce"
 constexpr bool is_collective(OpKind kind) { return kind != OpKind::send && kind != OpKind::recv; }
 
-// What one rank moves in a call. Made for every call, written only when somebody reads it.
+// What one rank moves in a call. Made for every call, but turned into text only when it is needed.
 struct Amount {
-  std::int64_t count = -1;  // elements; -1: not of this kind of call
+  std::int64_t count = -1;  // elements; -1: this kind of call moves none
   DType dtype = DType::u8;
 
   std::string str() const;  // "16384 f32", or nothing

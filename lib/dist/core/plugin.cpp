@@ -12,7 +12,8 @@ namespace dist {
 
 namespace {
 
-// Where this library lies, as the loader wrote it down: absolute, wherever the process has gone since.
+// The folder of this library, as the loader recorded it: absolute, so it holds wherever the process has gone
+// since.
 std::filesystem::path folder() {
   static const int anything_of_this_library = 0;
   Dl_info info{};
@@ -30,8 +31,8 @@ std::string why_not() {
 
 }  // namespace
 
-// Global: what a plugin is linked with may load plugins of its own that look for its functions, as Open MPI's
-// do.
+// Loaded with RTLD_GLOBAL: what a plugin is linked with may load plugins of its own that look for its
+// functions, as Open MPI's do.
 void* plugin_symbol(std::string_view name, const char* symbol) {
   const std::string path = folder() / fmt::format("libdist_{}.so", name);
   void* const plugin = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);

@@ -1,4 +1,4 @@
-// Plugins: parts of the library that lie in files of their own beside it and are loaded when they are first
+// Plugins: parts of the library that are in files of their own beside it and are loaded when they are first
 // needed, because what they are linked with would cost every process that starts.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace dist {
 
-// What is called `symbol` (extern "C") in libdist_<name>.so; the plugin stays for as long as the process.
-// Error{unsupported} saying what is missing.
+// The address of `symbol` (extern "C") in libdist_<name>.so; the plugin stays loaded until the process ends.
+// Throws Error{unsupported}, which says what is missing.
 void* plugin_symbol(std::string_view name, const char* symbol);
 
 }  // namespace dist

@@ -19,7 +19,7 @@ PrefaultedPages::PrefaultedPages(std::byte* base, std::size_t bytes) : base_(bas
   if (!asked_for_) throw std::bad_alloc();
 }
 
-// Where the system refuses, pages are mapped when they are touched, as if nobody had asked.
+// If the system refuses, pages are mapped when they are touched, as if this had not been called.
 void PrefaultedPages::ask_for(std::size_t first, std::size_t last) {
   for (std::size_t i = first; i <= last; ++i) {
     const std::size_t begin = i;

@@ -1,7 +1,7 @@
-// PrefaultedPages: has the system map the pages of a large shared mapping before they are used. A page that
-// is mapped when it is first touched costs 0.5 to 1 us, in a virtual machine ten and more; of pages that are
-// asked for together each costs 0.2 us (madvise(2), MADV_POPULATE_WRITE, Linux 5.14; before it they are
-// mapped when they are touched).
+// PrefaultedPages: makes the system map the pages of a large shared mapping before they are used. Mapping a
+// page when it is first touched costs 0.5 to 1 us, and ten or more in a virtual machine; pages that are
+// mapped together cost 0.2 us each (madvise(2), MADV_POPULATE_WRITE, Linux 5.14; older systems map pages when
+// they are touched).
 #pragma once
 
 #include <atomic>
@@ -11,23 +11,23 @@
 
 namespace dist {
 
-// Thread-safe, but for moving it.
+// Thread-safe, except for moves.
 class PrefaultedPages {
  public:
-  static constexpr std::size_t granule = std::size_t{64} << 10;  // bytes that are asked for together
+  static constexpr std::size_t granule = std::size_t{64} << 10;  // bytes that are mapped together
 
-  // Of `bytes` bytes at `base`, whole granules of a mapping that outlives it.
+  // Covers `bytes` bytes at `base`, whole granules of a mapping that outlives this.
   PrefaultedPages(std::byte* base, std::size_t bytes);
 
-  // Before [begin, begin + bytes) is used, for the first time or again: the granules there that were not yet
-  // asked for. Their pages take memory from then on.
+  // To be called before [begin, begin + bytes) is used, for the first time or again: maps the granules there
+  // that are not yet mapped. Their pages take memory from then on.
   void prefault(const std::byte* begin, std::size_t bytes) {
     if (bytes == 0) return;
     const auto offset = static_cast<std::size_t>(begin - base_);
     for (std::size_t i = offset / granule, last = (offset + bytes - 1) / granule; i <= last; ++i)
       if (!is_asked_for(i)) return ask_for(i, last);
   }
-  // The system has the pages back: of whole granules in [begin, begin + bytes).
+  // Records that the system has the pages of whole granules in [begin, begin + bytes) back.
   void forget(const std::byte* begin, std::size_t bytes);
 
  private:
@@ -47,7 +47,7 @@ class PrefaultedPages {
     void operator()(Word* words) const;
   };
   std::byte* base_;
-  std::unique_ptr<Word, Free> asked_for_;  // a bit for each granule; takes memory where one is set
+  std::unique_ptr<Word, Free> asked_for_;  // a bit per granule; a word takes memory once a bit is set
 };
 
 }  // namespace dist

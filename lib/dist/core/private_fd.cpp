@@ -11,7 +11,7 @@
 namespace dist {
 namespace {
 
-// Never destroyed: descriptors are closed until the very end.
+// Never destroyed: descriptors are closed until the very end of the process.
 class Registry {
  public:
   static Registry& instance() {
@@ -33,7 +33,7 @@ class Registry {
                    [] { instance().cut_off(); });
   }
 
-  // In the child. The numbers stay in use: objects that the child has copies of will close them.
+  // Runs in the child. The numbers stay in use, because objects that the child has copies of will close them.
   void cut_off() {
     if (const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC)); nothing)
       for (const int fd : fds_) ::dup3(nothing.get(), fd, O_CLOEXEC);
@@ -57,7 +57,7 @@ PrivateFd& PrivateFd::operator=(PrivateFd&& other) noexcept {
   return *this;
 }
 
-// Out of the list first: the number may be another's as soon as it is closed.
+// The number leaves the list first: another descriptor may get it as soon as it is closed.
 void PrivateFd::reset() noexcept {
   if (fd_) Registry::instance().remove(fd_.get());
   fd_.reset();

@@ -1,13 +1,13 @@
-// A file descriptor that forked children have no part in: its peer sees the end of this process, whoever goes
-// on with a copy of it.
+// A file descriptor that forked children do not share: its peer sees the end of this process, even while
+// another process holds a copy of the number.
 #pragma once
 
 #include "dist/core/handles.h"
 
 namespace dist {
 
-// In a child that fork() makes, while this lives, the descriptor leads to /dev/null (exec closes it, as all
-// of ours).
+// In a child that fork() makes while this lives, the descriptor leads to /dev/null (exec closes it, as it
+// closes all of the library's).
 class PrivateFd {
  public:
   PrivateFd() = default;

@@ -1,11 +1,11 @@
-// The rank that runs on this thread. Ranks that are fibers carry theirs with them: the simulator exchanges it
-// at every switch.
+// The rank that runs on this thread. A rank that is a fiber carries its own: the simulator exchanges it at
+// every switch.
 #pragma once
 
 namespace dist {
 
 struct CurrentRank {
-  int label = -1;           // for messages only (log lines, errors); -1: none is set
+  int label = -1;           // for messages only (log lines, errors); -1: not set
   void* context = nullptr;  // group/rank_context.h; null: the process's
 };
 CurrentRank& current_rank();

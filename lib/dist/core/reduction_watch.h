@@ -1,4 +1,4 @@
-// ReductionWatch: told of the reductions that a thread makes on the CPU.
+// ReductionWatch: is notified of the reductions that a thread makes on the CPU.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,11 @@ class ReductionWatch {
   using Clock = std::chrono::steady_clock;
 
   virtual ~ReductionWatch() = default;
-  // reduce() (kernels.h) into `acc` began then and has just ended.
+  // A reduce() (kernels.h) into `acc`, which began at `begin`, has just ended.
   virtual void reduced(const TensorView& acc, Clock::time_point begin) = 0;
 
-  static ReductionWatch* current();                          // of this thread; null: nobody watches
-  static ReductionWatch* exchange_current(ReductionWatch*);  // returns the one before
+  static ReductionWatch* current();                          // this thread's; null: none
+  static ReductionWatch* exchange_current(ReductionWatch*);  // returns the previous one
 };
 
 }  // namespace dist

@@ -9,16 +9,16 @@
 
 namespace dist {
 
-// As many bytes as whole pages of host memory have, at least one page.
+// The size in bytes of the whole pages of host memory that hold `bytes` bytes; at least one page.
 std::size_t whole_pages(std::size_t bytes);
 
-// Pages that are registered while this lives. Whose memory they are is not its business: it must stay until
-// then. Move-only.
+// Pages that are registered while this lives. It does not own them: the memory must stay until then.
+// Move-only.
 class RegisteredPages {
  public:
   RegisteredPages() = default;  // none
-  // `pages` begins a page, and `bytes` are whole pages. Error{unsupported} when there is no such device, and
-  // what the device says when it refuses them.
+  // `pages` starts a page, and `bytes` is a number of whole pages. Throws Error{unsupported} when there is no
+  // such device, and the device's own error when it refuses them.
   RegisteredPages(Device device, void* pages, std::size_t bytes);
   RegisteredPages(RegisteredPages&& other) noexcept;
   RegisteredPages& operator=(RegisteredPages&& other) noexcept;
@@ -27,7 +27,7 @@ class RegisteredPages {
   std::byte* data() const { return pages_; }  // null: none
 
  private:
-  std::shared_ptr<DeviceApi> api_;  // the one they are registered with, whatever device_api() is later
+  std::shared_ptr<DeviceApi> api_;  // the one that they are registered with, whatever device_api() is later
   Device device_;
   std::byte* pages_ = nullptr;
 };

@@ -1,11 +1,11 @@
-// Sizes in whole units: pages, cache lines, whatever things are to lie on.
+// Sizes in whole units: pages, cache lines or others.
 #pragma once
 
 #include <cstddef>
 
 namespace dist {
 
-// The least multiple of `unit` that is not less than `bytes`.
+// The smallest multiple of `unit` that is at least `bytes`.
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }

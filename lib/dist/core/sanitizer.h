@@ -1,4 +1,4 @@
-// What the code must know about the sanitizers it is built with.
+// What the code must know about the sanitizers that it is built with.
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// A segment's life: its capacity (from physical memory, and from what a limit on the address space leaves for
+// the segments of all ranks of the host), giving pages back, and the copy that a forked child makes.
 #include "dist/core/segment.h"
 
 #include <algorithm>
@@ -29,7 +31,7 @@ namespace {
 constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::size_t least_alone = 256 * mib, least_together = 8 * mib;
 constexpr std::size_t usual_capacity = 1024 * mib;
-// A rank maps the arenas of all ranks of its host, one a core as a rule, in an address space of 2^47 bytes.
+// A rank maps the arenas of all ranks of its host, usually one per core, into an address space of 2^47 bytes.
 // ThreadSanitizer's shadow leaves less room.
 std::size_t most_capacity() {
   if (built_with_tsan) return 16384 * mib;
@@ -38,8 +40,8 @@ std::size_t most_capacity() {
                   together / std::bit_ceil(std::max(std::thread::hardware_concurrency(), 1U)));
 }
 
-// What a limit on the address space leaves for one segment: half of it is for those of all ranks here, the
-// rest for the program. A rank that is alone maps no others.
+// What a limit on the address space leaves for one segment: the segments of all ranks of this host get half
+// of it, the rest is for the program. A rank that is alone maps no others.
 std::size_t affordable(int ranks) {
   const std::uint64_t free = free_address_space();
   if (free == unlimited) return free;
@@ -58,14 +60,14 @@ bool read_back(const Segment& segment, off_t next, off_t end) {
   return true;
 }
 
-// The same for one block, without its holes: pages never touched, which are zeros here as there.
+// The same for one block, except for its holes: pages that were never touched and are zeros in both mappings.
 bool copy_block(const Segment& segment, const BlockMap::Block& block) {
   const int fd = segment.fd.get();
   const auto end = static_cast<off_t>(block.offset + block.size);
   auto next = static_cast<off_t>(block.offset);
   while (next < end) {
     const off_t data = ::lseek(fd, next, SEEK_DATA);
-    if (data < 0) return errno == ENXIO;  // nothing but a hole up to the end of the file
+    if (data < 0) return errno == ENXIO;  // only a hole remains up to the end of the file
     if (data >= end) return true;
     next = std::min(end, ::lseek(fd, data, SEEK_HOLE));
     if (!read_back(segment, data, next)) return false;

@@ -1,4 +1,5 @@
-// The arena's memory: a memfd, its mapping, and what of it is in use. Not thread-safe; the arena locks.
+// The arena's memory: a memfd, its mapping, and which parts of it are in use. Not thread-safe; the arena
+// locks.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace dist {
 
-// In a forked child the parent's segment stays as private memory without a descriptor, from which nothing is
+// In a forked child the parent's segment stays, as private memory without a descriptor, from which nothing is
 // allocated any more.
 struct Segment {
   UniqueFd fd;
@@ -25,15 +26,15 @@ struct Segment {
   }
 };
 
-// As large as physical memory, or as the process's limits allow when `ranks` of this host each map the
-// segments of all; Error{resource} naming them when that is too little.
+// Makes a segment as large as physical memory, or as the process's limits allow if `ranks` ranks of this host
+// each map the segments of all. Throws Error{resource}, which names the limits, when that is too little.
 std::unique_ptr<Segment> make_segment(int ranks);
 
-// Gives the whole pages inside a free block back to the system. Smaller blocks keep theirs.
+// Gives the whole pages inside a free block back to the system. A block that contains none keeps its memory.
 void discard_pages(Segment& segment, const BlockMap::Block& block);
 
-// In a forked child: the segment becomes this process's own memory, at the same addresses, with the same
-// contents. Ends the process when that is impossible.
+// In a forked child: turns the segment into this process's own memory, at the same addresses and with the
+// same contents. Ends the process if that is impossible.
 void make_private(Segment& segment);
 
 }  // namespace dist

@@ -11,12 +11,12 @@ namespace dist {
 std::string to_string(const Shape& shape);  // "[2, 3]"
 std::int64_t product(const Shape& shape);   // 1 for the scalar's shape, []
 
-// Number of elements. Error{invalid_argument} for a negative size, or when the bytes do not fit 63 bits,
-// with the line of the call, if there is one.
+// The number of elements. Throws Error{invalid_argument}, with the line of the call if there is one, for a
+// negative size and when the number of bytes does not fit 63 bits.
 std::int64_t checked_numel(const Shape& shape, DType dtype, CallSite at = {});
 
-// Replaces the one -1 in `shape` by what makes its product `count`. Error{invalid_argument} when nothing
-// does.
+// Replaces the one -1 in `shape` by the size that makes its product `count`. Throws Error{invalid_argument}
+// if there is no such size.
 void infer_axis(Shape& shape, std::int64_t count, CallSite at);
 
 }  // namespace dist

@@ -1,10 +1,11 @@
-// Loops compiled for several vector instruction sets; the best one this CPU has is chosen when the program
-// runs. (Not by target_clones: its resolvers run before sanitizers are ready, and templates cannot carry it.)
+// Loops compiled for several vector instruction sets; the best one that this CPU has is chosen at run time.
+// (Not by target_clones: its resolvers run before sanitizers are ready, and templates cannot carry it.)
 #pragma once
 
 #include <cstdint>
 
-// Before a loop: its arrays are the same or do not overlap, so that no iteration reads what another writes.
+// Goes before a loop whose arrays are the same or do not overlap, so that no iteration reads what another
+// writes.
 #ifdef __clang__
 #define DIST_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #else

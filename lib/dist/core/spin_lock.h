@@ -1,4 +1,4 @@
-// A lock for a few instructions: a third of a mutex's cost when nobody else wants it. Meets Lockable.
+// A lock for a few instructions: it costs a third of a mutex when no other thread wants it. Meets Lockable.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A thread, or an error that names the limit on them.
+// Starts a thread; the error of a failure names the limit on threads.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 
 namespace dist {
 
-// std::thread(fn), whose work is `what`. Error{resource} where the system gives none.
+// Returns std::thread(fn), whose work is `what`. Throws Error{resource} if the system provides none.
 template <class F>
 std::thread start_thread(std::string_view what, F&& fn) {
   try {

@@ -13,7 +13,7 @@ class Storage {
  public:
   // Owned memory. Zero bytes get a valid address too, so that pointers are never null.
   Storage(Device device, std::size_t bytes);
-  // The caller's; `free` gives it back.
+  // The caller's memory; `free` gives it back.
   Storage(void* borrowed, std::function<void(void*)> free) : data_(borrowed), free_(std::move(free)) {}
   ~Storage() {
     if (free_) free_(data_);
@@ -25,7 +25,7 @@ class Storage {
 
  private:
   void* data_ = nullptr;
-  std::function<void(void*)> free_;  // empty: the memory is the caller's
+  std::function<void(void*)> free_;  // empty: nothing to do, the caller frees the memory
 };
 
 }  // namespace dist

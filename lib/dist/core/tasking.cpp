@@ -11,7 +11,7 @@ namespace {
 
 thread_local Tasking* current_tasking = nullptr;
 
-// Holds a lock open for a scope, also when that is left by an exception.
+// Releases a lock for a scope, and takes it again even if the scope is left by an exception.
 class Unlocked {
  public:
   explicit Unlocked(std::unique_lock<std::mutex>& lock) : lock_(lock) { lock_.unlock(); }

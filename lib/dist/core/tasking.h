@@ -1,6 +1,6 @@
-// Tasking: who lets ranks wait, and what time it is. Usually the operating system; where ranks are virtual
-// the simulator, which then is current() on the thread that runs them. Code that waits through Condition,
-// Worker, sleep() and Deadline works in both.
+// Tasking: lets ranks wait, and says what time it is. Usually that is the operating system; for virtual ranks
+// it is the simulator, which is then current() on the thread that runs them. Code that waits through
+// Condition, Worker, sleep() and Deadline works with both.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace dist {
 
 class Deadline;
 
-// What a wait is for, so that a standstill can be explained.
+// What a wait is for, so that a hang can be explained.
 class WaitReason {
  public:
   virtual ~WaitReason() = default;
@@ -29,7 +29,7 @@ class WaitReason {
   virtual std::vector<int> waits_for() const = 0;  // global ranks
 };
 
-// Who waits on a Condition; belongs to the Tasking that put them there.
+// The waiters of a Condition; the entries belong to the Tasking that added them.
 struct WaitList {
   void *first = nullptr, *last = nullptr;
 };
@@ -41,39 +41,41 @@ class Tasking {
   virtual ~Tasking() = default;
   virtual TimePoint now() const = 0;
   virtual void sleep_until(TimePoint when) = 0;
-  // Until notify_all(list); false when the deadline passed first.
+  // Waits until notify_all(list); returns false if the deadline passed first.
   virtual bool wait(WaitList& list, const Deadline& deadline, const WaitReason* reason) = 0;
   virtual void notify_all(WaitList& list) = 0;
-  // The running rank works for so long. Error{invalid_argument} for what no clock can show.
+  // The running rank computes for `seconds`. Throws Error{invalid_argument} for a time that no clock can
+  // show.
   virtual void charge(double seconds) = 0;
   // Runs fn beside the caller, for the same rank.
   virtual void start(std::function<void()> fn) = 0;
-  // The running rank has reduced so many bytes of `from` into `to`, or copied them. The addresses may be null
+  // The running rank has reduced `bytes` bytes of `from` into `to`, or copied them. The addresses may be null
   // (sizes alone).
   virtual void reduced(const void* to, const void* from, std::size_t bytes) = 0;
   virtual void copied(const void* to, const void* from, std::size_t bytes) = 0;
-  // The running rank is about to use something that ranks share beside messages: a store.
+  // The running rank is about to use something that ranks share besides messages: a store.
   virtual void at_store() = 0;
-  // Memory for a tensor of the running rank; null when there is none. deallocate() takes this Tasking's own.
+  // Memory for a tensor of the running rank; null if there is none. deallocate() takes this Tasking's own
+  // memory.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void deallocate(void* memory, std::size_t bytes) noexcept = 0;
-  // What frees such memory when another Tasking runs, or none: a global tensor outlives its simulation.
+  // Frees such memory while another Tasking runs, or none: a global tensor outlives its simulation.
   using Release = void (*)(void* memory, std::size_t bytes);
   virtual Release release() const = 0;
-  std::uint64_t number() const { return number_; }  // of no other Tasking, also of one that has gone
-  // A place for what a thread has in a thread_local variable, of the running fiber; empty at first. Null
-  // where what runs is a thread.
+  std::uint64_t number() const { return number_; }  // unique among all Taskings, also those that are gone
+  // A place for what a thread would keep in a thread_local variable, for the running fiber; empty at first.
+  // Null if a thread runs.
   virtual std::shared_ptr<void>* local() { return nullptr; }
 
-  static Tasking* current();                           // of this thread; null: the operating system
-  static Tasking* exchange_current(Tasking* tasking);  // returns the one before
+  static Tasking* current();                           // this thread's; null: the operating system
+  static Tasking* exchange_current(Tasking* tasking);  // returns the previous one
 
  private:
   static std::uint64_t next_number();
   const std::uint64_t number_ = next_number();
 };
 
-// The steady clock; the virtual one under a Tasking.
+// The steady clock; under a Tasking, its virtual clock.
 struct Clock {
   using time_point = std::chrono::steady_clock::time_point;
   using duration = std::chrono::steady_clock::duration;
@@ -81,11 +83,12 @@ struct Clock {
   static time_point now();
 };
 
-// Sleeps; under a simulator virtually, which costs no real time: Error{invalid_argument} where its clock
-// would pass 2e6 s (simulate.h). Programs use it instead of std::this_thread::sleep_for.
+// Sleeps; in a simulation only virtually, which costs no real time. Throws Error{invalid_argument} if that
+// would take the simulator's clock past 2e6 s (simulate.h). Programs use it instead of
+// std::this_thread::sleep_for.
 void sleep(std::chrono::nanoseconds duration);
 
-// As std::condition_variable. Always notifies all.
+// Like std::condition_variable. Always notifies all waiters.
 class Condition {
  public:
   void wait(std::unique_lock<std::mutex>& lock);
@@ -93,7 +96,7 @@ class Condition {
   void wait(std::unique_lock<std::mutex>& lock, Done done) {
     while (!done()) wait(lock);
   }
-  // False when the deadline has passed and nobody had notified.
+  // Returns false if the deadline passed before a notification came.
   bool wait_until(std::unique_lock<std::mutex>& lock, const Deadline& deadline) {
     return wait_because(nullptr, lock, deadline);
   }
@@ -113,14 +116,14 @@ class Condition {
   WaitList list_;
 };
 
-// A thread of the running rank: of the system, or a fiber of the simulator. Move-only.
+// A thread of the running rank: one of the system's, or a fiber of the simulator. Move-only.
 class Worker {
  public:
   Worker() = default;
-  // Throws std::system_error when there is no thread. fn must not throw.
+  // Throws std::system_error when the system provides no thread. fn must not throw.
   explicit Worker(std::function<void()> fn);
   bool joinable() const { return thread_.joinable() || fiber_; }
-  void join();  // once
+  void join();  // to be called once
 
  private:
   struct Fiber {

@@ -1,3 +1,5 @@
+// Tensor: storage, access to elements, views that share it (view, narrow, [], chunk), copies (clone, to,
+// copy_), and tensors from values. Factories and arithmetic are in tensor_math.cpp, text in tensor_print.cpp.
 #include "dist/core/tensor.h"
 
 #include <algorithm>
@@ -16,8 +18,8 @@ namespace {
 
 void check_defined(const Tensor& t, Caller at) { static_cast<void>(t.flat(at)); }
 
-// Work enqueued on the current stream may still use host memory when a call returns; these calls do not
-// return then.
+// Work enqueued on the current stream may still use host memory when a call returns; calls for which that
+// would be wrong wait for it here.
 void synchronize(Device device) {
   if (device.type != DeviceType::cpu) device_api(device.type).synchronize(device, current_stream(device));
 }
@@ -170,9 +172,10 @@ Tensor& Tensor::copy_(const Tensor& from, Caller at) {
   if (from.device() == device()) {
     convert(flat(), from.flat());
   } else {
-    // The copy runs on one device's stream; between two, that knows nothing of the other's. And a copy from
-    // or to plain host memory must find its stream idle: it would wait inside of the driver, for another rank
-    // perhaps, and other threads, who see that this one has died, could not ask the driver anything.
+    // The copy runs on the stream of one device; if there are two, that stream knows nothing of the other's
+    // work. And a copy from or to plain host memory must find its stream idle. Otherwise it would wait inside
+    // the driver, perhaps for another rank, and other threads, which notice that this rank has died, could
+    // not ask the driver anything.
     synchronize(from.device());
     synchronize(device());
     copy(flat(), from.flat());

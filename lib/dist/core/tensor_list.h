@@ -1,5 +1,6 @@
-// TensorList: the tensors of one call, or the equal parts of one, as views. While the call blocks they are
-// the caller's own, borrowed; what goes on after the call has returned owns copies (which share the storage).
+// TensorList: the tensors of one call, or the equal parts of one tensor, as views. A call that blocks borrows
+// the caller's tensors; work that goes on after the call has returned owns copies of them (which share the
+// storage).
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +19,8 @@ class TensorList {
   TensorList() = default;
   TensorList(std::vector<Tensor> owned) { own(std::move(owned)); }
   TensorList(std::initializer_list<Tensor> owned) : TensorList(std::vector<Tensor>(owned)) {}
-  // Instead of what it held. The caller keeps them where they are while the list, or a copy of it, is used.
+  // Replaces what the list held. The caller keeps the tensors in place while the list, or a copy of it, is
+  // used.
   void borrow(std::span<const Tensor> tensors) {
     owned_.reset();
     look_at(tensors);
@@ -32,14 +34,14 @@ class TensorList {
     first_.count /= n;
   }
 
-  // Owns from now on what it had borrowed. Copies of a list own it together.
+  // From now on owns what it had borrowed. Copies of a list own it together.
   void own();
   std::span<const Tensor> owned() const { return owned_ ? tensors_ : std::span<const Tensor>{}; }
-  void replace(std::size_t i, Tensor by);  // in a list that owns, and of which there is no copy
+  void replace(std::size_t i, Tensor by);  // the list owns its tensors and has no copy
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  DType dtype() const { return first_.dtype; }     // of a list that is not empty
+  DType dtype() const { return first_.dtype; }     // for a list that is not empty
   Device device() const { return first_.device; }  // the same
   TensorView operator[](std::size_t i) const {
     if (i == 0) return first_;
@@ -57,11 +59,11 @@ class TensorList {
     is_split_ = false;
   }
 
-  std::shared_ptr<std::vector<Tensor>> owned_;  // null: they are borrowed
+  std::shared_ptr<std::vector<Tensor>> owned_;  // null: the tensors are borrowed
   std::span<const Tensor> tensors_;
   std::size_t size_ = 0;
-  TensorView first_;       // of all, kept because every call asks for it again and again
-  bool is_split_ = false;  // a borrowed one, into equal parts
+  TensorView first_;       // kept apart, because every call asks for it again and again
+  bool is_split_ = false;  // a borrowed tensor, split into equal parts
 };
 
 }  // namespace dist

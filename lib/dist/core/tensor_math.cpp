@@ -1,4 +1,5 @@
-// Factories and element-wise arithmetic of Tensor, on the kernels.
+// Factories of tensors (full, zeros, ones, arange, ...) and their element-wise arithmetic, on the kernels of
+// kernels.h, with the checks that name the caller's line.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +13,7 @@ namespace dist {
 
 namespace {
 
-// Arithmetic wants equal shapes, dtypes and devices, and numbers.
+// Arithmetic needs equal shapes, dtypes and devices, and numbers rather than bool.
 void check_operands(std::string_view what, const Tensor& a, const Tensor& b, Caller at) {
   const bool empty_handed = !a.is_defined() || !b.is_defined();
   if (empty_handed)
@@ -39,7 +40,7 @@ void check_floating(std::string_view what, const Tensor& t, Caller at) {
          at.str(), name(t.dtype()));
 }
 
-// An integer tensor would silently lose the fraction of such a number.
+// An integer tensor would silently drop the fraction of such a number.
 void check_number(std::string_view what, const Tensor& t, double number, Caller at) {
   if (!is_floating_point(t.dtype()) && number != std::trunc(number))
     fail(Errc::invalid_argument,

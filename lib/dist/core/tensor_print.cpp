@@ -11,7 +11,7 @@ namespace dist {
 namespace {
 
 constexpr std::int64_t longest_in_full = 100;  // elements
-constexpr std::int64_t shown_at_each_end = 3;  // of an axis, when abbreviated
+constexpr std::int64_t shown_at_each_end = 3;  // entries of an axis, when abbreviated
 
 template <class T>
 std::string element_text(T element) {

@@ -1,4 +1,4 @@
-// Ticks: time stamps that cost less than asking the clock, for what is written down with every operation.
+// Ticks: time stamps that cost less than a call of the clock, for what is recorded with every operation.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace dist {
 
-// Reads the processor's counter where it runs at one rate on all cores; nanoseconds of the clock elsewhere,
-// and for virtual ranks. Made for one rank: all its stamps are of one kind.
+// Reads the processor's counter if that runs at one rate on all cores; otherwise, and for virtual ranks, the
+// clock's nanoseconds. Made for one rank, so that all its stamps are of one kind.
 class TickClock {
  public:
   using Time = Clock::time_point;
@@ -24,7 +24,7 @@ class TickClock {
 #endif
     return nanoseconds(Clock::now());
   }
-  // Both clocks at once: stamps become times by comparing two readings, the clock's first and this one.
+  // Both clocks at the same moment: two readings, the first one and `later`, turn stamps into times.
   struct Reading {
     std::uint64_t ticks = 0;
     Time time;

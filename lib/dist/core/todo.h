@@ -12,8 +12,8 @@
 
 namespace dist {
 
-// Thrown by code that is still to be written. A type of its own, so that a grader tells "not written" from
-// "wrong".
+// Thrown by code that is still to be written. It has a type of its own, so that a grader can distinguish "not
+// written" from "wrong".
 class Todo : public Error {
  public:
   Todo(std::string_view what, CallSite where)

@@ -40,12 +40,13 @@ bool is_floating_point(DType dtype);  // f16, bf16, f32, f64
 template <class T>
 constexpr DType dtype_of();
 
-// What a reduction does with two elements. `avg`: the sum / ranks (integers: truncated towards zero; f16,
-// bf16: in f32, rounded once; nccl divides first); `premul_sum(f)`: every input times f first (floating
-// point). On bool, sum and max are "or", product and min are "and". Bit operations need integers or bool.
+// What a reduction does with two elements. `avg` is the sum divided by the number of ranks (integers:
+// truncated towards zero; f16 and bf16: computed in f32 and rounded once, while nccl divides first);
+// `premul_sum(f)` multiplies every input by f first (floating point only). On bool, sum and max are "or",
+// product and min are "and". Bit operations need integers or bool.
 class ReduceOp {
  public:
-  // Which operation, without a factor.
+  // The operation, without a factor.
   enum class Kind : std::uint8_t { sum, avg, product, min, max, band, bor, bxor, premul_sum };
 
   static const ReduceOp sum, avg, product, min, max, band, bor, bxor;
@@ -53,11 +54,11 @@ class ReduceOp {
   static constexpr ReduceOp premul_sum(double factor) { return ReduceOp(Kind::premul_sum, factor); }
 
   constexpr ReduceOp() = default;
-  // `factor`: of premul_sum, otherwise 1.
+  // `factor` is for premul_sum; otherwise it is 1.
   constexpr explicit ReduceOp(Kind kind, double factor = 1) : kind_(kind), factor_(factor) {}
 
-  constexpr Kind kind() const { return kind_; }        // which operation
-  constexpr double factor() const { return factor_; }  // of premul_sum, otherwise 1
+  constexpr Kind kind() const { return kind_; }        // the operation
+  constexpr double factor() const { return factor_; }  // for premul_sum, otherwise 1
   friend constexpr bool operator==(const ReduceOp&, const ReduceOp&) = default;
 
  private:
@@ -75,15 +76,15 @@ inline constexpr ReduceOp ReduceOp::bor{Kind::bor};
 inline constexpr ReduceOp ReduceOp::bxor{Kind::bxor};
 
 std::string_view name(ReduceOp::Kind kind);  // "sum", "premul_sum", ...
-// Whether elements of `dtype` can be reduced by `kind` at all (backends may support less).
+// Whether elements of `dtype` can be reduced by `kind` at all (a backend may support fewer).
 bool is_defined(ReduceOp::Kind kind, DType dtype);
 
-// Where a tensor's memory is: the host's, or a GPU's.
+// Where a tensor's memory is: on the host or on a GPU.
 enum class DeviceType : std::uint8_t { cpu, cuda };
 
-// One device of this host. Aligned so that it ends a TensorView.
+// One device of this host. Aligned so that it fills the end of a TensorView.
 struct alignas(8) Device {
-  DeviceType type = DeviceType::cpu;  // which kind
+  DeviceType type = DeviceType::cpu;  // host or GPU
   int index = 0;                      // which GPU of this host
   friend constexpr bool operator==(const Device&, const Device&) = default;
   std::string str() const;  // "cpu", "cuda:0"

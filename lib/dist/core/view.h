@@ -1,4 +1,5 @@
-// TensorView: a flat run of elements somewhere in memory, not owned. What algorithms and transports handle.
+// TensorView: a flat run of elements somewhere in memory that it does not own; algorithms and transports work
+// on these.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +9,9 @@
 
 namespace dist {
 
-// Contiguous elements of one dtype on one device. The memory belongs to somebody else (a Tensor, a Scratch),
-// who keeps it alive while an operation uses the view. Two whole vector registers, which no cache line
-// divides: every call hands views on a dozen times, each a moment after the other.
+// Contiguous elements of one dtype on one device. The memory belongs to a Tensor or a Scratch, which keeps it
+// alive while an operation uses the view. A view is two whole vector registers, which no cache line divides:
+// every call passes views on a dozen times, each a moment after the other.
 struct alignas(16) TensorView {
   std::byte* data = nullptr;  // null with elements: a size alone, as simulations use it
   std::int64_t count = 0;     // elements
@@ -27,26 +28,26 @@ struct alignas(16) TensorView {
 
 static_assert(sizeof(TensorView) == 32);
 
-// How many elements `part` begins after `whole`, of which it is a slice.
+// How many elements after the start of `whole` its slice `part` begins.
 inline std::int64_t elements_between(const TensorView& whole, const TensorView& part) {
   return (part.data - whole.data) / static_cast<std::ptrdiff_t>(size_of(whole.dtype));
 }
 
-// Where chunk i of n begins among `count` elements; chunk n begins at the end. Cannot overflow: i <= n, and
-// the division is done before the multiplication.
+// The element at which chunk i of n begins among `count` elements; chunk n begins at the end. Cannot
+// overflow: i <= n, and the division is done before the multiplication.
 constexpr std::int64_t chunk_begin(std::int64_t count, std::int64_t i, std::int64_t n) {
   return count / n * i + count % n * i / n;
 }
 
-// Chunk i of n: one rank's share of `all`. Sizes differ by at most one, none is out of range, and together
-// the n chunks are `all`. (torch.chunk rounds the size up instead, so that its last chunks can be short or
+// Chunk i of n: one rank's part of `all`. Sizes differ by at most one, none is out of range, and together the
+// n chunks are `all`. (torch.chunk rounds the size up instead, so that its last chunks can be smaller or
 // missing.)
 inline TensorView chunk(const TensorView& all, std::int64_t i, std::int64_t n) {
   const std::int64_t lo = chunk_begin(all.count, i, n), hi = chunk_begin(all.count, i + 1, n);
   return all.slice(lo, hi - lo);
 }
 
-// Mathematical modulo: the result lies in [0, n) for negative a too.
+// Mathematical modulo: the result is in [0, n) for negative a too.
 constexpr int mod(int a, int n) {
   const int rest = a % n;
   return rest < 0 ? rest + n : rest;

@@ -1,5 +1,5 @@
-// ViewList: a view a rank, or a view a tensor. Few need no allocation, and nothing is written before it is
-// set.
+// ViewList: one view per rank, or one per tensor. A list of at most `few` needs no allocation, and no element
+// is initialised before set().
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ class ViewList {
   ViewList& operator=(const ViewList&) = delete;
 
   std::size_t size() const { return size_; }
-  // Each is set before it is read.
+  // Each must be set before it is read.
   void set(std::size_t i, const TensorView& view) { std::construct_at(data_ + i, view); }
   const TensorView& operator[](std::size_t i) const { return data_[i]; }
   operator std::span<const TensorView>() const { return {data_, size_}; }
 
  private:
   static constexpr std::size_t few = 8;
-  // Apart, so that few cost no call.
+  // A separate function, so that small lists cost no call.
   [[gnu::noinline]] TensorView* allocate(std::size_t size) {
     many_ = std::make_unique<TensorView[]>(size);
     return many_.get();

@@ -1,5 +1,6 @@
-// Places (what a path leads to and whether it may be written), new files beside them and what killed writers
-// left of such files; then WholeFile.
+// First places: what a path leads to, and whether it may be written. Then new files beside them, and what
+// killed writers left of such files. Last WholeFile, which writes beside the old file where it can and in
+// place where it must.
 #include "dist/core/whole_file.h"
 
 #include <atomic>
@@ -56,7 +57,7 @@ std::optional<int> number(const std::string& text) {
   return value;
 }
 
-// What a path leads to. Of `descriptor`: it is this process's own, as /dev/stdout is.
+// What a path leads to. With a `descriptor`, it is one of this process's own, as /dev/stdout is.
 struct Place {
   fs::path path;
   std::optional<int> descriptor;
@@ -73,11 +74,11 @@ std::optional<int> own_descriptor(const fs::path& path) {
   return number(path.filename());
 }
 
-// Link by link, as the last one may lead to a file that is still to be made.
+// Follows link by link, because the last one may lead to a file that does not exist yet.
 Place follow(const fs::path& asked) {
   if (asked.empty())
     fail(Errc::invalid_argument, "the name of the file to write is empty; give one, such as out.json");
-  constexpr int most_links = 40;  // as the system has it
+  constexpr int most_links = 40;  // the system's own limit
   Place place{.path = asked, .descriptor = {}, .there = {}};
   std::error_code not_a_link;
   for (int links = 0; !(place.descriptor = own_descriptor(place.path)); ++links) {
@@ -129,8 +130,8 @@ bool is_mount_point(const fs::path& path) {
          (more.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-// New files are called "NAME.PID-COUNT.tmp", in the folder of NAME. Their writer holds their lock as long as
-// it lives. A name may have 255 bytes.
+// New files are called "NAME.PID-COUNT.tmp" and are in the folder of NAME. Their writer holds their lock for
+// as long as it lives. A name may have 255 bytes.
 std::string stem_beside(const fs::path& path) { return path.filename().string().substr(0, 220) + "."; }
 
 bool is_beside(std::string_view name, std::string_view stem) {
@@ -152,7 +153,7 @@ bool is_named(int fd, const std::string& name) {
 
 bool try_lock(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
 
-// What writers of this path that were killed have left beside it.
+// Removes what killed writers of this path have left beside it.
 void remove_leftovers(const fs::path& path) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder_of(path), ignored)) {
@@ -168,7 +169,7 @@ struct Beside {
   UniqueFd fd;
 };
 
-// Locked. Without a descriptor: errno says why there is none.
+// The new file is locked. Without a descriptor, errno says why there is none.
 Beside make_beside(const fs::path& path, mode_t mode) {
   static std::atomic<int> count = 0;
   while (true) {
@@ -177,7 +178,7 @@ Beside make_beside(const fs::path& path, mode_t mode) {
         folder_of(path) / fmt::format("{}{}-{}{}", stem_beside(path), ::getpid(), count++, beside_suffix);
     made.fd = UniqueFd(::open(made.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (!made.fd && errno == EEXIST) continue;
-    // Another process may have taken it for a leftover before it was locked.
+    // Another process may have taken the file for a leftover before it was locked.
     if (!made.fd || (!try_lock(made.fd.get()) && errno != EWOULDBLOCK)) return made;
     if (is_named(made.fd.get(), made.name)) return made;
   }
@@ -191,7 +192,7 @@ bool take_owner_and_mode(int fd, const struct stat& of) {
   return ::fchmod(fd, of.st_mode & all_modes) == 0;
 }
 
-// Opened without waiting: a pipe that nobody reads would hold its writer for good.
+// Opened without waiting: a pipe that no process reads would block its writer forever.
 UniqueFd open_as_it_is(const Place& place) {
   std::fflush(stdout);  // it may be the same file
   if (place.descriptor) return UniqueFd(::fcntl(*place.descriptor, F_DUPFD_CLOEXEC, 0));
@@ -215,7 +216,7 @@ WholeFile::WholeFile(const fs::path& path) : asked_(path) {
   if (!fd_) refuse(errno);
 }
 
-// False: the old file cannot be replaced, but perhaps written.
+// Returns false if the old file cannot be replaced, though perhaps written.
 bool WholeFile::open_beside(const struct stat* old) {
   if (old && (has_access_list(path_) || is_mount_point(path_))) return false;
   constexpr mode_t private_mode = 0600, usual_mode = 0666;
@@ -242,10 +243,10 @@ void WholeFile::write(std::span<const std::byte> bytes) {
 }
 
 void WholeFile::finish(bool on_disk) {
-  // A device has nothing to bring to a disk, and says so.
+  // A device cannot be synced to a disk, and says so.
   if (on_disk && ::fsync(fd_.get()) != 0 && errno != EINVAL && errno != EROFS) refuse(errno);
-  // Some file systems say only when a descriptor is closed that the disk is full. The file's own stays open:
-  // it holds the lock, without which the new file would be taken for a leftover.
+  // Some file systems report only when a descriptor is closed that the disk is full. The file's own
+  // descriptor stays open: it holds the lock, without which the new file would be taken for a leftover.
   if (::close(::dup(fd_.get())) != 0 && errno != EINTR) refuse(errno);
   if (beside_.empty()) return;
   if (::rename(beside_.c_str(), path_.c_str()) != 0) refuse(errno);

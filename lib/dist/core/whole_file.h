@@ -1,4 +1,4 @@
-// How distlab writes a file, wherever it writes one: whole or not at all.
+// How distlab writes every file: whole or not at all.
 //
 // A path is first followed through its links. What it leads to decides:
 //   nothing, or a regular file   a new file beside it takes its place when it is complete, with the mode,
@@ -27,14 +27,15 @@ namespace dist {
 // Every member throws Error{resource} in one line that names the path and says what to do.
 class WholeFile {
  public:
-  // Error{invalid_argument} for an empty path.
+  // Throws Error{invalid_argument} for an empty path.
   explicit WholeFile(const std::filesystem::path& path);
-  ~WholeFile();  // without finish(): the old file is as it was, where it is replaced
+  ~WholeFile();  // without finish(): an old file that is to be replaced is unchanged
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
 
   void write(std::span<const std::byte> bytes);
-  // Puts the file in its place; nothing is written after it. `on_disk`: it also survives a loss of power.
+  // Puts the file in its place; nothing may be written after that. `on_disk`: it also survives a loss of
+  // power.
   void finish(bool on_disk = false);
 
  private:
@@ -49,7 +50,7 @@ class WholeFile {
 
 void write_whole_file(const std::filesystem::path& path, std::string_view text);
 
-// Throws what WholeFile and its members would, as far as it can be known before.
+// Throws what WholeFile and its members would throw, as far as that can be known in advance.
 void check_whole_file(const std::filesystem::path& path);
 
 }  // namespace dist

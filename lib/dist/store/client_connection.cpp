@@ -1,3 +1,6 @@
+// ClientConnection: opening one (dial, greet, wait for the welcome, again and again until the deadline), and
+// one request with its reply. Opening sends the greeting on every connection that it makes, and takes the one
+// on which the store answers first.
 #include "dist/store/client_connection.h"
 
 #include <array>
@@ -17,9 +20,9 @@ namespace dist {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr Timeout name_patience = 15s;  // for a host name to become known
+constexpr Timeout name_patience = 15s;  // until a host name resolves
 constexpr auto silence_to_report = 10s, unreachable_to_report = 1s;
-constexpr int hangups_to_believe = 10;  // a store that is just ending hangs up too, but not so often
+constexpr int hangups_to_believe = 10;  // a store that is just ending hangs up too, but less often
 
 // These return 0 or an errno: ECONNRESET when the peer has closed, ETIMEDOUT at the deadline.
 int receive_all(int fd, std::span<std::byte> into, Deadline deadline) {
@@ -38,21 +41,21 @@ int receive_all(int fd, std::span<std::byte> into, Deadline deadline) {
 }
 
 [[noreturn]] void fail_foreign(const std::string& where) {
-  fail(Errc::connection, "store {}: what answers there is no distlab store; is the port another program's?",
-       where);
+  fail(Errc::connection,
+       "store {}: what answers there is not a distlab store; does another program use this port?", where);
 }
 
 }  // namespace
 
-// Dials the store, and greets it on every connection that is made: a store that is slow to answer one keeps
-// it.
+// Dials the store and greets it on every connection that is made. A connection on which the store is slow to
+// answer is kept.
 class ClientConnection::Opening {
  public:
   Opening(const Server& server, const LastWill& will, Deadline deadline)
       : server_(server), will_(will), deadline_(deadline), dialler_({server.address}) {}
 
   std::optional<ClientConnection> look();
-  void check();  // Error{connection} when there is no more hope
+  void check();  // throws Error{connection} once there is no more hope
   void wait() const;
 
  private:
@@ -153,7 +156,7 @@ int ClientConnection::greet(const std::string& token, const LastWill& will, Dead
   return send_all(greeting.finish(), deadline);
 }
 
-// A will counts from the first request on, so that a connection which was given up unanswered has none.
+// A will counts from the first request on, so that a connection that was given up unanswered has none.
 int ClientConnection::hear_welcome(const LastWill& will, Deadline deadline) {
   Bytes message;
   if (const int error = receive_frame(message, wire::max_greeting, deadline)) return error;

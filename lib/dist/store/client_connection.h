@@ -1,4 +1,4 @@
-// One connection of a client to the store: a request, then its reply.
+// One connection of a client to the store: it sends a request, then receives the reply.
 #pragma once
 
 #include <string>
@@ -16,16 +16,17 @@ class ClientConnection {
   struct Server {
     SocketAddress address;
     std::string token;
-    bool is_up = false;  // it has answered before: refusing to connect means that it has gone
+    bool is_up = false;  // it has answered before, so a refused connection means that it is gone
   };
-  // Dials and greets; while nobody answers, again and again until the deadline. A connection that was made is
-  // kept until the store answers on it, however late that is. Error{connection} says how each attempt ended.
+  // Dials and greets, again and again until the deadline if nothing answers. A connection that was made is
+  // kept until the store answers on it, however late that is. Throws Error{connection}, which says how each
+  // attempt ended.
   static ClientConnection open(const Server& server, const LastWill& will, Deadline deadline);
 
-  // Sends a request's frame and returns the reply's message. Error{connection} when the server is gone, or
-  // silent until the deadline; the connection is of no use then.
+  // Sends a request's frame and returns the reply's message. Throws Error{connection} when the server is
+  // gone, or silent until the deadline; the connection is unusable then.
   Bytes ask(ConstBytes request, Deadline deadline);
-  // Ends it for the server even if a forked child still holds a copy of the descriptor.
+  // Closes it for the server, even if a forked child still holds a copy of the descriptor.
   void shut_down() noexcept;
 
  private:

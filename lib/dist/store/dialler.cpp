@@ -1,3 +1,5 @@
+// Dialler: every address of a host with its own attempts, pauses and failures. poll() begins what is due and
+// takes connections that were made; then come the judgements (refused, hopeless, silent) and their texts.
 #include "dist/store/dialler.h"
 
 #include <algorithm>
@@ -15,8 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto longest_pause = 250ms;    // between two attempts at an address
-constexpr auto attempt = 10s;            // for a connection to be made: then the kernel asks quickly again
-constexpr int refusals_to_believe = 10;  // counted, since time also passes while this process is stopped
+constexpr auto attempt = 10s;            // per connection; a new attempt makes the kernel ask again soon
+constexpr int refusals_to_believe = 10;  // a count, since time also passes while this process is stopped
 constexpr auto failures_to_believe = 60s;
 
 bool is_ready(int fd) {
@@ -30,7 +32,7 @@ int error_of(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
-// A connection to a free port of the ephemeral range can meet itself (TCP's simultaneous open).
+// A connection to a free port of the ephemeral range can connect to itself (TCP's simultaneous open).
 bool is_connected_to_itself(int fd) {
   RawAddress here, there;
   ::getsockname(fd, here.get(), &here.length);
@@ -38,8 +40,8 @@ bool is_connected_to_itself(int fd) {
   return here.family() != AF_UNIX && here == there;
 }
 
-// Nothing stays at the descriptor's place, so that a second time neither finds the connection nor what took
-// the number. Empty: there is none.
+// Takes the socket and leaves /dev/null at its descriptor, so that a second call finds neither the connection
+// nor what might have got the number. Returns an empty one if there is no socket.
 UniqueFd take_given(int given) {
   int type = 0;
   socklen_t size = sizeof type;
@@ -179,7 +181,7 @@ bool Dialler::is_hopeless() const {
   const auto now = Clock::now();
   return has_failed() && std::ranges::all_of(places_, [now](const Place& place) {
            const bool is_full =
-               place.error == EAGAIN;  // a local socket whose owner does not accept: it is there
+               place.error == EAGAIN;  // a local socket whose owner does not accept, but it exists
            return place.refusals >= refusals_to_believe ||
                   (!is_full && now - place.first_begun > failures_to_believe);
          });

@@ -1,5 +1,5 @@
 // Dialler: connects to a host by whichever of its addresses answers ("happy eyeballs", RFC 8305). Each
-// address has its own patience and its own second attempts, beside those of the others. Never blocks.
+// address has its own patience and its own retries, in parallel with the others. Never blocks.
 #pragma once
 
 #include <chrono>
@@ -20,42 +20,42 @@ namespace dist {
 class Dialler {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds head_start{250};  // of an address before the next one is tried
-  static constexpr std::chrono::seconds answer_patience{10};   // the same once it is connected
+  static constexpr std::chrono::milliseconds head_start{250};  // before the next address is tried
+  static constexpr std::chrono::seconds answer_patience{10};   // the same, once an address is connected
 
-  // The best first. A host name stands for all its addresses, in the resolver's order.
+  // The best address comes first. A host name stands for all its addresses, in the resolver's order.
   explicit Dialler(std::vector<SocketAddress> addresses);
 
   struct Connection {
     UniqueFd fd;            // tuned, non-blocking
-    std::size_t place = 0;  // by which address: for reject()
+    std::size_t place = 0;  // the address that was connected: for reject()
   };
-  // Begins what is due, and returns a connection that was made. Further ones may follow: while the caller
-  // awaits an answer on a connection, the other addresses wait for answer_patience, no longer.
-  // Error{resource}: no file descriptor is left.
+  // Begins what is due, and returns a connection that was made. Others may follow: while the caller waits for
+  // an answer on a connection, the other addresses wait for answer_patience, no longer. Throws
+  // Error{resource} when no file descriptor is left.
   std::optional<Connection> poll();
-  // That connection was of no use: its address is dialled again after a pause.
+  // That connection was unusable: its address is dialled again after a pause.
   void reject(std::size_t place, std::string_view problem);
-  // The address with this host is the one to try, now: it has answered elsewhere.
+  // The address with this host is to be tried now: it has answered elsewhere.
   void prefer(std::string_view host);
 
-  void watch(std::vector<pollfd>& entries) const;  // what poll() waits for
+  void watch(std::vector<pollfd>& entries) const;  // adds what poll() waits for
   int poll_ms() const;                             // until poll() has something to begin; -1: nothing
-  // Until poll() may have news, one of the other entries has, or the deadline has passed.
+  // Waits until poll() may have news, one of the other entries is ready, or the deadline has passed.
   void wait(Deadline deadline, std::vector<pollfd> entries = {}) const;
 
   bool is_resolved() const { return !places_.empty(); }
-  bool has_failed() const;  // every address has, at least once, and none is under way
-  // As has_failed(), the last time because nobody listens there.
+  bool has_failed() const;  // every address has, at least once, and none is in progress
+  // Like has_failed(), and the last failures say that nothing listens there.
   bool is_refused() const;
-  // Each address has said again and again that nobody listens there, or hung up; or all have failed for a
+  // Each address has reported many times that nothing listens there, or has hung up; or all have failed for a
   // minute.
   bool is_hopeless() const;
-  // Addresses that can't be reached, or have not answered for so long: "tcp://10.0.0.2:4711 (No route to
+  // Addresses that cannot be reached, or have not answered for this long: "tcp://10.0.0.2:4711 (No route to
   // host)".
   std::vector<std::string> silent(std::chrono::milliseconds for_so_long) const;
-  std::string tried() const;                  // the same of all that were dialled
-  std::string problems() const;               // the same; of a single one only why
+  std::string tried() const;                  // the same for all that were dialled
+  std::string problems() const;               // the same; for a single address only the reason
   std::string host(std::size_t place) const;  // "10.0.0.2"
 
  private:
@@ -82,7 +82,7 @@ class Dialler {
   std::vector<SocketAddress> addresses_;
   std::vector<Place> places_;
   Clock::time_point next_due_{};    // when an address that was never dialled may be
-  Clock::time_point held_until_{};  // while a connection's answer is awaited
+  Clock::time_point held_until_{};  // while the caller waits for an answer
   Clock::time_point look_up_again_{};
   std::string unresolved_;
 };

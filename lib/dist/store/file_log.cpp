@@ -1,3 +1,6 @@
+// FileLog: locks of the open file (an exclusive or shared one for the content, and one that says that a user
+// is present), opening or adopting a file, and reading and appending records. A torn tail, of a writer that
+// was killed, is skipped by readers and cut off by the next writer.
 #include "dist/store/file_log.h"
 
 #include <algorithm>
@@ -30,11 +33,12 @@ std::uint32_t checksum(ConstBytes bytes) {
   return hash;
 }
 
-// What is locked: bytes far behind the file's end. Who writes or reads holds `content`, who is present
-// `presence`.
+// The regions that are locked: bytes far beyond the end of the file. A reader or writer holds `content`; a
+// user that is present holds `presence`.
 enum class Region : off_t { content = off_t{1} << 60, presence };
 
-// Locks of open file descriptions. False: another one's is in the way, or errno says what else.
+// Locks of open file descriptions. Returns false if another one's lock is in the way, or errno says what
+// else.
 bool try_lock(int fd, short type, Region region) {
   struct flock request {};
   request.l_type = type;
@@ -77,23 +81,23 @@ void FileLog::be_present() const noexcept { try_lock(fd_.get(), F_RDLCK, Region:
 
 bool FileLog::is_alone() const noexcept {
   const bool alone = try_lock(fd_.get(), F_WRLCK, Region::presence);
-  if (alone) be_present();  // a writer's lock would keep others from being so
+  if (alone) be_present();  // a writer's lock would keep others from being present
   return alone;
 }
 
 FileLog::FileLog(std::string path) : path_(std::move(path)) {
   do {
-    // O_NONBLOCK: a FIFO of this name must not hold us up.
+    // O_NONBLOCK: opening a FIFO of this name must not block.
     fd_ = UniqueFd(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600));
     if (!fd_) {
       fail_errno(
           Errc::connection, errno,
-          fmt::format("store file://{}: cannot be opened (its directory must exist, on every host)", path_));
+          fmt::format("store file://{}: cannot be opened (its folder must exist, on every host)", path_));
     }
   } while (!adopt());
 }
 
-// Links followed: what is removed in the end is the file, not a link to it.
+// Follows links: what is removed in the end is the file, not a link to it.
 std::string FileLog::file() const {
   std::error_code none;
   const auto followed = std::filesystem::canonical(path_, none);
@@ -108,7 +112,7 @@ bool FileLog::adopt() {
   const Bytes found = S_ISREG(status.st_mode) ? read_at(0, std::min(header.size(), size())) : Bytes{};
   if (!S_ISREG(status.st_mode) || !std::equal(found.begin(), found.end(), expected.begin())) {
     fail(Errc::connection,
-         "store file://{}: this file is no distlab store; choose another path, or remove it", path_);
+         "store file://{}: this file is not a distlab store; choose another path, or remove it", path_);
   }
   if (found.size() < header.size()) write_at(0, expected);  // new, or its maker was killed
   read_to_ = header.size();
@@ -199,7 +203,7 @@ void FileLog::write_at(std::size_t offset, ConstBytes bytes) {
     if (put < 0) {
       const int error = errno;
       [[maybe_unused]] const int undone =
-          ftruncate(fd_.get(), static_cast<off_t>(offset));  // else a torn tail
+          ftruncate(fd_.get(), static_cast<off_t>(offset));  // otherwise a torn tail
       errno = error;
       fail_system(Errc::resource, "cannot be written", other_disk);
     }

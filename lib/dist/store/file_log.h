@@ -1,9 +1,9 @@
-// An append-only log of records in one file that several processes share: what a file store is made of.
+// An append-only log of records in one file that several processes share: the basis of the file store.
 //
 // The file is a 16-byte header and records, each a frame as in wire.h: length u32, checksum u32 (of the
-// payload), payload. Records are appended under an exclusive lock, so one is either whole or, when its
-// writer was killed in the middle, a torn tail: readers stop before it and the next writer cuts it off.
-// Locks belong to the open file, and the system gives them back when its process dies.
+// payload), payload. Records are appended under an exclusive lock, so a record is either whole or, if its
+// writer was killed in the middle, a torn tail: readers stop before it and the next writer cuts it off. Locks
+// belong to the open file, and the system releases them when its process dies.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,14 @@
 
 namespace dist {
 
-// Not synchronised between threads; between processes, and other FileLogs of this one, by the lock.
+// Not synchronised between threads; the lock synchronises processes, and the FileLogs of one process.
 class FileLog {
  public:
-  // Makes the file if it is missing. Error{connection}: it cannot be opened, or is no log of ours.
+  // Makes the file if it is missing. Throws Error{connection} if it cannot be opened or is not such a log.
   explicit FileLog(std::string path);
 
-  // The lock on the log while it lives. Error{connection} when others hold it beyond the deadline.
+  // Holds the lock on the log while it lives. Throws Error{connection} when others hold it beyond the
+  // deadline.
   class Lock {
    public:
     Lock(const FileLog& log, short type, Deadline deadline);
@@ -36,33 +37,35 @@ class FileLog {
   Lock lock_shared(Deadline deadline) const;
   Lock lock_exclusive(Deadline deadline) const;
 
-  bool has_news() const;  // something stands behind what was read; needs no lock
-  // Hands over every record not read yet. Under a lock. Error{connection} for a damaged file, or one removed.
+  bool has_news() const;  // more bytes follow what was read; needs no lock
+  // Calls `record` for every record not read yet. Needs a lock. Throws Error{connection} for a file that is
+  // damaged or was removed.
   void read(const std::function<void(ConstBytes)>& record);
-  // Under the exclusive lock, with everything read. Error{resource} when the disk is full: then nothing is
-  // added.
+  // Needs the exclusive lock, and everything read. Throws Error{resource} when the disk is full; then nothing
+  // is added.
   void append(ConstBytes payload);
   void be_present() const noexcept;  // others are not alone while this log lives
-  // Under the exclusive lock: whether no other FileLog, in any process that lives, is present.
+  // Needs the exclusive lock. Whether no other FileLog is present, in any living process.
   bool is_alone() const noexcept;
-  void clear();             // under the exclusive lock: as new
-  void remove();            // under the exclusive lock; a link that leads to the file stays
-  bool is_removed() const;  // somebody did so
+  void clear();             // needs the exclusive lock; makes the log as new
+  void remove();            // needs the exclusive lock; a link to the file stays
+  bool is_removed() const;  // some user has removed it
 
   const std::string& path() const { return path_; }
 
  private:
   [[noreturn]] void fail_damaged() const;
-  [[noreturn]] void fail_system(Errc code, std::string_view what, std::string_view remedy) const;  // of errno
+  // `what` failed with errno.
+  [[noreturn]] void fail_system(Errc code, std::string_view what, std::string_view remedy) const;
   std::string file() const;
   std::size_t size() const;
   Bytes read_at(std::size_t offset, std::size_t n) const;
   void write_at(std::size_t offset, ConstBytes bytes);
-  bool adopt();  // writes or checks the header; false: the file was removed meanwhile
+  bool adopt();  // writes or checks the header; false: the file has been removed
 
   std::string path_;
   UniqueFd fd_;
-  std::size_t read_to_ = 0;  // bytes: all before it has been handed over
+  std::size_t read_to_ = 0;  // bytes: `record` has been called for all before it
 };
 
 }  // namespace dist

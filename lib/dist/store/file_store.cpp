@@ -1,3 +1,6 @@
+// The file store: a map that every user rebuilds from the records of one shared file. A call reads the new
+// records under the lock, and a change appends one. Users that are counted enter and leave by records too, so
+// that the last one removes the file.
 #include "dist/store/file_store.h"
 
 #include <algorithm>
@@ -17,11 +20,11 @@ namespace dist {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr Timeout first_look_pause = 1ms, longest_look_pause = 50ms;  // between looks at the file
+constexpr Timeout first_look_pause = 1ms, longest_look_pause = 50ms;  // between polls of the file
 constexpr Timeout lock_patience = 60s;
 constexpr Timeout farewell_patience = 2s;
 
-// What a record says; a key and a value follow (both empty when unused).
+// What a record says. A key and a value follow (both empty when unused).
 enum class Change : std::uint8_t { set, remove, enter, leave };
 
 class FileStore final : public Store {
@@ -92,8 +95,8 @@ class FileStore final : public Store {
   std::string where() const override { return "file://" + log_.path(); }
 
  private:
-  // The lock belongs to the open file, which a forked child shares with its parent: it would keep neither
-  // out.
+  // The lock belongs to the open file, which a forked child shares with its parent: it would keep neither of
+  // them out.
   void check_owner() const {
     if (getpid() == owner_) return;
     fail(Errc::invalid_argument,
@@ -170,7 +173,8 @@ class FileStore final : public Store {
     const auto lock = log_.lock_exclusive(Deadline::after(lock_patience));
     if (log_.is_removed()) return false;
     read_news();
-    // Present only now, under the lock: two that open at once would each take the other for a survivor.
+    // It becomes present only now, under the lock: of two that open at once, each would take the other for a
+    // survivor.
     const bool was_left_behind = entered_ > left_ || (entered_ > 0 && entered_ < expected_users_);
     if (was_left_behind && log_.is_alone()) begin_anew();
     log_.be_present();
@@ -178,10 +182,10 @@ class FileStore final : public Store {
     return true;
   }
 
-  // Users who never left and are gone were killed, and those who left before all had come have given up: what
-  // they wrote means nothing to a new job.
+  // Users that never left and are gone were killed, and users that left before all had come have given up:
+  // what they wrote means nothing to a new job.
   void begin_anew() {
-    log(LogLevel::info, "{} was left behind by a job that was killed or gave up; begun anew", where());
+    log(LogLevel::info, "{} was left behind by a job that was killed or gave up; starting afresh", where());
     log_.clear();
     map_ = {};
     entered_ = left_ = 0;
@@ -195,7 +199,7 @@ class FileStore final : public Store {
       const bool is_last = left_ == entered_ || log_.is_alone();  // the others may have been killed
       if (is_last && entered_ >= expected_users_) log_.remove();  // users may leave and come back
     } catch (const std::exception& error) {
-      log(LogLevel::info, "{}; it stays behind", error.what());
+      log(LogLevel::info, "{}; the file stays", error.what());
     }
   }
 

@@ -37,7 +37,7 @@ std::int64_t add_to(std::string_view key, const Bytes* current, std::int64_t del
     const std::string text = to_string(*current);
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-      fail(Errc::invalid_argument, "store: add() on key '{}', whose value '{}' is no number", key,
+      fail(Errc::invalid_argument, "store: add() on key '{}', whose value '{}' is not a number", key,
            text.substr(0, 40));
     }
   }

@@ -1,4 +1,4 @@
-// What a store's calls mean, written once for the memory, file and TCP stores. Not synchronised.
+// The meaning of a store's calls, written once for the memory, file and TCP stores. Not synchronised.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ class KeyValueMap {
   std::map<std::string, Bytes, std::less<>> values_;
 };
 
-// The counter `current` (absent: nullptr) plus delta. Error{invalid_argument} if it is no number or
-// overflows.
+// The counter `current` (nullptr: absent) plus `delta`. Throws Error{invalid_argument} if it is not a number
+// or overflows.
 std::int64_t add_to(std::string_view key, const Bytes* current, std::int64_t delta);
 // Whether compare_set() may replace `current`.
 bool matches(const Bytes* current, ConstBytes expected);
 
-// Error{timeout}: which of the keys never came, and after how long.
+// Throws Error{timeout}, which names the keys that never came and says how long it waited.
 [[noreturn]] void fail_missing(const std::vector<std::string>& missing, Deadline::Clock::time_point since,
                                const std::string& where);
 

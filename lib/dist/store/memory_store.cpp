@@ -61,7 +61,7 @@ class MemoryStore final : public Store {
   std::string where() const override { return "memory"; }
 
  private:
-  // Virtual ranks that poll must get on, and their order here is open.
+  // Virtual ranks that poll must not hold up the others, and the order in which ranks get here is open.
   std::unique_lock<std::mutex> enter() {
     if (Tasking* const simulated = Tasking::current()) simulated->at_store();
     return std::unique_lock(mutex_);

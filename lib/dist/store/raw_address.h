@@ -18,18 +18,18 @@ struct RawAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
   int family() const { return storage.ss_family; }
   bool is_loopback() const;
-  std::string str() const;  // as SocketAddress::str(), with the address in digits
+  std::string str() const;  // like SocketAddress::str(), with a numeric address
   bool operator==(const RawAddress& other) const;
 };
 
-// All addresses of the host, in the resolver's order; empty and the reason when there are none. `flags`:
-// getaddrinfo's.
+// All addresses of the host, in the resolver's order; empty, with the reason, when there are none. `flags`
+// are getaddrinfo's.
 std::vector<RawAddress> resolve(const SocketAddress& address, int flags, std::string* problem);
 
-// Every address of this machine.
+// Stands for every address of this machine.
 RawAddress wildcard(int family, int port);
 
-// A non-blocking one; empty: see errno.
+// A non-blocking socket; empty on failure, with errno set.
 UniqueFd stream_socket(int family);
 
 }  // namespace dist

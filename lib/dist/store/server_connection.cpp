@@ -12,8 +12,8 @@
 
 namespace dist {
 namespace {
-constexpr std::size_t read_step = 64 << 10;       // bytes; one turn of one client, so that others get theirs
-constexpr std::size_t kept_capacity = 256 << 10;  // bytes; a larger buffer is given back after its frame
+constexpr std::size_t read_step = 64 << 10;       // bytes per turn of a client, so that others get theirs
+constexpr std::size_t kept_capacity = 256 << 10;  // bytes; a larger buffer is freed after its frame
 }  // namespace
 
 ServerConnection::ServerConnection(UniqueFd fd, const StoreLimits& limits)

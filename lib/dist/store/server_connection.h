@@ -1,4 +1,4 @@
-// One client's socket as the server sees it: whole frames in, whole frames out, never blocking.
+// One client's socket on the server's side: whole frames in, whole frames out, never blocking.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,29 @@ class ServerConnection {
   int fd() const { return fd_.get(); }
   const std::string& peer() const { return peer_; }
   bool has_greeted() const { return greeted_; }
-  void welcome(LastWill will);  // it proved to be one of ours
-  // Empty until it has asked something, for it may have gone before it was welcomed, and called again.
+  void welcome(LastWill will);  // the client has proved that it belongs to this job
+  // Empty until the client has made a request: before that, it may have gone before it was welcomed, and
+  // called again.
   LastWill will() const { return has_asked_ ? will_ : LastWill{}; }
   void note_request() { has_asked_ = true; }
 
-  // Reads what is there, a bounded amount at a time. False: the peer has closed or the connection broke.
+  // Reads what is there, a bounded amount at a time. Returns false if the peer has closed or the connection
+  // broke.
   bool fill();
-  // The message that has arrived whole, if there is one, without its length; valid until drop_frame().
-  // Error{connection} for one longer than allowed (known as soon as its length is) or with bytes behind it: a
-  // client waits for its reply before it says more.
+  // The message that has arrived whole, if there is one, without its length; valid until drop_frame(). Throws
+  // Error{connection} for one that is longer than allowed (as soon as its length is known) or is followed by
+  // more bytes: a client waits for its reply before it sends more.
   std::optional<ConstBytes> frame() const;
   void drop_frame();
 
   void queue(Bytes frame);  // one reply at a time
-  bool flush();             // sends what goes; false: broken
+  bool flush();             // sends as much as possible; false: broken
   bool has_output() const { return sent_ < out_.size(); }
 
-  // When it must be given up unless something happens before: see StoreLimits. time_point::max(): never.
+  // When the server must give it up unless something happens before: see StoreLimits. time_point::max():
+  // never.
   Clock::time_point limit() const;
-  bool has_news() const;  // something to read, or room for the reply, that the server was too slow to see
+  bool has_news() const;  // input, or room for the reply, that the server was too slow to notice
 
  private:
   PrivateFd fd_;

@@ -1,3 +1,6 @@
+// ServerLoop: one epoll loop over the listener and the clients. It accepts and greets, passes requests to
+// StoreService and delivers the answers, gives up clients that are stuck, and copes with a lack of file
+// descriptors.
 #include "dist/store/server_loop.h"
 
 #include <algorithm>
@@ -21,9 +24,9 @@ namespace dist {
 namespace {
 
 constexpr std::uint64_t listener_id = 0, wake_id = 1, first_client_id = 2;
-constexpr int accepts_a_round = 16;  // those who greet at once are known before more are let in
+constexpr int accepts_a_round = 16;  // then clients that greet at once are known before more are let in
 constexpr auto accept_pause = std::chrono::milliseconds(100);
-constexpr auto descriptor_patience = std::chrono::seconds(2);  // then newcomers are turned away
+constexpr auto descriptor_patience = std::chrono::seconds(2);  // after that, newcomers are turned away
 
 Bytes welcome_or_refusal(const std::string& refusal) {
   wire::Writer welcome;
@@ -123,7 +126,7 @@ void ServerLoop::accept_clients() {
   }
 }
 
-// A client that left may have freed one by the next try.
+// By the next try, a client that left may have freed a descriptor.
 void ServerLoop::wait_for_descriptors(int error) {
   const auto now = Clock::now();
   const std::string why =
@@ -178,7 +181,7 @@ void ServerLoop::serve(ClientId id, ServerConnection& connection) {
     connection.note_request();
     service_.handle(id, *message, answers_);
     connection.drop_frame();
-  } catch (const std::exception& error) {  // nonsense, or no memory for it: the others go on
+  } catch (const std::exception& error) {  // garbage, or no memory for it: the other clients go on
     close(id, error.what());
   }
 }
@@ -186,7 +189,7 @@ void ServerLoop::serve(ClientId id, ServerConnection& connection) {
 void ServerLoop::greet(ClientId id, ServerConnection& connection, ConstBytes message) {
   wire::Reader in(message);
   if (in.get<std::uint64_t>() != wire::magic)
-    fail(Errc::connection, "it does not greet as a distlab store's client");
+    fail(Errc::connection, "it does not send the greeting of a distlab client");
   const auto version = in.get<std::uint32_t>();
   std::string refusal;
   if (version != wire::version) {
@@ -211,7 +214,7 @@ void ServerLoop::greet(ClientId id, ServerConnection& connection, ConstBytes mes
   if (!connection.flush()) close(id, "");
 }
 
-// Closing a client may bring up further answers, by its last will.
+// Closing a client may produce further answers, by its last will.
 void ServerLoop::deliver() {
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     auto found = clients_.find(answers_[i].to);
@@ -226,7 +229,7 @@ void ServerLoop::deliver() {
   answers_.clear();
 }
 
-// While a client is owed a reply nothing is read from it: what it holds of our memory stays bounded.
+// Nothing is read from a client while it is owed a reply: so the memory that it can occupy here is bounded.
 void ServerLoop::settle(ClientId id, Client& client) {
   const bool busy = client.connection.has_output() || service_.is_waiting(id);
   std::uint32_t interest = EPOLLRDHUP;

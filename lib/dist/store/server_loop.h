@@ -1,4 +1,5 @@
-// The server's one thread: accepts, greets, reads requests, sends replies, and gives up on what misbehaves.
+// The server's one thread: accepts, greets, reads requests, sends replies, and closes connections that
+// misbehave.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,7 @@ class ServerLoop {
   const SocketAddress& address() const { return address_; }
   void run();   // until stop()
   void stop();  // from any thread
-  // Nothing listens or is connected any more, even where a forked child still holds copies of the
-  // descriptors.
+  // Closes the listener and all connections, even if a forked child still holds copies of the descriptors.
   void shut_down();
 
  private:
@@ -43,7 +43,7 @@ class ServerLoop {
   void greet(ClientId id, ServerConnection& connection, ConstBytes message);
   void deliver();
   void settle(ClientId id, Client& client);
-  void close(ClientId id, std::string_view reason);  // empty: it left by itself
+  void close(ClientId id, std::string_view reason);  // an empty reason: the client left by itself
   void give_up_on_the_stuck(Clock::time_point now);
 
   SocketAddress address_;
@@ -51,7 +51,7 @@ class ServerLoop {
   StoreLimits limits_;
   PrivateFd listener_;
   UniqueFd wake_, epoll_;
-  std::map<ClientId, Client> clients_;  // in the order they came
+  std::map<ClientId, Client> clients_;  // in the order in which they came
   int strangers_ = 0;                   // clients that have not greeted yet
   ClientId next_id_;
   StoreService service_;
@@ -59,7 +59,7 @@ class ServerLoop {
   Clock::time_point next_check_ = Clock::time_point::max();  // not later than the first limit of a client
   void wait_for_descriptors(int error);
   void turn_away(const std::string& why);
-  UniqueFd spare_;  // given up to tell a newcomer that there is none
+  UniqueFd spare_;  // closed to accept a newcomer and refuse it when no descriptor is left
   Clock::time_point short_since_ = Clock::time_point::min();
   Clock::time_point accept_again_ = Clock::time_point::min();  // after the system ran out of descriptors
 };

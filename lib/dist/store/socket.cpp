@@ -1,3 +1,5 @@
+// Sockets of the store: where a server listens, how a client connects, the options of a stream, and names of
+// peers. Listening on a host that is not a loopback address means listening on all interfaces.
 #include "dist/store/socket.h"
 
 #include <array>
@@ -21,12 +23,12 @@ namespace dist {
 namespace {
 
 void set_option(int fd, int level, int option, int value) {
-  setsockopt(fd, level, option, &value, sizeof value);  // an option the system lacks is one we do without
+  setsockopt(fd, level, option, &value, sizeof value);  // an option that the system lacks is not needed
 }
 
-// Where a server of this address listens: candidates in order of preference. Only literal loopback addresses
-// and "localhost" are taken at their word; a host's own name often resolves to 127.0.1.1, where no one else
-// reaches it.
+// The addresses on which a server listens, in order of preference. Only literal loopback addresses and
+// "localhost" are taken literally; a host's own name often resolves to 127.0.1.1, where no other host reaches
+// it.
 std::vector<RawAddress> listening_places(const SocketAddress& address) {
   std::string problem;
   const bool literal_only = address.host != "localhost";

@@ -10,24 +10,24 @@
 namespace dist {
 
 struct SocketAddress {
-  std::string host;  // of tcp, without brackets
+  std::string host;  // for tcp, without brackets
   int port = 0;
-  std::string name;  // of a Linux abstract unix socket; such sockets vanish with their last descriptor
+  std::string name;  // a Linux abstract unix socket; it vanishes with its last descriptor
   int given = -1;    // a connected socket that this process was started with; dialled once
 
   bool is_unix() const { return !name.empty(); }
   std::string str() const;
 };
 
-// Error{invalid_argument} quoting the text.
+// Throws Error{invalid_argument}, which quotes the text.
 SocketAddress parse_address(std::string_view text);
 
-// A non-blocking listener. A loopback address is served there, any other host on all interfaces.
-// Error{resource}: the port is taken (and what chooses another), or the system refused.
+// A non-blocking listener. It serves a loopback address there, any other host on all interfaces. Throws
+// Error{resource} if the port is taken (and says how to choose another), or the system refused.
 UniqueFd listen_at(const SocketAddress& address);
 int local_port(int fd);
 
-// A connected, non-blocking socket, or nothing and why.
+// A connected, non-blocking socket, or none and the reason.
 struct Dialled {
   UniqueFd fd;
   std::string problem;  // "Connection refused"
@@ -35,16 +35,16 @@ struct Dialled {
 // Returns once one of the host's addresses is connected, all have failed, or the deadline has passed.
 Dialled dial(const SocketAddress& address, Deadline deadline);
 
-// What to add to a sentence about connections of this host: a reason, where its loopback device is down, by
-// which its processes reach each other at any address; else "".
+// An addition to an error about connections of this host: that its loopback device, by which its processes
+// reach each other at any address, is down; "" otherwise.
 std::string loopback_trouble();
 
-// Small messages leave at once, and a peer whose host is gone, or who reads nothing for so long, is noticed
-// within half a minute.
+// Makes small messages leave at once, and makes a peer noticed within half a minute if its host is gone or it
+// reads nothing for that long.
 void tune_stream(int fd);
-// "10.0.0.2:4711", "a local process"; for messages.
+// "10.0.0.2:4711" or "a local process"; for messages.
 std::string peer_name(int fd);
-// Waits until `fd` is ready for `events` (poll's) or the deadline has passed: then false.
+// Waits until `fd` is ready for `events` (those of poll). Returns false if the deadline passed first.
 bool wait_ready(int fd, short events, Deadline deadline);
 
 }  // namespace dist

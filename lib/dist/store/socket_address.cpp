@@ -6,7 +6,7 @@
 namespace dist {
 namespace {
 
-// sun_path holds 108 bytes, of which an abstract name's leading NUL takes one.
+// sun_path holds 108 bytes, and the leading NUL of an abstract name takes one of them.
 constexpr std::size_t longest_unix_name = 107;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
@@ -19,7 +19,7 @@ int parse_number(std::string_view text, std::string_view digits, std::string_vie
   int number = -1;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size() || number < 0 || number > 65535) {
-    refuse(text, fmt::format("'{}' is no {} from 0 to 65535", digits, what));
+    refuse(text, fmt::format("'{}' is not a {} from 0 to 65535", digits, what));
   }
   return number;
 }
@@ -54,7 +54,7 @@ SocketAddress parse_address(std::string_view text) {
   if (host.starts_with('[') && host.ends_with(']')) {
     host = host.substr(1, host.size() - 2);
   } else if (host.find_first_of("[]:/") != std::string_view::npos) {
-    refuse(text, fmt::format("'{}' is no host (an IPv6 address goes into brackets)", host));
+    refuse(text, fmt::format("'{}' is not a host (an IPv6 address goes in brackets)", host));
   }
   if (host.empty()) refuse(text, "the host is missing");
   address.host = host;

@@ -1,4 +1,5 @@
-// Store: a small map shared by all ranks of a job, where they find each other before any connection exists.
+// Store: a small map shared by all ranks of a job, through which they find each other before any connection
+// exists.
 #pragma once
 
 #include <cstddef>
@@ -15,43 +16,43 @@
 namespace dist {
 
 using Bytes = std::vector<std::byte>;           // a value
-using ConstBytes = std::span<const std::byte>;  // a value that is somebody else's
+using ConstBytes = std::span<const std::byte>;  // a value that is not owned
 
 // The bytes of a text, and back.
 Bytes to_bytes(std::string_view text);
 std::string to_string(ConstBytes bytes);  // the text that these bytes are
 
-// Thread-safe. Values are opaque bytes; counters used by add() are their decimal text, as in torch's stores.
-// Every call throws Error{connection} when the store is gone, naming where it was.
+// Thread-safe. Values are opaque bytes; the counters of add() are decimal text, as in torch's stores. Every
+// call throws Error{connection}, which names the store's address, when the store is gone.
 class Store {
  public:
   virtual ~Store() = default;
 
-  // From now on `key` exists and has this value.
+  // Creates `key` with this value, or replaces its value.
   virtual void set(std::string_view key, ConstBytes value) = 0;
   void set(std::string_view key, std::string_view text);  // the same
-  // Blocks until `key` exists. Throws Error{timeout} naming the key and how long it waited.
+  // Blocks until `key` exists. Throws Error{timeout}, which names the key and how long it waited.
   virtual Bytes get(std::string_view key, Deadline deadline) = 0;
   std::string get_text(std::string_view key, Deadline deadline);  // the same, as text
-  // Adds `delta` to the counter `key` (0 when absent) and returns the sum. Error{invalid_argument} if the
-  // value there is no number.
+  // Adds `delta` to the counter `key` (0 if absent) and returns the sum. Throws Error{invalid_argument} if
+  // the value there is not a number.
   virtual std::int64_t add(std::string_view key, std::int64_t delta) = 0;
   // Sets `key` to `desired` if its value is `expected`, or if it is absent and `expected` is empty. Returns
-  // the value that is there afterwards (empty when the key is still absent).
+  // the value that is there afterwards (empty if the key is still absent).
   virtual Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) = 0;
-  // Blocks until all keys exist. Throws Error{timeout} naming the missing ones.
+  // Blocks until all keys exist. Throws Error{timeout}, which names the missing ones.
   virtual void wait(std::span<const std::string> keys, Deadline deadline) = 0;
-  virtual bool check(std::span<const std::string> keys) = 0;  // all of them exist now
-  virtual bool remove(std::string_view key) = 0;              // whether it existed
+  virtual bool check(std::span<const std::string> keys) = 0;  // whether all of them exist now
+  virtual bool remove(std::string_view key) = 0;              // returns whether it existed
   virtual std::int64_t num_keys() = 0;                        // how many exist now
-  // Where it is, for messages: "tcp://127.0.0.1:29500".
+  // The store's address, for messages: "tcp://127.0.0.1:29500".
   virtual std::string where() const = 0;
 };
 
-// All keys of `inner` under "<prefix>/": jobs and groups that share a store do not meet.
+// All keys of `inner` under "<prefix>/": jobs and groups that share a store do not see each other's keys.
 class PrefixStore final : public Store {
  public:
-  // `inner` lives as long as this.
+  // `inner` stays alive as long as this.
   PrefixStore(std::string prefix, std::shared_ptr<Store> inner);
   using Store::set;
   void set(std::string_view key, ConstBytes value) override;
@@ -61,7 +62,7 @@ class PrefixStore final : public Store {
   void wait(std::span<const std::string> keys, Deadline deadline) override;
   bool check(std::span<const std::string> keys) override;
   bool remove(std::string_view key) override;
-  std::int64_t num_keys() override;  // of the whole inner store
+  std::int64_t num_keys() override;  // those of the whole inner store
   std::string where() const override;
 
  private:

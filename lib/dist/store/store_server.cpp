@@ -11,7 +11,7 @@
 namespace dist {
 namespace {
 
-// The program's signals are for its own threads.
+// The thread blocks all signals: the program's signals are for the program's own threads.
 std::thread start_without_signals(ServerLoop& loop) {
   sigset_t all, before;
   sigfillset(&all);

@@ -1,3 +1,5 @@
+// StoreService: one function per request, the clients that wait and the keys they wait for, and the clock
+// that ends waits. It knows nothing of sockets.
 #include "dist/store/store_service.h"
 
 #include <algorithm>
@@ -85,7 +87,7 @@ void StoreService::put(std::string_view key, ConstBytes value, Answers& answers)
 
 void StoreService::start_waiting(ClientId from, std::vector<std::string> keys, bool wants_value,
                                  std::int64_t time_left, Answers& answers) {
-  constexpr Timeout century = std::chrono::hours(24 * 365 * 100);  // beyond it sums of times overflow
+  constexpr Timeout century = std::chrono::hours(24 * 365 * 100);  // beyond it, sums of times overflow
   const bool forever = time_left < 0 || Timeout(time_left) > century;
   const auto until = forever ? Clock::time_point::max() : Clock::now() + Timeout(time_left);
   waiters_.insert_or_assign(from, Waiter{std::move(keys), wants_value, until, {}});

@@ -1,4 +1,4 @@
-// The server's mind without its sockets: the map, and who waits for which key until when. Single-threaded.
+// The server without its sockets: the map, and which client waits for which key until when. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ namespace dist {
 class StoreService {
  public:
   using Clock = Deadline::Clock;
-  using ClientId = std::uint64_t;  // of a connection; never used again for another
+  using ClientId = std::uint64_t;  // one per connection, never reused
   struct Answer {
     ClientId to;
     Bytes frame;
   };
   using Answers = std::vector<Answer>;
 
-  // A client has one request at a time. Its answer, and those of waiting clients whose keys it brings, are
-  // appended. Error{connection} for a request that makes no sense.
+  // A client has one request at a time. Appends its answer, and those of waiting clients whose keys it sets.
+  // Throws Error{connection} for a request that makes no sense.
   void handle(ClientId from, ConstBytes request, Answers& answers);
-  // Sets the key unless it is there.
+  // Sets the key unless it exists.
   void execute_will(const std::string& key, const std::string& value, Answers& answers);
-  void forget(ClientId client);  // it is gone and waits no more
+  void forget(ClientId client);  // the client is gone and waits no more
   bool is_waiting(ClientId client) const { return waiters_.contains(client); }
 
   void expire(Clock::time_point now, Answers& answers);      // answers those whose time is up
@@ -37,7 +37,7 @@ class StoreService {
  private:
   struct Waiter {
     std::vector<std::string> keys;
-    bool wants_value;  // get() of the one key
+    bool wants_value;  // for get() of the one key
     Clock::time_point until;
     std::string blocked_on;  // the first missing key
   };
@@ -49,7 +49,7 @@ class StoreService {
 
   KeyValueMap map_;
   std::unordered_map<ClientId, Waiter> waiters_;
-  std::unordered_map<std::string, std::vector<ClientId>> blocked_;  // by the key they wait for first
+  std::unordered_map<std::string, std::vector<ClientId>> blocked_;  // by the key that they wait for first
   Clock::time_point expiry_ = Clock::time_point::max();
 };
 

@@ -1,3 +1,6 @@
+// The TCP store's client: every call is one request on a connection of its own, taken from the idle ones or
+// newly opened. A call that waits is blocked at the server; a virtual rank polls instead, because all ranks
+// share its thread.
 #include "dist/store/tcp_store.h"
 
 #include <algorithm>
@@ -22,7 +25,7 @@ using wire::Status;
 using wire::Writer;
 
 constexpr Timeout reply_patience = 60s;  // for any call: the server's process may be stopped for a while
-constexpr Timeout reply_slack = 10s;     // beyond the deadline at which the server answers a blocked call
+constexpr Timeout reply_slack = 10s;     // after the deadline at which the server answers a blocked call
 
 std::int64_t time_left(Deadline deadline) { return deadline.is_never() ? -1 : deadline.left().count(); }
 
@@ -88,7 +91,7 @@ class TcpStore final : public Store {
     return {value.begin(), value.end()};
   }
 
-  // Each call has a connection to itself; an idle one if there is, otherwise a new one.
+  // Each call has a connection to itself: an idle one if there is one, otherwise a new one.
   ClientConnection acquire(Deadline deadline) {
     {
       std::lock_guard lock(mutex_);
@@ -124,7 +127,7 @@ class TcpStore final : public Store {
     return reply;
   }
 
-  // For requests that the server answers when the keys are there, or after the time they name.
+  // For requests that the server answers once the keys exist, or after the time that they name.
   template <class Request>
   Bytes call_waiting(Request request_for, Deadline deadline) {
     const auto since = Deadline::Clock::now();
@@ -138,7 +141,7 @@ class TcpStore final : public Store {
     return reply;
   }
 
-  // Virtual ranks share the thread that would wait for the server.
+  // Virtual ranks share the thread that would wait for the server, so they poll.
   Bytes ask_again_and_again(const Bytes& request, Deadline deadline, Deadline::Clock::time_point since) {
     constexpr Timeout longest_pause = std::chrono::milliseconds(100);
     for (Timeout pause = std::chrono::milliseconds(1);; pause = std::min(2 * pause, longest_pause)) {

@@ -51,7 +51,7 @@ std::string_view Reader::text() {
 
 std::vector<std::string> Reader::texts() {
   std::vector<std::string> all;
-  // No reserve(): the count is the sender's word, and the bytes behind it may not be there.
+  // No reserve(): the count is only what the sender claims; that many bytes may not follow.
   for (auto n = get<std::uint32_t>(); n > 0; --n) all.emplace_back(text());
   return all;
 }

@@ -7,9 +7,9 @@
 //   request    Command, then its arguments in the order of Store's declaration
 //   reply      Status, then the result; missing keys with `timeout`, a text with `invalid`
 //
-// The last will counts from the client's first request on: a greeting may be read long after its connection
-// was given up. Integers are little-endian; strings and byte runs carry a u32 length; a time left is in ns,
-// -1 for ever.
+// The last will counts from the client's first request on, because a greeting may be read long after its
+// connection was given up. Integers are little-endian; strings and byte runs carry a u32 length; a time left
+// is in ns, or -1 for forever.
 #pragma once
 
 #include <concepts>
@@ -27,7 +27,7 @@ inline constexpr std::uint64_t magic = 0x2462616c74736964;  // "distlab$"
 inline constexpr std::uint32_t version = 1;
 inline constexpr std::size_t prefix_bytes = 4;
 inline constexpr std::size_t max_frame = std::size_t{64} << 20;  // bytes, prefix excluded
-inline constexpr std::size_t max_greeting = 4096;                // a stranger may not make us hold more
+inline constexpr std::size_t max_greeting = 4096;  // the limit on what a stranger can make the server hold
 
 enum class Command : std::uint8_t { set, get, add, compare_set, wait, check, remove, num_keys };
 enum class Status : std::uint8_t { ok, timeout, invalid, refused };
@@ -57,7 +57,7 @@ class Writer {
   Bytes frame_;
 };
 
-// Every get throws Error{connection} when the message is shorter than that.
+// Every get throws Error{connection} when the message is too short for it.
 class Reader {
  public:
   explicit Reader(ConstBytes message) : rest_(message) {}

@@ -70,10 +70,10 @@ TEST_F(FileStoreTest, ATornHeaderIsRepaired) {
 
 TEST_F(FileStoreTest, AForeignFileIsLeftAloneAndNamed) {
   append("my thesis, chapter one");
-  expect_error(Errc::connection, {path, "no distlab store"}, [&] { make_file_store(path); });
+  expect_error(Errc::connection, {path, "not a distlab store"}, [&] { make_file_store(path); });
   EXPECT_EQ(size(), 22u);
   std::filesystem::resize_file(path, 2);
-  expect_error(Errc::connection, {path, "no distlab store"}, [&] { make_file_store(path); });
+  expect_error(Errc::connection, {path, "not a distlab store"}, [&] { make_file_store(path); });
 }
 
 TEST_F(FileStoreTest, PathsThatCannotBeAStoreAreNamed) {
@@ -83,7 +83,7 @@ TEST_F(FileStoreTest, PathsThatCannotBeAStoreAreNamed) {
                [&] { make_file_store(path + "/no/store"); });
   const std::string fifo = path + "/fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  expect_error(Errc::connection, {fifo, "no distlab store"}, [&] { make_file_store(fifo); });
+  expect_error(Errc::connection, {fifo, "not a distlab store"}, [&] { make_file_store(fifo); });
 }
 
 TEST_F(FileStoreTest, DamageIsSaidNotRead) {

@@ -105,7 +105,7 @@ TEST_P(StoreContract, AddsUpAndDown) {
 TEST_P(StoreContract, RefusesToAddToWhatIsNoNumber) {
   for (const char* value : {"", "x", "12x", " 1", "1e3", "99999999999999999999"}) {
     store->set("word", value);
-    expect_error(Errc::invalid_argument, {"word'", "no number"}, [&] { store->add("word", 1); });
+    expect_error(Errc::invalid_argument, {"word'", "not a number"}, [&] { store->add("word", 1); });
     EXPECT_EQ(store->get_text("word", soon()), value);
   }
   store->set("big", std::to_string(INT64_MAX));

@@ -108,7 +108,7 @@ TEST(TcpStore, AnotherProgramAtThePortIsRecognised) {
     ::send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
     std::this_thread::sleep_for(100ms);
   });
-  expect_error(Errc::connection, {"no distlab store"},
+  expect_error(Errc::connection, {"not a distlab store"},
                [&] { make_tcp_store(local(local_port(other.get())), "t", soon()); });
   web_server.join();
 }

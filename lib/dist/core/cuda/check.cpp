@@ -26,9 +26,9 @@ constexpr std::array advices{
         cudaErrorInitializationError,
         "was this process forked from one that had used a GPU? start the ranks before that, or by distrun"},
     Advice{cudaErrorDevicesUnavailable,
-           "another process may have it for itself: look at the compute mode in nvidia-smi -q"},
+           "another process may use it exclusively: check the compute mode in nvidia-smi -q"},
     Advice{cudaErrorInsufficientDriver,
-           "install a newer driver (nvidia-smi shows the CUDA version it serves)"},
+           "install a newer driver (nvidia-smi shows the CUDA version it supports)"},
     Advice{cudaErrorNoKernelImageForDevice, build_for_it},
     Advice{cudaErrorUnsupportedPtxVersion, build_for_it},
 };

@@ -12,32 +12,33 @@
 
 namespace dist::cuda_detail {
 
-// "rank 2: cudaMalloc(1073741824) on cuda:0: out of memory; use smaller tensors, free some, or ...". Memory
-// that is missing is Errc::resource, all else Errc::internal.
+// "rank 2: cudaMalloc(1073741824) on cuda:0: out of memory; use smaller tensors, free some, or ...". Missing
+// memory is Errc::resource, everything else Errc::internal.
 [[noreturn]] void fail_call(cudaError_t error, Device device, const std::string& call);
 
-// The call is written down only when it has failed.
+// The text of the call is formatted only if it has failed.
 template <class... Args>
 void ensure(cudaError_t error, Device device, fmt::format_string<Args...> call, Args&&... args) {
   if (error != cudaSuccess) fail_call(error, device, fmt::format(call, std::forward<Args>(args)...));
 }
 
-// For a call whose failure changes nothing, so that nobody asks CUDA about it later. An error that somebody
-// else has not read yet stays.
+// For a call whose failure changes nothing, so that no later query of CUDA reports it. An error that other
+// code has yet to read stays.
 inline void forget(cudaError_t error) {
   if (error != cudaSuccess && cudaPeekAtLastError() == error) cudaGetLastError();
 }
 
-// Whether this process has a context on the device, which takes memory there. Asking makes none.
+// Whether this process has a context on the device, which takes memory there. The question itself creates
+// none.
 bool has_context(int device);
 
-// Makes a device current for this thread while it lives, as most CUDA calls want it. A device that nobody has
-// used stays untouched: to make it current again would give it a context.
+// Makes a device current for this thread while it lives, as most CUDA calls need. A device that was current
+// before but never used is not made current again, which would give it a context.
 class UseDevice {
  public:
-  // Throws as ensure(): the calls that follow would be another device's, without an error.
+  // Throws as ensure() does: otherwise the calls that follow would go to another device, without an error.
   explicit UseDevice(Device device) { ensure(use(device), device, "cudaSetDevice"); }
-  // For whoever must go on, to free something: CUDA knows where that lies.
+  // For code that must go on, to free something: CUDA knows where that is.
   UseDevice(Device device, std::nothrow_t) noexcept { forget(use(device)); }
   ~UseDevice() {
     if (changed_ && has_context(before_)) forget(cudaSetDevice(before_));
@@ -58,7 +59,8 @@ class UseDevice {
   bool changed_ = false;
 };
 
-// A function of the driver, found at run time: the library loads without one. Null when there is none.
+// A function of the driver, looked up at run time, so that the library loads without a driver. Null if there
+// is none.
 template <class Function>
 Function driver(const char* symbol) {
   void* found = nullptr;

@@ -1,3 +1,5 @@
+// CudaDevice: the devices and their memory, exports to other processes, streams and events, registered host
+// pages. What it enqueues on streams is in cuda_work.cpp.
 #include "dist/core/cuda/cuda_device.h"
 
 #include <algorithm>
@@ -17,15 +19,15 @@ using cuda_detail::stream_of;
 using cuda_detail::UseDevice;
 
 std::shared_ptr<DeviceApi> make_cuda_device_api() {
-  // Before CUDA starts. Streams that share a connection wait for each other's waits, which CUDA cannot see if
-  // they are for flags.
+  // This must happen before CUDA starts. Streams that share a connection wait for each other's waits, and
+  // CUDA does not see the waits that are for flags.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   forget(error);
   if (error != cudaSuccess || count == 0)
     fail(Errc::unsupported,
-         "no cuda device can be used here ({}); look at nvidia-smi and at CUDA_VISIBLE_DEVICES, or keep "
+         "no cuda device can be used here ({}); check nvidia-smi and CUDA_VISIBLE_DEVICES, or keep "
          "tensors on "
          "the cpu",
          error == cudaSuccess ? "there is none" : cudaGetErrorString(error));
@@ -112,7 +114,7 @@ std::vector<std::byte> CudaDevice::export_memory(Device device, const void* base
 void* CudaDevice::import_memory(Device device, const std::vector<std::byte>& bytes) {
   cudaIpcMemHandle_t handle;
   if (bytes.size() != sizeof handle)
-    fail(Errc::invalid_argument, "a memory handle of {} bytes is none of cudaIpc", bytes.size());
+    fail(Errc::invalid_argument, "a memory handle of {} bytes is not a cudaIpc handle", bytes.size());
   std::memcpy(&handle, bytes.data(), sizeof handle);
   const UseDevice use(device);
   void* mapped = nullptr;
@@ -126,7 +128,7 @@ void CudaDevice::release_import(Device device, void* pointer) noexcept {
   forget(cudaIpcCloseMemHandle(pointer));
 }
 
-// Default streams of one thread, by device; they end with it.
+// The default streams of one thread, by device; they end with the thread.
 class CudaDevice::ThreadStreams {
  public:
   ~ThreadStreams() {
@@ -160,7 +162,7 @@ StreamHandle CudaDevice::new_stream(Device device) {
   return stream;
 }
 
-// One whose work is done; null: none.
+// A spare stream whose work is done; null if there is none.
 StreamHandle CudaDevice::take_spare(PerDevice& of) {
   const std::scoped_lock lock(mutex_);
   const auto idle = std::ranges::find_if(of.spare, [](StreamHandle spare) {

@@ -17,7 +17,7 @@
 
 namespace dist {
 
-// One a process, and never destroyed: the driver may have gone when static storage is.
+// One per process, and never destroyed: the driver may be gone when static storage is destroyed.
 class CudaDevice final : public DeviceApi {
  public:
   explicit CudaDevice(int count);
@@ -62,14 +62,14 @@ class CudaDevice final : public DeviceApi {
               BinaryOp op) override;
   void add_scaled(Device device, StreamHandle stream, TensorView acc, TensorView in, double alpha) override;
 
-  // What a handle stands for; null: this thread's.
+  // The stream that a handle stands for; null stands for this thread's own.
   cudaStream_t resolve(Device device, StreamHandle stream);
 
  private:
   struct PerDevice {
     std::unique_ptr<CachingAllocator> memory;
-    std::set<StreamHandle> streams;   // of which memory may be in use when it is freed; never destroyed
-    std::vector<StreamHandle> spare;  // of these: freed, perhaps with work left; used again when idle
+    std::set<StreamHandle> streams;   // they may use memory that is being freed; never destroyed
+    std::vector<StreamHandle> spare;  // freed ones, perhaps with work left; reused when idle
   };
   class ThreadStreams;
 
@@ -78,8 +78,8 @@ class CudaDevice final : public DeviceApi {
   StreamHandle take_spare(PerDevice& of);
   CUdeviceptr address_of(Device device, StreamFlag* flag);
 
-  std::mutex registering_;  // held for as long as CUDA takes for it
-  std::mutex mutex_;        // of what changes: streams, and pages
+  std::mutex registering_;  // held for as long as CUDA takes to register
+  std::mutex mutex_;        // guards what changes: streams and pages
   std::vector<PerDevice> devices_;
   std::map<std::byte*, int> host_pages_;  // how often each is registered
 };

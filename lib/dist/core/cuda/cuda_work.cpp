@@ -1,4 +1,5 @@
-// What CudaDevice enqueues: flags, copies and kernels.
+// What CudaDevice enqueues on streams: flags, by functions of the driver that are looked up at run time;
+// copies; and kernels, each with the device made current and the stream resolved first.
 #include <array>
 #include <iterator>
 
@@ -29,7 +30,7 @@ const FlagCalls& flag_calls() {
   return calls;
 }
 
-// The driver's errors have numbers of their own; those of the runtime that matter here are the same.
+// The driver numbers its errors differently, but those that matter here are the runtime's as well.
 void check_driver(CUresult result, Device device, const char* call) {
   ensure(static_cast<cudaError_t>(result), device, "{}", call);
 }
@@ -50,9 +51,9 @@ bool CudaDevice::has_flags(Device device) {
   return can_wait != 0 && can_register != 0;
 }
 
-// CUDA knows where the pages begin that were registered; what lies in them is as far behind on the device.
-// This asks each time, as a call of the runtime must come before the driver's: on a new thread it is what
-// makes the device's context current.
+// CUDA knows where registered pages begin; a flag is at the same distance from there on the device. This asks
+// each time, because a call of the runtime must come before the driver's: on a new thread it is what makes
+// the device's context current.
 CUdeviceptr CudaDevice::address_of(Device device, StreamFlag* flag) {
   auto* const at = reinterpret_cast<std::byte*>(flag);
   std::byte* pages = nullptr;
@@ -60,7 +61,7 @@ CUdeviceptr CudaDevice::address_of(Device device, StreamFlag* flag) {
     const std::scoped_lock lock(mutex_);
     const auto behind = host_pages_.upper_bound(at);
     if (behind == host_pages_.begin())
-      fail(Errc::internal, "a flag is in no host memory that {} knows", device.str());
+      fail(Errc::internal, "a flag is not in host memory that {} knows", device.str());
     pages = std::prev(behind)->first;
   }
   void* on_device = nullptr;

@@ -1,4 +1,5 @@
-// The kernels that take one or two inputs and have one output.
+// The kernels that take one or two inputs and have one output: fill and zip, 16 bytes per thread and access,
+// and the functions of elements that zip is called with.
 #include <cmath>
 #include <type_traits>
 
@@ -12,7 +13,7 @@ namespace {
 template <class T>
 inline constexpr bool is_float = std::is_floating_point_v<ComputeType<T>>;
 
-constexpr int in_flight = 4;  // packs of a thread that are under way at once
+constexpr int in_flight = 4;  // packs per thread that are in flight at once
 
 template <class T>
 __global__ void fill_kernel(T* out, std::int64_t packs, std::int64_t count, T value) {
@@ -64,7 +65,7 @@ struct Scale {
   __device__ C operator()(C x, C) const { return x * by; }
 };
 
-// `By`: the compute type of floating point, else the 64-bit integer.
+// `By`: the compute type for floating point, otherwise the 64-bit integer.
 template <class C, class By>
 struct Divide {
   By by;

@@ -11,10 +11,10 @@
 
 namespace dist::cuda_kernels {
 
-// Inputs, and outputs, of one reduce_many: their addresses are a kernel's argument.
+// The most inputs, and the most outputs, of one reduce_many: their addresses are a kernel's argument.
 inline constexpr std::size_t most_views = 64;
 
-// Loads the kernels of all calls below, which are not launched.
+// Loads the kernels of all calls below without launching them.
 void load_kernels(Device device);
 
 void reduce_many(cudaStream_t stream, std::span<const TensorView> outs, std::span<const TensorView> ins,

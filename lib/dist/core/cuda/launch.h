@@ -11,21 +11,20 @@ namespace dist::cuda_kernels {
 
 inline constexpr int threads_per_block = 256;
 
-// What a launch can do wrong itself: too large an argument or no code for this GPU.
+// Reports what a launch itself can do wrong: too large an argument, or no code for this GPU.
 void check_launch(cudaError_t error, const char* kernel, const TensorView& view);
-// Nothing while kernels are only loaded.
+// Does nothing while kernels are only loaded.
 void no_such_kernel(const char* kernel, DType dtype);
-// Whether launches of this thread load the kernel instead.
+// Whether this thread's launches only load the kernel.
 bool& only_loads() noexcept;
 
-// Returns the launch's own error: what failed before, in anybody's code, stays to be read by whom it
-// concerns.
+// Returns the launch's own error. An earlier error, in any code, stays for the code that it concerns.
 template <class... Parameters, class... Arguments>
 cudaError_t try_launch(int blocks, cudaStream_t stream, void (*kernel)(Parameters...),
                        Arguments&&... arguments) {
   if (only_loads()) {
     cudaFuncAttributes unused{};
-    return cudaFuncGetAttributes(&unused, kernel);  // which needs it loaded
+    return cudaFuncGetAttributes(&unused, kernel);  // which loads it
   }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
@@ -34,7 +33,7 @@ cudaError_t try_launch(int blocks, cudaStream_t stream, void (*kernel)(Parameter
   return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
 }
 
-// `name` and `first`, a view it works on, are for errors.
+// `name` and `first`, one of the views it works on, are for errors.
 template <class... Parameters, class... Arguments>
 void launch(const char* name, const TensorView& first, int blocks, cudaStream_t stream,
             void (*kernel)(Parameters...), Arguments&&... arguments) {

@@ -25,7 +25,7 @@ bool& only_loads() noexcept {
   return only;
 }
 
-// Which kernels there are, the calls that launch them know.
+// Only the calls that launch kernels know which there are, so this makes all of them, for every dtype.
 void load_kernels(Device device) {
   const OnlyLoads guard;
   for (const DType dtype : all_dtypes) {

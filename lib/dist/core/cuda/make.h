@@ -1,4 +1,4 @@
-// The one way into this folder: everything else of it is reached through DeviceApi.
+// The only way into this folder: everything else in it is reached through DeviceApi.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace dist {
 
-// The GPUs of this machine. Error{unsupported} with one line that says how to get them, when this build
-// (no_cuda.cpp) or this machine has none.
+// The GPUs of this machine. When this build (no_cuda.cpp) or this machine has none, throws Error{unsupported}
+// with one line that says how to get them.
 std::shared_ptr<DeviceApi> make_cuda_device_api();
 
 }  // namespace dist

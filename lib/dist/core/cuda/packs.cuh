@@ -25,8 +25,8 @@ __host__ __device__ T* elements(const TensorView& view) {
   return reinterpret_cast<T*>(view.data);
 }
 
-// How many packs a kernel may access that way, when all these addresses begin one: else none, and it goes by
-// elements.
+// How many packs a kernel may access: all that fit if all these addresses begin a pack; otherwise none, and
+// the kernel goes element by element.
 template <class... Views>
 std::int64_t packs_of(const TensorView& first, const Views&... others) {
   const auto begins_a_pack = [](const TensorView& v) {
@@ -36,13 +36,13 @@ std::int64_t packs_of(const TensorView& first, const Views&... others) {
   return all ? static_cast<std::int64_t>(first.bytes() / 16) : 0;
 }
 
-// A thread of the grid begins here, and goes on by this.
+// A thread of the grid begins at first_index() and advances by grid_stride().
 __device__ inline std::int64_t first_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 __device__ inline std::int64_t grid_stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
 
-// How many multiprocessors the current device has: CUDA is asked once by each thread.
+// The number of multiprocessors of the current device; each thread asks CUDA once.
 inline int processors() {
   thread_local int known_device = -1, known = 1;
   int device = 0;
@@ -53,7 +53,7 @@ inline int processors() {
   return known;
 }
 
-// As many blocks as the work needs, at most as many as run at once.
+// As many blocks as the work needs, but no more than can run at once.
 inline int blocks_for(std::int64_t threads) {
   const std::int64_t wanted = (threads + threads_per_block - 1) / threads_per_block;
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::int64_t{8} * processors()));

@@ -1,5 +1,5 @@
 // reduce_many: the kernel of the collectives. Each thread takes 16 bytes of every input, reduces them in the
-// inputs' order and writes the result to every output; inputs and outputs may lie in the memory of other
+// inputs' order and writes the result to every output; inputs and outputs may be in the memory of other
 // ranks.
 #include <type_traits>
 
