@@ -1,3 +1,6 @@
+// DataLoader: how an epoch is opened, for a map-style dataset (worker w makes batches w, w + workers, ...)
+// and for an iterable one (each worker reads its shard), and in both cases how the workers' results are read
+// in turn.
 #include "dist/data/data_loader.h"
 
 #include <algorithm>
@@ -17,8 +20,7 @@ LoaderOptions checked(LoaderOptions options) {
   if (options.workers < 0)
     fail(Errc::invalid_argument, "DataLoader: {} workers; 0 means that the caller loads", options.workers);
   if (options.prefetch < 1)
-    fail(Errc::invalid_argument, "DataLoader: prefetch is {}, but a worker has 1 batch ready at least",
-         options.prefetch);
+    fail(Errc::invalid_argument, "DataLoader: prefetch is {}, at least 1 is needed", options.prefetch);
   return options;
 }
 
@@ -27,7 +29,7 @@ std::int64_t count_batches(std::int64_t samples, const LoaderOptions& options) {
   return samples / options.batch_size + (is_one_short ? 1 : 0);
 }
 
-// What makes a batch of samples.
+// Makes a batch of samples.
 using Stack = std::function<Batch(std::span<const Sample>)>;
 
 Stack stack_for(const LoaderOptions& options) {
@@ -36,14 +38,14 @@ Stack stack_for(const LoaderOptions& options) {
   return [pinned](std::span<const Sample> samples) { return dist::data::stack(samples, pinned.get()); };
 }
 
-// In threads, or without any by whoever asks.
+// Runs the parts in threads, or without workers in the caller's thread.
 template <class T>
 Generator<T> run(std::vector<Generator<T>> parts, const LoaderOptions& options, std::int64_t ahead) {
   if (options.workers == 0) return std::move(parts.front());
   return interleave(std::move(parts), static_cast<std::size_t>(ahead));
 }
 
-// Worker w makes batches w, w + workers, ...; read in turn they are all, in order.
+// Worker w makes batches w, w + workers, ...; read in turn, these are all batches in order.
 Generator<Batch> open_map(const Dataset& dataset, std::vector<std::int64_t> order,
                           const LoaderOptions& options, const Stack& stack) {
   const auto count = count_batches(static_cast<std::int64_t>(order.size()), options);
@@ -65,7 +67,8 @@ Generator<Batch> open_map(const Dataset& dataset, std::vector<std::int64_t> orde
   return run(std::move(parts), options, options.prefetch);
 }
 
-// Each worker reads its shard; sample by sample in turn they are what the rank reads, in the dataset's order.
+// Each worker reads its shard; taken in turn, sample by sample, these are the rank's samples in the dataset's
+// order.
 Generator<Batch> open_iterable(const IterableDataset& dataset, Shard rank, const LoaderOptions& options,
                                const Stack& stack) {
   const int workers = std::max(1, options.workers);
@@ -115,7 +118,8 @@ DataLoader::DataLoader(const IterableDataset& dataset, Shard rank, LoaderOptions
 std::int64_t DataLoader::size() const {
   if (!count_samples_)
     fail(Errc::unsupported,
-         "how many batches an iterable dataset gives is known at its end only: loop until there are no more");
+         "the number of batches of an iterable dataset is known only at its end: loop until there are no "
+         "more");
   return count_batches(count_samples_(), options_);
 }
 

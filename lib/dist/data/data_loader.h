@@ -1,4 +1,4 @@
-// DataLoader: the batches of an epoch, one after the other, loaded by threads while the model works.
+// DataLoader: the batches of an epoch, one after another, loaded by threads while the model computes.
 //
 //   data::Digits digits(60'000);
 //   data::DistributedSampler sampler(digits.size(), {.num_replicas = world_size, .rank = rank});
@@ -23,13 +23,13 @@ namespace dist::data {
 
 struct LoaderOptions {
   std::int64_t batch_size = 1;
-  bool drop_last = false;  // leaves a last batch out that is smaller
+  bool drop_last = false;  // omits a last batch that is smaller
   int workers = 0;         // threads that load; 0: the caller does, when it asks for a batch
-  int prefetch = 2;        // batches that each worker has ready beforehand
-  Device pin_for = cpu;  // a GPU: batches lie in pinned memory (pinned_memory.h), from which it copies faster
+  int prefetch = 2;        // batches that each worker prepares in advance
+  Device pin_for = cpu;    // a GPU: batches are in pinned memory (pinned_memory.h), which it copies faster
 };
 
-// The batches do not depend on the number of workers: neither which they are nor their order.
+// The batches and their order do not depend on the number of workers.
 class DataLoader {
  public:
   // The batches of an epoch, and the threads that load them, which end with it.
@@ -40,8 +40,8 @@ class DataLoader {
 
     const Batch& operator*() const { return *batch_; }
     const Batch* operator->() const { return &*batch_; }
-    // Waits for the next batch. What a worker throws comes out here, in the place of its batch; the epoch is
-    // over then.
+    // Waits for the next batch. An exception of a worker is rethrown here, at the place of its batch; the
+    // epoch is then over.
     Iterator& operator++() {
       batch_ = next_();
       return *this;
@@ -56,13 +56,13 @@ class DataLoader {
     std::optional<Batch> batch_;
   };
 
-  // What is given must outlive the loader. Error{invalid_argument} for options without sense,
-  // Error{unsupported} for pin_for a device that is not there.
-  // Samples in the sampler's order, which is asked for anew by each begin().
+  // All arguments must outlive the loader. Throws Error{invalid_argument} for options that make no sense, and
+  // Error{unsupported} if `pin_for` is a device that does not exist. Visits samples in the sampler's order,
+  // which each begin() asks for anew.
   DataLoader(const Dataset& dataset, const Sampler& sampler, LoaderOptions options = {});
   // Samples 0 ... size() - 1.
   explicit DataLoader(const Dataset& dataset, LoaderOptions options = {});
-  // This rank's share, Shard{rank, ranks}, split among the workers; in the dataset's order.
+  // This rank's part, Shard{rank, ranks}, split among the workers; in the dataset's order.
   DataLoader(const IterableDataset& dataset, Shard rank, LoaderOptions options = {});
 
   DataLoader(const Dataset&&, const Sampler&, LoaderOptions = {}) = delete;
@@ -73,12 +73,13 @@ class DataLoader {
   // Starts an epoch.
   Iterator begin() const { return Iterator(open_()); }
   std::default_sentinel_t end() const { return {}; }
-  // Batches in an epoch. Error{unsupported} of an iterable dataset: nobody knows before its end.
+  // Batches per epoch. Throws Error{unsupported} for an iterable dataset: the number is unknown before its
+  // end.
   std::int64_t size() const;
 
  private:
   std::function<Generator<Batch>()> open_;       // an epoch
-  std::function<std::int64_t()> count_samples_;  // in an epoch; empty when that is not known
+  std::function<std::int64_t()> count_samples_;  // per epoch; empty if that is not known
   LoaderOptions options_;
 };
 

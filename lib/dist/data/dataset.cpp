@@ -24,7 +24,8 @@ Tensor stack(std::span<const Sample> samples, Tensor Sample::*part, const char* 
     const Tensor& one = samples[i].*part;
     if (one.shape() != first.shape() || one.dtype() != first.dtype())
       fail(Errc::invalid_argument,
-           "samples of one batch must be alike, but the {} of sample {} of the batch is {} and that of "
+           "samples of one batch must have one shape and dtype, but the {} of sample {} of the batch is {} "
+           "and that of "
            "sample 0 is {}",
            what, i, described(one), described(first));
     all[static_cast<std::int64_t>(i)].copy_(one);
@@ -40,7 +41,7 @@ void Shard::check() const {
 }
 
 Batch stack(std::span<const Sample> samples, PinnedMemory* pinned) {
-  if (samples.empty()) fail(Errc::invalid_argument, "a batch of no samples has no shape: give one at least");
+  if (samples.empty()) fail(Errc::invalid_argument, "a batch of no samples has no shape: give at least one");
   return {stack(samples, &Sample::input, "input", pinned), stack(samples, &Sample::target, "target", pinned)};
 }
 

@@ -1,5 +1,5 @@
-// What a training run reads: samples that have numbers (Dataset), or samples that come one after the other
-// (IterableDataset); and what they become, batches.
+// What a training run reads: samples that have numbers (Dataset) or come one after another (IterableDataset),
+// and the batches that are made of them.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace dist::data {
 
-// One sample: what goes into the model, and what should come out.
+// One sample: the input of the model, and the expected output.
 struct Sample {
   Tensor input;   // [...]
   Tensor target;  // [...]; a class is a scalar: i64 []
 };
 
-// b samples: one more axis in front.
+// b samples, with one more axis in front.
 struct Batch {
   Tensor inputs;   // [b, ...]
   Tensor targets;  // [b, ...]
@@ -29,33 +29,35 @@ struct Batch {
 
 class PinnedMemory;
 
-// One batch of these samples, at least one, with their values copied. Error{invalid_argument} naming the
-// first sample whose shapes or dtypes are not those of sample 0. In pinned memory, if given.
+// One batch of these samples (at least one), with their values copied; in pinned memory, if given. Throws
+// Error{invalid_argument}, which names the first sample whose shapes or dtypes are not those of sample 0.
 Batch stack(std::span<const Sample> samples, PinnedMemory* pinned = nullptr);
 
-// Map-style: every sample has a number, and can be had in any order.
+// Map-style: every sample has a number, and any order is possible.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual std::int64_t size() const = 0;  // samples
-  // Sample `index` of 0 ... size() - 1, always the same; Error{invalid_argument} for another number. The
-  // threads of a loader call it at the same time.
+  // Sample `index` of 0 ... size() - 1, always the same. Throws Error{invalid_argument} for another number.
+  // The threads of a loader call it at the same time.
   virtual Sample get(std::int64_t index) const = 0;
 };
 
-// The next sample with every call, nothing after the last one. May throw. Used by one thread at a time.
+// Returns the next sample with every call, and nothing after the last one. May throw. Used by one thread at a
+// time.
 using SampleStream = std::function<std::optional<Sample>()>;
 
-// Iterable: samples come in one order only, and nobody need know how many there are.
+// Iterable: samples come in one order only, and their number may be unknown.
 class IterableDataset {
  public:
   virtual ~IterableDataset() = default;
-  // From the beginning, the samples of that shard and no others: what reads through all samples passes them
-  // through keep_shard(), what can skip (one file a worker) decides by the shard's numbers itself.
+  // The samples of that shard and no others, from the beginning. A dataset that reads through all samples
+  // passes them through keep_shard(); one that can skip (one file per worker) uses the shard's numbers
+  // itself.
   virtual SampleStream open(Shard shard) const = 0;
 };
 
-// Of `all` samples those of the shard: numbers index, index + count, ..., counted from 0.
+// The samples of `all` that are in the shard: numbers index, index + count, ..., counted from 0.
 SampleStream keep_shard(SampleStream all, Shard shard);
 
 }  // namespace dist::data

@@ -12,7 +12,7 @@
 namespace dist::data {
 namespace {
 
-// Between b and c on the curve through a, b, c and d (Catmull and Rom 1974), `t` of 0 to 1.
+// The point between b and c on the curve through a, b, c and d (Catmull and Rom 1974), for `t` from 0 to 1.
 Point between(Point a, Point b, Point c, Point d, double t) {
   const auto along = [t](double p, double q, double r, double s) {
     return q + t / 2 * (r - p + t * (2 * p - 5 * q + 4 * r - s + t * (3 * (q - r) + s - p)));
@@ -61,12 +61,12 @@ DigitImage draw_digit(std::uint64_t seed, std::int64_t index) {
 }
 
 Digits::Digits(std::int64_t size, std::uint64_t seed) : size_(size), seed_(seed) {
-  if (size < 0) fail(Errc::invalid_argument, "Digits: {} images; at least 0", size);
+  if (size < 0) fail(Errc::invalid_argument, "Digits: {} images; at least 0 are needed", size);
 }
 
 Sample Digits::get(std::int64_t index) const {
   if (index < 0 || index >= size_)
-    fail(Errc::invalid_argument, "there is no digit {}: the {} digits have numbers from 0", index, size_);
+    fail(Errc::invalid_argument, "there is no digit {}: the {} digits are numbered from 0", index, size_);
   const auto image = draw_digit(seed_, index);
   Tensor label = empty({}, DType::i64, cpu);
   label.data<std::int64_t>()[0] = image.label;

@@ -1,6 +1,6 @@
-// Generated digits: as many images of handwritten-looking digits as one likes, without any file. Not MNIST,
-// but made for the same lessons: ten classes, 28 x 28 pixels, a linear model does poorly and a small ConvNet
-// well.
+// Generated digits: any number of images of handwritten-looking digits, without any file. They are not MNIST,
+// but serve the same lessons: ten classes, 28 x 28 pixels, on which a linear model does poorly and a small
+// ConvNet well.
 #pragma once
 
 #include <array>
@@ -16,19 +16,19 @@ struct DigitImage {
   int label;                                     // 0 ... 9
 };
 
-// Image `index` of the collection `seed`. A function of these two alone: the same on every machine, in every
-// thread, whatever was drawn before. A glyph of the digit (one of several ways to write it) is drawn by a
-// pen, after its points were moved: each a little by itself, all by one affine map, then by a smooth random
-// field; noise comes last.
+// Image `index` of the collection `seed`: a function of these two alone, the same on every machine and in
+// every thread, whatever was drawn before. A pen draws a glyph of the digit (one of several ways to write it)
+// after its points were moved: each a little by itself, all by one affine map, then by a smooth random field;
+// noise is added last.
 DigitImage draw_digit(std::uint64_t seed, std::int64_t index);
 
-// Mean and deviation of the pixels of a large collection.
+// Mean and standard deviation of the pixels of a large collection.
 inline constexpr Normalisation digits_normalisation{0.103F, 0.2423F};
 
-// The first `size` images of a collection, drawn when they are asked for. Take another seed for the test set.
+// The first `size` images of a collection, drawn on demand. Use another seed for the test set.
 class Digits : public Dataset {
  public:
-  // Error{invalid_argument} for a negative size.
+  // Throws Error{invalid_argument} for a negative size.
   explicit Digits(std::int64_t size, std::uint64_t seed = 1);
 
   std::int64_t size() const override { return size_; }

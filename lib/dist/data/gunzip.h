@@ -1,4 +1,4 @@
-// gzip, by zlib: gunzip.cpp where it was found, no_zlib.cpp where it was not (DIST_ZLIB).
+// gzip, by zlib: gunzip.cpp if it was found, no_zlib.cpp if it was not (DIST_ZLIB).
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace dist::data {
 
-// Whether these are the beginnings of gzip's files.
+// Whether the bytes begin like a gzip file.
 bool is_gzip(std::span<const std::byte> bytes);
 
-// What was compressed. `what` names it in errors: Error{invalid_argument} for damaged or cut data, or when it
-// becomes larger than `limit` bytes; Error{unsupported} without zlib, saying how to get it.
+// The uncompressed data. `what` names it in errors. Throws Error{invalid_argument} for damaged or cut data,
+// or if it becomes larger than `limit` bytes; Error{unsupported} without zlib, which says how to get it.
 std::vector<std::byte> gunzip(std::span<const std::byte> bytes, const std::string& what, std::size_t limit);
 
 }  // namespace dist::data

@@ -42,7 +42,7 @@ std::vector<std::byte> read_maybe_gzip(const std::filesystem::path& file) {
 Tensor parse_idx(std::span<const std::byte> bytes, int axes, const std::string& what) {
   const std::size_t header = 4 + 4 * static_cast<std::size_t>(axes);
   if (bytes.size() < 4)
-    fail(Errc::invalid_argument, "{} has {} bytes only: that is no IDX file", what, bytes.size());
+    fail(Errc::invalid_argument, "{} has {} bytes only: that is not an IDX file", what, bytes.size());
   const std::int64_t magic = big_endian(bytes.first(4)), wanted = 0x800 + axes;
   if (magic != wanted)
     fail(Errc::invalid_argument,

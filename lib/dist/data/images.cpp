@@ -29,7 +29,7 @@ Images::Images(Tensor pixels, Tensor labels, Normalisation normalisation)
 
 Sample Images::get(std::int64_t index) const {
   if (index < 0 || index >= size())
-    fail(Errc::invalid_argument, "there is no image {}: the {} images have numbers from 0", index, size());
+    fail(Errc::invalid_argument, "there is no image {}: the {} images are numbered from 0", index, size());
   const Tensor image = pixels_[index];
   Tensor label = empty({}, DType::i64, cpu);
   label.data<std::int64_t>()[0] =

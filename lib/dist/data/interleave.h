@@ -1,6 +1,6 @@
-// Interleaving: several generators, each in a thread of its own, read in turn. The order of what comes out
-// depends on their number alone, never on which thread is faster: that is how a loader with workers stays
-// deterministic.
+// Interleaving: several generators, each in a thread of its own, read in turn. The order of the results
+// depends on the number of generators alone, never on which thread is faster: that keeps a loader with
+// workers deterministic.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@
 
 namespace dist::data {
 
-// The next item with every call, nothing after the last one.
+// Returns the next item with every call, and nothing after the last one.
 template <class T>
 using Generator = std::function<std::optional<T>()>;
 
 template <class T>
 class Interleaved {
  public:
-  // Starts the threads; each keeps up to `ahead` items ready, at least 1. Error{resource} when the system has
-  // no more threads.
+  // Starts the threads; each keeps up to `ahead` items ready, at least 1. Throws Error{resource} when the
+  // system has no more threads.
   Interleaved(std::vector<Generator<T>> generators, std::size_t ahead)
       : ahead_(ahead), lanes_(generators.size()) {
     try {
@@ -47,8 +47,8 @@ class Interleaved {
   // Returns when every generator has come back from its current call.
   ~Interleaved() { join(); }
 
-  // From the generators in turn, one that has ended is left out. What a generator throws comes out here, in
-  // its turn; it is the end of all.
+  // Returns items from the generators in turn, skipping those that have ended. An exception of a generator is
+  // rethrown here in its turn, and ends everything.
   std::optional<T> next() {
     std::unique_lock lock(mutex_);
     for (std::size_t ended = 0; ended < lanes_.size() && !stopped_;
@@ -108,7 +108,7 @@ class Interleaved {
         error = std::current_exception();
       }
       lock.lock();
-      const bool more = !error && item;  // GCC 12 leaves the item before in `item` when the call throws
+      const bool more = !error && item;  // GCC 12 leaves the previous item in `item` when the call throws
       if (more) lane.items.push_back(std::move(*item));
       lane.ended = !more;
       lane.error = error;
@@ -117,7 +117,7 @@ class Interleaved {
   }
 
   const std::size_t ahead_;
-  std::mutex mutex_;  // for all that follows, but for the workers
+  std::mutex mutex_;  // guards all that follows except the workers
   Condition changed_;
   bool stopped_ = false;
   std::size_t turn_ = 0;

@@ -1,4 +1,4 @@
-// MNIST: 70,000 handwritten digits (LeCun, Cortes, Burges 1998), from the four files that everybody has.
+// MNIST: 70,000 handwritten digits (LeCun, Cortes, Burges 1998), from its four well-known files.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@ namespace dist::data {
 
 enum class Split { train, test };
 
-// Mean and deviation of all training pixels.
+// Mean and standard deviation of all training pixels.
 inline constexpr Normalisation mnist_normalisation{0.1307F, 0.3081F};
 
-// A file as it is when uncompressed.
+// A file, uncompressed.
 struct MnistFile {
   std::string_view name;
   std::int64_t bytes;
@@ -32,15 +32,15 @@ inline constexpr std::array mnist_files{
               "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"},
 };
 
-// Where the file is in the folder, by its name or with .gz; empty when it is not there.
+// The path of the file in the folder, with or without .gz; empty if it is not there.
 std::filesystem::path find_mnist_file(const std::filesystem::path& folder, std::string_view name);
 
-// The same; Error{resource} naming the file when it is not there, and who says where to get it.
+// The same; throws Error{resource}, which names the file and says where to get it, if it is not there.
 std::filesystem::path mnist_file(const std::filesystem::path& folder, std::string_view name);
 
-// 28 x 28 pixels, labels 0 to 9. Error{resource} naming a file that is not there; Error{invalid_argument}
-// naming a file that is not what it should be: another format, cut, images of another size, more or fewer
-// labels than images, a label above 9.
+// 28 x 28 pixels, labels 0 to 9. Throws Error{resource}, which names a file that is not there, and
+// Error{invalid_argument}, which names a file that is not what it should be: another format, cut off, images
+// of another size, more or fewer labels than images, a label above 9.
 Images load_mnist(const std::filesystem::path& folder, Split split);
 
 }  // namespace dist::data

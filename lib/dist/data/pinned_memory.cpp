@@ -18,10 +18,10 @@ class PinnedMemory::Pages {
   };
   struct Room {
     std::unique_ptr<void, Free> memory;
-    RegisteredPages pages;  // goes before the memory does
+    RegisteredPages pages;  // destroyed before the memory
   };
 
-  // Error{unsupported} when there is no such device.
+  // Throws Error{unsupported} if there is no such device.
   explicit Pages(Device device) : device_(device) { (void)device_api(device.type); }
 
   Room take(std::size_t bytes) {

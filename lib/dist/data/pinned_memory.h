@@ -7,14 +7,14 @@
 
 namespace dist::data {
 
-// Whole pages that are registered with a device (core/registered_pages.h), kept and used again: to register
-// them takes longer than to copy a batch. Thread-safe.
+// Whole pages that are registered with a device (core/registered_pages.h), kept and reused: registering them
+// takes longer than copying a batch. Thread-safe.
 class PinnedMemory {
  public:
-  // Error{unsupported} when there is no such device.
+  // Throws Error{unsupported} if there is no such device.
   explicit PinnedMemory(Device device);
-  // An uninitialised tensor of the CPU, which may outlive this. Its memory is for a later one as soon as
-  // nobody has it any more. Error{resource}: no memory.
+  // An uninitialised tensor on the CPU, which may outlive this. Its memory is reused as soon as no tensor is
+  // over it any more. Throws Error{resource} if there is no memory.
   Tensor empty(Shape shape, DType dtype);
 
  private:

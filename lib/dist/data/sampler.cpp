@@ -17,7 +17,8 @@ std::vector<std::int64_t> count_to(std::int64_t n) {
 }
 
 void check_size(std::int64_t dataset_size) {
-  if (dataset_size < 0) fail(Errc::invalid_argument, "a dataset of {} samples: at least 0", dataset_size);
+  if (dataset_size < 0)
+    fail(Errc::invalid_argument, "a dataset of {} samples: at least 0 are needed", dataset_size);
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ DistributedSampler::DistributedSampler(std::int64_t dataset_size, DistributedSam
     : dataset_size_(dataset_size), options_(options) {
   check_size(dataset_size);
   if (options.num_replicas < 1)
-    fail(Errc::invalid_argument, "DistributedSampler: num_replicas is {}, but there is 1 rank at least",
+    fail(Errc::invalid_argument, "DistributedSampler: num_replicas is {}, at least 1 is needed",
          options.num_replicas);
   if (options.rank < 0 || options.rank >= options.num_replicas)
     fail(Errc::invalid_argument, "DistributedSampler: rank is {}, but {} ranks have numbers 0 to {}",
@@ -70,7 +71,7 @@ std::vector<std::int64_t> DistributedSampler::indices() const {
   std::vector<std::int64_t> mine(static_cast<std::size_t>(size()));
   std::size_t place = static_cast<std::size_t>(options_.rank);
   for (auto& index : mine) {
-    index = all[place % all.size()];  // beyond the end: from the beginning again, several times if need be
+    index = all[place % all.size()];  // past the end: from the beginning again, several times if need be
     place += n;
   }
   return mine;

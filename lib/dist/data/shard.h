@@ -1,4 +1,4 @@
-// Who reads which samples of an iterable dataset, when several ranks read it, each by several workers.
+// Which worker of which rank reads which samples of an iterable dataset.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@ namespace dist::data {
 struct Shard {
   std::int64_t index = 0, count = 1;
 
-  // The shard of worker `worker` out of `workers` within this one: of Shard{rank, ranks}, reader worker *
-  // ranks + rank out of ranks * workers. Samples are dealt to ranks first, so a rank's samples do not depend
-  // on its workers, and no rank gets more than one sample more than another. Taking the samples with i %
-  // ranks == rank and i % workers == worker looks as good, but when ranks and workers have a common factor,
-  // no i at all fulfils both for some of the workers, and those get nothing.
+  // The shard of worker `worker` out of `workers` within this one: for Shard{rank, ranks}, it is reader
+  // worker * ranks + rank out of ranks * workers. Samples are dealt to ranks first, so a rank's samples do
+  // not depend on its workers, and no rank gets more than one sample more than another. To take the samples
+  // with i % ranks == rank and i % workers == worker looks as good; but if ranks and workers have a common
+  // factor, no i fulfils both for some of the workers, and these get nothing.
   constexpr Shard split(std::int64_t worker, std::int64_t workers) const {
     return {worker * count + index, count * workers};
   }
-  // Error{invalid_argument} for an index outside of 0 ... count - 1.
+  // Throws Error{invalid_argument} for an index outside 0 ... count - 1.
   void check() const;
   constexpr bool contains(std::int64_t sample) const { return sample % count == index; }
 };

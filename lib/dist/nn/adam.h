@@ -1,6 +1,6 @@
-// Adam (Kingma, Ba 2015), by torch's formulas; step t counts from 1:
-//   g = grad + weight_decay * value;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2  (0 at
-//   first) value -= lr / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + eps)
+// Adam (Kingma, Ba 2015), by torch's formulas; step t counts from 1, and m and v start at 0:
+//   g = grad + weight_decay * value;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
+//   value -= lr / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + eps)
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ struct AdamOptions {
   double weight_decay = 0;
 };
 
-// Remembers "step" (t, [] i64), "0.exp_avg" (m) and "0.exp_avg_sq" (v), ...
+// Its state has "step" (t, [] i64), "0.exp_avg" (m), "0.exp_avg_sq" (v), and so on.
 class Adam : public Optimizer {
  public:
-  // Error{invalid_argument} for options below 0 and betas outside of [0, 1).
+  // Throws Error{invalid_argument} for options below 0 and betas outside [0, 1).
   explicit Adam(std::vector<Parameter*> parameters, AdamOptions options = {});
 
  private:

@@ -8,7 +8,7 @@ namespace dist::nn {
 
 BatchNorm2d::BatchNorm2d(std::int64_t features, BatchNorm2dOptions options)
     : features_(features), options_(options) {
-  if (features < 1) fail(Errc::invalid_argument, "{}: there is at least 1", str());
+  if (features < 1) fail(Errc::invalid_argument, "{}: features must be at least 1", str());
   weight_.initialize(ones({features}));
   bias_.initialize(zeros({features}));
   running_mean_.value = zeros({features});
@@ -29,7 +29,7 @@ Tensor BatchNorm2d::forward(const Tensor& input) {
     fail_shape(str(), input, fmt::format("[batch, {}, height, width]", features_));
   if (is_training() && input.numel() / features_ < 2)
     fail(Errc::invalid_argument,
-         "{}: the input of shape {} has less than two values a channel, which have no variance", str(),
+         "{}: the input of shape {} has fewer than two values per channel, which have no variance", str(),
          to_string(input.shape()));
   NormTensors norm{weight_.value,           bias_.value,
                    running_mean_.value,     running_var_.value,

@@ -1,5 +1,5 @@
-// BatchNorm2d (Ioffe, Szegedy 2015): each channel with mean 0 and variance 1 over the batch, then scaled and
-// shifted.
+// BatchNorm2d (Ioffe, Szegedy 2015): normalises each channel to mean 0 and variance 1 over the batch, then
+// scales and shifts it.
 #pragma once
 
 #include <string>
@@ -12,19 +12,20 @@ namespace dist::nn {
 
 struct BatchNorm2dOptions {
   double eps = 1e-5;      // added to the variance
-  double momentum = 0.1;  // of the new in the running mean and variance
+  double momentum = 0.1;  // the weight of the new values in the running ones
 };
 
-// Input and output [batch, features, h, w]: y = (x - mean) / sqrt(variance + eps) * weight + bias; weight
-// (ones) and bias (zeros) [features]. In training, mean and variance are the batch's; buffers running_mean
-// (zeros) and running_var (ones, unbiased) take them up by the momentum, num_batches_tracked [] i64 counts.
-// In evaluation, the running ones. Ranks keep their own: DistributedDataParallel brings buffers together.
+// Input and output [batch, features, h, w]: y = (x - mean) / sqrt(variance + eps) * weight + bias, with
+// weight (ones) and bias (zeros) of shape [features]. In training, mean and variance are the batch's; the
+// buffers running_mean (zeros) and running_var (ones, unbiased) move towards them by the momentum, and
+// num_batches_tracked [] i64 counts the batches. In evaluation, the running values are used. Ranks keep their
+// own; DistributedDataParallel broadcasts the buffers.
 class BatchNorm2d : public Module {
  public:
-  // Error{invalid_argument} for features below 1.
+  // Throws Error{invalid_argument} for features below 1.
   explicit BatchNorm2d(std::int64_t features, BatchNorm2dOptions options = {});
 
-  // In training Error{invalid_argument} for less than two values a channel: they have no variance.
+  // In training, throws Error{invalid_argument} for fewer than two values per channel: they have no variance.
   Tensor forward(const Tensor& input) override;
   Tensor backward(const Tensor& grad_output) override;
   std::string str() const override;

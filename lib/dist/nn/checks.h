@@ -1,4 +1,4 @@
-// What every layer asks of what it is given, with one wording.
+// What every layer requires of its arguments, in one wording.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace dist::nn {
 
-// A layer's input: f32 or f64.
+// Requires a layer's input to be f32 or f64.
 void check_input(const std::string& layer, const Tensor& input);
-// Dtype and device of the layer's weight, too.
+// Also requires the dtype and device of the layer's weight.
 void check_input(const std::string& layer, const Tensor& input, const Tensor& weight);
 // "Linear(8, 16): the input is [4, 7], [batch, 8] is expected".
 [[noreturn]] void fail_shape(const std::string& layer, const Tensor& input, const std::string& expected);
-// Shape, dtype and device of the output.
+// Requires the shape, dtype and device of the output.
 void check_grad_output(const std::string& layer, const Tensor& grad_output, const Shape& output,
                        const Tensor& like);
 
-// What a forward keeps for its backward, which takes it: there is one backward for a forward.
+// What a forward keeps for its backward. The backward takes it, so each forward has one backward.
 template <class T>
 class Kept {
  public:

@@ -9,7 +9,7 @@ namespace dist::nn {
 Conv2d::Conv2d(std::int64_t in, std::int64_t out, std::int64_t kernel, Conv2dOptions options)
     : in_(in), out_(out), windows_{kernel, options.stride, options.padding}, has_bias_(options.bias) {
   if (in < 1 || out < 1 || kernel < 1 || options.stride < 1 || options.padding < 0)
-    fail(Errc::invalid_argument, "{}: sizes are at least 1, and a padding at least 0", str());
+    fail(Errc::invalid_argument, "{}: sizes must be at least 1, and the padding at least 0", str());
   const double bound = 1 / std::sqrt(static_cast<double>(in * kernel * kernel));
   weight_.initialize(uniform({out, in, kernel, kernel}, bound));
   register_parameter("weight", weight_);
@@ -30,10 +30,10 @@ Tensor Conv2d::forward(const Tensor& input) {
       windows_.count(input.size(3)) < 1)
     fail_shape(
         str(), input,
-        fmt::format("[batch, {}, height, width] of pictures that are no smaller than the kernel,", in_));
+        fmt::format("[batch, {}, height, width] of images that are at least as large as the kernel,", in_));
   Plan plan{{input.shape(), out_, windows_}, input.dtype(), input.device()};
   if (!convolution_ || plan != plan_) {
-    convolution_ = ops_for(input.device()).make_convolution(plan.shape, plan.dtype);  // may fail
+    convolution_ = ops_for(input.device()).make_convolution(plan.shape, plan.dtype);  // may throw
     plan_ = std::move(plan);
   }
   Tensor out = convolution_->forward(input, weight_.value, bias_.value);

@@ -1,4 +1,4 @@
-// Conv2d: a picture's correlation with learnt kernels, as torch.nn.Conv2d.
+// Conv2d: the correlation of images with learnt kernels, as in torch.nn.Conv2d.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct Conv2dOptions {
 // kernel^2).
 class Conv2d : public Module {
  public:
-  // Error{invalid_argument} for sizes below 1 and a padding below 0.
+  // Throws Error{invalid_argument} for sizes below 1 and a padding below 0.
   Conv2d(std::int64_t in, std::int64_t out, std::int64_t kernel, Conv2dOptions options = {});
 
   Tensor forward(const Tensor& input) override;
@@ -37,7 +37,7 @@ class Conv2d : public Module {
   Parameter weight_, bias_;
   Kept<Tensor> input_;
 
-  // Of the last shape; batches have one shape but for the last of an epoch.
+  // Made for the last shape: all batches have the same shape, except the last one of an epoch.
   struct Plan {
     ConvolutionShape shape;
     DType dtype;

@@ -1,4 +1,4 @@
-// ConvNet: the network of the course notes, and what a module of one's own looks like.
+// ConvNet: the network of the course notes, and an example of a module of your own.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace dist::nn {
 
-// Input [batch, 1, 28, 28], output [batch, classes]: logits. Twice convolution 5x5, batch norm, ReLU and
-// pooling
-// ("cnn.0.weight", ...), then one linear layer ("fc.weight", "fc.bias"): 29,034 parameters for 10 classes.
+// Input [batch, 1, 28, 28], output [batch, classes]: logits. Two blocks of convolution 5x5, batch norm, ReLU
+// and pooling ("cnn.0.weight", ...), then one linear layer ("fc.weight", "fc.bias"): 29,034 parameters for 10
+// classes.
 class ConvNet : public Module {
  public:
   explicit ConvNet(std::int64_t classes = 10);

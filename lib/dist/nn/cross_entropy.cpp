@@ -23,8 +23,8 @@ void check(const Tensor& logits, const Tensor& targets) {
          logits.size(0));
 }
 
-// The loss of one sample; its logits become their gradient, but for the factor 1 / batch. The largest logit
-// is taken off all, which changes nothing and keeps exp() below 1.
+// The loss of one sample; its logits become their gradient, except for the factor 1 / batch. The largest
+// logit is subtracted from all, which changes nothing and keeps exp() from overflowing.
 template <class T>
 double of_row(std::span<T> logits, std::size_t target) {
   const double largest = *std::ranges::max_element(logits);
@@ -38,7 +38,8 @@ double of_row(std::span<T> logits, std::size_t target) {
 
 }  // namespace
 
-// A few numbers a sample, of which the host wants the sum: computed there, wherever the logits are.
+// There are few numbers per sample, and the host needs their sum: so this is computed on the host, wherever
+// the logits are.
 double CrossEntropyLoss::forward(const Tensor& logits, const Tensor& targets) {
   check(logits, targets);
   const std::int64_t batch = logits.size(0), classes = logits.size(1);
@@ -48,8 +49,8 @@ double CrossEntropyLoss::forward(const Tensor& logits, const Tensor& targets) {
   for (std::int64_t row = 0; row < batch; ++row) {
     const std::int64_t target = here.data<std::int64_t>()[static_cast<std::size_t>(row)];
     if (target < 0 || target >= classes)
-      fail(Errc::invalid_argument, "{}: target {} of row {} is no class; there are {}, from 0", who, target,
-           row, classes);
+      fail(Errc::invalid_argument, "{}: target {} of row {} is not a class; there are {}, counted from 0",
+           who, target, row, classes);
     visit_dtype(grad.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
         total += of_row(grad[row].template data<T>(), static_cast<std::size_t>(target));

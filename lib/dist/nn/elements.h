@@ -1,4 +1,4 @@
-// What is in a tensor, for the loops and kernels of this folder.
+// Access to the elements of a tensor, for the loops and kernels of this folder.
 #pragma once
 
 #include "dist/core/tensor.h"

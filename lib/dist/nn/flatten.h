@@ -1,4 +1,4 @@
-// Flatten: all axes but the first become one.
+// Flatten: merges all axes but the first into one.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace dist::nn {
 
-// Input [batch, ...], output [batch, features]; the memory is the input's.
+// Input [batch, ...], output [batch, features]; the output shares the input's memory.
 class Flatten : public Module {
  public:
   Tensor forward(const Tensor& input) override;

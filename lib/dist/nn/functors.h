@@ -1,5 +1,6 @@
 // The arithmetic of single elements, written once: the CPU's loops and the GPU's kernels use the same
-// functors, so testing them on the CPU tests them for both.
+// functors, so testing them on the CPU tests them for both. ReLU, the updates of SGD and Adam, and batch norm
+// by channel.
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,7 @@
 
 namespace dist::nn::functors {
 
-// Not `x > 0 ? x : 0`: NaN stays.
+// Not `x > 0 ? x : 0`, so that NaN stays NaN.
 struct Relu {
   template <class T>
   DIST_HD T operator()(T x, T deciding) const {
@@ -19,7 +20,7 @@ struct Relu {
   }
 };
 
-// The formula of sgd.h; x: the value, v: its velocity.
+// The formula of sgd.h, where x is the value and v its velocity.
 template <class T>
 struct SgdUpdate {
   T lr, momentum, decay;
@@ -40,7 +41,7 @@ struct SgdUpdate {
 template <class T>
 struct AdamUpdate {
   T beta1, beta2, eps, decay;
-  T rest1, rest2;  // 1 - beta, rounded once: the difference of rounded numbers has few right digits
+  T rest1, rest2;  // 1 - beta, rounded once: a difference of rounded numbers has few correct digits
   T size, root;    // lr / (1 - beta1^t), sqrt(1 - beta2^t)
 
   explicit AdamUpdate(const AdamStep& step)
@@ -61,7 +62,7 @@ struct AdamUpdate {
   }
 };
 
-// What a channel of a batch norm becomes, element by element.
+// What batch norm does to the elements of one channel.
 struct Line {
   double slope, level;  // y = slope x + level
 };
@@ -69,7 +70,7 @@ struct Plane {
   double of_grad, of_input, level;  // grad_in = of_grad g + of_input x + level
 };
 
-// The channels of a batch norm in its forward; arrays of one element a channel.
+// The channels of a batch norm in its forward; the arrays have one element per channel.
 template <class T>
 struct NormForward {
   const T *weight, *bias;
@@ -88,8 +89,8 @@ struct NormForward {
         momentum(options.momentum),
         training(options.training) {}
 
-  // Channel k, of `count` values with this mean and variance (biased) when it is training; notes what is
-  // noted.
+  // For channel k, which has `count` values with this mean and (biased) variance in training; updates the
+  // running values and stores mean and invstd.
   DIST_HD Line operator()(std::int64_t k, double batch_mean, double batch_variance, double count) const {
     if (training) {
       running_mean[k] = static_cast<T>((1 - momentum) * running_mean[k] + momentum * batch_mean);
@@ -104,10 +105,10 @@ struct NormForward {
   }
 };
 
-// The same in its backward. With g the gradient of the output and x^ the normalised input, over the N values
+// The same for its backward. With g the gradient of the output and x^ the normalised input, over the N values
 // of a channel:
 //   grad_bias += sum g;  grad_weight += sum g x^;  grad_in = weight invstd (g - sum g / N - x^ sum(g x^) / N)
-// Constants have no such sums: in evaluation grad_in = weight invstd g.
+// In evaluation mean and variance are constants, so the sums vanish: grad_in = weight invstd g.
 template <class T>
 struct NormBackward {
   const T *weight, *mean, *invstd;
@@ -122,7 +123,7 @@ struct NormBackward {
         grad_bias(elements<T>(grads.bias)),
         training(in_training) {}
 
-  // of_g: the sum of g; of_g_x: of g (x - mean), over `count` values.
+  // of_g: the sum of g; of_g_x: the sum of g (x - mean); both over `count` values.
   DIST_HD Plane operator()(std::int64_t k, double of_g, double of_g_x, double count) const {
     const double scale = invstd[k], factor = weight[k] * scale;
     grad_bias[k] += static_cast<T>(of_g);

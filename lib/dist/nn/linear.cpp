@@ -10,7 +10,7 @@ namespace dist::nn {
 
 Linear::Linear(std::int64_t in, std::int64_t out, LinearOptions options)
     : in_(in), out_(out), has_bias_(options.bias) {
-  if (in < 1 || out < 1) fail(Errc::invalid_argument, "{}: sizes are at least 1", str());
+  if (in < 1 || out < 1) fail(Errc::invalid_argument, "{}: sizes must be at least 1", str());
   const double bound = 1 / std::sqrt(static_cast<double>(in));
   weight_.initialize(uniform({out, in}, bound));
   register_parameter("weight", weight_);

@@ -16,7 +16,7 @@ struct LinearOptions {
 // within +-1 / sqrt(in).
 class Linear : public Module {
  public:
-  // Error{invalid_argument} for sizes below 1.
+  // Throws Error{invalid_argument} for sizes below 1.
   Linear(std::int64_t in, std::int64_t out, LinearOptions options = {});
 
   Tensor forward(const Tensor& input) override;

@@ -6,18 +6,18 @@
 
 namespace dist::nn {
 
-// f(i) for every i below `count`, as vectors: iterations do not depend on each other.
+// Calls f(i) for every i below `count`, vectorised: no iteration depends on another.
 template <class F>
 void for_each_element(std::int64_t count, const F& f) {
   vectorised([&f, count] {
-    const F body = f;  // a copy: stores cannot change what it captured, for all the compiler knows
+    const F body = f;  // a copy: for all the compiler knows, stores could change what f captured
     const std::int64_t n = count;
     DIST_INDEPENDENT_ITERATIONS
     for (std::int64_t i = 0; i < n; ++i) body(i);
   });
 }
 
-// The sum of all double f(i), as sixteen sums side by side, which is how vectors add.
+// The sum of all double f(i), as sixteen partial sums side by side, as vector instructions add.
 template <class F>
 double sum_of(std::int64_t count, const F& f) {
   constexpr std::int64_t lanes = 16;

@@ -8,7 +8,7 @@ namespace dist::nn {
 
 MaxPool2d::MaxPool2d(std::int64_t kernel, MaxPool2dOptions options)
     : windows_{kernel, options.stride == 0 ? kernel : options.stride} {
-  if (kernel < 1 || windows_.stride < 1) fail(Errc::invalid_argument, "{}: sizes are at least 1", str());
+  if (kernel < 1 || windows_.stride < 1) fail(Errc::invalid_argument, "{}: sizes must be at least 1", str());
 }
 
 std::string MaxPool2d::str() const {
@@ -19,7 +19,7 @@ Tensor MaxPool2d::forward(const Tensor& input) {
   check_input(str(), input);
   if (input.dim() != 4 || windows_.count(input.size(2)) < 1 || windows_.count(input.size(3)) < 1)
     fail_shape(str(), input,
-               "[batch, channels, height, width] of pictures that are no smaller than the kernel,");
+               "[batch, channels, height, width] of images that are at least as large as the kernel,");
   const Shape shape{input.size(0), input.size(1), windows_.count(input.size(2)),
                     windows_.count(input.size(3))};
   Tensor out = empty(shape, input.dtype(), input.device());

@@ -1,4 +1,4 @@
-// MaxPool2d: the largest of each window.
+// MaxPool2d: the maximum of each window.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 namespace dist::nn {
 
 struct MaxPool2dOptions {
-  std::int64_t stride = 0;  // 0: the kernel's size, windows side by side
+  std::int64_t stride = 0;  // 0: the kernel's size, so that windows do not overlap
 };
 
-// Input [batch, channels, h, w], output [batch, channels, h', w'] with h' = (h - kernel) / stride + 1: what
-// does not fill a window is left out. Of equal ones the first wins, as in torch; NaN makes NaN.
+// Input [batch, channels, h, w], output [batch, channels, h', w'] with h' = (h - kernel) / stride + 1: pixels
+// that do not fill a window are ignored. Among equal values the first wins, as in torch; a NaN makes the
+// result NaN.
 class MaxPool2d : public Module {
  public:
-  // Error{invalid_argument} for a kernel below 1 or a stride below 0.
+  // Throws Error{invalid_argument} for a kernel below 1 or a stride below 0.
   explicit MaxPool2d(std::int64_t kernel, MaxPool2dOptions options = {});
 
   Tensor forward(const Tensor& input) override;
@@ -26,7 +27,7 @@ class MaxPool2d : public Module {
 
  private:
   struct Winners {
-    Tensor places;  // of the output's shape, see ops.h
+    Tensor places;  // they have the output's shape, see ops.h
     Shape input;
     DType dtype;
   };

@@ -1,3 +1,5 @@
+// Module: the tree of parameters, buffers and children, visited in the order of registration, and what is
+// done to all of it: state, training mode, gradients, moves to a device or a dtype.
 #include "dist/nn/module.h"
 
 #include <algorithm>
@@ -77,7 +79,7 @@ void Module::to(DType dtype) {
 void Module::check_name(std::string_view name) const {
   const auto is_name = [name](const auto& entry) { return entry.name == name; };
   if (name.empty() || name.find('.') != name.npos)
-    fail(Errc::invalid_argument, "{}: \"{}\" is no name for a part of a module; it has letters and no dot",
+    fail(Errc::invalid_argument, "{}: \"{}\" is not a name for a part of a module; use letters, and no dot",
          str(), name);
   if (std::ranges::any_of(parameters_, is_name) || std::ranges::any_of(buffers_, is_name) ||
       std::ranges::any_of(children_, is_name))

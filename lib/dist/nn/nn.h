@@ -1,4 +1,4 @@
-// Everything that a training program uses of this folder.
+// Everything in this folder that a training program uses.
 #pragma once
 
 #include "dist/nn/adam.h"

@@ -38,7 +38,7 @@ void Optimizer::check_option(bool good, std::string_view option, double value) c
   if (!good) fail(Errc::invalid_argument, "{}: {} = {} is out of range", name_, option, value);
 }
 
-// What has another dtype, shape or device is memory of another size: a step would write beyond it.
+// A tensor of another dtype, shape or device is memory of another size: a step would write beyond it.
 void Optimizer::check_parameters() const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor &value = parameters_[i]->value, &grad = parameters_[i]->grad;
@@ -55,7 +55,7 @@ void Optimizer::check_parameters() const {
   }
 }
 
-// Of parameter 3: "3.momentum_buffer". Others ("step") belong to none.
+// The key of parameter 3 is "3.momentum_buffer"; other keys ("step") do not belong to a parameter.
 void Optimizer::check_state() const {
   for (const auto& [key, tensor] : state_) {
     std::size_t i = 0;

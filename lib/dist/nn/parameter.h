@@ -1,4 +1,4 @@
-// What a module holds: parameters, which are trained, and buffers, which are kept.
+// What a module holds: parameters, which are trained, and buffers, which are not.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,9 @@ struct Parameter {
 
   Tensor value;
   // Shape, dtype and device are the value's; zeros at first. Layers add to it in place and never replace it:
-  // it may be a view into somebody else's bucket, and is aligned to its elements only.
+  // it may be a view into a bucket, and is aligned to its elements only.
   Tensor grad;
-  // Whom a backward tells that its contribution to `grad` is complete; often nobody.
+  // Called when a backward's contribution to `grad` is complete; often empty.
   std::function<void()> on_grad_ready;
 
   void initialize(Tensor initial) {

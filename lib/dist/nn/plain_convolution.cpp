@@ -1,4 +1,6 @@
-// Convolution as matrix products: each picture is unfolded so that every window becomes a column.
+// Convolution as matrix products: each image is unfolded so that every window becomes a column. forward()
+// multiplies the weight by the columns; the backward passes multiply the other way and fold the columns back
+// into an image.
 #include <utility>
 
 #include "dist/nn/loops.h"
@@ -40,15 +42,15 @@ class PlainConvolution final : public Convolution {
   }
 
  private:
-  // A column for each window; a row for each channel and pixel of the kernel.
+  // One column per window; one row per channel and pixel of the kernel.
   Shape columns_shape() const {
     return {shape_.input[1] * shape_.windows.kernel * shape_.windows.kernel, out_[2] * out_[3]};
   }
   Tensor as_matrix(const Tensor& weight) const { return weight.view({shape_.out_channels, -1}); }
   Tensor pixels(const Tensor& picture) const { return picture.view({out_[1], out_[2] * out_[3]}); }
 
-  // Calls f(column, pixel, count) for every run of windows along a line whose pixel of the kernel lies in the
-  // picture: element `column + i` of the columns is element `pixel + i * stride` of the picture.
+  // Calls f(column, pixel, count) for every run of windows along a line for which the kernel's pixel is
+  // inside the image: element `column + i` of the columns is element `pixel + i * stride` of the image.
   template <class F>
   void for_each_run(const F& f) const {
     const Windows& w = shape_.windows;
@@ -81,7 +83,7 @@ class PlainConvolution final : public Convolution {
     return columns;
   }
 
-  // The other way round: pixels sum up what their places in the columns hold.
+  // The reverse: each pixel sums what its places in the columns hold.
   void fold(const Tensor& columns, Tensor picture) const {
     visit_float(dtype_, [&]<class T>() {
       const T* const from = elements<T>(columns);

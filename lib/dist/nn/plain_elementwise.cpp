@@ -18,7 +18,7 @@ void PlainOps::add_channels(Tensor out, const Tensor& of_channels) const {
   });
 }
 
-// Sums in double: each is over as many as a batch of pictures has pixels.
+// Sums are in double: each is over as many elements as a batch of images has pixels.
 void PlainOps::add_channel_sums(Tensor of_channels, const Tensor& in) const {
   const Channels c(in);
   visit_float(in.dtype(), [&]<class T>() {

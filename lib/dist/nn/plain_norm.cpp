@@ -1,4 +1,4 @@
-// Batch normalisation. Sums are double, whatever the elements are.
+// Batch normalisation. Sums are in double, whatever the elements are.
 #include "dist/nn/functors.h"
 #include "dist/nn/loops.h"
 #include "dist/nn/plain_ops.h"
@@ -17,7 +17,7 @@ double channel_sum(const Channels& c, std::int64_t channel, const F& f) {
   return total;
 }
 
-// f(i) for all of them.
+// Calls f(i) for all of them.
 template <class F>
 void for_each_of_channel(const Channels& c, std::int64_t channel, const F& f) {
   for (std::int64_t n = 0; n < c.batch; ++n)

@@ -8,8 +8,9 @@ namespace dist::nn {
 
 namespace {
 
-// One line of windows, of which pixel `top` of the plane is the first. Kernel and stride are numbers, or
-// constants where they are known when compiling: then the windows of a line are compared as vectors.
+// One line of windows, the first of which begins at pixel `top` of the plane. Kernel and stride are numbers,
+// or constants if they are known at compile time: then the windows of a line are compared with vector
+// instructions.
 template <class T, class Kernel, class Stride>
 void pool_line(T* best, std::int32_t* winners, std::int64_t windows, const T* plane, std::int64_t width,
                std::int64_t top, Kernel kernel, Stride stride) {
@@ -17,7 +18,7 @@ void pool_line(T* best, std::int32_t* winners, std::int64_t windows, const T* pl
   DIST_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < windows; ++i) {
     T largest = first[i * stride];
-    std::int32_t place = 0, nans = 0;  // counted apart: comparing twice would end the vectors
+    std::int32_t place = 0, nans = 0;  // counted apart: a second comparison would prevent vectors
     for (std::int64_t y = 0; y < kernel; ++y) {
       for (std::int64_t x = 0; x < kernel; ++x) {
         const T pixel = first[i * stride + y * width + x];

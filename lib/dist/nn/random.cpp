@@ -10,10 +10,10 @@ namespace dist::nn {
 
 namespace {
 
-// torch seeds its generator with the lower half of a seed; the number is what it begins with.
+// torch seeds its generator with the lower half of a seed; this is the seed with which it starts.
 constexpr auto first_seed = static_cast<std::uint32_t>(67280421310721);
 
-// Of this thread, or of this virtual rank, which shares its thread with others.
+// The generator of this thread, or of this virtual rank, which shares its thread with others.
 std::mt19937& own_generator() {
   thread_local std::mt19937 of_thread(first_seed);
   Tasking* const tasking = Tasking::current();

@@ -1,5 +1,5 @@
-// Random numbers for initial weights: those of torch. With one seed, layers made in one order begin with the
-// very weights that PyTorch gives them on a CPU.
+// Random numbers for initial weights: those of torch. With the same seed, layers made in the same order begin
+// with exactly the weights that PyTorch gives them on a CPU.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace dist::nn {
 
-// Of this thread, or of this simulated rank; without it, all of them begin alike.
+// Seeds this thread, or this simulated rank; without a call, all of them begin with the same numbers.
 void manual_seed(std::uint64_t seed);
 
-// As torch.empty(shape).uniform_(-bound, bound): f32, on the CPU.
+// Like torch.empty(shape).uniform_(-bound, bound): f32, on the CPU.
 Tensor uniform(Shape shape, double bound);
 
 }  // namespace dist::nn

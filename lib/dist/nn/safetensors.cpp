@@ -1,3 +1,5 @@
+// Saving and loading of safetensors files: Reader, which knows how many bytes are left, the header's length
+// and text (safetensors_header.h parses it), the tensors, and the checksum over both.
 #include "dist/nn/safetensors.h"
 
 #include <bit>
@@ -65,7 +67,7 @@ class Reader {
 std::string read_header(Reader& file, const fs::path& path) {
   std::uint64_t length = 0;
   if (file.left() < sizeof length)
-    fail(Errc::invalid_argument, "{}: {} bytes are no safetensors file", path.string(), file.left());
+    fail(Errc::invalid_argument, "{}: {} bytes are not a safetensors file", path.string(), file.left());
   file.read(std::as_writable_bytes(std::span(&length, 1)));
   if (length > most_header)
     fail(Errc::invalid_argument,
@@ -73,8 +75,8 @@ std::string read_header(Reader& file, const fs::path& path) {
          path.string(), length, most_header);
   if (length > file.left())
     fail(Errc::invalid_argument,
-         "{}: of a header of {} bytes there are {}; is it a safetensors file, and whole?", path.string(),
-         length, file.left());
+         "{}: its header should have {} bytes, but only {} follow; is it a safetensors file, and complete?",
+         path.string(), length, file.left());
   std::string text(length, ' ');
   file.read(std::as_writable_bytes(std::span(text)));
   return text;

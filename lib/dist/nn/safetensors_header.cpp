@@ -1,3 +1,5 @@
+// The header of a safetensors file: Parser turns its JSON into entries and refuses, one by one, what
+// contradicts itself; describe_safetensors() writes one; replace_checksum() fills in the checksum.
 #include "dist/nn/safetensors_header.h"
 
 #include <algorithm>
@@ -35,7 +37,7 @@ class Parser {
 
   SafetensorsHeader parse(std::string_view text, std::uint64_t data_bytes) const {
     const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object()) refuse("its header is no JSON object; is it a safetensors file?");
+    if (!json.is_object()) refuse("its header is not a JSON object; is it a safetensors file?");
     SafetensorsHeader header;
     for (const auto& [name, value] : json.items()) {
       if (name == "__metadata__")
@@ -54,7 +56,7 @@ class Parser {
   }
 
   std::optional<std::string> checksum_in(const Json& metadata) const {
-    if (!metadata.is_object()) refuse("__metadata__ is no JSON object; is it a safetensors file?");
+    if (!metadata.is_object()) refuse("__metadata__ is not a JSON object; is it a safetensors file?");
     const auto found = metadata.find("crc32");
     if (found == metadata.end() && metadata.value("format", Json()) == "distlab")
       refuse("it has lost its checksum; the file has been changed");
@@ -84,7 +86,7 @@ class Parser {
     Entry entry{name, known->second, Shape(sizes.begin(), sizes.end()), offsets[0], offsets[1]};
     const std::uint64_t bytes = bytes_of(entry);
     if (entry.end < entry.begin || entry.end - entry.begin != bytes)
-      refuse("\"{}\", {} {}, has {} bytes and lies at [{}, {}); the file contradicts itself", name,
+      refuse("\"{}\", {} {}, has {} bytes and is at [{}, {}); the file contradicts itself", name,
              to_string(entry.shape), dist::name(entry.dtype), bytes, entry.begin, entry.end);
     return entry;
   }
@@ -97,17 +99,19 @@ class Parser {
     }
   }
 
-  // One after the other, from the first byte to the last.
+  // The entries must follow each other without gaps, from the first byte to the last.
   void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) const {
     std::ranges::sort(entries, {}, [](const Entry& entry) { return std::pair(entry.begin, entry.end); });
     std::uint64_t next = 0;
     for (const Entry& entry : entries) {
       if (entry.begin != next)
-        refuse("\"{}\" begins at byte {}, {} what lies before it ends at {}; the file contradicts itself",
-               entry.name, entry.begin, entry.begin < next ? "overlapping, as" : "behind a gap, as", next);
+        refuse(
+            "\"{}\" begins at byte {}, {} the data before it, which ends at {}; the file contradicts itself",
+            entry.name, entry.begin, entry.begin < next ? "overlapping" : "with a gap after", next);
       next = entry.end;
     }
-    if (next > data_bytes) refuse("it is cut off: of {} bytes of tensors it has {}", next, data_bytes);
+    if (next > data_bytes)
+      refuse("it is cut off: its tensors need {} bytes, and {} are there", next, data_bytes);
     if (next < data_bytes)
       refuse("{} bytes follow the last tensor; the file has been changed", data_bytes - next);
   }
@@ -133,11 +137,11 @@ std::string describe_safetensors(const StateDict& dict) {
   }
   try {
     std::string text = json.dump();
-    constexpr std::size_t alignment = 8;  // of the first tensor
+    constexpr std::size_t alignment = 8;  // alignment of the first tensor
     text.append((alignment - text.size() % alignment) % alignment, ' ');
     return text;
   } catch (const Json::exception&) {
-    fail(Errc::invalid_argument, "save_safetensors: a name is no UTF-8 text");
+    fail(Errc::invalid_argument, "save_safetensors: a name is not UTF-8 text");
   }
 }
 

@@ -1,4 +1,4 @@
-// The header of a safetensors file: what lies where in it.
+// The header of a safetensors file: which tensor is where in it.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,14 @@ struct SafetensorsHeader {
   std::optional<std::string> checksum;  // as it is written
 };
 
-// The padded text, with zeros for the checksum. Errors as save_safetensors().
+// The padded text, with zeros for the checksum. Throws the same errors as save_safetensors().
 std::string describe_safetensors(const StateDict& dict);
-// Puts a checksum where the zeros are, or zeros where the checksum is; both have eight digits.
+// Puts a checksum in place of the zeros, or zeros in place of the checksum; both have eight digits.
 void replace_checksum(std::string& header, std::string_view before, std::string_view after);
 inline constexpr std::string_view no_checksum = "00000000";
 
-// Of a file with `data_bytes` behind the header. Error{invalid_argument} beginning with `path`.
+// For a file with `data_bytes` bytes after the header. Throws Error{invalid_argument}, whose text begins with
+// `path`.
 SafetensorsHeader parse_safetensors(const std::string& path, std::string_view text, std::uint64_t data_bytes);
 
 }  // namespace dist::nn

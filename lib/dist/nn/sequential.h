@@ -1,4 +1,4 @@
-// Sequential: modules one after the other, named "0", "1", ...
+// Sequential: modules one after another, named "0", "1", ...
 //
 //   nn::Sequential model;
 //   model.add<nn::Linear>(8, 16);
@@ -32,12 +32,12 @@ class Sequential : public Module {
   }
   void append(std::unique_ptr<Module> module);
   std::size_t size() const { return modules_.size(); }
-  // Error{invalid_argument} when there are not so many.
+  // Throws Error{invalid_argument} if there is no such module.
   Module& operator[](std::size_t index);
 
   Tensor forward(const Tensor& input) override;
   Tensor backward(const Tensor& grad_output) override;
-  void skip_input_grad() override;   // of the first
+  void skip_input_grad() override;   // skips the first module's
   std::string str() const override;  // "Sequential(Linear(8, 16), ReLU())"
 
  private:

@@ -14,10 +14,10 @@ struct SGDOptions {
   double weight_decay = 0;
 };
 
-// Remembers "0.momentum_buffer", ...: v; nothing without momentum.
+// Its state has "0.momentum_buffer" (v), and so on; it is empty without momentum.
 class SGD : public Optimizer {
  public:
-  // Error{invalid_argument} for options below 0.
+  // Throws Error{invalid_argument} for options below 0.
   explicit SGD(std::vector<Parameter*> parameters, SGDOptions options = {});
 
  private:

@@ -1,4 +1,4 @@
-// StateDict: names and tensors, in order. What is saved of a module or an optimizer.
+// StateDict: names and tensors, in order; what is saved of a module or an optimizer.
 #pragma once
 
 #include <string>
@@ -22,11 +22,12 @@ const Tensor* find(const StateDict& dict, std::string_view name);
 // All names with `prefix` in front ("model."), so that several states fit into one file; the tensors are
 // shared.
 StateDict with_prefix(std::string_view prefix, const StateDict& dict);
-// The other way round: those whose names begin with it, without it.
+// The reverse: the entries whose names begin with `prefix`, without it.
 StateDict part(const StateDict& dict, std::string_view prefix);
 
-// Copies each tensor of `from` into the one of that name in `to`. Error{invalid_argument}, beginning with
-// `who`, for a name that one of them lacks and for another shape or dtype; then nothing has been copied.
+// Copies each tensor of `from` into the one of that name in `to`. Throws Error{invalid_argument}, whose text
+// begins with `who`, for a name that one of them lacks and for another shape or dtype; then nothing has been
+// copied.
 void copy_state(std::string_view who, const StateDict& to, const StateDict& from);
 
 }  // namespace dist::nn

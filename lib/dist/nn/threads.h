@@ -3,9 +3,9 @@
 
 namespace dist::nn {
 
-// Of this process, for all that is computed from now on: n >= 1, otherwise Error{invalid_argument}. 1 at
-// first, since ranks share the cores; more help a rank that has several to itself. Only convolutions and
-// matrix products take more than one, and only with oneDNN.
+// Sets it for this process and everything that is computed from now on: n >= 1, otherwise throws
+// Error{invalid_argument}. Initially 1, since ranks share the cores; more threads help a rank that has
+// several cores to itself. Only convolutions and matrix products use more than one, and only with oneDNN.
 void set_num_threads(int n);
 int num_threads();
 

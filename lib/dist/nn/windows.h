@@ -1,4 +1,4 @@
-// Where the windows of a convolution or a pooling lie: index arithmetic, once for all layers.
+// Where the windows of a convolution or a pooling are: index arithmetic, written once for all layers.
 #pragma once
 
 #include <algorithm>
@@ -8,18 +8,19 @@
 
 namespace dist::nn {
 
-// Square windows that move over a picture in steps, over `padding` zeros at each border.
+// Square windows that move in steps over an image with `padding` zeros at each border.
 struct Windows {
   std::int64_t kernel = 1, stride = 1, padding = 0;
 
   friend bool operator==(const Windows&, const Windows&) = default;
 
-  // How many fit into `size` pixels; 0 when the picture is smaller than one.
+  // How many windows fit into `size` pixels; 0 if the image is smaller than one.
   std::int64_t count(std::int64_t size) const {
     const std::int64_t room = size + 2 * padding - kernel;
     return room < 0 ? 0 : room / stride + 1;
   }
-  // Of windows [0, count), those whose pixel `tap` of the kernel is one of the picture's: [first, last).
+  // The range [first, last) of those windows [0, count) for which pixel `tap` of the kernel is inside the
+  // image.
   std::int64_t first_inside(std::int64_t tap) const {
     return tap >= padding ? 0 : (padding - tap + stride - 1) / stride;
   }

@@ -4,7 +4,7 @@
 
 namespace dist::trace {
 
-// Where inputs lie in outputs (all_gather in place), the outputs' offsets hold.
+// Where inputs are part of outputs (all_gather in place), the outputs' offsets apply.
 Offsets::Offsets(const Call& call) {
   for (const auto* views : {&call.inputs, &call.outputs}) {
     std::int64_t offset = 0;

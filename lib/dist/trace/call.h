@@ -1,4 +1,5 @@
-// Calls of a user while they are open: what the events of their messages and reductions take over from them.
+// Calls of a user while they are open, and what the events of their messages and reductions inherit from
+// them.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,11 @@ namespace dist::trace {
 
 struct Call {
   std::uint64_t record = 0;  // unique for its rank
-  std::uint64_t number = 0;  // in its group: of a message its sequence number, else the tag of its channel
+  std::uint64_t number = 0;  // in its group; for a message its sequence number, otherwise its channel's tag
   bool point_to_point = false;
   bool async = false;
   bool may_reduce = false;
-  Event event;                              // all but its rank and times
+  Event event;                              // everything but its rank and times
   std::vector<TensorView> inputs, outputs;  // what it reads and writes
 };
 
@@ -25,7 +26,7 @@ struct Call {
 class Offsets {
  public:
   explicit Offsets(const Call& call);
-  std::int64_t of(const void* data) const;  // -1: elsewhere
+  std::int64_t of(const void* data) const;  // -1: not in a tensor of the call
 
  private:
   struct Range {

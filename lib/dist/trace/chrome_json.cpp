@@ -1,3 +1,5 @@
+// Writes a trace in the Chrome format, one event per line: the header with title and findings, the names of
+// the threads, a slice per event, and a flow per message.
 #include "dist/trace/chrome_json.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace {
 
 constexpr int process = 1;  // viewers take 0 for the idle process
 
-// Exact: 1 us is 1,000,000 ps.
+// The conversion is exact: 1 us is 1,000,000 ps.
 std::string microseconds(std::int64_t picoseconds) {
   return fmt::format("{}.{:06}", picoseconds / 1'000'000, picoseconds % 1'000'000);
 }
@@ -60,7 +62,7 @@ std::string finding_json(const Finding& finding) {
                      json_quoted(finding.mend), fmt::join(parties, ","));
 }
 
-// What stands beside the title where there is something to say: ,"ranks_per_node":8
+// The optional fields beside the title: ,"ranks_per_node":8
 std::string more_about(const Trace& trace) {
   std::string text;
   if (trace.ranks_per_node > 0) text += fmt::format(R"(,"ranks_per_node":{})", trace.ranks_per_node);
@@ -130,8 +132,8 @@ class ChromeWriter {
     }
   }
 
-  // Inside the receive's slice, to which the viewer ties it: a nanosecond, which is what viewers resolve,
-  // before the end; but not before the flow starts.
+  // The flow ends inside the receive's slice, to which the viewer ties it: one nanosecond (the resolution of
+  // viewers) before the end, but not before the flow starts.
   static std::int64_t flow_end(const Message& message) {
     const Event& receive = *message.receive;
     return std::max({receive.begin, receive.end - 1000, std::min(message.send->begin, receive.end)});

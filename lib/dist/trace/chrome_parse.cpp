@@ -1,3 +1,5 @@
+// Reads a trace in the Chrome format. Fields gives typed access to one JSON object, with errors that name the
+// source and the field; then events, findings and their parties, the format check, and parse_chrome_json().
 #include <limits>
 #include <mutex>
 #include <set>
@@ -14,22 +16,22 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int most_ranks = 1 << 20;  // beyond any machine; a thread is named for each
+constexpr int most_ranks = 1 << 20;  // beyond any machine; each gets a named thread
 
-// A call site's file name must outlive its events, wherever they are copied to: kept for good.
+// A call site's file name must outlive its events, wherever they are copied, so it is kept forever.
 const char* interned(const std::string& file) {
   static std::mutex mutex;
-  static auto& names = *new std::set<std::string>;  // a set's strings stay where they are
+  static auto& names = *new std::set<std::string>;  // a set's strings do not move
   const std::lock_guard lock(mutex);
   return names.insert(file).first->c_str();
 }
 
-// One JSON object of the file; `path` says in errors where it stands.
+// One JSON object of the file; `path` is its place there, for errors.
 class Fields {
  public:
   Fields(const Json& object, std::string where, std::string path)
       : object_(object), where_(std::move(where)), path_(std::move(path)) {
-    if (!object.is_object()) fail(Errc::invalid_argument, "{}: {} is no object", where_, path_);
+    if (!object.is_object()) fail(Errc::invalid_argument, "{}: {} is not an object", where_, path_);
   }
 
   Fields object(const std::string& key) const { return {at(key), where_, path_of(key)}; }
@@ -147,16 +149,16 @@ Json parse_json(std::string_view text, const std::string& where) {
   try {
     return Json::parse(text);
   } catch (const Json::exception& error) {
-    fail(Errc::invalid_argument, "{}: this is no JSON, or it was cut short: {}", where, error.what());
+    fail(Errc::invalid_argument, "{}: this is not JSON, or it was cut short: {}", where, error.what());
   }
 }
 
-// What other programs write has no otherData, or not ours.
+// Files of other programs have no otherData, or a different one.
 void check_format(const Json& root, const std::string& where) {
   const Json::json_pointer format("/otherData/format");
   if (!root.is_object() || !root.contains(format) || !root[format].is_string() ||
       !root[format].get_ref<const std::string&>().starts_with("distlab trace"))
-    fail(Errc::invalid_argument, "{}: this is JSON, but no distlab trace (otherData.format says so in one)",
+    fail(Errc::invalid_argument, "{}: this is JSON, but not a distlab trace (which has otherData.format)",
          where);
   if (root[format] != trace_format)
     fail(Errc::invalid_argument, "{}: this is a {}; this distlab reads {}", where, root[format].dump(),

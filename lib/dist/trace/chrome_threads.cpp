@@ -21,7 +21,7 @@ Track track_of(const Event& event) {
 struct Place {
   int rank = 0;
   Track track = Track::work;
-  int copy = 0;  // of the track: 0 unless slices overlap
+  int copy = 0;  // of the track; above 0 where slices overlap
   auto operator<=>(const Place&) const = default;
 };
 
@@ -35,7 +35,8 @@ std::string label_of(const Place& place) {
 // The slices that are open on one thread, outermost first.
 class OpenSlices {
  public:
-  // Takes the slice, unless it would overlap another without nesting in it. Slices come by their begin.
+  // Takes the slice, unless it would overlap another without nesting in it. Slices come in the order of their
+  // begins.
   bool take(const Event& event, bool may_nest) {
     while (!ends_.empty() && ends_.back() <= event.begin) ends_.pop_back();
     if (!ends_.empty() && (!may_nest || ends_.back() < event.end)) return false;

@@ -1,5 +1,5 @@
-// Which thread of the viewer shows an event: slices of one thread must nest, those of messages, where arrows
-// end, must not even touch.
+// Which thread of the viewer shows an event: slices of one thread must nest, and those of messages, where
+// arrows end, must not even touch.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ class ChromeThreads {
  public:
   explicit ChromeThreads(const Trace& trace);
 
-  // Of trace.events[i]; threads count from 1, rank by rank.
+  // The thread of trace.events[i]; threads count from 1, rank by rank.
   int of(std::size_t i) const { return numbers_[i]; }
   // All threads: "rank 0", "rank 0 sends", "rank 0 receives", "rank 0 receives 2", "rank 1", ...
   const std::map<int, std::string>& labels() const { return labels_; }

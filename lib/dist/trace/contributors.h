@@ -1,5 +1,5 @@
-// Contributors: whose parts one rank's memory holds while a collective runs. Sums, copies and messages carry
-// them on, so that a picture can show when a sum is complete.
+// Contributors: which ranks' parts are in one rank's memory while a collective runs. Sums, copies and
+// messages pass them on, so that a picture can show when a sum is complete.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ class Contributors {
  public:
   explicit Contributors(RankSet own) : own_(own) {}
 
-  // Of all bytes of [begin, begin + bytes) together; what was never set is the rank's own.
+  // The contributors to all bytes of [begin, begin + bytes) together; bytes that were never set are the
+  // rank's own.
   RankSet of(const void* begin, std::size_t bytes) const;
   void set(const void* begin, std::size_t bytes, RankSet ranks);
   void add(const void* to, const void* from, std::size_t bytes) {
@@ -30,7 +31,7 @@ class Contributors {
     RankSet ranks;
   };
   const RankSet own_;
-  std::map<const std::byte*, Part> parts_;  // by where they begin; they do not overlap
+  std::map<const std::byte*, Part> parts_;  // by begin; they do not overlap
 };
 
 }  // namespace dist::trace

@@ -1,5 +1,5 @@
-// JSON is written by hand, an event a line, so that a file can be read and compared by eye; only texts need a
-// library. Hidden from users of the layer's other headers.
+// JSON is written by hand, one event per line, so that files can be read and compared by eye; only texts need
+// a library. Hidden from users of the layer's other headers.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace dist::trace {
 
-// With its quotes, escaped. Bytes that are no UTF-8 become U+FFFD, since JSON cannot hold them.
+// The text with quotes, escaped. Bytes that are not UTF-8 become U+FFFD, since JSON cannot hold them.
 std::string json_quoted(std::string_view text);
 
 }  // namespace dist::trace

@@ -1,4 +1,4 @@
-// The kinds of events, and of calls' ends, by name, as files have them.
+// The names of the kinds of events, and of the endings of calls, as files have them.
 #pragma once
 
 #include <array>

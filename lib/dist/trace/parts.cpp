@@ -35,7 +35,7 @@ JoinedTrace::JoinedTrace(const std::string& path, int ranks) : path_(absolute_pa
 }
 
 JoinedTrace::~JoinedTrace() {
-  if (path_.empty() || ranks_ == 1) return;  // a single rank has written the file
+  if (path_.empty() || ranks_ == 1) return;  // a single rank has written the file itself
   try {
     join();
   } catch (const std::exception& error) {
@@ -49,7 +49,7 @@ void JoinedTrace::join() const {
   std::vector<Trace> traces;
   for (int rank = 0; rank < ranks_; ++rank) {
     std::string file = part_path(path_, rank, ranks_);
-    if (!fs::exists(file)) continue;  // killed, or in no job
+    if (!fs::exists(file)) continue;  // killed, or not in a job
     traces.push_back(read_file(file));
     files.push_back(std::move(file));
   }

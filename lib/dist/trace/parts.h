@@ -1,21 +1,21 @@
-// The files of a run's ranks, and how they become one.
+// The files of a run's ranks, and how they are joined into one.
 #pragma once
 
 #include <string>
 
 namespace dist::trace {
 
-// Where rank `rank` of `ranks` leaves its events when `path` was asked for: "trace.rank3.json" for
-// "trace.json". A single rank takes the file itself.
+// Where rank `rank` of `ranks` writes its events when `path` was asked for: "trace.rank3.json" for
+// "trace.json". A single rank writes the file itself.
 std::string part_path(const std::string& path, int rank, int ranks);
 
-// The same file after the working directory has changed; empty stays empty.
+// An absolute path, which holds after the working directory has changed; empty stays empty.
 std::string absolute_path(const std::string& path);
 
-// For who starts the ranks of one host and sees them all end: while it lives they run. Removes what an
-// earlier run has left; in the end the ranks' files become the one that was asked for (a line of
-// DIST_LOG=info says so), also when some ranks have left none. Trouble is a warning, and the ranks' files
-// stay. An empty path: no trace.
+// For a launcher that starts the ranks of one host and sees them all end: they run while this lives. At first
+// it removes what an earlier run has left; at the end it joins the ranks' files into the one that was asked
+// for (a line of DIST_LOG=info says so), even if some ranks have left none. A failure is a warning, and the
+// ranks' files stay. An empty path means no trace.
 class JoinedTrace {
  public:
   JoinedTrace(const std::string& path, int ranks);

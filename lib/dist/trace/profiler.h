@@ -1,5 +1,5 @@
-// Named ranges of time for a profiler that watches the process (Nsight Systems, by NVTX). Where none does,
-// which is seen once when a rank joins, a range costs the look at a null pointer.
+// Named ranges of time for a profiler that watches the process (Nsight Systems, by NVTX). Without one, which
+// is decided once when a rank joins, a range costs a test for a null pointer.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace dist {
 
-// Ranges of a thread lie in each other. Thread-safe.
+// Ranges of a thread nest. Thread-safe.
 class Profiler {
  public:
   virtual ~Profiler() = default;
@@ -20,12 +20,13 @@ inline std::atomic<Profiler*> attached_profiler{nullptr};
 }
 
 inline Profiler* profiler() { return detail::attached_profiler.load(std::memory_order_acquire); }
-// Looks whether a profiler watches this process; the first call decides.
+// Checks whether a profiler watches this process; the first call decides.
 void attach_profiler();
-// Another one (tests), which outlives all ranges; null: none.
+// Installs another profiler (tests), which must outlive all ranges; null: none.
 void set_profiler(Profiler* profiler);
 
-// Begun here, ended with the object. `name()` gives a std::string, and is only called when somebody reads it.
+// A range that begins here and ends with the object. `name()` returns a std::string and is called only if a
+// profiler reads it.
 class ProfilerRange {
  public:
   template <class Name>

@@ -1,3 +1,5 @@
+// RankTracer: the calls that are open, from begin to end, and the events that are complete. A call's own
+// event is added when it ends; transfers find their open call by group and number.
 #include "dist/trace/rank_tracer.h"
 
 #include <algorithm>

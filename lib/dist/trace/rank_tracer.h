@@ -1,5 +1,5 @@
-// RankTracer: the events of one rank of a real run. Whoever runs the rank tells it of calls, the traced
-// endpoint (transport/traced_endpoint.h) of messages, waits and reductions.
+// RankTracer: the events of one rank of a real run. Calls come from the code that runs the rank; messages,
+// waits and reductions come from the traced endpoint (transport/traced_endpoint.h).
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace dist::trace {
 
-// What the transfers of a call take over from it.
+// What the transfers of a call inherit from it.
 struct CallNow {
   Event event;
   bool async, may_reduce;
@@ -32,30 +32,31 @@ class RankTracer {
 
   RankTracer(int rank, int ranks, std::string title);
 
-  // From now on there are events; `origin` is time 0 of all ranks. Once.
+  // Events are recorded from now on; `origin` is time 0 of all ranks. To be called once.
   void start(Clock::time_point origin);
   bool is_running() const { return running_.load(std::memory_order_acquire); }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
-  // Picoseconds since the origin; 0 for what was before it.
+  // Picoseconds since the origin; 0 for anything earlier.
   std::int64_t at(Clock::time_point time) const;
   std::int64_t now() const { return at(Clock::now()); }
 
   void call_begins(Call call);
-  // By which algorithm it runs, before any transfer of it; nothing for one that is not open.
+  // Which algorithm a call runs, before any of its transfers; ignored for a call that is not open.
   void call_runs(std::uint64_t record, std::string_view algorithm, bool in_shared_memory);
-  void call_ends(std::uint64_t record, Ending ending);  // nothing for one that is not open
+  void call_ends(std::uint64_t record, Ending ending);  // ignored for a call that is not open
   std::shared_ptr<const CallNow> find_call(std::uint32_t context, bool point_to_point, std::uint64_t number);
 
   void add(Event event);
-  // The rank was blocked until now; less than a microsecond is no wait. `like` says for what.
+  // The rank was blocked until now; less than a microsecond does not count as a wait. `like` says what it
+  // waited for.
   void waited(const Event& like, std::int64_t begin);
 
-  // Of the rank's point-to-point messages; a collective numbers its own.
+  // The numbers of the rank's point-to-point messages; a collective has its own.
   const std::shared_ptr<MessageNumbers>& message_numbers() const { return numbers_; }
 
-  // What is still open is cut off now, and nothing more is added.
+  // Marks what is still open as cut off now; nothing more is added.
   Trace take();
 
  private:

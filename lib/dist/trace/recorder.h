@@ -1,4 +1,4 @@
-// Collecting events while ranks run, and traces in files (chrome_json.h says in what format).
+// Collects events while ranks run; reads, writes and merges trace files (the format is in chrome_json.h).
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace dist::trace {
 
-// Events of any number of threads. Thread-safe; an addition is a short critical section. Events beyond
-// `most_events` are counted, not kept.
+// Events of any number of threads. Thread-safe; adding one is a short critical section. Events beyond
+// `most_events` are counted but not kept.
 class Recorder {
  public:
   static constexpr std::size_t usual_most = 1'000'000;  // a few hundred MiB
@@ -22,8 +22,8 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   void add(Event event);
-  // All events so far, in the order they ended; the recorder is empty then and can go on. The trace has as
-  // many ranks as the constructor was told, more if an event names a higher one; its title says how many
+  // All events so far, in the order in which they ended; the recorder is then empty and can go on. The trace
+  // has the constructor's number of ranks, or more if an event names a higher one; its title says how many
   // events were not kept: "... (the first 1000000 events; 17 more)".
   Trace take();
 
@@ -37,15 +37,15 @@ class Recorder {
   std::uint64_t dropped_ = 0;
 };
 
-// Replaces what is there. Error{resource} naming the path and the system's reason.
+// Replaces an existing file. Throws Error{resource}, which names the path and the system's reason.
 void write_file(const Trace& trace, const std::string& path);
-// Error{resource} when the file cannot be read, Error{invalid_argument} when it is no trace.
+// Throws Error{resource} when the file cannot be read, Error{invalid_argument} when it is not a trace.
 Trace read_file(const std::string& path);
 
-// The files of one run's ranks as one trace: all events in the order they ended, the largest number of ranks,
-// the first title there is and what other ranks' titles add to it (events that were not kept). The ranks must
-// have counted from one moment and numbered messages alike; Error{invalid_argument} when some have virtual
-// time and others do not.
+// Joins the files of one run's ranks into one trace: all events in the order in which they ended, the largest
+// number of ranks, the first title and what other ranks' titles add to it (events that were not kept). The
+// ranks must have counted time from the same moment and numbered messages consistently. Throws
+// Error{invalid_argument} when some have virtual time and others do not.
 Trace merge(std::vector<Trace> traces);
 
 }  // namespace dist::trace

@@ -132,7 +132,7 @@ TEST(CrossEntropyLoss, RefusesWhatIsNoClass) {
   CrossEntropyLoss loss;
   const auto targets = [](std::int64_t first, std::int64_t second) { return tensor({first, second}); };
   EXPECT_DIST_ERROR(loss.forward(zeros({2, 3}), targets(0, 3)), Errc::invalid_argument,
-                    "CrossEntropyLoss: target 3 of row 1 is no class; there are 3, from 0");
+                    "CrossEntropyLoss: target 3 of row 1 is not a class; there are 3, counted from 0");
   EXPECT_DIST_ERROR(loss.forward(zeros({2, 3}), targets(-1, 0)), Errc::invalid_argument,
                     "target -1 of row 0");
   EXPECT_DIST_ERROR(loss.backward(), Errc::invalid_argument, "without a forward()");
@@ -157,20 +157,21 @@ TEST(Layers, SayWhatTheyExpect) {
                     "a gradient of shape [4, 8], that of the output is [4, 16]");
   Conv2d conv(3, 4, 5);
   EXPECT_DIST_ERROR(conv.forward(zeros({1, 2, 9, 9})), Errc::invalid_argument, "[batch, 3, height, width]");
-  EXPECT_DIST_ERROR(conv.forward(zeros({1, 3, 4, 9})), Errc::invalid_argument, "no smaller than the kernel");
+  EXPECT_DIST_ERROR(conv.forward(zeros({1, 3, 4, 9})), Errc::invalid_argument,
+                    "at least as large as the kernel");
   MaxPool2d pool(3);
   EXPECT_DIST_ERROR(pool.forward(zeros({1, 3, 2, 9})), Errc::invalid_argument,
                     "MaxPool2d(3, stride 3): the input is");
   BatchNorm2d norm(3);
   EXPECT_DIST_ERROR(norm.forward(zeros({1, 3, 1, 1})), Errc::invalid_argument,
-                    "less than two values a channel");
+                    "fewer than two values per channel");
   EXPECT_DIST_ERROR(norm.forward(zeros({1, 2, 4, 4})), Errc::invalid_argument, "[batch, 3, height, width]");
   EXPECT_DIST_ERROR(Flatten().forward(zeros({})), Errc::invalid_argument, "[batch, ...]");
 }
 
 TEST(Layers, RefuseSizesThatAreNone) {
-  EXPECT_DIST_ERROR(Linear(0, 1), Errc::invalid_argument, "Linear(0, 1): sizes are at least 1");
-  EXPECT_DIST_ERROR(Conv2d(1, 1, 0), Errc::invalid_argument, "sizes are at least 1");
+  EXPECT_DIST_ERROR(Linear(0, 1), Errc::invalid_argument, "Linear(0, 1): sizes must be at least 1");
+  EXPECT_DIST_ERROR(Conv2d(1, 1, 0), Errc::invalid_argument, "sizes must be at least 1");
   EXPECT_DIST_ERROR(Conv2d(1, 1, 3, {.padding = -1}), Errc::invalid_argument, "a padding at least 0");
   EXPECT_DIST_ERROR(MaxPool2d(2, {.stride = -1}), Errc::invalid_argument, "at least 1");
   EXPECT_DIST_ERROR(BatchNorm2d(0), Errc::invalid_argument, "at least 1");

@@ -61,8 +61,8 @@ TEST(Module, RefusesNamesTwiceAndWithDots) {
   Parameter other;
   EXPECT_DIST_ERROR(model.register_parameter("factor", other), Errc::invalid_argument, "\"factor\" before");
   EXPECT_DIST_ERROR(model.register_parameter("inner", other), Errc::invalid_argument, "names are unique");
-  EXPECT_DIST_ERROR(model.register_parameter("a.b", other), Errc::invalid_argument, "\"a.b\" is no name");
-  EXPECT_DIST_ERROR(model.register_parameter("", other), Errc::invalid_argument, "is no name");
+  EXPECT_DIST_ERROR(model.register_parameter("a.b", other), Errc::invalid_argument, "\"a.b\" is not a name");
+  EXPECT_DIST_ERROR(model.register_parameter("", other), Errc::invalid_argument, "is not a name");
 }
 
 TEST(Module, TrainingAndEvaluationReachAllBelow) {

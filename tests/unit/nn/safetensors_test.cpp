@@ -114,7 +114,7 @@ TEST_F(Safetensors, SaysWhatIsWrong) {
   save_safetensors(file(), {{"x", arange(6)}});
   const std::string whole = contents();
   write(whole.substr(0, whole.size() - 1));
-  expect_refused("it is cut off: of 24 bytes of tensors it has 23");
+  expect_refused("it is cut off: its tensors need 24 bytes, and 23 are there");
   write(whole + "x");
   expect_refused("1 bytes follow the last tensor");
   std::string changed = whole;
@@ -122,15 +122,15 @@ TEST_F(Safetensors, SaysWhatIsWrong) {
   write(changed);
   expect_refused("its checksum is");
   write(std::string());
-  expect_refused("0 bytes are no safetensors file");
+  expect_refused("0 bytes are not a safetensors file");
   write("PK\3\4 and the rest of a zip file of PyTorch");
   expect_refused("beyond the format's limit of 100000000; is it a safetensors file?");
   write(std::string("\x40\0\0\0\0\0\0\0{}", 10));
-  expect_refused("of a header of 64 bytes there are 2");
+  expect_refused("its header should have 64 bytes, but only 2 follow");
   write("[1, 2]  ", 0);
-  expect_refused("its header is no JSON object");
+  expect_refused("its header is not a JSON object");
   write("{\"x\": ", 0);
-  expect_refused("its header is no JSON object");
+  expect_refused("its header is not a JSON object");
 }
 
 TEST_F(Safetensors, RefusesHeadersThatContradictThemselves) {
@@ -145,9 +145,9 @@ TEST_F(Safetensors, RefusesHeadersThatContradictThemselves) {
   refused(entry("a", "[2]", "[0,8]") + "," + entry("b", "[2]", "[4,12]"), 12,
           "\"b\" begins at byte 4, overlapping");
   refused(entry("a", "[2]", "[0,8]") + "," + entry("b", "[2]", "[0,8]"), 8, "overlapping");
-  refused(entry("a", "[2]", "[4,12]"), 12, "\"a\" begins at byte 4, behind a gap");
-  refused(entry("a", "[3]", "[0,8]"), 8, "\"a\", [3] f32, has 12 bytes and lies at [0, 8)");
-  refused(entry("a", "[2]", "[8,0]"), 8, "lies at [8, 0)");
+  refused(entry("a", "[2]", "[4,12]"), 12, "\"a\" begins at byte 4, with a gap after");
+  refused(entry("a", "[3]", "[0,8]"), 8, "\"a\", [3] f32, has 12 bytes and is at [0, 8)");
+  refused(entry("a", "[2]", "[8,0]"), 8, "is at [8, 0)");
   refused(entry("a", "[4294967296,4294967296,4]", "[0,8]"), 8, "\"a\": ");
   refused(entry("a", "[18446744073709551615]", "[0,8]"), 8, "\"a\": ");
   refused(entry("a", "[-2]", "[0,8]"), 8, "\"a\" has no shape");
@@ -156,7 +156,7 @@ TEST_F(Safetensors, RefusesHeadersThatContradictThemselves) {
   refused(entry("a", "[2]", "7"), 8, "\"a\" has no data_offsets");
   refused(entry("a", "[2]", "[0,2]", "F8_E4M3"), 2, "has the dtype \"F8_E4M3\", which distlab does not have");
   refused("\"a\":3", 0, "\"a\" has no data_offsets");
-  refused("\"__metadata__\":3", 0, "__metadata__ is no JSON object");
+  refused("\"__metadata__\":3", 0, "__metadata__ is not a JSON object");
   refused("\"__metadata__\":{\"crc32\":\"12\"}", 0, "does not have eight digits");
 }
 
@@ -175,7 +175,7 @@ TEST_F(Safetensors, RefusesNamesThatAFileCannotHave) {
                     "\"x\" occurs twice");
   EXPECT_DIST_ERROR(save_safetensors(file(), {{"__metadata__", ones({1})}}), Errc::invalid_argument,
                     "not for tensors");
-  EXPECT_DIST_ERROR(save_safetensors(file(), {{"\xFF", ones({1})}}), Errc::invalid_argument, "no UTF-8");
+  EXPECT_DIST_ERROR(save_safetensors(file(), {{"\xFF", ones({1})}}), Errc::invalid_argument, "not UTF-8");
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 

@@ -173,7 +173,7 @@ TEST(ChromeJson, AFileThatWasCutShortIsRefusedWhereverItWasCut) {
   const std::string whole = to_chrome_json(exchange());
   for (std::size_t size = 0; size + 2 < whole.size(); size += 97) {
     EXPECT_DIST_ERROR(parse_chrome_json(whole.substr(0, size), "run.json"), Errc::invalid_argument,
-                      "run.json: this is no JSON, or it was cut short");
+                      "run.json: this is not JSON, or it was cut short");
   }
 }
 
@@ -181,7 +181,7 @@ TEST(ChromeJson, WhatOthersWroteIsRefused) {
   for (const char* foreign : {"[]", "3", "{}", R"({"traceEvents": []})", R"({"otherData": {"format": 3}})",
                               R"({"otherData": {"format": "chrome"}, "traceEvents": []})"}) {
     EXPECT_DIST_ERROR(parse_chrome_json(foreign, "run.json"), Errc::invalid_argument,
-                      "run.json: this is JSON, but no distlab trace");
+                      "run.json: this is JSON, but not a distlab trace");
   }
   EXPECT_DIST_ERROR(parse_chrome_json(R"({"otherData": {"format": "distlab trace 2"}})", "run.json"),
                     Errc::invalid_argument, "this distlab reads \"distlab trace 1\"");
@@ -208,7 +208,7 @@ TEST(ChromeJson, MissingAndImpossibleFieldsAreNamed) {
   expect_refused("/otherData/ranks", -1, "otherData.ranks is -1; it must be from 0 to");
   expect_refused("/otherData/virtual_time", 1, "otherData.virtual_time must be true or false");
   expect_refused("/traceEvents", {}, "run.json: traceEvents must be a list of events");
-  expect_refused(event, 5, name + " is no object");
+  expect_refused(event, 5, name + " is not an object");
   expect_refused(event + "/args", {}, name + ".args is missing");
   for (const auto& [field, value] : whole[Json::json_pointer(event + "/args")].items())
     expect_refused(event + "/args/" + field, {}, name + ".args." + field + " is missing");

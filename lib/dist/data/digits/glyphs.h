@@ -1,4 +1,4 @@
-// How digits are written: for each several glyphs, which are strokes of a pen.
+// How digits are written: several glyphs for each, which are strokes of a pen.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@ struct Point {
   double x, y;
 };
 
-// Points that the pen goes through, in a smooth curve. Two are a straight line; a corner ends a stroke and
-// begins another. In a square: x to the right, y downwards, each about 0 to 1.
+// Points that the pen goes through, in a smooth curve. Two points are a straight line; a corner ends one
+// stroke and begins another. Coordinates are in a square: x to the right, y downwards, each about 0 to 1.
 using Stroke = std::vector<Point>;
 using Glyph = std::vector<Stroke>;
 

@@ -10,8 +10,8 @@
 
 namespace dist::data {
 
-// Ink is remembered as distance from the pen's path, so that lines are smooth and crossings no darker than
-// lines.
+// Ink is stored as the distance from the pen's path, so that lines are smooth and crossings are not darker
+// than lines.
 class Pen {
  public:
   explicit Pen(double radius);  // pixels

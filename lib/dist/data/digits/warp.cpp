@@ -6,7 +6,7 @@
 namespace dist::data {
 
 Warp::Warp(Draws& draws, double side) {
-  // A rotation by twice the angle whose tangent is t needs no sine, which mathematics libraries round
+  // The rotation by twice the angle whose tangent is t needs no sine, which mathematical libraries round
   // differently.
   const double t = std::clamp(draws.bell(0.06), -0.16, 0.16);  // about 7 degrees, never more than 18
   const double cosine = (1 - t * t) / (1 + t * t), sine = 2 * t / (1 + t * t);
@@ -26,7 +26,7 @@ Point Warp::operator()(Point p) const {
   return {centre_.x + xx_ * x + xy_ * y + moved.x, centre_.y + yx_ * x + yy_ * y + moved.y};
 }
 
-// Between the grid's nodes, smoothly: slopes are 0 at each.
+// Interpolates between the nodes of the grid, smoothly: slopes are 0 at each node.
 Point Warp::displacement(Point p) const {
   const auto place = [](double at) {
     const double scaled = std::clamp(at, 0., 1.) * (nodes - 1);

@@ -10,7 +10,7 @@ namespace dist::nn {
 
 namespace {
 
-// DIST_CUBLAS: where it was when this was built. That one comes first: its header was used.
+// DIST_CUBLAS: its path when this was built. That one is tried first, because its header was used.
 void* open() {
   for (const char* name : {DIST_CUBLAS, "libcublas.so.13", "libcublas.so.12"})
     if (void* const found = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;

@@ -1,5 +1,5 @@
-// The calls of cuBLAS that layers need. The library is loaded when it is first needed: linked, it would take
-// every program a tenth of a second to start, those that never train on a GPU, too.
+// The calls of cuBLAS that layers need. The library is loaded when it is first needed: if it were linked, it
+// would delay the start of every program by a tenth of a second, even of those that never train on a GPU.
 #pragma once
 
 #include <cublas_v2.h>
@@ -13,7 +13,7 @@ struct Cublas {
   decltype(&cublasGetStatusString) status_string;
 };
 
-// Error{unsupported} when it cannot be loaded.
+// Throws Error{unsupported} if it cannot be loaded.
 const Cublas& cublas_library();
 
 }  // namespace dist::nn

@@ -1,4 +1,5 @@
-// Ops on a GPU: cuBLAS multiplies, cuDNN convolves, our kernels do the rest.
+// Ops on a GPU: cuBLAS multiplies matrices, cuDNN convolves, the library's own kernels (kernels.cu) do the
+// rest. Everything is f32; each call runs on the current stream of the tensor's device.
 #include <algorithm>
 
 #include "dist/core/shape.h"
@@ -11,7 +12,7 @@ namespace dist::nn {
 
 namespace {
 
-// An empty batch: there is nothing to compute, and cuDNN takes no such shapes.
+// For an empty batch: there is nothing to compute, and cuDNN does not take such shapes.
 class EmptyConvolution final : public Convolution {
  public:
   explicit EmptyConvolution(const ConvolutionShape& shape) : shape_(shape) {}
@@ -29,7 +30,7 @@ class EmptyConvolution final : public Convolution {
 
 class CudaOps final : public Ops {
  public:
-  // cuBLAS goes down columns, so its matrices are ours transposed: out^T = b^T a^T.
+  // cuBLAS stores matrices by columns, so it sees these as transposed: out^T = b^T a^T.
   void matmul(Tensor out, Matrix a, Matrix b, bool adds) const override {
     const OnGpu gpu(out);
     const auto m = static_cast<int>(out.size(0)), n = static_cast<int>(out.size(1)),

@@ -1,3 +1,5 @@
+// A convolution by cuDNN: descriptors for the shapes, then forward and the two backward passes, each with the
+// algorithm that cuDNN ranks first and a workspace for it. Tensors that do not begin at 16 bytes are copied.
 #include "dist/nn/cuda/cudnn_convolution.h"
 
 #include <cstdint>
@@ -28,11 +30,11 @@ void describe(const ConvolutionDescriptor& descriptor, const Windows& w) {
   ensure(cudnnSetConvolution2dDescriptor(descriptor, padding, padding, stride, stride, 1, 1,
                                          CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
          "cudnnSetConvolution2dDescriptor");
-  // f32 is f32: no tensor cores that round to 10 bits, so that losses are those of a CPU.
+  // f32 stays f32: without tensor cores, which round to 10 bits, losses equal those of a CPU.
   ensure(cudnnSetConvolutionMathType(descriptor, CUDNN_FMA_MATH), "cudnnSetConvolutionMathType");
 }
 
-// The first, which is the fastest by cuDNN's own guess, of those that are there.
+// The first candidate that works; cuDNN sorts them, the fastest first by its own estimate.
 template <class Performance>
 const Performance& best_of(const Performance* candidates, int count) {
   for (int i = 0; i < count; ++i)
@@ -44,7 +46,7 @@ Tensor workspace(std::size_t bytes, Device device) {
   return empty({static_cast<std::int64_t>(bytes)}, DType::u8, device);
 }
 
-// cuDNN wants 16 bytes, and a view, of a batch or of a bucket, begins anywhere.
+// cuDNN needs 16-byte alignment, and a view, of a batch or of a bucket, can begin anywhere.
 Tensor aligned(const Tensor& tensor) {
   const bool is = reinterpret_cast<std::uintptr_t>(tensor.raw()) % 16 == 0;
   return is ? tensor : tensor.clone();
@@ -94,7 +96,7 @@ void CudnnConvolution::backward_parameters(Tensor grad_weight, Tensor grad_bias,
   const auto& best = best_of(candidates, count);
   const Tensor work = workspace(best.memory, grad_output.device());
   const Tensor input = std::exchange(input_, {}), aligned_grad = aligned(grad_output);
-  // The gradient may lie anywhere in a bucket, too: written apart, then added.
+  // The gradient may be anywhere in a bucket, too, so it is written to memory of its own and then added.
   const Tensor apart = empty_like(grad_weight);
   gpu.check(
       cudnnConvolutionBackwardFilter(cudnn, &one, in_, input.raw(), out_, aligned_grad.raw(), convolution_,

@@ -1,4 +1,4 @@
-// A layer's convolution by cuDNN, in f32.
+// The convolution of one layer by cuDNN, in f32.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace dist::nn {
 
-// A descriptor of cuDNN, with the one way to make it and the one to destroy it.
+// A descriptor of cuDNN, with its one function to make it and one to destroy it.
 template <class Handle, cudnnStatus_t (*make)(Handle*), cudnnStatus_t (*destroy)(Handle)>
 class Descriptor {
  public:
@@ -32,7 +32,7 @@ using FilterDescriptor =
 using ConvolutionDescriptor = Descriptor<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
                                          cudnnDestroyConvolutionDescriptor>;
 
-// Of the device on which forward() finds the input; no size of the shape is 0.
+// For the device on which forward() finds the input; no size of the shape is 0.
 class CudnnConvolution final : public Convolution {
  public:
   CudnnConvolution(const Ops& ops, const ConvolutionShape& shape);

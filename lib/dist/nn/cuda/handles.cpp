@@ -10,11 +10,11 @@ namespace {
 
 cudaStream_t stream_on(Device device) {
   auto* const gpus = dynamic_cast<CudaDevice*>(&device_api(device.type));
-  if (!gpus) fail(Errc::unsupported, "layers on {}: they need a GPU of CUDA's", device.str());
+  if (!gpus) fail(Errc::unsupported, "layers on {}: they need a CUDA GPU", device.str());
   return gpus->resolve(device, current_stream(device));
 }
 
-// A handle has memory of its own on the device: what it does on one stream comes after what it did on
+// A handle has memory of its own on the device, so what it does on one stream must come after what it did on
 // another.
 void move_to(Device device, StreamHandle stream, StreamHandle& last) {
   if (last && last != stream) {

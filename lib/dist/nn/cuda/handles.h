@@ -12,14 +12,14 @@
 
 namespace dist::nn {
 
-// The device of a tensor is current for this thread while this lives.
+// Makes the tensor's device current for this thread while it lives.
 class OnGpu {
  public:
-  // Error{unsupported} unless the tensor is f32, or on another device than CUDA's own.
+  // Throws Error{unsupported} if the tensor is not f32, or its device is not one of CUDA's own.
   explicit OnGpu(const Tensor& tensor);
 
   cudaStream_t stream() const { return stream_; }
-  cublasHandle_t cublas() const;  // one a thread and device, on the stream
+  cublasHandle_t cublas() const;  // one per thread and device, set to the stream
   cudnnHandle_t cudnn() const;
 
   void check(cudaError_t status, std::string_view call) const;

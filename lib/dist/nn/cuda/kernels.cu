@@ -1,3 +1,5 @@
+// The kernels behind kernels.h. each() runs a function per element, each_channel() one block of threads per
+// channel, with sums over the block in f64; the arithmetic is in functors.h.
 #include "dist/core/cuda/packs.cuh"
 #include "dist/nn/cuda/kernels.h"
 #include "dist/nn/functors.h"
@@ -27,7 +29,7 @@ cudaError_t each(cudaStream_t stream, std::int64_t count, F f) {
 // The sum of `mine` over the block's threads, in all of them.
 __device__ double block_sum(double mine) {
   __shared__ double sums[threads_per_block];
-  __syncthreads();  // of the last sum all have been read
+  __syncthreads();  // all threads have read the previous sum
   sums[threadIdx.x] = mine;
   for (int half = threads_per_block / 2; half > 0; half /= 2) {
     __syncthreads();
@@ -51,7 +53,7 @@ __global__ void each_channel_kernel(Channels c, F f) {
   f(c, blockIdx.x);
 }
 
-// f(channels, k) for every channel k, with a block of threads for each.
+// Calls f(channels, k) for every channel k, with one block of threads per channel.
 template <class F>
 cudaError_t each_channel(cudaStream_t stream, const Channels& c, F f) {
   if (c.channels == 0) return cudaSuccess;
@@ -106,7 +108,7 @@ cudaError_t max_pool(cudaStream_t stream, Tensor out, Tensor winners, const Tens
   });
 }
 
-// Windows may overlap.
+// Windows may overlap, so the additions are atomic.
 cudaError_t max_pool_backward(cudaStream_t stream, Tensor grad_in, const Tensor& grad_out,
                               const Tensor& winners) {
   const std::int64_t pixels = grad_in.size(2) * grad_in.size(3), count = grad_out.size(2) * grad_out.size(3);

@@ -1,5 +1,5 @@
-// What Ops needs of a GPU beside cuBLAS and cuDNN, beside the files of plain_ops.h: f32, the arithmetic of
-// functors.h. Each call enqueues on `stream` of the current device and returns what the launch said.
+// What Ops needs on a GPU besides cuBLAS and cuDNN: f32, with the arithmetic of functors.h. Each call
+// enqueues on `stream` of the current device and returns the launch's own error.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ cudaError_t max_pool(cudaStream_t stream, Tensor out, Tensor winners, const Tens
                      const Windows& windows);
 cudaError_t max_pool_backward(cudaStream_t stream, Tensor grad_in, const Tensor& grad_out,
                               const Tensor& winners);
-// `lines`, `planes`: f64, two and three for each channel, for the kernels' own use.
+// `lines` and `planes` are f64 scratch memory for the kernels: two and three elements per channel.
 cudaError_t batch_norm(cudaStream_t stream, Tensor out, const Tensor& in, const NormTensors& norm,
                        const NormOptions& options, Tensor lines);
 cudaError_t batch_norm_backward(cudaStream_t stream, const Ops::NormGrads& grads, const Tensor& grad_out,

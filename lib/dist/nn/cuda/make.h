@@ -1,11 +1,12 @@
-// The one way into this folder: Ops of a GPU.
+// The only way into this folder: the Ops of a GPU.
 #pragma once
 
 #include "dist/nn/ops.h"
 
 namespace dist::nn {
 
-// Error{unsupported} with one line that says how to get them, when this build has none (no_cudnn.cpp).
+// Throws Error{unsupported}, with one line that says how to get them, when this build has none
+// (no_cudnn.cpp).
 const Ops& cuda_ops();
 
 }  // namespace dist::nn

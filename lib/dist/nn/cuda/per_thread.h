@@ -1,6 +1,6 @@
-// What costs much to make and is never destroyed, as the driver may have gone when a thread ends: handles of
-// cuBLAS and cuDNN. Each thread has its own of a device, and leaves it to a later one: some threads live for
-// one call (DataParallel's).
+// Handles of cuBLAS and cuDNN: they are expensive to make, and never destroyed, because the driver may be
+// gone when a thread ends. Each thread has its own per device and leaves it to a later thread, because some
+// threads live for one call only (DataParallel's).
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@ namespace dist::nn {
 
 template <class Handle>
 struct PerThread {
-  Handle handle{};                // null: to be made by whoever asks
-  StreamHandle stream = nullptr;  // where it was used last, perhaps by a thread that has ended
+  Handle handle{};                // null: the caller makes it
+  StreamHandle stream = nullptr;  // its last use, perhaps by a thread that has ended
 
   static PerThread& of(Device device) {
     thread_local Own own;

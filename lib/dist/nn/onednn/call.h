@@ -1,4 +1,5 @@
-// Around calls of oneDNN: the threads that they may take, and their errors as ours.
+// Wraps calls of oneDNN: sets the number of threads that they may use, and turns their errors into
+// dist::Error.
 #pragma once
 
 #include <dnnl.hpp>
@@ -6,7 +7,7 @@
 #include "dist/core/fail.h"
 #include "dist/nn/threads.h"
 
-// GNU's OpenMP, whose threads oneDNN takes. The number is each thread's own.
+// GNU's OpenMP, whose threads oneDNN uses. Each thread has a number of its own.
 extern "C" void omp_set_num_threads(int);
 extern "C" int omp_get_max_threads();
 

@@ -1,3 +1,5 @@
+// A convolution by oneDNN. It describes the three primitives (forward, gradients of the parameters, gradient
+// of the input) for the layouts that oneDNN prefers, makes the last two at their first use, and runs them.
 #include "dist/nn/onednn/convolution.h"
 
 #include "dist/nn/onednn/call.h"
@@ -25,7 +27,7 @@ dnnl::primitive_attr with_own_scratch() {
   return attr;
 }
 
-// `operation`: the arguments that say what Primitive does; oneDNN 2 makes an object of them first.
+// `operation`: the arguments that say what Primitive does; oneDNN 2 first makes an object of them.
 template <class Primitive, class... Operation>
 typename Primitive::primitive_desc describe(const Operation&... operation) {
   using Desc = typename Primitive::primitive_desc;
@@ -36,7 +38,7 @@ typename Primitive::primitive_desc describe(const Operation&... operation) {
 #endif
 }
 
-// `forward`: what it is the gradient of.
+// `forward`: the primitive whose gradient this is.
 template <class Primitive, class... Operation>
 typename Primitive::primitive_desc describe_gradient(const dnnl::convolution_forward::primitive_desc& forward,
                                                      const Operation&... operation) {
@@ -75,7 +77,7 @@ OneDnnConvolution::OneDnnConvolution(const ConvolutionShape& shape)
                {desc_.dst_desc(), plain(shape.output())}},
       no_bias_(dist::zeros({shape.out_channels}, DType::f32, cpu)) {}
 
-// The input stays in the layout in which forward() has it.
+// The input keeps the layout in which forward() has it.
 OneDnnConvolution::ParameterGradients OneDnnConvolution::make_parameter_gradients() const {
   const Geometry g(shape_.windows);
   const Shape bias{shape_.out_channels};
@@ -88,7 +90,7 @@ OneDnnConvolution::ParameterGradients OneDnnConvolution::make_parameter_gradient
           {desc.diff_bias_desc(), plain(bias)}};
 }
 
-// So does its gradient: of pictures with one channel, the layout that oneDNN likes best has sixteen.
+// So does its gradient: for images with one channel, the layout that oneDNN prefers has sixteen.
 OneDnnConvolution::InputGradient OneDnnConvolution::make_input_gradient() const {
   const Geometry g(shape_.windows);
   const auto desc = describe_gradient<dnnl::convolution_backward_data>(

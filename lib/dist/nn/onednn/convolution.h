@@ -1,4 +1,5 @@
-// A layer's convolution by oneDNN, in f32: primitives made once for a shape, used for every batch of it.
+// The convolution of one layer by oneDNN, in f32: primitives made once for a shape and used for all its
+// batches.
 #pragma once
 
 #include <optional>
@@ -21,7 +22,7 @@ class OneDnnConvolution final : public Convolution {
   Tensor backward_input(const Tensor& grad_output, const Tensor& weight) override;
 
  private:
-  // A primitive with memory to work in. (oneDNN's own would be that of the thread that made it.)
+  // A primitive with memory to work in. (oneDNN's own memory would belong to the thread that made it.)
   class Step {
    public:
     template <class Primitive>
@@ -53,10 +54,10 @@ class OneDnnConvolution final : public Convolution {
   dnnl::stream stream_;
   dnnl::convolution_forward::primitive_desc desc_;
   Forward forward_;
-  // Made when they are first needed: who only evaluates needs neither.
+  // Made when they are first needed: a program that only evaluates needs neither.
   std::optional<ParameterGradients> parameter_gradients_;
   std::optional<InputGradient> input_gradient_;
-  Tensor input_;    // of the last forward, which may have been read where it lies
+  Tensor input_;    // the last forward's; it may have been read in place
   Tensor no_bias_;  // zeros
 };
 

@@ -1,4 +1,4 @@
-// What a oneDNN primitive reads or writes: memory in the layout that it likes best, and the way there from a
+// What a oneDNN primitive reads or writes: memory in the layout that it prefers, with conversions from a
 // plain tensor and back.
 #pragma once
 
@@ -14,17 +14,17 @@ const dnnl::engine& cpu_engine();
 
 class Operand {
  public:
-  // `liked` and `plain` describe the same elements.
+  // `liked` (the preferred layout) and `plain` describe the same elements.
   Operand(const dnnl::memory::desc& liked, const dnnl::memory::desc& plain);
 
-  // The tensor's elements as the primitive likes them: where they are, or copied. Valid until the next call.
+  // The tensor's elements in the preferred layout: in place, or copied. Valid until the next call.
   const dnnl::memory& read(const dnnl::stream& stream, const Tensor& tensor);
-  // What was read last, once more.
+  // The result of the last read() again.
   const dnnl::memory& last() const { return liked_; }
 
-  // Where the primitive writes: the tensor itself where its layout is liked, own memory otherwise.
+  // Where the primitive writes: the tensor itself if its layout is the preferred one, otherwise own memory.
   const dnnl::memory& destination(const Tensor& tensor);
-  // After it has written: brings the elements into the tensor.
+  // To be called after the primitive has written: brings the elements into the tensor.
   void write(const dnnl::stream& stream, const Tensor& tensor);
 
  private:

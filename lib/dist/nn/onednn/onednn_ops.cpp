@@ -1,4 +1,4 @@
-// Ops by oneDNN: convolutions and matrix products of f32; all else, and f64, are the plain loops.
+// Ops by oneDNN: convolutions and matrix products in f32; everything else, and f64, uses the plain loops.
 #include <dnnl.hpp>
 
 #include "dist/core/shape.h"

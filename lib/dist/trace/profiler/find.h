@@ -5,6 +5,6 @@
 
 namespace dist {
 
-Profiler* find_profiler();  // of this process, for as long as it lives; null: none watches it
+Profiler* find_profiler();  // this process's, forever; null: none watches it
 
 }  // namespace dist

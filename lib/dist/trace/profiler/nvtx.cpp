@@ -1,4 +1,4 @@
-// NVTX, the header of the CUDA toolkit by which Nsight Systems and others are told names.
+// NVTX: the header of the CUDA toolkit that passes names to Nsight Systems and other tools.
 #include <nvtx3/nvToolsExt.h>
 
 #include "dist/trace/profiler/find.h"
@@ -25,7 +25,7 @@ class Nvtx final : public Profiler {
 
 }  // namespace
 
-// There is a domain only where a tool has been loaded into the process.
+// A domain exists only if a tool has been loaded into the process.
 Profiler* find_profiler() {
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("distlab");
   return domain ? new Nvtx(domain) : nullptr;
