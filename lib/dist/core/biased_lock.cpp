@@ -14,11 +14,9 @@ constexpr int most_visits = 8;
 
 }  // namespace
 
-std::uint64_t thread_number() noexcept {
+std::uint64_t next_thread_number() noexcept {
   static std::atomic<std::uint64_t> last{0};
-  static thread_local std::uint64_t number = 0;
-  if (number == 0) number = ++last;
-  return number;
+  return ++last;
 }
 
 template <class Mutex>

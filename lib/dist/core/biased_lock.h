@@ -11,8 +11,14 @@
 
 namespace dist {
 
+std::uint64_t next_thread_number() noexcept;
+
 // The number of this thread; 0 stands for no thread.
-std::uint64_t thread_number() noexcept;
+inline std::uint64_t thread_number() noexcept {
+  static thread_local std::uint64_t number = 0;
+  if (number == 0) number = next_thread_number();
+  return number;
+}
 
 // Lockable. For all threads but the owner it is the Mutex (a mutex or a SpinLock).
 template <class Mutex>

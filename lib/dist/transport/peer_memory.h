@@ -93,6 +93,8 @@ class PeerMemory {
   std::uint32_t opcode_ = 0, before_ = 0;  // its opcode, and that of the round before
   // Rounds up to these may use their notices, and their rooms, without a look at the others.
   std::uint64_t notices_until_, rooms_until_;
+  // round_wait.cpp: how often this rank has met other programs lately, and how long it naps when it does.
+  int crowding_ = 0, nap_slices_ = 0;
   std::vector<std::uint64_t> seen_;  // by rank: the latest round it was seen in
   std::optional<Storage> windows_;   // made when they are first needed, and kept
 };

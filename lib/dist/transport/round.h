@@ -110,6 +110,7 @@ class Round {
   template <class Done>
   bool wait_on_own_core(const Done& done);  // for a while; whether it is done
   bool wait_on_shared_core(const std::function<bool()>& done, int rank);
+  void met_other_program(std::chrono::steady_clock::time_point now, std::chrono::nanoseconds slice);
   static bool nap(const std::function<bool()>& done);
   bool is_in_the_way(int rank);
   bool is_crowded(std::chrono::steady_clock::time_point now) const;

@@ -12,16 +12,19 @@ namespace {
 
 constexpr int looks = 100;  // between yields: for about as long as one takes
 constexpr int yields = 50;
-constexpr std::chrono::microseconds time_slice{500};  // a yield this long went to another program
-constexpr int slices_a_trial = 200;
+constexpr std::chrono::microseconds time_slice{1000};  // a yield this long went to another program
+constexpr int waits_per_slice = 8;  // a slice is forgotten after this many waits without one
+constexpr int slices_in_a_crowd = 4;
+constexpr int first_nap = 4, longest_nap = 200;  // slices
 constexpr int naps = 4;
 
 }  // namespace
 
 // A yield takes microseconds, and is in vain while the one that is waited for runs on another core. Beside
 // other programs that compute, it gives one of them a whole time slice, milliseconds, where a rank that
-// sleeps gets a core as soon as its time is up. A rank that meets such a slice shows it to all: they nap
-// instead, for so long that trying again costs them little.
+// sleeps gets a core as soon as its time is up. A rank that meets such slices again and again shows it to
+// all: they nap instead, twice as long each time, until trying again costs them little. (A single slice may
+// have gone to a rank of the group that computes.)
 bool Round::wait_on_shared_core(const std::function<bool()>& done, int rank) {
   if (done()) return true;
   auto before = std::chrono::steady_clock::now();
@@ -31,14 +34,27 @@ bool Round::wait_on_shared_core(const std::function<bool()>& done, int rank) {
     std::this_thread::yield();
     const auto after = std::chrono::steady_clock::now();
     const auto slice = after - before;
-    if (slice >= time_slice)
-      own_header().crowded_until.store((after + slices_a_trial * slice).time_since_epoch().count(),
-                                       std::memory_order_relaxed);
-    if (done()) return true;
-    if (slice >= time_slice) break;
+    if (slice >= time_slice) {
+      met_other_program(after, slice);
+      return done();
+    }
+    if (done()) {
+      if (peers_.crowding_ > 0 && --peers_.crowding_ == 0) peers_.nap_slices_ = 0;
+      return true;
+    }
     before = after;
   }
   return false;
+}
+
+void Round::met_other_program(std::chrono::steady_clock::time_point now, std::chrono::nanoseconds slice) {
+  constexpr int crowd = slices_in_a_crowd * waits_per_slice;
+  peers_.crowding_ = std::min(peers_.crowding_ + waits_per_slice, crowd);
+  if (peers_.crowding_ < crowd) return;
+  peers_.crowding_ -= waits_per_slice;  // a single one does not start the next nap
+  peers_.nap_slices_ = std::clamp(2 * peers_.nap_slices_, first_nap, longest_nap);
+  const auto until = now + peers_.nap_slices_ * slice;
+  own_header().crowded_until.store(until.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 // The others need not ring for a rank that wakes by itself: that costs them less than as many bells.
