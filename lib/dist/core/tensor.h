@@ -129,7 +129,7 @@ Tensor full(Shape shape, double value, DType dtype = DType::f32, Device device =
 // 0, 1, ..., n-1.
 Tensor arange(std::int64_t n, DType dtype = DType::f32, Device device = get_default_device(),
               Caller at = Caller::here());
-Tensor empty_like(const Tensor& t, Caller at = Caller::here());  // of the same shape, dtype and device
+Tensor empty_like(const Tensor& t, Caller at = Caller::here());  // same shape, dtype and device
 Tensor zeros_like(const Tensor& t, Caller at = Caller::here());  // the same, all 0
 // A one-dimensional tensor of these values; its dtype is that of their type: tensor({1.f, 2.f}) is f32,
 // tensor({1, 2}) is i32.
@@ -150,7 +150,7 @@ Tensor operator*(const Tensor& a, Operand<double> factor);    // every element b
 Tensor exp(const Tensor& a, Caller at = Caller::here());      // floating point dtypes
 Tensor sqrt(const Tensor& a, Caller at = Caller::here());     // floating point dtypes
 double sum(const Tensor& a, Caller at = Caller::here());      // accumulated in f64
-double max(const Tensor& a, Caller at = Caller::here());      // of at least one element
+double max(const Tensor& a, Caller at = Caller::here());      // needs at least one element
 // Whether shape, dtype and elements are the same; compares values, so a NaN equals nothing.
 bool equal(const Tensor& a, const Tensor& b, Caller at = Caller::here());
 

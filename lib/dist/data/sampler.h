@@ -65,7 +65,7 @@ class DistributedSampler : public Sampler {
   std::int64_t size() const override;
 
  private:
-  std::vector<std::int64_t> order() const;  // of all samples
+  std::vector<std::int64_t> order() const;  // all samples
 
   std::int64_t dataset_size_;
   DistributedSamplerOptions options_;

@@ -5,13 +5,13 @@
 namespace dist {
 namespace {
 
-// The bucket that is being filled, of one dtype and device.
+// The bucket of one dtype and device that is being filled.
 struct Filling {
   DType dtype;
   Device device;
   std::vector<std::size_t> bucket;
   std::size_t bytes = 0;
-  std::size_t closed = 0;  // buckets before this one
+  std::size_t closed = 0;  // number of earlier buckets
 
   bool takes(const GradientSize& gradient) const {
     return gradient.dtype == dtype && gradient.device == device;

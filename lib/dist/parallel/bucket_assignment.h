@@ -1,4 +1,4 @@
-// Which gradients travel together. Pure functions: PyTorch's rule, without a tensor in sight.
+// Which gradients share a bucket. Pure functions without tensors: PyTorch's rule.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ struct GradientSize {
   Device device = cpu;
 };
 
-// Indices into the gradients given, a list for each bucket. Gradients fill a bucket in the order given; it
-// closes as soon as it holds its limit, and the next one has the next limit (the last limit repeats; none:
-// buckets have no limit). Gradients of another dtype or device have buckets of their own. Buckets are ordered
-// by their first gradient.
+// Indices into the given gradients, one list per bucket. Gradients fill a bucket in the given order; it
+// closes as soon as it has reached its limit, and the next one has the next limit (the last limit repeats;
+// without limits, buckets are unlimited). Gradients of another dtype or device have buckets of their own.
+// Buckets are ordered by their first gradient.
 // Source: torch.distributed._compute_bucket_assignment_by_size of PyTorch 1.13
 // (tests/golden/ddp_buckets.json).
 std::vector<std::vector<std::size_t>> assign_buckets(std::span<const GradientSize> gradients,

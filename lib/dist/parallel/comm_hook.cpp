@@ -8,7 +8,7 @@ Work start(Tensor& t, ReduceOp op, const GradBucket& bucket) {
 }
 
 std::function<void()> compressed(const GradBucket& bucket, DType dtype) {
-  // Divided first: the sum of what fits need not fit.
+  // Divided first: every value may fit the small type although their sum does not.
   Tensor small = (bucket.gradients * (1.0 / bucket.group.size())).to(dtype);
   Work work = start(small, ReduceOp::sum, bucket);
   return [work, small, gradients = bucket.gradients]() mutable {

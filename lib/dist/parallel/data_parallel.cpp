@@ -1,3 +1,6 @@
+// DataParallel: a batch is split into one part per replica, each part runs in a thread of its own, and the
+// outputs are joined on the first replica's device. Before each forward the first replica's values are copied
+// to the others; after each backward their gradients are added to its own.
 #include "dist/parallel/data_parallel.h"
 
 #include <exception>
@@ -9,7 +12,7 @@
 namespace dist {
 namespace {
 
-// The parts' rows, one after the other.
+// The rows of all parts, one part after another.
 Tensor joined(const std::vector<Tensor>& parts, Device device) {
   std::int64_t rows = 0;
   Shape shape;
@@ -20,7 +23,7 @@ Tensor joined(const std::vector<Tensor>& parts, Device device) {
     dtype = part.dtype();
     rows += part.size(0);
   }
-  if (shape.empty()) return {};  // no part gave anything
+  if (shape.empty()) return {};  // no part produced anything
   shape[0] = rows;
   Tensor whole = empty(shape, dtype, device);
   std::int64_t at = 0;
@@ -32,7 +35,8 @@ Tensor joined(const std::vector<Tensor>& parts, Device device) {
   return whole;
 }
 
-// Each thread has a stream of its own on a GPU: what one has enqueued is over before another goes on.
+// On a GPU each thread has a stream of its own: what one thread has enqueued must be done before another goes
+// on.
 void finish_work_on(const std::vector<Device>& devices) {
   for (const Device device : devices)
     if (device.type != DeviceType::cpu) device_api(device.type).synchronize(device, current_stream(device));

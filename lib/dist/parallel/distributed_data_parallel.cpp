@@ -1,3 +1,6 @@
+// DistributedDataParallel: which parameters go into which bucket (at first in reverse order of registration,
+// after the first backward in the order in which rank 0's gradients were ready), the broadcast of buffers,
+// and a backward that starts a bucket's all_reduce as soon as the bucket is full (gradient_buckets.h).
 #include "dist/parallel/distributed_data_parallel.h"
 
 #include <algorithm>
@@ -14,11 +17,11 @@ namespace dist {
 namespace {
 
 using Order = std::vector<std::size_t>;
-using Limits = std::vector<std::size_t>;  // of buckets, bytes; none: no limit
+using Limits = std::vector<std::size_t>;  // bytes per bucket; empty: no limit
 
 Limits limits_of(const DdpOptions& options) { return {options.first_bucket_bytes, options.bucket_bytes}; }
 
-// Buckets of the parameters taken in this order.
+// The buckets of the parameters, taken in this order.
 GradientBuckets::Assignment assign(const std::vector<nn::NamedParameter>& parameters, const Order& order,
                                    const Limits& limits) {
   std::vector<GradientSize> sizes;
@@ -32,7 +35,7 @@ GradientBuckets::Assignment assign(const std::vector<nn::NamedParameter>& parame
   return buckets;
 }
 
-// Before a backward has shown another order, the last parameters are expected to be ready first.
+// Until a backward has shown another order, the last parameters are expected to be ready first.
 GradientBuckets::Assignment first_assignment(const std::vector<nn::NamedParameter>& parameters,
                                              const Limits& limits) {
   Order order(parameters.size());
@@ -50,7 +53,7 @@ Order agreed(Order order, const ProcessGroup& group, CallSite where) {
   return order;
 }
 
-// The model's buffers, moved together: a tensor for each dtype and device.
+// The model's buffers, moved into one tensor per dtype and device.
 std::vector<Tensor> packed_buffers(nn::Module& model) {
   std::vector<std::vector<Tensor*>> kinds;
   for (const auto& [name, buffer] : model.named_buffers()) {
@@ -96,8 +99,8 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
   check_alike(model, group_, where);
   broadcast_state(model, group_, where);
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
-  // Which parameters are left out is known before the first backward only if somebody says so; then the order
-  // of the gradients may change from step to step, and there is none to learn.
+  // Before the first backward, only the user can say that parameters are left out; then the order of the
+  // gradients may change from step to step, and there is no order to learn.
   gradients_.arrange(first_assignment(gradients_.parameters(),
                                       options_.find_unused_parameters ? limits_of(options_) : Limits()));
 }
@@ -130,17 +133,17 @@ Tensor DistributedDataParallel::backward(const Tensor& grad_output) {
   for (const std::size_t i : missing) names.push_back(gradients_.parameters()[i].name);
   fail(Errc::invalid_argument,
        "rank {}: backward is over and {} of {} parameters got no gradient, the other ranks wait for them: "
-       "\"{}\". If this is meant, say .find_unused_parameters = true",
+       "\"{}\". If that is intended, set .find_unused_parameters = true",
        get_rank(), missing.size(), gradients_.parameters().size(), fmt::join(names, "\", \""));
 }
 
-// After the first backward: from now on the buckets are as the gradients come.
+// Called after the first backward: from then on buckets follow the order in which gradients are ready.
 void DistributedDataParallel::rebuild_if_due() {
   if (is_rebuilt_ || gradients_.ready_order().size() < gradients_.parameters().size()) return;
   gradients_.arrange(
       assign(gradients_.parameters(), agreed(gradients_.ready_order(), group_, where_), limits_of(options_)));
   is_rebuilt_ = true;
-  log(LogLevel::info, "gradients of {} parameters travel in {} buckets", gradients_.parameters().size(),
+  log(LogLevel::info, "gradients of {} parameters are sent in {} buckets", gradients_.parameters().size(),
       gradients_.assignment().size());
 }
 

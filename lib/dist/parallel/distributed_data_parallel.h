@@ -1,6 +1,6 @@
 // DistributedDataParallel: a model of which every rank has a copy. Each rank computes the gradients of its
 // own part of a batch; they are averaged while backward is still computing others, so that all copies take
-// the same step. As torch.nn.parallel.DistributedDataParallel.
+// the same step. As in torch.nn.parallel.DistributedDataParallel.
 //
 //   dist::DistributedDataParallel ddp(model);            // same model on all ranks, rank 0's values
 //   dist::nn::SGD optimizer(model.parameters(), {.lr = 0.1});
@@ -21,47 +21,50 @@
 
 namespace dist {
 
-// What a DistributedDataParallel is told.
+// The options of a DistributedDataParallel.
 struct DdpOptions {
   ProcessGroup group = {};  // default: the default group
-  // A bucket closes when it holds so many bytes: the first one early, so that communication starts early.
+  // The first bucket closes when it holds this many bytes: early, so that communication starts early.
   std::size_t first_bucket_bytes = std::size_t{1} << 20;
-  std::size_t bucket_bytes = std::size_t{25} << 20;  // every later one, in bytes
-  // Buffers (the running statistics of BatchNorm2d) are rank 0's at each forward() in training.
+  std::size_t bucket_bytes = std::size_t{25} << 20;  // the same for every later bucket
+  // Buffers (the running statistics of BatchNorm2d) become rank 0's at each forward() in training.
   bool broadcast_buffers = true;
-  // Parameters that a backward leaves out send the gradient they have, instead of an Error. A gradient that
-  // no rank has used is left alone, as in PyTorch; to know that takes one small all_reduce per backward.
+  // For parameters that a backward leaves out, sends their present gradient instead of throwing an Error. A
+  // gradient that no rank has used stays as it is, as in PyTorch; to know that takes one small all_reduce per
+  // backward.
   bool find_unused_parameters = false;
-  CommHook hook = all_reduce_hook;  // what averages a full bucket
+  CommHook hook = all_reduce_hook;  // averages a full bucket
 };
 
 // A model of which every rank has a copy, as a model: see the beginning of this file.
 class DistributedDataParallel final : public nn::Module {
  public:
-  // Every rank of the group calls it, with a model of the same parameters and buffers, by name, shape and
-  // dtype: otherwise Error{mismatch} on all ranks, naming the first that differs. All values become rank 0's.
-  // The model lives longer than this, and its gradients become views of the buckets' memory: no second copy.
-  // Who puts another tensor in a gradient's place has it copied there at the next backward(), if it is of the
-  // same shape, dtype and device; otherwise (after Module::to()) that is Error{invalid_argument}. Messages
-  // about its calls name the line where it was made.
+  // Every rank of the group must call it, with a model whose parameters and buffers agree in name, shape and
+  // dtype; otherwise it throws Error{mismatch} on all ranks, which names the first that differs. All values
+  // become rank 0's. The model must outlive this, and its gradients become views of the buckets' memory,
+  // without a second copy. If you replace a gradient by another tensor, the next backward() copies it back,
+  // if shape, dtype and device are the same; otherwise (after Module::to()) it throws
+  // Error{invalid_argument}. Messages about its calls name the line where it was made.
   explicit DistributedDataParallel(nn::Module& model, const DdpOptions& options = {},
                                    CallSite where = CallSite::current());
 
-  // The model's, of its shapes. In training (and not under no_sync()) a collective: rank 0's buffers are
-  // broadcast before, so every rank calls it equally often. Throws what the model and broadcast() throw.
+  // Calls the model's forward(), with its shapes. In training (and not under no_sync()) it is a collective:
+  // it first broadcasts rank 0's buffers, so every rank must call it equally often. Throws what the model and
+  // broadcast() throw.
   Tensor forward(const Tensor& input) override;
-  // The model's: takes the shape of forward()'s result, returns that of its input. A collective (not under
-  // no_sync()) that blocks until all buckets are averaged; afterwards every parameter's grad is the average
-  // over the ranks (of what it was, plus this backward's). Error{invalid_argument} naming the parameters that
-  // got no gradient, if any: the other ranks wait for them; and when another DistributedDataParallel has
-  // wrapped the model since. Throws what the hook throws, as Error{peer_failed} when a rank is gone. After an
-  // error ranks no longer agree: leave the group.
+  // Calls the model's backward(): takes a gradient of the shape of forward()'s result and returns one of the
+  // shape of its input. A collective (not under no_sync()) that blocks until all buckets are averaged; after
+  // that every parameter's grad is the average over the ranks (of what it was, plus this backward's
+  // gradient). Throws Error{invalid_argument}, which names them, if parameters got no gradient (the other
+  // ranks wait for them), and if another DistributedDataParallel has wrapped the model since. Throws what the
+  // hook throws, such as Error{peer_failed} when a rank is gone. After an error the ranks no longer agree:
+  // leave the group.
   Tensor backward(const Tensor& grad_output) override;
-  // The model as one line.
+  // Describes the model in one line.
   std::string str() const override { return "DistributedDataParallel(" + model_.str() + ")"; }
 
-  // While it lives, gradients add up on each rank and nothing is sent: for several backward() to one step.
-  // The next one outside averages the sums.
+  // While it lives, gradients accumulate on each rank and nothing is sent: for several backward() per step.
+  // The next backward() outside averages the sums.
   class NoSync {
    public:
     // Made by no_sync().
@@ -77,11 +80,11 @@ class DistributedDataParallel final : public nn::Module {
   // Keep what it returns: `auto off = ddp.no_sync();`
   [[nodiscard]] NoSync no_sync() { return NoSync(syncs_); }
 
-  // Names of parameters in each bucket, in the order in which buckets are sent. The first step has one
-  // bucket; from the second on they are filled in the order in which rank 0's gradients were ready.
+  // Names of the parameters in each bucket, in the order in which buckets are sent. The first step has one
+  // bucket; from the second on, buckets are filled in the order in which rank 0's gradients were ready.
   std::vector<std::vector<std::string>> buckets() const;
-  // How long the last backward waited for communication after its last gradient was there; what could not be
-  // hidden. Does not block.
+  // How long the last backward waited for communication after its last gradient was ready: the part that was
+  // not hidden. Does not block.
   Timeout exposed() const { return gradients_.exposed(); }
 
  private:
@@ -92,7 +95,7 @@ class DistributedDataParallel final : public nn::Module {
   const CallSite where_;
   const ProcessGroup group_;
   GradientBuckets gradients_;
-  std::vector<Tensor> buffers_;  // packed: one for each dtype
+  std::vector<Tensor> buffers_;  // packed: one per dtype and device
   bool syncs_ = true;
   bool is_rebuilt_ = false;
 };

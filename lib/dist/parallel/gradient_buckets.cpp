@@ -1,3 +1,6 @@
+// GradientBuckets: parameters report their gradients (on_ready), each bucket is started once it is full and
+// all earlier ones have started, and finish() waits for them in order. Gradients that no rank had ready are
+// restored at the end.
 #include "dist/parallel/gradient_buckets.h"
 
 #include <algorithm>
@@ -25,7 +28,7 @@ GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, Pro
 GradientBuckets::~GradientBuckets() {
   for (const auto& [name, parameter] : parameters_) {
     const auto* const told = parameter->on_grad_ready.target<Told>();
-    if (told && told->buckets == this) parameter->on_grad_ready = nullptr;  // others may have taken it over
+    if (told && told->buckets == this) parameter->on_grad_ready = nullptr;  // a later one may have taken over
   }
 }
 
@@ -57,7 +60,7 @@ void GradientBuckets::begin() {
   is_under_way_ = true;
 }
 
-// While the error is on its way: a Work that is dropped then is nobody's mistake.
+// While the error is on its way, a Work that is dropped is not a mistake of the user.
 void GradientBuckets::abandon() {
   is_under_way_ = false;
   started_.clear();
@@ -70,7 +73,7 @@ void GradientBuckets::on_ready(std::size_t parameter) {
     fail(
         Errc::invalid_argument,
         "parameter \"{}\" was ready twice in one backward: does the model use it in two places? Its gradient "
-        "would leave before it is complete",
+        "would be sent before it is complete",
         parameters_[parameter].name);
   is_ready_[parameter] = true;
   ready_order_.push_back(parameter);
@@ -102,7 +105,7 @@ void GradientBuckets::give_up_on(const std::vector<std::size_t>& missing) {
   }
   for (const std::size_t i : missing) count_in(i);
   if (parameters_.empty()) return;
-  users_ = users_.to(places_.front().device());  // backends of GPUs sum on GPUs only
+  users_ = users_.to(places_.front().device());  // GPU backends sum only on GPUs
   started_.push_back([this, work = all_reduce(users_, ReduceOp::sum, {.group = group_, .async_op = true},
                                               where_)]() mutable {
     work.wait();

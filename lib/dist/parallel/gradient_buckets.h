@@ -1,5 +1,5 @@
-// The gradients of a model, a bucket at a time: each bucket's communication starts as soon as its last
-// gradient is there and those of all earlier buckets have started, while backward goes on.
+// The gradients of a model, bucket by bucket: each bucket's communication starts as soon as its last gradient
+// is ready and all earlier buckets have started, while backward goes on.
 #pragma once
 
 #include <cstddef>
@@ -14,50 +14,51 @@
 
 namespace dist {
 
-// Belongs to one rank's training thread. The parameters live longer than this.
+// Used by one rank's training thread. The parameters must outlive this.
 class GradientBuckets {
  public:
-  // `where`: for messages about what the hook calls.
+  // `where` is for messages about what the hook calls.
   GradientBuckets(std::vector<nn::NamedParameter> parameters, ProcessGroup group, CommHook hook,
                   CallSite where);
-  ~GradientBuckets();  // nobody is told of gradients any more; they stay where they are
+  ~GradientBuckets();  // parameters stop reporting; gradients stay where they are
   GradientBuckets(const GradientBuckets&) = delete;
   GradientBuckets& operator=(const GradientBuckets&) = delete;
 
-  // Indices of parameters, a list for each bucket, in the order in which buckets start. Moves all gradients,
-  // as they are, into the memory of their buckets.
+  // Indices of parameters, one list per bucket, in the order in which buckets start. Moves all gradients,
+  // with their values, into the memory of their buckets.
   using Assignment = std::vector<std::vector<std::size_t>>;
   void arrange(Assignment assignment);
   const Assignment& assignment() const { return assignment_; }
   const std::vector<nn::NamedParameter>& parameters() const { return parameters_; }
 
-  // A backward in which gradients are exchanged: begin(), then each parameter tells that it is ready, then
-  // finish(), after which all gradients are the averages.
+  // For a backward in which gradients are exchanged: begin(), then each parameter reports that it is ready,
+  // then finish(), after which all gradients are the averages.
   void begin();
-  // It failed, and its error is on its way through the caller: what comes until the next begin() stays here.
+  // The backward has failed, and its error is on its way to the caller: until the next begin(), nothing is
+  // sent.
   void abandon();
-  // Whether every parameter still tells this of its gradient: a later one may have taken it over.
+  // Whether every parameter still reports to this object: a later one may have taken over.
   bool is_told() const;
-  // Parameters that have not been ready in this backward.
+  // The parameters that have not been ready in this backward.
   std::vector<std::size_t> missing() const;
-  // Of all ranks, after everything that is ready: the gradients of these go along as they are. What no rank
-  // had ready is as it was after finish().
+  // Called on all ranks, after everything that is ready: sends the gradients of these parameters as they are.
+  // A gradient that no rank had ready has its old value after finish().
   void give_up_on(const std::vector<std::size_t>& missing);
-  // Waits for what has been started; Error of the communication.
+  // Waits for what has been started. Throws the errors of the communication.
   void finish();
 
-  // Parameters in the order in which they were ready in the last such backward.
+  // The parameters in the order in which they were ready in the last such backward.
   const std::vector<std::size_t>& ready_order() const { return ready_order_; }
-  // How long finish() waited: communication that backward did not hide.
+  // How long finish() waited: the communication that backward did not hide.
   Timeout exposed() const { return exposed_; }
 
  private:
   struct Bucket {
     Tensor gradients;
     std::size_t parameters = 0;
-    std::size_t pending = 0;  // gradients that are not there yet
+    std::size_t pending = 0;  // gradients that are not ready yet
   };
-  // What a parameter is given to call.
+  // What a parameter calls when its gradient is complete.
   struct Told {
     GradientBuckets* buckets;
     std::size_t parameter;
@@ -72,15 +73,15 @@ class GradientBuckets {
   const CallSite where_;
   Assignment assignment_;
   std::vector<Bucket> buckets_;
-  std::vector<std::size_t> bucket_of_;  // each parameter's
-  std::vector<Tensor> places_;          // where its gradient is, in its bucket
+  std::vector<std::size_t> bucket_of_;  // by parameter
+  std::vector<Tensor> places_;          // each gradient's place in its bucket
 
   bool is_under_way_ = false;
   std::vector<bool> is_ready_;
   std::vector<std::size_t> ready_order_;
-  std::vector<std::function<void()>> started_;  // how to finish each bucket, in order
-  std::vector<std::pair<std::size_t, Tensor>>
-      left_out_;  // parameters that this rank has not used, as they were
+  std::vector<std::function<void()>> started_;  // finish each bucket, in order
+  // Parameters that this rank has not used, with their old values.
+  std::vector<std::pair<std::size_t, Tensor>> left_out_;
   Tensor users_;  // how many ranks have used each parameter
   Timeout exposed_{};
 };

@@ -39,7 +39,7 @@ void put_back_gradient(const nn::NamedParameter& named, const Tensor& place) {
       gradient.device() != place.device())
     fail(Errc::invalid_argument,
          "the gradient of \"{}\" is {} now and was {} when the model was made parallel: call Module::to() "
-         "before that, and give a gradient no other shape",
+         "before that, and do not change the shape of a gradient",
          named.name, kind_of(gradient), kind_of(place));
   gradient = Tensor(place).copy_(gradient);
 }

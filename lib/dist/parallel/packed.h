@@ -1,4 +1,4 @@
-// Several tensors in one piece of memory, so that one collective serves them all.
+// Several tensors in one piece of memory, so that one collective serves all of them.
 #pragma once
 
 #include <span>
@@ -8,14 +8,13 @@
 
 namespace dist {
 
-// Moves the tensors, of one dtype and device, one after the other into new memory: each becomes a view of it
-// with the elements that it had. Returns the whole, one-dimensional. Whoever holds a copy of one of the
-// tensors still holds the old memory.
+// Moves the tensors (of one dtype and device) one after another into new memory: each becomes a view of it
+// and keeps its elements. Returns the whole, one-dimensional. Other copies of these tensors still refer to
+// the old memory.
 Tensor pack(std::span<Tensor* const> tensors);
 
-// The gradient is in its place again, a view that pack() made of it: where somebody has put another tensor
-// there since, its elements are copied. Error{invalid_argument} if that one has another shape, dtype or
-// device.
+// Makes the gradient the view that pack() made of it again: if another tensor has replaced it since, copies
+// that one's elements. Throws Error{invalid_argument} if its shape, dtype or device differs.
 void put_back_gradient(const nn::NamedParameter& named, const Tensor& place);
 
 }  // namespace dist

@@ -31,7 +31,7 @@ ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
       server_(options.server),
       where_(where),
       parameters_(model.named_parameters()) {
-  (void)group_.global_rank(server_);  // refuses one that is not there
+  (void)group_.global_rank(server_);  // throws if there is no such rank
   check_alike(model, group_, where_);
   broadcast_state(model, group_, where_);
   values_ = packed(model, &nn::Parameter::value);
@@ -56,7 +56,7 @@ void ParameterServer::step() {
   exposed_ = (collected - began) + (Clock::now() - updated);
 }
 
-// In order of ranks: the sum does not depend on who is fast.
+// In the order of ranks, so that the sum does not depend on which rank is fast.
 void ParameterServer::collect_gradients() {
   Tensor sum = zeros_like(gradients_), theirs = empty_like(gradients_);
   for (int rank = 0; rank < group_.size(); ++rank) {

@@ -1,6 +1,6 @@
-// ParameterServer: one rank holds the truth. All others send it their gradients, it takes the step, and sends
-// the new values back. What training did before all-reduce: the server's port carries 2 (n - 1) S bytes a
-// step where the ring's ranks carry 4 (n - 1) / n S each. A baseline to compare with.
+// ParameterServer: one rank holds the authoritative values. All others send it their gradients; it takes the
+// step and sends the new values back. Training worked like this before all-reduce: the server's port carries
+// 2 (n - 1) S bytes per step, while each rank of a ring carries 4 (n - 1) / n S. A baseline for comparison.
 #pragma once
 
 #include <vector>
@@ -17,20 +17,20 @@ struct ParameterServerOptions {
   int server = 0;           // group rank
 };
 
-// Every rank, the server too, computes gradients of its own part of a batch.
+// Every rank, including the server, computes the gradients of its own part of a batch.
 class ParameterServer {
  public:
-  // Every rank of the group calls it, with a model of the same parameters (else Error{mismatch} on all); all
-  // values become group rank 0's. Values and gradients move into one piece of memory each, of one dtype and
-  // device (else Error{invalid_argument}). Model and optimizer, of which only the server's is used, live
-  // longer than this. Messages about its calls name the line where it was made.
+  // Every rank of the group must call it, with a model of the same parameters (otherwise it throws
+  // Error{mismatch} on all); all values become group rank 0's. Values and gradients each move into one piece
+  // of memory, of one dtype and device (otherwise Error{invalid_argument}). Model and optimizer must outlive
+  // this; only the server's optimizer is used. Messages about its calls name the line where it was made.
   ParameterServer(nn::Module& model, nn::Optimizer& optimizer, const ParameterServerOptions& options = {},
                   CallSite where = CallSite::current());
 
-  // Instead of optimizer.step(): afterwards every rank has the values that one step with the average of all
-  // gradients gives. The server's gradients are that average, the others' stay as they were.
+  // Call it instead of optimizer.step(): afterwards every rank has the values of one step with the average of
+  // all gradients. The server's gradients are that average, the others' are unchanged.
   void step();
-  // How long the last step() was busy with other ranks: nothing hides it.
+  // How long the last step() spent on communication with other ranks, none of which is hidden.
   Timeout exposed() const { return exposed_; }
 
  private:
@@ -44,7 +44,7 @@ class ParameterServer {
   const CallSite where_;
   std::vector<nn::NamedParameter> parameters_;
   Tensor values_, gradients_;   // one-dimensional, all parameters
-  std::vector<Tensor> places_;  // of each one's gradient
+  std::vector<Tensor> places_;  // each gradient's view
   Timeout exposed_{};
 };
 

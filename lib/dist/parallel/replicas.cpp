@@ -12,7 +12,7 @@
 namespace dist {
 namespace {
 
-// A line for each parameter and buffer.
+// One line per parameter and buffer.
 std::string description(nn::Module& model) {
   std::string text;
   const auto add = [&](const char* kind, const std::string& name, const Tensor& t) {

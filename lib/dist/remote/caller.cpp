@@ -10,8 +10,9 @@ namespace {
 
 thread_local Channel* task_channel = nullptr;
 
-// Tasks take turns by way of another process, which the memory model does not know of: who asks hands over
-// what it has written to who is answered.
+// Tasks take turns by way of another process, which the memory model does not know about. This is an acquire
+// and release across the socket: a task that asks releases what it has written, and a task that is answered
+// acquires it.
 std::atomic<std::uint64_t> turns{0};
 
 }  // namespace
@@ -24,7 +25,7 @@ TaskChannel::~TaskChannel() { task_channel = nullptr; }
 Channel& TaskChannel::current() {
   if (!task_channel)
     fail(Errc::unsupported,
-         "this thread is no part of the virtual rank; call dist:: functions from the thread that the rank "
+         "this thread is not part of the virtual rank; call dist:: functions from the thread that the rank "
          "began on");
   return *task_channel;
 }

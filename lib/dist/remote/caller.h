@@ -1,4 +1,4 @@
-// Caller: how the tasks of this process ask the simulation that they are part of.
+// Caller: how the tasks of this process send requests to the simulation that they belong to.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@
 
 namespace dist::sim {
 
-// What came back, with a reader on it.
+// An answer, with a reader over it.
 struct Reply {
   template <std::integral T>
   T get() {
@@ -23,7 +23,7 @@ struct Reply {
   wire::Reader reader;
 };
 
-// The verb and what has been put behind it.
+// A verb and the arguments after it.
 class Question {
  public:
   explicit Question(Verb verb) : message_(verb) {}
@@ -39,15 +39,15 @@ class Question {
       put(message_, value);
     return *this;
   }
-  // Asks on the running task's channel. Throws the simulation's error; Error{connection} when it has ended,
-  // and Error{unsupported} on a thread that is no task of a virtual rank.
+  // Asks on the running task's channel. Throws the simulation's error, Error{connection} if the simulation
+  // has ended, and Error{unsupported} on a thread that is not a task of a virtual rank.
   Reply ask(ConstBytes bytes = {}, int passed = -1);
 
  private:
   wire::Writer message_;
 };
 
-// The channel that this thread asks on, while it lives.
+// The channel on which this thread asks, while it lives.
 class TaskChannel {
  public:
   explicit TaskChannel(UniqueFd socket);

@@ -1,3 +1,5 @@
+// Channel: blocking sends and receives of whole messages over a stream socket, with passed descriptors, a
+// limit on the other side's silence, and an end by stop_token.
 #include "dist/remote/channel.h"
 
 #include <algorithm>
@@ -15,7 +17,8 @@
 namespace dist::sim {
 namespace {
 
-// Room for one passed descriptor. CMSG_SPACE rounds up to room for two: the length says that there is none.
+// Room for one passed descriptor. CMSG_SPACE rounds up to room for two; the length says that there is only
+// one.
 struct Passing {
   static constexpr std::size_t length = CMSG_LEN(sizeof(int));
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
@@ -41,10 +44,10 @@ UniqueFd detach(msghdr& header) {
   return {};
 }
 
-// How often whoever waits asks whether that is to end.
+// The interval at which a blocked side checks whether it must stop.
 constexpr Timeout look_up = std::chrono::milliseconds(50);
 
-// Of one system call.
+// Limits one system call.
 void limit_waiting(int fd, Timeout patience) {
   const auto us = std::chrono::ceil<std::chrono::microseconds>(patience).count();
   const timeval limit{us / 1'000'000, us % 1'000'000};
@@ -125,7 +128,7 @@ Bytes Channel::receive() {
   std::array<std::byte, wire::prefix_bytes> prefix;
   read(prefix);
   const std::size_t length = wire::frame_length(prefix);
-  if (length > longest) fail(Errc::connection, "a message of {} bytes is none", length);
+  if (length > longest) fail(Errc::connection, "a message of {} bytes is too long", length);
   Bytes message(length);
   read(message);
   return message;

@@ -1,5 +1,5 @@
-// Channel: one task of a remote rank and the fiber that stands for it, over a connected stream socket. What
-// is said takes turns: the task asks, the fiber answers.
+// Channel: connects one task of a remote rank with the fiber that stands for it, over a connected stream
+// socket. The two take turns: the task asks, the fiber answers.
 #pragma once
 
 #include <chrono>
@@ -17,27 +17,28 @@ namespace dist::sim {
 
 class Channel {
  public:
-  // `other`: who that is, for errors. Waits at most `patience` (of real time, however far the virtual clock
-  // is) for the other side to say more, or to hear; not at all once it is `stopped`.
+  // `other` is the other side's name, for errors. Waits at most `patience` (real time, whatever the virtual
+  // clock says) for the other side to send or receive more, and not at all once it is `stopped`.
   Channel(UniqueFd socket, std::string_view other, Timeout patience = no_timeout,
           std::stop_token stopped = {});
 
-  // A message, and bytes behind it whose number the message says. `passed`: a descriptor that goes with it.
-  // Here and below, Error{connection}: the other side is gone, or silent for too long.
+  // Sends a message, followed by bytes whose number the message states. `passed` is a descriptor that goes
+  // with it. This and the calls below throw Error{connection} if the other side is gone, or silent for too
+  // long.
   void send(wire::Writer& message, ConstBytes bytes = {}, int passed = -1);
-  // Blocks. Error{connection} also when what came is too long for a message.
+  // Blocks. Throws Error{connection} also if what came is too long for a message.
   Bytes receive();
   void receive(std::span<std::byte> bytes);
-  // What came with the last message; empty: nothing.
+  // The descriptor that came with the last message; empty if there was none.
   UniqueFd take_passed() { return std::move(passed_); }
 
-  static constexpr std::size_t longest = std::size_t{4} << 20;  // message, bytes
+  static constexpr std::size_t longest = std::size_t{4} << 20;  // bytes of a message
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void read(std::span<std::byte> bytes);
-  // After a system call that moved nothing since then: returns when it is to be tried again.
+  // After a system call that has moved nothing since `since`: returns if it is to be tried again.
   void go_on_or_fail(Clock::time_point since) const;
 
   UniqueFd socket_, passed_;
@@ -46,7 +47,7 @@ class Channel {
   const std::stop_token stopped_;
 };
 
-// Two connected ends, closed on exec. Error{resource}.
+// Two connected ends, closed on exec. Throws Error{resource}.
 std::pair<UniqueFd, UniqueFd> channel_pair();
 
 }  // namespace dist::sim

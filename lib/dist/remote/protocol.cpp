@@ -1,3 +1,5 @@
+// Reading and writing of the protocol's arguments, in pairs of put and get. Every get checks what a process
+// claims and throws Error{connection} for values that cannot be.
 #include "dist/remote/protocol.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@ namespace {
 
 constexpr auto last_kind = OpKind::barrier;
 constexpr auto last_op = ReduceOp::Kind::premul_sum;
-constexpr std::size_t longest_name = 255;  // of a file or an operation; it is kept
+constexpr std::size_t longest_name = 255;  // bytes, for a file or an operation; it is kept
 constexpr auto last_code = check::Code::wrong_device;
 
 void put_views(wire::Writer& to, const std::vector<TensorView>& views) {
@@ -19,7 +21,7 @@ void put_views(wire::Writer& to, const std::vector<TensorView>& views) {
   }
 }
 
-// Addresses of another process: to compare, not to look at.
+// Addresses of another process: they can be compared but not dereferenced.
 std::vector<TensorView> get_views(wire::Reader& from) {
   std::vector<TensorView> views;
   for (auto n = from.get<std::uint32_t>(); n > 0; --n) {
@@ -62,7 +64,7 @@ Members get_members(wire::Reader& from, int world_size) {
   std::ranges::sort(sorted);
   const bool repeats = std::ranges::adjacent_find(sorted) != sorted.end();
   if (sorted.empty() || repeats || sorted.front() < 0 || sorted.back() >= world_size)
-    fail(Errc::connection, "a group of {} ranks is none", ranks.size());
+    fail(Errc::connection, "a list of {} ranks is not a group", ranks.size());
   return ranks;
 }
 
@@ -144,7 +146,7 @@ void put(wire::Writer& to, const check::Finding& finding) {
 
 check::Finding get_finding(wire::Reader& from) {
   check::Finding finding{get_enum(from, last_code), std::string(from.text()), {}};
-  if (finding.code < check::Code::deadlock) fail(Errc::connection, "finding 0 is none");
+  if (finding.code < check::Code::deadlock) fail(Errc::connection, "there is no finding 0");
   for (auto n = from.get<std::uint32_t>(); n > 0; --n) {
     const auto rank = from.get<int>();
     const std::string doing(from.text());

@@ -1,8 +1,8 @@
-// What a remote rank and the simulation say to each other: a verb and its arguments, then Answer and the
+// The protocol between a remote rank and the simulation: a verb and its arguments; then an Answer and the
 // result.
 //
-// Behind `post_send`, and behind the answer to `wait_for` of a receive, come the message's bytes. Integers,
-// texts and lists as in store/wire.h; a place is "train.cpp:41", a deadline ns of the virtual clock.
+// A message's bytes follow `post_send`, and the answer to `wait_for` of a receive. Integers, texts and lists
+// are as in store/wire.h; a place is "train.cpp:41", a deadline is in ns of the virtual clock.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ inline constexpr auto last_verb = Verb::call_ends;
 
 enum class Answer : std::uint8_t { ok, error };
 
-// Arguments that are more than integers and texts. Readers throw Error{connection} for what cannot be.
+// Arguments that are more than integers and texts. Readers throw Error{connection} for values that cannot be.
 void put(wire::Writer& to, CallSite where);
 void put(wire::Writer& to, const Deadline& deadline);
 void put(wire::Writer& to, const std::vector<int>& numbers);
@@ -81,7 +81,7 @@ void put(wire::Writer& to, const CostModel& costs);
 CallSite get_place(wire::Reader& from);
 Deadline get_deadline(wire::Reader& from);
 std::vector<int> get_numbers(wire::Reader& from);
-// Ranks of a job of so many, each once, at least one.
+// Ranks of a job of `world_size` ranks, each at most once, at least one.
 Members get_members(wire::Reader& from, int world_size);
 BoardCall get_board_call(wire::Reader& from, int rank, int world_size);
 ControlMessage get_control_message(wire::Reader& from);

@@ -51,7 +51,7 @@ void RemoteTasking::start(std::function<void()> fn) {
     fn();
     try {
       Question(Verb::bye).ask();
-    } catch (const Error&) {  // likewise
+    } catch (const Error&) {  // the same
     }
   });
 }
@@ -75,7 +75,7 @@ void RemoteTasking::deallocate(void* memory, std::size_t bytes) noexcept {
   guard_.deallocate(memory, bytes);
   try {
     Question(Verb::deallocate).with(std::uint64_t{bytes}).ask();
-  } catch (const std::exception&) {  // the simulation has ended: nobody counts any more
+  } catch (const std::exception&) {  // the simulation has ended: nothing is counted any more
   }
 }
 

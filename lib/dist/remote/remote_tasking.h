@@ -1,4 +1,4 @@
-// RemoteTasking: the virtual clock, and the waiting, of a rank whose simulation runs in another process.
+// RemoteTasking: the virtual clock and the waits of a rank whose simulation runs in another process.
 #pragma once
 
 #include <thread>
@@ -10,7 +10,7 @@
 
 namespace dist::sim {
 
-// The rank's tasks are threads of this process, of which one runs at a time: the one that the simulation has
+// The rank's tasks are threads of this process. One of them runs at a time: the one that the simulation
 // answered last.
 class RemoteTasking final : public Tasking, public FaultListener {
  public:

@@ -1,3 +1,5 @@
+// RemoteTransport and RemoteEndpoint: each call is a question to the simulation. The bytes of a send go with
+// the question; those of a receive follow the answer to its wait.
 #include "dist/remote/remote_transport.h"
 
 #include <algorithm>
@@ -24,8 +26,8 @@ RemoteTransport::~RemoteTransport() {
 Request RemoteTransport::isend(TensorView data, int dst) {
   Question question(Verb::post_send);
   question.with(number_).with(dst).with(data.dtype).with(data.count);
-  // Copied here and not by the system, which fails (EFAULT) where the page is closed for a neighbour in it
-  // (access_guard.h).
+  // Copied here and not by the system, which fails (EFAULT) if the page is closed because of another tensor
+  // on it (access_guard.h).
   const Bytes copy(data.data, data.data + data.bytes());
   return {this, question.ask(copy).get<std::uint64_t>()};
 }

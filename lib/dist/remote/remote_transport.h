@@ -13,7 +13,7 @@ namespace dist::sim {
 
 class RemoteTransport final : public Transport {
  public:
-  // `endpoint`: its number at the simulation. `gpus_per_node`: 0: all ranks share a node.
+  // `endpoint` is its number in the simulation. `gpus_per_node` 0: all ranks share a node.
   RemoteTransport(std::uint32_t endpoint, const TransportOptions& options, int global_rank,
                   int gpus_per_node);
   ~RemoteTransport() override;
@@ -33,7 +33,7 @@ class RemoteTransport final : public Transport {
 
   const Members members_;
   const int rank_, gpus_per_node_;
-  std::uint64_t number_ = 0;                       // at the simulation
+  std::uint64_t number_ = 0;                       // its number in the simulation
   std::map<std::uint64_t, TensorView> receiving_;  // by request
 };
 

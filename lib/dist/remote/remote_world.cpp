@@ -24,7 +24,7 @@ RemoteWorld::RemoteWorld(const Greeting& greeting, RemoteTasking& tasking)
 }
 
 RemoteWorld::~RemoteWorld() {
-  if (observer_) observer_->forget();  // a Work may outlive us
+  if (observer_) observer_->forget();  // a Work may outlive this
 }
 
 Job RemoteWorld::join(int) {

@@ -11,10 +11,10 @@
 
 namespace dist::sim {
 
-// What the simulation says first.
+// The simulation's first message.
 struct Greeting {
   int rank = 0, ranks = 1;
-  int gpus_per_node = 0;  // of the topology; 0: all ranks share a node
+  int gpus_per_node = 0;  // the topology's; 0: all ranks share a node
   bool checks = false, traces = false;
   std::size_t recorder_size = 0;
   CostModel costs;

@@ -45,11 +45,11 @@ void Session::serve_task(Channel& channel) {
   }
 }
 
-// Error{connection} is the process's fault, not an answer.
+// An Error{connection} is the process's fault and ends the session; other errors are answers.
 void Session::answer(Verb verb, wire::Reader& question, Channel& channel) {
   Response response;
   const auto* const handler = find(verb);
-  if (!handler) fail(Errc::connection, "verb {} is none", static_cast<int>(verb));
+  if (!handler) fail(Errc::connection, "there is no verb {}", static_cast<int>(verb));
   try {
     (*handler)({*this, question, channel}, response);
     question.expect_end();

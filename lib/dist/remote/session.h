@@ -19,7 +19,7 @@
 
 namespace dist::sim {
 
-// The bytes of a message under way.
+// The bytes of a message in flight.
 class Parcel {
  public:
   Parcel(std::size_t& held, std::size_t bytes) : held_(held), bytes_(bytes) { held_ += bytes; }
@@ -36,41 +36,41 @@ class Parcel {
 struct Transfer {
   std::unique_ptr<Parcel> parcel;
   bool receives = false;
-  Request request = {};  // goes first
+  Request request = {};  // destroyed first
 };
 
 struct OpenTransport {
-  std::shared_ptr<Endpoint> endpoint;  // outlives its transport, also where the process has closed it
+  std::shared_ptr<Endpoint> endpoint;  // outlives its transport, even if the process has closed it
   std::unique_ptr<Transport> transport;
-  std::map<std::uint64_t, Transfer> transfers = {};  // go first
+  std::map<std::uint64_t, Transfer> transfers = {};  // destroyed first
 };
 
-// What goes back to a task.
+// The answer to a task.
 struct Response {
   wire::Writer message{Answer::ok};
-  std::unique_ptr<Parcel> parcel = {};  // behind it
+  std::unique_ptr<Parcel> parcel = {};  // follows the message
 };
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(int of, Simulation& in, const ProcessOptions& with) : rank(of), simulation(in), options(with) {}
 
-  // Does what the process's main task asks until that says that it has ended. Throws the error that it has
-  // failed with, and Error{connection} when the process is gone, silent, or speaks nonsense.
+  // Serves the process's main task until it says that it has ended. Throws the error with which the task
+  // failed, and Error{connection} when the process is gone, silent, or sends nonsense.
   void serve(UniqueFd socket);
 
   // What the verbs work on:
   const int rank;
   Simulation& simulation;
   const ProcessOptions options;
-  std::uint64_t numbers = 0;  // of transports and transfers
+  std::uint64_t numbers = 0;  // transports and transfers so far
   std::size_t bytes_under_way = 0;
   std::vector<std::shared_ptr<Endpoint>> endpoints;                    // null: closed
   std::map<std::uint64_t, std::shared_ptr<OpenTransport>> transports;  // may be closed while a task waits
-  std::set<std::pair<std::string, std::string>> opened_by;  // what and where: the simulation keeps them
-  std::map<std::uint64_t, WaitList> lists;                  // by their addresses in the process
+  std::set<std::pair<std::string, std::string>> opened_by;  // name and line: the simulation keeps them
+  std::map<std::uint64_t, WaitList> lists;                  // by address in the process
   int tasks = 1;
-  std::optional<Error> failure;  // of the rank's function
+  std::optional<Error> failure;  // the error of the rank's function
 
   int ranks() const { return simulation.ranks(); }
   void start_task(UniqueFd socket);
@@ -78,14 +78,14 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   void serve_task(Channel& channel);
   void answer(Verb verb, wire::Reader& question, Channel& channel);
-  void give_up(const std::string& why) noexcept;  // the other ranks learn of it
+  void give_up(const std::string& why) noexcept;  // the other ranks are notified
 };
 
-// What is done for each verb; those of a task's life are the session's own.
+// The handlers of all verbs; those for the life of a task are the session's own.
 struct Asked {
   Session& session;
   wire::Reader& question;
-  Channel& channel;  // where a message's bytes follow, and a descriptor has come
+  Channel& channel;  // a message's bytes follow on it, and a descriptor may have come
 };
 using Verbs = std::map<Verb, void (*)(const Asked&, Response&)>;
 const Verbs& tasking_verbs();

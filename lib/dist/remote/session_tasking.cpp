@@ -1,4 +1,5 @@
-// What a session does for a process's Tasking, and for the life of its tasks.
+// The session's handlers for a process's Tasking (the clock, waits, memory) and for the life of its tasks.
+// Sizes that a process claims are checked before they are used.
 #include <bit>
 
 #include "dist/core/fail.h"

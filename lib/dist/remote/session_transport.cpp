@@ -1,4 +1,5 @@
-// What a session does for a process's Endpoint and its Transports.
+// The session's handlers for a process's Endpoint and its Transports. A message's bytes are kept in a Parcel
+// here, and what one rank may have in flight is limited.
 #include <utility>
 
 #include "dist/core/fail.h"
@@ -10,26 +11,27 @@ namespace {
 std::shared_ptr<Endpoint>& endpoint(const Asked& asked) {
   const auto number = asked.question.get<std::uint32_t>();
   auto& endpoints = asked.session.endpoints;
-  if (number >= endpoints.size() || !endpoints[number]) fail(Errc::connection, "endpoint {} is none", number);
+  if (number >= endpoints.size() || !endpoints[number])
+    fail(Errc::connection, "there is no endpoint {}", number);
   return endpoints[number];
 }
 
-// Kept by the caller: another task may close it meanwhile.
+// The caller keeps it alive, because another task may close it in the meantime.
 std::shared_ptr<OpenTransport> transport(const Asked& asked) {
   const auto number = asked.question.get<std::uint64_t>();
   const auto found = asked.session.transports.find(number);
-  if (found == asked.session.transports.end()) fail(Errc::connection, "transport {} is none", number);
+  if (found == asked.session.transports.end()) fail(Errc::connection, "there is no transport {}", number);
   return found->second;
 }
 
 Transfer& transfer(const Asked& asked, OpenTransport& open) {
   const auto number = asked.question.get<std::uint64_t>();
   const auto found = open.transfers.find(number);
-  if (found == open.transfers.end()) fail(Errc::connection, "transfer {} is none", number);
+  if (found == open.transfers.end()) fail(Errc::connection, "there is no transfer {}", number);
   return found->second;
 }
 
-// The elements that the question gives, in a buffer here.
+// A buffer here for the elements that the question announces.
 TensorView parcel_for(const Asked& asked, Transfer& transfer) {
   Session& session = asked.session;
   TensorView view;
@@ -78,7 +80,7 @@ void post(const Asked& asked, Response& response, bool is_send) {
 void wait_for(const Asked& asked, Response& response) {
   const auto open = transport(asked);
   const auto node = open->transfers.extract(asked.question.get<std::uint64_t>());
-  if (node.empty()) fail(Errc::connection, "that transfer is none");
+  if (node.empty()) fail(Errc::connection, "there is no such transfer");
   Transfer& waited = node.mapped();
   response.message.put(waited.request.wait());
   if (waited.receives) response.parcel = std::move(waited.parcel);

@@ -1,4 +1,4 @@
-// What a session does for a process's VirtualWorld and Inspector.
+// The session's handlers for a process's VirtualWorld and Inspector.
 #include "dist/remote/session.h"
 
 namespace dist::sim {

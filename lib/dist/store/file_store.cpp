@@ -208,7 +208,7 @@ class FileStore final : public Store {
   FileLog log_;
   KeyValueMap map_;
   int expected_users_;
-  int entered_ = 0, left_ = 0;  // of the users that are counted
+  int entered_ = 0, left_ = 0;  // users that are counted
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ Track track_of(const Event& event) {
 struct Place {
   int rank = 0;
   Track track = Track::work;
-  int copy = 0;  // of the track; above 0 where slices overlap
+  int copy = 0;  // number of the track; above 0 where slices overlap
   auto operator<=>(const Place&) const = default;
 };
 
