@@ -22,29 +22,11 @@ std::optional<OpKind> collective_named(std::string_view text) {
   return std::nullopt;
 }
 
-std::size_t total_bytes(const TensorList& tensors) {
-  std::size_t sum = 0;
-  for (std::size_t i = 0; i < tensors.size(); ++i) sum += tensors[i].bytes();
-  return sum;
-}
-
 }  // namespace
 
 std::size_t deciding_bytes(const Operation& operation) {
-  switch (operation.kind) {
-    case OpKind::broadcast:
-    case OpKind::reduce:
-    case OpKind::all_reduce: return operation.outputs[0].bytes();
-    case OpKind::all_gather: return total_bytes(operation.outputs);
-    case OpKind::reduce_scatter: return total_bytes(operation.inputs);
-    case OpKind::send:
-    case OpKind::recv:
-    case OpKind::scatter:
-    case OpKind::gather:
-    case OpKind::all_to_all:
-    case OpKind::barrier: return 0;
-  }
-  __builtin_unreachable();
+  const std::uint64_t elements = operation.elements();  // plus one
+  return elements == 0 ? 0 : static_cast<std::size_t>(elements - 1) * size_of(operation.dtype());
 }
 
 AlgorithmChooser::AlgorithmChooser(const Situation& at, const CostModel* costs, std::string_view dist_algo)

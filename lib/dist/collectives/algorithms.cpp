@@ -22,12 +22,28 @@
 #include "dist/collectives/scatter_all_gather.h"
 #include "dist/collectives/tree.h"
 #include "dist/core/fail.h"
+#include "dist/core/kernels.h"
 
 namespace dist {
 
 namespace {
 
 using Args = const CollectiveArgs&;
+
+// A reduce by an all-reduce of a copy, so that only the root's data changes: with many ranks that are not a
+// power of two, the rings beat what only a reduce can do.
+template <class AllReduce>
+void reduce_by(Transport& net, Args a, const AllReduce& all_reduce) {
+  if (net.rank() == a.root) return all_reduce(a.out);
+  const Scratch own = net.scratch(a.out);
+  copy(own.all(), a.out);
+  all_reduce(own.all());
+}
+
+template <auto all_reduce>
+double reduce_by_seconds(const CostModel& model, const Situation& at, double bytes) {
+  return all_reduce(model, at, bytes) + model.copy * bytes;
+}
 
 // L = ceil(log2 n); alpha, beta, gamma: seconds a message, a byte sent, a byte reduced. The headers have the
 // details.
@@ -61,6 +77,26 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::reduce, "chain",
                    [](Transport& net, Args a) { chain_reduce(net, a.out, a.op, a.root, a.segment_bytes); },
                    "large data, m segments: (n+m-2)(alpha + beta S/m + gamma S/m)", formulas::chain_reduce},
+    AlgorithmEntry{OpKind::reduce, "ring",
+                   [](Transport& net, Args a) {
+                     reduce_by(net, a, [&](TensorView data) { ring_all_reduce(net, data, a.op); });
+                   },
+                   "n not a power of two: 2(n-1) alpha + 2(n-1)/n beta S + (n-1)/n gamma S + a copy of S",
+                   reduce_by_seconds<formulas::ring_all_reduce>},
+    AlgorithmEntry{OpKind::reduce, "ring_segmented",
+                   [](Transport& net, Args a) {
+                     reduce_by(net, a, [&](TensorView data) {
+                       ring_segmented_all_reduce(net, data, a.op, a.segment_bytes);
+                     });
+                   },
+                   "the ring in segments: down to 2(n-1)/n beta S + a copy of S",
+                   reduce_by_seconds<formulas::ring_segmented_all_reduce>},
+    AlgorithmEntry{OpKind::reduce, "ring_2d",
+                   [](Transport& net, Args a) {
+                     reduce_by(net, a, [&](TensorView data) { ring_2d_all_reduce(net, data, a.op); });
+                   },
+                   "rows and columns of rings: 4 sqrt(n) alpha + 2 beta S + gamma S + a copy of S",
+                   reduce_by_seconds<formulas::ring_2d_all_reduce>},
     AlgorithmEntry{OpKind::reduce, "direct",
                    [](Transport& net, Args a) { flat_reduce(net, a.out, a.op, a.root); },
                    "ranks that map each other: each reduces a share, 2 h + (n-1)/n gamma S",

@@ -136,14 +136,13 @@ void JobState::connect() {
 }
 
 bool JobState::sends_by_tcp() const {
-  return settings.transport == "tcp" || settings.transport == "plain" ||
-         nodes_of(Members::everybody(job.world_size)) > 1;
+  return sends_by_sockets_alone(settings.transport) || nodes_of(Members::everybody(job.world_size)) > 1;
 }
 
 CostModel JobState::costs_here() const {
   CostModel model = known_costs(sends_by_tcp()).model;
   if (!endpoint->has_cores()) model = on_shared_cores(model);
-  return settings.transport == "tcp" || settings.transport == "plain" ? all_far(model) : model;
+  return sends_by_sockets_alone(settings.transport) ? all_far(model) : model;
 }
 
 void JobState::agree_with_others(GroupState& world) {

@@ -87,6 +87,11 @@ TransportOptions options_for(const MessageTerms& terms, const CallLabel& label);
 
 class PeerMemory;
 
+// Whether ranks of one host, too, exchange messages by sockets alone (EndpointOptions::transport).
+inline bool sends_by_sockets_alone(std::string_view transport) {
+  return transport == "tcp" || transport == "plain";
+}
+
 struct EndpointOptions {
   int rank = 0;
   int world_size = 1;

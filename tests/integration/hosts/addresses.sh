@@ -4,21 +4,7 @@
 set -euo pipefail
 
 program=$1
-a=distlab-c-$$ b=distlab-d-$$
-work=$(mktemp -d)
-cleanup() {
-  for job in $(jobs -p); do kill "$job" 2>/dev/null || true; done
-  ip netns del "$a" 2>/dev/null || true
-  ip netns del "$b" 2>/dev/null || true
-  rm -rf "$work"
-}
-trap cleanup EXIT
-
-if ! command -v ip >/dev/null || ! ip netns add "$a" 2>"$work/why"; then
-  echo "skipped: network namespaces are not permitted here ($(tail -n 1 "$work/why" 2>/dev/null || echo 'no ip command'))"
-  exit 77
-fi
-ip netns add "$b"
+source "${BASH_SOURCE[0]%/*}/namespaces.sh"
 ip link add "x$$" netns "$a" type veth peer name "y$$" netns "$a"  # before the real one: its address is named first
 ip link add "c$$" netns "$a" type veth peer name "d$$" netns "$b"
 ip -n "$a" addr add 10.88.0.1/24 dev "x$$"

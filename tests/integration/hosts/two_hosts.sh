@@ -4,21 +4,7 @@
 set -euo pipefail
 
 distrun=$1 program=$2
-a=distlab-a-$$ b=distlab-b-$$
-work=$(mktemp -d)
-cleanup() {
-  kill "${first:-}" 2>/dev/null || true
-  ip netns del "$a" 2>/dev/null || true
-  ip netns del "$b" 2>/dev/null || true
-  rm -rf "$work"
-}
-trap cleanup EXIT
-
-if ! command -v ip >/dev/null || ! ip netns add "$a" 2>"$work/why"; then
-  echo "skipped: network namespaces are not permitted here ($(tail -n 1 "$work/why" 2>/dev/null || echo 'no ip command'))"
-  exit 77
-fi
-ip netns add "$b"
+source "${BASH_SOURCE[0]%/*}/namespaces.sh"
 ip link add "da$$" netns "$a" type veth peer name "db$$" netns "$b"
 ip -n "$a" addr add 10.77.0.1/24 dev "da$$"
 ip -n "$b" addr add 10.77.0.2/24 dev "db$$"

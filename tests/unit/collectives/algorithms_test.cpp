@@ -47,9 +47,9 @@ TEST(AlgorithmTable, NamesAreUniqueAndEveryCollectiveHasOne) {
 TEST(AlgorithmTable, FindsByNameAndListsWhatExists) {
   EXPECT_EQ(find_algorithm(OpKind::all_reduce, "ring").name, "ring");
   EXPECT_EQ(find_algorithm(OpKind::broadcast, "chain").collective, OpKind::broadcast);
-  EXPECT_EQ(error_of([] { find_algorithm(OpKind::reduce, "ring"); }),
-            "invalid_argument: reduce has no algorithm \"ring\"; it has: flat, binomial, scatter_gather, "
-            "chain, direct");
+  EXPECT_EQ(error_of([] { find_algorithm(OpKind::reduce, "tree"); }),
+            "invalid_argument: reduce has no algorithm \"tree\"; it has: flat, binomial, scatter_gather, "
+            "chain, ring, ring_segmented, ring_2d, direct");
   EXPECT_EQ(error_of([] { find_algorithm(OpKind::send, "ring"); }),
             "invalid_argument: send has no algorithm \"ring\"; it has: none, it is not a collective");
 }

@@ -6,6 +6,7 @@
 
 #include "dist/collectives/algorithms.h"
 #include "dist/core/fail.h"
+#include "dist/transport/endpoint.h"
 
 #include "distlab/terminal.h"
 
@@ -13,7 +14,7 @@ namespace distlab::bench {
 
 bool only_tcp() {
   const char* transport = std::getenv("DIST_TRANSPORT");
-  return transport && std::string_view(transport) == "tcp";
+  return transport && dist::sends_by_sockets_alone(transport);
 }
 
 std::string figures_of(const dist::CostModel& model) {
