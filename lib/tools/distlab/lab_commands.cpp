@@ -124,6 +124,7 @@ int list_labs() {
 }
 
 int grade_lab(const GradeOptions& options) {
+  if (!check_results(options.results)) return exit_missing;
   if (options.lab == "all") return grade_several(find_labs(), options);
   if (options.lab == "begun") return grade_begun(options);
   const auto lab = asked_lab(options.lab);

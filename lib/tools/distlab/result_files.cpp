@@ -7,6 +7,7 @@
 #include "dist/core/error.h"
 #include "dist/core/whole_file.h"
 
+#include "distlab/file_text.h"
 #include "distlab/json.h"
 #include "distlab/results/results.h"
 
@@ -40,6 +41,18 @@ bool write_tables(const ResultFiles& files, const std::vector<GradeRecord>& reco
 }
 
 }  // namespace
+
+bool check_results(const ResultFiles& files) try {
+  check_output("--json", files.json);
+  check_output("--junit", files.junit);
+  check_output("--gradescope", files.gradescope);
+  check_output("--markdown", files.markdown);
+  check_output("--csv", files.csv);
+  return true;
+} catch (const dist::Error& error) {
+  fmt::print(stderr, "distlab: {}\n", error.what());
+  return false;
+}
 
 bool write_results(const ResultFiles& files, const GradeRecord& record) {
   const bool json = files.json.empty() || replace_file(files.json, as_json(record) + "\n");

@@ -17,6 +17,8 @@ struct ResultFiles {
   std::filesystem::path json, junit, gradescope, markdown, csv;
 };
 
+// Before the grading: false when one cannot be written; that has been said.
+bool check_results(const ResultFiles& files);
 // Each by replace_file(). False when one cannot be written.
 bool write_results(const ResultFiles& files, const GradeRecord& record);
 bool write_results(const ResultFiles& files, const std::vector<GradeRecord>& records);  // of several labs

@@ -278,6 +278,7 @@ TEST_F(SimFiles, ARunLeavesItsTrace) {
   expect_refusal({"-n", "65", "--trace", file}, {"--trace shows 64 ranks at most, not 65"});
   expect_refusal({"-n", "2,4", "--trace", file}, {"--trace is for one run"});
   expect_refusal({"-a", "nope", "--trace", file}, {"nope"});
+  expect_refusal({"-a", "sharp", "-t", "dgx-h100-ndr", "-n", "64", "--trace", file}, {"leave out --trace"});
 }
 
 TEST_F(SimFiles, WithoutAReaderNothingIsLeft) {

@@ -4,6 +4,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/dist.h"
+#include "dist/launch/simulate_collective.h"
 #include "dist/trace/recorder.h"
 
 #include "distlab/commands.h"
@@ -50,6 +51,11 @@ void trace_collective(const SimOptions& options, dist::OpKind collective, const 
       !options.sweep.empty())
     dist::fail(dist::Errc::invalid_argument,
                "--trace is for one run: one algorithm, one number of ranks, one of bytes");
+  if (!options.algorithms.empty() && options.algorithms.front() == dist::sim::in_switches)
+    dist::fail(dist::Errc::invalid_argument,
+               "--trace shows what ranks send, and by {} the switches add; leave out --trace, or trace another "
+               "algorithm: -a ring",
+               dist::sim::in_switches);
   dist::sim::RunOptions run;
   run.ranks = options.ranks.empty() ? 4 : options.ranks.front();
   if (run.ranks > most_ranks)
