@@ -1,4 +1,4 @@
-// What the labs' demos share: how they speak, how they end, and what they say of a simulation.
+// What the labs' demos share: printing, exit statuses, and the evaluation of simulated runs.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@
 
 namespace story {
 
-// At once: other processes speak, too.
+// Prints a line and flushes it, because other processes print, too.
 inline void say(const std::string& line) {
   fmt::print("{}\n", line);
   std::fflush(stdout);
 }
 
-// Of a demo that was given arguments and takes none: its exit status.
+// For a demo that takes no arguments and was given some: prints an error and returns the exit status.
 inline int refuse_arguments() {
-  say("this demo takes no arguments: its story needs just the ranks that it has");
+  say("this demo takes no arguments: its number of ranks is fixed");
   return 2;
 }
 
-// main() of a demo without arguments: its exit status.
+// The main() of a demo that takes no arguments. Returns the exit status.
 inline int tell(int argc, void (*story)()) {
   if (argc != 1) return refuse_arguments();
   try {
@@ -44,16 +44,17 @@ inline int tell(int argc, void (*story)()) {
   return 0;
 }
 
-// The report of a run that went well; throws std::runtime_error that explains one that did not.
+// Returns the report of a run that succeeded. For a run that failed, throws a std::runtime_error that says
+// why.
 inline dist::sim::Report well(dist::sim::Report report) {
   if (!report.failures.empty() && report.findings.empty())
-    throw std::runtime_error(report.failures.front().what);  // the others say the same
+    throw std::runtime_error(report.failures.front().what);  // the other failures have the same text
   if (!report.ok()) throw std::runtime_error(report.text());
   return report;
 }
 
-// An all-reduce of rank + 1 on virtual ranks of a laptop, done by `way`: every rank must have the sum in the
-// end. Throws std::runtime_error.
+// Runs the all_reduce `way` on virtual ranks of a laptop; rank r contributes r + 1. Throws std::runtime_error
+// if a rank does not have the sum afterwards.
 inline dist::sim::Report all_reduce_run(int ranks, std::int64_t elements,
                                         const std::function<void(dist::Tensor&)>& way, bool trace = false) {
   dist::sim::RunOptions options;
@@ -70,7 +71,7 @@ inline dist::sim::Report all_reduce_run(int ranks, std::int64_t elements,
   }));
 }
 
-// By all ranks together.
+// The number of bytes that all ranks together have sent.
 inline std::uint64_t bytes_sent(const dist::sim::Report& report) {
   std::uint64_t bytes = 0;
   for (const auto& of_rank : report.traffic) bytes += of_rank.bytes_sent;
@@ -82,8 +83,9 @@ inline std::string in_bytes(std::uint64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
-// The run in space and time, without the calls and the waits: what moves and what is added. With
-// DIST_PLAYER=FILE in the environment it is written there, too, as an animation.
+// Prints a space-time diagram of the run, with its messages and additions, but without the calls and the
+// waits. If the environment variable DIST_PLAYER names a file, the run is also written to it, as an
+// animation.
 inline void draw(const dist::sim::Report& report, int lab) {
   auto trace = report.trace;
   std::erase_if(trace.events, [](const auto& event) {
@@ -93,7 +95,7 @@ inline void draw(const dist::sim::Report& report, int lab) {
   const char* const file = std::getenv("DIST_PLAYER");
   if (file == nullptr)
     return say(
-        fmt::format("The same as an animation: DIST_PLAYER=lab{0:02}.player.json ./distlab run {0}", lab));
+        fmt::format("To save it as an animation: DIST_PLAYER=lab{0:02}.player.json ./distlab run {0}", lab));
   dist::write_whole_file(file, dist::trace::to_player_json(report.trace));
   say(fmt::format("The animation is in {}", file));
 }

@@ -1,5 +1,5 @@
-// Lab 01, the story: four processes that know their node and their local rank, and nothing of each other,
-// become one group. The nodes are pretended, the processes are real.
+// Lab 01, the demonstration: four processes that know their node and their local rank, but nothing of each
+// other, become one group. The processes are real; the nodes are simulated.
 #include <random>
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ constexpr int late_process = 3, processes = 4;
 
 using story::say;
 
-// Rank 0 speaks for all, in the order of the ranks: the others leave their line in the store.
+// Rank 0 prints the lines of all ranks, in rank order: every rank puts its line into the store.
 void report(dist::Store& store, const lab::Place& place, const std::string& act, const std::string& line) {
   store.set(fmt::format("report/{}/{}", act, place.rank), line);
   if (place.rank != 0) return;
@@ -44,7 +44,7 @@ int gpus_of_this_host() {
 }
 
 void meet(const std::shared_ptr<dist::Store>& store, const lab::Place& place, const std::string& name) {
-  if (place.rank == 0) say("\n2  Rendezvous: the last one comes half a second late");
+  if (place.rank == 0) say("\n2  Rendezvous: the last process is half a second late");
   const auto start = Clock::now();
   const auto members = lab::rendezvous(store, "story", place, name, 10s);
   const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
@@ -54,7 +54,7 @@ void meet(const std::shared_ptr<dist::Store>& store, const lab::Place& place, co
 }
 
 void introduce(const std::shared_ptr<dist::Store>& store, const lab::Place& place, const std::string& host) {
-  if (place.rank == 0) say("\n3  The group exists: everybody reads everybody's 40 bytes");
+  if (place.rank == 0) say("\n3  The group exists: every rank reads the 40 bytes of every rank");
   dist::init_process_group({.backend = "host",
                             .rank = place.rank,
                             .world_size = place.world_size,
@@ -70,7 +70,7 @@ void introduce(const std::shared_ptr<dist::Store>& store, const lab::Place& plac
 }
 
 void miss_one(const std::shared_ptr<dist::Store>& store, const lab::Place& place) {
-  if (place.rank == 0) say("\n4  Another job, and one process never starts");
+  if (place.rank == 0) say("\n4  Another job, in which one process never starts");
   if (place.rank == 2) return;
   try {
     lab::rendezvous(store, "another", place, "", 300ms);

@@ -1,5 +1,5 @@
-// Lab 01, the contract: what n separate processes must do to become one group.
-// You write these functions in init_process_group.cpp; this file stays as it is.
+// Lab 01, the specification: separate processes find each other and become one group.
+// You write these functions in init_process_group.cpp. Do not change this file.
 #pragma once
 
 #include <cstdint>
@@ -12,57 +12,70 @@
 
 namespace lab {
 
-// Where one process stands in its job.
+// The place of one process in its job.
 struct Place {
-  int rank = 0;        // in the whole job, 0 to world_size - 1
-  int local_rank = 0;  // on its own node, 0 to (processes of that node) - 1
-  int world_size = 1;  // processes of all nodes together
+  int rank = 0;        // in the whole job: 0 to world_size - 1
+  int local_rank = 0;  // on its own node: 0 to (number of processes on that node) - 1
+  int world_size = 1;  // the number of processes on all nodes together
 };
 
-// Part 1. The place of the process with `local_rank` on node number `node`, when node i runs
-// processes_per_node[i] processes. Ranks are dealt out node by node: first all of node 0 in the order of
-// their local ranks, then all of node 1, and so on. Nodes may differ, and a node may run none. Throws
-// dist::Error{invalid_argument} for a node that is not in the list and for a local rank that its node does
-// not have.
+// Part 1. Computes the place of one process.
+// - Input: processes_per_node[i] is the number of processes on node i; the number of this node; the local
+//   rank of this process.
+// - Output: its place. Ranks are numbered node by node: first all processes of node 0 in the order of their
+//   local ranks, then all of node 1, and so on. Nodes may run different numbers of processes, also none.
+// - Error: dist::Error{invalid_argument} if the node is not in the list, or has no such local rank.
+// - Example: place_of({3, 1, 2}, 2, 1) is rank 5 of 6 with local rank 1.
 Place place_of(const std::vector<int>& processes_per_node, int node, int local_rank);
 
-// Part 2. Every process of the job `job` calls this with its own place and its own `entry` (any bytes, at
-// most 64 KiB, possibly none). Blocks until all `place.world_size` processes have called it; then returns the
-// membership, the same on every rank: element r is the entry of rank r.
-//
-// The protocol, which all ranks must share: a rank's entry is the value of the store's key
-//   "<job>/member/<rank>"          for instance "run-7/member/0"
-// and nothing is stored under the names of other jobs, which may use the same store at the same time.
-//
-// `timeout` is for the whole call, however many ranks come late. When it has passed and ranks are still
-// missing, throws dist::Error{timeout} whose text ends with all of their numbers, ascending, in this form:
-//   "... missing ranks: 2, 5"
+// Part 2. Exchanges one entry per process through the store. Every process of the job calls this function
+// with its own place and its own entry.
+// - Input: the store; the name of the job; this process's place; its entry (any bytes, 0 to 64 KiB).
+// - Output: the entries of all processes, the same list on every rank: element r is the entry of rank r.
+// - Constraint: it blocks until all place.world_size processes have called it. All ranks must follow the same
+//   protocol: the entry of a rank is the value of the key
+//     "<job>/member/<rank>"          for example "run-7/member/0"
+//   Several jobs may use one store at the same time. Write no key that begins with the name of another job.
+// - Error: `timeout` limits the whole call, however many ranks are late. When it has passed and ranks are
+//   still missing, throw dist::Error{timeout}. Its text ends with the numbers of all missing ranks,
+//   ascending:
+//     "... missing ranks: 2, 5"
+// - Example: if rank 2 of 4 never starts, the other three throw "... missing ranks: 2" after `timeout`.
 std::vector<std::string> rendezvous(const std::shared_ptr<dist::Store>& store, const std::string& job,
                                     const Place& place, const std::string& entry, dist::Timeout timeout);
 
-// A process and the host it found itself on.
+// A process, and the host on which it runs.
 struct Process {
   int pid = 0;
   std::string host;
-  int gpus = 0;  // of this host
+  int gpus = 0;  // the number of GPUs of this host
   Place place;
 };
 
-// Part 3. One line about a process: "pid 4711 on node-a, cuda:1", or "pid 4711 on node-a, cpu" when its host
-// has no GPU. The processes of a host take its GPUs in turn: with more processes than GPUs they share.
+// Part 3. Describes a process in one line.
+// - Output: "pid 4711 on node-a, cuda:1", or "pid 4711 on node-a, cpu" if the host has no GPU.
+// - Constraint: the processes of a host take its GPUs in turn; if there are more processes than GPUs, they
+//   share them.
+// - Example: rank 7 with local rank 3 on a host with 2 GPUs uses cuda:1.
 std::string describe(const Process& process);
 
-// Part 4. `text` (UTF-8, without zero bytes) as a one-dimensional u8 tensor of exactly `size` elements: the
-// bytes of the text, then zeros to the end. A text longer than `size` bytes is cut, never in the middle of a
-// character.
+// Part 4. Puts a text into a tensor of a fixed size.
+// - Input: a UTF-8 text without zero bytes; the size.
+// - Output: a one-dimensional u8 tensor with exactly `size` elements: the bytes of the text, then zeros.
+// - Constraint: a text of more than `size` bytes is cut, but never in the middle of a character.
+// - Example: pack("hi", 4) is [104, 105, 0, 0].
 dist::Tensor pack(const std::string& text, std::int64_t size);
 
-// The text in a tensor made by pack(): the bytes before the first zero, or all of them when there is none.
+// Part 4. Returns the text in a tensor that pack() has made: the bytes before the first zero, or all bytes if
+// there is no zero.
+// - Example: unpack(pack("four", 4)) is "four".
 std::string unpack(const dist::Tensor& packed);
 
-// Part 5. Every rank of the default group calls this with its own text and the same `size`. Returns all the
-// texts, element r from rank r, each as unpack(pack(text, size)) gives it. One all_gather of u8 tensors of
-// `size` elements.
+// Part 5. Exchanges one text per rank. Every rank of the default group calls it with its own text and with
+// the same size.
+// - Output: the texts of all ranks: element r is unpack(pack(text of rank r, size)).
+// - Constraint: one all_gather of u8 tensors with `size` elements.
+// - Example: exchange("one", 4) on rank 0 and exchange("two", 4) on rank 1 both return {"one", "two"}.
 std::vector<std::string> exchange(const std::string& text, std::int64_t size);
 
 }  // namespace lab

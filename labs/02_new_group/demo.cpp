@@ -1,4 +1,5 @@
-// Lab 02, the story: eight ranks form two halves, sum in each and tell all; then they form a table.
+// Lab 02, the demonstration: eight ranks form two halves, sum in each half, and exchange the sums; then they
+// form a table.
 //   ./distlab run 2 [--nproc N]
 #include <charconv>
 #include <cstring>
@@ -15,7 +16,7 @@ namespace {
 
 using story::say;
 
-// Everybody's line, printed by rank 0 in the order of the ranks; neighbours that say the same share one.
+// Rank 0 prints the lines of all ranks, in rank order. Neighbours with equal lines share one.
 void report(const std::string& line) {
   const auto lines = dist::gather_object(line, 0);
   for (std::size_t first = 0, end = 0; first < lines.size(); first = end) {
@@ -31,27 +32,27 @@ void title(const std::string& line) {
 }
 
 std::string seen(const char* name, const dist::ProcessGroup& group) {
-  return fmt::format("{} of {} {{{}}}", group.is_member() ? "member" : "no member", name,
+  return fmt::format("{} of {} {{{}}}", group.is_member() ? "a member" : "not a member", name,
                      fmt::join(group.ranks(), ", "));
 }
 
 void tell_halves() {
   const int rank = dist::get_rank();
-  title("1  Two halves: everybody makes both, and is in one");
+  title("1  Two halves: every rank makes both, and is a member of one");
   const auto halves = lab::make_halves();
   report(fmt::format("{}, {}", seen("lower", halves.lower), seen("upper", halves.upper)));
 
-  title("\n2  Each half sums by itself: rank r brings r");
-  report(fmt::format("my half has {}", lab::half_sum(halves, rank)));
+  title("\n2  Each half has a sum of its own: rank r contributes r");
+  report(fmt::format("the sum of my half is {}", lab::half_sum(halves, rank)));
 
-  title("\n3  Both sums on every rank: rank r brings r, and then -r");
+  title("\n3  Both sums on every rank: rank r contributes r, and then -r");
   for (const int sign : {1, -1}) {
     const auto sums = lab::both_sums(halves, sign * rank);
-    report(fmt::format("lower has {}, upper has {}", sums[0], sums[1]));
+    report(fmt::format("lower sum {}, upper sum {}", sums[0], sums[1]));
   }
 }
 
-// The one with as many rows as columns, or with more columns.
+// The number of rows of the mesh that is closest to a square, with at least as many columns as rows.
 int rows_for(int ranks) {
   int rows = 1;
   for (int r = 1; r * r <= ranks; ++r) {
@@ -69,10 +70,11 @@ void tell_mesh() {
                      mesh.my_column, fmt::join(mesh.column.ranks(), ", ")));
 
   const int column = columns - 1, seconds = rank * 3 % n;
-  title(fmt::format("\n5  Column {} tells its rows its rank, and each column finds its slowest", column));
+  title(fmt::format("\n5  Column {} broadcasts its rank in each row, and each column finds its slowest rank",
+                    column));
   auto told = dist::full({1}, rank, dist::DType::i32);
   lab::broadcast_in_row(told, mesh, column);
-  report(fmt::format("heard of rank {}; took {} s, the slowest of my column is rank {}", told.item<int>(),
+  report(fmt::format("received {}; took {} s; the slowest rank of my column is rank {}", told.item<int>(),
                      seconds, lab::slowest_in_column(mesh, seconds)));
 }
 
@@ -83,7 +85,7 @@ void one_rank(int) {
   dist::destroy_process_group();
 }
 
-// --nproc N; 0 for anything else.
+// The N of --nproc N, 8 without arguments; 0 if the arguments are wrong.
 int ranks_asked_for(int argc, char** argv) {
   if (argc == 1) return 8;
   int n = 0;

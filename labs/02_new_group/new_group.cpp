@@ -1,9 +1,9 @@
-// Lab 02: write these functions. README.md tells the story, new_group.h is the
-// contract.
+// Lab 02: write these functions. README.md is the handout, new_group.h is the
+// specification.
 //
-//   ./distlab run 2      see what your code does
-//   ./distlab grade 2    is it right, and if not, why?
-//   ./distlab hint 2     a nudge
+//   ./distlab run 2      runs the demonstration with your code
+//   ./distlab grade 2    tests your code
+//   ./distlab hint 2     prints a hint
 #include "new_group.h"
 
 #include "dist/core/fail.h"  // dist::fail(dist::Errc::invalid_argument, "{} rows ...", rows)
@@ -12,40 +12,40 @@
 namespace lab {
 
 Halves make_halves() {
-  // TODO: the ranks of the lower half, and those of the upper; mind odd world
-  // sizes.
-  // TODO: a new_group for each. Who calls which?
+  // TODO: list the ranks of the lower half, and those of the upper half. The
+  // world size may be odd.
+  // TODO: call new_group for each half. Which ranks make which call?
   DIST_TODO("lab 02, part 1: both halves, on every rank");
 }
 
 double half_sum(const Halves& halves, double mine) {
-  // TODO: which half is mine?
-  // TODO: a tensor of one f64, one all_reduce in that group.
+  // TODO: which half is this rank in?
+  // TODO: make a tensor of one f64, and call all_reduce in that group.
   DIST_TODO("lab 02, part 2: the sum over my half");
 }
 
 std::array<double, 2> both_sums(const Halves& halves, double mine) {
-  // TODO: my half's sum in one of two places. What stands in the other, so that
-  // MAX never takes it?
-  // TODO: one all_reduce over the world.
+  // TODO: put my half's sum into one of two elements. Which value in the other
+  // element is never the maximum?
+  // TODO: call all_reduce over the world.
   DIST_TODO("lab 02, part 3: both sums on every rank");
 }
 
 Mesh make_mesh(int rows, int columns) {
-  // TODO: refuse what is no mesh of this world: fail(Errc::invalid_argument,
-  // ...).
-  // TODO: every row's group, then every column's; keep the two that are mine.
+  // TODO: reject a shape that does not fit this world:
+  // fail(Errc::invalid_argument, ...).
+  // TODO: make every row's group, then every column's; keep this rank's two.
   DIST_TODO("lab 02, part 4: rows and columns");
 }
 
 void broadcast_in_row(dist::Tensor& t, const Mesh& mesh, int column) {
-  // TODO: broadcast's src is a global rank, also with .group. Which one is it?
+  // TODO: broadcast's src is a global rank, even with .group. Which one is it?
   DIST_TODO("lab 02, part 5: one rank's tensor to its row");
 }
 
 int slowest_in_column(const Mesh& mesh, double seconds) {
-  // TODO: how slow is the slowest of my column?
-  // TODO: who is it? Several may be equally slow.
+  // TODO: how many seconds did the slowest rank of my column take?
+  // TODO: which rank is it? Several ranks may be equally slow.
   DIST_TODO("lab 02, part 5: the slowest rank of my column");
 }
 

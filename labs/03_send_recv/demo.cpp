@@ -1,6 +1,6 @@
-// Lab 03, the story: a number on its way along four ranks; two ranks that are too polite to listen; what
-// comes out when they take turns; a ring; and who exactly waits for whom. Real processes where the code is
-// right, virtual ranks where it hangs: they can be told why.
+// Lab 03, the demonstration: numbers travel along four ranks; two ranks both send first, and hang; an
+// exchange in the right order; a ring; and which rank waits for which. Code that is right runs on real
+// processes. Code that hangs runs on virtual ranks, because the simulator can say why it hangs.
 #include <array>
 #include <cstdlib>
 #include <functional>
@@ -23,7 +23,7 @@ bool all_well = true;
 
 using story::say;
 
-// What is not written yet, or wrong, ends its act only.
+// One section. An error, or a function that is not written yet, ends this section only.
 void act(const std::string& title, const std::function<void()>& play) {
   say(title);
   try {
@@ -35,7 +35,7 @@ void act(const std::string& title, const std::function<void()>& play) {
   say("");
 }
 
-// Each of `ranks` real processes does its part and returns a line; rank 0 prints them all.
+// Runs `part` on each of `ranks` real processes. It returns a line; rank 0 prints the lines of all ranks.
 void on_real_ranks(int ranks, const std::function<std::string(int rank)>& part) {
   dist::spawn(ranks, [&](int rank) {
     dist::init_process_group({.backend = "host", .timeout = 5s});
@@ -50,7 +50,7 @@ std::string relayed(int rank) {
   return fmt::format("rank {} holds {}", rank, t.str());
 }
 
-// What the reader has set counts for the reader's code; this story needs both modes.
+// Sets DIST_SEND for one run, and restores what the user has set: this demonstration needs both modes.
 class SendMode {
  public:
   explicit SendMode(const char* mode) {
@@ -78,7 +78,8 @@ void each_sends_first(int rank) {
   dist::recv(theirs, 1 - rank);
 }
 
-// What the checker says; a run that failed before it had to (by a DIST_ variable) says why.
+// The first finding of the checker. A run that failed for another reason (a DIST_ variable) throws that
+// reason.
 dist::check::Finding found_by(const dist::sim::Report& report) {
   if (report.findings.empty()) throw std::runtime_error(report.text());
   return report.findings.front();
@@ -88,24 +89,24 @@ void hang() {
   say(found_by(on_virtual_ranks(2, "rendezvous", each_sends_first)).text());
   const auto eager = on_virtual_ranks(2, "eager", each_sends_first);
   say(fmt::format("With DIST_SEND=eager the same program {}",
-                  eager.ok() ? "ends well: somebody kept its messages" : "fails: " + eager.text()));
+                  eager.ok() ? "completes: its messages were buffered" : "fails: " + eager.text()));
 }
 
 std::string exchanged(int rank) {
   const dist::Tensor mine = dist::full({2}, 10 + rank);
   dist::Tensor theirs = dist::zeros({2});
-  lab::exchange(mine, theirs, 3 - rank);  // 0 with 3, 1 with 2
-  return fmt::format("rank {} had {} and has got {} from rank {}", rank, mine.str(), theirs.str(), 3 - rank);
+  lab::exchange(mine, theirs, 3 - rank);  // 0 with 3, and 1 with 2
+  return fmt::format("rank {} had {} and received {} from rank {}", rank, mine.str(), theirs.str(), 3 - rank);
 }
 
 std::string shifted(int rank) {
   const dist::Tensor out = dist::full({1}, 10 + rank);
   dist::Tensor in = dist::zeros({1});
   lab::ring_shift(out, in);
-  return fmt::format("rank {} gave {} and has got {}", rank, out.item<int>(), in.item<int>());
+  return fmt::format("rank {} sent {} and received {}", rank, out.item<int>(), in.item<int>());
 }
 
-// Ranks 1, 3 and 4 all send first; 0 and 2 wait for a message of somebody who is never going to send it.
+// Ranks 1, 3 and 4 all send first; ranks 0 and 2 wait for messages that are never sent.
 constexpr int waiting = 5;
 void a_knot(int rank) {
   constexpr std::array peer{1, 3, 0, 4, 1};
@@ -121,12 +122,12 @@ void untie() {
   const auto report = on_virtual_ranks(waiting, "rendezvous", a_knot);
   std::vector<int> waits_for(waiting, -1);
   for (const auto& party : found_by(report).parties) {
-    say(fmt::format("   rank {} is in {}, waits for rank {}", party.rank, party.doing,
+    say(fmt::format("   rank {} is in {} and waits for rank {}", party.rank, party.doing,
                     party.waits_for.at(0)));
     waits_for[static_cast<std::size_t>(party.rank)] = party.waits_for.at(0);
   }
   const auto cycle = lab::wait_cycle(waits_for);
-  say(fmt::format("   wait_cycle({{{}}}) says {{{}}}: none of these can go on before another does",
+  say(fmt::format("   wait_cycle({{{}}}) returns {{{}}}: each of these waits for another one of them",
                   fmt::join(waits_for, ", "), fmt::join(cycle, ", ")));
 }
 
@@ -135,10 +136,11 @@ void untie() {
 int main(int argc, char**) {
   if (argc != 1) return story::refuse_arguments();
   act("1  A relay: two numbers go from rank to rank, doubling on the way", [] { on_real_ranks(4, relayed); });
-  act("2  Two ranks, each sends first and receives afterwards (virtual ranks: real ones would sit there)",
+  act("2  Two ranks: each sends first and receives afterwards (on virtual ranks; real ones would hang)",
       hang);
-  act("3  The exchange: somebody sends first, somebody receives first", [] { on_real_ranks(4, exchanged); });
-  act("4  A ring of five: everybody gives to the next", [] { on_real_ranks(5, shifted); });
+  act("3  The exchange: one of the two sends first, the other receives first",
+      [] { on_real_ranks(4, exchanged); });
+  act("4  A ring of five: every rank sends to the next", [] { on_real_ranks(5, shifted); });
   act("5  Five ranks hang. Which of them are the cause?", untie);
   return all_well ? 0 : 1;
 }

@@ -1,10 +1,11 @@
-// Lab 03, the contract: messages between two ranks, and the order in which they are sent and received.
-// You write these functions in send_recv.cpp; this file stays as it is.
+// Lab 03, the specification: messages between two ranks, and the order of sends and receives.
+// You write these functions in send_recv.cpp. Do not change this file.
 //
-// Every rank of the default group calls the same function. All tensors are one-dimensional f32, as long on
-// one rank as on the other, possibly of zero elements: an empty tensor is a message like any other. Parts 1
-// to 3 use dist::send and dist::recv, the blocking ones, and nothing else that talks to other ranks. They
-// must end whether a send waits for its receiver (rendezvous) or returns at once (eager).
+// In Parts 1 to 3 every rank of the default group calls the function. All tensors are one-dimensional f32 and
+// have the same length on all ranks. The length may be 0: an empty tensor is a message like any other. Only
+// dist::send and dist::recv, the blocking calls, may be used, and no other call that communicates. The
+// functions must complete both if a send waits for its receiver (rendezvous) and if it returns at once
+// (eager). Part 4 communicates with no rank.
 #pragma once
 
 #include <vector>
@@ -13,35 +14,43 @@
 
 namespace lab {
 
-// Part 1. Rank 0's `t` holds numbers; what the other ranks' hold does not matter. The numbers travel from
-// rank 0 to 1 to 2 and on to the last, and each rank but rank 0 doubles what it has received before it passes
-// it on. Afterwards rank r's `t` holds 2^r times rank 0's numbers, and rank 0's what it held before. One
-// message from each rank to the next, no other; a world of one rank sends none.
+// Part 1. Passes numbers from rank to rank, doubled each time.
+// - Input: rank 0's `t`. What `t` holds on the other ranks does not matter.
+// - Output: on rank r, `t` holds 2^r times rank 0's numbers; on rank 0 it is unchanged.
+// - Constraint: the numbers travel from rank 0 to 1 to 2 and so on to the last rank. Every rank except rank 0
+//   doubles what it has received before it passes it on. One message from each rank to the next, and no
+//   other; with one rank there is no message.
+// - Example: rank 0 has [100, 200]. Afterwards rank 1 has [200, 400] and rank 2 has [400, 800].
 void relay(dist::Tensor& t);
 
-// Part 2. Ranks pair up: each calls this with the rank it exchanges with, which names it in turn. Afterwards
-// `theirs` holds what the partner's `mine` holds. A rank may be its own partner: then it sends nothing, and
-// `theirs` is filled with a copy of `mine`.
-//
-// One message from each of the two to the other, in two rounds (a round: see part 3). `mine` is not changed.
-// `theirs` is filled where it lies: it does not become a name for other memory.
+// Part 2. Exchanges tensors with a partner, which calls the function with this rank as its partner.
+// - Output: `theirs` holds the partner's `mine`. It is written in the memory that the caller gave: the handle
+//   must not refer to other memory afterwards. `mine` is not changed.
+// - Constraint: one message in each direction, in two rounds (for the term round, see Part 3). A rank may be
+//   its own partner; then it sends nothing, and copies `mine` into `theirs`.
+// - Example: ranks 1 and 2 are partners and have [11] and [12]. Afterwards `theirs` is [12] on rank 1 and
+//   [11] on rank 2.
 void exchange(const dist::Tensor& mine, dist::Tensor& theirs, int partner);
 
-// Part 3. The ranks stand in a ring: after the last comes rank 0. Every rank gives `out` to the next one;
-// afterwards `in` holds the previous one's `out`. Works on rings of every size, odd ones too; a ring of one
-// rank sends nothing, and `in` is filled with a copy of `out`.
-//
-// One message from each rank to the next, no other. The whole shift takes at most 3 rounds, however large the
-// ring is, counted where sends wait for their receivers. A round is the time of one message: who blocks in a
-// send or a receive for a round does nothing else in it. `out` is not changed, and `in` is filled where it
-// lies.
+// Part 3. Shifts tensors by one rank around a ring: after the last rank comes rank 0.
+// - Output: `in` holds the `out` of the previous rank. It is written in the memory that the caller gave.
+//   `out` is not changed.
+// - Constraint: one message from each rank to the next, and no other. Rings of every size must work, also odd
+//   ones; a ring of one rank sends nothing, and copies `out` into `in`. The whole shift takes at most 3
+//   rounds, however large the ring is, if sends wait for their receivers. A round is the time of one message:
+//   a rank that is blocked in a send or a receive for one round does nothing else in it.
+// - Example: three ranks have [10], [11] and [12]. Afterwards `in` is [12] on rank 0, [10] on rank 1 and [11]
+//   on rank 2.
 void ring_shift(const dist::Tensor& out, dist::Tensor& in);
 
-// Part 4. Some ranks are blocked: waits_for[r] is the rank that rank r waits for, r itself possibly, or -1
-// when rank r is not blocked. Returns the ranks that can never go on because they wait for each other in a
-// cycle: first the smallest of them, then the one it waits for, and so on round the cycle. Empty when there
-// is no cycle. Ranks that wait for somebody in the cycle, but for whom nobody in the cycle waits, are not
-// part of it. If there are several cycles, the one with the smallest rank.
+// Part 4. Finds the ranks that cause a deadlock.
+// - Input: waits_for[r] is the rank that rank r waits for (possibly r itself), or -1 if rank r is not
+//   blocked.
+// - Output: the ranks that can never continue because they wait for each other in a cycle: first the smallest
+//   of them, then the rank that it waits for, and so on around the cycle. The list is empty if there is no
+//   cycle. If there are several cycles, return the one with the smallest rank.
+// - Constraint: a rank that waits for a rank of the cycle belongs to the result only if it is in the cycle.
+// - Example: wait_cycle({1, 2, 1}) is {1, 2}: rank 0 only waits for them. wait_cycle({1, -1}) is {}.
 std::vector<int> wait_cycle(const std::vector<int>& waits_for);
 
 }  // namespace lab

@@ -1,6 +1,6 @@
-// Lab 04, the story: ranks that swap, and what it costs to wait at the wrong place.
+// Lab 04, the demonstration: ranks swap tensors, and what it costs to wait at the wrong place.
 //   ./distlab run 4
-// What is exchanged is shown with real processes; what it costs, on a simulated 10 Gb/s Ethernet.
+// Real processes show what is exchanged; a simulated 10 Gb/s Ethernet shows how long it takes.
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ constexpr std::int64_t megabyte_of_f32 = 250'000;
 
 using story::say;
 
-// Everybody's lines, printed by rank 0 in the order of the ranks.
+// Rank 0 prints the lines of all ranks, in rank order.
 void report(const std::string& line) {
   for (const auto& each : dist::gather_object(line, 0)) say(each);
 }
@@ -36,8 +36,8 @@ void tell_swap(int rank) {
   Tensor theirs = dist::full({3}, -1);
   const int partner = dist::get_world_size() - 1 - rank;
   lab::swap_with(mine, theirs, partner);
-  report(
-      fmt::format("   rank {} swaps with rank {}: gave {}, got {}", rank, partner, mine.str(), theirs.str()));
+  report(fmt::format("   rank {} swaps with rank {}: sent {}, received {}", rank, partner, mine.str(),
+                     theirs.str()));
 }
 
 std::string rows_of(const Tensor& field) {
@@ -50,7 +50,7 @@ std::string rows_of(const Tensor& field) {
   return text;
 }
 
-// The border is 0, and a ghost row that is not yet known -1.
+// The border is 0, and a ghost row that is not yet known is -1.
 void tell_ghosts(int rank) {
   Tensor field = dist::full({4, 3}, -1);
   for (std::int64_t row = 1; row <= 2; ++row) field[row].fill_(10. * rank + static_cast<double>(row));
@@ -61,7 +61,7 @@ void tell_ghosts(int rank) {
   report(fmt::format("   rank {}  before: {}\n           after:  {}", rank, before, rows_of(field)));
 }
 
-// So long it takes on simulated ranks. Throws what has gone wrong there.
+// Runs `tell` on simulated ranks and returns the report. Throws if the run failed.
 dist::sim::Report simulated(int ranks, const std::function<void(int rank)>& tell, bool trace = false) {
   dist::sim::RunOptions options;
   options.ranks = ranks;
@@ -95,11 +95,11 @@ void tell_overlap() {
   };
   say("   swap, then compute    " + took(with(false)));
   const auto overlapped = with(true);
-  say("   compute meanwhile     " + took(overlapped) + "\n");
+  say("   both at the same time " + took(overlapped) + "\n");
   say(dist::trace::to_ascii(overlapped.trace));
 }
 
-// Each row is worth 100 us.
+// Computing one row takes 100 us.
 void mean_of_rows(const Tensor& above, const Tensor&, const Tensor& below, Tensor& next) {
   next.copy_(above).add_(below).mul_(0.5);
   dist::sim::compute(100e-6);
@@ -114,13 +114,13 @@ void tell_relax() {
       make_steps(field);
     });
   };
-  say("   ghosts first, then all rows    " + took(with([](Tensor& field) {
+  say("   exchange first, then all rows  " + took(with([](Tensor& field) {
         for (int step = 0; step < steps; ++step) {
           lab::exchange_ghosts(field);
           for (int row = 0; row < rows; ++row) dist::sim::compute(100e-6);
         }
       })));
-  say("   inner rows meanwhile           " +
+  say("   inner rows during the exchange " +
       took(with([](Tensor& field) { lab::relax(field, steps, mean_of_rows); })));
 }
 
@@ -144,19 +144,19 @@ void tell_stream() {
     if (rank == 1) lab::stream_from(0, buffers, blocks, compute_for(consume));
   });
   say("   send and recv, one buffer           " + took(in_turns));
-  say("   isend and irecv, two on each side   " + took(streamed));
+  say("   isend and irecv, two buffers each   " + took(streamed));
 }
 
 void tell_all() {
   say("1  Four processes swap: 0 with 3, 1 with 2");
   dist::spawn(4, [](int) { as_rank(tell_swap); });
-  say("\n2  A megabyte swapped in 830 us and 700 us of work");
+  say("\n2  Swapping a megabyte takes 830 us, the computation 700 us");
   tell_overlap();
-  say("3  Three processes and their ghost rows, in brackets (0: the border, -1: not known)");
+  say("3  Three processes and their ghost rows, in parentheses (0: the border, -1: not known yet)");
   dist::spawn(3, [](int) { as_rank(tell_ghosts); });
-  say("\n4  Ten steps on 4 x 10 rows, 100 us a row");
+  say("\n4  Ten steps on 4 x 10 rows, 100 us per row");
   tell_relax();
-  say("\n5  Eight megabytes in a stream: each made in 800 us, moved in 830 us, used in 600 us");
+  say("\n5  A stream of eight megabytes: each is produced in 800 us, sent in 830 us, consumed in 600 us");
   tell_stream();
 }
 

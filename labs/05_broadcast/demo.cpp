@@ -1,5 +1,5 @@
-// Lab 05, the story: one rank's tensor to seven others in three ways, short and long, on virtual time; and
-// then new weights from a trainer to its servers, by real processes.
+// Lab 05, the demonstration: one rank's tensor is sent to seven others by three algorithms, a small one and a
+// large one, in virtual time; and then new weights are sent from a trainer to its servers, by real processes.
 //   ./distlab run 5
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,7 @@ namespace {
 using dist::Tensor;
 
 constexpr int ranks = 8;
-constexpr int root = 2;  // any would do
+constexpr int root = 2;  // any rank would do
 constexpr std::int64_t segment = 32 * 1024;
 
 using story::in_bytes, story::say;
@@ -33,7 +33,7 @@ constexpr Way ways[]{
     {"chain", [](Tensor& data) { lab::chain_broadcast(data, root, segment); }},
 };
 
-// On virtual ranks; every one of them must have the root's number in the end.
+// A broadcast among virtual ranks. Throws unless every rank has the root's value afterwards.
 dist::sim::Report simulate(const Way& way, std::int64_t elements, bool trace = false) {
   dist::sim::RunOptions options;
   options.ranks = ranks;
@@ -43,7 +43,7 @@ dist::sim::Report simulate(const Way& way, std::int64_t elements, bool trace = f
     auto data = dist::full({elements}, rank);
     way.broadcast(data);
     if (!dist::equal(data, dist::full({elements}, root)))
-      dist::fail(dist::Errc::invalid_argument, "the {} broadcast left {} on rank {}; the root's are {}",
+      dist::fail(dist::Errc::invalid_argument, "the {} broadcast left {} on rank {}; expected {} everywhere",
                  way.name, data.str(), rank, root);
   }));
 }
@@ -60,7 +60,7 @@ void compare(std::int64_t elements) {
   }
 }
 
-// Who sends to whom, in the order in which the messages leave.
+// Which rank sends to which, in the order in which the messages leave.
 void draw_tree() {
   auto trace = simulate(ways[1], 1, true).trace;
   std::erase_if(trace.events, [](const auto& event) { return event.kind != dist::trace::Kind::send; });
@@ -76,7 +76,7 @@ void draw_tree() {
   say(line);
 }
 
-// A small transformer's tensors: an embedding, and per layer four matrices and four short ones.
+// The tensors of a small transformer: an embedding, and per layer four matrices and four vectors.
 std::vector<Tensor> model(double value) {
   std::vector<Tensor> parameters{dist::full({100, 32}, value)};
   for (int layer = 0; layer < 4; ++layer) {
@@ -109,17 +109,18 @@ void update_servers(int rank) {
 
 void tell() {
   say(fmt::format(
-      "1  From rank {} to {} others, a short tensor and a long one, on the virtual time of a laptop", root,
-      ranks - 1));
+      "1  From rank {} to {} other ranks: a small tensor and a large one, in the virtual time of a laptop",
+      root, ranks - 1));
   compare(1);
   compare(1024 * 1024);
-  say("\n2  The tree: when which message leaves");
+  say("\n2  The tree: the messages, and when they leave");
   draw_tree();
   std::int64_t elements = 0;
   const auto parameters = model(0);
   for (const auto& parameter : parameters) elements += parameter.numel();
-  say(fmt::format("\n3  New weights: {} tensors of {} elements in all, in buckets of 8192, by six processes",
-                  parameters.size(), elements));
+  say(fmt::format(
+      "\n3  New weights: {} tensors with {} elements in all, in buckets of 8192, on six processes",
+      parameters.size(), elements));
   dist::spawn(6, update_servers);
 }
 

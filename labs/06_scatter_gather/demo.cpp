@@ -1,5 +1,5 @@
-// Lab 06, the story: a batch is dealt out to processes, their results are collected, an uneven batch loses
-// nothing; and then flat against tree, on virtual time.
+// Lab 06, the demonstration: a batch is distributed to processes, and their results are collected; an uneven
+// batch loses no row; and then flat and tree scatter are compared in virtual time.
 //   ./distlab run 6
 #include <algorithm>
 
@@ -17,14 +17,14 @@ using dist::Tensor;
 
 using story::in_bytes, story::say;
 
-// One line a rank, in rank order.
+// Rank 0 prints the lines of all ranks, in rank order.
 void say_all(const std::string& mine) {
   const auto lines = dist::gather_object(mine, 0);
   for (std::size_t rank = 0; rank < lines.size(); ++rank)
     say(fmt::format("   rank {} {}", rank, lines[rank]));
 }
 
-// Rank 0 has twelve samples; each rank adds up the squares of its three.
+// Rank 0 has twelve samples; each rank adds up the squares of its three samples.
 void deal_and_collect(int rank) {
   dist::init_process_group();
   const int n = dist::get_world_size();
@@ -36,7 +36,7 @@ void deal_and_collect(int rank) {
   auto samples = dist::zeros({3});
   lab::scatter(samples, batch, 0);
   const auto result = dist::full({1}, dist::sum(samples * samples));
-  say_all(fmt::format("has {}, and finds {}", samples.str(), result.item<float>()));
+  say_all(fmt::format("has {} and computes {}", samples.str(), result.item<float>()));
   lab::gather(result, sums, 0);
   for (std::size_t r = 0; r < sums.size(); ++r) {
     const auto end = r + 1 < sums.size() ? "," : "  are now on rank 0";
@@ -46,7 +46,7 @@ void deal_and_collect(int rank) {
   dist::destroy_process_group();
 }
 
-// Rank 2 alone knows how many rows there are.
+// Only rank 2 knows how many rows there are.
 void deal_rows(int rank) {
   dist::init_process_group();
   for (const int rows : {10, 3}) {
@@ -86,7 +86,7 @@ struct Way {
 };
 constexpr Way ways[]{{"flat", by_flat}, {"tree", by_tree}, {"broadcast", by_broadcast}};
 
-// On virtual ranks; every one of them must have its share in the end.
+// A scatter among virtual ranks. Throws unless every rank has its chunk afterwards.
 dist::sim::Report simulate(const Way& way, std::int64_t k) {
   dist::sim::RunOptions options;
   options.ranks = ranks;
@@ -106,7 +106,7 @@ dist::sim::Report simulate(const Way& way, std::int64_t k) {
 }
 
 void compare(std::int64_t k) {
-  say(fmt::format("\n   a share has {}", in_bytes(4 * static_cast<std::uint64_t>(k))));
+  say(fmt::format("\n   a chunk has {}", in_bytes(4 * static_cast<std::uint64_t>(k))));
   say("                   time        the root sends   all ranks send");
   for (const auto& way : ways) {
     const auto report = simulate(way, k);
@@ -117,11 +117,11 @@ void compare(std::int64_t k) {
 }
 
 void tell() {
-  say("1  Twelve samples for four processes, and their results back");
+  say("1  Twelve samples are distributed to four processes, and the results are collected");
   dist::spawn(4, deal_and_collect);
-  say("\n2  As many rows as there are, from rank 2");
+  say("\n2  Rows from rank 2, which alone knows how many there are");
   dist::spawn(4, deal_rows);
-  say(fmt::format("\n3  Flat or tree, {} virtual ranks of a laptop", ranks));
+  say(fmt::format("\n3  Flat or tree, on {} virtual ranks of a laptop", ranks));
   compare(1);
   compare(256 * 1024);
 }

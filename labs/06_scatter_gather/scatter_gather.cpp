@@ -1,9 +1,9 @@
-// Lab 06: write these functions. README.md tells the story, scatter_gather.h is
-// the contract.
+// Lab 06: write these functions. README.md is the handout,
+// scatter_gather.h is the specification.
 //
-//   ./distlab run 6      see what your code does
-//   ./distlab grade 6    is it right, and if not, why?
-//   ./distlab hint 6     a nudge
+//   ./distlab run 6      runs the demonstration with your code
+//   ./distlab grade 6    tests your code
+//   ./distlab hint 6     prints a hint
 #include "scatter_gather.h"
 
 #include "dist/core/todo.h"
@@ -16,34 +16,34 @@ using dist::Tensor;
 // and   dist::send(t, peer);    dist::recv(t, peer);
 
 void scatter(Tensor& mine, const std::vector<Tensor>& list, int root) {
-  // TODO: the root sends each other rank its share, and what does it do with
-  // its own?
-  // TODO: everybody else receives one share. Where to?
-  DIST_TODO("lab 06, part 1: the root deals out the list");
+  // TODO: the root sends every other rank its chunk. What does it do with its
+  // own?
+  // TODO: every other rank receives one chunk. Into which tensor?
+  DIST_TODO("lab 06, part 1: the root distributes the list");
 }
 
 void gather(const Tensor& mine, std::vector<Tensor>& list, int root) {
-  // TODO: the root receives from each other rank, into that rank's place.
-  // TODO: everybody else sends.
+  // TODO: the root receives from every other rank, into that rank's tensor.
+  // TODO: every other rank sends.
   DIST_TODO("lab 06, part 2: the root collects the list");
 }
 
 Tensor scatter_rows(const Tensor& all, std::int64_t columns, int root) {
-  // TODO: where does the part of a rank begin, and how many rows has it? (One
-  // function, for every rank.)
-  // TODO: the root tells how many rows there are, then sends the parts.
-  // TODO: everybody else learns that, makes a tensor of the right size,
-  // receives.
-  DIST_TODO("lab 06, part 3: uneven parts");
+  // TODO: which is the first row of a rank, and how many rows does it get? (One
+  // function for all ranks.)
+  // TODO: the root sends the number of rows, then the rows.
+  // TODO: every other rank receives the number, makes a tensor of the right
+  // size, and receives its rows.
+  DIST_TODO("lab 06, part 3: an uneven number of rows");
 }
 
 void tree_scatter(Tensor& mine, const Tensor& all, int root) {
-  // TODO: number the ranks from the root on. Who is above me? How many places
-  // are in my subtree?
-  // TODO: receive the shares of the whole subtree (the root has them: but in
-  // which order?).
-  // TODO: send each child the shares of its subtree. Which child first? And
-  // keep my own share.
+  // TODO: number the ranks from the root on. Which rank is my parent? How many
+  // ranks are in my subtree?
+  // TODO: receive the chunks of the whole subtree. (The root has them already,
+  // but in which order?)
+  // TODO: send each child the chunks of its subtree. Which child first? Keep my
+  // own chunk.
   DIST_TODO("lab 06, part 4: along the binomial tree");
 }
 

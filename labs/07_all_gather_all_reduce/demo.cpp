@@ -1,4 +1,5 @@
-// Lab 07, the story: parts around a ring, a sum that everybody has, a mean that is none, and bits.
+// Lab 07, the demonstration: chunks around a ring, a sum on every rank, a mean of means that is wrong, and
+// rounding.
 //   ./distlab run 7
 #include <algorithm>
 #include <stdexcept>
@@ -27,14 +28,14 @@ dist::sim::Report simulate(int ranks, Program program) {
   }));
 }
 
-// Which parts a rank has: part r is the letter of rank r.
+// Which chunks each rank has: chunk r is shown as the letter of rank r.
 void draw(const std::string& when, const std::vector<std::string>& held) {
   std::string line = fmt::format("   {:<14}", when);
   for (const auto& parts : held) line += "   " + parts;
   say(line);
 }
 
-// What the messages brought, replayed: each carries the part that came to its sender last.
+// Replays the messages: each carries the chunk that its sender received last.
 void watch_the_ring() {
   constexpr int n = 4;
   auto trace = simulate(n, [](int rank) {
@@ -64,7 +65,7 @@ void watch_the_ring() {
   }
 }
 
-// By four processes.
+// On each of four processes.
 void sum_and_average(int rank) {
   dist::init_process_group();
   Tensor own = dist::tensor({1.F + static_cast<float>(rank), 10.F * static_cast<float>(rank)});
@@ -104,7 +105,7 @@ void compare_costs() {
   row("all_gather", 8 * kib, 64 * kib, gathering(8 * kib));
 }
 
-// Shards of very different sizes; what some would report, and what is so.
+// Shards of very different sizes: the mean of the two accuracies, and the accuracy on all samples.
 void evaluate(int rank) {
   dist::init_process_group();
   constexpr std::int64_t correct[]{10, 0}, seen[]{10, 1000};
@@ -133,21 +134,21 @@ void compare_bits() {
   for (int rank = 0; rank < n; ++rank) {
     float own_order = 0;
     for (int i = 0; i < n; ++i) own_order += numbers[(rank + i) % n];
-    say(fmt::format("   rank {}: {} beginning with its own,   {} by all_reduce", rank, own_order,
+    say(fmt::format("   rank {}: {} if it starts with its own,   {} by all_reduce", rank, own_order,
                     summed[static_cast<std::size_t>(rank)]));
   }
 }
 
 void tell() {
-  say("1  all_gather among 4 ranks: who has which parts, as the messages come\n");
+  say("1  all_gather among 4 ranks: which chunks each rank has after each step\n");
   watch_the_ring();
-  say("\n2  Sum and mean, by four processes");
+  say("\n2  Sum and mean over four processes");
   dist::spawn(4, sum_and_average);
-  say("\n3  The same input, or the same output? 8 ranks on the virtual time of a laptop");
+  say("\n3  The same input, or the same output? 8 ranks in the virtual time of a laptop");
   compare_costs();
-  say("\n4  An evaluation by two processes, on uneven shards");
+  say("\n4  An evaluation on two processes with uneven shards");
   dist::spawn(2, evaluate);
-  say("\n5  1e8 + 3 - 1e8 + 3 in f32 (exactly it would be 6)");
+  say("\n5  1e8 + 3 - 1e8 + 3 in f32 (the exact sum is 6)");
   compare_bits();
 }
 

@@ -1,4 +1,5 @@
-// Lab 08, the story: sums, norms and shares over ranks, a row that lies on four of them, and what it costs.
+// Lab 08, the demonstration: means, norms and softmaxes over ranks, a row that is spread over four ranks, and
+// what it costs.
 //   ./distlab run 8
 #include <cmath>
 #include <cstdlib>
@@ -34,7 +35,7 @@ std::string text(const Tensor& t) { return text(t.to_vector<double>()); }
 
 Tensor tensor_of(const Numbers& numbers) { return dist::tensor(std::span<const double>(numbers)); }
 
-// Each rank's line, said by rank 0.
+// Rank 0 prints the lines of all ranks, in rank order.
 void say_in_turn(const std::string& line) {
   const auto lines = dist::gather_object(line, 0);
   for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {}   {}", i, lines[i]));
@@ -53,7 +54,7 @@ void over_the_ranks(int rank) {
   dist::destroy_process_group();
 }
 
-// One row in shards of 3, 0, 2 and 4; 10000 more than it need be.
+// One row in shards of 3, 0, 2 and 4 entries. The entries are around 10000, which makes exp(x) infinite.
 Numbers shard_of(int rank) {
   static const std::vector<Numbers> shards{
       {10001, 10003, 9999}, {}, {10004, -infinity}, {10000, 10002, 9990, 9000}};
@@ -67,12 +68,12 @@ void one_row(int rank) {
   lab::softmax_of_row(shard);
   Tensor all = dist::tensor({dist::sum(shard)});
   dist::all_reduce(all);
-  say_in_turn(fmt::format("{:<26} shares {}", logits, text(shard)));
-  if (rank == 0) say(fmt::format("   all shares together: {:.6f}", all.item<double>()));
+  say_in_turn(fmt::format("{:<26} probabilities {}", logits, text(shard)));
+  if (rank == 0) say(fmt::format("   sum of all probabilities: {:.6f}", all.item<double>()));
   dist::destroy_process_group();
 }
 
-// The same row as others would do it: what a rank subtracts, and which sum it divides by.
+// Two wrong computations for the same row: what a rank subtracts, and by which sum it divides.
 void wrong_ways() {
   Numbers row, of_rank_0 = shard_of(0);
   double of_own_maxima = 0;
@@ -90,7 +91,7 @@ void wrong_ways() {
     return text(result);
   };
   say(fmt::format("   nothing subtracted:           {}", shares(0, plain)));
-  say(fmt::format("   each rank's own max:          {}", shares(10003, of_own_maxima)));
+  say(fmt::format("   own max subtracted:           {}", shares(10003, of_own_maxima)));
 }
 
 void pairs() {
@@ -127,7 +128,7 @@ dist::sim::Report simulate(int size, const std::function<void()>& program) {
   }));
 }
 
-// A row of 128 Ki logits on so many GPUs, in three ways, one of them by two algorithms.
+// A row of 128 Ki logits on `size` GPUs, in three ways, one of them with two algorithms.
 void compare_costs(int size) {
   const std::int64_t each = 128 * 1024 / size;
   const auto row = [&](const char* name, const std::function<void()>& program) {
@@ -154,18 +155,18 @@ void compare_costs(int size) {
 }
 
 void tell() {
-  say("1  Over the ranks: element i of four processes");
+  say("1  Over the ranks: element i is computed from the elements i of four processes");
   dist::spawn(ranks, over_the_ranks);
-  say("\n2  One row on four processes; one has nothing of it, one entry is masked");
+  say("\n2  One row on four processes; one shard is empty, one entry is masked");
   dist::spawn(ranks, one_row);
-  say("\n3  The same row, rank 0's shares, as one should not do it");
+  say("\n3  Rank 0's probabilities for the same row, computed in two wrong ways");
   wrong_ways();
-  say("\n4  What each rank must tell: (max, sum of exp(x - max))");
+  say("\n4  What each rank contributes: (max, sum of exp(x - max))");
   pairs();
-  say("\n5  A row of 128 Ki logits (f32), 4 GPUs of a DGX H100 and 32 of four: virtual time");
+  say("\n5  A row of 128 Ki logits (f32), on 4 GPUs of one DGX H100 and on 32 GPUs of four: virtual time");
   say("   GPUs                                             all ranks send      time");
   for (const int size : {4, 32}) compare_costs(size);
-  say("\n6  The loss of the row, by four processes");
+  say("\n6  The loss of the row, on four processes");
   dist::spawn(ranks, loss);
 }
 

@@ -1,5 +1,5 @@
-// Lab 09, the story: chunks around a ring, as the messages come; what they cost; and the adding that costs
-// nothing any more.
+// Lab 09, the demonstration: the messages that carry chunks around a ring; what they cost; and additions that
+// are hidden behind messages.
 //   ./distlab run 9
 #include <algorithm>
 #include <utility>
@@ -18,7 +18,7 @@ using dist::Tensor;
 using dist::trace::Kind, dist::trace::Trace;
 using story::say;
 
-// Whose numbers are in a chunk: a letter a rank.
+// Whose values are in a chunk: one letter per rank.
 std::string letters(std::uint64_t contributors) {
   std::string text;
   for (int rank = 0; rank < 4; ++rank)
@@ -26,7 +26,7 @@ std::string letters(std::uint64_t contributors) {
   return text;
 }
 
-// The messages of each step, who sends them, and whose numbers are in them.
+// Prints the messages of each step: which rank sends each one, and whose values are in it.
 void watch(Trace trace) {
   std::erase_if(trace.events, [](const auto& event) { return event.kind != Kind::send; });
   std::ranges::stable_sort(trace.events, {}, &dist::trace::Event::begin);
@@ -54,7 +54,7 @@ void compare_sizes() {
 
 void hide_the_adding() {
   constexpr std::int64_t elements = 4 * 1024 * 1024;
-  say("   segments a chunk      time     messages of a rank");
+  say("     segments/chunk      time     messages per rank");
   const auto row = [](int m, const dist::sim::Report& report) {
     say(fmt::format("   {:>16}  {:>8.1f} us  {:>9}", m, report.virtual_time_s * 1e6,
                     report.traffic[0].messages_sent));
@@ -67,15 +67,15 @@ void hide_the_adding() {
 }
 
 void tell() {
-  say("1  ring_all_reduce among 4 ranks: whose numbers (a: rank 0's, b: rank 1's, ...) are in the chunk that "
+  say("1  ring_all_reduce among 4 ranks: whose values (a: rank 0's, b: rank 1's, ...) are in each chunk that "
       "is sent\n");
   const auto report = story::all_reduce_run(4, 64, lab::ring_all_reduce, true);
   watch(report.trace);
-  say("\n2  The same in space and time\n");
+  say("\n2  The same run in space and time\n");
   story::draw(report, 9);
-  say("\n3  S = 4 MiB, and 8 bytes, on the virtual time of a laptop");
+  say("\n3  S = 4 MiB, and 8 bytes, in the virtual time of a laptop");
   compare_sizes();
-  say("\n4  16 MiB on 8 ranks, the chunks in segments");
+  say("\n4  16 MiB on 8 ranks, with the chunks cut into segments");
   hide_the_adding();
 }
 

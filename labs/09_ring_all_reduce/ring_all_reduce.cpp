@@ -1,9 +1,9 @@
-// Lab 09: write these functions. README.md tells the story, ring_all_reduce.h is
-// the contract.
+// Lab 09: write these functions. README.md is the handout,
+// ring_all_reduce.h is the specification.
 //
-//   ./distlab run 9      see what your code does
-//   ./distlab grade 9    is it right, and if not, why?
-//   ./distlab hint 9     a nudge
+//   ./distlab run 9      runs the demonstration with your code
+//   ./distlab grade 9    tests your code
+//   ./distlab hint 9     prints a hint
 #include "ring_all_reduce.h"
 
 #include "dist/core/todo.h"
@@ -17,8 +17,8 @@ using dist::Tensor, dist::Work;
 
 void reduce_scatter(Tensor& data) {
   // TODO: in step s, which chunk leaves, and which one arrives? The last one
-  // that arrives must be mine.
-  // TODO: where to does it arrive, if my own numbers may not be lost?
+  // that arrives must be my own.
+  // TODO: into which memory do I receive it, so that my own values are kept?
   DIST_TODO("lab 09, part 1: partial sums around the ring");
 }
 
@@ -28,14 +28,14 @@ void all_gather(Tensor& data) {
 }
 
 void ring_all_reduce(Tensor& data) {
-  // TODO: you have both halves.
+  // TODO: you have written both halves already.
   DIST_TODO("lab 09, part 3: both halves together");
 }
 
 void all_reduce_pipelined(Tensor& data, std::int64_t segment) {
-  // TODO: one long list of turns: turn t is segment t % m of step t / m. What
-  // leaves in turn t came in turn t - m.
-  // TODO: while a segment is added, the next one must be arriving. Where to?
+  // TODO: one list of turns: turn t carries segment t % m of step t / m. What
+  // leaves in turn t arrived in turn t - m.
+  // TODO: while one segment is added, the next one arrives. In which memory?
   DIST_TODO("lab 09, part 4: the same ring in segments");
 }
 

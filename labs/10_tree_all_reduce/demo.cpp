@@ -1,4 +1,4 @@
-// Lab 10, the story: a tree, the sum up and down it, segments in flight, and when that wins.
+// Lab 10, the demonstration: a tree, the sum up and down the tree, and segments in flight.
 //   ./distlab run 10
 #include <algorithm>
 
@@ -15,7 +15,7 @@ namespace {
 using dist::Tensor;
 using story::say;
 
-// Level by level.
+// Prints the tree level by level.
 void draw_tree(int n) {
   std::vector<int> level{0};
   for (int depth = 0; !level.empty() && depth < n; ++depth) {
@@ -27,13 +27,13 @@ void draw_tree(int n) {
                                              : fmt::format("{} -> {}", rank, fmt::join(place.children, ",")));
       below.insert(below.end(), place.children.begin(), place.children.end());
     }
-    say(fmt::format("   {} links up   {}", depth, fmt::join(ranks, "     ")));
+    say(fmt::format("   depth {}   {}", depth, fmt::join(ranks, "     ")));
     level = below;
   }
 }
 
 void compare_sizes() {
-  say("   ranks    one message a link    a ring's 2(n-1) messages");
+  say("   ranks  one message per link    a ring's 2(n-1) messages");
   for (const int n : {4, 16, 64, 256, 1024}) {
     const auto tree = story::all_reduce_run(n, 2, lab::tree_all_reduce);
     say(fmt::format("   {:>5}           {:>8.1f} us                 {:>8.1f} us", n,
@@ -58,9 +58,9 @@ void pipeline() {
 void tell() {
   say("1  Ten ranks in a tree: rank -> its children");
   draw_tree(10);
-  say("\n2  Up and down among 4 ranks, space and time\n");
+  say("\n2  Up and down among 4 ranks, in space and time\n");
   story::draw(story::all_reduce_run(4, 16, lab::tree_all_reduce, true), 10);
-  say("\n3  8 bytes, on the virtual time of a laptop (a message: 1 us)");
+  say("\n3  8 bytes, in the virtual time of a laptop (one message takes 1 us)");
   compare_sizes();
   say("\n4  16 MiB on 8 ranks, in segments");
   pipeline();

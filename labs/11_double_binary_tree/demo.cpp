@@ -1,4 +1,5 @@
-// Lab 11, the story: two trees over the same ranks, who works in which, and what that is worth.
+// Lab 11, the demonstration: two trees over the same ranks, which ranks work in which of them, and what that
+// saves.
 //   ./distlab run 11
 #include <algorithm>
 
@@ -64,11 +65,11 @@ void tell() {
   say("1  Two trees over the same ranks: rank -> its children");
   show_trees(8);
   show_trees(7);
-  say("2  Both at once among 4 ranks, one segment a half: space and time\n");
+  say("2  Both at the same time among 4 ranks, one segment per half, in space and time\n");
   story::draw(story::all_reduce_run(
                   4, 32, [](Tensor& t) { lab::double_tree_all_reduce(t, 16); }, true),
               11);
-  say("\n3  16 MiB on 8 ranks, on the virtual time of a laptop");
+  say("\n3  16 MiB on 8 ranks, in the virtual time of a laptop");
   compare();
 }
 

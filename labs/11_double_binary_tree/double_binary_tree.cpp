@@ -1,9 +1,9 @@
-// Lab 11: write these functions. README.md tells the story,
-// double_binary_tree.h is the contract.
+// Lab 11: write these functions. README.md is the handout,
+// double_binary_tree.h is the specification.
 //
-//   ./distlab run 11     see what your code does
-//   ./distlab grade 11   is it right, and if not, why?
-//   ./distlab hint 11    a nudge
+//   ./distlab run 11     runs the demonstration with your code
+//   ./distlab grade 11   tests your code
+//   ./distlab hint 11    prints a hint
 #include "double_binary_tree.h"
 
 #include "dist/core/todo.h"
@@ -13,23 +13,23 @@ namespace lab {
 using dist::Tensor, dist::Work;
 
 Place first_tree(int rank, int n) {
-  // TODO: rank 0 is an exception: no parent, one child.
-  // TODO: the lowest 1 of the rank. The parent; is there such a rank?
-  // TODO: the children; are there such ranks?
+  // TODO: rank 0 is an exception: it has no parent and one child.
+  // TODO: find the lowest 1 of the rank, and the parent. Does that rank exist?
+  // TODO: find the children. Do these ranks exist?
   DIST_TODO("lab 11, part 1: NCCL's first tree");
 }
 
 Place second_tree(int rank, int n) {
-  // TODO: whose place in the first tree is mine?
-  // TODO: parent and children there are places, too: which ranks are they?
+  // TODO: which place of the first tree does this rank have?
+  // TODO: parent and children there are places, too. Which ranks have them?
   DIST_TODO("lab 11, part 2: NCCL's second tree");
 }
 
 void double_tree_all_reduce(Tensor& data, std::int64_t segment) {
-  // TODO: two halves, each in segments; one half for each tree.
-  // TODO: turn after turn, phase after phase (timetable(rank, n)): which
-  // segment has its hop now, if any? Start them all, then wait for all.
-  // TODO: a partial sum is added, a result is put in its place.
+  // TODO: cut the data into two halves, one for each tree, and into segments.
+  // TODO: for every turn and every phase (timetable(rank, n)): which segment
+  // does each hop carry now, if any? Start all of them, then wait for all.
+  // TODO: add a partial sum; let a result replace the segment.
   DIST_TODO("lab 11, part 3: both trees at the same time");
 }
 

@@ -1,11 +1,12 @@
-// Lab 11: the timetable of two trees. Part of the contract; nothing here is to be written.
+// Lab 11: the timetable of two trees. It belongs to the specification; do not change it.
 //
-// In a turn every link of both trees carries one segment up and one down. A turn has four phases: up on links
-// of colour 0, up on colour 1, down on colour 0, down on colour 1. Colours are such that in each phase a rank
-// sends at most one message and receives at most one: links with a rank in common as parent have different
-// colours, and so have the two links of a rank to its parents. Such links form paths and rings of even
-// length, and a link's colour is that of its distance from the least link of its path: odd or even. (Sanders,
-// Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009.)
+// In one turn every link of both trees carries one segment up and one down. A turn has four phases: up on the
+// links of colour 0, up on those of colour 1, down on colour 0, down on colour 1. The colours are chosen such
+// that in each phase a rank sends at most one message and receives at most one: two links to the same parent
+// have different colours, and so have the two links from one rank to its parents. If links that must differ
+// are connected, they form paths and rings of even length. So the distance of a link from the smallest link
+// of its path, odd or even, is a valid colour. (Sanders, Speck, Traeff: Two-tree algorithms for full
+// bandwidth broadcast, reduction and scan, 2009.)
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 namespace lab {
 namespace timing {
 
-// By its tree and the rank at its lower end.
+// A link, given by its tree and by the rank at its lower end.
 using Link = std::pair<int, int>;
 
 inline Place place_in(int tree, int rank, int n) {
@@ -48,7 +49,7 @@ inline int colour_of(const Link& link, int n) {
     bool by_child = first_by_child;
     std::optional<Link> at = link;
     for (int steps = 1; steps <= 2 * n;
-         ++steps, by_child = !by_child) {  // trees that are none may have no end
+         ++steps, by_child = !by_child) {  // bounded: wrong trees may contain cycles
       at = by_child ? same_child(*at, n) : same_parent(*at, n);
       if (!at || at == link) break;
       if (*at < least) least = *at, distance = steps;
@@ -65,7 +66,7 @@ inline int depth_in(int tree, int rank, int n) {
 
 }  // namespace timing
 
-// A rank at depth d sends segment s up in turn s + D - d and down in turn s + D + d.
+// A rank at depth d sends segment s up in turn s + D - d, and down in turn s + D + d.
 inline std::array<Phase, 4> timetable(int rank, int n) {
   int levels = 0;
   while (1 << levels < n) ++levels;
@@ -73,7 +74,7 @@ inline std::array<Phase, 4> timetable(int rank, int n) {
   for (const int tree : {0, 1}) {
     const Place place = timing::place_in(tree, rank, n);
     const int depth = timing::depth_in(tree, rank, n);
-    const auto phases_of = [&](int lower) {  // up and down of the link above this rank
+    const auto phases_of = [&](int lower) {  // the phases, up and down, of the link above `lower`
       const int colour = timing::colour_of({tree, lower}, n);
       return std::pair<Phase&, Phase&>(phases[colour == 0 ? 0 : 1], phases[colour == 0 ? 2 : 3]);
     };

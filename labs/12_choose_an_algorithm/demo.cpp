@@ -1,5 +1,5 @@
-// Lab 12, the story: two processes are measured, a model of them is made, and it is asked about machines that
-// nobody here has.
+// Lab 12, the demonstration: messages between two processes are measured, a cost model is fitted to them, and
+// such models predict the times on machines that you need not have.
 //   ./distlab run 12
 #include <algorithm>
 #include <chrono>
@@ -39,8 +39,8 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Seconds that `call` takes for one of `times`; the best of some tries, as other programs only make it
-// slower.
+// The seconds of one `call`: the mean of `times` calls, in the best of nine attempts, because other programs
+// can only make it slower.
 template <class Call>
 double best_of(int times, Call call) {
   double best = 1e9;
@@ -53,7 +53,7 @@ double best_of(int times, Call call) {
   return best;
 }
 
-// There and back, halved; by the same calls as a burst, which cost more than send and recv.
+// Half of a ping-pong. It uses the same calls as the burst, because they cost more than send and recv.
 double one_way(int rank, dist::Tensor& t) {
   return best_of(20,
                  [&] {
@@ -64,7 +64,7 @@ double one_way(int rank, dist::Tensor& t) {
          2;
 }
 
-// Eight under way at once, from rank 0 to rank 1.
+// Eight messages under way at the same time, from rank 0 to rank 1: the seconds per message.
 double burst(int rank, dist::Tensor& t) {
   constexpr int at_once = 8;
   return best_of(4,
@@ -98,8 +98,7 @@ void measure(int rank) {
   dist::destroy_process_group();
 }
 
-// ------------------------------------------------------------------------- 2 and 3: predict, simulate,
-// choose
+// ---------------------------------------------------------------- 2 and 3: predict, simulate, choose
 
 Topology topology_of(const Machine& machine) {
   const auto& c = machine.within;
@@ -145,7 +144,7 @@ void choose() {
 
 std::string in_ms(double seconds) { return fmt::format("{:.3g} ms", seconds * 1e3); }
 
-// Only the starts of messages count: no bytes, no overhead.
+// Only the latencies count: no bytes, no overhead.
 void headline() {
   constexpr int n = 24576;
   const auto at = [](double alpha) { return Machine{n, 1, {alpha, 0, 0}, {alpha, 0, 0}}; };
@@ -156,13 +155,13 @@ void headline() {
     say(fmt::format("   {:>7}   {:>10}  {:>10}    {:>6.0f}", in_us(alpha), in_ms(ring), in_ms(tree),
                     ring / tree));
   }
-  // Nodes of 6 GPUs: rings within the nodes first, then across with a sixth of the ranks.
+  // Nodes with 6 GPUs: rings within the nodes, and rings of a sixth of the ranks across them.
   const double nodes = lab::predict(Algorithm::hierarchical, {n / 6, 6, {0.6e-6, 0, 0}, {2.7e-6, 0, 0}}, 0);
   say(fmt::format("   hierarchical, 4,096 nodes of 6 GPUs, alpha 0.6 us within and 2.7 us between: {}",
                   in_ms(nodes)));
 }
 
-// ------------------------------------------------------------------------------ 5: what one billion weigh
+// ------------------------------------------------------------------------------ 5: a billion parameters
 
 void notes_costs() {
   constexpr double model = 4e9;  // a billion parameters, four bytes each
@@ -180,7 +179,7 @@ void notes_costs() {
   }
 }
 
-// ------------------------------------------------------------------------------------- 6: over the nodes
+// ------------------------------------------------------------------------------------- 6: across the nodes
 
 std::uint64_t between_nodes(const std::function<void(dist::Tensor&)>& all_reduce) {
   dist::sim::RunOptions options;
@@ -199,7 +198,7 @@ std::uint64_t between_nodes(const std::function<void(dist::Tensor&)>& all_reduce
 }
 
 void over_nodes() {
-  say("   yours:");
+  say("   your hierarchical_all_reduce:");
   between_nodes([](dist::Tensor& data) { lab::hierarchical_all_reduce(data, lab::make_groups(8)); });
   say("   a ring through all 16 GPUs:");
   between_nodes(
@@ -211,11 +210,11 @@ void over_nodes() {
 }
 
 void tell() {
-  say("1  Two processes of this machine, measured");
+  say("1  Messages between two processes of this machine, measured");
   dist::spawn(2, measure);
-  say("\n2  64 nodes with one GPU each, 64 KiB: predicted, and on the simulator's clock");
+  say("\n2  64 nodes with one GPU each, 64 KiB: predicted and simulated");
   compare({64, 1, infiniband, infiniband}, 65536);
-  say("\n3  What to take                            8 B                      64 KiB                         "
+  say("\n3  What to choose                          8 B                      64 KiB                         "
       "16 MiB");
   choose();
   say("\n4  The headline: 24,576 GPUs, a few bytes");

@@ -1,4 +1,5 @@
-// Lab 13, the story: cards dealt to four ranks, a rank too many steps, and a worker that gets nothing.
+// Lab 13, the demonstration: samples dealt to four ranks, a rank with one step too many, and a worker that
+// gets no samples.
 //   ./distlab run 13
 #include <algorithm>
 #include <stdexcept>
@@ -29,7 +30,7 @@ void deal() {
   }
 }
 
-// An all_reduce for each sample that a rank has.
+// One all_reduce for each sample of this rank.
 void make_steps(std::int64_t samples) {
   dist::init_process_group();
   for (std::int64_t i = 0; i < samples; ++i) {
@@ -43,15 +44,15 @@ void hang() {
   options.ranks = ranks;
   const auto unpadded =
       dist::sim::run(options, [](int rank) { make_steps(10 / ranks + (rank < 10 % ranks ? 1 : 0)); });
-  say("   without padding the ranks have 3, 3, 2 and 2 samples. The simulator:\n");
-  say(unpadded.findings.empty() ? "   nothing was found" : unpadded.findings.front().text());
+  say("   Without padding the ranks have 3, 3, 2 and 2 samples. The simulator reports:\n");
+  say(unpadded.findings.empty() ? "   no finding" : unpadded.findings.front().text());
   story::well(dist::sim::run(options, [](int rank) {
     make_steps(lab::DistributedSampler({.dataset_size = 10, .num_replicas = ranks, .rank = rank}).size());
   }));
-  say("\n   with your size() all ranks made as many steps, and the epoch ended");
+  say("\n   With your size() all ranks took the same number of steps, and the epoch ended.");
 }
 
-// 0, 1, 2, ... for some time.
+// The stream 0, 1, 2, ..., samples - 1.
 class Numbers : public lab::Stream {
  public:
   explicit Numbers(std::int64_t samples) : samples_(samples) {}
@@ -77,7 +78,7 @@ void read_a_stream() {
       show(fmt::format("rank {} worker {}", reader / workers, reader % workers),
            take(reader / workers, reader % workers));
   };
-  say("   by count % 4 == rank and count % 2 == worker, the rule of the course notes:");
+  say("   By count % 4 == rank and count % 2 == worker, the rule of the course notes:");
   each_reader([&](int rank, int worker) {
     std::vector<std::int64_t> mine;
     for (std::int64_t count = 0; count < length; ++count) {
@@ -85,7 +86,7 @@ void read_a_stream() {
     }
     return mine;
   });
-  say("   by your ShardedStream (20 and 21 are no whole round):");
+  say("   By your ShardedStream (20 and 21 are an incomplete round):");
   each_reader([&](int rank, int worker) {
     Numbers stream(length);
     lab::ShardedStream reader(stream, {rank, ranks, worker, workers});
@@ -95,7 +96,7 @@ void read_a_stream() {
   });
 }
 
-// By four processes.
+// On each of four processes.
 void stop_together(int rank) {
   dist::init_process_group();
   constexpr int batches[]{3, 5, 4, 7};
@@ -113,10 +114,10 @@ void stop_together(int rank) {
 }
 
 void tell() {
-  say(fmt::format("1  Ten cards in another order:  {}\n", fmt::join(lab::randperm(10, 0), " ")));
+  say(fmt::format("1  Ten samples, shuffled:  {}\n", fmt::join(lab::randperm(10, 0), " ")));
   say("2  Dealt to four ranks, with padding");
   deal();
-  say("\n3  What the padding is for: an all_reduce for each sample");
+  say("\n3  Why padding is needed: one all_reduce per sample");
   hang();
   say("\n4  A stream of 22 samples, four ranks with two workers each");
   read_a_stream();

@@ -1,9 +1,10 @@
-// Lab 14, the contract: n ranks train as one would with a batch n times as large.
-// You write these functions in data_parallel.cpp; this file stays as it is.
+// Lab 14, the specification: n ranks train as one rank would with a batch n times as large.
+// You write these functions in data_parallel.cpp. Do not change this file.
 //
-// All ranks of the default group call them, n ranks in all, n = 1 too. A model is a list of tensors, its
-// weights; its gradients are a list of tensors of the same shapes and dtypes, f32 or f64. Lists have the same
-// form on all ranks. Results are in place: in the memory that the caller gave.
+// Every rank of the default group calls the functions; there are n ranks, possibly 1. A model is a list of
+// tensors, its weights, f32 or f64. Its gradients are a list of tensors with the same shapes and dtypes. The
+// lists have the same form on all ranks. Results are written in place, that is, in the memory that the caller
+// gave.
 #pragma once
 
 #include <cstdint>
@@ -17,39 +18,50 @@ namespace lab {
 
 using Tensors = std::vector<dist::Tensor>;
 
-// Part 1. All ranks get rank 0's weights. Only broadcast is used, and every weight is sent once.
+// Part 1. All ranks get rank 0's weights.
+// - Constraint: only broadcast, and every weight is sent once.
+// - Example: rank 3 begins with [30, 30] and rank 0 with [0, 0]. Afterwards every rank has [0, 0].
 void broadcast_weights(Tensors& weights);
 
-// Part 2. Every gradient becomes the mean over the ranks, element by element. Only all_reduce is used, and
-// every gradient is sent once.
+// Part 2. Every gradient becomes the mean over the ranks, element by element.
+// - Constraint: only all_reduce, and every gradient is sent once.
+// - Example: four ranks with the gradients [2], [5], [8] and [10] all end with [6.25].
 void average_gradients(Tensors& gradients);
 
-// Part 3. This rank's gradients are the means over its own `samples`; afterwards they are the means over the
-// samples of all ranks. A rank may have 0 samples: then its gradients hold anything, also NaN. One rank at
-// least has a sample. Only all_reduce is used: every gradient is sent once, and beside them at most one
-// tensor of one number.
+// Part 3. Every gradient becomes the mean over the samples of all ranks.
+// - Input: this rank's gradients, which are means over its own `samples` samples. A rank may have 0 samples;
+//   then its gradients hold anything, also NaN. At least one rank has a sample.
+// - Constraint: only all_reduce: every gradient is sent once, and in addition at most one tensor with one
+//   number.
+// - Example: gradients [2], [5], [8] and [10] over 3, 3, 3 and 1 samples: all ranks end with [5.5].
 void average_over_samples(Tensors& gradients, std::int64_t samples);
 
-// What a rank brings to training.
+// What a rank contributes to the training.
 struct Trainer {
-  // Writes the gradients of its part of the batch of this step (0, 1, 2, ...): means over its samples.
-  // Returns how many samples these are. When there are 0, it leaves `gradients` as they are.
+  // Writes the gradients of this rank's share of the batch of step 0, 1, 2, ...: means over its samples.
+  // Returns the number of these samples. If it is 0, `gradients` are not changed.
   std::function<std::int64_t(int step, const Tensors& weights, Tensors& gradients)> compute;
-  // Changes the weights by the gradients. It remembers what it needs from step to step: Adam, momentum.
+  // Changes the weights according to the gradients. It keeps its own state between steps (momentum, Adam).
   std::function<void(Tensors& weights, const Tensors& gradients)> optimize;
 };
 
-// Part 4. Trains for so many steps. It begins with rank 0's weights on all ranks. After every step all ranks
-// have the weights that one rank would have that computes the whole batch; only rounding may differ. Each
-// rank's compute() and optimize() are called once a step. The weights are sent at the beginning and never
-// again. broadcast and all_reduce do all that moves; barrier is allowed.
+// Part 4. Trains for `steps` steps, beginning with rank 0's weights on all ranks.
+// - Output: after every step, all ranks have the weights that one rank would have that computes the whole
+//   batch. Only rounding may differ.
+// - Constraint: compute() and optimize() are called once per step on every rank. The weights are sent at the
+//   beginning, and never again. Only broadcast and all_reduce move data; barrier is allowed.
+// - Example: one weight, 1.0 on rank 0 and 7.0 on rank 1; plain gradient descent with a learning rate of 0.1;
+//   gradients 1 (over 2 samples) and 4 (over 1 sample). After one step both have 1.0 - 0.1 * 2 = 0.8.
 void train(Tensors& weights, int steps, const Trainer& trainer);
 
-// Part 5. The same result by a parameter server, which is rank 0. Only send, recv, isend and irecv are used,
-// and each message has rank 0 at one end. It begins with rank 0's weights on all ranks. In every step all
-// ranks compute; the others send the server their gradients (and how many samples they had), the server
-// averages, takes the step and sends the new weights to all. optimize() is called on the server only, once a
-// step. In a step no rank but the server sends more than its gradients and one number.
+// Part 5. The same training by a parameter server, which is rank 0. All ranks begin with rank 0's weights.
+// - Constraint: only send, recv, isend and irecv, and every message has rank 0 at one end. In every step all
+//   ranks call compute(). The other ranks send the server their gradients and their numbers of samples. The
+//   server averages, calls optimize(), and sends the new weights to all ranks. optimize() is called only on
+//   the server, once per step. In one step, a rank other than the server sends at most its gradients and one
+//   number.
+// - Example: a model of two tensors on three ranks: in each step the server receives 2 * 3 messages (a number
+//   and two gradients from each rank) and sends 2 * 2.
 void train_with_server(Tensors& weights, int steps, const Trainer& trainer);
 
 }  // namespace lab

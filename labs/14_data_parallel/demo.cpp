@@ -1,4 +1,4 @@
-// Lab 14, the story: one model on several ranks, and what it costs to keep it one.
+// Lab 14, the demonstration: copies of one model on several ranks, and what it costs to keep them equal.
 //   ./distlab run 14
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ using story::say;
 
 using Numbers = std::vector<double>;
 
-// Each rank's line, said by rank 0.
+// Rank 0 prints the lines of all ranks, in rank order.
 void say_in_turn(const std::string& line) {
   const auto lines = dist::gather_object(line, 0);
   for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {}   {}", i, lines[i]));
@@ -37,7 +37,7 @@ void first_weights(int rank) {
   dist::destroy_process_group();
 }
 
-// The samples 1 to 10; four ranks have 3, 3, 3 and 1 of them.
+// The samples 1 to 10: the four ranks have 3, 3, 3 and 1 of them.
 Numbers part_of(int rank) {
   Numbers part;
   for (int sample = 3 * rank + 1; sample <= std::min(3 * rank + 3, 10); ++sample) part.push_back(sample);
@@ -62,7 +62,7 @@ void last_batch(int rank) {
   dist::destroy_process_group();
 }
 
-// Every sample pulls all weights towards itself: its gradient is weight - sample.
+// Every sample pulls all weights towards itself: its gradient is (weight - sample).
 using Compute = decltype(lab::Trainer::compute);
 Compute pulled_by(const Numbers& samples) {
   return [samples](int, const lab::Tensors& weights, lab::Tensors& gradients) {
@@ -99,7 +99,7 @@ Optimize adam() {
 
 constexpr int ranks = 4, steps = 10;
 
-// The weight that rank 0 has after some steps on `count` ranks.
+// The weight that rank 0 has after `train` has run on `count` ranks.
 double trained(int count, const std::function<void(lab::Tensors& weights, int rank)>& train) {
   double result = 0;
   dist::sim::RunOptions options;
@@ -113,7 +113,7 @@ double trained(int count, const std::function<void(lab::Tensors& weights, int ra
   return result;
 }
 
-// Every rank takes steps of its own, and after each the weights are averaged.
+// The wrong way: every rank takes its own step, and then the weights are averaged.
 void average_weights(lab::Tensors& weights, const lab::Trainer& trainer) {
   lab::Tensors gradients{dist::zeros_like(weights[0])};
   for (int step = 0; step < steps; ++step) {
@@ -125,7 +125,7 @@ void average_weights(lab::Tensors& weights, const lab::Trainer& trainer) {
 
 void compare(const char* name, const std::function<Optimize()>& optimizer) {
   Numbers all;
-  for (int rank = 0; rank < ranks; ++rank) all.push_back(30 * rank * rank);  // a sample each
+  for (int rank = 0; rank < ranks; ++rank) all.push_back(30 * rank * rank);  // one sample per rank
   const auto of_rank = [&](int rank) {
     return lab::Trainer{pulled_by({all[static_cast<std::size_t>(rank)]}), optimizer()};
   };
@@ -144,7 +144,7 @@ void compare(const char* name, const std::function<Optimize()>& optimizer) {
 
 using Train = void (*)(lab::Tensors&, int, const lab::Trainer&);
 
-// Some steps of a model of so many f32 weights, in which nothing is computed.
+// Simulates `steps_taken` steps of a model with `weights` f32 weights. The computation takes no time.
 dist::sim::Report simulate(int count, Train train, std::int64_t weights, int steps_taken,
                            bool trace = false) {
   dist::sim::RunOptions options;
@@ -162,7 +162,7 @@ dist::sim::Report simulate(int count, Train train, std::int64_t weights, int ste
 
 void picture() { say(dist::trace::to_ascii(simulate(3, lab::train_with_server, 50'000, 1, true).trace)); }
 
-// One step more, and what it adds.
+// The cost of one step: what a run of two steps takes beyond a run of one.
 void cost(const char* name, int count, Train train) {
   constexpr std::int64_t weights = 250'000;
   const auto one = simulate(count, train, weights, 1), two = simulate(count, train, weights, 2);
@@ -179,16 +179,16 @@ void cost(const char* name, int count, Train train) {
 void story_of_the_lab() {
   say("1  The first weights of four processes, before and after");
   dist::spawn(ranks, first_weights);
-  say("\n2  A last batch of ten samples on four processes; a gradient is the sample itself");
+  say("\n2  A last batch of ten samples on four processes; each gradient is the sample itself");
   dist::spawn(ranks, last_batch);
   say(fmt::format(
       "\n3  A weight that was 100, after {} steps; the samples of four ranks are 0, 30, 120 and 270", steps));
   say("                 one process   gradients       server   weights averaged");
   compare("momentum", momentum);
   compare("Adam", adam);
-  say("\n4  One step with a server, three ranks, 200 kB of weights, 10 Gb/s Ethernet");
+  say("\n4  One step with a parameter server: three ranks, 200 kB of weights, 10 Gb/s Ethernet");
   picture();
-  say("5  What a step costs: 1 MB of weights on 10 Gb/s Ethernet");
+  say("5  The cost of a step: 1 MB of weights on 10 Gb/s Ethernet");
   say("   ranks  scheme             busiest rank     time");
   for (const int count : {2, 4, 16, 64}) {
     cost("parameter server", count, lab::train_with_server);

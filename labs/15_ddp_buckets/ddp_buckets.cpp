@@ -1,9 +1,9 @@
-// Lab 15: write these functions. README.md tells the story, ddp_buckets.h is
-// the contract.
+// Lab 15: write these functions. README.md is the handout, ddp_buckets.h is the
+// specification.
 //
-//   ./distlab run 15      see what your code does
-//   ./distlab grade 15    is it right, and if not, why?
-//   ./distlab hint 15     a nudge
+//   ./distlab run 15      runs the demonstration with your code
+//   ./distlab grade 15    tests your code
+//   ./distlab hint 15     prints a hint
 #include "ddp_buckets.h"
 
 #include "dist/core/fail.h"
@@ -15,7 +15,7 @@ std::vector<std::vector<std::size_t>> fill_buckets(const std::vector<Size>& size
                                                    const std::vector<std::size_t>& limits) {
   // TODO: one open bucket for each dtype. When is it closed: before or after
   // the gradient that reaches the limit?
-  // TODO: what about the buckets that are still open at the end?
+  // TODO: what happens to the buckets that are still open at the end?
   DIST_TODO("lab 15, part 1: which gradients travel together");
 }
 
@@ -26,23 +26,23 @@ Reducer make_reducer(std::vector<dist::Tensor>& gradients, const std::vector<std
 }
 
 void start(Reducer& reducer) {
-  // TODO: how many gradients does each bucket wait for?
+  // TODO: for how many gradients does each bucket wait?
   DIST_TODO("lab 15, part 3: a backward begins");
 }
 
 void ready(Reducer& reducer, std::size_t i) {
-  // TODO: count. Which bucket is the next to be launched, on all ranks?
-  DIST_TODO("lab 15, part 3: a gradient is there");
+  // TODO: count. Which bucket is launched next, the same on all ranks?
+  DIST_TODO("lab 15, part 3: a gradient is ready");
 }
 
 void finish(Reducer& reducer) {
-  // TODO: wait. And if fewer buckets than there are were launched?
+  // TODO: wait. What if some buckets were not launched?
   // dist::fail(dist::Errc::invalid_argument, "bucket {} ...", number) throws.
   DIST_TODO("lab 15, part 4: a backward is over");
 }
 
 void accumulate(Reducer& reducer, int count, const std::function<void(int batch)>& backward) {
-  // TODO: which of the backwards has to send?
+  // TODO: which of the backward passes has to send?
   DIST_TODO("lab 15, part 5: several small batches for one step");
 }
 

@@ -1,7 +1,7 @@
-// Lab 15, the contract: gradients that travel while backward is still computing others.
-// You write these functions in ddp_buckets.cpp; this file stays as it is.
+// Lab 15, the specification: gradients are sent while backward is still computing others.
+// You write these functions in ddp_buckets.cpp. Do not change this file.
 //
-// A model has gradients 0, 1, 2, ..., one a parameter, in the order in which the parameters were made.
+// A model has gradients 0, 1, 2, ..., one per parameter, in the order in which the parameters were created.
 // Backward computes them from the last to the first, more or less. They travel in buckets: several gradients
 // in one piece of memory, which one all_reduce averages over the ranks of the default group. Of the library's
 // operations only all_reduce is used.
@@ -21,58 +21,74 @@ struct Size {
   dist::DType dtype = dist::DType::f32;
 };
 
-// Part 1. Which of these gradients travel together: PyTorch's rule, a function of sizes alone. A list of
-// indices into `sizes` for each bucket.
-// - Gradients are taken in the order given. Each goes into the bucket that is being filled for its dtype: a
-//   bucket has one dtype.
-// - A bucket is closed as soon as it holds its limit in bytes, or more. The next gradient of that dtype
-//   begins another one.
-// - Of each dtype, the first bucket has limits[0], the second limits[1], and so on; the last limit is that of
-//   all further buckets. Without limits a bucket is never closed.
-// - What is still open at the end is a bucket, too.
-// - Buckets are ordered by their first gradient.
+// Part 1. Decides which gradients travel together, by PyTorch's rule, which depends on their sizes alone.
+// - Input: the size and dtype of each gradient; the limits in bytes.
+// - Output: for each bucket, a list of indices into `sizes`.
+// - Constraint:
+//   - Gradients are taken in the given order. Each is put into the open bucket of its dtype: a bucket has one
+//     dtype.
+//   - A bucket is closed as soon as it holds at least as many bytes as its limit. The next gradient of that
+//     dtype starts a new bucket.
+//   - For each dtype, the first bucket has the limit limits[0], the second limits[1], and so on; all further
+//     buckets have the last limit. Without limits no bucket is ever closed.
+//   - A bucket that is still open at the end is a bucket, too.
+//   - The buckets are ordered by their first gradients.
+// - Example: sizes 100, 200, 400, 100, 100, all f32, and limits {300, 400} give {0, 1}, {2}, {3, 4}.
 std::vector<std::vector<std::size_t>> fill_buckets(const std::vector<Size>& sizes,
                                                    const std::vector<std::size_t>& limits);
 
 struct Bucket {
-  std::vector<std::size_t> members;  // gradients, in the order in which they lie in `memory`
-  dist::Tensor memory;               // of one dimension: the members, one behind the other
-  std::size_t pending = 0;           // members that this backward has not computed yet
-  dist::Work work = {};              // of its all_reduce
+  std::vector<std::size_t> members;  // its gradients, in their order in `memory`
+  dist::Tensor memory;               // one-dimensional: the members, one after the other
+  std::size_t pending = 0;           // the number of members that this backward has not computed yet
+  dist::Work work = {};              // the Work of its all_reduce
 };
 
 struct Reducer {
   std::vector<Bucket> buckets;         // in the order in which they are launched
-  std::vector<std::size_t> bucket_of;  // of gradient i: the place of its bucket
-  std::size_t launched = 0;            // so many buckets, the first ones, are under way
-  bool syncs = true;                   // false: this backward sends nothing (part 5)
+  std::vector<std::size_t> bucket_of;  // bucket_of[i]: the index of the bucket of gradient i
+  std::size_t launched = 0;            // the number of buckets that are launched: the first ones
+  bool syncs = true;                   // false: this backward sends nothing (Part 5)
 };
 
-// Part 2. The buckets of a model. They are filled from the last gradient to the first, as backward comes upon
-// them. Each gradient becomes a view of its bucket's memory and keeps shape, dtype and elements: afterwards
-// whoever writes gradients[i] writes into a bucket, and no gradient is copied any more. `pending` is 0.
+// Part 2. Makes the buckets of a model.
+// - Input: the gradients; the limits of fill_buckets.
+// - Output: a Reducer whose buckets are filled from the last gradient to the first, the order in which
+//   backward computes them. `pending` is 0.
+// - Constraint: each gradient becomes a view of its bucket's memory, with its shape, dtype and elements as
+//   before. From then on, writing gradients[i] writes into a bucket, and no gradient is copied any more.
+// - Example: three f32 gradients with 6, 3 and 2 elements, and limits {16}: bucket 0 has the members {2, 1},
+//   bucket 1 has {0}, and bucket_of is {1, 0, 0}.
 Reducer make_reducer(std::vector<dist::Tensor>& gradients, const std::vector<std::size_t>& limits);
 
-// Part 3. A backward begins: nothing is launched, no gradient is there.
+// Part 3. A backward begins: no bucket is launched, and no gradient is ready.
 void start(Reducer& reducer);
 
-// Part 3. Backward calls it when gradient i is computed, once for each, and then goes on; on another rank the
-// order may be another one. A bucket is launched (all_reduce with ReduceOp::avg and .async_op, in place, its
-// Work kept) when all its members are there AND all buckets before it have been launched: at once then, and
-// several of them where that is so. Waits for nothing. Every bucket is sent by ONE all_reduce. Where
-// reducer.syncs is false it sends nothing.
+// Part 3. Gradient i is ready. Backward calls this once for each gradient, as soon as it is computed, and
+// then continues. The order of the gradients may differ from rank to rank.
+// - Constraint: a bucket is launched when all of its members are ready AND all buckets before it have been
+//   launched; then at once, and several buckets if possible. To launch a bucket is to start ONE all_reduce of
+//   its memory, in place, with ReduceOp::avg and .async_op, and to keep its Work. ready() never waits. If
+//   reducer.syncs is false, it sends nothing.
+// - Example: the buckets of the example above, and the order 0, 2, 1: ready(0) and ready(2) launch nothing,
+//   ready(1) launches both buckets.
 void ready(Reducer& reducer, std::size_t i);
 
-// Part 4. The backward is over: waits for all buckets, after which every gradient is the mean over the ranks.
-// If a bucket could not be launched, because gradients never came: waits for those that were, then throws
-// dist::Error{invalid_argument}; its text names the missing bucket's place ("bucket 2"), the first of them if
-// there are several. Where reducer.syncs is false it does nothing.
+// Part 4. The backward is over: waits for all buckets.
+// - Output: every gradient is the mean over the ranks. If reducer.syncs is false, nothing is done.
+// - Error: if a bucket was not launched, because gradients never became ready: waits for the buckets that
+//   were launched, then throws dist::Error{invalid_argument}. Its text names the index of the missing bucket
+//   ("bucket 2"), or of the first of them.
 void finish(Reducer& reducer);
 
-// Part 5. One training step's gradients from several small batches: calls backward(0), ...,
-// backward(count - 1), count >= 1, each of which adds to the gradients and calls ready() for all of them.
-// Each stands between start() and finish(). Nothing is set to zero here: that is the caller's. Only the last
-// batch sends: afterwards each gradient is the mean over the ranks of the sums. Leaves `syncs` true.
+// Part 5. Computes the gradients of one training step from several small batches.
+// - Input: the number of batches, count >= 1. backward(batch) adds to the gradients, and calls ready() for
+//   all of them.
+// - Output: each gradient is the mean over the ranks of the sums over the batches. `syncs` is true.
+// - Constraint: calls backward(0), ..., backward(count - 1), each between start() and finish(). Only the last
+//   batch sends. No gradient is set to zero here; that is the caller's task.
+// - Example: two batches with the gradients 1 and 2 on rank 0, and 2 and 4 on rank 1: both ranks end with
+//   4.5.
 void accumulate(Reducer& reducer, int count, const std::function<void(int batch)>& backward);
 
 }  // namespace lab

@@ -1,4 +1,4 @@
-// Lab 15, the story: gradients in buckets, on their way while backward goes on, and what that saves.
+// Lab 15, the demonstration: gradients in buckets, sent while backward continues, and what that saves.
 //   ./distlab run 15
 #include <numeric>
 #include <string>
@@ -26,7 +26,7 @@ std::vector<Tensor> zeros_of(const std::vector<std::int64_t>& counts) {
   return gradients;
 }
 
-// The parameters of the ConvNet of lab 16, in their order.
+// The parameters of the ConvNet of Lab 16, in their order.
 void show_buckets() {
   const std::vector<std::string> names{"conv1.weight", "conv1.bias", "bn1.weight", "bn1.bias",
                                        "conv2.weight", "conv2.bias", "bn2.weight", "bn2.bias",
@@ -41,8 +41,8 @@ void show_buckets() {
   }
 }
 
-// Backward of a made-up model: every gradient takes its time and becomes `value`, the last one first; on rank
-// 1 the first one first.
+// The backward of an artificial model: gradient i takes `seconds` and becomes value + i. The last gradient
+// comes first; on rank 1, if it takes no time, the first one.
 void backward(lab::Reducer& reducer, std::vector<Tensor>& gradients, double value, double seconds) {
   const auto n = gradients.size();
   for (std::size_t step = 0; step < n; ++step) {
@@ -92,7 +92,7 @@ void picture() {
   say(dist::trace::to_ascii(report.trace));
 }
 
-// Ninety-six gradients of 60 kB, a tenth of a millisecond each, on four machines.
+// Ninety-six gradients of 60 kB, a tenth of a millisecond each, on four nodes.
 constexpr int machines = 4, parameters = 96;
 constexpr std::int64_t elements = 15'000;
 constexpr double gradient_seconds = 1e-4;
@@ -109,7 +109,7 @@ double step_seconds(const Limits& limits) {
       .virtual_time_s;
 }
 
-// Every gradient is averaged as soon as it is there, and backward stands still meanwhile.
+// Every gradient is averaged as soon as it is ready, and backward waits for it.
 double waiting_seconds() {
   return simulate(machines,
                   [] {
@@ -131,13 +131,13 @@ void breakdown() {
     say(fmt::format("   {:<28} {:>5.1f} ms  {}", name, 1e3 * seconds, bar));
   };
   row("backward alone", computation);
-  row("waits for each gradient", waiting_seconds());
-  row("a bucket for each gradient", step_seconds({1}));
+  row("wait for each gradient", waiting_seconds());
+  row("one bucket per gradient", step_seconds({1}));
   row("buckets of 256 KiB", step_seconds({256 << 10}));
   row("buckets of 1 MiB", step_seconds({1 << 20}));
   row("buckets of 2 MiB", step_seconds({2 << 20}));
   row("one bucket of 5.5 MiB", step_seconds({}));
-  say("   █ backward computes   ░ what is not hidden behind it");
+  say("   █ backward computes   ░ exposed communication");
 }
 
 void silence() {
@@ -156,13 +156,13 @@ void silence() {
 }
 
 void story_of_the_lab() {
-  say("1  The buckets of a ConvNet, limits 4096 and then 32768 bytes");
+  say("1  The buckets of a ConvNet, with limits of 4096 and then 32768 bytes");
   show_buckets();
   say("\n2  Three processes; on rank 1 the first gradient is ready first. Gradients 0 to 3 afterwards:");
   dist::spawn(3, [](int rank) { average(rank); });
-  say("\n3  Two ranks, three gradients of 80 kB, 150 us each; every gradient is a bucket");
+  say("\n3  Two ranks, three gradients of 80 kB, 150 us each; every gradient has a bucket of its own");
   picture();
-  say("4  A backward of 96 gradients, 0.1 ms and 60 kB each, on four machines");
+  say("4  A backward pass with 96 gradients, 0.1 ms and 60 kB each, on four nodes");
   breakdown();
   say("\n5  Four batches for one step");
   silence();

@@ -1,9 +1,9 @@
-// Lab 16, the story: two processes teach a ConvNet to read digits, one of them is killed, and nothing is
-// lost.
+// Lab 16, the demonstration: two processes train a ConvNet to read digits; one of them is killed, and no work
+// is lost.
 //   ./distlab run 16
-// Started by a launcher it is a training program: each process is a rank. One argument names a checkpoint,
-// from which it goes on; another says how many epochs there are in all.
-//   ./distlab run 16 once, to build it; then:
+// Started by a launcher it is a training program: each process is a rank. The first argument names a
+// checkpoint, from which the run continues; the second is the number of epochs in all. Run ./distlab run 16
+// once, to build it, and then:
 //   build/dev/bin/distrun --nproc-per-node 4 build/dev/bin/lab_16_demo [CHECKPOINT [EPOCHS]]
 #include <atomic>
 #include <chrono>
@@ -32,9 +32,9 @@ namespace nn = dist::nn;
 using story::say;
 
 constexpr std::int64_t train_size = 3000, test_size = 500;
-constexpr std::uint64_t train_collection = 1, test_collection = 2;  // of digits
+constexpr std::uint64_t train_collection = 1, test_collection = 2;  // two collections of digits
 
-// Four images side by side, two rows of pixels a line.
+// Prints four images side by side, with two rows of pixels per line.
 void show_digits() {
   constexpr std::int64_t side = data::DigitImage::side;
   const auto ink = [](const data::DigitImage& digit, std::int64_t row, std::int64_t column) {
@@ -53,7 +53,7 @@ void show_digits() {
   }
 }
 
-// Digits; the one who reads too many of them dies.
+// A dataset that kills its process when too many samples have been read from it.
 class Mortal : public data::Dataset {
  public:
   Mortal(const data::Dataset& samples, std::int64_t reads_to_live)
@@ -71,7 +71,7 @@ class Mortal : public data::Dataset {
 
 constexpr std::int64_t for_ever = -1;
 
-// Of all numbers of the model: equal ones have equal bits.
+// The checksum of all numbers of the model: equal models have equal checksums.
 std::string checksum(nn::Module& model) {
   std::uint32_t sum = 0;
   for (const auto& [name, tensor] : model.state_dict()) {
@@ -81,7 +81,7 @@ std::string checksum(nn::Module& model) {
   return fmt::format("{:08x}", sum);
 }
 
-// With a file, a run that goes on from it.
+// If a file is given, the run continues from it.
 lab::Plan plan_of(const fs::path& checkpoint) {
   lab::Plan plan;
   plan.checkpoint = checkpoint;
@@ -89,7 +89,7 @@ lab::Plan plan_of(const fs::path& checkpoint) {
   return plan;
 }
 
-// What this rank does, as in any training program. Each begins with weights of its own.
+// What one rank does, as in any training program. Every rank begins with weights of its own.
 void train_on_this_rank(const lab::Plan& plan, std::int64_t reads_to_live = for_ever) {
   dist::init_process_group();
   const int rank = dist::get_rank();
@@ -124,15 +124,15 @@ void killed_and_resumed() {
   } catch (const dist::Error& error) {
     say(fmt::format("   {}", error.what()));
   }
-  say("   ... and started again:");
+  say("   The run is started again:");
   train_by_two(file);
   fs::remove(file);
 }
 
 using Picoseconds = std::chrono::duration<std::int64_t, std::pico>;
-constexpr auto before_the_step = std::chrono::milliseconds(1);  // all that comes before needs less
+constexpr auto before_the_step = std::chrono::milliseconds(1);  // longer than all that precedes the step
 
-// One step of two virtual ranks, with a model that fits on the screen.
+// One step of two virtual ranks, with a model that is small enough for the screen.
 void picture() {
   dist::sim::RunOptions options;
   options.topology = "10gbe";
@@ -158,13 +158,13 @@ void picture() {
 }
 
 void story_of_the_lab() {
-  say("1  Four digits that nobody has written");
+  say("1  Four digits, drawn by a program");
   show_digits();
-  say("\n2  What two ranks say to each other in one step");
+  say("\n2  What two ranks send each other in one step");
   picture();
-  say(fmt::format("3  Two processes learn {} digits; {} others are the test", train_size, test_size));
+  say(fmt::format("3  Two processes train with {} digits; {} others are for testing", train_size, test_size));
   train_by_two({});
-  say("\n4  The same, with a checkpoint; rank 1 is killed in the midst of epoch 1");
+  say("\n4  The same with a checkpoint; rank 1 is killed in the middle of epoch 1");
   killed_and_resumed();
 }
 

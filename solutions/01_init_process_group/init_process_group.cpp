@@ -1,4 +1,4 @@
-// Lab 01, solved. NOTES.md tells why.
+// Lab 01, the solution. NOTES.md explains it.
 #include "init_process_group.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ using dist::Errc, dist::fail;
 Place place_of(const std::vector<int>& processes_per_node, int node, int local_rank) {
   const int nodes = static_cast<int>(processes_per_node.size());
   if (node < 0 || node >= nodes)
-    fail(Errc::invalid_argument, "there is no node {} among {} nodes", node, nodes);
+    fail(Errc::invalid_argument, "node {} does not exist: the job has {} nodes", node, nodes);
   if (local_rank < 0 || local_rank >= processes_per_node[node]) {
-    fail(Errc::invalid_argument, "node {} runs {} processes: local rank {} is none of them", node,
+    fail(Errc::invalid_argument, "node {} runs {} processes and has no local rank {}", node,
          processes_per_node[node], local_rank);
   }
   const auto first = processes_per_node.begin();
@@ -41,7 +41,7 @@ std::vector<int> missing_ranks(dist::Store& store, int world_size) {
 
 std::vector<std::string> rendezvous(const std::shared_ptr<dist::Store>& store, const std::string& job,
                                     const Place& place, const std::string& entry, dist::Timeout timeout) {
-  const auto deadline = dist::Deadline::after(timeout);  // one for the whole call
+  const auto deadline = dist::Deadline::after(timeout);  // one deadline for the whole call
   dist::PrefixStore here(job, store);
   here.set(member_key(place.rank), entry);
 
@@ -50,10 +50,10 @@ std::vector<std::string> rendezvous(const std::shared_ptr<dist::Store>& store, c
   try {
     here.wait(keys, deadline);
   } catch (const dist::Error& error) {
-    if (error.code() != Errc::timeout) throw;  // the store itself is gone: its own error says so
+    if (error.code() != Errc::timeout) throw;  // the store itself failed: its error says why
     const auto missing = missing_ranks(here, place.world_size);
     if (!missing.empty()) {
-      fail(Errc::timeout, "rank {} of job {}: {} of {} ranks came in time; missing ranks: {}", place.rank,
+      fail(Errc::timeout, "rank {} of job {}: {} of {} ranks arrived in time; missing ranks: {}", place.rank,
            job, keys.size() - missing.size(), keys.size(), fmt::join(missing, ", "));
     }
   }
@@ -71,7 +71,7 @@ std::string describe(const Process& process) {
 
 namespace {
 
-// In UTF-8 every byte of a character but its first is 10xxxxxx.
+// In UTF-8 every byte of a character except the first is 10xxxxxx.
 bool continues_a_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 std::size_t bytes_that_fit(const std::string& text, std::size_t size) {

@@ -1,4 +1,4 @@
-// Lab 02, solved. NOTES.md tells why.
+// Lab 02, the solution. NOTES.md explains it.
 #include "new_group.h"
 
 #include <limits>
@@ -11,7 +11,7 @@ using dist::DType, dist::ReduceOp;
 
 namespace {
 
-// first, first + step, ...: so many ranks.
+// `count` ranks: first, first + step, ...
 std::vector<int> ranks_from(int first, int count, int step = 1) {
   std::vector<int> ranks;
   for (int i = 0; i < count; ++i) ranks.push_back(first + i * step);
@@ -40,18 +40,18 @@ double half_sum(const Halves& halves, double mine) {
 }
 
 std::array<double, 2> both_sums(const Halves& halves, double mine) {
-  // What is not known here must lose against every sum, the negative ones too.
+  // -inf for the sum that this rank does not know: MAX never chooses it, even if all sums are negative.
   auto sums = dist::full({2}, -std::numeric_limits<double>::infinity(), DType::f64);
   sums[halves.lower.is_member() ? 0 : 1].fill_(half_sum(halves, mine));
   dist::all_reduce(sums, ReduceOp::max);
-  const auto both = sums.to_vector<double>();  // on the host, wherever the sums are
+  const auto both = sums.to_vector<double>();  // copied to the host, wherever the tensor is
   return {both[0], both[1]};
 }
 
 Mesh make_mesh(int rows, int columns) {
   const int n = dist::get_world_size(), rank = dist::get_rank();
   if (rows <= 0 || columns <= 0 || n % rows != 0 || n / rows != columns)
-    dist::fail(dist::Errc::invalid_argument, "{} x {} is no mesh of {} ranks", rows, columns, n);
+    dist::fail(dist::Errc::invalid_argument, "a mesh of {} x {} does not fit {} ranks", rows, columns, n);
 
   Mesh mesh;
   mesh.my_row = rank / columns;
@@ -74,7 +74,7 @@ void broadcast_in_row(dist::Tensor& t, const Mesh& mesh, int column) {
 int slowest_in_column(const Mesh& mesh, double seconds) {
   auto longest = dist::full({1}, seconds, DType::f64);
   dist::all_reduce(longest, ReduceOp::max, {.group = mesh.column});
-  // Who is faster proposes a number that loses against every group rank.
+  // A faster rank contributes a number above every group rank, so that MIN ignores it.
   const bool is_slowest = seconds == longest.item<double>();
   auto first = dist::full({1}, is_slowest ? mesh.column.rank() : mesh.column.size(), DType::i32);
   dist::all_reduce(first, ReduceOp::min, {.group = mesh.column});

@@ -1,4 +1,4 @@
-// Lab 03, solved. NOTES.md tells why.
+// Lab 03, the solution. NOTES.md explains it.
 #include "send_recv.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void exchange(const dist::Tensor& mine, dist::Tensor& theirs, int partner) {
   const int rank = dist::get_rank();
   if (partner == rank) {
     theirs.copy_(mine);
-  } else if (rank < partner) {  // one of the two, and both know which
+  } else if (rank < partner) {  // true on one of the two, and both know on which
     dist::send(mine, partner);
     dist::recv(theirs, partner);
   } else {
@@ -45,8 +45,8 @@ void ring_shift(const dist::Tensor& out, dist::Tensor& in) {
 
 namespace {
 
-// The ranks from `start` on, each the one that its predecessor waits for, until nobody new comes; then the
-// rank that comes next: one of the path, or -1.
+// Follows the waits from `start` on, and appends each rank to `path`. It ends at a rank that is not blocked
+// and returns -1, or at a rank that is in the path already, and returns this rank.
 int follow(const std::vector<int>& waits_for, int start, std::vector<int>& path) {
   int at = start;
   while (at != -1 && std::ranges::find(path, at) == path.end()) {
@@ -61,7 +61,7 @@ int follow(const std::vector<int>& waits_for, int start, std::vector<int>& path)
 std::vector<int> wait_cycle(const std::vector<int>& waits_for) {
   for (int start = 0; start < static_cast<int>(waits_for.size()); ++start) {
     std::vector<int> path;
-    if (follow(waits_for, start, path) == start) return path;  // it came back to where it began
+    if (follow(waits_for, start, path) == start) return path;  // the path came back to its start
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Lab 04, solved. NOTES.md tells why.
+// Lab 04, the solution. NOTES.md explains it.
 #include "isend_irecv.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void exchange_ghosts(Tensor& field) {
 
 void relax(Tensor& field, int steps, const RowRule& rule) {
   const auto rows = field.size(0) - 2;
-  Tensor next = field.clone();  // with the border, which no step writes
+  Tensor next = field.clone();  // includes the border, which no step writes
   const auto make_row = [&](std::int64_t row) {
     Tensor made = next[row];
     rule(field[row - 1], field[row], field[row + 1], made);
@@ -69,7 +69,7 @@ void relax(Tensor& field, int steps, const RowRule& rule) {
 
 void stream_to(int consumer, Buffers& buffers, int blocks,
                const std::function<void(int i, Tensor& block)>& produce) {
-  std::array<Work, 2> sent;  // the last one out of each buffer
+  std::array<Work, 2> sent;  // the last send from each buffer
   for (int i = 0; i < blocks; ++i) {
     const auto place = static_cast<std::size_t>(i % 2);
     sent[place].wait();

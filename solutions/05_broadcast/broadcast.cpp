@@ -1,4 +1,4 @@
-// Lab 05, solved. NOTES.md tells why.
+// Lab 05, the solution. NOTES.md explains it.
 #include "broadcast.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ using dist::ProcessGroup, dist::Tensor, dist::Work;
 
 namespace {
 
-// This rank's number counted from the root, and back.
+// Relative ranks, called places here: a rank's number counted from the root, and the reverse.
 struct Places {
   int root, n;
   int place_of(int rank) const { return (rank - root + n) % n; }
@@ -29,8 +29,8 @@ void flat_broadcast(Tensor& data, int root, const ProcessGroup& group) {
   }
 }
 
-// Binomial tree: place v has its data from v without its lowest set bit, and passes it on to v + distance for
-// each power of two below that bit, the farthest first.
+// The binomial tree, in relative ranks: v receives the data from v without its lowest set bit, and sends it
+// to v + distance for each power of two below that bit, the largest first.
 void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
   const Places places{root, dist::get_world_size(group)};
   const int place = places.place_of(dist::get_rank(group));
@@ -43,7 +43,7 @@ void tree_broadcast(Tensor& data, int root, const ProcessGroup& group) {
   }
 }
 
-// All receives are posted before the first segment comes, so that no sender ever waits for one.
+// All receives are started before the first segment arrives, so that no sender ever waits for a receive.
 void chain_broadcast(Tensor& data, int root, std::int64_t segment, const ProcessGroup& group) {
   const Places places{root, dist::get_world_size(group)};
   const int place = places.place_of(dist::get_rank(group));
@@ -65,7 +65,7 @@ void chain_broadcast(Tensor& data, int root, std::int64_t segment, const Process
 
 namespace {
 
-// The tensors [first, end) of one bucket.
+// The tensors of one bucket: parameters[first] to parameters[end - 1].
 struct Bucket {
   std::size_t first, end;
   std::int64_t elements;
@@ -82,7 +82,7 @@ Bucket next_bucket(const std::vector<Tensor>& parameters, std::size_t first, std
   return bucket;
 }
 
-// Calls copy(tensor, its place in the flat bucket) for each tensor.
+// Calls copy(tensor, its slice of the flat bucket) for each tensor of the bucket.
 template <class Copy>
 void for_each_part(std::vector<Tensor>& parameters, const Bucket& bucket, const Tensor& flat, Copy copy) {
   std::int64_t start = 0;
@@ -103,7 +103,7 @@ void update_weights(std::vector<Tensor>& parameters, const std::vector<int>& tra
                     const std::vector<int>& servers, std::int64_t bucket_elements) {
   std::vector<int> members{trainers.at(0)};
   members.insert(members.end(), servers.begin(), servers.end());
-  const auto group = dist::new_group(members);  // on every rank, also on those that it does not concern
+  const auto group = dist::new_group(members);  // on every rank, whether it is a member or not
   if (!group.is_member()) return;
 
   const bool is_trainer = group.rank() == 0;

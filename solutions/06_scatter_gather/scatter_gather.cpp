@@ -1,4 +1,4 @@
-// Lab 06, solved. NOTES.md tells why.
+// Lab 06, the solution. NOTES.md explains it.
 #include "scatter_gather.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ void wait_all(std::span<Work> works) {
 
 }  // namespace
 
-// In parts 1 to 3 all messages of the root are under way at once, so that nobody waits for a slower rank with
-// a smaller number.
+// In Parts 1 to 3 all messages of the root are under way at the same time, so that no rank waits for a slower
+// rank with a smaller number.
 void scatter(Tensor& mine, const std::vector<Tensor>& list, int root) {
   if (dist::get_rank() != root) {
     dist::recv(mine, root);
@@ -86,14 +86,15 @@ Tensor scatter_rows(const Tensor& all, std::int64_t columns, int root) {
 
 namespace {
 
-// This rank's number counted from the root, and back.
+// Relative ranks, called places here: a rank's number counted from the root, and the reverse.
 struct Places {
   int root, n;
   int place_of(int rank) const { return (rank - root + n) % n; }
   int rank_at(int place) const { return (root + place) % n; }
 };
 
-// The root's shares, its own first: a subtree is a run of places, and may not be one of ranks.
+// All chunks in the order of relative ranks, the root's own first. A subtree is a run of relative ranks, but
+// not always a run of ranks.
 Tensor in_order_of_places(const Tensor& all, std::int64_t root_begin) {
   if (root_begin == 0) return all;
   const std::int64_t behind = all.numel() - root_begin;
@@ -106,8 +107,8 @@ Tensor in_order_of_places(const Tensor& all, std::int64_t root_begin) {
 
 }  // namespace
 
-// Binomial tree: place v has its shares from v without its lowest set bit; below it are the places up to the
-// next multiple of that bit. A child `distance` further on gets the shares from there to its own next one.
+// The binomial tree, in relative ranks: v gets the chunks of its subtree from v without its lowest set bit.
+// The subtree is v and the ranks after it: as many in all as that bit says, if so many exist.
 void tree_scatter(Tensor& mine, const Tensor& all, int root) {
   const Places places{root, dist::get_world_size()};
   const int place = places.place_of(dist::get_rank());

@@ -1,4 +1,4 @@
-// Lab 07, solved. NOTES.md tells why.
+// Lab 07, the solution. NOTES.md explains it.
 #include "all_gather_all_reduce.h"
 
 #include "dist/core/fail.h"
@@ -7,7 +7,7 @@ namespace lab {
 
 using dist::DType, dist::Tensor;
 
-// The ring: in step s a rank passes on what it received in step s - 1, beginning with its own part.
+// The ring: in step s a rank sends the chunk that it received in step s - 1, beginning with its own chunk.
 void all_gather(Tensor& all, const Tensor& mine) {
   const int rank = dist::get_rank(), n = dist::get_world_size();
   const int next = (rank + 1) % n, before = (rank + n - 1) % n;
@@ -25,15 +25,15 @@ void all_gather(Tensor& all, const Tensor& mine) {
 
 namespace {
 
-// The binomial tree with root 0: rank r's parent is r without its lowest set bit. That bit; for rank 0 the
-// first power of two that is not below n.
+// In the binomial tree with root 0, the parent of rank r is r without its lowest set bit. Returns that bit;
+// for rank 0, the smallest power of two that is at least n.
 int lowest_bit(int rank, int n) {
   int bit = 1;
   while (bit < n && (rank & bit) == 0) bit *= 2;
   return bit;
 }
 
-// Partial sums go up, the smallest subtree first: it is ready first.
+// Partial sums go up. The smallest subtree comes first, because it is ready first.
 void reduce_to_0(Tensor& data) {
   const int rank = dist::get_rank(), n = dist::get_world_size(), bit = lowest_bit(rank, n);
   Tensor received = dist::empty_like(data);
@@ -44,7 +44,7 @@ void reduce_to_0(Tensor& data) {
   if (rank != 0) dist::send(data, rank - bit);
 }
 
-// The same tree downwards, the largest subtree first: it has the most to do.
+// The result goes down the same tree. The largest subtree comes first, because it has the most to do.
 void broadcast_from_0(Tensor& data) {
   const int rank = dist::get_rank(), n = dist::get_world_size(), bit = lowest_bit(rank, n);
   if (rank != 0) dist::recv(data, rank - bit);
@@ -63,7 +63,7 @@ void all_reduce_sum(Tensor& data) {
 void all_reduce_avg(Tensor& data) {
   if (!dist::is_floating_point(data.dtype())) {
     dist::fail(dist::Errc::invalid_argument,
-               "rank {}: the mean of {} elements would lose its fraction; use f32", dist::get_rank(),
+               "rank {}: the mean of {} elements is in general not an integer; use f32", dist::get_rank(),
                dist::name(data.dtype()));
   }
   all_reduce_sum(data);

@@ -1,4 +1,4 @@
-// Lab 08, solved. NOTES.md tells why.
+// Lab 08, the solution. NOTES.md explains it.
 #include "distributed_softmax.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using Numbers = std::vector<double>;
 
-// One all_reduce, in f64.
+// One all_reduce of these numbers, in f64.
 Numbers reduced(const Numbers& mine, const ReduceOp& op) {
   Tensor t = dist::tensor(std::span<const double>(mine));
   dist::all_reduce(t, op);
@@ -27,10 +27,10 @@ void store(Tensor& data, const Numbers& numbers) {
   data.copy_(dist::tensor(std::span<const double>(numbers)));
 }
 
-// exp(x - max), and 0 for a masked entry: -inf - (-inf) would be NaN.
+// exp(x - max); 0 for a masked entry, because -inf - (-inf) would be NaN.
 double shifted_exp(double x, double max) { return x == -infinity ? 0 : std::exp(x - max); }
 
-// A sum of 0: all entries are masked.
+// The probability exp / sum. If the sum is 0, all entries are masked, and all probabilities are 0.
 double share(double exp_of_it, double sum) { return sum == 0 ? 0 : exp_of_it / sum; }
 
 double largest(const Numbers& row) {
@@ -45,7 +45,7 @@ double exp_sum(const Numbers& row, double max) {
 
 }  // namespace
 
-// The weights travel behind the numbers.
+// The weight is sent as one more element, after the data.
 void weighted_mean(Tensor& data, double weight) {
   auto sums = data.to_vector<double>();
   for (double& x : sums) x *= weight;
@@ -85,7 +85,7 @@ void softmax_of_row(Tensor& shard) {
   store(shard, row);
 }
 
-// Each sum is relative to its own max; exp(own max - new max) brings it to the new one.
+// Each sum is relative to its own max; exp(own max - new max) makes it relative to the new one.
 MaxSum merge(const MaxSum& a, const MaxSum& b) {
   const double max = std::max(a.max, b.max);
   if (max == -infinity) return {};

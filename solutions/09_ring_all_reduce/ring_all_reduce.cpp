@@ -1,4 +1,4 @@
-// Lab 09, solved. NOTES.md tells why.
+// Lab 09, the solution. NOTES.md explains it.
 #include "ring_all_reduce.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// This rank's neighbours, and the chunks of its data by number, around the corner.
+// This rank's neighbours, and the chunks of its data. Chunk numbers wrap around.
 struct Ring {
   explicit Ring(const Tensor& data) : chunks(data.chunk(n)) {}
   int rank = dist::get_rank(), n = dist::get_world_size();
@@ -27,7 +27,7 @@ std::int64_t longest(const Ring& ring) { return ring.chunks.back().numel(); }
 
 }  // namespace
 
-// A chunk starts at the rank after its owner and is complete when it comes to the owner, n - 1 steps later.
+// A chunk starts at the rank after its owner and is complete when it reaches the owner, n - 1 steps later.
 void reduce_scatter(Tensor& data) {
   Ring ring(data);
   Tensor inbox = dist::empty({longest(ring)}, data.dtype());
@@ -41,7 +41,7 @@ void reduce_scatter(Tensor& data) {
   }
 }
 
-// What came in the last step goes on in this one, beginning with the own chunk.
+// In each step a rank sends the chunk that it received in the step before, beginning with its own chunk.
 void all_gather(Tensor& data) {
   Ring ring(data);
   for (int step = 0; step < ring.n - 1; ++step) {
@@ -56,9 +56,10 @@ void ring_all_reduce(Tensor& data) {
   all_gather(data);
 }
 
-// Turn t is segment t % m of step t / m; the steps of both halves make one list: in step s chunk rank-s-1
-// leaves and chunk rank-s-2 arrives. What came in turn t-1 is added while turn t is under way, and leaves in
-// turn t-1+m. With m = 1 that would be now, so then nothing can be under way meanwhile.
+// Turn t carries segment t % m of step t / m. The steps of both halves are numbered in one list: in step s
+// chunk rank - s - 1 leaves and chunk rank - s - 2 arrives. What arrived in turn t - 1 is added while the
+// messages of turn t are under way, and leaves in turn t - 1 + m. If m = 1, this is turn t, so nothing could
+// be under way meanwhile.
 void all_reduce_pipelined(Tensor& data, std::int64_t segment) {
   Ring ring(data);
   const auto m = static_cast<int>(std::max<std::int64_t>(1, (longest(ring) + segment - 1) / segment));

@@ -1,4 +1,4 @@
-// Lab 10, solved. NOTES.md tells why.
+// Lab 10, the solution. NOTES.md explains it.
 #include "tree_all_reduce.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace lab {
 
 using dist::Tensor, dist::Work;
 
-// Ranks row by row, as in a heap: 0; 1 2; 3 4 5 6; ...
+// The ranks are numbered row by row, as in a heap: 0; 1 2; 3 4 5 6; ...
 Place tree_place(int rank, int n) {
   Place place;
   if (rank > 0) place.parent = (rank - 1) / 2;
@@ -59,7 +59,7 @@ std::vector<Tensor> segments_of(const Tensor& data, std::int64_t segment) {
   return parts;
 }
 
-// One rank's part in the tree, segment by segment.
+// The work of one rank in the tree, segment by segment.
 struct Pipeline {
   Pipeline(const Tensor& data, std::int64_t segment) : parts(segments_of(data, segment)) {
     for (std::size_t c = 0; c < place.children.size() && !parts.empty(); ++c) {
@@ -75,7 +75,7 @@ struct Pipeline {
     arrivals[c] = dist::irecv(arriving, place.children[c]);
   }
 
-  // The next segment of a child is expected as soon as its inbox is free.
+  // The receive of a child's next segment is started as soon as its inbox is free.
   void up(std::size_t s) {
     for (std::size_t c = 0; c < arrivals.size(); ++c) {
       arrivals[c].wait();
@@ -87,7 +87,7 @@ struct Pipeline {
 
   void down(std::size_t s) {
     if (place.parent >= 0) {
-      going_up[s].wait();  // the result takes its place
+      going_up[s].wait();  // the result is received into the same memory
       dist::recv(parts[s], place.parent);
     }
     finish();
@@ -100,14 +100,14 @@ struct Pipeline {
   }
 
   const Place place = my_place();
-  std::vector<Tensor> parts, inboxes;  // inboxes: one a child
+  std::vector<Tensor> parts, inboxes;  // inboxes: one per child
   std::vector<Work> arrivals, going_up, going_down;
 };
 
 }  // namespace
 
-// A segment that leaves depth d is back after d links up and d links down, 2d turns. Whoever waits for it
-// earlier holds up the segments behind it.
+// A segment that leaves a rank at depth d is back after d links up and d links down: 2d turns later. A rank
+// that waited for it earlier would delay the segments behind it.
 void tree_all_reduce_pipelined(Tensor& data, std::int64_t segment) {
   Pipeline tree(data, segment);
   const std::size_t m = tree.parts.size();

@@ -1,4 +1,4 @@
-// Lab 11, solved. NOTES.md tells why.
+// Lab 11, the solution. NOTES.md explains it.
 #include "double_binary_tree.h"
 
 #include <algorithm>
@@ -45,17 +45,17 @@ Segments segments_of(const Tensor& half, std::int64_t segment) {
   return parts;
 }
 
-// The segment whose hop it is in this turn; null when there is none.
+// The segment that the hop carries in this turn; null if there is none.
 Tensor* segment_at(std::array<Segments, 2>& halves, const Hop& hop, int turn) {
   Segments& parts = halves[static_cast<std::size_t>(hop.tree)];
   const int s = turn - hop.delay;
   return s >= 0 && s < static_cast<int>(parts.size()) ? &parts[static_cast<std::size_t>(s)] : nullptr;
 }
 
-// What came to be added: mine, and theirs.
+// Additions that are still to be done: this rank's segment, and the partial sum that has arrived.
 using Sums = std::vector<std::pair<Tensor*, Tensor>>;
 
-// Adds what came in the phase before while this one's messages are under way.
+// Runs one phase. While its messages are under way, adds what arrived in the phase before.
 void run_phase(const Phase& phase, int turn, std::array<Segments, 2>& halves, Sums& came) {
   std::vector<Work> under_way;
   Sums coming;

@@ -1,4 +1,4 @@
-// Lab 12, solved. NOTES.md tells why.
+// Lab 12, the solution. NOTES.md explains it.
 #include "choose_an_algorithm.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace lab {
 
-// The two normal equations of least squares, each point with the weight 1 / seconds^2.
+// Solves the two normal equations of least squares. Each point has the weight 1 / seconds^2.
 Line fit_line(const std::vector<Point>& points) {
   double w = 0, wx = 0, wxx = 0, wt = 0, wxt = 0;
   for (const auto& [bytes, seconds] : points) {
@@ -37,10 +37,10 @@ int ceil_log2(int n) {
 
 double port(const Costs& c, double bytes) { return c.overhead + c.beta * bytes; }
 
-// One phase of a ring: n - 1 steps, each waits for the message of the step before.
+// One phase of a ring: n - 1 steps, each of which waits for the message of the step before.
 double ring_phase(const Costs& c, int n, double bytes) { return (n - 1) * (port(c, bytes / n) + c.alpha); }
 
-// On each level two children take turns at their parent's port, once up and once down; the root has only one.
+// On each level two children take turns at their parent's port, once up, once down; the root has one child.
 double one_tree(const Costs& c, int n, double bytes) {
   const int levels = ceil_log2(n);
   return (4 * levels - 2) * port(c, bytes) + 2 * levels * c.alpha;
@@ -84,7 +84,7 @@ Algorithm choose(const Machine& machine, double bytes) {
                                    [&](Algorithm a) { return predict(a, machine, bytes); });
 }
 
-// All nodes' groups, then those across, on every rank: who is in none of them makes them, too.
+// Every rank makes all groups, first within the nodes, then across them, whether it is a member or not.
 Groups make_groups(int gpus) {
   const int rank = dist::get_rank(), nodes = dist::get_world_size() / gpus;
   Groups mine;

@@ -1,4 +1,4 @@
-// Lab 13, solved. NOTES.md tells why.
+// Lab 13, the solution. NOTES.md explains it.
 #include "distributed_sampler.h"
 
 #include <numeric>
@@ -19,7 +19,7 @@ std::vector<std::int64_t> in_order(std::int64_t n) {
 
 }  // namespace
 
-// Fisher and Yates' shuffle, with the draws of torch.randperm.
+// The Fisher-Yates shuffle, with the draws of torch.randperm.
 std::vector<std::int64_t> randperm(std::int64_t n, std::uint64_t seed) {
   auto order = in_order(n);
   std::mt19937 generator(static_cast<std::mt19937::result_type>(seed));
@@ -39,7 +39,7 @@ std::vector<std::int64_t> DistributedSampler::indices() const {
                                       : in_order(samples);
   std::vector<std::int64_t> mine;
   for (std::int64_t place = options_.rank; place < end; place += n)
-    mine.push_back(order[static_cast<std::size_t>(place % samples)]);  // behind the end: from the beginning
+    mine.push_back(order[static_cast<std::size_t>(place % samples)]);  // beyond the end: from the beginning
   return mine;
 }
 
@@ -50,7 +50,7 @@ std::optional<std::int64_t> ShardedStream::next() {
     std::optional<std::int64_t> mine;
     for (int rank = 0; rank < reader_.ranks; ++rank) {
       const auto sample = stream_.next();
-      if (!sample) return std::nullopt;  // no whole round is left
+      if (!sample) return std::nullopt;  // no complete round is left
       if (rank == reader_.rank) mine = sample;
     }
     if (rounds_++ % reader_.workers == reader_.worker) return mine;

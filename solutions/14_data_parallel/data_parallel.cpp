@@ -1,4 +1,4 @@
-// Lab 14, solved. NOTES.md tells why.
+// Lab 14, the solution. NOTES.md explains it.
 #include "data_parallel.h"
 
 namespace lab {
@@ -15,7 +15,7 @@ Tensors zeros_like(const Tensors& tensors) {
   return zeros;
 }
 
-// Means over samples become sums over them. A mean over no samples may be anything; the sum is 0.
+// Turns means over samples into sums. A mean over no samples may hold anything; the sum is 0.
 void make_sums(Tensors& gradients, std::int64_t samples) {
   for (Tensor& gradient : gradients) {
     if (samples == 0) gradient.zero_();
@@ -39,7 +39,7 @@ void hand_out(const Tensors& weights) {
   for (int worker = 1; worker < dist::get_world_size(); ++worker) send_all(weights, worker);
 }
 
-// The server's gradients become the means over all samples.
+// On the server: receives the workers' gradients. Its own become the means over all samples.
 void collect(Tensors& gradients, std::int64_t samples) {
   make_sums(gradients, samples);
   Tensors theirs = zeros_like(gradients);

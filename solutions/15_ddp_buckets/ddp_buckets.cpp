@@ -1,4 +1,4 @@
-// Lab 15, solved. NOTES.md tells why.
+// Lab 15, the solution. NOTES.md explains it.
 #include "ddp_buckets.h"
 
 #include <algorithm>
@@ -11,12 +11,12 @@ using dist::Tensor;
 
 namespace {
 
-// The bucket that is being filled, of one dtype.
+// The open bucket of one dtype.
 struct Open {
   dist::DType dtype;
   std::vector<std::size_t> members;
   std::size_t bytes = 0;
-  std::size_t closed = 0;  // buckets of this dtype before it
+  std::size_t closed = 0;  // the number of closed buckets of this dtype
 };
 
 Open& open_of(dist::DType dtype, std::vector<Open>& open_buckets) {
@@ -29,7 +29,7 @@ bool is_full(const Open& open, const std::vector<std::size_t>& limits) {
   return !limits.empty() && open.bytes >= limits[std::min(open.closed, limits.size() - 1)];
 }
 
-// One piece of memory for all of them; each becomes its part of it.
+// Moves the members into one piece of memory. Each gradient becomes a view of it.
 Tensor move_together(const std::vector<std::size_t>& members, std::vector<Tensor>& gradients) {
   std::int64_t count = 0;
   for (const std::size_t i : members) count += gradients[i].numel();

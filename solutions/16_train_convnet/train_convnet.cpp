@@ -1,4 +1,4 @@
-// Lab 16, solved. NOTES.md tells why.
+// Lab 16, the solution. NOTES.md explains it.
 #include "train_convnet.h"
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace {
 
 constexpr auto epochs_done_name = "epochs_done";
 
-// The sums over all ranks.
+// Sums each of the values over all ranks.
 std::vector<double> summed(std::initializer_list<double> values) {
   Tensor all = dist::tensor(values).to(dist::get_device());
   dist::all_reduce(all);
   return all.to_vector<double>();
 }
 
-// How many rows of logits have their maximum at the target.
+// The number of rows of logits whose maximum is at the target.
 std::int64_t count_right(const Tensor& logits, const Tensor& targets) {
   std::int64_t right = 0;
   for (std::int64_t i = 0; i < targets.size(0); ++i) {
