@@ -80,9 +80,9 @@ inline constexpr std::array all_algorithms{Algorithm::ring,        Algorithm::tr
 // - Output: the seconds until the last rank has the sum.
 // - Constraint: on a machine with one node all messages cost `within`. With several nodes, all algorithms
 //   except the hierarchical one count as if every message crossed nodes (`between`). For the trees, round n
-//   up to a power of two. Neither ever underestimates. Count as if every message left as soon as its port is
-//   free: the phases of the library's double tree, which cost up to a tenth more where messages outweigh
-//   bytes, are left out.
+//   up to a power of two. Both rules can only make the result larger than the true time. Count as if every
+//   message left as soon as its port is free. (The library's double tree works in phases. Where the
+//   per-message costs outweigh the bytes, they cost it up to a tenth more; this is left out.)
 // - Example: one node with 8 GPUs, alpha 0.6 us, overhead 0.5 us, 8 bytes: the ring takes 14 * 1.1 = 15.4 us.
 double predict(Algorithm algorithm, const Machine& machine, double bytes);
 

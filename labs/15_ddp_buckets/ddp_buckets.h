@@ -79,6 +79,8 @@ void ready(Reducer& reducer, std::size_t i);
 // - Error: if a bucket was not launched, because gradients never became ready: waits for the buckets that
 //   were launched, then throws dist::Error{invalid_argument}. Its text names the index of the missing bucket
 //   ("bucket 2"), or of the first of them.
+// - Example: the buckets of the example above, and gradient 1 never becomes ready: neither bucket can be
+//   launched, and the text names bucket 0.
 void finish(Reducer& reducer);
 
 // Part 5. Computes the gradients of one training step from several small batches.
