@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/group/environment.h"
@@ -42,7 +43,7 @@ void say_last_lines(Outlet& err, std::string_view rest) {
   }
 }
 
-// What came first, when it was not here.
+// Reports the root cause when it is on another node.
 void report_elsewhere(Outlet& err, const Outcome& outcome, const std::vector<NodeFailure>& all, int node) {
   const NodeFailure* first = all.empty() ? nullptr : &all[cause_of(all)];
   if (first != nullptr && first->node != node) {
@@ -51,13 +52,13 @@ void report_elsewhere(Outlet& err, const Outcome& outcome, const std::vector<Nod
     return say_last_lines(err, first->failure.last_words);
   }
   if (first == nullptr && !outcome.elsewhere.empty())
-    err.say(fmt::format("{} came first", outcome.elsewhere));
+    err.say(fmt::format("first failure: {}", outcome.elsewhere));
 }
 
-// The root cause first, then what followed.
+// Reports the root cause first, then the failures that followed from it.
 void report(Outlet& err, const Outcome& outcome, const Place& place, const std::vector<NodeFailure>& all) {
   report_elsewhere(err, outcome, all, place.node_rank);
-  if (outcome.failed.empty()) return err.say("the ranks of this node were ended");
+  if (outcome.failed.empty()) return err.say("ended the ranks of this node");
   const Ended& first = first_failure(outcome);
   err.say(fmt::format("rank {} failed: {} (local rank {} on node {}, pid {})", first.failure.rank,
                       first.failure.what, first.failure.rank - place.first_rank, place.node_rank, first.pid));
@@ -68,7 +69,7 @@ void report(Outlet& err, const Outcome& outcome, const Place& place, const std::
   }
   if (!others.empty()) err.say(fmt::format("then failed: {}", fmt::join(others, ", ")));
   if (!outcome.ended.empty())
-    err.say(fmt::format("ended by distrun: rank {}", fmt::join(outcome.ended, ", ")));
+    err.say(fmt::format("ended by distrun: {}", dist::check::list_ranks(outcome.ended)));
 }
 
 int exit_code(const Outcome& outcome) {
@@ -76,15 +77,16 @@ int exit_code(const Outcome& outcome) {
   return outcome.failed.empty() ? 1 : exit_code_of(first_failure(outcome).status);
 }
 
-// Where --redirects and --tee write when no --log-dir is given.
+// --redirects and --tee write here when no --log-dir is given.
 std::string make_log_folder() {
   std::string folder = (std::filesystem::temp_directory_path() / "distrun_XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr)
-    dist::fail_errno(dist::Errc::resource, errno, "distrun: cannot make " + folder);
+    dist::fail_errno(dist::Errc::resource, errno, "distrun: cannot create " + folder);
   return folder;
 }
 
-// Waits for other nodes while no rank of ours runs: a signal may end us as usual.
+// While distrun waits for other nodes, none of its own ranks runs, so a signal may end distrun in the usual
+// way.
 template <class F>
 bool wait_unguarded(Signals& signals, F&& wait) {
   signals.let_through();
@@ -111,10 +113,9 @@ int run_attempts(const Stage& stage, const Command& command) {
     } else if (attempt == most) {
       report(stage.err, outcome, stage.nodes.place(), stage.nodes.failures(attempt));
     } else {
-      stage.err.say(
-          fmt::format("{}; starting all ranks again ({} of {})", one_line(outcome), attempt + 1, most));
+      stage.err.say(fmt::format("{}; restarting all ranks ({} of {})", one_line(outcome), attempt + 1, most));
       if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(attempt); })) continue;
-      stage.err.say("another node is lost: not starting again");
+      stage.err.say("another node is lost, so the ranks are not restarted");
     }
     return exit_code(outcome);
   }
@@ -137,7 +138,7 @@ int run(Options options, Guardian& guardian, Signals& signals) {
                         nodes.place().local_size));
   }
   const int code = run_attempts({options, nodes, guardian, signals, out, err}, command);
-  signals.let_through();  // nothing of ours runs any more; the reader may be slow, and other nodes too
+  signals.let_through();  // no rank runs any more, but a slow reader or other nodes may keep us waiting
   out.flush(dist::Deadline::never());
   const bool has_reader = out.error() != EPIPE || signals.inherited().ignores(SIGPIPE);
   const bool is_lost = out.is_broken() && has_reader;

@@ -1,4 +1,5 @@
-// distrun's part on one node: start the ranks, start them again when one failed and that is allowed, report.
+// What distrun does on one node: it starts the ranks, restarts them after a failure if that is allowed, and
+// reports.
 #pragma once
 
 #include "guardian.h"
@@ -7,7 +8,8 @@
 
 namespace distrun {
 
-// Returns the exit code: 0, that of the first rank to fail (128 + signal), or 128 + the signal that ended us.
+// Returns the exit code: 0, that of the first rank to fail (128 + signal), or 128 + the signal that ended
+// distrun.
 int run(Options options, Guardian& guardian, Signals& signals);
 
 }  // namespace distrun

@@ -21,7 +21,7 @@ namespace {
 using dist::Deadline;
 
 constexpr int stdout_stream = 1, stderr_stream = 2;
-constexpr double silence_s = 1;  // until a failure is told whose consequences are still awaited
+constexpr double silence_s = 1;  // most ranks end within it after a failure, so distrun stays silent
 constexpr auto drain_patience = std::chrono::milliseconds(200);
 constexpr int words_lines = 5, report_lines = 10;
 
@@ -45,7 +45,7 @@ std::string Attempt::log_folder(int local_rank) const {
   std::string folder = fmt::format("{}/{}/attempt_{}/{}", o.log_dir, o.run_id, number_, local_rank);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) dist::fail(dist::Errc::resource, "distrun: cannot make {}: {}", folder, error.message());
+  if (error) dist::fail(dist::Errc::resource, "distrun: cannot create {}: {}", folder, error.message());
   return folder;
 }
 
@@ -97,7 +97,7 @@ Outcome Attempt::run() {
     stop_if_output_broke();
     advance();
   }
-  for (Local& local : ranks_) {  // what children of ranks have written meanwhile
+  for (Local& local : ranks_) {  // the ranks' own children may have written something meanwhile
     read_streams(local);
     local.out.finish(), local.err.finish();
   }
@@ -132,7 +132,7 @@ void Attempt::read_streams(Local& local) {
   stage_.err.pump();
 }
 
-// Reads at most a few pieces at a time: no rank may starve the others.
+// Reads at most a few pieces at a time, so that no rank starves the others.
 void Attempt::read_stream(int fd, LineSink& sink, bool& open) {
   std::array<char, 65536> piece;
   for (int i = 0; open && i < 4; ++i) {
@@ -147,8 +147,9 @@ void Attempt::read_stream(int fd, LineSink& sink, bool& open) {
   if (!open) sink.finish();
 }
 
-// A rank has ended when its leader is gone and everything it said was read: that comes before what is said of
-// its end. A process that left its group may hold the streams open; it is not waited for.
+// A rank counts as ended when its leader is gone and its output has been read to the end, because that output
+// must be shown before the report about the end. A process that left the rank's group may hold the streams
+// open; we do not wait for it.
 void Attempt::collect_ended() {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     Local& local = ranks_[i];
@@ -179,7 +180,8 @@ void Attempt::note_end(int local_rank, const Local& local) {
       status,
       local.worker.pid(),
       local.tail->last_lines(report_lines)};
-  // An uncaught error ends in abort(): its words count. Any other signal is the rank's own.
+  // An uncaught error ends in abort(), and its message counts. The message of a rank that died of any other
+  // signal has nothing to do with its end.
   if (WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT) end.failure.last_words.clear();
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) end.failure.what += oom_kills_.explain();
   stage_.nodes.report_failure(number_, end.failure);
@@ -208,13 +210,14 @@ void Attempt::obey(int number) {
   }
 }
 
-// Ctrl-Z reaches distrun alone, for each rank leads a process group of its own.
+// Ctrl-Z reaches distrun alone, because each rank leads a process group of its own.
 void Attempt::pause() {
   signal_all(SIGTSTP);
   if (!stage_.signals.stop_here()) signal_all(SIGCONT);
 }
 
-// As a program whose pipe breaks: "distrun ... | head" ends all ranks. So does a full disk.
+// distrun ends like any program whose pipe breaks: "distrun ... | head" ends all ranks. A full disk ends
+// them, too.
 void Attempt::stop_if_output_broke() {
   if (!stage_.out.is_broken() || phase_ >= Phase::stopping) return;
   if (stage_.out.error() == EPIPE && !stage_.signals.inherited().ignores(SIGPIPE))
@@ -240,12 +243,12 @@ void Attempt::advance() {
       return enter(Phase::reporting, grace_s - silence_s);
     case Phase::reporting: break;
     case Phase::stopping:
-      stage_.err.say(fmt::format("killing {}: still there {:g} s after {}", still_running(), grace_s,
+      stage_.err.say(fmt::format("killing {}: still running {:g} s after {}", still_running(), grace_s,
                                  signal_name(stop_signal_)));
       [[fallthrough]];
     case Phase::killing: signal_all(SIGKILL); return enter(Phase::killing, 1);
   }
-  stage_.err.say(fmt::format("{}; ending {} by SIGTERM: still there {:g} s later", known_cause(),
+  stage_.err.say(fmt::format("{}; sending SIGTERM to {}: still running {:g} s later", known_cause(),
                              still_running(), grace_s));
   stop(SIGTERM);
 }

@@ -1,4 +1,4 @@
-// One start of this node's ranks, until all of them have ended: the event loop.
+// Attempt: starts this node's ranks once and runs the event loop until all of them have ended.
 #pragma once
 
 #include <memory>
@@ -28,15 +28,15 @@ struct Ended {
 };
 
 struct Outcome {
-  std::vector<Ended> failed;  // by themselves, in the order noticed
+  std::vector<Ended> failed;  // ranks that failed by themselves, in the order in which distrun noticed
   std::vector<int> ended;     // ranks that distrun ended
-  int signal = 0;             // distrun was told to stop
-  int output_error = 0;       // errno: standard output cannot be written
+  int signal = 0;             // that told distrun to stop; 0: none
+  int output_error = 0;       // errno of a failed write to standard output; 0: none
   std::string elsewhere;      // a failure of another node that came first
   bool is_good() const { return failed.empty() && signal == 0 && output_error == 0 && elsewhere.empty(); }
 };
 
-// Parts that outlive an attempt.
+// The parts that outlive an attempt.
 struct Stage {
   const Options& options;
   Nodes& nodes;
@@ -49,9 +49,9 @@ struct Stage {
 class Attempt {
  public:
   Attempt(const Stage& stage, const Command& command, int number);
-  // Starts the ranks and returns when none is left. When one fails, the others get the grace period to
-  // report, then SIGTERM and the grace period again, then SIGKILL; what takes longer than a second is said.
-  // Throws what Worker throws; then no rank is left either.
+  // Starts the ranks and returns when none is left. When one fails, the other ranks get the grace period to
+  // report, then SIGTERM and the grace period again, then SIGKILL; distrun reports every phase that takes
+  // longer than a second. Throws what Worker throws; then no rank is left either.
   Outcome run();
 
  private:
@@ -60,8 +60,8 @@ class Attempt {
     std::unique_ptr<Tail> tail;
     LineSink out, err;
     bool out_open = true, err_open = true;
-    bool noted = false;                              // its end has been told
-    dist::Deadline drain = dist::Deadline::never();  // once reaped: how long its streams are still read
+    bool noted = false;                              // its end has been reported
+    dist::Deadline drain = dist::Deadline::never();  // until when its streams are read once it is reaped
   };
   enum class Phase { running, failing, reporting, stopping, killing };
 

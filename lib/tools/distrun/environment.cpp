@@ -47,7 +47,7 @@ std::vector<std::string> rank_environment(const std::vector<std::string>& base, 
       {"TORCHELASTIC_RESTART_COUNT", number(attempt)},
       {"TORCHELASTIC_MAX_RESTARTS", number(options.max_restarts)},
       {"TORCHELASTIC_RUN_ID", options.run_id},
-      // The store at MASTER_ADDR:MASTER_PORT is rank 0's to keep; ours, below, speaks another protocol.
+      // Rank 0 hosts the store at MASTER_ADDR:MASTER_PORT. distrun's own store, below, has another protocol.
       {"TORCHELASTIC_USE_AGENT_STORE", "False"},
       {"DIST_STORE", place.store_address},
       {"DIST_JOB_TOKEN", place.token},

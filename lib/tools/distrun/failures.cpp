@@ -16,7 +16,7 @@ std::string key_of(const std::string& prefix, std::int64_t number) {
   return fmt::format("{}/{}", prefix, number);
 }
 
-// A line each for the numbers and the failure; the rest are last words.
+// The text has one line for the numbers and one for the failure; the rest are the last words.
 std::string to_text(const NodeFailure& failure) {
   return fmt::format("{} {}\n{}\n{}", failure.node, failure.failure.rank, failure.failure.what,
                      failure.failure.last_words);

@@ -1,4 +1,4 @@
-// The failures of all nodes' ranks in the store, so that every node can say which one the others follow from.
+// The failures of all nodes' ranks, kept in the store so that every node can report the root cause.
 #pragma once
 
 #include <string>
@@ -11,17 +11,18 @@ namespace distrun {
 
 struct NodeFailure {
   int node = 0;
-  dist::RankFailure failure;  // `when` orders them, no more: machines have different clocks
+  dist::RankFailure failure;  // `when` gives the order only, because nodes have different clocks
 };
 
-// Adds one to those below `prefix`; the first 32 are kept. Throws what the store throws, as published() does.
+// Adds a failure to those below `prefix`; the first 32 are kept. Throws what the store throws; so does
+// published().
 void publish(dist::Store& store, const std::string& prefix, const NodeFailure& failure);
 
-// All of them, in the order in which they were published. When the cause of the others names a rank that is
-// not among them, another node is probably about to publish it: blocks up to a second for it.
+// Returns all of them, in the order in which they were published. When the root cause names a rank that is
+// not among them, another node is probably about to publish it: then this blocks up to a second.
 std::vector<NodeFailure> published(dist::Store& store, const std::string& prefix);
 
-// The index of the one that the others follow from; `failures` is not empty.
+// Returns the index of the root cause. `failures` must not be empty.
 std::size_t cause_of(const std::vector<NodeFailure>& failures);
 
 }  // namespace distrun

@@ -15,7 +15,7 @@ namespace distrun {
 namespace {
 
 [[noreturn]] void guard(int line) {
-  setsid();  // the terminal's Ctrl-C is not for us
+  setsid();  // the terminal's Ctrl-C must not reach the guardian
   prctl(PR_SET_NAME, "distrun-guard");
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);
   close_range(0, static_cast<unsigned>(line) - 1, 0);
@@ -55,7 +55,7 @@ Guardian::~Guardian() {
 }
 
 void Guardian::tell(pid_t message) const {
-  // A guardian that was killed is missed only if distrun is killed too.
+  // If the guardian was killed, that matters only when distrun is killed as well.
   [[maybe_unused]] const ssize_t n = write(line_.get(), &message, sizeof message);
 }
 

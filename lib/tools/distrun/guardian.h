@@ -1,6 +1,6 @@
-// A small process beside distrun that ends the ranks' process groups when distrun is gone, even by SIGKILL.
-// (A rank itself dies with distrun by PR_SET_PDEATHSIG; the guardian takes the processes that the rank
-// started.)
+// Guardian: a small process beside distrun that ends the ranks' process groups when distrun is gone, even if
+// it was killed by SIGKILL. (PR_SET_PDEATHSIG ends a rank together with distrun; the guardian ends the
+// processes that the rank has started.)
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@ namespace distrun {
 
 class Guardian {
  public:
-  Guardian();   // forks: before any thread is made
+  Guardian();   // forks, so it must be made before any thread
   ~Guardian();  // ends it
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;

@@ -38,7 +38,7 @@ int visible_gpus() {
   return std::min<int>(present, 1 + static_cast<int>(std::count(list.begin(), list.end(), ',')));
 }
 
-// An address is this machine's when a socket can be bound to it.
+// An address belongs to this machine if a socket can be bound to it.
 bool is_this_machine(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -68,7 +68,7 @@ int free_port() {
   socklen_t length = sizeof address;
   auto* plain = reinterpret_cast<sockaddr*>(&address);
   if (!socket || bind(socket.get(), plain, length) != 0 || getsockname(socket.get(), plain, &length) != 0) {
-    dist::fail_errno(dist::Errc::resource, errno, "distrun: no free port");
+    dist::fail_errno(dist::Errc::resource, errno, "distrun: cannot find a free port");
   }
   return ntohs(address.sin_port);
 }
@@ -76,7 +76,7 @@ int free_port() {
 std::string random_token() {
   std::array<std::uint64_t, 2> bits{};
   if (getrandom(bits.data(), sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) {
-    dist::fail_errno(dist::Errc::resource, errno, "distrun: no random numbers");
+    dist::fail_errno(dist::Errc::resource, errno, "distrun: cannot get random numbers");
   }
   return fmt::format("{:016x}{:016x}", bits[0], bits[1]);
 }

@@ -1,4 +1,4 @@
-// Small questions to this machine.
+// Facts about this machine.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace distrun {
 
 int visible_gpus();  // NVIDIA devices that CUDA_VISIBLE_DEVICES leaves
 
-bool is_this_machine(const std::string& host);   // one of its own addresses
+bool is_this_machine(const std::string& host);   // `host` is one of its own addresses
 std::string bare_host(const std::string& host);  // without the brackets of an IPv6 address
 std::string host_name();
 int free_port();             // Error{resource} when there is none

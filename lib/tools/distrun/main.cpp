@@ -1,4 +1,4 @@
-// distrun: starts a program as the ranks of a job, as torchrun does. See options.h for its flags.
+// distrun starts a program as the ranks of a job, like torchrun. Its flags are in options.h.
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -16,8 +16,8 @@ namespace {
 using dist::Deadline;
 using dist::Errc;
 
-// All nodes must know it before they can speak. For one node nobody else needs to; for several it is made
-// from the job's name unless DIST_JOB_TOKEN is set on all nodes.
+// All nodes must know the token before they can talk to each other. On one node a random token will do. For
+// several nodes it is made from the job's name, unless DIST_JOB_TOKEN is set on all of them.
 std::string job_token(const Options& options) {
   const char* given = std::getenv("DIST_JOB_TOKEN");
   if (options.nodes == 1) return random_token();
@@ -38,8 +38,8 @@ Meeting::Meeting(const Options& options, Outlet& err)
 
 bool Meeting::is_here() const { return is_this_machine(options_.endpoint_host); }
 
-// A name that is none of this machine's may still lead here (a service's, or one of a network around it):
-// then node 0 keeps the store.
+// A name may lead to this machine although no local interface has its address (the name of a service, or of a
+// network around this machine): then node 0 hosts the store.
 bool Meeting::keeps() const { return options_.hosts_endpoint.value_or(options_.node_rank == 0 || is_here()); }
 
 bool Meeting::must_keep() const {
@@ -58,11 +58,11 @@ bool Meeting::try_to_keep() try {
 }
 
 void Meeting::say_taken(double seconds_left) {
-  err_.say(fmt::format("{}; trying for {:.0f} s more, in case it becomes free", taken_, seconds_left));
+  err_.say(fmt::format("{}; trying for {:.0f} s more, in case the port becomes free", taken_, seconds_left));
 }
 
-// The port may be another distrun's of this machine, which then keeps the store; or a connection's that
-// happened to get this number and ends soon: both are tried in turn.
+// Another distrun of this machine may have the port and host the store; or a connection happened to get this
+// port and ends soon. We cannot tell which, so we try to connect and to listen by turns.
 std::shared_ptr<dist::Store> Meeting::reach(Deadline deadline) {
   constexpr dist::Timeout turn = std::chrono::seconds(1);
   for (bool is_said = false;;) {
@@ -76,8 +76,10 @@ std::shared_ptr<dist::Store> Meeting::reach(Deadline deadline) {
       if (was_refused) throw dist::Error(error.code(), fmt::format("{} ({})", error.what(), taken_));
     }
     if (must_keep() || deadline.passed()) {
-      throw dist::Error(Errc::resource,
-                        fmt::format("distrun: {}; nothing there answers as distrun's store", taken_));
+      throw dist::Error(
+          Errc::resource,
+          fmt::format("distrun: {}, and the program that has it is not a distrun; choose another port",
+                      taken_));
     }
     if (!is_said) say_taken(std::chrono::duration<double>(deadline.left()).count());
     is_said = true;

@@ -1,4 +1,5 @@
-// Where the nodes of a job meet: a store at an address that all of them were given, kept by one of them.
+// Meeting: the store through which the nodes of a job find each other. All nodes are given its address; one
+// of them hosts it.
 #pragma once
 
 #include <memory>
@@ -13,20 +14,22 @@ namespace distrun {
 
 class Meeting {
  public:
-  // `err` is told what holds a node up. Both outlive this. Does not block. Error{resource}: one node alone,
-  // and there is no port.
+  // Writes to `err` what delays a node. Both arguments must outlive this object. Does not block. Throws
+  // Error{resource} when this is the only node and there is no free port.
   Meeting(const Options& options, Outlet& err);
 
-  // The store, kept here where that is this node's part. Blocks until it answers. Error{resource} says that
-  // the port is another program's, Error{connection} that nobody was reached by the deadline.
+  // Returns the store, hosting it if that is this node's task. Blocks until it answers. Throws
+  // Error{resource} when another program has the port, Error{connection} when no store was reached by the
+  // deadline.
   std::shared_ptr<dist::Store> reach(dist::Deadline deadline);
-  // The same once it has been reached; `will` is set when this node is gone.
+  // Returns another connection to a store that has been reached; the store sets `will` when this node is
+  // gone.
   std::shared_ptr<dist::Store> reach(dist::Deadline deadline, const dist::LastWill& will) const;
 
   const std::string& address() const { return address_; }  // "tcp://127.0.0.1:40321"
   const std::string& token() const { return token_; }      // of the job
   bool is_kept_here() const { return server_ != nullptr; }
-  bool is_here() const;  // the address is one of this machine's
+  bool is_here() const;  // the address belongs to this machine
 
  private:
   bool keeps() const;
@@ -38,7 +41,7 @@ class Meeting {
   Outlet& err_;
   std::string address_, token_;
   std::unique_ptr<dist::StoreServer> server_;
-  std::string taken_;  // why the store cannot be kept here
+  std::string taken_;  // why the store cannot be hosted here
 };
 
 }  // namespace distrun

@@ -20,7 +20,7 @@ using dist::Deadline;
 using dist::Errc;
 using dist::fail;
 
-constexpr double silence_s = 10;  // until it is said that nodes are missing
+constexpr double silence_s = 10;  // after this time distrun reports that nodes are missing
 
 Deadline after_s(double seconds) {
   return Deadline::after(std::chrono::duration_cast<dist::Timeout>(std::chrono::duration<double>(seconds)));
@@ -53,14 +53,14 @@ void Nodes::take_number(const Options& options) {
   const auto agreed = dist::to_string(first->compare_set(key("nnodes"), {}, dist::to_bytes(wanted)));
   if (agreed != wanted) {
     fail(Errc::invalid_argument,
-         "distrun: --nnodes is {} here, and {} where job \"{}\" at {} was begun; it must be the same on "
-         "every node",
+         "distrun: --nnodes is {} here, but {} on the node that started job \"{}\" at {}; give the same "
+         "--nnodes on every node",
          wanted, agreed, run_id_, place_.store_address);
   }
   const auto arrival = static_cast<int>(first->add(key("nodes"), 1)) - 1;
   if (arrival >= options.nodes) {
     fail(Errc::invalid_argument,
-         "distrun: job \"{}\" at {} has its {} nodes already; another job needs another --rdzv-id and "
+         "distrun: job \"{}\" at {} has its {} nodes already; for another job choose another --rdzv-id and "
          "endpoint",
          run_id_, place_.store_address, options.nodes);
   }
@@ -70,7 +70,7 @@ void Nodes::take_number(const Options& options) {
       first->compare_set(key(fmt::format("node{}", place_.node_rank)), {}, dist::to_bytes(me)));
   if (holder != me) {
     fail(Errc::invalid_argument,
-         "distrun: node {} is taken by {}; give each node another --node-rank, or none at all",
+         "distrun: {1} is node {0} already; give each node a different --node-rank, or leave the flag out",
          place_.node_rank, holder);
   }
   store_ = meeting_.reach(deadline, {key(fmt::format("gone{}", place_.node_rank)), me});
@@ -86,12 +86,12 @@ void Nodes::wait_for_all(const Options& options, const std::vector<std::string>&
       if (error.code() != Errc::timeout) throw;
     }
     if (deadline.passed()) break;
-    err_.say(fmt::format("{} of {} nodes have come to {}; waiting up to {:g} s in all for the others",
+    err_.say(fmt::format("{} of {} nodes have arrived at {}; waiting up to {:g} s in all for the others",
                          arrived(), place_.nodes, place_.store_address, options.join_timeout_s));
   }
   fail(Errc::timeout,
-       "distrun: only {} of {} nodes came to {} in {} s; is distrun running on the others, with the same "
-       "--nnodes, --rdzv-endpoint and --rdzv-id?",
+       "distrun: only {} of {} nodes arrived at {} within {} s; is distrun running on the others, with the "
+       "same --nnodes, --rdzv-endpoint and --rdzv-id?",
        arrived(), place_.nodes, place_.store_address, options.join_timeout_s);
 }
 
@@ -110,7 +110,7 @@ void Nodes::agree_on_ranks(const Options& options) {
   }
 }
 
-// Node 0 says where rank 0 may listen.
+// Node 0 decides where rank 0 may listen.
 void Nodes::agree_on_master(const Options& options) {
   const bool alone = place_.nodes == 1;
   if (place_.node_rank == 0) {
@@ -119,7 +119,8 @@ void Nodes::agree_on_master(const Options& options) {
                           : alone                                         ? "127.0.0.1"
                           : meeting_.is_kept_here() || meeting_.is_here() ? bare_host(options.endpoint_host)
                                                                           : host_name();
-    const bool port_is_ours = !alone && options.master_port == options.endpoint_port;  // the store is there
+    const bool port_is_ours =
+        !alone && options.master_port == options.endpoint_port;  // the store listens there
     const int port = options.master_port != 0 && !port_is_ours ? options.master_port : free_port();
     store_->set(key("master_addr"), address);
     store_->set(key("master_port"), std::to_string(port));
@@ -138,7 +139,7 @@ void Nodes::report_failure(int attempt, const dist::RankFailure& failure) {
   try {
     publish(*store_, key(attempt, "failures"), {place_.node_rank, failure});
   } catch (const dist::Error&) {
-    // as in tell()
+    // see tell()
   }
   tell(attempt, text);
 }
@@ -160,7 +161,7 @@ void Nodes::tell(int attempt, const std::string& what) {
     const std::string text = fmt::format("node {}: {}", place_.node_rank, what);
     store_->compare_set(key(attempt, "failure"), {}, dist::to_bytes(text));
   } catch (const dist::Error&) {
-    // the store is gone, and with it the node that kept it: every node notices by itself
+    // the node that hosted the store is gone; every node notices that by itself
   }
 }
 
@@ -181,10 +182,10 @@ std::optional<std::string> Nodes::failure_elsewhere(int attempt) {
     if (!store_->check(std::span(&failure, 1))) return lost_node();
     const std::string what = store_->get_text(failure, after_s(1));
     if (what.starts_with(fmt::format("node {}:", place_.node_rank)))
-      return std::nullopt;  // our own came first
+      return std::nullopt;  // the first failure was on this node
     return what;
   } catch (const dist::Error& error) {
-    return fmt::format("the node that keeps the store is lost ({})", error.what());
+    return fmt::format("the node that hosts the store is lost ({})", error.what());
   }
 }
 
@@ -232,7 +233,7 @@ Nodes::~Nodes() {
       store_->get(key(fmt::format("gone{}", node)), after_s(30));
     }
   } catch (const dist::Error&) {
-    // a node that does not leave: nothing more to keep the store for
+    // a node has not left in time; the store need not wait any longer
   }
 }
 

@@ -1,5 +1,5 @@
-// The nodes of a job: one distrun on each. They meet in a store that one of them keeps, agree on who is which
-// node, and tell each other when a rank has failed.
+// Nodes: one distrun on each node of a job. They meet in a store that one of them hosts, agree on the number
+// of each node, and tell each other when a rank has failed.
 #pragma once
 
 #include <memory>
@@ -19,31 +19,32 @@ namespace distrun {
 
 class Nodes {
  public:
-  // As Meeting. Does not block.
+  // Takes the arguments of Meeting. Does not block.
   Nodes(const Options& options, Outlet& err);
-  ~Nodes();  // the keeper of the store waits until the other nodes are gone, at most 30 s
+  ~Nodes();  // the host of the store waits until the other nodes are gone, at most 30 s
 
-  // Blocks until all nodes have come; says so when that takes long. Error{timeout} names how many are
-  // missing; Error{connection} or Error{resource} when the meeting place cannot be reached;
-  // Error{invalid_argument} when there are too many nodes or two of one number.
+  // Blocks until all nodes have arrived, and reports it when that takes long. Throws Error{timeout} that says
+  // how many have arrived; Error{connection} or Error{resource} when the store cannot be reached;
+  // Error{invalid_argument} when there are too many nodes or two with the same number.
   void join(const Options& options);
 
   const Place& place() const { return place_; }
 
   // `attempt` counts restarts. Thread-safe.
-  void report_end(int attempt, int rank);  // of a rank here, in order
-  // Of a rank here. The first one of all nodes is what failure_elsewhere() says.
+  void report_end(int attempt, int rank);  // a rank of this node has ended without an error
+  // A rank of this node has failed. failure_elsewhere() returns the first failure of all nodes.
   void report_failure(int attempt, const dist::RankFailure& failure);
   void report_stop(int attempt, const std::string& why);  // this node was told to stop
-  // What another node reported, or that it is lost. Does not block for long.
+  // Returns what another node has reported, or that it is lost. Does not block for long.
   std::optional<std::string> failure_elsewhere(int attempt);
-  // The failures of all nodes' ranks, as far as they were reported; none when this is the only node, or the
-  // store is gone. Blocks at most two seconds.
+  // Returns the failures of all nodes' ranks that have been reported; none when this is the only node or the
+  // store is gone. Blocks for at most two seconds.
   std::vector<NodeFailure> failures(int attempt);
-  // Called when all ranks of this node have ended well: blocks until those of all nodes have. False: a
-  // failure elsewhere came first.
+  // Call it when all ranks of this node have ended without an error: it blocks until the ranks of all nodes
+  // have. Returns false when another node failed first.
   bool finish(int attempt);
-  // Called before a restart: blocks until the ranks of all nodes have ended. False: a node is lost.
+  // Call it before a restart: it blocks until the ranks of all nodes have ended. Returns false when a node is
+  // lost.
   bool regroup(int attempt);
 
  private:

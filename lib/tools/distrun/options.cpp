@@ -15,7 +15,7 @@
 namespace distrun {
 namespace {
 
-// Numbers as CLI11 reads those of the other options: 0x10 and 020 are sixteen.
+// Reads numbers as CLI11 reads those of the other options: 0x10 and 020 are sixteen.
 int to_int(const std::string& text, const std::string& flag, int least) {
   char* end = nullptr;
   const long long value = std::strtoll(text.c_str(), &end, 0);
@@ -42,7 +42,7 @@ std::vector<std::string> comma_separated(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream rest(text);
   for (std::string part; std::getline(rest, part, ',');) parts.push_back(part);
-  if (parts.empty()) parts.emplace_back();  // nothing is one empty part
+  if (parts.empty()) parts.emplace_back();  // an empty text has one empty part
   return parts;
 }
 
@@ -52,7 +52,7 @@ int count_nodes(const std::string& text) {
   const int least = to_int(text.substr(0, colon), "--nnodes", 1);
   if (colon == std::string::npos) return least;
   const int most = to_int(text.substr(colon + 1), "--nnodes", 1);
-  if (least != most) refuse("--nnodes {}: jobs of changing size are not offered; give one number", text);
+  if (least != most) refuse("--nnodes {}: jobs of changing size are not supported; give one number", text);
   return least;
 }
 
@@ -60,7 +60,7 @@ Streams read_streams(const std::string& text, const std::string& flag) {
   Streams result;
   const auto value = [&](const std::string& digit) {
     if (digit.size() != 1 || digit[0] < '0' || digit[0] > '3') {
-      refuse("{} takes 0 (none), 1 (stdout), 2 (stderr), 3 (both), or 0:1,1:3 for single ranks, not \"{}\"",
+      refuse("{} takes 0 (none), 1 (stdout), 2 (stderr), 3 (both), or 0:1,1:3 (per local rank), not \"{}\"",
              flag, text);
     }
     return digit[0] - '0';
@@ -75,7 +75,7 @@ Streams read_streams(const std::string& text, const std::string& flag) {
   return result;
 }
 
-// An IPv6 address as it stands in an address with a port: "::1" is "[::1]".
+// Puts an IPv6 address in brackets, as in an address with a port: "::1" becomes "[::1]".
 std::string in_brackets(const std::string& host) {
   return host.find(':') != std::string::npos && host.front() != '[' ? "[" + host + "]" : host;
 }
@@ -85,8 +85,8 @@ bool is_ipv6(const std::string& text) {
   return inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) == 1;
 }
 
-// As torchrun, the last colon stands before the port, also without brackets: "::1:29400". Where that leaves
-// no address ("fd77::1"), there is no port.
+// As in torchrun, the last colon comes before the port, also without brackets: "::1:29400". If that would
+// leave something that is not an address ("fd77::1"), the text has no port.
 void read_endpoint(const std::string& text, int default_port, Options& options) {
   auto colon = text.rfind(':');
   const bool has_brackets =
@@ -111,17 +111,18 @@ void read_conf(const std::string& text, Options& options) {
     if (key == "is_host") options.hosts_endpoint = to_bool(value, "--rdzv-conf is_host=");
     if (key == "join_timeout" || key == "timeout")
       options.join_timeout_s = to_int(value, "--rdzv-conf " + key, 1);
-  }  // torchrun's other keys have no meaning here
+  }  // torchrun's other keys have no effect
 }
 
 }  // namespace
 
 void understand(const Words& words, Options& options) {
   if (words.module)
-    refuse("-m starts Python modules, which distrun does not; write: distrun ... python3 -m MODULE");
-  if (words.run_path) refuse("--run-path is for Python; write: distrun ... python3 FILE");
+    refuse("-m is not supported; to start a Python module, write: distrun ... python3 -m MODULE");
+  if (words.run_path)
+    refuse("--run-path is not supported; to start a Python file, write: distrun ... python3 FILE");
   if (words.backend != "c10d" && words.backend != "static") {
-    refuse("--rdzv-backend {} is not offered; c10d and static are", words.backend);
+    refuse("--rdzv-backend {} is not supported; choose one of c10d and static", words.backend);
   }
   options.nodes = count_nodes(words.nnodes);
   options.nproc_per_node =
@@ -136,18 +137,20 @@ void understand(const Words& words, Options& options) {
     }
   }
   if (words.standalone && options.nodes > 1)
-    refuse("--standalone is for one node; leave it out with --nnodes {}", options.nodes);
+    refuse("--standalone is for one node, but --nnodes is {}; leave --standalone out", options.nodes);
   if (options.node_rank >= options.nodes || options.node_rank < -1) {
-    refuse("--node-rank {} with --nnodes {}: nodes count from 0", options.node_rank, options.nodes);
+    refuse("--node-rank is {}, but nodes count from 0 to {}", options.node_rank, options.nodes - 1);
   }
-  if (options.max_restarts < 0) refuse("--max-restarts {}: it cannot be negative", options.max_restarts);
+  if (options.max_restarts < 0) refuse("--max-restarts is {}; it must not be negative", options.max_restarts);
   check_seconds(options.grace_s, "--grace-period");
   check_seconds(options.monitor_interval_s, "--monitor-interval");
   if (words.standalone || options.nodes == 1) return;
   const bool by_master = words.endpoint.empty();
   if (by_master && options.master_addr.empty()) {
-    refuse("--nnodes {} needs a meeting place: --rdzv-endpoint HOST:PORT, the same on all nodes",
-           options.nodes);
+    refuse(
+        "--nnodes {} needs an address at which the nodes meet: add --rdzv-endpoint HOST:PORT, the same on "
+        "all nodes",
+        options.nodes);
   }
   if (!by_master) return read_endpoint(words.endpoint, 29400, options);
   options.endpoint_host = in_brackets(options.master_addr);
@@ -164,7 +167,8 @@ int count_processes(const std::string& asked, int cpus, int gpus) {
   if (asked == "auto") return gpus > 0 ? gpus : cpus;
   if (asked != "gpu") return to_int(asked, "--nproc-per-node", 1);
   if (gpus == 0)
-    refuse("--nproc-per-node gpu: no GPU here (or CUDA_VISIBLE_DEVICES hides them); use auto or a number");
+    refuse(
+        "--nproc-per-node gpu: this node has no GPU, or CUDA_VISIBLE_DEVICES hides it; use auto or a number");
   return gpus;
 }
 

@@ -1,4 +1,4 @@
-// What distrun was asked for on its command line: torchrun's flags, with dashes or underscores.
+// The options of distrun's command line: torchrun's flags, with dashes or underscores.
 #pragma once
 
 #include <map>
@@ -8,8 +8,8 @@
 
 namespace distrun {
 
-// Where a stream of a rank goes: torchrun's 0 (console), 1 (stdout), 2 (stderr), 3 (both), for all ranks or
-// each.
+// Which streams of a rank go to files: torchrun's 0 (none), 1 (stdout), 2 (stderr) or 3 (both), for all ranks
+// or per rank.
 struct Streams {
   int everywhere = 0;
   std::map<int, int> by_rank;  // local rank
@@ -21,8 +21,8 @@ struct Options {
   int nodes = 1;
   int nproc_per_node = 1;
   int node_rank = -1;  // -1: by arrival
-  std::string
-      endpoint_host;  // an IPv6 address in brackets; where the nodes meet; empty: one node, no meeting needed
+  // Where the nodes meet; an IPv6 address is in brackets. Empty: one node alone, which need not meet any.
+  std::string endpoint_host;
   int endpoint_port = 0;
   std::optional<bool> hosts_endpoint;  // --rdzv-conf is_host=
   double join_timeout_s = 600;         // --rdzv-conf join_timeout=
@@ -33,7 +33,7 @@ struct Options {
   std::string role = "default";
   int max_restarts = 0;
   double monitor_interval_s = 0.1;
-  double grace_s = 5;  // for the others to report after the first failure; and from a signal to SIGKILL
+  double grace_s = 5;  // from the first failure to SIGTERM, and from a signal to SIGKILL
   std::string log_dir;
   Streams redirects, tee;
   std::vector<int> shown_ranks;  // local ranks whose output is shown; empty: all
@@ -41,16 +41,16 @@ struct Options {
   std::vector<std::string> program;  // and its arguments
 };
 
-// Thrown when there is nothing to run: --help, or a mistake.
+// Thrown when there is nothing to run: after --help, or for wrong usage.
 struct Stop {
   int exit_code;
   std::string text;  // for stdout when exit_code is 0, otherwise for stderr
 };
 
-// `arguments` without the program's own name. Throws Stop.
+// `arguments` do not contain the program's own name. Throws Stop.
 Options parse(std::vector<std::string> arguments);
 
-// "auto", "cpu", "gpu" or a number, as --nproc-per-node takes it. Throws Stop.
+// `asked` is "auto", "cpu", "gpu" or a number, as for --nproc-per-node. Throws Stop.
 int count_processes(const std::string& asked, int cpus, int gpus);
 
 }  // namespace distrun

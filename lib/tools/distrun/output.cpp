@@ -35,8 +35,8 @@ void Outlet::say(std::string_view line) {
   pump();
 }
 
-// The descriptor is shared with others (the shell), so it stays blocking: after POLLOUT a pipe takes PIPE_BUF
-// bytes without blocking.
+// The descriptor is shared with other processes (the shell), so it must stay blocking. After POLLOUT a pipe
+// takes PIPE_BUF bytes without blocking.
 void Outlet::pump() {
   std::size_t done = 0;
   while (done < pending_.size() && !is_broken()) {

@@ -1,4 +1,4 @@
-// Many ranks, one console: whole lines only, each with its rank before it.
+// The output of many ranks on one console: whole lines only, each with its rank in front.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 
 namespace distrun {
 
-// distrun's own stdout or stderr. Keeps what does not fit now, so that a slow reader never blocks the event
-// loop.
+// distrun's own stdout or stderr. It keeps what cannot be written yet, so that a slow reader never blocks the
+// event loop.
 class Outlet {
  public:
   explicit Outlet(int fd);
   void add(std::string_view text) { pending_ += text; }
-  void say(std::string_view line);      // of distrun's own: "distrun: <line>"
+  void say(std::string_view line);      // adds distrun's own message: "distrun: <line>"
   void pump();                          // writes what can be written without blocking
-  void flush(dist::Deadline deadline);  // writes all of it, waiting for a slow reader until then
+  void flush(dist::Deadline deadline);  // writes all of it, waiting for a slow reader until the deadline
   bool is_waiting() const { return !pending_.empty() && !is_broken(); }
-  bool is_full() const;  // ranks should wait until the reader has caught up
+  bool is_full() const;  // the ranks must wait until the reader has caught up
   bool is_broken() const { return error_ != 0; }
-  int error() const { return error_; }  // errno of the write that failed; EPIPE: the reader went away
+  int error() const { return error_; }  // errno of the write that failed; EPIPE: the reader is gone
   bool is_terminal() const { return is_terminal_; }
   int fd() const { return fd_; }
 
@@ -43,8 +43,8 @@ class Tail {
   std::string kept_;
 };
 
-// One stream of one rank, cut into lines. Bytes pass unchanged. A line that grows beyond 1 MiB is broken, so
-// that memory stays bounded; a last line without its newline gets one.
+// One stream of one rank, cut into lines. The bytes stay as they are, with two exceptions: a line longer than
+// 1 MiB is broken, so that memory stays bounded, and a last line without a newline gets one.
 class LineSink {
  public:
   struct Target {

@@ -16,7 +16,7 @@
 namespace distrun {
 namespace {
 
-// These, but for those that distrun was started to ignore.
+// All of `numbers` that distrun did not inherit as ignored.
 sigset_t heard_of(std::initializer_list<int> numbers, const InheritedSignals& inherited) {
   sigset_t set;
   sigemptyset(&set);
@@ -47,7 +47,7 @@ void InheritedSignals::restore() const {
 
 Signals::Signals() {
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGCHLD, SIG_DFL);  // ignored, the system would reap the ranks
+  signal(SIGCHLD, SIG_DFL);  // if it were ignored, the system would reap the ranks
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t set = heard_of({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2}, inherited_);
   sigaddset(&set, SIGCHLD);
@@ -83,7 +83,7 @@ bool Signals::stop_here() const {
   pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // stopped here
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   sigpending(&pending);
-  return sigismember(&pending, SIGCONT) == 1;  // what woke us
+  return sigismember(&pending, SIGCONT) == 1;  // whether SIGCONT woke us
 }
 
 void end_orphans(pid_t keep) {

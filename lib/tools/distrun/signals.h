@@ -1,6 +1,6 @@
-// Signals as events: what ends distrun (SIGINT, SIGTERM, SIGHUP, SIGQUIT), what stops it and lets it go on
-// (SIGTSTP, SIGCONT), what is meant for its ranks (SIGUSR1, SIGUSR2) and the end of its children, in one
-// descriptor.
+// Signals as events of one descriptor: those that end distrun (SIGINT, SIGTERM, SIGHUP, SIGQUIT), that stop
+// and continue it (SIGTSTP, SIGCONT), that are meant for its ranks (SIGUSR1, SIGUSR2), and the end of a
+// child.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,12 @@
 
 namespace distrun {
 
-// How distrun was started: what a rank must find, too.
+// The signals that distrun ignored and blocked when it was started: a rank must start with the same.
 struct InheritedSignals {
   InheritedSignals();  // of this process, now
   bool ignores(int number) const;
-  // Between fork and exec: the mask, and SIGPIPE as it was. (SIGCHLD is heard: distrun needs its children.)
+  // Call it between fork and exec: it restores the mask and SIGPIPE. (SIGCHLD is not restored, because
+  // distrun needs it for its own children.)
   void restore() const;
 
  private:
@@ -25,17 +26,19 @@ struct InheritedSignals {
 
 class Signals {
  public:
-  // Blocks them in this thread and those that it makes; orphans of ranks become our children. What was
-  // ignored when distrun was started stays ignored (nohup; a script's background job ignores SIGINT).
+  // Blocks the signals in this thread and in threads started by it; orphans of ranks become children of
+  // distrun. Signals that were ignored when distrun was started stay ignored (nohup ignores SIGHUP; a
+  // script's background job ignores SIGINT).
   Signals();
   int fd() const { return fd_.get(); }
-  int next();  // a signal that came, or 0; never blocks
+  int next();  // the next signal, or 0 if there is none; never blocks
   const InheritedSignals& inherited() const { return inherited_; }
 
-  // While nothing of ours runs, those that end or stop distrun may do so in the usual way.
+  // While no rank runs, the signals that end or stop distrun may do so in the usual way.
   void let_through() const;
   void hold() const;
-  // Stops this process as SIGTSTP does, until SIGCONT. False: it did not stop, for no shell could wake it.
+  // Stops this process as SIGTSTP does, until SIGCONT. Returns false when it did not stop, because no shell
+  // could continue it.
   bool stop_here() const;
 
  private:
@@ -44,7 +47,8 @@ class Signals {
   dist::UniqueFd fd_;
 };
 
-// Ends and reaps what ranks have left behind: children of ours other than `keep`. Called when no rank runs.
+// Ends and reaps the processes that ranks have left behind: all children of distrun but `keep`. Call it when
+// no rank runs.
 void end_orphans(pid_t keep);
 
 }  // namespace distrun

@@ -1,5 +1,5 @@
-// Looks at what other nodes report, in a thread of its own, so that a slow network never holds up the event
-// loop.
+// Watcher: polls for failures on other nodes, in a thread of its own, so that a slow network never delays the
+// event loop.
 #pragma once
 
 #include <condition_variable>
@@ -16,10 +16,10 @@ namespace distrun {
 
 class Watcher {
  public:
-  Watcher(Nodes& nodes, int attempt, double interval_s);  // no thread for one node
+  Watcher(Nodes& nodes, int attempt, double interval_s);  // starts no thread if there is only one node
   ~Watcher();
   int fd() const { return wake_.get(); }  // readable once there is news
-  std::optional<std::string> news();      // once
+  std::optional<std::string> news();      // returned once
 
  private:
   void watch(Nodes& nodes, int attempt, double interval_s);

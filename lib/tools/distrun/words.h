@@ -1,5 +1,5 @@
-// Between the two halves of reading a command line: command_line.cpp finds the words, options.cpp knows what
-// they mean.
+// What the two halves of reading a command line share: command_line.cpp finds the words, options.cpp knows
+// what they mean.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace distrun {
 
-// The options as they were written, those that are more than a number or a name.
+// The options that are more than a number or a name, as they were written.
 struct Words {
   std::string nnodes = "1", nproc = "1", backend = "static", endpoint, conf, redirects = "0", tee = "0",
               filter;
@@ -19,7 +19,7 @@ struct Words {
   bool standalone = false, no_python = false, module = false, run_path = false, no_prefix = false;
 };
 
-// Puts what they mean into `options`, where those that are only a number or a name are already. Throws Stop.
+// Puts their meaning into `options`, which already holds those that are only a number or a name. Throws Stop.
 void understand(const Words& words, Options& options);
 
 // Wrong usage: one line that says what is wrong.

@@ -26,7 +26,8 @@ using dist::UniqueFd;
 [[noreturn]] void no_descriptor(const char* what) {
   dist::fail_errno(
       Errc::resource, errno,
-      fmt::format("distrun: no {} for a rank (each needs a few descriptors; see ulimit -n)", what));
+      fmt::format("distrun: cannot open a rank's {} (each rank needs a few descriptors; see ulimit -n)",
+                  what));
 }
 
 struct Pipe {
@@ -60,7 +61,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
-// Between fork and exec: only calls that are safe there. Everything it needs was made before.
+// Between fork and exec only a few calls are safe, so everything that the child needs is prepared here.
 struct ChildPlan {
   const char* path;
   char** arguments;
@@ -86,15 +87,15 @@ struct ChildPlan {
   const bool python = name.size() > 3 && name.compare(name.size() - 3, 3, ".py") == 0;
   const char* hint = "";
   if (python)
-    hint = "; a Python program is started by: distrun ... python3 FILE";
+    hint = "; to start a Python program, write: distrun ... python3 FILE";
   else if (why == ENOENT && access(path.c_str(), F_OK) == 0)
-    hint = "; its interpreter or loader is missing: is the path in its first line right?";
+    hint = "; its interpreter or loader is missing; check the path in its first line";
   else if (why == ENOENT)
-    hint = "; is the path right, and is it built?";
+    hint = "; check the path, or build the program first";
   else if (why == ENOEXEC)
     hint = "; a script needs a first line like #!/bin/sh";
   else if (why == EACCES)
-    hint = "; is it executable? (chmod +x)";
+    hint = "; make it executable: chmod +x";
   fail(Errc::invalid_argument, "distrun: cannot run {}: {}{}", name, strerror(why), hint);
 }
 
@@ -125,8 +126,8 @@ Command find_program(const std::vector<std::string>& program) {
     if (here == EACCES) why = EACCES;
   }
   if (why == ENOENT && why_not("./" + name) == 0) {
-    fail(Errc::invalid_argument, "distrun: cannot run {0}: it is not on PATH; write ./{0} for the one here",
-         name);
+    fail(Errc::invalid_argument,
+         "distrun: cannot run {0}: it is not on PATH; write ./{0} to run the one in this folder", name);
   }
   refuse_program(name, "", why);
 }
@@ -149,7 +150,7 @@ Worker::Worker(const Command& command, const Setup& setup) {
   pid_ = fork();
   if (pid_ < 0) dist::fail_errno(Errc::resource, errno, "distrun: cannot start another process");
   if (pid_ == 0) run_child(plan);
-  setpgid(pid_, pid_);  // here too: signals may be sent before the child has come to it
+  setpgid(pid_, pid_);  // also here, because signals may be sent before the child has called it
   failed.write.reset();
   int why = 0;
   if (read(failed.read.get(), &why, sizeof why) > 0) {  // end of file: exec has closed it
@@ -185,7 +186,7 @@ bool Worker::reap() {
   siginfo_t info{};
   if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
     return false;
-  send_signal(SIGKILL);  // while the leader is unreaped its group's number cannot be anybody else's
+  send_signal(SIGKILL);  // until the leader is reaped, no other group can get its number
   waitpid(pid_, &status_, 0);
   reaped_ = true;
   return true;

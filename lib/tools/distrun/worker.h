@@ -1,4 +1,4 @@
-// One rank's process.
+// Worker: the process of one rank.
 #pragma once
 
 #include <string>
@@ -12,38 +12,41 @@
 
 namespace distrun {
 
-// What all ranks run. The path is found once, so that a wrong name is one message, not one a rank.
+// The program that all ranks run. Its path is found once, so that a wrong name gives one message, not one per
+// rank.
 struct Command {
   std::string path;
   std::vector<std::string> arguments;  // arguments[0] is the name as typed
 };
-// Error{invalid_argument}: no such program on PATH or at this path, or it is not executable; says what to do.
+// Throws Error{invalid_argument} when there is no such program on PATH or at this path, or it is not
+// executable; the message says what to do.
 Command find_program(const std::vector<std::string>& program);
 
-// A running process, leader of a process group of its own. It dies with the thread that started it. The
+// A running process, the leader of a process group of its own. It dies with the thread that started it. The
 // destructor kills the group and reaps the leader.
 class Worker {
  public:
   struct Setup {
-    const InheritedSignals& signals;  // as the rank finds them
+    const InheritedSignals& signals;  // which the rank inherits
     std::vector<std::string> environment;
     bool reads_stdin = false;  // otherwise /dev/null
     bool on_terminal = false;  // stdout is a terminal: programs write each line at once
   };
-  // Error{resource} or Error{invalid_argument} with the system's reason.
+  // Throws Error{resource} or Error{invalid_argument} with the system's reason.
   Worker(const Command& command, const Setup& setup);
   Worker(Worker&& other) noexcept;
   Worker& operator=(Worker&&) = delete;
   ~Worker();
 
   pid_t pid() const { return pid_; }
-  int out() const { return out_.get(); }  // read ends, non-blocking; closed by close_streams()
+  int out() const { return out_.get(); }  // the read ends of its streams, non-blocking
   int err() const { return err_.get(); }
   void close_out() { out_.reset(); }
   void close_err() { err_.reset(); }
-  // To the whole group. Does nothing once the leader has been reaped.
+  // Sends the signal to the whole group. Does nothing once the leader has been reaped.
   void send_signal(int number) const;
-  // Whether it has ended, without blocking; then kills what is left of its group and reaps the leader.
+  // Returns whether it has ended, without blocking. If it has, kills the rest of its group and reaps the
+  // leader.
   bool reap();
   int status() const { return status_; }  // as waitpid(2) gives it, after reap()
   bool is_reaped() const { return pid_ >= 0 && reaped_; }

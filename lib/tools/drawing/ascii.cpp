@@ -19,10 +19,10 @@
 namespace dist::trace {
 namespace {
 
-constexpr int time_columns = 12;  // "123.456 us", and two blanks
+constexpr int time_columns = 12;  // "123.456 us" and two blanks
 constexpr int least_width = 40;
 constexpr int narrowest = 8, widest = 24;  // columns of a rank: "┏ gather", "{0,1,3} 128.5 KiB"
-constexpr int fractions_below = 12;        // columns of a rank, sets like {0,2,3,5} give way to 4/8
+constexpr int fractions_below = 12;        // with fewer columns per rank, 4/8 replaces sets like {0,2,3,5}
 
 class Drawing {
  public:
@@ -42,7 +42,7 @@ class Drawing {
   std::string draw() {
     if (!trace_.title.empty()) add_line(trace_.title);
     if (trace_.events.empty()) {
-      add_line(fmt::format("no events of {} ranks", trace_.ranks));
+      add_line(fmt::format("this trace of {} ranks has no events", trace_.ranks));
       return std::move(out_);
     }
     add_remarks();
@@ -63,7 +63,7 @@ class Drawing {
     out_ += shortened(displayable(text, unicode_), width_, glyphs_.ellipsis) + "\n";
   }
 
-  // ASCII of short words: in as many lines as it takes.
+  // Adds ASCII text of short words in as many lines as it needs.
   void add_remark(std::string text) {
     while (text.size() > static_cast<std::size_t>(width_)) {
       const auto blank = text.rfind(' ', static_cast<std::size_t>(width_));
@@ -76,15 +76,15 @@ class Drawing {
   void add_remarks() {
     const auto& rows = diagram_.rows;
     if (shown_ < trace_.ranks)
-      add_remark(fmt::format("{} of {} ranks; {} are left out for want of width", shown_, trace_.ranks,
-                             trace_.ranks - shown_));
+      add_remark(fmt::format("{} of {} ranks; the terminal is too narrow for the other {}", shown_,
+                             trace_.ranks, trace_.ranks - shown_));
     if (rows.size() < diagram_.moments)
       add_remark(
-          fmt::format("{} moments in {} rows: each takes several together", diagram_.moments, rows.size()));
+          fmt::format("{} moments in {} rows: a row shows several moments", diagram_.moments, rows.size()));
   }
 
-  // One unit for all rows, with the fewest decimals that tell them apart and are off by no more than a
-  // hundredth of the whole.
+  // All rows have one unit, with the fewest decimals that distinguish them and whose rounding is at most a
+  // hundredth of the whole time.
   void choose_unit() {
     for (const Event& event : trace_.events) end_ = std::max(end_, event.end);
     unit_ = unit_for(end_);
@@ -102,14 +102,14 @@ class Drawing {
     }
   }
 
-  // The lines of a row's marks, then one for the time until the next.
+  // Adds the lines of a row's marks, then one for the time until the next row.
   void add_row(std::size_t i) {
     const Row& row = diagram_.rows[i];
     const auto lines = lines_of(row, shown_);
     const int count = lines.empty() ? 0 : 1 + *std::ranges::max_element(lines);
     for (int line = 0; line < count; ++line) {
       TextLine canvas(width_);
-      // What ends or begins in this row does not fill it.
+      // A wait or computation that ends or begins in this row does not fill the row.
       for (int rank = 0; rank < shown_; ++rank)
         canvas.put(column_of(rank), life(rank, row.first - 1, row.last + 1));
       if (line == 0) add_time(canvas, row);
@@ -141,7 +141,7 @@ class Drawing {
     out_ += canvas.str() + "\n";
   }
 
-  // The wait, or else the computation, that fills this time, its ends included.
+  // Returns the wait, or else the computation, that fills this time including both ends.
   const Event* state_of(int rank, std::int64_t begin, std::int64_t end) const {
     const Event* found = nullptr;
     for (const Event* event : diagram_.states[static_cast<std::size_t>(rank)]) {
@@ -166,7 +166,7 @@ class Drawing {
     add_words(canvas, mark.rank, texts_of(mark, trace_.ranks));
   }
 
-  // A call's begin and end change what its rank's line is from here on.
+  // The begin and the end of a call change how its rank's line is drawn from here on.
   std::string_view sign_of(const Mark& mark) {
     int& open = open_calls_[static_cast<std::size_t>(mark.rank)];
     switch (mark.kind) {
@@ -196,10 +196,10 @@ class Drawing {
     add_label(canvas, mark, step > 0 ? mark.peer : mark.peer - 1);
   }
 
-  // In the middle of the gap between ranks `left` and `left + 1`, the one next to the sender; a dash stays on
-  // either side of it, and its blanks where there is room.
+  // The label is in the middle of the gap between ranks `left` and `left + 1`, next to the sender. A dash
+  // stays on either side of it, and a blank if there is room.
   void add_label(TextLine& canvas, const Mark& mark, int left) {
-    const int gap = pitch_ - 2;  // without the arrow's head
+    const int gap = pitch_ - 2;  // the arrow's head needs the rest
     std::string text = fitting(texts_of(mark, trace_.ranks), gap - 2);
     if (text.empty()) return;
     if (columns_of(text) + 4 <= gap) text = " " + text + " ";
@@ -207,10 +207,10 @@ class Drawing {
     canvas.put(column_of(left) + 1 + blank_for_head + (gap - columns_of(text)) / 2, text);
   }
 
-  // For the text that begins two columns right of a rank's.
+  // The columns for a text that begins two columns to the right of its rank's line.
   int room() const { return pitch_ - 3; }
 
-  // The first of the texts that fits; empty when none does.
+  // Returns the first of the texts that fits, or an empty text when none does.
   std::string fitting(const std::vector<std::string>& texts, int columns) const {
     for (const auto& text : texts) {
       std::string shown = displayable(text, unicode_);
@@ -219,7 +219,7 @@ class Drawing {
     return {};
   }
 
-  // The same, but the shortest is cut off when none fits.
+  // Adds the first of the texts that fits, or the beginning of the shortest.
   void add_words(TextLine& canvas, int rank, const std::vector<std::string>& texts) const {
     std::string words = fitting(texts, room());
     if (words.empty() && !texts.empty())
@@ -232,7 +232,7 @@ class Drawing {
   const Glyphs& glyphs_;
   const int width_, shown_, pitch_;
   Diagram diagram_;
-  std::vector<int> open_calls_;  // of each rank, at the line that is being drawn
+  std::vector<int> open_calls_;  // of each rank, at the current line
   Legend legend_;
   std::int64_t end_ = 0;
   TimeUnit unit_;

@@ -17,8 +17,8 @@ class DiagramMaker {
     for (const Event& event : trace.events) {
       if (is_shown(event.rank)) add_event(event);
     }
-    // What happens at one moment: causes before effects, short arrows before long ones, which then leave
-    // them the line.
+    // Marks of one moment: causes come before effects, and short arrows before long ones, so that a long
+    // arrow does not take a short one's line.
     std::ranges::stable_sort(marks_, {}, [](const Mark& mark) {
       const bool took_no_time = mark.kind == MarkKind::call_end && mark.event->begin == mark.event->end;
       const int reach = mark.kind == MarkKind::arrow ? std::abs(mark.rank - mark.peer) : 0;
@@ -77,11 +77,11 @@ class DiagramMaker {
         diagram_.states[static_cast<std::size_t>(event.rank)].push_back(&event);
         break;
       case Kind::send:
-      case Kind::receive: break;  // as messages
+      case Kind::receive: break;  // add_message() has added them
     }
   }
 
-  // In a row that stands for several moments, equal marks are taken together.
+  // In a row of several moments, equal marks become one.
   static void add_mark(Row& row, const Mark& mark) {
     const auto alike = [&](const Mark& other) {
       return other.kind == mark.kind && other.rank == mark.rank && other.peer == mark.peer &&

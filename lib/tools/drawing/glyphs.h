@@ -6,9 +6,9 @@
 namespace dist::trace {
 
 struct Glyphs {
-  // A rank's line through time: outside any call, in a call, blocked, at its own work.
+  // A rank's line through time: outside any call, in a call, blocked, computing.
   std::string_view idle, busy, waits, computes;
-  std::string_view call_begin, call_inside, call_end;  // inside: another call is under way
+  std::string_view call_begin, call_inside, call_end;  // inside: while another call is open
   std::string_view departure, arrival, reduced, lost, shared;
   std::string_view dash, to_right, to_left;
   // Where an arrow crosses a rank's line or leaves it, idle or busy.

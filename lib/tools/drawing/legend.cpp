@@ -37,8 +37,8 @@ std::string Legend::str(int width) const {
   entry(shared_, fmt::format("{} works in shared memory: nothing is sent", g.shared));
   entry(departures_, fmt::format("{} a message leaves", g.departure));
   entry(arrows_, fmt::format("{}{} it arrives", g.dash, g.to_right));
-  entry(arrivals_, fmt::format("{} from a rank not drawn, or itself", g.arrival));
-  entry(losses_, fmt::format("{} one that is never received", g.lost));
+  entry(arrivals_, fmt::format("{} from itself or a rank not drawn", g.arrival));
+  entry(losses_, fmt::format("{} a message that is never received", g.lost));
   entry(reductions_, fmt::format("{} a part is added", g.reduced));
   entry(contributors_, fractions_ ? "{0,1}, 2/8 whose parts are in it" : "{0,1} whose parts are in it");
   entry(waits_, fmt::format("{} waits", g.waits));

@@ -1,4 +1,4 @@
-// Which signs a diagram used, and what they mean.
+// Legend: the signs that a diagram uses, and what they mean.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ class Legend {
 
   void add(const Mark& mark);
   void add_state(const Event& wait_or_computation);
-  // Lines of at most `width` columns, each ended by '\n'; only of what was added.
+  // Returns lines of at most `width` columns, each ended by '\n', with the signs that were added.
   std::string str(int width) const;
 
  private:
   const Glyphs& glyphs_;
-  const bool fractions_;  // large sets of ranks are shown as 4/8
+  const bool fractions_;  // whether large sets of ranks are shown as 4/8
   bool calls_ = false, departures_ = false, arrows_ = false, arrivals_ = false, reductions_ = false;
   bool contributors_ = false, waits_ = false, computes_ = false, losses_ = false, shared_ = false;
 };

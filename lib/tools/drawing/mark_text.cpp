@@ -12,7 +12,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// Whose parts, and how much: "{0,1,3} 64 KiB", "{0,1,3}", "3/4".
+// The ranks whose parts a message carries, and its size: "{0,1,3} 64 KiB", "{0,1,3}", "3/4".
 Texts load_of(const Mark& mark, int ranks) {
   const std::string bytes = readable_bytes(mark.bytes);
   if (mark.count > 1) return {fmt::format("{} x, {}", mark.count, bytes), fmt::format("{} x", mark.count)};

@@ -1,4 +1,4 @@
-// What is written beside a mark of a diagram.
+// The texts beside the marks of a diagram.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace dist::trace {
 
-// From the longest to the shortest; a drawing takes the first that fits. None: there is nothing to say.
-// `ranks` are those of the trace.
+// Returns texts from the longest to the shortest, of which a drawing takes the first that fits; none for a
+// mark without a text. `ranks` is the number of ranks of the trace.
 std::vector<std::string> texts_of(const Mark& mark, int ranks);
 // The same for a wait or a computation.
 std::vector<std::string> texts_of_state(const Event& event);

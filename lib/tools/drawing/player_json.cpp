@@ -12,7 +12,7 @@
 namespace dist::trace {
 namespace {
 
-// A list of numbers would be half of what a browser reads of a large ring.
+// As a list of numbers, the contributors would be half of the file of a large ring.
 std::string text_of_ranks(std::uint64_t contributors) {
   const std::string braced = readable_ranks(contributors);
   return json_quoted(braced.substr(1, braced.size() - 2));
@@ -63,7 +63,7 @@ std::string player_finding(const Finding& finding) {
                      fmt::join(parties, ","));
 }
 
-// ,"key":[{...},{...}], one a line
+// ,"key":[{...},{...}], one object per line
 std::string player_list(std::string_view key, const std::vector<std::string>& entries) {
   std::string text = fmt::format(",\n\"{}\":[", key);
   for (const auto& entry : entries) {

@@ -1,7 +1,8 @@
-// Traces for an animation in a browser: only what is drawn, by what it is drawn as.
+// Traces for an animation in a browser: only what is drawn, sorted by how it is drawn.
 //
 //   {"format": "distlab player 2", "title": "...", "ranks": 4, "ranks_per_node": 0, "virtual_time": true,
-//    "unit": "ps", "duration": 4200000,           of all times; the end of the last event
+//    "unit": "ps",                                of all times
+//    "duration": 4200000,                         the end of the last event
 //    "calls":      [{"rank", "begin", "end", "name", "algorithm", "where", "bytes", "in_shared_memory",
 //                    "group", "sequence", "ending"}],
 //    "messages":   [{"id", "src", "dst", "begin", "arrive", "bytes", "contributors", "offset",
@@ -11,20 +12,21 @@
 //    "computes":   [{"rank", "begin", "end", "name"}],
 //    "findings":   [{"code", "title", "what", "mend", "parties": [{"rank", "doing", "where", "waits_for"}]}]}
 //
-// - `where` is "train.cpp:41", empty when it is not known. A call `in_shared_memory` has no messages: its
-//   ranks read and write each other's memory. Its
-//   `ending` is "done", "failed" (with an error) or "cut off" (its rank was gone first).
-// - A message flies from `begin`, when its send took the port, until `arrive`, when the receive ended; null
-//   when it never did. `id` is Event::message (0: it had none).
-// - Name, group and sequence of a message are those of the call it belongs to: equal ones on all ranks are
-//   one collective.
-// - `contributors` names the ranks whose parts are in the bytes: "0-3,6"; "" when that is not known.
-//   `offset` is where they belong in the operation's tensor, in bytes, -1 when they do not.
-// - A reduction is a moment: `at` is its end.
-// - A node has `ranks_per_node` ranks; 0 when all are on one, or it is not known.
+// - `where` is "train.cpp:41", or empty when it is not known. A call `in_shared_memory` has no messages: its
+//   ranks read and write each other's memory. The `ending` of a call is "done", "failed" (with an error) or
+//   "cut off" (its rank ended first).
+// - A message is in flight from `begin`, when its send took the port, until `arrive`, when the receive ended;
+//   `arrive` is null when it never did. `id` is Event::message (0: it had none).
+// - Name, group and sequence of a message are those of the call that it belongs to: calls of all ranks with
+//   equal ones are one collective.
+// - `contributors` names the ranks whose parts are in the bytes: "0-3,6"; "" when they are not known.
+// `offset`
+//   is the place of the bytes in the operation's tensor, or -1 when they have none.
+// - A reduction is drawn as one moment: `at` is its end.
+// - A node has `ranks_per_node` ranks; 0 when all ranks are on one node, or the number is not known.
 //
-// Lists are ordered by when things ended, messages by when they were sent off. Numbers above 2^53, 2.5 hours
-// in picoseconds, are rounded by JavaScript.
+// Lists are ordered by end time, messages by send time. JavaScript rounds numbers above 2^53, which are 2.5
+// hours in picoseconds.
 #pragma once
 
 #include <string>

@@ -5,8 +5,8 @@
 namespace dist::trace {
 namespace {
 
-// The first line that is still free, for each column's sign and for the gap to its right, and the first that
-// keeps the order of what happens at a rank.
+// The first free line for the sign in each rank's column and for the gap to its right, and the first line
+// that keeps the marks of a rank in order.
 struct FreeLines {
   std::vector<int> column, gap, order;
 };
@@ -18,7 +18,7 @@ int line_of_text(FreeLines& free, std::size_t rank) {
   return line;
 }
 
-// An arrow ends before its rank's column, which thereby stays free for what follows from it.
+// An arrow ends before its rank's column, so that the column stays free for the marks that follow from it.
 int line_of_arrow(FreeLines& free, std::size_t from, std::size_t to) {
   const auto [low, high] = std::minmax(from, to);
   int line = std::max(free.column[from], free.order[to]);

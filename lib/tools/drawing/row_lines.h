@@ -1,4 +1,4 @@
-// Where the marks of one row stand: each gets the first line in which nothing is in its way.
+// The lines of the marks in one row: each mark gets the first line in which its space is free.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace dist::trace {
 
-// The line, counted from 0, of each of the row's marks. A mark keeps below those before it at its rank; an
-// arrow needs the space between its ranks, any other mark that to the right of its rank.
+// Returns the line of each of the row's marks, counted from 0. A mark stays below the earlier marks of its
+// rank. An arrow needs the space between its ranks, any other mark the space to the right of its rank.
 std::vector<int> lines_of(const Row& row, int ranks);
 
 }  // namespace dist::trace

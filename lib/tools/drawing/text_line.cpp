@@ -9,10 +9,10 @@ namespace {
 
 struct Character {
   std::string_view bytes;
-  char32_t code = 0;  // 0: these bytes are no UTF-8
+  char32_t code = 0;  // 0: these bytes are not UTF-8
 };
 
-// The first character of a text that is not empty.
+// Returns the first character of a text that is not empty.
 Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t length = byte(0) < 0x80             ? 1

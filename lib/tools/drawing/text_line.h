@@ -1,4 +1,4 @@
-// One line of a picture made of characters: cells that are written at columns.
+// One line of a picture made of characters, one per column.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace dist::trace {
 
-// `text` as a terminal can show it: control characters and what is no UTF-8 as '?', and without `unicode`
-// every character beyond ASCII.
+// Returns `text` as a terminal can show it: control characters and bytes that are not UTF-8 become '?', and
+// without `unicode` so does every character that is not ASCII.
 std::string displayable(std::string_view text, bool unicode);
 
-// How many columns a terminal gives this UTF-8 text: Chinese, Japanese and Korean characters take two.
+// Returns how many columns this UTF-8 text takes: Chinese, Japanese and Korean characters take two.
 int columns_of(std::string_view text);
 
-// The beginning of `text` in at most that many columns, with `ellipsis` (one column) at its end when
+// Returns the beginning of `text` in at most `columns` columns; it ends with `ellipsis` (one column) if
 // something is missing.
 std::string shortened(std::string_view text, int columns, std::string_view ellipsis);
 
@@ -22,7 +22,7 @@ class TextLine {
  public:
   explicit TextLine(int columns) : cells_(static_cast<std::size_t>(columns), " ") {}
 
-  // Over what is there; what does not fit is cut off.
+  // Overwrites what is there. Characters that do not fit are left out.
   void put(int column, std::string_view text);
   std::string_view at(int column) const { return cells_[static_cast<std::size_t>(column)]; }
   std::string str() const;  // without blanks at the end

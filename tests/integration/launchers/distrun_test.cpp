@@ -187,7 +187,7 @@ TEST(Distrun, ARankThatIgnoresSigtermIsKilled) {
                 "[ $RANK = 1 ] && { sleep 0.5; exit 3; }; trap '' TERM; while :; do sleep 0.1; done");
   EXPECT_EQ(ran.code, 3);
   EXPECT_LT(ran.seconds, 10);
-  EXPECT_TRUE(contains(ran.err, "distrun: killing rank 0: still there 0.2 s after SIGTERM")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "distrun: killing rank 0: still running 0.2 s after SIGTERM")) << ran.err;
 }
 
 TEST(Distrun, TheGracePeriodCountsFromSigtermToo) {
@@ -198,7 +198,7 @@ TEST(Distrun, TheGracePeriodCountsFromSigtermToo) {
   EXPECT_TRUE(contains(ran.out, "[0] at last")) << ran.out;
   const std::string failed = "distrun: rank 1 failed: exit code 3; ";
   EXPECT_TRUE(contains(ran.err, failed + "waiting up to 3 s for the report of rank 0")) << ran.err;
-  EXPECT_TRUE(contains(ran.err, failed + "ending rank 0 by SIGTERM: still there 3 s later")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, failed + "sending SIGTERM to rank 0: still running 3 s later")) << ran.err;
   EXPECT_FALSE(contains(ran.err, "killing")) << ran.err;
 }
 
@@ -208,7 +208,7 @@ TEST(Distrun, RestartsUntilItWorks) {
   Ran ran = run_shell({"--nproc-per-node", "2", "--max-restarts", "2"}, script);
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_TRUE(contains(ran.out, "[1] attempt 2")) << ran.out;
-  EXPECT_TRUE(contains(ran.err, "starting all ranks again (2 of 2)")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "restarting all ranks (2 of 2)")) << ran.err;
   ran = run_shell({"--nproc-per-node", "2", "--max-restarts", "1"}, script);
   EXPECT_EQ(ran.code, 9);
   EXPECT_FALSE(contains(ran.out, "attempt 2")) << ran.out;

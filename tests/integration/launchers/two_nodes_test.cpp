@@ -189,7 +189,7 @@ TEST_F(TwoNodes, ALostNodeIsNoticed) {
 TEST_F(TwoNodes, AMissingNodeIsSaid) {
   const Ran ran = run_program(node({"--rdzv-conf", "join_timeout=1"}, shell("true")));
   EXPECT_EQ(ran.code, 1);
-  EXPECT_TRUE(contains(ran.err, "only 1 of 2 nodes came")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "only 1 of 2 nodes arrived")) << ran.err;
   EXPECT_EQ(lines_of(ran.err).size(), 1U) << ran.err;
 }
 
@@ -200,7 +200,7 @@ TEST_F(TwoNodes, ThatDisagreeOnHowManyTheyAreAreTold) {
   words[2] = "3";
   const Ran other = run_program(words);
   EXPECT_EQ(other.code, 127);
-  EXPECT_TRUE(contains(other.err, "--nnodes is 3 here, and 2 where job")) << other.err;
+  EXPECT_TRUE(contains(other.err, "--nnodes is 3 here, but 2 on the node that started job")) << other.err;
   EXPECT_EQ(lines_of(other.err).size(), 1U) << other.err;
   Running second(node({}, shell("true")));  // the refused one took nobody's place
   EXPECT_EQ(first.wait().code, 0);

@@ -100,13 +100,15 @@ Trace relay(int ranks) {
 TEST(Ascii, FourRanksFitInEightyColumnsAndSixteenDoNot) {
   EXPECT_EQ(to_ascii(relay(4)).find("left out"), std::string::npos);
   const std::string picture = to_ascii(relay(16));
-  EXPECT_NE(picture.find("8 of 16 ranks; 8 are left out for want of width"), std::string::npos) << picture;
+  EXPECT_NE(picture.find("8 of 16 ranks; the terminal is too narrow for the other 8"), std::string::npos)
+      << picture;
   EXPECT_NE(picture.find("○ to 8"), std::string::npos) << picture;
   EXPECT_EQ(picture.find("rank 8"), std::string::npos) << picture;
   expect_lines_within(picture, 80);
   EXPECT_EQ(to_ascii(relay(16), {.width = 140}).find("left out"), std::string::npos);
   const std::string narrow = to_ascii(relay(16), {.width = 20});
-  EXPECT_NE(narrow.find("3 of 16 ranks; 13 are left out for want\nof width\n"), std::string::npos) << narrow;
+  EXPECT_NE(narrow.find("3 of 16 ranks; the terminal is too\nnarrow for the other 13\n"), std::string::npos)
+      << narrow;
 }
 
 TEST(Ascii, MomentsBeyondTheRowsAreTakenTogetherAndThatIsSaid) {
@@ -130,8 +132,8 @@ TEST(Ascii, AMessageThatNobodyReceivedIsMarked) {
 }
 
 TEST(Ascii, OfNothingSaysSo) {
-  EXPECT_EQ(to_ascii({"quiet", 4, false, {}}), "quiet\nno events of 4 ranks\n");
-  EXPECT_EQ(to_ascii({}), "no events of 0 ranks\n");
+  EXPECT_EQ(to_ascii({"quiet", 4, false, {}}), "quiet\nthis trace of 4 ranks has no events\n");
+  EXPECT_EQ(to_ascii({}), "this trace of 0 ranks has no events\n");
 }
 
 TEST(Ascii, OddInputIsDrawnNonetheless) {
