@@ -22,7 +22,7 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// As mpirun counts cores: two hardware threads of one are one.
+// mpirun counts two hardware threads of a core as one core.
 int physical_cores() {
   std::set<std::string> cores;
   for (const int cpu : dist::usable_cpus()) {
@@ -37,31 +37,33 @@ int physical_cores() {
 fs::path rank_program() {
   const fs::path path = fs::read_symlink("/proc/self/exe").parent_path() / "bench_rank";
   if (access(path.c_str(), X_OK) != 0)
-    dist::fail(dist::Errc::unsupported, "{} is not built: ./distlab bench, in a checkout, builds it",
+    dist::fail(dist::Errc::unsupported, "{} is not built; run ./distlab bench in a checkout, which builds it",
                path.string());
   return path;
 }
 
-// How mpirun starts n ranks here, in its own settings as far as it lets us. `option` asks for it.
+// Returns the words with which mpirun starts the ranks here, with its default settings if possible. `option`
+// is the one that needs mpirun.
 std::vector<std::string> mpirun_words(std::string_view option, int ranks) {
   if (build_info().mpi.empty())
     dist::fail(dist::Errc::unsupported, "{} mpi: {}", option, build_info().why_no_mpi);
   const std::string mpirun = find_program("mpirun");
   if (mpirun.empty())
     dist::fail(dist::Errc::unsupported,
-               "{} mpi: mpirun is not in PATH: apt-get install openmpi-bin, or add its folder to PATH",
+               "{} mpi: mpirun is not in PATH; apt-get install openmpi-bin, or add its folder to PATH",
                option);
   std::vector<std::string> words{mpirun, "--stdin", "none", "-n", std::to_string(ranks)};
   if (ranks > physical_cores()) words.emplace_back("--oversubscribe");
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
-  // Both sides by TCP then; on one host that is its loopback device, which Open MPI leaves out if not told.
+  // Both sides must use TCP. On one node that is the loopback device, which Open MPI does not use unless told
+  // to.
   if (bench::only_tcp())
     words.insert(words.end(),
                  {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"});
   return words;
 }
 
-// Nothing where the ranks start by themselves.
+// Returns no words if bench_rank starts the ranks itself.
 std::vector<std::string> launcher_words(const BenchOptions& options, int ranks) {
   if (options.compare == "mpi") return mpirun_words("--compare", ranks);
   if (options.backend == "mpi") return mpirun_words("--backend", ranks);
@@ -79,10 +81,11 @@ int start(std::vector<std::string> launcher, const BenchOptions& options) {
 
 int run_bench(const BenchOptions& options) try {
   if (std::getenv("DIST_SIM"))
-    dist::fail(dist::Errc::invalid_argument, "DIST_SIM is set, and bench measures real ranks: unset it");
+    dist::fail(dist::Errc::invalid_argument, "DIST_SIM is set, but bench measures real ranks; unset it");
   if (options.calibrate) {
     if (!options.what.empty() || options.explain)
-      dist::fail(dist::Errc::invalid_argument, "--calibrate measures the machine, and stands alone");
+      dist::fail(dist::Errc::invalid_argument,
+                 "--calibrate measures the machine, not a collective; leave out everything else");
     BenchOptions calibrate;
     calibrate.calibrate = true;
     return start({}, calibrate);
@@ -90,8 +93,7 @@ int run_bench(const BenchOptions& options) try {
   const bench::Plan plan = bench::make_plan(options);
   check_output("--json", options.json);
   check_output("--plot", options.plot);
-  if (plan.on_device)
-    dist::find_backend(options.backend);  // whether it can be used here; ranks start elsewhere
+  if (plan.on_device) dist::find_backend(options.backend);  // checks that the backend can be used here
   if (options.explain && !only_checks()) {
     fmt::print("{}", bench::explain(plan, *options.explain, dist::known_costs(bench::only_tcp()),
                                     dist::usable_cores()));

@@ -1,4 +1,4 @@
-// ./distlab bench ddp: how fast do several ranks train, and how much of their communication shows?
+// ./distlab bench ddp: how fast several ranks train, and how much of their communication is exposed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +25,7 @@
 namespace distlab {
 namespace {
 
-// 1, 2, 4, ... and the last one.
+// Returns 1, 2, 4, ... and `most`.
 std::vector<int> numbers_of_ranks(int most) {
   std::vector<int> numbers;
   for (int n = 1; n < most; n *= 2) numbers.push_back(n);
@@ -36,14 +36,14 @@ std::vector<int> numbers_of_ranks(int most) {
 void check(const DdpBenchOptions& options) {
   using dist::Errc;
   if (std::getenv("DIST_SIM"))
-    dist::fail(Errc::invalid_argument, "DIST_SIM is set, and bench measures real ranks: unset it");
+    dist::fail(Errc::invalid_argument, "DIST_SIM is set, but bench measures real ranks; unset it");
   if (!options.compare.empty() && options.compare != "pytorch")
-    dist::fail(Errc::invalid_argument, "--compare is \"{}\"; bench ddp compares with pytorch",
+    dist::fail(Errc::invalid_argument, "--compare cannot be \"{}\"; bench ddp compares only with pytorch",
                options.compare);
   check_output("--json", options.json);
   check_output("--plot", options.plot);
   if (!options.plot.empty() && options.ranks == 1)
-    dist::fail(Errc::invalid_argument, "--plot needs several numbers of ranks; here is one alone");
+    dist::fail(Errc::invalid_argument, "--plot needs several numbers of ranks; choose a larger --nproc");
 }
 
 void write_files(const bench::DdpRun& run) {
@@ -52,8 +52,8 @@ void write_files(const bench::DdpRun& run) {
   if (!run.options.plot.empty()) write_svg(as_plot(run), run.options.plot);
 }
 
-// By a process of its own: when we are interrupted, it ends before its folder goes. Nothing when it failed,
-// and has said why.
+// Measures in a process of its own: if we are interrupted, that process ends before its folder is removed.
+// Returns nothing when it has failed and printed the reason.
 std::optional<bench::DdpRow> measured(const DdpBenchOptions& options, int ranks) {
   const TemporaryFolder folder("bench-ddp");
   std::vector<std::string> argv{this_program(),

@@ -16,11 +16,11 @@ namespace {
 }  // namespace
 
 std::uint64_t bytes_of(std::string_view text) {
-  if (text.starts_with('-')) refuse("that is below 0");
+  if (text.starts_with('-')) refuse("it must not be negative");
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) refuse("that is too large");
-  if (error != std::errc()) refuse("a number is missing");
+  if (error == std::errc::result_out_of_range) refuse("it is too large");
+  if (error != std::errc()) refuse("it has no number");
   std::string unit(end, text.data() + text.size());
   std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
   constexpr std::string_view prefixes = "kmgt";
@@ -30,8 +30,8 @@ std::uint64_t bytes_of(std::string_view text) {
     unit.erase(0, 1);
   }
   if (!(unit.empty() || unit == "b" || (unit == "ib" && shift > 0)))
-    refuse("that is no unit: B, KiB, MiB, GiB, TiB");
-  if (value > std::uint64_t(std::numeric_limits<std::int64_t>::max()) >> shift) refuse("that is too large");
+    refuse("its unit must be B, KiB, MiB, GiB or TiB");
+  if (value > std::uint64_t(std::numeric_limits<std::int64_t>::max()) >> shift) refuse("it is too large");
   return value << shift;
 }
 

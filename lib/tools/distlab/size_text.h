@@ -1,4 +1,4 @@
-// Sizes as people write them.
+// Reads sizes such as "64KiB".
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace distlab {
 
-// Bytes of "64", "64KiB", "1gb": k, kb and KiB are all 1024. Error{invalid_argument}: why it is no size, in a
-// few words.
+// Returns the bytes of "64", "64KiB", "1gb": k, kb and KiB are all 1024. Throws Error{invalid_argument} with
+// a short reason: "it is too large".
 std::uint64_t bytes_of(std::string_view text);
 
 }  // namespace distlab

@@ -26,7 +26,7 @@
 namespace distlab {
 namespace {
 
-// Ranks or threads, as the scheme has.
+// Returns the number of ranks or threads, depending on the scheme.
 int workers_for(const TrainOptions& options) {
   if (scheme_named(options.scheme).workers == Workers::one) return 1;
   if (options.ranks > 0) return options.ranks;
@@ -39,7 +39,8 @@ void train_on_this_rank(const TrainOptions& options) {
   dist::destroy_process_group();
 }
 
-// Whether a rank lacked something. dist::spawn tells what a rank's error says, not of which kind it is.
+// Tells the parent that a rank lacked something: dist::spawn passes on the text of a rank's error, but not
+// its code.
 class MissingPart {
  public:
   MissingPart() {
@@ -49,7 +50,7 @@ class MissingPart {
     heard_ = dist::UniqueFd(ends[0]);
     told_ = dist::UniqueFd(ends[1]);
   }
-  void tell() const { (void)!::write(told_.get(), "!", 1); }  // in a rank
+  void tell() const { (void)!::write(told_.get(), "!", 1); }  // a rank calls it
   bool is_told() const {
     char byte = 0;
     return ::read(heard_.get(), &byte, 1) > 0;

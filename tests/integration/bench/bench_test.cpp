@@ -199,10 +199,10 @@ TEST(BenchRefuses, WhatMakesNoSense) {
   expect_refusal({"all_reduce", "--op", "band"}, 2, {"band is not defined for f32"});
   expect_refusal({"all_reduce", "--min", "2KiB", "--max", "1KiB"}, 2, {"--min is 2048"});
   expect_refusal({"all_reduce", "--backend", "hots"}, 2, {"\"hots\" does not exist", "host"});
-  expect_refusal({"all_reduce", "--compare", "nccl"}, 3, {"nccl", "needs a GPU"});
+  expect_refusal({"all_reduce", "--compare", "nccl"}, 3, {"nccl", "needs tensors on a GPU"});
   expect_refusal({"all_reduce", "--compare", "mpi", "--op", "avg"}, 3, {"MPI has no avg"});
   EXPECT_EQ(bench({"all_reduce", "--min", "many"}).exit_code, 2);
-  expect_refusal({}, 2, {"bench of what?", "./distlab bench all_reduce"});
+  expect_refusal({}, 2, {"which collective?", "./distlab bench all_reduce"});
   const dist::test::ScopedEnv simulated("DIST_SIM", "ranks=2");
   expect_refusal({"all_reduce"}, 2, {"DIST_SIM", "real ranks"});
 }

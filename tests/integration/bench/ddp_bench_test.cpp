@@ -107,11 +107,12 @@ ls)";
 
 TEST_F(DdpBench, SaysHowToGetPyTorch) {
   expect_words(bench_ddp({"--compare", "pytorch"}, "DISTLAB_PYTHON=/nowhere/python3"), 3,
-               "/nowhere/python3 cannot import torch: apt-get install python3-torch");
+               "/nowhere/python3 cannot import torch; apt-get install python3-torch");
 }
 
 TEST_F(DdpBench, RefusesWhatMakesNoSense) {
-  expect_words(bench_ddp({"--compare", "mpi"}), 2, "--compare is \"mpi\"; bench ddp compares with pytorch");
+  expect_words(bench_ddp({"--compare", "mpi"}), 2,
+               "--compare cannot be \"mpi\"; bench ddp compares only with pytorch");
   expect_words(bench_ddp({"-n", "1", "--plot", "x.svg"}), 2, "--plot needs several numbers of ranks");
   expect_words(bench_ddp({"--min", "4"}), 2, "--min");
   expect_words(bench_ddp({}, "DIST_SIM=topology=laptop"), 2, "DIST_SIM is set");

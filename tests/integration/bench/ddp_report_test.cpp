@@ -47,7 +47,7 @@ TEST(DdpBenchReport, HasColumnsOnOneScreen) {
     for (std::string text; std::getline(all, text);) EXPECT_LE(text.size(), 100U) << text;
     EXPECT_EQ(line(run, run.rows[1]).find("PyTorch"), std::string::npos);
     EXPECT_EQ(title(run).find("PyTorch ms") != std::string::npos, compared);
-    EXPECT_NE(explanation(run).find("4 ranks share 2 cores: there, scaling is 50 % at best."),
+    EXPECT_NE(explanation(run).find("4 ranks share 2 cores, so their scaling is at most 50 %."),
               std::string::npos);
     EXPECT_EQ(as_plot(run).lines.size(), compared ? 3U : 2U);
   }

@@ -55,31 +55,32 @@ TEST(BenchPlan, AnythingOddIsOneLine) {
   constexpr auto odd = Errc::invalid_argument, unsupported = Errc::unsupported;
   refused(odd, {"\"all_reduec\"", "all_reduce", "send_recv"}, [](auto& o) { o.what = "all_reduec"; });
   refused(odd, {"--nproc is -1", "1 to 1024"}, [](auto& o) { o.ranks = -1; });
-  refused(odd, {"--dtype is \"float\"", "f32"}, [](auto& o) { o.dtype = "float"; });
-  refused(odd, {"--op is \"add\"", "sum"}, [](auto& o) { o.op = "add"; });
-  refused(odd, {"--op is \"premul_sum\""}, [](auto& o) { o.op = "premul_sum"; });
+  refused(odd, {"--dtype cannot be \"float\"", "f32"}, [](auto& o) { o.dtype = "float"; });
+  refused(odd, {"--op cannot be \"add\"", "sum"}, [](auto& o) { o.op = "add"; });
+  refused(odd, {"--op cannot be \"premul_sum\""}, [](auto& o) { o.op = "premul_sum"; });
   refused(odd, {"band is not defined for f32"}, [](auto& o) { o.op = "band"; });
   refused(odd, {"--root is 2", "0 to 1"}, [](auto& o) { o.root = 2; });
-  refused(odd, {"--min is 8", "--max is 4"}, [](auto& o) { o.min = 8, o.max = 4; });
+  refused(odd, {"--min is 8", "--max is only 4"}, [](auto& o) { o.min = 8, o.max = 4; });
   refused(odd, {"--max is", "16 GiB"}, [](auto& o) { o.max = std::uint64_t{1} << 60; });
   refused(odd, {"--factor is 1"}, [](auto& o) { o.factor = 1; });
   refused(odd, {"--repeat is 0"}, [](auto& o) { o.repeats = 0; });
   refused(odd, {"--iters is -3"}, [](auto& o) { o.iterations = -3; });
   refused(odd, {"no algorithm \"rnig\"", "ring"}, [](auto& o) { o.algorithm = "rnig"; });
-  refused(odd, {"contradict"}, [](auto& o) { o.algorithm = "ring", o.all_algorithms = true; });
-  refused(odd, {"send_recv", "no algorithm"}, [](auto& o) { o.what = "send_recv", o.algorithm = "ring"; });
-  refused(odd, {"send_recv needs two ranks"}, [](auto& o) { o.what = "send_recv", o.ranks = 1; });
+  refused(odd, {"cannot be combined"}, [](auto& o) { o.algorithm = "ring", o.all_algorithms = true; });
+  refused(odd, {"send_recv", "has no algorithms"},
+          [](auto& o) { o.what = "send_recv", o.algorithm = "ring"; });
+  refused(odd, {"send_recv needs at least two ranks"}, [](auto& o) { o.what = "send_recv", o.ranks = 1; });
   refused(odd, {"\"hst\" does not exist", "host"}, [](auto& o) { o.backend = "hst"; });
   if (dist::backend_named("mpi").available(nullptr))
-    refused(odd, {"--backend mpi", "none to choose"},
+    refused(odd, {"--backend mpi", "leave --algorithm"},
             [](auto& o) { o.backend = "mpi", o.algorithm = "ring"; });
   refused(odd, {"--plot needs several sizes"}, [](auto& o) { o.plot = "x.svg", o.min = o.max = 4; });
   refused(odd, {"--plot needs several sizes"}, [](auto& o) { o.plot = "x.svg", o.what = "barrier"; });
-  refused(odd, {"--compare is \"gloo\"", "mpi"}, [](auto& o) { o.compare = "gloo"; });
-  refused(unsupported, {"nccl", "needs a GPU"}, [](auto& o) { o.compare = "nccl"; });
-  refused(unsupported, {"MPI counts elements by int"},
+  refused(odd, {"--compare cannot be \"gloo\"", "mpi"}, [](auto& o) { o.compare = "gloo"; });
+  refused(unsupported, {"nccl", "needs tensors on a GPU"}, [](auto& o) { o.compare = "nccl"; });
+  refused(unsupported, {"MPI counts elements with an int"},
           [](auto& o) { o.compare = "mpi", o.dtype = "u8", o.max = std::uint64_t{4} << 30; });
-  refused(odd, {"bench of what?"}, [](auto& o) { o.what.clear(); });
+  refused(odd, {"which collective?"}, [](auto& o) { o.what.clear(); });
   refused(unsupported, {"MPI has no avg"}, [](auto& o) { o.compare = "mpi", o.op = "avg"; });
   refused(unsupported, {"cannot reduce bf16"}, [](auto& o) { o.compare = "mpi", o.dtype = "bf16"; });
 }
@@ -112,5 +113,6 @@ TEST(BenchWords, TellTheRanksEverything) {
   EXPECT_EQ(read.max, std::uint64_t{5} << 30);
   EXPECT_TRUE(read.hot && read.foreign && read.all_algorithms);
   for (const char* odd : {"", "what", "nothing=1", "ranks=two", "ranks=2x", "min="})
-    dist::test::expect_error(Errc::invalid_argument, {"no option of a rank"}, [&] { from_words({odd}); });
+    dist::test::expect_error(Errc::invalid_argument, {"is not an option of this program"},
+                             [&] { from_words({odd}); });
 }

@@ -150,14 +150,14 @@ TEST_F(ClassGrade, ARefusedOneHasNoPointsAndAReason) {
   EXPECT_EQ(result("ann").at("reason"), "first.cpp does not compile: 100% \"wrong\"");
   EXPECT_EQ(result("bob").at("reason"), "bob is a link; hand in the file itself");
   EXPECT_EQ(result("eve").at("reason"), "eve is a link; hand in the file itself");
-  EXPECT_EQ(result("pipe").at("reason"), "pipe is no file and no folder");
+  EXPECT_EQ(result("pipe").at("reason"), "pipe is neither a file nor a folder");
   EXPECT_EQ(builds(), 1) << "links and pipes are not even opened";
 }
 
 TEST_F(ClassGrade, AGradersFaultIsTriedTwiceAndThenUngraded) {
   hand_in("ann.cpp", "breaks");
   hand_in("bob.cpp", "right");
-  EXPECT_TRUE(contains(grade({}, 3), "1 of 2 are ungraded"));
+  EXPECT_TRUE(contains(grade({}, 3), "1 of 2 submissions are ungraded"));
   EXPECT_EQ(builds(), 3);
   EXPECT_EQ(result("ann").at("status"), "ungraded");
   EXPECT_TRUE(contains(result("ann").at("reason"), "no compiler"));
@@ -186,9 +186,9 @@ TEST_F(ClassGrade, WhatIsGradedAndUnchangedIsNotGradedAgain) {
           "echo '{\"isolation\":\"bubblewrap\"}'\n");
   grade();
   const auto seed = distlab::text_of_file(out / "seed");
-  EXPECT_TRUE(contains(grade(), "2 of 2 are graded already"));
+  EXPECT_TRUE(contains(grade(), "2 of 2 submissions are graded already"));
   EXPECT_EQ(builds(), 2);
-  EXPECT_EQ(distlab::text_of_file(out / "seed"), seed) << "the same questions for those who come late";
+  EXPECT_EQ(distlab::text_of_file(out / "seed"), seed) << "the same random tests for those who come late";
   std::ofstream(submissions / "bob/deep/first.cpp") << "right again";
   grade();
   EXPECT_EQ(builds(), 3) << "bob's has changed";
@@ -198,7 +198,7 @@ TEST_F(ClassGrade, WhatIsGradedAndUnchangedIsNotGradedAgain) {
   grade({"--again"});
   EXPECT_EQ(builds(), 7);
   grade({"--seed", "17"});
-  EXPECT_EQ(builds(), 9) << "other questions";
+  EXPECT_EQ(builds(), 9) << "other random tests";
   fs::remove_all(submissions / "bob");
   grade();
   EXPECT_EQ(builds(), 9);
@@ -227,13 +227,13 @@ TEST_F(ClassGrade, InterruptedItEndsAllAndGoesOnLater) {
   hand_in("ann.cpp", "right");
   hand_in("bob.cpp", "slow right");
   constexpr int timed_out = 124;
-  EXPECT_TRUE(
-      contains(grade({}, timed_out, {"timeout", "-s", "INT", "3"}), "interrupted: 1 of 2 are graded"));
+  EXPECT_TRUE(contains(grade({}, timed_out, {"timeout", "-s", "INT", "3"}),
+                       "interrupted: 1 of 2 submissions are graded"));
   EXPECT_FALSE(fs::exists(out / "results/bob.json"));
   EXPECT_FALSE(fs::exists(out / "grades.csv"));
   EXPECT_FALSE(is_running("sleep\00061.7")) << "the judge's child";
   hand_in("bob.cpp", "right");
-  EXPECT_TRUE(contains(grade(), "1 of 2 are graded already"));
+  EXPECT_TRUE(contains(grade(), "1 of 2 submissions are graded already"));
   EXPECT_EQ(result("bob").at("score"), 100);
 }
 
@@ -253,12 +253,12 @@ TEST_F(ClassGrade, WhatMakesNoSenseSaysWhy) {
     EXPECT_EQ(result.exit_code, 2) << result.output;
     return result.output;
   };
-  EXPECT_TRUE(contains(said({submissions, "--lab", "1"}), "there is no submission in"));
+  EXPECT_TRUE(contains(said({submissions, "--lab", "1"}), "there are no submissions in"));
   hand_in("ann.cpp", "right");
   EXPECT_TRUE(contains(said({submissions, "--lab", "7"}), "there is no lab \"7\""));
-  EXPECT_TRUE(contains(said({"/nowhere", "--lab", "1"}), "/nowhere is no folder"));
+  EXPECT_TRUE(contains(said({"/nowhere", "--lab", "1"}), "/nowhere is not a folder"));
   EXPECT_TRUE(
-      contains(said({submissions, "--lab", "1", "--out", submissions / "x"}), "choose an --out elsewhere"));
+      contains(said({submissions, "--lab", "1", "--out", submissions / "x"}), "choose another --out"));
   EXPECT_TRUE(contains(said({submissions}), "--lab"));
 }
 

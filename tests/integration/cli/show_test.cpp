@@ -31,9 +31,10 @@ TEST(Show, ListsItsScenes) {
 }
 
 TEST(Show, CountsWhatTheAlgorithmsSent) {
-  expect_said(shown("ring"), "24 messages, 96 bytes in all, 24 from the busiest rank; S = 16 bytes");
-  expect_said(shown("tree"), "6 messages, 48 bytes in all, 24 from the busiest rank; S = 8 bytes");
-  expect_said(shown("double-tree"), "12 messages, 48 bytes in all, 16 from the busiest rank; S = 8 bytes");
+  expect_said(shown("ring"), "24 messages, 96 bytes in all, 24 bytes from the busiest rank; S = 16 bytes");
+  expect_said(shown("tree"), "6 messages, 48 bytes in all, 24 bytes from the busiest rank; S = 8 bytes");
+  expect_said(shown("double-tree"),
+              "12 messages, 48 bytes in all, 16 bytes from the busiest rank; S = 8 bytes");
 }
 
 TEST(Show, NamesTheCycle) { expect_said(shown("deadlock"), "cycle: rank 0 -> rank 1 -> rank 2 -> rank 0"); }
@@ -45,7 +46,7 @@ TEST(Show, OverlapSavesTime) {
     EXPECT_NE(at, std::string::npos) << output;
     return std::stod(output.substr(at + title.size()));
   };
-  EXPECT_LT(milliseconds_after("going on meanwhile, "),
+  EXPECT_LT(milliseconds_after("overlapping communication, "),
             0.8 * milliseconds_after("waiting for each bucket, "));
 }
 

@@ -131,12 +131,12 @@ TEST(SimRefuses, WhatMakesNoSense) {
   expect_refusal({"--plot", "/tmp/x.svg"}, {"--plot needs several"});
   expect_refusal({"--plot", "/tmp/x.svg", "-b", "0,8"}, {"0 bytes"});
   EXPECT_EQ(sim({"-n", "many"}).exit_code, 2);
-  expect_words(sim({"-b", "-4"}), 2, {"--bytes: \"-4\": that is below 0"});
-  expect_words(sim({"-b", "8EiB"}), 2, {"\"8EiB\": that is no unit"});
+  expect_words(sim({"-b", "-4"}), 2, {"--bytes: \"-4\": it must not be negative"});
+  expect_words(sim({"-b", "8EiB"}), 2, {"\"8EiB\": its unit must be"});
   expect_words(sim({"-b", "99999999999999999999"}), 2, {"too large"});
-  expect_words(sim({"-a", ""}), 2, {"--algorithm: it is empty"});
-  expect_words(sim({"--plot", "-"}), 2, {"--plot: it needs the name of a file"});
-  expect_words(sim({"./program", "--headline"}), 2, {"exclude each other"});
+  expect_words(sim({"-a", ""}), 2, {"--algorithm: it must not be empty"});
+  expect_words(sim({"--plot", "-"}), 2, {"--plot: name a file"});
+  expect_words(sim({"./program", "--headline"}), 2, {"cannot be combined"});
   EXPECT_EQ(sim({"--lsoe", "2@1us"}).exit_code, 2);
 }
 
@@ -164,11 +164,11 @@ TEST(SimSweep, OddTextIsQuoted) {
   };
   refused("", {"\"\"", "ranks= or bytes="});
   refused("8", {"\"8\"", "ranks= or bytes="});
-  refused("ranks=", {"a number is missing"});
-  refused("ranks=2..", {"\"2..\"", "a number is missing"});
+  refused("ranks=", {"it has no number"});
+  refused("ranks=2..", {"\"2..\"", "it has no number"});
   refused("ranks=..8", {"\"..8\""});
   refused("ranks=2...8", {"\"2...8\""});
-  refused("ranks=8..2", {"\"8..2\"", "ends before"});
+  refused("ranks=8..2", {"\"8..2\"", "its end is smaller"});
   refused("bytes=0..8", {"\"0..8\"", "1 or more"});
   refused("ranks=0", {"1 to 262144 ranks"});
   refused("ranks=2..2000000", {"1 to 262144 ranks"});
@@ -177,8 +177,8 @@ TEST(SimSweep, OddTextIsQuoted) {
   refused("bytes=8i", {"unit"});
   refused("bytes=99999999999999999999", {"too large"});
   refused("bytes=9223372036854775807KiB", {"too large"});
-  refused("ranks=2,ranks=4", {"already"});
-  refused("ranks=2,,4", {"a number is missing"});
+  refused("ranks=2,ranks=4", {"given twice"});
+  refused("ranks=2,,4", {"it has no number"});
   refused("ranks=2,nodes=4", {"\"nodes=4\""});
 }
 
@@ -199,7 +199,7 @@ TEST_F(SimFiles, ASweepDrawsALineForEachAlgorithmAndRankCount) {
   EXPECT_NE(text_of("out.svg").find(">ranks<"), std::string::npos);
   EXPECT_EQ(text_of("out.svg").find("nan"), std::string::npos);
   sim({"all_gather", "-a", "ring", "-b", "64,1KiB", "--plot", plot});
-  EXPECT_NE(text_of("out.svg").find(">bytes of the output, n ranks' shares<"), std::string::npos);
+  EXPECT_NE(text_of("out.svg").find(">bytes of the output, the parts of n ranks<"), std::string::npos);
 }
 
 TEST(SimPlot, EscapesAndKeepsItsPlace) {
@@ -235,17 +235,17 @@ TEST(SimProgram, ThatIsCutShortIsTold) {
 
 TEST(SimProgram, ThatNeverSpawnsIsTold) {
   const auto result = sim({SIM_PROGRAM, "nothing"});
-  expect_words(result, 1, {"never called dist::spawn()"});
+  expect_words(result, 1, {"did not call dist::spawn()"});
   EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << result.output;
-  expect_words(sim({SIM_PROGRAM, "--", "--option"}), 1, {"my own option", "never called dist::spawn()"});
+  expect_words(sim({SIM_PROGRAM, "--", "--option"}), 1, {"my own option", "did not call dist::spawn()"});
   const auto joins = sim({SIM_PROGRAM, "join"});
   expect_words(joins, 1,
                {"init_process_group at sim_program.cpp", "dist::spawn(n, rank_main)",
-                "sim_program ended with exit code 1 before a simulation was over"});
+                "sim_program ended with exit code 1 before its simulation was complete"});
   EXPECT_EQ(std::count(joins.output.begin(), joins.output.end(), '\n'), 2) << joins.output;
   const dist::test::ScopedEnv only_that("ASAN_OPTIONS",
                                         "detect_leaks=0");  // exit() in a rank unwinds nothing
-  expect_words(sim({SIM_PROGRAM, "exit"}), 1, {"ended with exit code 3 before a simulation was over"});
+  expect_words(sim({SIM_PROGRAM, "exit"}), 1, {"ended with exit code 3 before its simulation was complete"});
 }
 
 TEST(SimProgram, IsExploredUntilItGoesWrong) {
@@ -275,7 +275,7 @@ TEST_F(SimFiles, ARunLeavesItsTrace) {
   expect_words(sim({SIM_PROGRAM, "--trace", file}), 0, {"the sum is 4"});
   expect_words(distlab::run_captured({DISTLAB_PROGRAM, "trace", file}), 0,
                {"4 ranks on laptop", "all_reduce"});
-  expect_refusal({"-n", "65", "--trace", file}, {"--trace shows 64 ranks at most, not 65"});
+  expect_refusal({"-n", "65", "--trace", file}, {"--trace shows at most 64 ranks, not 65"});
   expect_refusal({"-n", "2,4", "--trace", file}, {"--trace is for one run"});
   expect_refusal({"-a", "nope", "--trace", file}, {"nope"});
   expect_refusal({"-a", "sharp", "-t", "dgx-h100-ndr", "-n", "64", "--trace", file}, {"leave out --trace"});
@@ -302,8 +302,8 @@ TEST(SimProgram, OddRequestsAreRefused) {
   expect_refusal({SIM_PROGRAM, "--seed", "x"}, {"\"x\": it must be a number"});
   expect_refusal({SIM_PROGRAM, "--explore", "0"}, {"\"--explore=0\": \"0\" is not a number of schedules"});
   expect_refusal({SIM_PROGRAM, "--explore", "3", "--seed", "3"}, {"leave out --seed"});
-  expect_words(sim({"./no-such-program"}), 3, {"./no-such-program is no program"});
-  expect_words(sim({"/tmp"}), 3, {"/tmp is no program"});
+  expect_words(sim({"./no-such-program"}), 3, {"./no-such-program is not a program"});
+  expect_words(sim({"/tmp"}), 3, {"/tmp is not a program"});
   expect_refusal({SIM_PROGRAM, "-n", "2,4"}, {"one number of ranks"});
   expect_refusal({SIM_PROGRAM, "-n", "0"}, {"--ranks=0"});
   expect_refusal({SIM_PROGRAM, "-b", "8"}, {"--bytes is for a collective"});

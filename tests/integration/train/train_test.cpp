@@ -138,7 +138,7 @@ TEST_F(Train, AResumedRunEndsWithTheSameBits) {
     EXPECT_EQ(run_to("1", parts).exit_code, 0);
     EXPECT_NE(content(parts), content(whole));
     const auto resumed = run_to("3", parts);
-    EXPECT_TRUE(contains(resumed.output, "going on after epoch 1")) << resumed.output;
+    EXPECT_TRUE(contains(resumed.output, "continuing after epoch 1")) << resumed.output;
     EXPECT_GT(content(whole).size(), 100'000U);
     EXPECT_TRUE(content(parts) == content(whole)) << ranks << " ranks, " << algorithm;
     fs::remove(whole);
@@ -153,7 +153,7 @@ TEST_F(Train, ResumeBeginsWhereThereIsNoCheckpointYet) {
   fs::create_symlink("written", file);
   const auto said = run(small({"--epochs", "1", "--checkpoint", file, "--resume", "--momentum", "0"}));
   EXPECT_EQ(said.exit_code, 0) << said.output;
-  EXPECT_TRUE(contains(said.output, "is not there yet: training begins")) << said.output;
+  EXPECT_TRUE(contains(said.output, "does not exist yet: training starts from the beginning")) << said.output;
   EXPECT_TRUE(fs::is_symlink(file));
   EXPECT_TRUE(fs::is_regular_file(in_folder("written")));
 }
@@ -163,7 +163,8 @@ TEST_F(Train, GoesOnOnlyWithARunOfTheSameKind) {
   ASSERT_EQ(run(small({"--epochs", "1", "--checkpoint", file})).exit_code, 0);
   const auto other = run(small({"--epochs", "2", "--checkpoint", file, "--resume", "--batch-size", "8"}));
   EXPECT_EQ(other.exit_code, 1);
-  EXPECT_TRUE(contains(other.output, "is of a run with batch_size = 16, this one has 8")) << other.output;
+  EXPECT_TRUE(contains(other.output, "is from a run with batch_size = 16, but this run has 8"))
+      << other.output;
   const std::string whole = content(file);
   std::ofstream(file, std::ios::binary | std::ios::trunc) << whole.substr(0, whole.size() / 2);
   const auto damaged = run(small({"--epochs", "2", "--checkpoint", file, "--resume"}));
@@ -178,8 +179,8 @@ TEST_F(Train, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {
     EXPECT_TRUE(contains(said.output, words)) << said.output;
     EXPECT_FALSE(contains(said.output, "rank")) << said.output;
   };
-  refused({"--resume"}, "--resume needs the --checkpoint FILE");
-  refused({"--dir", folder_}, "--dir is where MNIST lies");
+  refused({"--resume"}, "add --checkpoint FILE");
+  refused({"--dir", folder_}, "--dir is the folder of MNIST");
   refused({"--lr", "nan"}, "--lr is nan; it must be a finite number greater than 0");
   refused({"--lr", "0"}, "--lr is 0; it must be a finite number greater than 0");
   refused({"--momentum", "inf"}, "--momentum is inf; it must be a finite number, 0 or greater");
@@ -191,13 +192,13 @@ TEST_F(Train, NumbersThatMakeNoSenseAreOneShortLine) {
   for (const std::string option : {"--nproc", "--batch-size", "--samples"}) {
     const auto refused = run(small({option, "0"}));
     EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_TRUE(contains(refused.output, option + ": 0 is not above 0")) << refused.output;
+    EXPECT_TRUE(contains(refused.output, option + ": 0 is not greater than 0")) << refused.output;
   }
   for (const std::string option : {"--epochs", "--lr", "--momentum", "--seed"})
-    EXPECT_TRUE(contains(run(small({option, "-1"})).output, option + ": -1 is below 0"));
-  EXPECT_TRUE(contains(run(small({"--epochs", "0"})).output, "--epochs: 0 is not above 0"));
+    EXPECT_TRUE(contains(run(small({option, "-1"})).output, option + ": -1 is less than 0"));
+  EXPECT_TRUE(contains(run(small({"--epochs", "0"})).output, "--epochs: 0 is not greater than 0"));
   EXPECT_TRUE(
-      contains(run(small({"--seed", "18446744073709551616"})).output, "18446744073709551616 is no seed"));
+      contains(run(small({"--seed", "18446744073709551616"})).output, "18446744073709551616 is not a seed"));
 }
 
 TEST_F(Train, ACheckpointThatCannotBeWrittenIsToldAtOnce) {
@@ -244,8 +245,7 @@ TEST_F(Train, ARunThatIsOverSaysSo) {
   ASSERT_EQ(run(small({"--epochs", "1", "--checkpoint", file})).exit_code, 0);
   const auto again = run(small({"--epochs", "1", "--checkpoint", file, "--resume"}));
   EXPECT_EQ(again.exit_code, 0) << again.output;
-  EXPECT_TRUE(contains(again.output, "nothing is left to train up to epoch 1; for more: --epochs 2"))
-      << again.output;
+  EXPECT_TRUE(contains(again.output, "epoch 1 is done already; to train longer: --epochs 2")) << again.output;
 }
 
 TEST_F(Train, ALossThatIsNoNumberIsReportedWithRankAndStep) {
@@ -296,7 +296,7 @@ TEST_F(Train, ASchemeOfOneRankRefusesAJobOfSeveral) {
   for (const std::string scheme : {"dp", "single"}) {
     const auto said = run(under_distrun(small({"--scheme", scheme, "--nproc", "1"})));
     EXPECT_NE(said.exit_code, 0);
-    EXPECT_TRUE(contains(said.output, "--scheme " + scheme + " is for one rank, and this job has 2"))
+    EXPECT_TRUE(contains(said.output, "--scheme " + scheme + " is for one rank, but this job has 2"))
         << said.output;
   }
 }
@@ -342,11 +342,11 @@ TEST_F(Train, LearnsFromTheFilesOfMnist) {
   EXPECT_TRUE(contains(said.output, "of 100)")) << said.output;
   EXPECT_GT(right_of(said.output), 50) << said.output;
   const auto more = run(small({"--data", "mnist", "--dir", folder_, "--samples", "1201"}));
-  EXPECT_TRUE(contains(more.output, "--samples is 1201, and MNIST in " + folder_.string() + " has 1200"))
+  EXPECT_TRUE(contains(more.output, "--samples is 1201, but MNIST in " + folder_.string() + " has only 1200"))
       << more.output;
   const auto digits =
       run(small({"--samples", "1200", "--epochs", "2", "--resume", "--checkpoint", in_folder("checkpoint")}));
-  EXPECT_TRUE(contains(digits.output, "is of a run with mnist = 1, this one has 0")) << digits.output;
+  EXPECT_TRUE(contains(digits.output, "is from a run with mnist = 1, but this run has 0")) << digits.output;
 }
 
 TEST_F(Train, AKilledRankIsStartedAgainAndNothingIsLost) {
@@ -370,6 +370,6 @@ TEST_F(Train, AKilledRankIsStartedAgainAndNothingIsLost) {
   ::kill(ranks.back(), SIGKILL);  // in epoch 2
   const auto ran = job.wait(200);
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_TRUE(contains(ran.out, "going on after epoch ")) << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.out, "continuing after epoch ")) << ran.out << ran.err;
   EXPECT_TRUE(content(file) == content(whole));
 }

@@ -15,7 +15,7 @@ constexpr std::size_t line_bytes = 64;
 std::size_t whole_lines(std::size_t bytes) { return (bytes + line_bytes - 1) / line_bytes * line_bytes; }
 
 std::size_t last_cache_bytes() {
-  constexpr std::size_t usual = std::size_t{32} << 20;  // where the system does not say
+  constexpr std::size_t usual = std::size_t{32} << 20;  // if the system does not report it
   const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
   return bytes > 0 ? static_cast<std::size_t>(bytes) : usual;
 }
@@ -28,7 +28,8 @@ Memory::Memory(std::size_t bytes, dist::DType dtype, bool foreign, dist::Device 
   const auto elements = static_cast<std::int64_t>(rounded / dist::size_of(dtype));
   if (foreign) {
     malloced_.reset(std::aligned_alloc(line_bytes, rounded));
-    if (!malloced_) dist::fail(dist::Errc::resource, "{} bytes do not fit into memory", rounded);
+    if (!malloced_)
+      dist::fail(dist::Errc::resource, "{} bytes do not fit into memory; choose a smaller --max", rounded);
     all_ = dist::Tensor::from_blob(malloced_.get(), {elements}, dtype);
   } else {
     all_ = dist::empty({elements}, dtype, device);
@@ -39,7 +40,7 @@ Memory::Memory(std::size_t bytes, dist::DType dtype, bool foreign, dist::Device 
 std::vector<Slot> make_slots(const Question& question, Form form, const Memory& in, const Memory& out,
                              std::size_t most) {
   const Elements needed = elements(question.collective, question.count, question.ranks, question.is_root());
-  // Every rank counts with the root's, so that all rotate alike.
+  // Every rank uses the root's sizes, so that all ranks have the same number of buffers.
   const Elements largest = elements(question.collective, question.count, question.ranks, true);
   const std::size_t size = dist::size_of(question.dtype);
   const auto longest = static_cast<std::size_t>(std::max({largest.in, largest.out, std::int64_t{1}}));

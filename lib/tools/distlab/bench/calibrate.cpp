@@ -30,17 +30,18 @@ using What = dist::Measurement::What;
 
 constexpr int repeats = 9;
 constexpr std::int64_t mib = 1 << 20;
-// Both ends of what matters, and more of the small ones, where messages are many.
+// The range of sizes that matter, with more small ones, because most messages are small.
 constexpr std::int64_t all_bytes[] = {8, 64, 512, 4096, 32768, 262144, 2 * mib, 8 * mib};
-constexpr std::int64_t least_for_sums = 4096;  // below, the call itself is what is measured
+constexpr std::int64_t least_for_sums = 4096;  // below, the cost of the call itself dominates
 
-// Calls that take some milliseconds together.
+// Returns how many calls take some milliseconds together.
 int calls_for(std::int64_t bytes) {
   constexpr std::int64_t most = 400, bytes_together = 32 * mib;
   return static_cast<int>(std::clamp<std::int64_t>(bytes_together / bytes, 4, most));
 }
 
-// Of the slowest rank, for one of `calls`; the best repetition, which others' work disturbed least.
+// Returns the seconds per call on the slowest rank, in the best repetition, which other processes disturbed
+// least.
 double seconds_of(int calls, const std::function<void()>& all_calls) {
   all_calls();  // warm
   std::vector<double> seconds;
@@ -66,7 +67,7 @@ double one_way(std::int64_t bytes) {
   return both_ways / 2;
 }
 
-// Messages that follow each other, all under way at once.
+// Measures messages that follow each other, all in flight at the same time.
 double burst(std::int64_t bytes) {
   const int rank = dist::get_rank(), calls = std::min(calls_for(bytes), 64);
   std::vector<dist::Tensor> tensors;
@@ -88,7 +89,7 @@ double sum(std::int64_t bytes) {
   });
 }
 
-// What two ranks share: a flag each, on a cache line of its own, and a buffer each.
+// The memory that the two ranks share: a flag per rank, on a cache line of its own, and a buffer per rank.
 struct Shared {
   static constexpr std::size_t most_bytes = 8 * mib;
   struct alignas(64) Flag {
@@ -98,7 +99,7 @@ struct Shared {
   alignas(64) std::byte data[2][most_bytes];
 };
 
-// Made before the ranks are forked, so that both have it.
+// It is made before the ranks are forked, so that both have it.
 class SharedMemory {
  public:
   SharedMemory()
@@ -116,12 +117,13 @@ class SharedMemory {
 };
 
 void wait_for(const Shared::Flag& flag, std::uint32_t round) {
-  constexpr int spins = 2000;  // some microseconds: then the other rank may need this core
+  constexpr int spins = 2000;  // some microseconds; after that, the other rank may need this core
   for (int i = 0; static_cast<std::int32_t>(flag.round.load(std::memory_order_acquire) - round) < 0; ++i)
     if (i >= spins) std::this_thread::yield();
 }
 
-// Both ranks meet, then each copies the other's buffer: one synchronisation, and each byte read and written.
+// Both ranks meet, then each copies the other's buffer: one synchronisation, then each byte is read and
+// written.
 double mapped(Shared& shared, std::int64_t bytes) {
   const auto rank = static_cast<std::size_t>(dist::get_rank());
   const int calls = calls_for(bytes);
@@ -157,7 +159,7 @@ void calibrate() {
   const auto path = dist::cost_model_path(only_tcp());
   if (path.empty())
     dist::fail(dist::Errc::invalid_argument,
-               "--calibrate has no place for its file: set DIST_COST_MODEL to a path");
+               "--calibrate has no folder for its file; set DIST_COST_MODEL to a path");
   const SharedMemory shared;
   dist::spawn(2, [&](int rank) {
     dist::init_process_group({.backend = "host"});
@@ -165,7 +167,7 @@ void calibrate() {
     if (rank == 0) dist::save_cost_model(dist::fit(measurements, dist::round_figures(only_tcp())), path);
     dist::destroy_process_group();
   });
-  fmt::print("This machine, by two ranks of it:\n{}.\nSaved in {}.\n",
+  fmt::print("Measured on this machine, with two ranks:\n{}.\nSaved in {}.\n",
              figures_of(dist::known_costs(only_tcp()).model), path.string());
 }
 

@@ -1,11 +1,11 @@
-// distlab bench --calibrate: the figures of this machine, measured by two ranks and kept in a file.
+// distlab bench --calibrate: measures the figures of this machine with two ranks, and saves them in a file.
 #pragma once
 
 namespace distlab::bench {
 
-// Starts two ranks that measure messages, sums and memory that both have mapped; fits the cost model to what
-// they found, saves it (dist::cost_model_path()) and prints it. Error{invalid_argument}: the file cannot be
-// written, or there is no place for it.
+// Starts two ranks that measure messages, sums and memory that both have mapped. Fits the cost model to the
+// results, saves it (dist::cost_model_path()) and prints it. Throws Error{invalid_argument} when there is no
+// path for the file, or it cannot be written.
 void calibrate();
 
 }  // namespace distlab::bench

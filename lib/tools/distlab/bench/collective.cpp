@@ -15,11 +15,11 @@ struct Info {
   std::string_view name;
   dist::OpKind kind;
   bool reduces, has_root;
-  bool is_shared;  // the size is that of n shares
+  bool is_shared;  // the size is that of n parts
   bool out_of_place, in_place;
 };
 
-// In the order of the enum.
+// The order is that of the enum.
 constexpr std::array table{
     Info{Collective::all_reduce, "all_reduce", dist::OpKind::all_reduce, true, false, false, false, true},
     Info{Collective::broadcast, "broadcast", dist::OpKind::broadcast, false, true, false, false, true},
@@ -54,14 +54,15 @@ Collective collective_named(std::string_view text) {
     if (each.name == text) return each.collective;
     names.push_back(each.name);
   }
-  dist::fail(dist::Errc::invalid_argument, "bench has no \"{}\"; it has {}", text, fmt::join(names, ", "));
+  dist::fail(dist::Errc::invalid_argument, "bench has no collective \"{}\"; choose one of {}", text,
+             fmt::join(names, ", "));
 }
 
 dist::OpKind kind_of(Collective collective) { return info(collective).kind; }
 bool reduces(Collective collective) { return info(collective).reduces; }
 bool has_root(Collective collective) { return info(collective).has_root; }
 bool has_data(Collective collective) { return collective != Collective::barrier; }
-bool meets(Collective collective) { return !has_root(collective); }  // else calls may overlap
+bool meets(Collective collective) { return !has_root(collective); }  // with a root, calls may overlap
 
 std::vector<Form> forms(Collective collective) {
   std::vector<Form> result;
@@ -118,7 +119,7 @@ double bus_factor(Collective collective, int ranks) {
 
 double least_traffic(Collective collective, Form form, int ranks) {
   const double n = ranks;
-  const bool stays = form == Form::in_place;  // what a rank has for itself is where it has to be
+  const bool stays = form == Form::in_place;  // a rank's own part is in its place already
   switch (collective) {
     case Collective::all_reduce: return n > 1 ? 2 * n : 0;  // all are read, all are written
     case Collective::broadcast: return n > 1 ? n : 0;       // the root's is read, the others' written
@@ -127,7 +128,7 @@ double least_traffic(Collective collective, Form form, int ranks) {
     case Collective::reduce_scatter: return n + 1;          // S read from each, S/n written to each
     case Collective::all_to_all: return 2 * n;              // each reads S and writes S
     case Collective::scatter:
-    case Collective::gather: return stays ? 2 * (n - 1) / n : 2;  // each share is read once, written once
+    case Collective::gather: return stays ? 2 * (n - 1) / n : 2;  // each part is read once, written once
     case Collective::barrier: return 0;
     case Collective::send_recv: return 2 * (ranks / 2);  // in each pair S is read and written
   }

@@ -13,7 +13,7 @@ namespace distlab::bench {
 
 namespace {
 
-// How many GPUs the ranks have together, and whether this is the first rank on its own.
+// How many GPUs the ranks have together, and whether this rank is the first on its GPU.
 struct Sharing {
   int devices;
   bool is_first;
@@ -28,11 +28,11 @@ Sharing sharing_of(dist::Device device) {
 
 }  // namespace
 
-// The copies of processes that share a GPU would take turns, and the turns would count.
+// Only one rank per GPU copies, because copies of processes that share a GPU would take turns.
 double device_bandwidth(dist::Device device, int rounds) {
   using Clock = std::chrono::steady_clock;
   constexpr std::int64_t bytes = std::int64_t{256} << 20;  // more than any last cache
-  constexpr int copies = 8;                                // so that launches do not count
+  constexpr int copies = 8;                                // so that the cost of launches is small
   const Sharing sharing = sharing_of(device);
   dist::Tensor from, to;
   if (sharing.is_first) {
@@ -43,7 +43,7 @@ double device_bandwidth(dist::Device device, int rounds) {
     dist::device_api(device.type).synchronize(device, dist::current_stream(device));
   };
   std::vector<double> seconds;
-  for (int i = 0; i <= rounds; ++i) {  // once to warm up
+  for (int i = 0; i <= rounds; ++i) {  // the first round warms up
     finish();
     dist::barrier();
     const auto begin = Clock::now();

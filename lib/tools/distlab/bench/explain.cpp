@@ -20,36 +20,37 @@ bool only_tcp() {
 std::string figures_of(const dist::CostModel& model) {
   constexpr double micro = 1e6, nano = 1e9;
   return fmt::format(
-      "a message {:.3g} us + {:.3g} us at its port + {:.3g} ns a byte; a sum {:.3g} ns a byte;\n"
-      "shared memory {:.3g} us a synchronisation + {:.3g} ns a byte copied",
+      "a message takes {:.3g} us + {:.3g} us at its port + {:.3g} ns per byte; a sum takes {:.3g} ns per "
+      "byte;\n"
+      "shared memory takes {:.3g} us per synchronisation + {:.3g} ns per byte copied",
       model.alpha * micro, model.overhead * micro, model.beta * nano, model.gamma * nano,
       model.handshake * micro, model.copy * nano);
 }
 
 std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCosts& costs, int cores) {
   if (plan.collective == Collective::send_recv)
-    dist::fail(dist::Errc::invalid_argument, "--explain: send_recv is a message, and has no algorithms");
+    dist::fail(dist::Errc::invalid_argument,
+               "--explain: send_recv is a message and has no algorithms; name a collective");
   const dist::Situation at{.ranks = plan.ranks, .nodes = 1, .peers_mapped = !only_tcp()};
   const auto kind = kind_of(plan.collective);
   const bool share_cores = plan.ranks > cores;
   const dist::CostModel model = share_cores ? dist::on_shared_cores(costs.model) : costs.model;
   const auto choice = dist::choose(kind, bytes, at, model);
-  const std::string source =
-      costs.file.empty() ? "Round figures; ./distlab bench --calibrate measures those of this machine:"
-                         : fmt::format("Measured by --calibrate ({}):", costs.file.string());
-  const std::string turns = share_cores ? fmt::format(", which take turns on {} cores", cores) : "";
+  const std::string source = costs.file.empty()
+                                 ? "Default figures; to measure this machine: ./distlab bench --calibrate"
+                                 : fmt::format("Measured by --calibrate ({}):", costs.file.string());
+  const std::string turns = share_cores ? fmt::format(", which share {} cores", cores) : "";
   std::string text = fmt::format("{} of {} bytes on {} ranks of one machine{}.\n{}\n{}.\n\n",
                                  name(plan.collective), bytes, plan.ranks, turns, source, figures_of(model));
-  text += fmt::format("  {:<19}{:>11}  {}\n", "algorithm", "estimate us", "when, and its cost");
+  text += fmt::format("  {:<19}{:>11}  {}\n", "algorithm", "estimate us", "when it is used, and its cost");
   for (const auto& [entry, seconds, not_considered] : dist::estimates(kind, bytes, at, model)) {
     const char mark = entry->name == choice.algorithm ? '*' : ' ';
     text += fmt::format("{} {:<19}{:>11.4g}  {}\n", mark, entry->name, seconds * 1e6,
                         not_considered.empty() ? entry->about : not_considered);
   }
   constexpr int columns = 100;
-  return text +
-         fmt::format("\n* {}\nEstimates, not measurements: ./distlab bench {} --all-algorithms measures.\n",
-                     wrapped(choice.reason + '.', columns - 2, 2), name(plan.collective));
+  return text + fmt::format("\n* {}\nThese are estimates. To measure: ./distlab bench {} --all-algorithms\n",
+                            wrapped(choice.reason + '.', columns - 2, 2), name(plan.collective));
 }
 
 }  // namespace distlab::bench

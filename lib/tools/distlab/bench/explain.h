@@ -1,4 +1,5 @@
-// distlab bench --explain: what each algorithm would cost on this machine, and which the library would take.
+// distlab bench --explain: estimates what each algorithm costs on this machine, and which one the library
+// takes.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,14 @@
 
 namespace distlab::bench {
 
-// Ranks of one host map each other's memory, unless DIST_TRANSPORT tells them to use TCP alone.
+// Returns true if DIST_TRANSPORT restricts ranks to TCP. Otherwise the ranks of one node map each other's
+// memory.
 bool only_tcp();
 
-// A model's figures in words, two lines.
+// Returns the figures of a model as two lines of text.
 std::string figures_of(const dist::CostModel& model);
 
-// The table, the choice and its reason, for a machine of so many cores; ends with a newline.
+// Returns the table, the choice and its reason, for a machine with `cores` cores. Ends with a newline.
 std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCosts& costs, int cores);
 
 }  // namespace distlab::bench

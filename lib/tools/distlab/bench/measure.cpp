@@ -11,8 +11,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Seconds a call on this rank. Time is taken around the calls alone; the second barrier leaves nothing of
-// them to be done while the other side is measured.
+// Returns the seconds per call on this rank. Only the calls are timed; the second barrier ensures that all of
+// their work is done before the other side is measured.
 double batch(Side& side, std::int64_t calls) {
   side.synchronise();
   const auto begin = Clock::now();
@@ -22,9 +22,9 @@ double batch(Side& side, std::int64_t calls) {
   return took.count() / static_cast<double>(calls);
 }
 
-// Around all buffers some times, and again while that makes it faster: the first touch of a page, by each
-// rank that touches it, is the kernel's work and, in a virtual machine that maps pages itself, its host's;
-// and who copies which part of a message changes. Seconds a call.
+// Goes around all buffers a few times, and again as long as the calls become faster. The first touch of a
+// page by each rank costs time in the kernel and, in some virtual machines, in the host; and the part of a
+// message that each rank copies may change. Returns the seconds per call.
 double warm_up(Side& side, std::int64_t calls) {
   constexpr int fewest_rounds = 4, most_in_vain = 3;
   constexpr double gain = 0.95, patience_s = 0.5;
@@ -39,7 +39,7 @@ double warm_up(Side& side, std::int64_t calls) {
   return best;
 }
 
-// Warms up, and finds out how many calls make a batch.
+// Warms up, and returns how many calls make a batch.
 std::int64_t calls_of_batch(Side& side, const Effort& effort) {
   constexpr double batch_s = 0.01;
   constexpr std::int64_t fewest = 2, most = 1'000'000, pilot = 100;

@@ -19,15 +19,15 @@
 namespace distlab::bench {
 namespace {
 
-// Of one rank, in one of several meetings: the next is written while others still read this one. With a
-// single line for all meetings they take half as long again and more.
+// The line of one rank for one of several meetings: the line of the next meeting is written while other ranks
+// still read this one. With a single line for all meetings, they would take more than half as long again.
 struct alignas(128) Line {
   std::atomic<std::uint64_t> meeting;
-  std::atomic<int> core;  // on which it was written
+  std::atomic<int> core;  // that wrote it
 };
 constexpr std::size_t depth = 16;
 
-// Memory of the first rank, which the others open by its number here. Empty where they cannot.
+// Returns memory of the first rank, which the other ranks open through /proc; empty if they cannot.
 dist::Mapping common_memory(std::size_t bytes) {
   dist::UniqueFd fd;
   std::string place;
@@ -38,7 +38,8 @@ dist::Mapping common_memory(std::size_t bytes) {
   }
   place = dist::all_gather_object(place)[0];
   if (dist::get_rank() != 0 && !place.empty()) fd = dist::UniqueFd(::open(place.c_str(), O_RDWR | O_CLOEXEC));
-  const auto opened = dist::all_gather_object(fd && !place.empty() ? "yes" : "no");  // the first still has it
+  const auto opened =
+      dist::all_gather_object(fd && !place.empty() ? "yes" : "no");  // the first rank keeps it open until now
   if (std::ranges::find(opened, "no") != opened.end()) return {};
   return {fd.get(), bytes};
 }
@@ -59,7 +60,7 @@ class Meetings {
 
  private:
   Line& line(int rank) { return lines_[static_cast<std::size_t>(rank) * depth + meeting_ % depth]; }
-  // Whoever waits for a rank of its own core lets it run.
+  // A rank that waits for another rank on its own core yields to it.
   void wait() {
     dist::net::relax_cpu();
     if (!share_cores_) return;

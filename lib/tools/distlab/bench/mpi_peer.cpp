@@ -8,7 +8,7 @@
 namespace distlab::bench {
 namespace {
 
-// f16 and bf16 are moved, never reduced: any type of two bytes will do.
+// f16 and bf16 are moved, but never reduced, so any type of two bytes will do.
 MPI_Datatype type_of(dist::DType dtype) {
   using enum dist::DType;
   switch (dtype) {
@@ -38,10 +38,10 @@ MPI_Op op_of(dist::ReduceOp::Kind kind) {
     case avg:
     case premul_sum: break;
   }
-  dist::fail(dist::Errc::unsupported, "MPI has no {}", dist::name(kind));
+  dist::fail(dist::Errc::unsupported, "MPI has no {}; choose another --op", dist::name(kind));
 }
 
-// Errors of MPI end the job with MPI's own words (MPI_ERRORS_ARE_FATAL), so no result is looked at.
+// Errors of MPI end the job with MPI's own message (MPI_ERRORS_ARE_FATAL), so results are not checked.
 class MpiPeer final : public Peer {
  public:
   MpiPeer() {

@@ -20,21 +20,25 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Bytes = std::unique_ptr<void, void (*)(void*)>;
 
-constexpr std::size_t page_bytes = std::size_t{2} << 20;  // Linux' huge pages, where it gives them
+constexpr std::size_t page_bytes = std::size_t{2} << 20;  // the size of Linux's huge pages
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
 Bytes touched_pages(std::size_t bytes, int value) {
   Bytes memory(std::aligned_alloc(page_bytes, bytes), std::free);
-  if (!memory) dist::fail(dist::Errc::resource, "{} bytes to measure memory with do not fit", bytes);
-  madvise(memory.get(), bytes, MADV_HUGEPAGE);  // far sooner there; a system without them says no
+  if (!memory)
+    dist::fail(dist::Errc::resource, "there is no memory for {} bytes with which to measure the bandwidth",
+               bytes);
+  madvise(memory.get(), bytes,
+          MADV_HUGEPAGE);  // much faster; a system without huge pages refuses, which does not matter
   std::memset(memory.get(), value, bytes);
   return memory;
 }
 
 void copy_plainly(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 
-// Stores that go past the caches: a line that is written need not be read before. Whole lines, aligned.
+// Copies with stores that bypass the caches, so that a line need not be read before it is written. Takes
+// whole, aligned lines.
 void copy_streaming(void* to, const void* from, std::size_t bytes) {
 #ifdef __SSE2__
   auto* out = static_cast<__m128i*>(to);
@@ -53,7 +57,7 @@ void copy_streaming(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
-// All ranks' buffers together exceed the last cache several times.
+// The buffers of all ranks together are several times as large as the last cache.
 std::size_t bytes_a_rank(int ranks) {
   constexpr std::size_t least = std::size_t{16} << 20, usual_cache = std::size_t{32} << 20;
   const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);

@@ -18,7 +18,7 @@ using dist::fail;
 
 constexpr int most_ranks = 1024;
 
-// Every option that is for the ranks by name, once for both directions.
+// All options that the ranks get, by name; used for both directions.
 template <class Options, class F>
 void each_option(Options& options, F&& f) {
   f("what", options.what);
@@ -67,10 +67,10 @@ dist::DType dtype_named(const std::string& text) {
     if (dist::name(dtype) == text) return dtype;
     names.push_back(dist::name(dtype));
   }
-  fail(Errc::invalid_argument, "--dtype is \"{}\"; there are {}", text, fmt::join(names, ", "));
+  fail(Errc::invalid_argument, "--dtype cannot be \"{}\"; choose one of {}", text, fmt::join(names, ", "));
 }
 
-// Without premul_sum, which needs a factor.
+// premul_sum is not offered, because it needs a factor.
 dist::ReduceOp op_named(const std::string& text) {
   std::vector<std::string_view> names;
   for (int i = 0; i < static_cast<int>(dist::ReduceOp::Kind::premul_sum); ++i) {
@@ -78,17 +78,21 @@ dist::ReduceOp op_named(const std::string& text) {
     if (dist::name(kind) == text) return dist::ReduceOp(kind);
     names.push_back(dist::name(kind));
   }
-  fail(Errc::invalid_argument, "--op is \"{}\"; there are {}", text, fmt::join(names, ", "));
+  fail(Errc::invalid_argument, "--op cannot be \"{}\"; choose one of {}", text, fmt::join(names, ", "));
 }
 
 std::vector<std::string> algorithms_of(const BenchOptions& options, Collective collective) {
   if (options.all_algorithms && !options.algorithm.empty())
-    fail(Errc::invalid_argument, "--algorithm and --all-algorithms contradict each other");
+    fail(Errc::invalid_argument,
+         "--algorithm and --all-algorithms cannot be combined; leave one of them out");
   const bool is_message = collective == Collective::send_recv;
   if (is_message && (options.all_algorithms || !options.algorithm.empty()))
-    fail(Errc::invalid_argument, "send_recv is a message, and has no algorithm to choose");
+    fail(Errc::invalid_argument,
+         "send_recv is a message and has no algorithms; leave --algorithm and --all-algorithms out");
   if (options.backend == "mpi" && (options.all_algorithms || !options.algorithm.empty()))
-    fail(Errc::invalid_argument, "--backend mpi leaves the algorithm to MPI: there is none to choose");
+    fail(Errc::invalid_argument,
+         "--backend mpi leaves the choice of the algorithm to MPI; leave --algorithm and --all-algorithms "
+         "out");
   if (!options.all_algorithms) {
     if (!options.algorithm.empty()) dist::find_algorithm(kind_of(collective), options.algorithm);
     return {options.algorithm};
@@ -99,52 +103,55 @@ std::vector<std::string> algorithms_of(const BenchOptions& options, Collective c
   return names;
 }
 
-// Without a look at the GPU: this process is to start the ranks, and CUDA does not survive that.
+// Does not touch the GPU, because this process will fork the ranks, and CUDA does not survive that.
 bool is_on_device(const std::string& backend) {
   if (backend == "sim")
-    fail(Errc::invalid_argument, "--backend sim: bench measures real ranks; ./distlab sim simulates them");
+    fail(Errc::invalid_argument, "--backend sim: bench measures real ranks; to simulate them: ./distlab sim");
   return backend != "auto" && dist::backend_named(backend).device != dist::DeviceType::cpu;
 }
 
 void check_numbers(const BenchOptions& options, const Plan& plan) {
   if (plan.ranks < 1 || plan.ranks > most_ranks)
-    fail(Errc::invalid_argument, "--nproc is {}; there can be 1 to {} ranks", plan.ranks, most_ranks);
+    fail(Errc::invalid_argument, "--nproc is {}; it must be from 1 to {}", plan.ranks, most_ranks);
   if (plan.collective == Collective::send_recv && plan.ranks < 2)
-    fail(Errc::invalid_argument, "send_recv needs two ranks; --nproc is {}", plan.ranks);
+    fail(Errc::invalid_argument, "send_recv needs at least two ranks, but --nproc is {}", plan.ranks);
   if (plan.root < 0 || plan.root >= plan.ranks)
-    fail(Errc::invalid_argument, "--root is {}; there are ranks 0 to {}", plan.root, plan.ranks - 1);
+    fail(Errc::invalid_argument, "--root is {}; it must be from 0 to {}", plan.root, plan.ranks - 1);
   if (options.min > options.max)
-    fail(Errc::invalid_argument, "--min is {} bytes and --max is {}: that leaves no size", options.min,
-         options.max);
+    fail(Errc::invalid_argument, "--min is {} bytes, but --max is only {}", options.min, options.max);
   constexpr std::uint64_t most = std::uint64_t{16} << 30;
-  if (options.max > most) fail(Errc::invalid_argument, "--max is {}; 16 GiB is the most", options.max);
-  if (options.factor < 2) fail(Errc::invalid_argument, "--factor is {}; it is 2 or more", options.factor);
-  if (options.repeats < 1) fail(Errc::invalid_argument, "--repeat is {}; it is 1 or more", options.repeats);
+  if (options.max > most)
+    fail(Errc::invalid_argument, "--max is {} bytes; it must be at most 16 GiB", options.max);
+  if (options.factor < 2)
+    fail(Errc::invalid_argument, "--factor is {}; it must be at least 2", options.factor);
+  if (options.repeats < 1)
+    fail(Errc::invalid_argument, "--repeat is {}; it must be at least 1", options.repeats);
   if (options.iterations < 0)
-    fail(Errc::invalid_argument, "--iters is {}; it is 1 or more, or 0 for as many as take 10 ms",
+    fail(Errc::invalid_argument, "--iters is {}; it must be at least 1, or 0 for as many as take 10 ms",
          options.iterations);
 }
 
 void check_comparison(const BenchOptions& options, const Plan& plan) {
   if (options.compare.empty()) return;
   if (options.compare == "nccl") {
-    if (!plan.on_device)
-      fail(Errc::unsupported, "--compare nccl needs a GPU and tensors on it: add --backend cuda");
+    if (!plan.on_device) fail(Errc::unsupported, "--compare nccl needs tensors on a GPU; add --backend cuda");
     return;
   }
   if (options.compare == "mpi" && plan.on_device)
-    fail(Errc::unsupported, "--compare mpi takes tensors on the CPU, and --backend {} those on a GPU",
+    fail(Errc::unsupported, "--compare mpi needs tensors on the CPU; leave out --backend {}",
          options.backend);
   if (options.compare != "mpi")
-    fail(Errc::invalid_argument, "--compare is \"{}\"; there are mpi and nccl", options.compare);
+    fail(Errc::invalid_argument, "--compare cannot be \"{}\"; choose mpi or nccl", options.compare);
   if (options.max / dist::size_of(plan.dtype) > std::numeric_limits<int>::max())
-    fail(Errc::unsupported, "--compare mpi: MPI counts elements by int; --max {} has too many", options.max);
+    fail(Errc::unsupported,
+         "--compare mpi: MPI counts elements with an int, and --max {} has too many; choose a smaller one",
+         options.max);
   if (!reduces(plan.collective)) return;
   if (plan.op == dist::ReduceOp::avg)
-    fail(Errc::unsupported, "--compare mpi: MPI has no avg; compare with --op sum");
+    fail(Errc::unsupported, "--compare mpi: MPI has no avg; choose --op sum");
   const auto dtype = plan.dtype;
   if (dtype == dist::DType::f16 || dtype == dist::DType::bf16 || dtype == dist::DType::boolean)
-    fail(Errc::unsupported, "--compare mpi: MPI cannot reduce {}; compare with f32, f64 or integers",
+    fail(Errc::unsupported, "--compare mpi: MPI cannot reduce {}; choose f32, f64 or an integer type",
          dist::name(dtype));
 }
 
@@ -157,7 +164,8 @@ std::int64_t Plan::share(std::int64_t size) const {
 Plan make_plan(const BenchOptions& options) {
   Plan plan;
   if (options.what.empty())
-    fail(Errc::invalid_argument, "bench of what? ./distlab bench all_reduce; --help lists the collectives");
+    fail(Errc::invalid_argument,
+         "which collective? For example: ./distlab bench all_reduce; --help lists them all");
   plan.collective = collective_named(options.what);
   plan.ranks = options.ranks;
   if (plan.ranks == 0) plan.ranks = std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
@@ -170,8 +178,8 @@ Plan make_plan(const BenchOptions& options) {
     fail(Errc::invalid_argument, "--op {} is not defined for {}", options.op, options.dtype);
   plan.algorithms = algorithms_of(options, plan.collective);
   if (plan.on_device && options.foreign)
-    fail(Errc::invalid_argument, "--foreign is about memory of the CPU, and --backend {} is not",
-         options.backend);
+    fail(Errc::invalid_argument,
+         "--foreign is for memory of the CPU; leave it out, or leave out --backend {}", options.backend);
   check_comparison(options, plan);
   const std::int64_t unit = has_data(plan.collective) ? static_cast<std::int64_t>(dist::size_of(plan.dtype)) *
                                                             shares(plan.collective, plan.ranks)
@@ -180,7 +188,7 @@ Plan make_plan(const BenchOptions& options) {
                         options.factor};
   plan.sizes = sizes(range, unit);
   if (!options.plot.empty() && plan.sizes.size() < 2)
-    fail(Errc::invalid_argument, "--plot needs several sizes; here is one alone");
+    fail(Errc::invalid_argument, "--plot needs several sizes, but this range has only one");
   return plan;
 }
 
@@ -200,7 +208,7 @@ BenchOptions from_words(const std::vector<std::string>& words) {
       if (word.starts_with(name + '=')) known = read(std::string_view(word).substr(name.size() + 1), value);
     });
     if (!known)
-      fail(Errc::invalid_argument, "\"{}\" is no option of a rank; ./distlab bench starts this program",
+      fail(Errc::invalid_argument, "\"{}\" is not an option of this program; start it with ./distlab bench",
            word);
   }
   return options;

@@ -9,9 +9,9 @@
 namespace distlab::bench {
 namespace {
 
-constexpr int period = 113;  // prime, and an i8
+constexpr int period = 113;  // a prime that fits into an i8
 
-// Of two contributions. On bool, sum is "or" and product is "and".
+// Combines two contributions. For bool, sum is "or" and product is "and".
 int combine(const Question& question, int a, int b) {
   using enum dist::ReduceOp::Kind;
   const bool logical = question.dtype == dist::DType::boolean;
@@ -26,7 +26,7 @@ int combine(const Question& question, int a, int b) {
     case bxor: return a ^ b;
     case premul_sum: break;
   }
-  dist::fail(dist::Errc::internal, "bench asks no question about {}", dist::name(question.op.kind()));
+  dist::fail(dist::Errc::internal, "bench has no test data for {}", dist::name(question.op.kind()));
 }
 
 int reduced(const Question& question, std::int64_t index) {
@@ -36,7 +36,7 @@ int reduced(const Question& question, std::int64_t index) {
   return question.op == dist::ReduceOp::avg ? result / question.ranks : result;
 }
 
-// Small enough that n of them are exact: their sum is 2n, their product 2 or 3, their mean 1 to 3.
+// Values so small that the results of n ranks are exact: sums up to 2n, products 2 or 3, means 1 to 3.
 int reducible(const Question& question, int rank, std::int64_t index) {
   const int mine = static_cast<int>((index + std::int64_t{31} * rank) % period);
   const int common = static_cast<int>(index % period);
@@ -48,7 +48,7 @@ int reducible(const Question& question, int rank, std::int64_t index) {
   return mine;
 }
 
-// values(i) for i from 0 on, over and over: it has to repeat itself after `period`.
+// Returns values(i) for one period. values(i) must repeat after `period`.
 template <class T, class Values>
 std::array<T, period> one_period(const Values& values) {
   std::array<T, period> result;
@@ -100,7 +100,7 @@ std::int64_t count_wrong(const Question& question, const dist::Tensor& output) {
   const auto from = [&](int source, std::int64_t first) {
     return [&question, source, first](int i) { return contribution(question, source, first + i); };
   };
-  const std::int64_t mine = question.rank * question.count;  // where my share begins in others' inputs
+  const std::int64_t mine = question.rank * question.count;  // where this rank's part begins in the inputs
   return dist::visit_dtype(question.dtype, [&]<class T>() -> std::int64_t {
     const std::span<const T> found = output.data<T>();
     const auto shares_from_all = [&](std::int64_t first) {

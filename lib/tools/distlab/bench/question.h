@@ -1,6 +1,6 @@
-// Data with a known answer: what each rank puts in, and what has to come out. Small whole numbers, so that
-// every dtype has them and sums are exact in any order; all results differ along the buffer and between
-// ranks.
+// Question: test data with a known result, the input of each rank and the output of the collective. The
+// values are small integers, which every dtype can represent and whose sums are exact in any order. All
+// results differ along the buffer and between ranks.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,21 @@ struct Question {
   int ranks = 1, rank = 0, root = 0;
   dist::DType dtype = dist::DType::f32;
   dist::ReduceOp op;
-  std::int64_t count = 0;  // elements of a share
+  std::int64_t count = 0;  // elements per part
 
   bool is_root() const { return rank == root; }
-  int partner() const;  // in ping-pong; -1 for the last of an odd number
+  int partner() const;  // in ping-pong; -1 for the last rank of an odd number
 };
 
-// Rank `rank`'s input at `index`.
+// Returns the input of rank `rank` at `index`.
 int contribution(const Question& question, int rank, std::int64_t index);
 
-// This rank's input, at the beginning of `into` (as long as elements().in, or .out where that is both).
+// Writes this rank's input to the beginning of `into`. Its length is elements().in, or .out if that is both
+// input and output.
 void fill_input(const Question& question, dist::Tensor& into);
-// Nothing that is a right answer.
+// Fills the tensor with values that are never a right result.
 void fill_garbage(dist::Tensor& tensor);
-// Elements of this rank's output that are not what they have to be.
+// Returns how many elements of this rank's output are wrong.
 std::int64_t count_wrong(const Question& question, const dist::Tensor& output);
 
 }  // namespace distlab::bench

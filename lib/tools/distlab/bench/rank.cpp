@@ -22,7 +22,7 @@ constexpr std::size_t most_slots = 1024;
 
 class Bench {
  public:
-  // `peer`, `nccl`: to compare with, or null.
+  // `peer` and `nccl` are the sides to compare with, or null.
   Bench(const BenchOptions& options, Peer* peer, const dist::ProcessGroup& nccl)
       : peer_(peer), nccl_(nccl), prints_(dist::get_rank() == 0), table_(options.json != "-") {
     run_.options = options;
@@ -76,8 +76,8 @@ class Bench {
     row.wrong = check(question, ours, slots[0]);
     row.algorithm = ours.algorithm();
     if (theirs && check(question, *theirs, slots[0]) > 0)
-      dist::fail(dist::Errc::internal, "{} gives another result for {} of {} bytes than bench expects",
-                 run_.peer_title, name(plan.collective), size);
+      dist::fail(dist::Errc::internal, "{} returned a wrong result for {} of {} bytes", run_.peer_title,
+                 name(plan.collective), size);
     in_->clear();
     out_->clear();
     const Effort effort{run_.options.iterations, run_.options.repeats,
@@ -90,7 +90,7 @@ class Bench {
     return row;
   }
 
-  // Asks one question; elements that are wrong, on all ranks together.
+  // Tests one call, and returns how many elements are wrong on all ranks together.
   std::int64_t check(const Question& question, Side& side, Slot& slot) {
     if (slot.out.is_defined()) fill_garbage(slot.out);
     if (slot.in.is_defined()) fill_input(question, slot.in);
@@ -107,7 +107,7 @@ class Bench {
     return wrong.item<std::int64_t>();
   }
 
-  // A ping-pong goes both ways.
+  // A ping-pong has two messages: half of its time is that of one.
   Times one_way(Times times) const {
     if (run_.plan.collective != Collective::send_recv) return times;
     return {times.median / 2, times.least / 2, times.most / 2};
@@ -130,7 +130,7 @@ class Bench {
     std::int64_t wrong = 0;
     for (const Row& each : rows_) wrong += each.wrong;
     if (wrong == 0) return exit_ok;
-    if (prints_) fmt::print(stderr, "distlab: {} elements are wrong: see the rows above\n", wrong);
+    if (prints_) fmt::print(stderr, "distlab: {} elements are wrong; see the rows above\n", wrong);
     return exit_failed;
   }
 
@@ -147,7 +147,7 @@ class Bench {
 int run_rank(const BenchOptions& options) {
   const auto peer = options.compare == "mpi" ? make_mpi_peer() : nullptr;
   try {
-    // Tensors are on the CPU unless a backend of GPUs is named.
+    // Tensors are on the CPU unless the options name a GPU backend.
     dist::init_process_group({.backend = options.backend == "auto" ? "host" : options.backend});
     int code = exit_ok;
     {

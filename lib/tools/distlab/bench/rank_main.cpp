@@ -1,4 +1,5 @@
-// bench_rank: what ./distlab bench starts. Under mpirun it is one rank; otherwise it makes its ranks itself.
+// bench_rank: ./distlab bench starts this program. Under mpirun it is one rank; otherwise it starts the
+// ranks.
 #include <csignal>
 #include <cstdio>
 #include <string>

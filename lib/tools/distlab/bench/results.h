@@ -1,4 +1,4 @@
-// The rows for programs, and as a picture.
+// The rows as JSON and as a plot.
 #pragma once
 
 #include <string>
@@ -9,9 +9,10 @@
 
 namespace distlab::bench {
 
-// A list with an object for each row; README.md has its fields. No newline at the end.
+// Returns a list with an object for each row; README.md describes its fields. It does not end with a newline.
 std::string as_json(const Run& run, const std::vector<Row>& rows);
-// The time over the size: a line for each algorithm (one line when the library chose), the peer, the limit.
+// Draws the time over the size: a line for each algorithm (one line if the library chose), the peer, the
+// limit.
 Plot as_plot(const Run& run, const std::vector<Row>& rows);
 
 }  // namespace distlab::bench

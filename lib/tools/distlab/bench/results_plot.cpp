@@ -22,12 +22,12 @@ Plot as_plot(const Run& run, const std::vector<Row>& rows) {
   Plot plot;
   plot.title = fmt::format("{} {} on {} ranks", name(run.plan.collective), run.options.dtype, run.plan.ranks);
   plot.x = {"bytes", Unit::bytes};
-  plot.y = {"time of a call", Unit::seconds};
+  plot.y = {"time per call", Unit::seconds};
   const std::string& first = rows.front().algorithm;
   for (const Row& row : rows) {
     const std::string label = several_forms ? std::string(name(row.form)) : "";
     add_point(plot, chosen ? "distlab" : row.algorithm, label, row, row.ours.median);
-    if (!chosen && row.algorithm != first) continue;  // of the peer and the limit one line is enough
+    if (!chosen && row.algorithm != first) continue;  // the peer and the limit need only one line
     if (row.peer) add_point(plot, run.peer_title, label, row, row.peer->median);
     if (row.limit_s > 0) add_point(plot, "limit", label, row, row.limit_s);
   }

@@ -8,7 +8,7 @@
 namespace distlab::bench {
 namespace {
 
-// Calls `call` on so many slots, beginning with `next`, over and over.
+// Calls `call` `calls` times, each time with the next slot, beginning with `next`.
 template <class Slots, class Call>
 void rotate(Slots& slots, std::size_t& next, std::int64_t calls, Call&& call) {
   for (; calls > 0; --calls) {
@@ -117,7 +117,7 @@ void PeerSide::ping_pong(const PeerCall& call) {
 dist::Tensor PeerSide::answer() {
   next_ = 0;
   run(1);
-  // MPI leaves the result of a reduce-scatter in place at the beginning, not at the rank's share.
+  // After a reduce-scatter in place, MPI's result is at the beginning, not at the rank's part.
   const bool at_beginning = question_.collective == Collective::reduce_scatter && form_ == Form::in_place;
   return at_beginning ? slots_[0].in.narrow(0, question_.count) : slots_[0].out;
 }

@@ -1,4 +1,4 @@
-// Who is measured: distlab's calls, or another library's.
+// The two sides of a comparison: distlab's calls, and those of another library.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@ namespace distlab::bench {
 class Side {
  public:
   virtual ~Side() = default;
-  // Waits for all ranks by this side's own barrier: nobody is left inside the other library, spinning.
+  // Waits for all ranks in this side's own barrier, so that no rank spins inside the other library.
   virtual void synchronise() = 0;
-  // So many calls, each on the next buffers.
+  // Makes `calls` calls, each with the next buffers.
   virtual void run(std::int64_t calls) = 0;
-  // One call on the first slot, which then holds its result; returns that.
+  // Makes one call with the first slot, and returns its result.
   virtual dist::Tensor answer() = 0;
 };
 
 class OurSide final : public Side {
  public:
-  // `group`: whose calls are measured; the default one, unless another backend is to be compared.
+  // `group` makes the calls; it is not the default group if another backend is compared.
   OurSide(const Question& question, const std::string& algorithm, std::vector<Slot>& slots,
           const dist::ProcessGroup& group = {});
   void synchronise() override { dist::barrier({.group = options_.group}); }
-  void run(std::int64_t calls) override;  // on a device: until their results are there
+  void run(std::int64_t calls) override;  // on a device: waits until their results are complete
   dist::Tensor answer() override;
-  // What ran in answer(), as the flight recorder has it; "-" for messages.
+  // Returns the algorithm that ran in answer(), according to the flight recorder; "-" for messages.
   const std::string& algorithm() const { return algorithm_; }
 
  private:

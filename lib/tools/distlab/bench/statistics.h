@@ -1,13 +1,13 @@
-// What becomes of many times: one figure.
+// Statistics that turn many times into one figure.
 #pragma once
 
 #include <vector>
 
 namespace distlab::bench {
 
-// Of an even number of values: the mean of the two in the middle. At least one value.
+// For an even number of values, the mean of the two in the middle. Needs at least one value.
 double median(std::vector<double> values);
-// Of positive values, at least one.
+// Needs at least one value; all must be positive.
 double geometric_mean(const std::vector<double>& values);
 
 }  // namespace distlab::bench

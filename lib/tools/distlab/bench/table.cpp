@@ -11,7 +11,7 @@
 namespace distlab::bench {
 namespace {
 
-// "4 KiB"; where equal shares leave no round number, four digits of it.
+// Returns "4 KiB", or four digits if equal parts leave no round number.
 std::string readable_size(std::int64_t bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB"};
   constexpr std::int64_t most_digits = 9999;
@@ -22,7 +22,7 @@ std::string readable_size(std::int64_t bytes) {
   return fmt::format("{:.4g} {}", value, units[unit]);
 }
 
-// Four digits that matter, seven characters at most for all that takes less than ten seconds.
+// Returns four significant digits, in at most seven characters for times below ten seconds.
 std::string number(double value) {
   if (value <= 0) return "-";
   if (value < 10) return fmt::format("{:.3f}", value);
@@ -37,7 +37,7 @@ std::string short_number(double value) {
 
 std::string peer_column(const Run& run) { return run.peer == "mpi" ? "MPI us" : run.peer + " us"; }
 
-// The columns of one form. One form alone leaves room for the peer's time.
+// The columns of one form. A single form leaves room for the peer's time.
 std::string form_titles(const Run& run, bool alone) {
   std::string text = fmt::format("{:>8}{:>6}{:>6}", "time us", "algbw", "busbw");
   if (!run.peer.empty() && alone) text += fmt::format("{:>9}", peer_column(run));
@@ -81,14 +81,16 @@ std::string title(const Run& run) {
                                  name(run.plan.collective), what_is_reduced(run), run.plan.ranks,
                                  run.options.cores, run.backend, peculiarities(run), build_info().type);
   if (build_info().type != "Release" || !build_info().sanitizer.empty())
-    text += "Not a release build: its figures mislead. ./distlab bench without --preset takes one.\n";
+    text += "This is not a release build, so the figures mislead: run ./distlab bench without --preset.\n";
   if (!run.peer.empty())
-    text += fmt::format("Against {}, in the same processes, a batch of ours, a batch of its, in turn.\n",
-                        run.peer_title);
-  text += fmt::format("Memory: {:.1f} GB/s read and written by {} copying at once.\n", run.bandwidth / 1e9,
-                      run.plan.on_device ? "a rank on each GPU," : fmt::format("{} ranks", run.plan.ranks));
+    text +=
+        fmt::format("Compared with {} in the same processes, by turns: a batch of ours, a batch of theirs.\n",
+                    run.peer_title);
+  text += fmt::format("Memory: {:.1f} GB/s read and written, with {} copying at the same time.\n",
+                      run.bandwidth / 1e9,
+                      run.plan.on_device ? "one rank per GPU" : fmt::format("{} ranks", run.plan.ranks));
   if (run.meeting > 0)
-    text += fmt::format("Meeting: {} us until every rank has seen a cache line of every other.\n",
+    text += fmt::format("Meeting: {} us until every rank has seen a cache line of every other rank.\n",
                         number(run.meeting * 1e6));
   text += '\n';
   if (!alone) {
@@ -117,8 +119,7 @@ std::string line(const Run& run, const std::vector<Row>& rows) {
 
 std::string explanation(const Run& run, const std::vector<Row>& rows) {
   std::string text = fmt::format(
-      "\ntime: median of {} batches, each the slowest rank's. GB/s: algbw = size/time, busbw = {:.3g} "
-      "algbw.\n",
+      "\ntime: median of {} batches on the slowest rank. GB/s: algbw = size/time, busbw = {:.3g} algbw.\n",
       run.options.repeats, bus_factor(run.plan.collective, run.plan.ranks));
   text += fmt::format(
       "limit: the time that memory alone{} would take / our time; caches can be faster than memory.\n",
@@ -127,7 +128,7 @@ std::string explanation(const Run& run, const std::vector<Row>& rows) {
   std::vector<double> ratios;
   for (const Row& row : rows) ratios.push_back(ratio(row));
   const auto least = static_cast<std::size_t>(std::ranges::min_element(ratios) - ratios.begin());
-  text += fmt::format("ratio: time of {} / our time; above 1 we are faster.\n", run.peer_title);
+  text += fmt::format("ratio: time of {} / our time; above 1, distlab is faster.\n", run.peer_title);
   std::string where = readable_size(rows[least].bytes);
   if (forms(run.plan.collective).size() > 1) where += fmt::format(", {}", name(rows[least].form));
   if (run.plan.algorithms.size() > 1) where += ", " + rows[least].algorithm;

@@ -1,4 +1,4 @@
-// The rows for people: at most 100 columns wide.
+// The rows as a table, at most 100 columns wide.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace distlab::bench {
 
-// Each of these ends with a newline. What is measured, where and how; then the columns' titles.
+// Each function returns text that ends with a newline. This one: what is measured, where and how, and the
+// titles of the columns.
 std::string title(const Run& run);
-// The rows of one size and algorithm, one for each form, in the order of forms().
+// One line: the rows of one size and algorithm, one for each form, in the order of forms().
 std::string line(const Run& run, const std::vector<Row>& rows);
-// What the columns mean, and with a peer the ratios' geometric mean and minimum.
+// The meaning of the columns and, with a peer, the geometric mean and minimum of the ratios.
 std::string explanation(const Run& run, const std::vector<Row>& rows);
 
 }  // namespace distlab::bench

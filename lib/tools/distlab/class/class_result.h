@@ -1,4 +1,4 @@
-// What grading one submission of a class has found: it is built once and graded twice.
+// The result of one submission of a class, which is built once and graded twice.
 #pragma once
 
 #include <string>
@@ -12,32 +12,34 @@ namespace distlab {
 struct ClassResult {
   enum class Status {
     graded,
-    refused,   // nothing to run, by the submission's fault: 0 points
-    ungraded,  // by the grader's fault: no points are known
+    refused,   // nothing could be run because of the submission: 0 points
+    ungraded,  // the grader failed: the points are not known
   };
 
-  std::string name;  // the student's: any bytes
-  std::string key;   // of what was handed in, of what graded it and of the seeds; equal keys, equal questions
+  std::string name;  // of the student; any bytes
+  std::string key;   // digests of submission and grader, and the seed; equal keys mean equal random tests
   Status status = Status::ungraded;
   std::string reason = {};           // why it was refused or is ungraded
   std::vector<Grade> gradings = {};  // two with different seeds when it is graded, else none
-  double seconds = 0;                // that all of it took
+  double seconds = 0;                // that build and gradings took
 
-  // The grading that counts: the one with fewer points, the first of equals. Only where there is one.
+  // Returns the grading that counts: the one with fewer points, or the first of two equal ones. There must be
+  // one.
   const Grade& lower() const;
   int score() const;  // 0 unless graded
-  // The two differ in points or in the tests that passed: other questions or another moment, another result.
+  // The two gradings differ in points or in the tests that passed: the result depends on the random tests or
+  // on timing.
   bool is_flaky() const;
-  // Compiled and run apart from all it must not see. Refused: nothing ran.
+  // A grading was not compiled and run in the sandbox. False for refused submissions, of which nothing ran.
   bool is_practice() const;
 };
 
 std::string_view name(ClassResult::Status status);
 
-// The first test that did not pass in the grading that counts; nullptr when there is none.
+// Returns the first test that did not pass in the grading that counts, or nullptr when all passed.
 const GradedTest* first_failing(const ClassResult& result);
 
-// JSON, for the next start and for other programs (result_json.cpp). Unreadable text gives an ungraded
+// JSON, for the next run and for other programs (result_json.cpp). An unreadable text gives an ungraded
 // result.
 std::string as_json(const ClassResult& result);
 ClassResult read_class_result(const std::string& json);

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// The judge has limits of its own for all that a submission can do; the slowest cheats take some minutes.
+// The grader itself limits everything that a submission can do; the slowest cheats take some minutes.
 constexpr auto longest = 30min;
 constexpr int most_tries = 2;
 
@@ -116,7 +116,7 @@ ClassResult Crew::result_of(Place& place) {
   };
   ClassResult result;
   if (!place.job->has_ended()) {
-    result = fault(fmt::format("grading was not done after {} min", longest.count()));
+    result = fault(fmt::format("grading had not finished after {} min", longest.count()));
   } else if (const int status = place.job->exit_code(); status != 0) {
     result = fault(place.said.empty() ? fmt::format("grading ended with status {}", status) : place.said);
   } else {
@@ -130,7 +130,7 @@ ClassResult Crew::result_of(Place& place) {
 void Crew::stop() {
   for (auto& place : places_) place.job.reset();
   end_stray_processes();
-  places_.clear();  // with their folders
+  places_.clear();  // removes their folders as well
 }
 
 }  // namespace distlab

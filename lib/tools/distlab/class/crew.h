@@ -1,6 +1,6 @@
-// Crew: grades the submissions of a class, several at once, each in a process of its own with a folder for
-// all that it leaves lying about. Unattended: what hangs is ended, what a grader's fault has spoilt is tried
-// once more.
+// Crew: grades the submissions of a class, several at the same time, each in a process of its own with a
+// folder for temporary files. It needs no attention: it ends gradings that hang, and repeats a grading once
+// if the grader failed.
 #pragma once
 
 #include <chrono>
@@ -21,21 +21,21 @@ namespace distlab {
 struct Task {
   Entry entry;
   std::string key;  // ClassResult::key
-  int tries = 0;    // so far
+  int tries = 0;    // how often it was started
 };
 
 class Crew {
  public:
-  // Gets the result of each submission as it is known; from the thread of grade().
+  // Is called with the result of each submission, in the thread of grade().
   using ResultSink = std::function<void(const ClassResult&)>;
-  // Gets the names of those that are being graded, now and then.
+  // Is called from time to time with the names of the students whose submissions are being graded.
   using ProgressSink = std::function<void(const std::vector<std::string>& names)>;
 
   Crew(Lab lab, std::uint64_t seed, unsigned at_once);
   ~Crew();
 
-  // Grades them all. False when a signal (SIGINT, SIGTERM, SIGHUP) came in between. Either way nothing runs
-  // any more. Throws dist::Error{resource} when no process can be started.
+  // Grades all tasks. Returns false when a signal (SIGINT, SIGTERM, SIGHUP) has interrupted it. In both cases
+  // no process is left running. Throws dist::Error{resource} when a process cannot be started.
   bool grade(std::vector<Task> tasks, const ResultSink& on_result, const ProgressSink& on_progress);
 
  private:
@@ -49,8 +49,8 @@ class Crew {
   };
 
   void fill_places();
-  bool wait_for_news();  // false: a signal
-  // Takes what has come; the result if there is one now.
+  bool wait_for_news();  // returns false when a signal has arrived
+  // Reads new output, and passes on the result if the grading has ended.
   void look_after(Place& place, const ResultSink& on_result);
   ClassResult result_of(Place& place);
   void stop();

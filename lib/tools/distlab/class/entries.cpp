@@ -19,18 +19,18 @@ std::string student_of(const fs::path& path) {
   return (extension == ".zip" || extension == ".cpp" ? path.stem() : path.filename()).string();
 }
 
-// Links could lead to anything that the instructor may read.
+// Links are refused, because they could lead to any file that the instructor may read.
 std::string refusal_of(const fs::path& path) {
   const auto status = fs::symlink_status(path);
   if (fs::is_symlink(status)) return "is a link; hand in the file itself";
-  return fs::is_directory(status) || fs::is_regular_file(status) ? "" : "is no file and no folder";
+  return fs::is_directory(status) || fs::is_regular_file(status) ? "" : "is neither a file nor a folder";
 }
 
 }  // namespace
 
 Entries find_entries(const fs::path& folder) {
   Entries entries;
-  std::map<std::string, int> claims;  // of a name: by stems and by whole file names
+  std::map<std::string, int> claims;  // how many stems and whole file names are this name
   for (const auto& each : fs::directory_iterator(folder)) {
     const auto& path = each.path();
     if (is_no_submission(path.filename().string())) {

@@ -1,4 +1,4 @@
-// Entries: the submissions of a class as they lie in a folder, one a file or folder.
+// Entries: the submissions of a class in a folder; each file or folder is one.
 #pragma once
 
 #include <filesystem>
@@ -8,20 +8,20 @@
 namespace distlab {
 
 struct Entry {
-  std::string name;  // the student's: that of the entry, without .zip or .cpp where that is unique
+  std::string name;  // of the student: the entry's name, without .zip or .cpp if that is unique
   std::filesystem::path path;
-  std::string refused = {};  // why nothing of it can be graded: it is a link or a device
+  std::string refused = {};  // why it cannot be graded: it is a link or a device; empty: it can
 };
 
 struct Entries {
   std::vector<Entry> all;  // by name
-  int left_out = 0;        // hidden ones (.DS_Store) and what archives add (__MACOSX)
+  int left_out = 0;        // hidden files (.DS_Store) and files that archives add (__MACOSX)
 };
 
 // Throws std::filesystem::filesystem_error.
 Entries find_entries(const std::filesystem::path& folder);
 
-// A file name for what is known of a student, whatever the name: too long ones are cut and told apart.
+// Returns a file name for the result of a student. A name that is too long is shortened, but stays unique.
 std::string file_name_for(const std::string& student, const std::string& extension);
 
 }  // namespace distlab

@@ -30,7 +30,7 @@ bool is_within(const fs::path& path, const fs::path& folder) {
   return !from.empty() && *from.begin() != "..";
 }
 
-// What decides grades beside submissions and seeds: the judge, what builds, and what is linked with them.
+// Grades depend on the submission, the seed, and these: the grader, the program that builds, and the library.
 std::string digest_of_grader(const Lab& lab) {
   std::string all;
   for (const auto& program : {lab_program(lab, "grade"), lab_program(lab, "runner"),
@@ -46,15 +46,15 @@ class ClassGrading {
       : lab_(std::move(lab)), output_(std::move(output)), seed_(seed_of(options)) {
     fs::create_directories(output_ / "results");
     if (!replace_file(seed_file(), fmt::format("{}\n", seed_)))
-      dist::fail(dist::Errc::resource, "no grades can be kept in {}", output_.string());
+      dist::fail(dist::Errc::resource, "cannot write the grades to {}", output_.string());
   }
 
-  // False when it was interrupted.
+  // Returns false when it was interrupted.
   bool grade(const Entries& entries, const ClassGradeOptions& options);
   int write_tables();
 
  private:
-  // Without --seed: the questions of the last start, so that it can go on.
+  // Without --seed, takes the seed of the last run, so that the grading can continue.
   std::uint64_t seed_of(const ClassGradeOptions& options) const {
     std::uint64_t last = 0;
     if (options.seed) return *options.seed;
@@ -76,7 +76,7 @@ class ClassGrading {
 
 void ClassGrading::keep(const ClassResult& result) {
   if (!replace_file(file_of(result.name), as_json(result)))
-    dist::fail(dist::Errc::resource, "the grade of {} cannot be kept", result.name);
+    dist::fail(dist::Errc::resource, "the grade of {} cannot be written", result.name);
   results_[result.name] = result;
 }
 
@@ -116,7 +116,8 @@ bool ClassGrading::grade(const Entries& entries, const ClassGradeOptions& option
       },
       [&](const std::vector<std::string>& names) { progress.show(names); });
   if (!is_done)
-    fmt::print(stderr, "interrupted: {} of {} are graded; the same command goes on from there\n",
+    fmt::print(stderr,
+               "interrupted: {} of {} submissions are graded; the same command continues from there\n",
                results_.size(), entries.all.size());
   return is_done;
 }
@@ -131,8 +132,9 @@ int ClassGrading::write_tables() {
       std::ranges::count(grades.results, ClassResult::Status::ungraded, &ClassResult::status);
   if (const auto warning = caveat(grades); !warning.empty()) fmt::print("{}\n", warning);
   if (ungraded > 0)
-    fmt::print("{} of {} are ungraded, by the grader's fault; the same command tries them again\n", ungraded,
-               grades.results.size());
+    fmt::print(
+        "{} of {} submissions are ungraded because the grader failed; the same command tries them again\n",
+        ungraded, grades.results.size());
   if (is_written)
     fmt::print("{}\n{}\n", (output_ / "grades.csv").string(), (output_ / "report.html").string());
   return is_written && ungraded == 0 ? exit_ok : exit_missing;
@@ -149,14 +151,18 @@ int grade_class(const ClassGradeOptions& options) {
   const auto lab = asked_lab(options.lab);
   if (!lab) return exit_usage;
   if (!fs::is_directory(options.folder))
-    return usage(fmt::format("{} is no folder; it has to hold the submissions", options.folder.string()));
+    return usage(
+        fmt::format("{} is not a folder; name the folder of the submissions", options.folder.string()));
   const auto output = fs::absolute(
       options.output.empty() ? fs::path(fmt::format("class_lab_{:02}", lab->number)) : options.output);
   if (is_within(output, options.folder))
-    return usage(fmt::format("{} would be a submission itself: choose an --out elsewhere", output.string()));
+    return usage(
+        fmt::format("{} is inside the folder of submissions and would count as one; choose another --out",
+                    output.string()));
   const auto entries = find_entries(options.folder);
-  if (entries.all.empty()) return usage(fmt::format("there is no submission in {}", options.folder.string()));
-  if (entries.left_out > 0) fmt::print("{} hidden entries are left out\n", entries.left_out);
+  if (entries.all.empty())
+    return usage(fmt::format("there are no submissions in {}", options.folder.string()));
+  if (entries.left_out > 0) fmt::print("hidden entries that are left out: {}\n", entries.left_out);
   ClassGrading grading(*lab, output, options);
   return grading.grade(entries, options) ? grading.write_tables() : exit_failed;
 }

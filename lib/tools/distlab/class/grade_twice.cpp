@@ -1,5 +1,5 @@
 // distlab class-one: grades one submission of a class, in a process of its own that can be stopped at any
-// time (crew.h). Not for people.
+// time. crew.h starts it; users do not.
 #include <chrono>
 #include <cstdlib>
 
@@ -37,12 +37,12 @@ ClassResult grade_twice(const ClassOneOptions& options) {
 
 int grade_one_of_class(const ClassOneOptions& options) {
   const auto begun = std::chrono::steady_clock::now();
-  ::setenv("TMPDIR", options.folder.c_str(), 1);  // who stops this process removes what is left there
+  ::setenv("TMPDIR", options.folder.c_str(), 1);  // if this process is stopped, crew.h removes the folder
   try {
     auto result = grade_twice(options);
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return replace_file(options.folder / "result.json", as_json(result)) ? exit_ok : exit_missing;
-  } catch (const std::exception& error) {  // whatever it is, it is not the submission's fault
+  } catch (const std::exception& error) {  // any exception here is an error of the grader
     fmt::print("{}\n", error.what());
     return exit_missing;
   }

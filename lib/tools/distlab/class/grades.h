@@ -1,4 +1,5 @@
-// The grades of a class, and the files that tell them. Texts for files, complete with their last newline.
+// The grades of a class, and the files with them. The functions return the whole text of a file, with its
+// last newline.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,18 @@ namespace distlab {
 
 struct ClassGrades {
   std::string lab;                        // its title
-  std::uint64_t seed = 0;                 // of the first gradings; the second ones have the next
+  std::uint64_t seed = 0;                 // of the first gradings; the second ones have seed + 1
   std::vector<ClassResult> results = {};  // by name
 };
 
-// For programs: each submission with both gradings (result_json.cpp).
+// JSON with both gradings of each submission, for programs (result_json.cpp).
 std::string as_json(const ClassGrades& grades);
-// A row a submission (csv_of_class.cpp).
+// One row per submission (csv_of_class.cpp).
 std::string as_csv(const ClassGrades& grades);
-// One page for people, without anything from elsewhere (html_of_class.cpp).
+// One page that loads nothing from elsewhere (html_of_class.cpp).
 std::string as_html(const ClassGrades& grades);
 
-// One line where not every grade is one of the sandbox, or "".
+// Returns one line if some grades were not made in the sandbox, otherwise "".
 std::string caveat(const ClassGrades& grades);
 
 }  // namespace distlab

@@ -23,10 +23,10 @@ namespace {
 
 using dist::Errc, dist::fail;
 
-// Folders of the checkout that students do not get. tests/class and slides are made of the others.
+// The parts of the checkout that students do not get. tests/class and slides contain lines of the others.
 constexpr std::array kept_back{"solutions", "tests/grading/MUTANTS.md", "tests/cheats", "tests/class",
                                "slides"};
-// Of each lab's grading.
+// This folder in the grading of each lab is kept back, too.
 constexpr auto wrong_answers = "mutants";
 
 bool begins_with(const fs::path& file, const fs::path& folder) {
@@ -40,7 +40,7 @@ bool is_kept_back(const fs::path& file) {
 
 void write_new(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
-  fs::remove(path);  // it may be a link
+  fs::remove(path);  // because it may be a link
   dist::write_whole_file(path, text);
 }
 
@@ -70,13 +70,13 @@ std::vector<fs::path> secrets() {
 void check_files(const fs::path& tree) {
   const auto& root = workspace().root;
   for (const auto& folder : kept_back) {
-    if (fs::exists(tree / folder)) fail(Errc::internal, "it has {}", folder);
+    if (fs::exists(tree / folder)) fail(Errc::internal, "it contains {}", folder);
   }
   for (const auto& entry : fs::recursive_directory_iterator(tree)) {
     if (entry.path().filename() == wrong_answers)
-      fail(Errc::internal, "it has {}", fs::relative(entry.path(), tree).string());
+      fail(Errc::internal, "it contains {}", fs::relative(entry.path(), tree).string());
     if (entry.path().extension() == ".zip")
-      fail(Errc::internal, "it has {}, and what is packed in it cannot be looked through; take it out of git",
+      fail(Errc::internal, "it contains {}, and packed files cannot be searched; remove it from git",
            fs::relative(entry.path(), tree).string());
   }
   std::vector<fs::path> starters;
@@ -84,7 +84,7 @@ void check_files(const fs::path& tree) {
   const auto leaks = find_leaks(tree, secrets(), starters);
   if (leaks.empty()) return;
   const auto& leak = leaks.front();
-  fail(Errc::internal, "{} has lines of {} ({} such files):\n{}", leak.file.string(),
+  fail(Errc::internal, "{} contains lines of {} ({} such files):\n{}", leak.file.string(),
        fs::relative(leak.secret, root).string(), leaks.size(), leak.lines);
 }
 
@@ -92,22 +92,23 @@ void check_that_it_configures(const fs::path& tree) {
   const TemporaryFolder build("handout");
   const auto run =
       run_captured({"cmake", "-E", "chdir", tree, "cmake", "--preset", "dev", "-B", build.path() / "build"});
-  if (run.exit_code != 0) fail(Errc::internal, "it cannot be configured:\n{}", run.output);
+  if (run.exit_code != 0) fail(Errc::internal, "CMake cannot configure it:\n{}", run.output);
 }
 
-// As a student would, for the first time.
+// Grades lab 1 there, as a student would do first.
 void check_first_lab(const fs::path& tree) {
-  constexpr int graded = 1;  // not all points
+  constexpr int graded = 1;  // the exit code of a grade below 100 points
   const TemporaryFolder folder("handout");
   const auto csv = folder.path() / "grade.csv";
   const auto run = run_captured({tree / "distlab", "grade", "1", "--csv", csv});
   const bool has_no_points = text_of_file(csv).find(",graded,0,100,") != std::string::npos;
   for (const auto* made : {"build", ".distlab"}) fs::remove_all(tree / made);
   if (run.exit_code != graded || !has_no_points)
-    fail(Errc::internal, "its first lab should get 0 of {} points:\n{}", full_score, run.output);
+    fail(Errc::internal, "the starter of its first lab should get 0 of {} points:\n{}", full_score,
+         run.output);
 }
 
-// Beside its place; removed unless it is all right.
+// The tree is made beside its final place, and removed unless all checks succeed.
 fs::path draft_of(const fs::path& tree) { return tree.string() + ".unfinished"; }
 
 class Draft {
@@ -128,12 +129,12 @@ class Draft {
 }  // namespace
 
 int make_handout(const HandoutOptions& options) {
-  workspace();  // says so where there is none
+  workspace();  // throws if there is no checkout
   auto tree = fs::absolute(options.output.empty() ? "distlab_handout" : options.output).lexically_normal();
   if (!tree.has_filename()) tree = tree.parent_path();  // "handout/"
   for (const auto& path : {tree, draft_of(tree)}) {
     if (!fs::exists(fs::symlink_status(path))) continue;
-    fmt::print(stderr, "{} is there already; choose another -o, or remove it\n", path.string());
+    fmt::print(stderr, "{} exists already; choose another -o, or remove it\n", path.string());
     return exit_usage;
   }
   const Draft draft(tree);
@@ -143,12 +144,12 @@ int make_handout(const HandoutOptions& options) {
     check_that_it_configures(draft.tree());
     if (options.check) check_first_lab(draft.tree());
   } catch (const dist::Error& error) {
-    fmt::print(stderr, "this would be no tree for students: {}\n", error.what());
+    fmt::print(stderr, "this tree is not fit for students: {}\n", error.what());
     return exit_failed;
   }
   fs::rename(draft.tree(), tree);
-  fmt::print("{}: for students, without solutions, wrong answers and history{}\n", tree.string(),
-             options.check ? "; its first lab builds, and its starter gets 0 points" : "");
+  fmt::print("{} is ready for students: it has no solutions, wrong answers and history{}\n", tree.string(),
+             options.check ? "; its first lab builds, and the starter gets 0 points" : "");
   return exit_ok;
 }
 

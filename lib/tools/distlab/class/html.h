@@ -1,4 +1,4 @@
-// Text as HTML.
+// Turns text into HTML.
 #pragma once
 
 #include <string>
@@ -6,11 +6,12 @@
 
 namespace distlab {
 
-// Any bytes, as text within an element or an attribute's quotes: nothing of it is markup, line ends are kept.
+// Returns any bytes as text for an element or for an attribute in quotes: all markup is escaped, line ends
+// stay.
 std::string html_text(std::string_view bytes);
 
-// A whole page that fetches nothing and runs nothing: `body` with a style for screens, light and dark, and
-// for paper. The title is text.
+// Returns a whole page that loads nothing and runs nothing: `body` with a style for light and dark screens
+// and for paper. The title is plain text.
 std::string html_page(std::string_view title, std::string_view body);
 
 }  // namespace distlab

@@ -1,4 +1,4 @@
-// The report of a class: what an instructor wants to know before the next lecture.
+// The report of a class, for an instructor who prepares the next lecture.
 #include <algorithm>
 #include <functional>
 
@@ -11,7 +11,7 @@
 namespace distlab {
 namespace {
 
-// A student's name, which may be written in any direction, in one line.
+// Returns a student's name in one line; it may be written in any direction.
 std::string html_name(const std::string& name) { return "<bdi>" + html_text(name) + "</bdi>"; }
 
 std::string bar(int part, int whole) {
@@ -47,7 +47,7 @@ std::string histogram(const ClassTally& tally) {
 
 std::string pass_rates(const ClassTally& tally) {
   std::string text =
-      "<h2>Tests</h2>\n<p class=\"note\">How many of the graded submissions pass each.</p>\n<table>\n";
+      "<h2>Tests</h2>\n<p class=\"note\">How many of the graded submissions pass each test.</p>\n<table>\n";
   for (const auto& test : tally.tests) {
     text += fmt::format(
         "<tr><td><code>{}</code></td><td class=\"number\">{} points</td>{}<td class=\"number\">{} of "
@@ -59,7 +59,7 @@ std::string pass_rates(const ClassTally& tally) {
 
 std::string misconceptions(const ClassTally& tally) {
   std::string text = "<h2>Misconceptions</h2>\n";
-  if (tally.misconceptions.empty()) return text + "<p class=\"note\">None was diagnosed.</p>\n";
+  if (tally.misconceptions.empty()) return text + "<p class=\"note\">No misconception was diagnosed.</p>\n";
   for (const auto& each : tally.misconceptions) {
     text += fmt::format("<details><summary><strong>{}</strong> × {}: {}</summary><ul>\n",
                         html_text(each.name), each.students.size(), html_text(each.explanation));
@@ -69,7 +69,7 @@ std::string misconceptions(const ClassTally& tally) {
   return text;
 }
 
-// Those that need a look by eye.
+// Lists the submissions that the instructor should check.
 template <class Chosen, class Reason>
 std::string list_of(const ClassGrades& grades, std::string_view heading, Chosen&& is_chosen,
                     Reason&& reason) {
@@ -95,7 +95,7 @@ std::string lists(const ClassGrades& grades) {
   };
   return list_of(grades, "Ungraded: the grader failed twice", with(Status::ungraded), reason) +
          list_of(grades, "Flaky: the two gradings differ", &ClassResult::is_flaky, both) +
-         list_of(grades, "Refused: nothing to run", with(Status::refused), reason);
+         list_of(grades, "Refused: nothing could be run", with(Status::refused), reason);
 }
 
 std::string row_of(const ClassResult& result) {
@@ -129,7 +129,7 @@ std::string caveat(const ClassGrades& grades) {
   return practice == 0 ? ""
                        : fmt::format(
                              "Practice, not trusted grades: {} of {} submissions ran without a sandbox "
-                             "(`./distlab doctor` says why).",
+                             "(./distlab doctor says why).",
                              practice, grades.results.size());
 }
 

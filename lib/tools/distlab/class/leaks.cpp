@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t in_a_row = 3, fewest_characters = 60;
 
-// Without what an editor may change; empty for a line that could be anybody's.
+// Returns the line without anything that an editor may change; empty for a line that is too common.
 std::string essence(const std::string& line) {
   constexpr int fewest_letters = 4;
   std::istringstream words(line);
@@ -23,7 +23,7 @@ std::string essence(const std::string& line) {
   return is_common ? "" : text;
 }
 
-// All that a file has in a row.
+// Returns all sequences of consecutive lines of a file.
 std::vector<std::string> passages(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<std::string> lines, found;

@@ -1,4 +1,4 @@
-// Leaks: parts of files that a tree must not have in it.
+// Leaks: parts of files that a tree must not contain.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@ namespace distlab {
 
 struct Leak {
   std::filesystem::path file;    // of the tree, relative to it
-  std::filesystem::path secret;  // whose lines it has
+  std::filesystem::path secret;  // the file whose lines it contains
   std::string lines;             // the first of them
 };
 
-// Files of `tree` that have three lines in a row of one of the `secrets`, which none of the `known` files
-// has: lines with words in them, other than includes and comments, whatever their indentation. One leak a
-// file.
+// Returns the files of `tree` that contain three consecutive lines of one of the `secrets` that none of the
+// `known` files contains; one leak per file. Only lines with words count, without includes and comments;
+// indentation does not matter.
 std::vector<Leak> find_leaks(const std::filesystem::path& tree,
                              const std::vector<std::filesystem::path>& secrets,
                              const std::vector<std::filesystem::path>& known);

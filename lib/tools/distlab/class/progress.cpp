@@ -17,7 +17,7 @@ std::string in_a_line(const std::string& bytes) {
 }
 
 ClassProgress::ClassProgress(std::size_t all, std::size_t to_do) : all_(all), to_do_(to_do) {
-  if (to_do < all) fmt::print("{} of {} are graded already\n", all - to_do, all);
+  if (to_do < all) fmt::print("{} of {} submissions are graded already\n", all - to_do, all);
 }
 
 void ClassProgress::add(const ClassResult& result) {

@@ -1,5 +1,5 @@
-// What is printed while a class is graded: a line for each submission that is done, and on a terminal one
-// that tells how far it is.
+// Prints the progress while a class is graded: a line for each submission that is done, and on a terminal one
+// line that says how far the grading is.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ namespace distlab {
 
 class ClassProgress {
  public:
-  // `to_do` of all are not graded yet.
+  // `to_do` of `all` submissions are not graded yet.
   ClassProgress(std::size_t all, std::size_t to_do);
   void add(const ClassResult& result);
   void show(const std::vector<std::string>& names);
@@ -27,7 +27,7 @@ class ClassProgress {
   ProgressLine line_;
 };
 
-// In one line of a terminal, whatever bytes it has.
+// Returns any bytes as text for one line of a terminal.
 std::string in_a_line(const std::string& bytes);
 
 }  // namespace distlab

@@ -13,7 +13,7 @@ std::string text_of(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// As `grade --json` tells it.
+// Returns the JSON of `grade --json`.
 Json to_json(const Grade& grade) {
   GradeRecord record;
   record.graded_file = "submission";

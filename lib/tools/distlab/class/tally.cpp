@@ -6,7 +6,7 @@
 namespace distlab {
 namespace {
 
-// The one called `name`, which may be new.
+// Returns the entry with that name, and adds it if it is new.
 template <class Named>
 Named& named(std::vector<Named>& all, const std::string& name) {
   const auto found = std::ranges::find(all, name, &Named::name);

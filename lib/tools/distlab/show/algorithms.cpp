@@ -1,4 +1,4 @@
-// show ring, tree, double-tree: one all-reduce, message by message, on virtual ranks of which each message
+// show ring, tree, double-tree: one all-reduce on virtual ranks, message by message.
 #include <cstdint>
 #include <utility>
 
@@ -34,7 +34,7 @@ dist::trace::Trace show_all_reduce(const std::string& algorithm, int ranks, std:
   draw(report.trace);
   std::uint64_t sent = 0;
   for (const auto& rank : report.traffic) sent += rank.bytes_sent;
-  say(fmt::format("Counted: {} messages, {} bytes in all, {} from the busiest rank; S = {} bytes.",
+  say(fmt::format("Counted: {} messages, {} bytes in all, {} bytes from the busiest rank; S = {} bytes.",
                   report.messages, sent, report.max_bytes_sent(), 4 * elements));
   return std::move(report.trace);
 }
@@ -42,32 +42,33 @@ dist::trace::Trace show_all_reduce(const std::string& algorithm, int ranks, std:
 }  // namespace
 
 dist::trace::Trace ring() {
-  say("Every rank talks to its neighbours only, and all talk at once. First each sum travels around the ring "
-      "and grows "
-      "by one part a step (reduce-scatter), then the complete sums travel around (all-gather).");
+  say("Every rank talks only to its neighbours, and all ranks talk at the same time. First each sum travels "
+      "around the ring and grows by one part per step (reduce-scatter); then the complete sums travel around "
+      "(all-gather).");
   auto trace = show_all_reduce("ring", 4, 4);
-  say("2(n-1) = 6 steps; each rank sends 2(n-1)/n S, nearly the same for any n: no rank can do with less "
-      "than "
-      "2(n-1)/n S when all data must move. But 2(n-1) messages one after the other: see ./distlab show "
-      "scale");
+  say("The ring takes 2(n-1) = 6 steps. Each rank sends 2(n-1)/n S, nearly the same for any n, and if the "
+      "ranks "
+      "do all additions, no algorithm can make the busiest rank send less. But the 2(n-1) messages follow "
+      "each "
+      "other: see ./distlab show scale");
   return trace;
 }
 
 dist::trace::Trace tree() {
-  say("Sums go up to the root, the result comes down. The way is as long as the tree is deep: log2 n, not "
-      "n.");
+  say("Sums go up to the root, and the result comes down. The critical path is as long as the tree is deep: "
+      "log2 n, not n.");
   auto trace = show_all_reduce("tree", 4, 2);
-  say("An inner rank moves 3 S each way, a leaf only S: half of the ranks are leaves, and half of their "
-      "links rest.");
+  say("An inner rank sends 3 S and receives 3 S, a leaf only S. Half of the ranks are leaves, whose links "
+      "are "
+      "mostly idle.");
   return trace;
 }
 
 dist::trace::Trace double_tree() {
-  say("Two trees at once, half of the data on each. Who is a leaf in one is an inner rank in the other, so "
-      "that "
-      "nobody rests and nobody moves more than 2 S.");
+  say("Two trees work at the same time, each on half of the data. A leaf of one tree is an inner rank of the "
+      "other, so every rank works, and none moves more than 2 S.");
   auto trace = show_all_reduce("double_binary_tree", 4, 2);
-  say("The trees are NCCL's; as deep as one tree, as much bandwidth as a ring.");
+  say("These are NCCL's trees: they are as deep as one tree and use as much bandwidth as a ring.");
   return trace;
 }
 

@@ -1,4 +1,4 @@
-// show ddp: one epoch of training, really, on two processes of this computer.
+// show ddp: one real epoch of training, on two processes of this computer.
 #include "dist/dist.h"
 
 #include "distlab/show/scene.h"
@@ -7,9 +7,8 @@
 namespace distlab::show {
 
 dist::trace::Trace ddp() {
-  say("Two processes, each with a copy of one model and half of the data. After every step they have the "
-      "same weights: "
-      "gradients are averaged while backward goes on.");
+  say("Two processes train, each with a copy of one model and half of the data. After every step they have "
+      "the same weights, because gradients are averaged while backward continues.");
   TrainOptions options;
   options.epochs = 1;
   options.samples = 6'000;
@@ -19,7 +18,7 @@ dist::trace::Trace ddp() {
     Trainer(options).run();
     dist::destroy_process_group();
   });
-  say("./distlab train goes on for longer; --nproc, --epochs and --plot change and draw it.");
+  say("To train longer, on more ranks, or with plots: ./distlab train --help");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// show deadlock: three ranks that all send first, and what is said about it.
+// show deadlock: three ranks that all send first, and the finding about it.
 #include <chrono>
 #include <utility>
 
@@ -14,7 +14,7 @@ namespace distlab::show {
 dist::trace::Trace deadlock() {
   say("Three ranks in a ring; each runs\n"
       "    send(mine, (rank + 1) % 3);   recv(theirs, (rank + 2) % 3);\n"
-      "send returns when the receiver receives. Nobody receives.");
+      "send returns when the receiver receives. No rank receives.");
   dist::sim::RunOptions run;
   run.ranks = 3;
   run.trace = true;
@@ -24,13 +24,13 @@ dist::trace::Trace deadlock() {
     dist::send(mine, (rank + 1) % 3);
     dist::recv(theirs, (rank + 2) % 3);
   });
-  if (report.findings.empty())  // something else went wrong: a DIST_ variable
+  if (report.findings.empty())  // a DIST_ variable, for example, may have caused another error
     dist::fail(dist::Errc::invalid_argument, "show deadlock: {}",
-               report.failures.empty() ? "it did not come about" : report.failures.front().what);
+               report.failures.empty() ? "the deadlock did not happen" : report.failures.front().what);
   report.trace.title = "all send first, 3 ranks";
   draw(report.trace);
   for (const auto& finding : report.findings) fmt::print("{}\n", styled(Style::bad, finding.text()));
-  say("The same program on processes is told the same by the watchdog, instead of a hang. Lab 03 mends it.");
+  say("With real processes, the watchdog reports the same deadlock instead of a hang. Lab 03 fixes it.");
   return std::move(report.trace);
 }
 

@@ -1,4 +1,4 @@
-// show overlap: one step of DistributedDataParallel twice, waiting for each bucket and going on meanwhile.
+// show overlap: one step of DistributedDataParallel, first waiting for each bucket, then overlapping it.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -27,7 +27,7 @@ constexpr int layers = 4, ranks_of_step = 4;
 constexpr double backward_of_a_layer = 2e-3;  // s
 constexpr std::int64_t parameters_of_a_layer = 250'000;
 
-// Its backward computes for so long, virtually, the last layer first.
+// A model whose backward takes virtual time, the last layer first.
 class Layers : public dist::nn::Module {
  public:
   Layers() {
@@ -58,7 +58,7 @@ struct Interval {
   std::int64_t begin, end;  // ps
 };
 
-// One step on rank 0's clock, from its begin: what it computed, and when each bucket was on the network.
+// One step, timed from its beginning on rank 0: the computations, and when each bucket was on the network.
 struct Step {
   std::vector<Interval> computing, sending;
   double seconds = 0;
@@ -75,7 +75,8 @@ Step step_of(dist::trace::Trace trace) {
     Interval& bucket = buckets.try_emplace(event.sequence, Interval{event.begin, event.end}).first->second;
     bucket = {std::min(bucket.begin, event.begin), std::max(bucket.end, event.end)};
   }
-  for (const auto& [sequence, interval] : buckets)  // the last all_reduce tells which parameters were used
+  for (const auto& [sequence, interval] :
+       buckets)  // the last all_reduce is not a bucket: it says which parameters were used
     if (step.sending.size() < layers) step.sending.push_back(interval);
   const std::int64_t begin = step.computing.front().begin;
   for (auto* lane : {&step.computing, &step.sending})
@@ -107,7 +108,7 @@ Step one_step(const dist::CommHook& hook) {
   return step_of(std::move(report.trace));
 }
 
-// A lane of `columns` that last `seconds`; each interval is filled with the number of its layer.
+// Returns a lane of `columns` columns for `seconds`; each interval is filled with the number of its layer.
 std::string lane_of(const std::vector<Interval>& lane, Style style, double seconds, int columns) {
   std::string cells(static_cast<std::size_t>(columns), ' '), text;
   int number = layers;
@@ -134,18 +135,18 @@ void draw_step(const char* title, const Step& step, double longest) {
 
 dist::trace::Trace overlap() {
   say(fmt::format(
-      "One step of DistributedDataParallel, {} ranks on 10 Gb/s Ethernet: {} layers of 1 MB of gradients, "
-      "each computed in {:.0f} ms, the last layer first. Digits are layers; lanes are rank 0's.",
+      "This is one step of DistributedDataParallel with {} ranks on 10 Gb/s Ethernet. {} layers have 1 MB of "
+      "gradients each, computed in {:.0f} ms, the last layer first. Digits are layers; lanes are rank 0's.",
       ranks_of_step, layers, backward_of_a_layer * 1e3));
   fmt::print("\n");
   const Step waiting = one_step(wait_at_once);
   Step overlapped = one_step(dist::all_reduce_hook);
   const double longest = std::max(waiting.seconds, overlapped.seconds);
   draw_step("waiting for each bucket", waiting, longest);
-  draw_step("going on meanwhile", overlapped, longest);
+  draw_step("overlapping communication", overlapped, longest);
   say(fmt::format(
-      "{:.0f} % of the step gone: the same work, the same network. What stays is the last bucket, for which "
-      "there is nothing left to compute.",
+      "With the same work and the same network, the step is {:.0f} % shorter. Only the last bucket remains "
+      "visible, because nothing is left to compute behind it.",
       100 * (1 - overlapped.seconds / waiting.seconds)));
   return std::move(overlapped.trace);
 }

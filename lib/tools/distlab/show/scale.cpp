@@ -25,7 +25,7 @@ double simulated(const std::string& algorithm, int ranks, const dist::sim::Topol
       .virtual_time_s;
 }
 
-// On a logarithmic scale from 1 us: six columns a decade.
+// Returns a bar on a logarithmic scale that starts at 1 us, with six columns per decade.
 std::string bar(double seconds, Style style) {
   const int columns = std::max(1, static_cast<int>(std::lround(6 * std::log10(seconds / 1e-6))));
   std::string text;
@@ -41,10 +41,12 @@ std::string time_of(double seconds) {
 
 dist::trace::Trace scale() {
   const auto summit = dist::sim::load_topology("summit");
-  say(fmt::format(
-      "All-reduce of 8 bytes on a machine like Summit, six GPUs a node: every message simulated, by the same "
-      "code that runs on this computer. Bars are logarithmic: {} columns are ten times as long.",
-      6));
+  say(
+      fmt::format("All-reduce of 8 bytes on a machine like Summit, with six GPUs per node. Every message is "
+                  "simulated, with "
+                  "the same code that runs on this computer. Bars are logarithmic: {} columns more mean ten "
+                  "times the time.",
+                  6));
   fmt::print("\n");
   Line last{};
   for (const int ranks : {6, 24, 96, 384, 1536}) {
@@ -54,12 +56,11 @@ dist::trace::Trace scale() {
     fmt::print("  {:>6}         tree {:>10}  {}\n\n", "", time_of(last.tree_s),
                bar(last.tree_s, Style::good));
   }
-  // The ring's time is a number of messages one after the other, so it goes on as it went.
+  // The ring's messages follow each other, so its time can be extrapolated in proportion to their number.
   const double ring_s = last.ring_s * (24'576 - 1) / (last.ranks - 1);
   say(fmt::format(
-      "A ring takes 2(n-1) messages one after the other, a tree about 2 log2 n. On 24,576 GPUs the ring's "
-      "line "
-      "goes on to {} (from n = {}, in proportion to n - 1); ./distlab sim --headline simulates it all.",
+      "A ring takes 2(n-1) messages in sequence, a tree about 2 log2 n. On 24,576 GPUs the ring takes {} "
+      "(extrapolated from n = {} in proportion to n - 1). To simulate it: ./distlab sim --headline",
       time_of(ring_s), last.ranks));
   return {};
 }

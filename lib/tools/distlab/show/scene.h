@@ -1,5 +1,5 @@
-// The scenes of ./distlab show: each a real run, drawn for a lecture hall. A scene prints what it shows and
-// returns the trace that an animation is made of; without events where there is none to see.
+// The scenes of ./distlab show. Each is a real run, drawn for a lecture hall: it prints what it shows, and
+// returns the trace for an animation, which has no events if there is nothing to animate.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ dist::trace::Trace overlap();
 dist::trace::Trace scale();
 dist::trace::Trace ddp();
 
-// "  text", broken to the width of the terminal.
+// Prints "  text", broken to the width of the terminal.
 void say(const std::string& text);
-// The picture of a run, as wide as the terminal.
+// Prints the picture of a run, as wide as the terminal.
 void draw(const dist::trace::Trace& trace);
 
 }  // namespace distlab::show

@@ -1,4 +1,4 @@
-// ./distlab show: what a lecture needs, one command each; offline, without a GPU, in less than ten seconds.
+// ./distlab show: scenes for lectures, which need no network and no GPU and take less than ten seconds each.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -28,7 +28,7 @@ constexpr std::array scenes{
     Scene{"ring", "All-reduce around a ring", show::ring},
     Scene{"tree", "All-reduce up and down a tree", show::tree},
     Scene{"double-tree", "Two trees, each with half of the data", show::double_tree},
-    Scene{"deadlock", "Everybody waits for everybody", show::deadlock},
+    Scene{"deadlock", "Every rank waits for another", show::deadlock},
     Scene{"overlap", "Communication behind computation", show::overlap},
     Scene{"scale", "Ring and tree as the machine grows", show::scale},
     Scene{"ddp", "Two processes train one model", show::ddp},
@@ -55,10 +55,8 @@ int refuse(const std::string& why) {
 int show_scene(const ShowOptions& options) {
   const bool writes = !options.trace.empty() || !options.html.empty();
   if (options.scene.empty())
-    return writes
-               ? refuse(
-                     "a page and a trace are of a scene: name it, as in ./distlab show ring --html ring.html")
-               : list_scenes();
+    return writes ? refuse("--html and --trace need a scene, as in ./distlab show ring --html ring.html")
+                  : list_scenes();
   const auto scene =
       std::ranges::find_if(scenes, [&](const Scene& each) { return each.name == options.scene; });
   if (scene == scenes.end()) {
@@ -70,14 +68,15 @@ int show_scene(const ShowOptions& options) {
   fmt::print("{}\n\n", styled(Style::bold, scene->title));
   const auto trace = scene->play();
   if (trace.events.empty() && writes)
-    return refuse(fmt::format("scene {} has no trace to write", scene->name));
+    return refuse(fmt::format("scene {} has no trace; leave out --html and --trace", scene->name));
   if (!options.trace.empty()) dist::trace::write_file(trace, options.trace);
   if (!options.html.empty()) {
     dist::write_whole_file(options.html, trace_page(trace));
     fmt::print("\n{}: open it in a browser\n", options.html.string());
   } else if (!trace.events.empty()) {
-    fmt::print("\n{}\n", styled(Style::dim, fmt::format("as an animation: ./distlab show {0} --html {0}.html",
-                                                        scene->name)));
+    fmt::print("\n{}\n", styled(Style::dim,
+                                fmt::format("to play it as an animation: ./distlab show {0} --html {0}.html",
+                                            scene->name)));
   }
   return exit_ok;
 }

@@ -1,5 +1,5 @@
-// ./distlab sim ./program, ./distlab sim 1: whole programs on virtual ranks. The program's spawn() does it,
-// when DIST_SIM says so.
+// ./distlab sim ./program, ./distlab sim 1: whole programs on virtual ranks. The program's own spawn()
+// simulates when DIST_SIM is set.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -23,12 +23,12 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// A file for the report, by which we see that there was one.
+// A file for the report of the program, which tells us whether it has simulated.
 class ReportFile {
  public:
   ReportFile() : path_((temporary_root() / "distlab-sim-XXXXXX").string()) {
     const int fd = mkstemp(path_.data());
-    if (fd < 0) dist::fail_errno(dist::Errc::resource, errno, "no file for the report");
+    if (fd < 0) dist::fail_errno(dist::Errc::resource, errno, "cannot create a file for the report");
     close(fd);
   }
   ~ReportFile() { std::remove(path_.c_str()); }
@@ -57,17 +57,17 @@ std::string setting(const SimOptions& options, const std::string& report) {
 
 void refuse_what_is_for_collectives(const SimOptions& options) {
   const auto refuse = [](const char* option) {
-    dist::fail(dist::Errc::invalid_argument, "{} is for a collective, not for a program", option);
+    dist::fail(dist::Errc::invalid_argument, "{} is for a collective, not for a program; leave it out",
+               option);
   };
   if (options.ranks.size() > 1)
-    dist::fail(dist::Errc::invalid_argument, "a program runs on one number of ranks, not on {}",
+    dist::fail(dist::Errc::invalid_argument, "a program runs on one number of ranks; --ranks has {}",
                options.ranks.size());
   if (!options.explore.empty() && !options.seed.empty())
-    dist::fail(dist::Errc::invalid_argument, "--explore takes many seeds itself: leave out --seed");
+    dist::fail(dist::Errc::invalid_argument, "--explore chooses the seeds itself; leave out --seed");
   if (!options.explore.empty() && !options.trace.empty())
-    dist::fail(
-        dist::Errc::invalid_argument,
-        "--trace is of one run; --explore names the seed of one that goes wrong: then --seed and --trace");
+    dist::fail(dist::Errc::invalid_argument,
+               "--trace is for one run; run --explore first, then --trace with the --seed that it names");
   if (!options.algorithms.empty()) refuse("--algorithm");
   if (!options.bytes.empty()) refuse("--bytes");
   if (!options.sweep.empty()) refuse("--sweep");
@@ -75,7 +75,7 @@ void refuse_what_is_for_collectives(const SimOptions& options) {
   if (!options.json.empty()) refuse("--json");
 }
 
-// What makes no sense is said here, of the option, and not by the program, of DIST_SIM.
+// Checks the options here, so that an error names the option; the program would name DIST_SIM.
 dist::SimulationAsked asked_by(const std::string& variable) try {
   return *dist::simulation_asked([&](const std::string&) { return std::optional(variable); });
 } catch (const dist::Error& error) {
@@ -113,18 +113,19 @@ Simulated simulate(const SimOptions& options, const std::string& program) {
 int simulate_program(const SimOptions& options, const std::string& program) {
   refuse_what_is_for_collectives(options);
   if (access(program.c_str(), X_OK) != 0 || fs::is_directory(program)) {
-    fmt::print(stderr, "distlab: {} is no program that can be run\n", program);
+    fmt::print(stderr, "distlab: {} is not a program that can be run; check the path\n", program);
     return exit_missing;
   }
   const auto [code, has_report] = simulate(options, program);
   if (const auto how = ended_by_signal(code); !how.empty())
     fmt::print(stderr, "distlab: {} {}\n", program, how);
   else if (!has_report && code != 0)
-    fmt::print(stderr, "distlab: {} ended with exit code {} before a simulation was over\n", program, code);
+    fmt::print(stderr, "distlab: {} ended with exit code {} before its simulation was complete\n", program,
+               code);
   else if (!has_report)
     fmt::print(stderr,
-               "distlab: {} never called dist::spawn(), or one of its ranks called exit(), so nothing was "
-               "simulated; it must start its ranks with dist::spawn(n, rank_main)\n",
+               "distlab: {} did not call dist::spawn(), or one of its ranks called exit(), so nothing was "
+               "simulated; start the ranks with dist::spawn(n, rank_main)\n",
                program);
   return code == 0 && has_report ? exit_ok : exit_failed;
 }

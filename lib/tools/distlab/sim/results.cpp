@@ -37,7 +37,7 @@ std::string readable_ranks(const std::vector<int>& ranks) {  // ascending
   return text;
 }
 
-// Who was lost, and who got which error because of it.
+// Prints which ranks were lost, and which ranks got which error.
 void print_failures(const CollectiveCost& cost) {
   std::map<std::string, std::vector<int>> told;
   for (const auto& [rank, what] : cost.failures) {
@@ -88,7 +88,7 @@ OrderedJson to_json(const SimResult& of, const std::string& topology) {
 
 void print_header() {
   fmt::print("{:>8} {:>14} {:<20} {:>14} {:>14} {:>18} {:>11}\n", "ranks", "bytes", "algorithm",
-             "virtual time", "messages", "most bytes a rank", "took");
+             "virtual time", "messages", "max bytes per rank", "took");
   std::fflush(stdout);
 }
 

@@ -1,4 +1,4 @@
-// What ./distlab sim has found out about collectives: as a table, and as JSON.
+// The results of ./distlab sim about collectives, as a table and as JSON.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct SimResult {
 };
 
 void print_header();
-// The row, and below it who got which error, and the busiest links when they were asked for.
+// Prints the row, then the errors of ranks, and the busiest links if they were asked for.
 void print(const SimResult& result);
-// One object, or several as a list, into a file or with "-" to standard output. Error{resource} when it
-// cannot be written.
+// Writes one object, or a list of several, to a file or, with "-", to standard output. Throws Error{resource}
+// when it cannot be written.
 void write_json(const std::string& path, const std::vector<SimResult>& results, const std::string& topology);
 
 }  // namespace distlab

@@ -1,4 +1,4 @@
-// ./distlab sim: collectives on virtual ranks. Programs and labs: program.cpp.
+// ./distlab sim: collectives on virtual ranks. program.cpp has programs and labs.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -42,17 +42,17 @@ std::optional<dist::OpKind> collective_named(const std::string& name) {
   return std::nullopt;
 }
 
-// Whose bytes --bytes are, as CollectiveRun::bytes.
+// Returns what --bytes counts, as CollectiveRun::bytes does.
 const char* what_bytes_are(dist::OpKind collective) {
   switch (collective) {
     case dist::OpKind::broadcast:
     case dist::OpKind::reduce:
     case dist::OpKind::all_reduce: return "bytes of the tensor";
     case dist::OpKind::gather:
-    case dist::OpKind::all_gather: return "bytes of the output, n ranks' shares";
+    case dist::OpKind::all_gather: return "bytes of the output, the parts of n ranks";
     case dist::OpKind::scatter:
     case dist::OpKind::reduce_scatter:
-    case dist::OpKind::all_to_all: return "bytes of the input, n ranks' shares";
+    case dist::OpKind::all_to_all: return "bytes of the input, the parts of n ranks";
     case dist::OpKind::send:
     case dist::OpKind::recv:
     case dist::OpKind::barrier: break;
@@ -60,16 +60,18 @@ const char* what_bytes_are(dist::OpKind collective) {
   return "bytes";
 }
 
-// The notes cite NVIDIA's figure for 24,576 GPUs of Summit: about 180 ms by rings against 1 ms by trees.
+// The course notes cite NVIDIA's figure for 24,576 GPUs of Summit: about 180 ms by rings against 1 ms by
+// trees.
 int show_headline() {
   const Topology summit = dist::sim::load_topology("summit");
   fmt::print(
       "All-reduce of 8 bytes on 24,576 GPUs. The course notes cite about 180 ms for rings and about 1 ms "
       "for\n"
-      "double binary trees (NCCL 2.4 on Summit). Here: distlab's ring and binary tree on topology summit\n"
-      "(o = {:.2f} us a message, alpha = {:.2f} us between nodes). A ring takes 2(n-1) = 49,150 messages one "
-      "after\n"
-      "the other, a tree about 2 log2 n = 30: the ratio comes from that, the milliseconds from the "
+      "double binary trees (NCCL 2.4 on Summit). Below are distlab's ring and binary tree on topology "
+      "summit\n"
+      "(o = {:.2f} us per message, alpha = {:.2f} us between nodes). A ring takes 2(n-1) = 49,150 messages "
+      "in\n"
+      "sequence, a tree about 2 log2 n = 30. The ratio comes from these numbers, the milliseconds from the\n"
       "constants.\n\n",
       summit.overhead_s * 1e6, summit.inter.latency_s * 1e6);
   print_header();
@@ -92,12 +94,13 @@ dist::sim::WhatIf what_if_of(const SimOptions& options) {
   return what_if;
 }
 
-// Ranks and bytes as said in one way or the other.
+// Returns ranks and bytes, which --sweep or --ranks and --bytes may give.
 Sweep sweep_of(const SimOptions& options) {
   Sweep sweep;
   if (!options.sweep.empty()) sweep = parse_sweep(options.sweep);
   const auto refuse = [](const char* what) {
-    dist::fail(dist::Errc::invalid_argument, "{} are given twice, by --sweep and by --{}", what, what);
+    dist::fail(dist::Errc::invalid_argument,
+               "{0} are given twice, by --sweep and by --{0}; leave one of them out", what);
   };
   if (!options.ranks.empty() && !sweep.ranks.empty()) refuse("ranks");
   if (!options.bytes.empty() && !sweep.bytes.empty()) refuse("bytes");
@@ -107,7 +110,7 @@ Sweep sweep_of(const SimOptions& options) {
   return sweep;
 }
 
-// What has been simulated, as lines: over the sizes, one for each rank count, or over the rank counts.
+// The results as lines: over the sizes, with a line for each number of ranks, or over the numbers of ranks.
 class Curves {
  public:
   Curves(const SimOptions& options, dist::OpKind collective, const Sweep& sweep, const Topology& topology)
@@ -115,9 +118,10 @@ class Curves {
     if (options.plot.empty()) return;
     if (!over_bytes_ && sweep.ranks.size() < 2)
       dist::fail(dist::Errc::invalid_argument,
-                 "--plot needs several ranks or bytes, as in --sweep ranks=2..256");
+                 "--plot needs several numbers of ranks or sizes, as in --sweep ranks=2..256");
     if (over_bytes_ && std::ranges::count(sweep.bytes, 0) > 0)
-      dist::fail(dist::Errc::invalid_argument, "--plot cannot show 0 bytes: its axes are logarithmic");
+      dist::fail(dist::Errc::invalid_argument,
+                 "--plot cannot show 0 bytes on a logarithmic axis; leave that size out");
     several_ranks_ = over_bytes_ && sweep.ranks.size() > 1;
     const auto one = !over_bytes_
                          ? fmt::format(" of {}", readable(static_cast<double>(sweep.bytes[0]), Unit::bytes))
@@ -132,7 +136,8 @@ class Curves {
   void add(const SimResult& result) {
     const CollectiveRun& run = result.run;
     const auto& cost = result.cost;
-    if (cost.virtual_time_s <= 0) return;  // one rank alone: it has no place on a logarithmic axis
+    if (cost.virtual_time_s <= 0)
+      return;  // one rank alone takes no time, which a logarithmic axis cannot show
     const std::string label = several_ranks_ ? fmt::format("{} ranks", run.ranks) : "";
     const auto is_ours = [&](const PlotLine& line) {
       return line.family == cost.algorithm && line.label == label;
@@ -144,7 +149,9 @@ class Curves {
 
   void write(const std::filesystem::path& path) {
     for (PlotLine& line : plot_.lines) std::ranges::sort(line.points);
-    if (plot_.lines.empty()) dist::fail(dist::Errc::invalid_argument, "--plot: nothing took any time");
+    if (plot_.lines.empty())
+      dist::fail(dist::Errc::invalid_argument,
+                 "--plot: no result took any time, so there is nothing to draw");
     write_svg(plot_, path);
   }
 
@@ -153,7 +160,8 @@ class Curves {
   Plot plot_;
 };
 
-// Everything that is to be simulated, in the order of the table; refused before the first of it begins.
+// Returns all runs in the order of the table, after checking them, so that an error is found before the first
+// one begins.
 std::vector<CollectiveRun> runs_of(const SimOptions& options, dist::OpKind collective, const Sweep& sweep,
                                    const Topology& topology) {
   const auto algorithms =
@@ -173,11 +181,12 @@ std::vector<CollectiveRun> runs_of(const SimOptions& options, dist::OpKind colle
 
 int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
   if (!options.arguments.empty())
-    dist::fail(dist::Errc::invalid_argument, "{} takes no arguments; \"{}\" is one", options.what,
+    dist::fail(dist::Errc::invalid_argument, "{} takes no arguments, but got \"{}\"", options.what,
                options.arguments[0]);
   if (!options.seed.empty() || !options.explore.empty())
     dist::fail(dist::Errc::invalid_argument,
-               "--seed and --explore are for a program: {} has one schedule alone", options.what);
+               "--seed and --explore are for a program, because {} has only one schedule; leave them out",
+               options.what);
   const Topology topology = dist::sim::load_topology(options.topology);
   const Sweep sweep = sweep_of(options);
   const auto runs = runs_of(options, collective, sweep, topology);
@@ -199,7 +208,7 @@ int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
   return exit_ok;
 }
 
-constexpr std::array stories_of_their_own{9, 10, 11, 12, 16};  // demos that no simulation can stand around
+constexpr std::array stories_of_their_own{9, 10, 11, 12, 16};  // demos that cannot be simulated
 
 int simulate_lab(const SimOptions& options) {
   Lab lab;
@@ -208,12 +217,12 @@ int simulate_lab(const SimOptions& options) {
   } catch (const dist::Error& error) {
     if (error.code() != dist::Errc::invalid_argument) throw;
     dist::fail(dist::Errc::invalid_argument,
-               "\"{}\" is no collective ({}), and {}; a program is given by its path, as ./{}", options.what,
-               fmt::join(collective_names(), ", "), error.what(), options.what);
+               "\"{}\" is not a collective ({}), and {}; for a program write its path, such as ./{}",
+               options.what, fmt::join(collective_names(), ", "), error.what(), options.what);
   }
   if (std::ranges::find(stories_of_their_own, lab.number) != stories_of_their_own.end())
     dist::fail(dist::Errc::invalid_argument,
-               "the demo of lab {} simulates, measures or kills ranks by itself: ./distlab run {}",
+               "the demo of lab {} simulates, measures or kills ranks itself; run it with ./distlab run {}",
                lab.number, lab.number);
   return simulate_program(options, lab_program(lab, options.solution ? "solution_demo" : "demo").string());
 }

@@ -13,7 +13,7 @@ namespace {
 [[noreturn]] void refuse(std::string_view part, std::string_view why) {
   dist::fail(
       dist::Errc::invalid_argument,
-      "--sweep has \"{}\": {}; it is a list as in ranks=2..4096,bytes=8..64MiB or ranks=4,64,bytes=8,1MiB",
+      "--sweep has \"{}\": {}; write a list such as ranks=2..4096,bytes=8..64MiB or ranks=4,64,bytes=8,1MiB",
       part, why);
 }
 
@@ -30,8 +30,8 @@ void read_item(std::string_view item, std::vector<std::uint64_t>& values) {
   const auto dots = item.find("..");
   if (dots == item.npos) return values.push_back(number(item, item));
   const std::uint64_t first = number(item.substr(0, dots), item), last = number(item.substr(dots + 2), item);
-  if (first == 0) refuse(item, "doubling starts at 1 or more");
-  if (first > last) refuse(item, "it ends before it begins");
+  if (first == 0) refuse(item, "doubling must start at 1 or more");
+  if (first > last) refuse(item, "its end is smaller than its beginning");
   for (std::uint64_t value = first; value < last; value *= 2) values.push_back(value);
   values.push_back(last);
 }
@@ -48,12 +48,12 @@ Sweep parse_sweep(const std::string& text) {
     if (more) left.remove_prefix(comma + 1);
     if (const auto equals = part.find('='); equals != part.npos) {
       const std::string_view key = part.substr(0, equals);
-      if (key != "ranks" && key != "bytes") refuse(part, "there are ranks and bytes");
+      if (key != "ranks" && key != "bytes") refuse(part, "the names are ranks and bytes");
       values = key == "ranks" ? &ranks : &bytes;
-      if (!values->empty()) refuse(part, "that was said already");
+      if (!values->empty()) refuse(part, "that name is given twice");
       part.remove_prefix(equals + 1);
     }
-    if (!values) refuse(part, "it does not say of what, ranks= or bytes=");
+    if (!values) refuse(part, "it must begin with ranks= or bytes=");
     read_item(part, *values);
   }
   Sweep sweep{{}, std::move(bytes)};

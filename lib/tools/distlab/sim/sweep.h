@@ -1,4 +1,4 @@
-// --sweep of ./distlab sim: which rank counts and sizes.
+// --sweep of ./distlab sim: the numbers of ranks and the sizes.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 namespace distlab {
 
 struct Sweep {
-  std::vector<int> ranks;            // empty: not said
-  std::vector<std::uint64_t> bytes;  // empty: not said
+  std::vector<int> ranks;            // empty: not given
+  std::vector<std::uint64_t> bytes;  // empty: not given
 };
 
-// "ranks=2..4096,bytes=8..64MiB": lists, in which a..b stands for a, 2a, 4a, ... and b; KiB, MiB and GiB are
-// known. dist::Error{invalid_argument} quotes the part that makes no sense.
+// Reads "ranks=2..4096,bytes=8..64MiB": lists, in which a..b means a, 2a, 4a, ... and b; KiB, MiB and GiB are
+// allowed. Throws dist::Error{invalid_argument} that quotes the wrong part.
 Sweep parse_sweep(const std::string& text);
 
 }  // namespace distlab

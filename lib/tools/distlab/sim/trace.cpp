@@ -1,5 +1,5 @@
-// ./distlab sim COLLECTIVE --trace: one collective on real tensors, so that the trace knows whose parts each
-// message carries.
+// ./distlab sim COLLECTIVE --trace: one collective on real tensors, so that the trace knows which ranks'
+// parts each message carries.
 #include <fmt/format.h>
 
 #include "dist/core/fail.h"
@@ -12,7 +12,7 @@
 namespace distlab {
 namespace {
 
-// `count` elements in all; what is split among the ranks has n equal shares of it.
+// The tensor has `count` elements; collectives that split it make n equal parts.
 void call(dist::OpKind kind, std::int64_t count, const dist::Options& options) {
   const int n = dist::get_world_size(), root = 0;
   const bool is_root = dist::get_rank() == root;
@@ -25,7 +25,7 @@ void call(dist::OpKind kind, std::int64_t count, const dist::Options& options) {
   dist::Tensor whole = dist::ones({count}), mine = dist::ones({share});
   std::vector<dist::Tensor> in = shares(), out = shares();
   std::vector<dist::Tensor> none;
-  constexpr dist::CallSite nowhere;  // no line of a program asks for it
+  constexpr dist::CallSite nowhere;  // because no line of the user's program makes the call
   switch (kind) {
     case dist::OpKind::broadcast: dist::broadcast(whole, root, options, nowhere); break;
     case dist::OpKind::reduce: dist::reduce(whole, root, dist::ReduceOp::sum, options, nowhere); break;
@@ -46,20 +46,21 @@ void call(dist::OpKind kind, std::int64_t count, const dist::Options& options) {
 }  // namespace
 
 void trace_collective(const SimOptions& options, dist::OpKind collective, const dist::sim::WhatIf& what_if) {
-  constexpr int most_ranks = 64;  // as many as a trace can tell apart
+  constexpr int most_ranks = 64;  // a trace can distinguish the parts of that many
   if (options.ranks.size() > 1 || options.bytes.size() > 1 || options.algorithms.size() > 1 ||
       !options.sweep.empty())
     dist::fail(dist::Errc::invalid_argument,
-               "--trace is for one run: one algorithm, one number of ranks, one of bytes");
+               "--trace is for one run; give one algorithm, one number of ranks and one size");
   if (!options.algorithms.empty() && options.algorithms.front() == dist::sim::in_switches)
-    dist::fail(dist::Errc::invalid_argument,
-               "--trace shows what ranks send, and by {} the switches add; leave out --trace, or trace another "
-               "algorithm: -a ring",
-               dist::sim::in_switches);
+    dist::fail(
+        dist::Errc::invalid_argument,
+        "--trace shows what ranks send, but with {} the switches add; leave out --trace, or trace another "
+        "algorithm: -a ring",
+        dist::sim::in_switches);
   dist::sim::RunOptions run;
   run.ranks = options.ranks.empty() ? 4 : options.ranks.front();
   if (run.ranks > most_ranks)
-    dist::fail(dist::Errc::invalid_argument, "--trace shows {} ranks at most, not {}", most_ranks, run.ranks);
+    dist::fail(dist::Errc::invalid_argument, "--trace shows at most {} ranks, not {}", most_ranks, run.ranks);
   run.topology = options.topology;
   run.what_if = what_if;
   run.trace = true;
@@ -75,8 +76,8 @@ void trace_collective(const SimOptions& options, dist::OpKind collective, const 
   report.trace.title = fmt::format("{}{}{}, {}", options.what, how.algorithm.empty() ? "" : " by ",
                                    how.algorithm, report.trace.title);
   dist::trace::write_file(report.trace, options.trace);
-  fmt::print(stderr, "the events of {} messages are in {}; ./distlab trace {} draws them\n", report.messages,
-             options.trace.string(), options.trace.string());
+  fmt::print(stderr, "the events of {} messages are in {}; to draw them: ./distlab trace {}\n",
+             report.messages, options.trace.string(), options.trace.string());
 }
 
 }  // namespace distlab

@@ -4,7 +4,8 @@
 
 namespace distlab {
 
-// What can be known before any rank is there. Error{invalid_argument} names the option.
+// Checks everything that can be checked before the ranks start. Throws Error{invalid_argument} that names the
+// option.
 void check(const TrainOptions& options);
 
 }  // namespace distlab

@@ -18,7 +18,8 @@ constexpr std::string_view model_part = "model.", optimizer_part = "optimizer.",
 std::int64_t setting(const nn::StateDict& all, const std::string& name, const std::filesystem::path& file) {
   const auto* tensor = nn::find(all, std::string(run_part) + name);
   if (tensor == nullptr || tensor->numel() != 1)
-    dist::fail(dist::Errc::invalid_argument, "{} is no checkpoint of ./distlab train: it does not say {}",
+    dist::fail(dist::Errc::invalid_argument,
+               "{} is not a checkpoint of ./distlab train, because it has no {}; name another file",
                file.string(), name);
   return tensor->item<std::int64_t>();
 }
@@ -42,8 +43,8 @@ int load_checkpoint(const std::filesystem::path& file, nn::Module& model, nn::Op
     const auto found = setting(all, name, file);
     if (name != "epochs_done" && found != wanted)
       dist::fail(dist::Errc::invalid_argument,
-                 "{} is of a run with {} = {}, this one has {}: go on with the same", file.string(), name,
-                 found, wanted);
+                 "{} is from a run with {} = {}, but this run has {}; to resume, take the same value",
+                 file.string(), name, found, wanted);
   }
   model.load_state_dict(nn::part(all, model_part));
   optimizer.load_state_dict(nn::part(all, optimizer_part));

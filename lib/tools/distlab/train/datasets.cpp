@@ -22,8 +22,8 @@ Samples mnist(const std::filesystem::path& folder, data::Split split, std::int64
   auto images = std::make_unique<data::Images>(data::load_mnist(folder, split));
   const std::int64_t size = images->size();
   if (wanted > size)
-    dist::fail(dist::Errc::invalid_argument, "{} is {}, and MNIST in {} has {} such images", option, wanted,
-               folder.string(), size);
+    dist::fail(dist::Errc::invalid_argument, "{} is {}, but MNIST in {} has only {} such images", option,
+               wanted, folder.string(), size);
   return {std::move(images), wanted > 0 ? wanted : size};
 }
 

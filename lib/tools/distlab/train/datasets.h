@@ -1,4 +1,4 @@
-// What is learned: generated digits, or MNIST.
+// The training and test data: generated digits, or MNIST.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,18 @@ namespace distlab {
 
 struct Samples {
   std::unique_ptr<const dist::data::Dataset> dataset;
-  std::int64_t size = 0;  // so many of its first samples are used
+  std::int64_t size = 0;  // how many of its samples are used, from the first on
 };
 
 struct Datasets {
   Samples train, test;
 };
 
-// Before any rank is there. Error{resource} naming a file of MNIST that is needed and not there.
+// Call it before the ranks start. Throws Error{resource} that names a missing file of MNIST if it is needed.
 void expect_files(const TrainOptions& options);
 
-// Error{resource} naming a file of MNIST that is not there, Error{invalid_argument} for more samples than
-// there are.
+// Throws Error{resource} that names a missing file of MNIST, Error{invalid_argument} when there are fewer
+// samples than the options ask for.
 Datasets load_datasets(const TrainOptions& options);
 
 }  // namespace distlab

@@ -19,7 +19,7 @@ namespace distlab {
 namespace {
 
 struct Part {
-  std::string_view name, legend;  // a legend has little room
+  std::string_view name, legend;  // the legend is shorter, because it has little room
   double StepTimes::*seconds;
 };
 constexpr std::array parts{
@@ -30,8 +30,8 @@ constexpr std::array parts{
     Part{"data", "data", &StepTimes::data},
 };
 
-// The median of every so many steps, so that a line has few points. Axes are logarithmic: what is 0 has no
-// place.
+// Makes a line of few points, each the median of several steps. A median of 0 is left out, because the axes
+// are logarithmic.
 PlotLine line(std::string_view name, std::size_t steps, const std::function<double(std::size_t)>& value) {
   constexpr std::size_t points = 50;
   PlotLine line{.family = std::string(name), .label = "", .points = {}};
@@ -83,8 +83,8 @@ void check_plot_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder, error);
   if (error || access(folder.c_str(), W_OK) != 0)
     dist::fail(dist::Errc::invalid_argument,
-               "--plot {}: no folder in which pictures can be written ({}); name another one",
-               folder.string(), error ? error.message() : "it is not yours to write in");
+               "--plot {} is not a folder that can be written ({}); name another folder", folder.string(),
+               error ? error.message() : "no permission");
 }
 
 }  // namespace distlab

@@ -1,4 +1,4 @@
-// History: what each step of a run has cost, and how far it has come.
+// History: the cost and the loss of each step of a run.
 #pragma once
 
 #include <filesystem>
@@ -7,12 +7,12 @@
 
 namespace distlab {
 
-// Seconds of one step on this rank. Together they are the step.
+// Seconds of one step on this rank. Their sum is the time of the step.
 struct StepTimes {
   double data = 0;      // waiting for the batch
-  double forward = 0;   // the loss included
-  double backward = 0;  // without what is exposed
-  double exposed = 0;   // waiting for gradients of other ranks, with nothing else to do
+  double forward = 0;   // including the loss
+  double backward = 0;  // without exposed communication
+  double exposed = 0;   // waiting for gradients of other ranks, with nothing left to compute
   double update = 0;    // the optimizer's step
 
   double total() const { return data + forward + backward + exposed + update; }
@@ -25,10 +25,10 @@ class History {
     times_.push_back(times);
   }
   bool empty() const { return times_.empty(); }
-  // "step 14.2 ms: forward 5.1, backward 8.2, ...": medians, without the first step, which makes buffers.
-  // Empty before the second.
+  // Returns "step 14.2 ms: forward 5.1, backward 8.2, ...": medians without the first step, which allocates
+  // buffers. Returns an empty text before the second step.
   std::string summary() const;
-  // loss.svg and step_times.svg in the folder. Error{resource} when they cannot be written.
+  // Writes loss.svg and step_times.svg into the folder. Throws Error{resource} when they cannot be written.
   void plot(const std::filesystem::path& folder, const std::string& title) const;
 
  private:
@@ -36,8 +36,8 @@ class History {
   std::vector<StepTimes> times_;
 };
 
-// Makes the folder of --plot, before anything is trained. Error{invalid_argument} where nothing can be
-// written in it.
+// Makes the folder of --plot before the training. Throws Error{invalid_argument} when files cannot be written
+// in it.
 void check_plot_folder(const std::filesystem::path& folder);
 
 }  // namespace distlab

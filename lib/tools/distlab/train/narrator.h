@@ -1,4 +1,5 @@
-// Narrator: tells a person how training goes. A line that is rewritten on a terminal, plain lines elsewhere.
+// Narrator: prints the progress of training. It rewrites one line on a terminal, and prints plain lines
+// elsewhere.
 #pragma once
 
 #include <chrono>
@@ -9,24 +10,24 @@
 
 namespace distlab {
 
-// How an epoch went on all ranks.
+// The results of an epoch on all ranks.
 struct EpochResult {
-  double loss = 0;                 // mean over all training samples, each at its own step
+  double loss = 0;                 // mean over all training samples, each at the time of its step
   std::int64_t right = 0, of = 0;  // test images
-  double seconds = 0;              // of training
-  std::int64_t images = 0;         // trained on
+  double seconds = 0;              // of the training part
+  std::int64_t images = 0;         // training images
 };
 
-// Of one rank: all others have one that is silent.
+// One rank prints; the narrators of all other ranks are silent.
 class Narrator {
  public:
   Narrator(bool silent, int epochs) : silent_(silent), epochs_(epochs) {}
 
   void begin(int epoch);
-  // After a step: images so far, of all ranks; the loss of this rank.
+  // Call it after a step, with the images of all ranks so far and the loss of this rank.
   void step(std::int64_t images, std::int64_t of, double loss);
   void end(const EpochResult& result);
-  // Error{resource} when standard output cannot be written.
+  // Throws Error{resource} when standard output cannot be written.
   void say(std::string_view line);
 
  private:

@@ -16,7 +16,7 @@ namespace nn = dist::nn;
 
 double in_seconds(dist::Timeout duration) { return std::chrono::duration<double>(duration).count(); }
 
-// One rank, or one of several that have a copy of the model each.
+// One rank, alone or one of several with a copy of the model each.
 class Single : public Scheme {
  public:
   explicit Single(const SchemeRecipe& recipe)
@@ -33,8 +33,8 @@ class Single : public Scheme {
   nn::SGD optimizer_;
 };
 
-// find_unused_parameters makes the buckets stay as they are from the first step on, so that a resumed run
-// adds in the same order as one that never stopped.
+// find_unused_parameters keeps the buckets of the first step, so that a resumed run adds in the same order as
+// a run that never stopped.
 class Ddp : public Single {
  public:
   explicit Ddp(const SchemeRecipe& recipe)
@@ -59,7 +59,7 @@ class Server : public Single {
   dist::ParameterServer server_;
 };
 
-// Only the first replica's parameters are updated: the others get copies.
+// The optimizer updates only the first replica's parameters; the other replicas get copies.
 class Threads : public Scheme {
  public:
   explicit Threads(const SchemeRecipe& recipe)
@@ -94,7 +94,8 @@ std::span<const SchemeEntry> schemes() { return table; }
 const SchemeEntry& scheme_named(std::string_view name) {
   const auto found = std::ranges::find(table, name, &SchemeEntry::name);
   if (found != table.end()) return *found;
-  dist::fail(dist::Errc::invalid_argument, "there is no scheme \"{}\"", name);
+  dist::fail(dist::Errc::invalid_argument, "there is no scheme \"{}\"; ./distlab train --help lists them",
+             name);
 }
 
 }  // namespace distlab

@@ -1,4 +1,4 @@
-// Schemes: how several train one model together.
+// Schemes: how several ranks or threads train one model together.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +13,35 @@
 
 namespace distlab {
 
-// Small buckets: the ConvNet fits into one of PyTorch's, and nothing would overlap.
+// The buckets are small, because the ConvNet fits into one of PyTorch's default buckets, and nothing would
+// overlap.
 inline constexpr std::size_t ddp_bucket_bytes = std::size_t{32} << 10;
 
-// What a scheme is made of.
+// The ingredients of a scheme.
 struct SchemeRecipe {
-  std::function<std::unique_ptr<dist::nn::Module>()> make_model;  // every time the same, on the CPU
+  std::function<std::unique_ptr<dist::nn::Module>()>
+      make_model;  // returns the same model every time, on the CPU
   dist::nn::SGDOptions sgd;
   std::vector<dist::Device> devices;  // of this process's copies of the model
 };
 
-// On every rank of the default group, alike.
+// Every rank of the default group must make the same calls.
 class Scheme {
  public:
   virtual ~Scheme() = default;
-  // The model by itself: what is looked at, saved and loaded.
+  // The model itself, which is evaluated, saved and loaded.
   virtual dist::nn::Module& model() = 0;
-  // What goes through forward and backward in its place.
+  // The module that is called for forward and backward.
   virtual dist::nn::Module& module() = 0;
   virtual dist::nn::SGD& optimizer() = 0;
   // The optimizer's step, on all ranks.
   virtual void step() = 0;
-  // Seconds that the last backward, the last step(), waited for other ranks with nothing else to do.
+  // Seconds that the last backward or the last step() waited for other ranks with nothing left to compute.
   virtual double exposed_in_backward() const { return 0; }
   virtual double exposed_in_step() const { return 0; }
 };
 
-// What works together, and what --nproc counts.
+// What works together; --nproc counts them.
 enum class Workers : std::uint8_t { one, ranks, threads };
 
 struct SchemeEntry {
@@ -49,7 +51,7 @@ struct SchemeEntry {
 };
 
 std::span<const SchemeEntry> schemes();
-// Error{invalid_argument} when there is none.
+// Throws Error{invalid_argument} when there is no such scheme.
 const SchemeEntry& scheme_named(std::string_view name);
 
 }  // namespace distlab

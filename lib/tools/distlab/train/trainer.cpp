@@ -38,17 +38,18 @@ class Lap {
   Clock::time_point last_ = Clock::now();
 };
 
-// One for each copy of the model that this rank has: GPUs in turn, from the rank's own on.
+// Returns a device for each of this rank's copies of the model: its own GPU, then the next ones.
 std::vector<dist::Device> devices_of(const TrainOptions& options) {
   const auto& scheme = scheme_named(options.scheme);
   if (scheme.workers != Workers::ranks && dist::get_world_size() > 1)
     dist::fail(dist::Errc::invalid_argument,
-               "--scheme {} is for one rank, and this job has {}: --scheme ddp is for several", scheme.name,
-               dist::get_world_size());
+               "--scheme {} is for one rank, but this job has {}; for several ranks choose --scheme ddp",
+               scheme.name, dist::get_world_size());
   const int copies = scheme.workers == Workers::threads ? options.ranks : 1;
   std::vector<dist::Device> devices(static_cast<std::size_t>(copies), dist::cpu);
   if (options.device == "cpu") return devices;
-  const int gpus = dist::device_api(dist::DeviceType::cuda).count();  // says what is missing
+  const int gpus =
+      dist::device_api(dist::DeviceType::cuda).count();  // throws an error that says what is missing
   for (int i = 0; i < copies; ++i)
     devices[static_cast<std::size_t>(i)] = dist::cuda((dist::get_local_rank() + i) % gpus);
   return devices;
@@ -61,7 +62,7 @@ std::unique_ptr<nn::Module> make_model(std::uint64_t seed) {
   return model;
 }
 
-// Of all ranks; backends of GPUs sum on GPUs only.
+// Returns the sums over all ranks. The tensor must be on the device, because GPU backends sum only on GPUs.
 template <class T>
 std::vector<T> summed(std::initializer_list<T> values, dist::Device device) {
   auto all = dist::tensor(values).to(device);
@@ -94,17 +95,19 @@ RunSettings Trainer::settings(int epochs_done) const {
           {"samples", data_.train.size},       {"seed", static_cast<std::int64_t>(options_.seed)}};
 }
 
-// All ranks read the file: it lies where all can.
+// Every rank reads the file, which must be in a place that all of them can read.
 void Trainer::resume() {
   if (!std::filesystem::exists(options_.checkpoint)) {
-    narrator_.say(fmt::format("{} is not there yet: training begins", options_.checkpoint.string()));
+    narrator_.say(fmt::format("{} does not exist yet: training starts from the beginning",
+                              options_.checkpoint.string()));
     return;
   }
   first_epoch_ = load_checkpoint(options_.checkpoint, scheme_->model(), scheme_->optimizer(), settings(0));
-  narrator_.say(fmt::format("going on after epoch {}, from {}", first_epoch_, options_.checkpoint.string()));
+  narrator_.say(
+      fmt::format("continuing after epoch {}, from {}", first_epoch_, options_.checkpoint.string()));
   if (first_epoch_ >= options_.epochs)
-    narrator_.say(fmt::format("nothing is left to train up to epoch {}; for more: --epochs {}",
-                              options_.epochs, first_epoch_ + 1));
+    narrator_.say(fmt::format("epoch {} is done already; to train longer: --epochs {}", options_.epochs,
+                              first_epoch_ + 1));
   steps_ = first_epoch_ * ((sampler_.size() + step_size() - 1) / step_size());
 }
 
@@ -158,7 +161,7 @@ double Trainer::train_step(const data::Batch& batch, StepTimes& times) {
       loss_.forward(scheme_->module().forward(batch.inputs.to(devices_.front())), batch.targets);
   if (!std::isfinite(loss))
     dist::fail(dist::Errc::invalid_argument,
-               "the loss of rank {} at step {} is {}; a smaller --lr than {} may help", rank_, steps_,
+               "the loss of rank {} at step {} is {}; try a smaller --lr than {}", rank_, steps_,
                std::abs(loss), options_.lr);
   times.forward = lap();
   scheme_->optimizer().zero_grad();
@@ -170,8 +173,7 @@ double Trainer::train_step(const data::Batch& batch, StepTimes& times) {
   return loss;
 }
 
-// Every rank looks at its share of the test images; the counts of all are summed, so that the accuracy is
-// exact.
+// Every rank evaluates its part of the test images. The ranks sum their counts, so the accuracy is exact.
 void Trainer::evaluate(EpochResult& result) {
   nn::Module& model = scheme_->model();
   dist::broadcast_state(model, dist::default_group());  // running statistics differ from rank to rank

@@ -1,5 +1,4 @@
-// Trainer: what one rank of `distlab train` does. Read trainer.cpp as the training loop that everybody
-// writes.
+// Trainer: the work of one rank of `distlab train`. trainer.cpp has the usual training loop.
 #pragma once
 
 #include <memory>
@@ -17,12 +16,12 @@
 
 namespace distlab {
 
-// Within the default group, on every rank of it, alike.
+// Every rank of the default group must make one and call the same functions.
 class Trainer {
  public:
   explicit Trainer(const TrainOptions& options);
-  // All epochs that are left; returns how the last one went. Errors are one line; a loss that is no number is
-  // one.
+  // Trains all epochs that are left, and returns the result of the last one. Errors are one line. A loss that
+  // is not a finite number is an error.
   EpochResult run();
 
  private:

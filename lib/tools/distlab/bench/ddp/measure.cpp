@@ -29,7 +29,7 @@ double of_all_ranks(double mine, dist::ReduceOp op) {
   return value.item<double>();
 }
 
-// Begins on all ranks at once; the slowest one's time.
+// Begins on all ranks at the same time, and returns the time of the slowest rank.
 double seconds_of(const std::function<void()>& work) {
   dist::barrier();
   const auto began = Clock::now();
@@ -37,13 +37,14 @@ double seconds_of(const std::function<void()>& work) {
   return of_all_ranks(std::chrono::duration<double>(Clock::now() - began).count(), dist::ReduceOp::max);
 }
 
-// Both have taken the same steps from the same weights.
+// Both sides have taken the same steps from the same weights, so their losses must agree.
 void check_loss(double ours, double theirs) {
   constexpr double tolerance = 1e-3;
   if (std::abs(ours - theirs) > tolerance * std::abs(theirs))
-    dist::fail(dist::Errc::internal,
-               "after {} steps PyTorch's loss on rank {} is {}, ours {}: they do not compute the same",
-               warm_up_steps, dist::get_rank(), theirs, ours);
+    dist::fail(
+        dist::Errc::internal,
+        "after {} steps PyTorch's loss on rank {} is {}, but ours is {}: the two do not compute the same",
+        warm_up_steps, dist::get_rank(), theirs, ours);
 }
 
 int steps_of_a_turn(const DdpBenchOptions& options, double seconds_a_step) {
@@ -68,7 +69,7 @@ DdpRow measure_on_this_rank(const DdpBenchOptions& options, const fs::path& fold
   const auto add = [&](std::vector<double>& to, double seconds) { to.push_back(seconds / steps); };
   for (int i = 0; i < options.repeats; ++i) {
     add(step, seconds_of([&] { ours.train(steps); }));
-    // The rank that waits least waits for messages alone, the others also for that rank.
+    // The rank that waits least waits only for messages; the other ranks also wait for that rank.
     exposed.push_back(of_all_ranks(ours.exposed(), dist::ReduceOp::min));
     if (theirs) add(peer, of_all_ranks(theirs->train(steps).seconds, dist::ReduceOp::max));
     add(compute, seconds_of([&] { ours.compute(steps); }));
@@ -106,7 +107,8 @@ DdpRow read_row(const fs::path& folder) {
   const fs::path file = folder / row_file;
   DdpRow row;
   if (!std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&row), sizeof row))
-    dist::fail(dist::Errc::resource, "{} cannot be read: rank 0 has left no figures there", file.string());
+    dist::fail(dist::Errc::resource, "{} cannot be read, because rank 0 has not written its figures",
+               file.string());
   return row;
 }
 

@@ -1,4 +1,4 @@
-// Measures one number of ranks.
+// The measurement for one number of ranks.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace distlab::bench {
 
-// Starts `options.ranks` ranks, and beside each of them one of PyTorch's if the options say so, and leaves
-// their figures in the folder, which is empty, and theirs. Errors of the ranks, as of dist::spawn;
-// Error{internal} when PyTorch computes something else.
+// Starts `options.ranks` ranks, and beside each of them one of PyTorch's if the options say so. Writes their
+// figures to the folder, which must be empty. Throws what dist::spawn throws, and Error{internal} when
+// PyTorch computes another loss.
 void measure_ddp(const DdpBenchOptions& options, const std::filesystem::path& folder);
-// What it has left there. Error{resource} when there is nothing.
+// Returns the figures in the folder. Throws Error{resource} when there are none.
 DdpRow read_row(const std::filesystem::path& folder);
 
 }  // namespace distlab::bench

@@ -1,4 +1,4 @@
-// What ./distlab bench ddp is asked for.
+// The options of ./distlab bench ddp.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 namespace distlab {
 
 struct DdpBenchOptions {
-  int ranks = 0;                 // the most; 0: one a core, two at least
-  std::int64_t batch_size = 64;  // of each rank
-  int steps = 0;                 // of a turn; 0: as many as take 250 ms
-  int repeats = 15;              // turns, of which the median is taken
-  std::string compare;           // "pytorch"; empty: with nobody
+  int ranks = 0;                 // the largest number; 0: one per core, at least two
+  std::int64_t batch_size = 64;  // per rank
+  int steps = 0;                 // per turn; 0: as many as take 250 ms
+  int repeats = 15;              // turns; their median is reported
+  std::string compare;           // "pytorch"; empty: no comparison
   std::string json;              // a file, "-" for standard output; empty: none
   std::filesystem::path plot;    // an SVG file; empty: none
 };
 
-// One number of ranks, measured in a process of its own.
+// The options of one number of ranks, which is measured in a process of its own.
 struct DdpRowOptions {
   DdpBenchOptions bench;
-  std::filesystem::path folder;  // of its files, the row among them
+  std::filesystem::path folder;  // for its files; the row is one of them
 };
 
 }  // namespace distlab

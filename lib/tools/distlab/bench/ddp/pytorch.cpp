@@ -26,10 +26,11 @@ std::string pytorch_title() {
   const auto asked = run_captured(
       {python(), "-c", "import torch, torch.distributed; print('PyTorch', torch.__version__, end='')"});
   if (asked.exit_code != 0)
-    dist::fail(dist::Errc::unsupported,
-               "--compare pytorch: {} cannot import torch: apt-get install python3-torch, or name a Python "
-               "that can by DISTLAB_PYTHON",
-               python());
+    dist::fail(
+        dist::Errc::unsupported,
+        "--compare pytorch: {} cannot import torch; apt-get install python3-torch, or set DISTLAB_PYTHON "
+        "to a Python that can",
+        python());
   return asked.output;
 }
 
@@ -44,7 +45,7 @@ PyTorchRank::Turn PyTorchRank::train(int steps) {
   std::istringstream answer(python_->ask(std::to_string(steps)));
   Turn turn;
   if (!(answer >> turn.seconds >> turn.loss))
-    dist::fail(dist::Errc::peer_failed, "PyTorch's process has ended: what it said is above");
+    dist::fail(dist::Errc::peer_failed, "PyTorch's process has ended; its messages are above");
   return turn;
 }
 

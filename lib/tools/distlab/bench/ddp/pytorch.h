@@ -1,4 +1,4 @@
-// PyTorch's DistributedDataParallel on the same work, in processes beside ours.
+// PyTorch's DistributedDataParallel with the same work, in processes beside ours.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@ class Dialogue;
 
 namespace distlab::bench {
 
-// "PyTorch 1.13.1": of the system's python3, or of the one that DISTLAB_PYTHON names. Error{unsupported}
-// saying how to install it when there is none.
+// Returns "PyTorch 1.13.1", the version of the system's python3 or of the Python that DISTLAB_PYTHON names.
+// Throws Error{unsupported} that says how to install it when there is none.
 std::string pytorch_title();
 
-// One rank of it, beside one of ours. It works only while somebody waits in train().
+// One rank of PyTorch, beside one of ours. It works only during train().
 class PyTorchRank {
  public:
   // The folder holds what Training::save() of all ranks has written.
@@ -27,7 +27,8 @@ class PyTorchRank {
   struct Turn {
     double seconds = 0, loss = 0;  // of all steps; of the last one
   };
-  // So many steps, as Training::train(); blocks without a spin. Error{peer_failed} when the process ended.
+  // Takes `steps` steps, like Training::train(), and blocks without spinning. Throws Error{peer_failed} when
+  // the process has ended.
   Turn train(int steps);
 
  private:

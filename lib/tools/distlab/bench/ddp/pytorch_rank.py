@@ -1,11 +1,11 @@
-# What `distlab bench ddp --compare pytorch` starts for each rank: the same model, first weights and batch as
-# ours (training.h), by PyTorch's DistributedDataParallel. Reads numbers of steps, a line each; takes them and
-# answers with the seconds and the last loss.
+# `distlab bench ddp --compare pytorch` starts this for each rank. It has the same model, first weights and batch as
+# ours (training.h), with PyTorch's DistributedDataParallel. Each line that it reads is a number of steps; it takes
+# these steps and answers with the seconds and the last loss.
 import os
 import sys
 import time
 
-os.environ["OMP_NUM_THREADS"] = "1"  # read by torch when it is imported
+os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it during the import
 os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
 
 import torch

@@ -1,4 +1,4 @@
-// pytorch_rank.py, which the program carries with it.
+// pytorch_rank.py, which is compiled into the program.
 #pragma once
 
 #include <string_view>

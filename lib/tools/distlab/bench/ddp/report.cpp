@@ -8,14 +8,14 @@ namespace distlab::bench {
 
 std::string title(const DdpRun& run) {
   std::string text =
-      fmt::format("ddp: a ConvNet, batch {} a rank, one thread each, {} cores: backend host; build {}\n",
+      fmt::format("ddp: a ConvNet, batch {} per rank, one thread each, {} cores; backend host; build {}\n",
                   run.options.batch_size, run.cores, build_info().type);
   if (build_info().type != "Release" || !build_info().sanitizer.empty())
-    text += "Not a release build: its figures mislead. ./distlab bench without --preset takes one.\n";
+    text += "This is not a release build, so the figures mislead: run ./distlab bench without --preset.\n";
   if (build_info().onednn.empty())
-    text += "Built without oneDNN: slow layers leave communication little to do.\n";
+    text += "Built without oneDNN: layers are slow, so communication is a small part of a step.\n";
   if (!run.peer_title.empty())
-    text += fmt::format("Against {}, DistributedDataParallel over gloo, the same model, in turn.\n",
+    text += fmt::format("Compared by turns with {}: DistributedDataParallel over gloo, the same model.\n",
                         run.peer_title);
   text += fmt::format("\n{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}", "ranks", "step ms", "compute", "comm",
                       "exposed", "bound", "images/s", "scaling");
@@ -36,23 +36,23 @@ std::string line(const DdpRun& run, const DdpRow& row) {
 
 std::string explanation(const DdpRun& run) {
   std::string text = fmt::format(
-      "\nMedians of {} turns, the slowest rank's. compute: the model alone on all ranks at once; comm: the\n"
-      "all-reduces of its buckets alone; exposed: what backward did not hide of them; bound: 1.1 times the\n"
-      "longer of both and 1 ms; scaling: images/s against those of 1 rank, times the ranks.\n",
+      "\nMedians of {} turns of the slowest rank. compute: the model alone, on all ranks at the same time;\n"
+      "comm: the all-reduces of its buckets alone; exposed: the part of them that backward did not hide;\n"
+      "bound: 1.1 times the longer of both, plus 1 ms; scaling: images/s over n times those of 1 rank.\n",
       run.options.repeats);
   for (const DdpRow& row : run.rows) {
     if (row.ranks > run.cores)
-      text += fmt::format("{} ranks share {} cores: there, scaling is {:.0f} % at best.\n", row.ranks,
+      text += fmt::format("{} ranks share {} cores, so their scaling is at most {:.0f} %.\n", row.ranks,
                           run.cores, 100. * run.cores / row.ranks);
   }
   return text;
 }
 
 Plot as_plot(const DdpRun& run) {
-  Plot plot{.title = fmt::format("DistributedDataParallel, batch {} a rank", run.options.batch_size),
+  Plot plot{.title = fmt::format("DistributedDataParallel, batch {} per rank", run.options.batch_size),
             .x = {"ranks"},
-            .y = {"images a second"},
-            .lines = {{"distlab", "", {}}, {"1 rank, n times", "", {}}}};
+            .y = {"images per second"},
+            .lines = {{"distlab", "", {}}, {"n times 1 rank", "", {}}}};
   if (!run.peer_title.empty()) plot.lines.push_back({run.peer_title, "", {}});
   const DdpRow& one = run.rows.front();
   for (const DdpRow& row : run.rows) {

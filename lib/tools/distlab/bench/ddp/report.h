@@ -1,4 +1,4 @@
-// What bench ddp says: for people, for programs, and as a picture.
+// The report of bench ddp: as text, as JSON, and as a plot.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace distlab::bench {
 
-inline constexpr double milli = 1e3;  // in a unit: rows have seconds, reports milliseconds
+inline constexpr double milli = 1e3;  // rows have seconds, reports milliseconds
 
 std::string title(const DdpRun& run);  // with the names of the columns
 std::string line(const DdpRun& run, const DdpRow& row);
 std::string explanation(const DdpRun& run);
 
-// A list with an object for each row; README.md has its fields. No newline at the end.
+// Returns a list with an object for each row; README.md describes its fields. It does not end with a newline.
 std::string as_json(const DdpRun& run);
-// Images a second over the ranks: ours, PyTorch's, and what as many single ranks would do.
+// Draws images per second over the number of ranks: ours, PyTorch's, and those of as many single ranks.
 Plot as_plot(const DdpRun& run);
 
 }  // namespace distlab::bench

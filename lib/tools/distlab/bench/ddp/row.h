@@ -1,4 +1,4 @@
-// One measured number of ranks, and what follows from it.
+// The times of one number of ranks, and what follows from them.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 namespace distlab::bench {
 
-// Seconds of a step; medians.
+// Median seconds of a step.
 struct DdpRow {
-  int ranks = 0, steps = 0;  // of a turn
+  int ranks = 0, steps = 0;  // steps per turn
   double step = 0;
-  double exposed = 0;        // in it
-  double compute = 0;        // the model alone, on all ranks at once
+  double exposed = 0;        // communication that is part of `step`
+  double compute = 0;        // the model alone, on all ranks at the same time
   double communication = 0;  // the all-reduces alone
   double peer = 0;           // PyTorch's step; 0: not measured
 };
@@ -27,8 +27,8 @@ struct DdpRun {
   std::vector<DdpRow> rows;
 };
 
-// What a step that overlaps well takes at most: a tenth and a millisecond more than the longer of its two
-// parts.
+// Returns what a step that overlaps well takes at most: a tenth and a millisecond more than the longer of its
+// two parts.
 inline double bound(const DdpRow& row) {
   constexpr double share = 1.1, millisecond = 1e-3;
   return share * std::max(row.compute, row.communication) + millisecond;
@@ -36,9 +36,9 @@ inline double bound(const DdpRow& row) {
 inline double images_per_second(const DdpRun& run, const DdpRow& row, double step) {
   return static_cast<double>(run.options.batch_size) * row.ranks / step;
 }
-// Images a second against as many times those of the first row, which has one rank.
+// Returns images per second, divided by n times those of the first row, which has one rank.
 inline double scaling(const DdpRun& run, const DdpRow& row) { return run.rows.front().step / row.step; }
-// Times as many images a second as the peer; 0 without one.
+// Returns our images per second, divided by the peer's; 0 without a peer.
 inline double ratio(const DdpRow& row) { return row.peer / row.step; }
 
 }  // namespace distlab::bench

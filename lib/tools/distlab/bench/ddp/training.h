@@ -1,4 +1,4 @@
-// The step that is measured: a ConvNet learns one batch of digits, again and again.
+// The measured step: a ConvNet learns the same batch of digits again and again.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,23 @@ namespace distlab::bench {
 
 inline constexpr double ddp_lr = 0.02, ddp_momentum = 0.9;
 
-// One rank's. Every rank of the default group calls the same.
+// The training of one rank. Every rank of the default group must make the same calls.
 class Training {
  public:
-  explicit Training(std::int64_t batch_size);  // of each rank
+  explicit Training(std::int64_t batch_size);  // per rank
 
-  // So many steps: as ./distlab train takes them; of a model of this rank alone; and the all-reduces of a
-  // step's buckets, with nothing to hide behind.
+  // Each takes `steps` steps: train() as in ./distlab train; compute() of a model of this rank alone;
+  // communicate() only the all-reduces of a step's buckets.
   void train(int steps);
   void compute(int steps);
   void communicate(int steps);
 
-  // Of the last train(): seconds a step that this rank waited for gradients of others; its last loss.
+  // After train(): the seconds per step that this rank waited for gradients of other ranks, and its last
+  // loss.
   double exposed() const { return exposed_; }
   double loss() const { return last_loss_; }
 
-  // For somebody else who is to do the same: "weights" of rank 0, f32, one parameter after the other;
+  // Writes files for a peer that trains the same: "weights" of rank 0, f32, all parameters in order;
   // "inputs.<rank>", f32 [batch, 1, 28, 28]; "targets.<rank>", i64 [batch].
   void save(const std::filesystem::path& folder);
 
@@ -44,7 +45,7 @@ class Training {
   dist::nn::ConvNet model_, alone_;
   dist::nn::SGD optimizer_, optimizer_alone_;
   dist::nn::CrossEntropyLoss loss_;
-  std::vector<dist::Tensor> buckets_;  // as large as those of the last step
+  std::vector<dist::Tensor> buckets_;  // of the sizes of the last step's buckets
   dist::DistributedDataParallel ddp_;
   double exposed_ = 0, last_loss_ = 0;
 };
