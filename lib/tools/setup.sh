@@ -1,8 +1,8 @@
-# Sourced by ./distlab when it does not know yet that everything needed is there: finds what is missing in well under
-# a second, and installs it where that is allowed. Needs from its caller: $root, say(), die().
+# ./distlab sources this file when it does not know yet whether everything needed is installed. It finds what is missing
+# in less than a second, and installs it where that is allowed. Its caller must define $root, say() and die().
 # shellcheck shell=bash
 
-# What the build cannot do without, then what it uses when it is there:
+# The packages that the build needs, then those that it uses if they are installed:
 #   name | header, or command | Debian and Ubuntu | Fedora | Arch
 required_parts='
 C++20 compiler|cmd:@compiler|g++|gcc-c++|gcc
@@ -30,7 +30,7 @@ ShellCheck|cmd:shellcheck|shellcheck|ShellCheck|shellcheck
 pkg-config|cmd:pkg-config|pkg-config|pkgconf-pkg-config|pkgconf
 Doxygen|cmd:doxygen|doxygen|doxygen|doxygen
 '
-# For `./distlab slides` and the tests of what it shows; nobody else is asked for them.
+# Only `./distlab slides` and the tests of its pages need these.
 slides_parts='
 node >= 20.19|cmd:@node|nodejs|nodejs|nodejs
 npm|cmd:npm|npm|nodejs-npm|npm
@@ -39,13 +39,13 @@ Chromium|cmd:@chromium|chromium|chromium|chromium
 
 compiler='' compiler_note='' cmake_note='' node_note=''
 
-# Prints "gcc 12" or "clang 14" for a compiler that works, nothing otherwise.
+# Prints "gcc 12" or "clang 14" for a compiler that works, otherwise nothing.
 compiler_kind() {
   printf '#ifdef __clang__\nclang __clang_major__\n#else\ngcc __GNUC__\n#endif\n' |
     "$1" -x c++ -E -P - 2> /dev/null | tail -n 1
 }
 
-# Sets $compiler to the first that is new enough: $CXX, the usual names, then names with a version.
+# Sets $compiler to the first compiler that is new enough. It tries $CXX, the usual names, then names with a version.
 find_compiler() {
   local candidate kind version
   compiler='' compiler_note=''
@@ -56,7 +56,7 @@ find_compiler() {
       compiler=$candidate
       return 0
     fi
-    compiler_note=${compiler_note:-"$candidate is ${kind:-no compiler that works} ${version:-}: distlab needs g++ 12 or clang 14, or newer"}
+    compiler_note=${compiler_note:-"$candidate is ${kind:-not a compiler that works} ${version:-}: distlab needs g++ 12 or clang 14, or newer"}
   done
   return 1
 }
@@ -67,7 +67,7 @@ cmake_is_new_enough() {
   command -v cmake > /dev/null || return 1
   version=$(cmake --version | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
   [[ $(printf '%s\n' 3.25 "$version" | sort -V | head -n 1) == 3.25 ]] && return 0
-  cmake_note="CMake $version is too old, 3.25 is needed: take a newer one from cmake.org, or a newer release of your system"
+  cmake_note="CMake $version is too old, 3.25 is needed: install a newer one from cmake.org, or a newer release of your system"
   return 1
 }
 
@@ -77,11 +77,11 @@ node_is_new_enough() {
   command -v node > /dev/null || return 1
   version=$(node --version) version=${version#v}
   [[ $(printf '%s\n' 20.19 "$version" | sort -V | head -n 1) == 20.19 ]] && return 0
-  node_note="node $version is too old, 20.19 is needed: take a newer one from nodejs.org, or a newer release of your system"
+  node_note="node $version is too old, 20.19 is needed: install a newer one from nodejs.org, or a newer release of your system"
   return 1
 }
 
-# One run of the preprocessor tells which of the headers named on standard input it cannot find.
+# Prints the headers, of those named on standard input, that one run of the preprocessor cannot find.
 missing_headers() {
   local header folder includes=() folders
   IFS=: read -r -a folders <<< "${CMAKE_PREFIX_PATH:-}"
@@ -103,7 +103,7 @@ part_is_missing() { # CHECK HEADERS_MISSING
   esac
 }
 
-# Prints the lines of a table whose part is missing.
+# Prints the lines of a table whose package is missing.
 missing_parts() {
   local line check headers
   find_compiler || true
@@ -121,7 +121,7 @@ missing_parts() {
 names_of() { cut -d'|' -f1 <<< "$1" | paste -sd, - | sed 's/,/, /g'; }
 packages_of() { cut -d'|' -f"$2" <<< "$1" | paste -sd' ' -; }
 
-# The command a person would type here, or nothing for a system we do not know. Column of the table in front.
+# Prints the command that installs the packages on this system, or nothing if we do not know the system.
 install_command() {
   local become=''
   [[ $(id -u) == 0 ]] || become='sudo '
@@ -134,7 +134,7 @@ install_command() {
   fi
 }
 
-# "env" as root, "sudo -n env" where sudo asks for no password; nothing when we may not install.
+# Prints "env" as root, "sudo -n env" if sudo needs no password, and nothing when we may not install packages.
 privilege() {
   [[ -z ${DISTLAB_NO_INSTALL:-} ]] && command -v apt-get > /dev/null || return 0
   if [[ $(id -u) == 0 ]]; then
@@ -144,7 +144,7 @@ privilege() {
   fi
 }
 
-# apt_install PRIVILEGE PACKAGE...: refreshes the package lists only when they are missing or out of date.
+# apt_install PRIVILEGE PACKAGE... refreshes the package lists only if they are missing or out of date.
 apt_install() {
   local -a run packages
   local log=${root:?}/build/setup.log
@@ -161,24 +161,24 @@ apt_install() {
 
 explain_missing() { # LINES
   local command='' installable=$1
-  # What is there and too old is the system's own, and would be installed again.
+  # If a program is too old, the system's package is that old version: installing it again would not help.
   [[ -z $cmake_note ]] || installable=$(grep -vF '|cmd:@cmake|' <<< "$installable" || true)
   [[ -z $node_note ]] || installable=$(grep -vF '|cmd:@node|' <<< "$installable" || true)
   [[ -z $installable ]] || command=$(install_command "$installable")
   say "missing: $(names_of "$1")"
   for note in "$compiler_note" "$cmake_note" "$node_note"; do [[ -z $note ]] || say "$note"; done
   if [[ -n $command ]]; then
-    say 'type this, then start me again:'
+    say 'type this, then run the same ./distlab command again:'
     printf '\n  %s\n\n' "$command" >&2
   elif [[ -n $installable ]]; then
-    say "install them with your system's package manager; in Debian they are called: $(packages_of "$installable" 3)"
+    say "install them with your system's package manager; their names in Debian: $(packages_of "$installable" 3)"
   fi
 }
 
-# set_up [--dev] [--slides]: returns when everything required is there; otherwise says what to do and exits with 3.
+# set_up [--dev] [--slides] returns when everything required is installed; otherwise it says what to do and exits with 3.
 set_up() {
   local required=$required_parts missing wanted privilege
-  [[ $(uname -s) == Linux ]] || die 3 "distlab runs on Linux (this is $(uname -s)); on Windows use WSL 2, on a Mac a Linux container"
+  [[ $(uname -s) == Linux ]] || die 3 "distlab runs on Linux, but this is $(uname -s); on Windows use WSL 2, on a Mac a Linux container"
   [[ " $* " != *' --dev '* ]] || required+=$developer_parts
   [[ " $* " != *' --slides '* ]] || required+=$slides_parts
   missing=$(missing_parts "$required")
@@ -191,7 +191,7 @@ set_up() {
     read -r -a packages <<< "$(packages_of "$all" 3)"
     say "installing $(names_of "$all") ..."
     if ! apt_install "$privilege" "${packages[@]}" && [[ -n $missing ]]; then
-      # One optional package that does not exist here must not keep the others away.
+      # An optional package that does not exist here must not prevent the installation of the others.
       read -r -a packages <<< "$(packages_of "$missing" 3)"
       apt_install "$privilege" "${packages[@]}" ||
         die 3 "apt-get could not install ${packages[*]}: $(grep -m1 '^E:' "$root/build/setup.log" || echo 'see the log') (log: $root/build/setup.log)"
@@ -199,7 +199,7 @@ set_up() {
     missing=$(missing_parts "$required")
     wanted=$(missing_parts "$optional_parts")
   fi
-  # The checks above ran in subshells; once more here, for what they found out about compiler and CMake.
+  # The checks above ran in subshells, so repeat them here to keep what they found out about compiler and CMake.
   find_compiler || true
   cmake_is_new_enough || true
   [[ $missing != *cmd:@node* ]] || node_is_new_enough || true
@@ -207,5 +207,5 @@ set_up() {
     explain_missing "$missing"
     exit 3
   fi
-  [[ -z $wanted ]] || say "going on without $(names_of "$wanted") (\`./distlab doctor\` says what that costs)"
+  [[ -z $wanted ]] || say "continuing without $(names_of "$wanted") (./distlab doctor says what you lose)"
 }

@@ -1,4 +1,4 @@
-// CLI11's complaints about a command line in the words that distlab and distrun use.
+// CLI11's error messages about a command line, in the words of distlab and distrun.
 #pragma once
 
 #include <regex>
@@ -6,7 +6,7 @@
 
 namespace tools {
 
-// The first row that fits the whole text; a text that none fits stays as it is.
+// Applies the first row that matches the whole text. A text that no row matches stays as it is.
 inline std::string usage_words(const std::string& complaint) {
   static const struct {
     const char *theirs, *ours;
@@ -25,9 +25,9 @@ inline std::string usage_words(const std::string& complaint) {
       {R"((.+): (.*) not in \{(.+)\})", R"($1 takes one of $3, not "$2")"},
       {R"(A subcommand is required)", "the command is missing"},
       {R"((.+) is required)", "$1 is missing"},
-      {R"(The following arguments? (?:was|were) not expected: (.+))", R"(no place for "$1")"},
-      {R"((.+) excludes (.+))", "$1 and $2 exclude each other: leave one of them out"},
-      {R"((.+) requires (.+))", "$1 needs $2, too"},
+      {R"(The following arguments? (?:was|were) not expected: (.+))", R"(unexpected argument "$1")"},
+      {R"((.+) excludes (.+))", "$1 and $2 cannot be combined: leave one of them out"},
+      {R"((.+) requires (.+))", "$1 needs $2 as well"},
   };
   for (const auto& [theirs, ours] : rows) {
     const std::regex pattern(theirs);

@@ -1,4 +1,4 @@
-// What this build was made with and for.
+// How this program was built.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ struct BuildInfo {
   std::string_view cmake;      // its version
   std::string_view type;       // "RelWithDebInfo"
   std::string_view sanitizer;  // "thread", or empty
-  // Version that was built in, or empty; then why_no_... says why.
+  // The version that was built in; if it is empty, why_no_... gives the reason.
   std::string_view cuda, nccl, cudnn, mpi, onednn, zlib;
   std::string_view why_no_cuda, why_no_nccl, why_no_cudnn, why_no_mpi, why_no_onednn, why_no_zlib;
 };

@@ -11,14 +11,15 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// Nothing where git knows nothing of the checkout. Whoever owns that: it is only read.
+// Returns nothing if git does not know the checkout. git only reads, so the owner of the checkout does not
+// matter (safe.directory).
 std::vector<fs::path> tracked_files() {
   const std::string root = workspace().root;
   const auto listed = run_captured({"git", "-c", "safe.directory=" + root, "-C", root, "ls-files", "-z"});
   std::vector<fs::path> files;
   if (listed.exit_code != 0) {
     if (fs::exists(workspace().root / ".git"))
-      dist::fail(dist::Errc::unsupported, "git cannot say which files belong to {}: {}", root, listed.output);
+      dist::fail(dist::Errc::unsupported, "git cannot list the files of {}: {}", root, listed.output);
     return files;
   }
   for (std::size_t begin = 0, end; (end = listed.output.find('\0', begin)) != std::string::npos;
@@ -29,7 +30,7 @@ std::vector<fs::path> tracked_files() {
   return files;
 }
 
-// What people and commands leave lying about: builds, grades, packed files.
+// Builds, grades and packed files, which users and commands leave in a checkout.
 bool is_left_out(const fs::path& at_the_top) {
   const auto name = at_the_top.filename().string();
   const auto begins = [&](const char* with) { return name.starts_with(with); };

@@ -1,4 +1,4 @@
-// The files that belong to this checkout, for whoever packs a copy of it.
+// The files that belong to this checkout, for commands that pack a copy of it.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace distlab {
 
-// What git tracks and is there, relative to the checkout's root; where git knows nothing of it, all files but
-// those that builds and students make. Links count as files.
+// Returns the files that git tracks and that exist, relative to the checkout's root. If git does not know the
+// checkout, returns all files but those that builds and students make. Links count as files.
 std::vector<std::filesystem::path> checkout_files();
 
 // Copies one of them to its place below `to`; links stay links.

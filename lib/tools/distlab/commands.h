@@ -18,12 +18,12 @@
 
 namespace distlab {
 
-// What every command returns; scripts can rely on it. A command that returns another one than exit_ok has
-// said why.
+// The exit codes of all commands; scripts can rely on them. A command that does not return exit_ok has said
+// why.
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failed = 1;   // a test failed, a grade is not full, a program ended with an error
-inline constexpr int exit_usage = 2;    // the command line makes no sense
-inline constexpr int exit_missing = 3;  // something needed is not there; the message says how to get it
+inline constexpr int exit_usage = 2;    // the command line is wrong
+inline constexpr int exit_missing = 3;  // something needed is missing; the message says how to get it
 
 struct TestOptions {
   bool full = false;
@@ -50,8 +50,8 @@ struct GradeOptions {
   std::string lab;  // or "all", or "begun": those whose file is not the starter any more
   bool solution = false;
   ResultFiles results;               // to be written
-  std::filesystem::path runner;      // what is graded; empty: the lab's own
-  std::filesystem::path submission;  // what is built and graded instead
+  std::filesystem::path runner;      // the program to grade; empty: the lab's own
+  std::filesystem::path submission;  // to be built and graded instead; empty: none
   std::optional<std::uint64_t> seed;
 };
 
@@ -61,7 +61,7 @@ struct LabOptions {
 
 struct SolutionOptions {
   std::string lab;
-  bool spoil = false;  // though it is not solved yet
+  bool spoil = false;  // show it although the lab is not solved yet
 };
 
 struct SubmitOptions {
@@ -70,9 +70,10 @@ struct SubmitOptions {
 };
 
 struct GradescopeOptions {
-  std::string lab;                    // empty: the one that an assignment's title names
-  std::filesystem::path output;       // empty: autograder_lab_NN.zip here
-  std::optional<std::uint64_t> seed;  // of the questions that all submissions get; empty: one is drawn
+  std::string lab;               // empty: the assignment's title names it
+  std::filesystem::path output;  // empty: autograder_lab_NN.zip here
+  std::optional<std::uint64_t>
+      seed;  // of the random tests, the same for all submissions; empty: a random one
 };
 
 struct ClassGradeOptions {
@@ -80,11 +81,11 @@ struct ClassGradeOptions {
   std::string lab;
   unsigned jobs = 0;                  // at once; 0: half as many as there are cores
   std::filesystem::path output;       // a folder; empty: class_lab_NN here
-  std::optional<std::uint64_t> seed;  // empty: that of the last start into the same folder, or a random one
-  bool again = false;                 // also what is graded and unchanged
+  std::optional<std::uint64_t> seed;  // empty: that of the last run with the same folder, or a random one
+  bool again = false;                 // grade unchanged submissions again
 };
 
-// One submission of a class, for the command above.
+// One submission of a class; `class grade` starts it.
 struct ClassOneOptions {
   std::string lab;
   std::filesystem::path submission;
@@ -93,13 +94,13 @@ struct ClassOneOptions {
 };
 
 struct HandoutOptions {
-  std::filesystem::path output;  // a folder that is not there yet; empty: distlab_handout here
-  bool check = false;            // builds lab 1 there and grades its starter
+  std::filesystem::path output;  // a folder that does not exist yet; empty: distlab_handout here
+  bool check = false;            // build lab 1 there and grade its starter
 };
 
 struct HintOptions {
   std::string lab;
-  int level = 0;  // 1 to 3: all of that page; 0: the next one on what the last grade found
+  int level = 0;  // 1 to 3: that whole page; 0: the next hint about what the last grade found
   bool chinese = false;
 };
 
@@ -114,7 +115,7 @@ struct SimOptions {
   std::string topology = "laptop";      // a name or a file
   std::vector<std::string> stragglers, slow_links, losses;  // as dist/sim/what_if.h reads them
   std::string seed, explore;                                // of a program: as DIST_SIM takes them
-  bool links = false;                                       // name the busiest
+  bool links = false;                                       // name the busiest links
   std::filesystem::path trace;                              // a file for the events of the run; empty: none
   std::filesystem::path plot;                               // an SVG file; empty: none
   std::string json;                                         // a file, "-" for standard output; empty: none
@@ -142,7 +143,7 @@ struct ShowOptions {
 struct SlidesOptions {
   bool pdf = false;                // write the decks as PDF
   bool build = false;              // as pages, and show nothing
-  int port = 8123;                 // where they are shown
+  int port = 8123;                 // of the server that shows them
   std::vector<std::string> decks;  // "05" or a folder's name, of pages and PDF; empty: all
 };
 
@@ -150,7 +151,7 @@ struct WatchOptions {
   std::string lab;  // empty: the first that is not solved
 };
 
-// One piece of work of `watch`, in a process of its own that can be stopped at any time.
+// One task of `watch`, in a process of its own that can be stopped at any time.
 struct RoundOptions {
   std::string what;  // "grade", "run", "trace"
   std::string lab;
@@ -168,10 +169,10 @@ struct MnistOptions {
 };
 
 struct ExplainOptions {
-  std::string log;  // of a build that failed
+  std::string log;  // file of a failed build
 };
 
-// Each prints what it finds, returns an exit code, and throws dist::Error when it cannot do its work.
+// Each command prints its result, returns an exit code, and throws dist::Error when it cannot do its work.
 int play_demo();
 int run_doctor(const DoctorOptions& options);
 int run_tests(const TestOptions& options);
@@ -193,13 +194,13 @@ int measure_ddp_row(const DdpRowOptions& options);
 int run_simulation(const SimOptions& options);
 // For run_simulation:
 int simulate_program(const SimOptions& options, const std::string& program);
-// One run, with data, into the file that the options name.
+// Runs one collective with data, and writes its events to the file that the options name.
 void trace_collective(const SimOptions& options, dist::OpKind collective, const dist::sim::WhatIf& what_if);
 int show_scene(const ShowOptions& options);
 int show_trace(const TraceOptions& options);
-// For show_trace: the run of a test of the lab, with what the test says.
+// For show_trace: shows the run of a test of the lab, and the result of the test.
 int trace_lab(const TraceOptions& options, const std::string& lab);
-// The picture of a trace, or the file, that the options ask for.
+// Draws a trace, or writes the file that the options ask for.
 int show_trace_files(const TraceOptions& options);
 int show_slides(const SlidesOptions& options);
 int train(const TrainOptions& options);

@@ -14,7 +14,7 @@
 namespace distlab {
 namespace {
 
-// One whose end no signal tells.
+// No SIGPIPE is raised when the other end is closed.
 bool send_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t sent = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);

@@ -18,13 +18,13 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// Of no type where it is in a folder that can be listed and not entered.
+// The status has no type when the folder can be listed but not entered.
 fs::file_status status_of(const fs::path& path) {
   std::error_code ignored;
   return fs::symlink_status(path, ignored);
 }
 
-// Lengths first: no name can look like two.
+// The lengths come first, so that no name can look like two.
 std::string described(const fs::path& path, const std::string& name) {
   const auto status = status_of(path);
   const auto target = fs::is_symlink(status) ? fs::read_symlink(path).string() : "";
@@ -32,7 +32,7 @@ std::string described(const fs::path& path, const std::string& name) {
                      target);
 }
 
-// A line for each, without its name.
+// Returns one line per file, without its name.
 std::string digests_of(const std::vector<std::string>& files) {
   constexpr std::size_t at_once = 200;
   std::string text;
@@ -50,10 +50,11 @@ std::string digests_of(const std::vector<std::string>& files) {
 }  // namespace
 
 std::string digest_of_text(const std::string& text) {
-  const dist::UniqueFd memory(::memfd_create("text", MFD_CLOEXEC));  // no file that could be left behind
+  const dist::UniqueFd memory(
+      ::memfd_create("text", MFD_CLOEXEC));  // memory, because a file could be left behind
   for (std::size_t written = 0; written < text.size();) {
     const auto count = ::write(memory.get(), text.data() + written, text.size() - written);
-    if (count <= 0) dist::fail_errno(dist::Errc::resource, errno, "no memory for a digest");
+    if (count <= 0) dist::fail_errno(dist::Errc::resource, errno, "cannot get memory for a digest");
     written += static_cast<std::size_t>(count);
   }
   const auto said =

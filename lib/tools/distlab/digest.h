@@ -1,4 +1,4 @@
-// SHA-256, as sha256sum gives it: 64 hexadecimal digits.
+// SHA-256 digests as sha256sum prints them: 64 hexadecimal digits.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@ namespace distlab {
 // Throws dist::Error{resource}.
 std::string digest_of_text(const std::string& text);
 
-// Of a file or of a folder with all that is in it: names, kinds and bytes. Links are not followed: a link is
-// the path that it names. What cannot be read counts as that. Throws std::filesystem::filesystem_error and as
-// above.
+// Returns the digest of a file, or of a folder with the names, kinds and bytes of everything in it. Links are
+// not followed: a link counts as the path that it names. Entries that cannot be read count as unreadable.
+// Throws std::filesystem::filesystem_error, and as above.
 std::string digest_of_tree(const std::filesystem::path& path);
 
 }  // namespace distlab

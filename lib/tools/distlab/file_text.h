@@ -1,4 +1,4 @@
-// All bytes of a file, read; and files that an option names.
+// Reading whole files, and writing files that an option names.
 #pragma once
 
 #include <filesystem>
@@ -7,14 +7,14 @@
 
 namespace distlab {
 
-// Empty when it cannot be read.
+// Returns all bytes of the file, or an empty text when it cannot be read.
 std::string text_of_file(const std::filesystem::path& path);
 
-// As dist::write_whole_file(), to a file that may be "-", standard output.
+// Like dist::write_whole_file(), but "-" is standard output.
 void write_output(const std::string& text, const std::filesystem::path& path);
 
-// For long work that ends with the file that `option` names: the error that writing it then would throw, with
-// the option's name before it. Empty is none, "-" standard output.
+// Call it before long work that ends with writing the file that `option` names: throws the error that writing
+// would throw, with the option's name in front. The name may be empty (no file) or "-" (standard output).
 void check_output(std::string_view option, const std::filesystem::path& file);
 
 }  // namespace distlab

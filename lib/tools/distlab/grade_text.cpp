@@ -16,14 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a student's program, too: its bytes have no power over the terminal.
+// Notes may quote a student's program: clean() removes bytes that would control the terminal.
 void print_note(std::string_view text, Style style) {
   constexpr int indent = 10;
   fmt::print("{}", indented(clean(text), style, indent, terminal_width()));
 }
 
-// The tests of a grade, one after the other. What fails several of them in the same words is said once: what
-// is not written yet, for one. So is a diagnosis, with all that led to it.
+// Prints the tests of a grade in order. If several tests fail with the same message, for example because
+// something is not written yet, the message is printed once; so is a diagnosis.
 class TestPrinter {
  public:
   void print(const GradedTest& test) {
@@ -37,7 +37,7 @@ class TestPrinter {
     if (is_first)
       print_notes(test);
     else if (!is_as_before)
-      print_note(fmt::format("as \"{}\" above", title_of(first)), Style::dim);
+      print_note(fmt::format("the same as \"{}\" above", title_of(first)), Style::dim);
   }
 
  private:
@@ -58,34 +58,34 @@ class TestPrinter {
                         Style::warn);
     }
     if (!messages.empty()) print_note(messages[0], Style::dim);
-    if (messages.size() > 1 && messages[1] != messages[0])  // "that was ...": in which call
+    if (messages.size() > 1 && messages[1] != messages[0])  // "that was ...", which names the call
       print_note(messages[1], Style::dim);
     if (!test.explanation.empty()) print_note("Perhaps: " + test.explanation, Style::warn);
   }
 
   std::map<std::pair<std::string, std::string>, std::string> told_;  // by message and diagnosis: the test
   std::map<std::string, std::string> diagnosed_;                     // by diagnosis: the test
-  std::string before_;  // what first_to_say() gave for the test before, or its own name
+  std::string before_;  // what first_to_say() returned for the previous test
 };
 
-// The first part that is not complete, and where to read on about it.
+// Prints the first part that is not complete, and where to read about it.
 void print_next_part(const Lab& lab, const GradedTest& test, const std::string& seed) {
   fmt::print("Next: part {} in {}\n", test.part, fs::relative(edited_file(lab), workspace().root).string());
-  fmt::print("      a hint for it: ./distlab hint {}\n", lab.number);
+  fmt::print("      a hint: ./distlab hint {}\n", lab.number);
   if (test.has_picture) fmt::print("      its messages as a picture: ./distlab trace {}\n", lab.number);
-  fmt::print("      the same questions again: ./distlab grade {} --seed {}\n", lab.number, seed);
+  fmt::print("      the same random tests again: ./distlab grade {} --seed {}\n", lab.number, seed);
 }
 
-// Of a lab that is done.
+// Prints what comes after a lab that is done.
 void print_next_lab(const Lab& lab) {
   const auto labs = find_labs();
   const auto next = std::ranges::upper_bound(labs, lab.number, {}, &Lab::number);
   const bool has_solution = fs::exists(workspace().root / "solutions" / lab.folder);
-  fmt::print("Next: {}{}\n",
-             has_solution ? fmt::format("compare yours with ./distlab solution {}, then ", lab.number) : "",
-             next == labs.end()
-                 ? "./distlab train: it was the last lab, and this is the whole library at work"
-                 : fmt::format("./distlab start {}", next->number));
+  fmt::print(
+      "Next: {}{}\n",
+      has_solution ? fmt::format("compare your code with ./distlab solution {}, then ", lab.number) : "",
+      next == labs.end() ? "./distlab train, a complete training run: this was the last lab"
+                         : fmt::format("./distlab start {}", next->number));
 }
 
 void print_next(const Lab& lab, const GradeRecord& record) {
@@ -117,7 +117,7 @@ void print_grade(const Lab& lab, const GradeRecord& record) {
       (record.graded_file == "submission" && !grade.tests.empty() && !grade.is_trusted))
     fmt::print(
         "Practice, not a trusted grade: your code ran without a sandbox\n"
-        "(`./distlab doctor` says why).\n");
+        "(./distlab doctor says why).\n");
   print_next(lab, record);
 }
 

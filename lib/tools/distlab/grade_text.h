@@ -1,4 +1,4 @@
-// What `distlab grade` prints of a grade: each test with what is wrong, the score, and where to go on.
+// Prints a grade for `distlab grade`: each test with what is wrong, the score, and what to do next.
 #pragma once
 
 #include "distlab/grading.h"
@@ -6,7 +6,7 @@
 
 namespace distlab {
 
-// `record.grade` is there.
+// `record.grade` must have a value.
 void print_grade(const Lab& lab, const GradeRecord& record);
 
 }  // namespace distlab

@@ -41,11 +41,11 @@ int build_autograder(const GradescopeOptions& options) {
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   dist::write_whole_file(folder.path() / "seed", std::to_string(seed));
   write_zip(zip, folder.path(), {"setup.sh", "run_autograder", "lab", "seed", "distlab"});
-  fmt::print("{} ({:.1f} MB), for {}: upload it as the assignment's autograder.\n", zip.string(),
+  fmt::print("{} ({:.1f} MB) is the autograder of {}: upload it to the assignment.\n", zip.string(),
              static_cast<double>(fs::file_size(zip)) / 1e6,
-             lab ? lab->title : "any lab that an assignment's title names (\"Lab 5: ...\")");
-  fmt::print("All submissions get the questions of seed {}.\n", seed);
-  fmt::print("It holds all solutions and questions: keep it where students cannot look.\n");
+             lab ? lab->title : "every lab that an assignment's title names (\"Lab 5: ...\")");
+  fmt::print("All submissions get the random tests of seed {}.\n", seed);
+  fmt::print("It contains all solutions and tests: do not give it to students.\n");
   return exit_ok;
 }
 

@@ -23,8 +23,9 @@ namespace {
 
 using dist::Errc, dist::fail;
 
-// While a judge is started: it measures the library as well as what was handed in, and what the caller has
-// set for his own programs (DIST_TIMEOUT, DIST_ALGO) is not to change either.
+// Removes DIST_ variables while a grader is started. The grader measures the library as well as the
+// submission, and variables that the caller has set for other programs (DIST_TIMEOUT, DIST_ALGO) must change
+// neither.
 class WithoutSettings {
  public:
   WithoutSettings() {
@@ -45,7 +46,8 @@ class WithoutSettings {
   std::vector<std::pair<std::string, std::string>> removed_;
 };
 
-// Its exit code. Sandboxes that it had just started when it was interrupted end with it.
+// Returns the grader's exit code. If the grader is interrupted, the sandboxes that it has started end with
+// it.
 int run_judge(const std::vector<std::string>& argv, const LineSink& sink) {
   const WithoutSettings bare;
   adopt_stray_processes();
@@ -61,7 +63,7 @@ int run_judge(const std::vector<std::string>& argv, const LineSink& sink) {
   try {
     std::rethrow_exception(trouble);
   } catch (const std::exception& error) {
-    fail(Errc::internal, "no report ({}): {}", error.what(), said);
+    fail(Errc::internal, "the grader's report cannot be read ({}): {}", error.what(), said);
   }
 }
 
@@ -78,7 +80,7 @@ Grade run_grading(const GradeRequest& request) {
 
   JudgeReport report(file);
   std::string output;
-  std::exception_ptr trouble;  // with the report; the judge is waited for all the same
+  std::exception_ptr trouble;  // an error in the report; we still wait for the grader
   const auto read_more = [&] {
     try {
       if (!trouble) report.read_more(request.on_test);
@@ -86,22 +88,23 @@ Grade run_grading(const GradeRequest& request) {
       trouble = std::current_exception();
     }
   };
-  // GoogleTest prints a line as each test ends, when the report has its line already.
+  // GoogleTest prints a line after each test; at that time the report has the test's line already.
   const int exit_code = run_judge(argv, [&](std::string_view line) {
     output.append(line) += '\n';
     read_more();
   });
   read_more();
 
-  const auto said = fmt::format("the judge {} ended with status {}: {}", request.program.filename().string(),
+  const auto said = fmt::format("the grader {} ended with status {}: {}", request.program.filename().string(),
                                 exit_code, output);
   if (exit_code != passed && exit_code != failed) fail(Errc::internal, "{}", said);
   if (trouble) rethrow_with(trouble, said);
-  if (!report.is_complete()) fail(Errc::internal, "no end of its report: {}", said);
+  if (!report.is_complete()) fail(Errc::internal, "the grader's report has no end: {}", said);
   const auto& grade = report.grade();
   if (grade.max_score != full_score && request.filter.empty())
-    fail(Errc::internal, "the judge asked for {} points, not {}", grade.max_score, full_score);
-  if (grade.is_full() != (exit_code == passed)) fail(Errc::internal, "score {}, but {}", grade.score, said);
+    fail(Errc::internal, "the grader's tests have {} points, not {}", grade.max_score, full_score);
+  if (grade.is_full() != (exit_code == passed))
+    fail(Errc::internal, "the score is {}, but {}", grade.score, said);
   return grade;
 }
 

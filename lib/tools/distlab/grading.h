@@ -1,4 +1,4 @@
-// A grade: runs a lab's grading program and reads its report as it is written.
+// Grades: run_grading() runs a lab's grader and reads its report while it is written.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace distlab {
 inline constexpr int full_score = 100;  // of each lab
 
 struct GradedTest {
-  enum class Result { passed, failed, todo };  // todo: what it asks for is not written yet
+  enum class Result { passed, failed, todo };  // todo: the function that it tests is not written yet
 
   std::string name;  // "Part1Place.even_nodes"
   int part = 0;      // of the handout
@@ -22,47 +22,47 @@ struct GradedTest {
   int max_points = 0;
   Result result = Result::failed;
   double seconds = 0;                 // that it took
-  std::vector<std::string> messages;  // what is wrong, in words
-  bool has_picture = false;           // `distlab trace` can draw what its ranks sent
-  std::string misconception;          // the diagnosis, if there is one: a name ...
+  std::vector<std::string> messages;  // that say what is wrong
+  bool has_picture = false;           // whether `distlab trace` can draw the messages of its ranks
+  std::string misconception;          // the diagnosis, if there is one: its name ...
   std::string explanation;            // ... and a sentence
 };
 
-// A test's name for people: "even nodes" of "Part1Place.even_nodes".
+// Returns the readable name of a test: "even nodes" for "Part1Place.even_nodes".
 std::string title_of(std::string_view test);
 
 struct Grade {
   int score = 0, max_score = 0;
-  std::string seed;         // brings the same questions back
+  std::string seed;         // of the random tests
   std::string isolation;    // of the graded processes: "bubblewrap", "user_id", "limits"
-  bool is_trusted = false;  // a submission that was compiled and run apart from all it must not see
+  bool is_trusted = false;  // the submission was compiled and run in the sandbox
   std::vector<GradedTest> tests;
   bool is_full() const { return score == max_score; }
 };
 
-// Gets the grade of the tests so far: their points, and of how many.
+// Is called with the grade of the tests so far.
 using GradeSink = std::function<void(const Grade&)>;
 
 struct GradeRequest {
-  std::filesystem::path program = {};  // the judge
-  std::filesystem::path runner = {};   // what is graded
+  std::filesystem::path program = {};  // the grader
+  std::filesystem::path runner = {};   // the program to grade
   std::optional<std::uint64_t> seed = {};
-  GradeSink on_test = {};             // called as each test ends; empty: nobody waits for it
+  GradeSink on_test = {};             // called after each test; may be empty
   std::string filter = {};            // GoogleTest's, of tests; empty: all
   std::filesystem::path traces = {};  // a folder for the trace of each test's run; empty: none
 };
 
-// Throws dist::Error{internal} when the judge could not do its work: nothing is graded then. `on_test` does
+// Throws dist::Error{internal} when the grader could not do its work; then nothing is graded. `on_test` must
 // not throw.
 Grade run_grading(const GradeRequest& request);
 
-// One run of `distlab grade`: what its result files tell (results/).
+// One run of `distlab grade`, as its result files describe it (results/).
 struct GradeRecord {
   std::string lab;             // its folder
   std::string graded_file;     // "lab", "solution", "submission" or "runner"
-  std::optional<Grade> grade;  // nothing: the judge could not do its work, and ...
-  std::string reason;          // ... why. Beside a grade without tests: why there was nothing to test
-  bool is_finished = true;     // false: the judge is at work, and the grade is that of the tests so far
+  std::optional<Grade> grade;  // no value: the grader could not do its work
+  std::string reason;          // why there is no grade, or why a grade has no tests
+  bool is_finished = true;     // false: the grader is running; the grade is that of the tests so far
 };
 
 std::string_view name(GradedTest::Result result);

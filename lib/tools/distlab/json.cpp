@@ -49,7 +49,7 @@ std::string_view name(Health health) {
   __builtin_unreachable();
 }
 
-// Indented; bytes that are not UTF-8 are replaced.
+// Returns indented text; bytes that are not UTF-8 are replaced.
 template <class AnyJson>
 std::string text_of(const AnyJson& json) {
   return json.dump(2, ' ', false, AnyJson::error_handler_t::replace);

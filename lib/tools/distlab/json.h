@@ -1,4 +1,4 @@
-// What distlab writes as JSON for any program. (For Gradescope: results/.)
+// JSON for any program. (JSON for Gradescope is in results/.)
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace distlab {
 
-// Without a newline at the end.
+// None of these ends with a newline.
 std::string as_json(const GradeRecord& record);                  // `grade --json`
 std::string as_json(const std::vector<GradeRecord>& records);    // `grade all --json`
 std::string as_json(const std::vector<Section>& of_the_doctor);  // `doctor --json`

@@ -18,7 +18,7 @@ GradedTest::Result result_of(const std::string& text) {
        {GradedTest::Result::passed, GradedTest::Result::failed, GradedTest::Result::todo}) {
     if (text == name(result)) return result;
   }
-  fail(Errc::internal, "a test ended with \"{}\"", text);
+  fail(Errc::internal, "the grader's report has an unknown result \"{}\"", text);
 }
 
 GradedTest read_test(const Json& line) {
@@ -53,15 +53,15 @@ void JudgeReport::read_more(const GradeSink& on_test) {
 
 void JudgeReport::take(const std::string& text, const GradeSink& on_test) {
   const auto line = Json::parse(text);
-  if (is_complete_) fail(Errc::internal, "the judge's report goes on after its end");
+  if (is_complete_) fail(Errc::internal, "the grader's report continues after its end");
   if (!has_begun_) {
     grade_.seed = line.at("seed");
     grade_.isolation = line.at("isolation");
     has_begun_ = true;
   } else if (line.contains("done")) {
     if (line.at("tests") != grade_.tests.size())
-      fail(Errc::internal, "the judge's report counts {} tests and has {}", line.at("tests").dump(),
-           grade_.tests.size());
+      fail(Errc::internal, "the grader's report says that it has {} tests, but has {}",
+           line.at("tests").dump(), grade_.tests.size());
     is_complete_ = true;
   } else {
     grade_.tests.push_back(read_test(line));

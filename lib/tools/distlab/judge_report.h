@@ -1,4 +1,4 @@
-// Reads the report of a grading program (tests/judge/report.h) while it is being written.
+// JudgeReport reads the report of a grader (tests/judge/report.h) while it is being written.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@ class JudgeReport {
  public:
   explicit JudgeReport(std::filesystem::path file) : file_(std::move(file)) {}
 
-  // Takes the lines that are complete by now, and calls `on_test` (it may be empty) after each test. Throws
-  // std::exception for a line that belongs in no report.
+  // Reads the lines that are complete by now, and calls `on_test`, which may be empty, after each test.
+  // Throws std::exception for a line that does not belong in a report.
   void read_more(const GradeSink& on_test);
-  // The last line has come: there will be no other test.
+  // Returns true when the last line has been read: no other test will follow.
   bool is_complete() const { return is_complete_; }
   const Grade& grade() const { return grade_; }  // of the tests so far
 

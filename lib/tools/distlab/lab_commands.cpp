@@ -39,15 +39,15 @@ GradeRecord new_record(const Lab& lab, const GradeOptions& options) {
   return {.lab = lab.folder, .graded_file = graded_file(options), .grade = {}, .reason = {}};
 }
 
-// What grades what. Throws dist::Error{unsupported} when it is not built.
+// Chooses the grader and the program to grade. Throws dist::Error{unsupported} when they are not built.
 GradeRequest request_of(const Lab& lab, const GradeOptions& options) {
   const auto own_runner = [&] { return lab_program(lab, options.solution ? "solution_runner" : "runner"); };
-  return {.program = lab_program(lab, "grade"),  // one judge for the lab's file and for the solution
+  return {.program = lab_program(lab, "grade"),  // the lab's file and the solution have the same grader
           .runner = options.runner.empty() ? own_runner() : fs::absolute(options.runner),
           .seed = options.seed};
 }
 
-// Prints what it finds. `on_test` as in GradeRequest.
+// Grades and prints the result. `on_test` is that of GradeRequest.
 GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& on_test) {
   auto record = new_record(lab, options);
   try {
@@ -64,7 +64,7 @@ GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& 
     if (known != nullptr && known->code() == dist::Errc::unsupported)
       fmt::print(stderr, "{}\n", error.what());
     else
-      fmt::print(stderr, "ungraded: {}\nThis is distlab's fault, not that of your code.\n",
+      fmt::print(stderr, "ungraded: {}\nThis is an error of the grader, not of your code.\n",
                  clean(error.what()));
     return record;
   }
@@ -73,12 +73,13 @@ GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& 
   return record;
 }
 
-// One after the other, and a line for each at the end.
+// Grades the labs in order, and prints one line per lab at the end.
 int grade_several(const std::vector<Lab>& labs, const GradeOptions& options) {
   if (!options.results.gradescope.empty()) {
-    fmt::print(stderr,
-               "--gradescope takes one lab, as an assignment has one: ./distlab grade 1 --gradescope {}\n",
-               options.results.gradescope.string());
+    fmt::print(
+        stderr,
+        "--gradescope is for one lab, because an assignment has one: ./distlab grade 1 --gradescope {}\n",
+        options.results.gradescope.string());
     return exit_usage;
   }
   std::string table;
@@ -99,7 +100,7 @@ int grade_several(const std::vector<Lab>& labs, const GradeOptions& options) {
 int grade_begun(const GradeOptions& options) {
   auto labs = find_labs();
   std::erase_if(labs, [](const Lab& lab) { return !is_begun(lab); });
-  if (labs.empty()) fmt::print("No lab is begun yet; ./distlab start 1 says how.\n");
+  if (labs.empty()) fmt::print("You have not begun a lab yet; to begin: ./distlab start 1\n");
   return grade_several(labs, options);
 }
 
@@ -117,9 +118,10 @@ int list_labs() {
                fs::relative(handout(lab), workspace().root).string());
   }
   fmt::print(
-      "\n./distlab start 1   what to read and what to edit\n./distlab run 1     see what your code does\n"
-      "./distlab grade 1   is it right, and if not, why?\n./distlab hint 1    a nudge\n"
-      "./distlab watch     grades whenever you save; all of these by a key\n");
+      "\n./distlab start 1   begin a lab: what to read and what to edit\n"
+      "./distlab run 1     see what your code does\n./distlab grade 1   is it right, and if not, why?\n"
+      "./distlab hint 1    get a hint\n./distlab watch     grade whenever you save, with a key for each of "
+      "these\n");
   return exit_ok;
 }
 

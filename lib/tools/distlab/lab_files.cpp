@@ -1,4 +1,4 @@
-// distlab start, reset, solution, submit: the one file of a lab that its reader edits.
+// distlab start, reset, solution, submit: the one file of a lab that the student edits.
 #include <cstdio>
 #include <optional>
 #include <sstream>
@@ -25,7 +25,7 @@ namespace {
 
 std::string from_root(const fs::path& path) { return fs::relative(path, workspace().root).string(); }
 
-// A name beside the file that nothing has yet.
+// Returns the name of a backup that does not exist yet.
 fs::path backup_of(const fs::path& file) {
   for (int number = 1;; ++number) {
     const fs::path backup =
@@ -35,7 +35,7 @@ fs::path backup_of(const fs::path& file) {
 }
 
 struct Todo {
-  std::string what;   // "lab 01, step 1: ..."
+  std::string what;   // "lab 01, part 1: ..."
   std::string where;  // "labs/01_init_process_group/init_process_group.cpp:17"
 };
 
@@ -59,7 +59,7 @@ int start_lab(const LabOptions& options) {
   const auto lab = asked_lab(options.lab);
   if (!lab) return exit_usage;
   if (!fs::exists(edited_file(*lab)))
-    dist::fail(dist::Errc::unsupported, "{} is missing; ./distlab reset {} puts it back as it was",
+    dist::fail(dist::Errc::unsupported, "{} is missing; to get the untouched file: ./distlab reset {}",
                from_root(edited_file(*lab)), lab->number);
   const auto todo = first_todo(edited_file(*lab));
   fmt::print("{}\n\n  read   {}\n  edit   {}\n", styled(Style::bold, lab->title), from_root(handout(*lab)),
@@ -67,7 +67,7 @@ int start_lab(const LabOptions& options) {
   if (todo)
     fmt::print("  first  {}\n         {}\n", todo->what, todo->where);
   else
-    fmt::print("  first  nothing is left to write; is it right?\n");
+    fmt::print("  first  everything is written; grade it\n");
   fmt::print(
       "\n./distlab run {0}     see what your code does\n./distlab grade {0}   is it right, and if not, "
       "why?\n",
@@ -81,7 +81,7 @@ int reset_lab(const LabOptions& options) {
   const fs::path file = edited_file(*lab);
   const std::string starter = starter_of(*lab);
   if (fs::exists(file) && text_of_file(file) == starter) {
-    fmt::print("{} is untouched already\n", from_root(file));
+    fmt::print("{} is the untouched file already\n", from_root(file));
     return exit_ok;
   }
   std::string kept;
@@ -89,11 +89,11 @@ int reset_lab(const LabOptions& options) {
     fs::create_directories(workspace().root / ".distlab");
     const fs::path backup = backup_of(file);
     dist::write_whole_file(backup, text_of_file(file));
-    kept = fmt::format("; yours is kept in {}", from_root(backup));
+    kept = fmt::format("; your file is kept in {}", from_root(backup));
   }
   dist::write_whole_file(file, starter);
   forget_grade(lab->folder);
-  fmt::print("{} is as it was at first{}\n", from_root(file), kept);
+  fmt::print("{} is the untouched file again{}\n", from_root(file), kept);
   return exit_ok;
 }
 
@@ -106,8 +106,8 @@ int show_solution(const SolutionOptions& options) {
   if (!has_passed && !options.spoil) {
     fmt::print(
         stderr,
-        "lab {} is not solved yet; ./distlab hint {} --level 3 is nearly code. To see the solution all the "
-        "same: ./distlab solution {} --spoil\n",
+        "you have not solved lab {} yet; the last hints are nearly code: ./distlab hint {} --level 3. To see "
+        "the solution anyway: ./distlab solution {} --spoil\n",
         lab->number, lab->number, lab->number);
     return exit_failed;
   }
@@ -117,11 +117,11 @@ int show_solution(const SolutionOptions& options) {
     return exit_missing;
   }
   fmt::print("{}\n", text_of_file(folder / edited_file(*lab).filename()));
-  fmt::print("// why it is done that way: {}\n", from_root(folder / "NOTES.md"));
+  fmt::print("// The reasons are in {}\n", from_root(folder / "NOTES.md"));
   return exit_ok;
 }
 
-// Built as whoever grades it will, so that nothing is handed in that is refused there.
+// Builds the file as `grade --submission` does, so that students do not hand in a file that will be refused.
 int submit_lab(const SubmitOptions& options) {
   const auto lab = asked_lab(options.lab);
   if (!lab) return exit_usage;
@@ -131,14 +131,14 @@ int submit_lab(const SubmitOptions& options) {
   check_output("--output", zip);
   const TemporaryFolder folder("submission");
   if (const auto built = build_submission(*lab, file, folder.path()); !built.refused.empty()) {
-    fmt::print(stderr, "{}\nNothing was made to hand in.\n", built.refused);
+    fmt::print(stderr, "{}\nNo zip file was made; fix this first.\n", built.refused);
     return exit_failed;
   }
   write_zip(zip, workspace().root, {from_root(file)});
-  fmt::print("{}: {} ({} bytes), which compiles. Hand in this file.\n", zip.string(), from_root(file),
-             fs::file_size(file));
+  fmt::print("{} contains {} ({} bytes), which compiles. Hand in this zip file.\n", zip.string(),
+             from_root(file), fs::file_size(file));
   if (const auto todo = first_todo(file))
-    fmt::print("Not everything is written yet: {}\n  {}\n", todo->where, todo->what);
+    fmt::print("Something is not written yet: {}\n  {}\n", todo->where, todo->what);
   return exit_ok;
 }
 

@@ -12,7 +12,7 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// "01_name" -> 1; 0 for other folders.
+// "01_name" -> 1; returns 0 for other folders.
 int number_of(const std::string& folder) {
   int number = 0;
   const auto [end, error] = std::from_chars(folder.data(), folder.data() + folder.size(), number);
@@ -20,7 +20,7 @@ int number_of(const std::string& folder) {
   return is_lab ? number : 0;
 }
 
-// "4" or "04" -> 4; 0 for anything else.
+// "4" or "04" -> 4; returns 0 for anything else.
 int whole_number(const std::string& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -59,7 +59,7 @@ Lab find_lab(const std::string& asked) {
   const int number = whole_number(asked);
   const std::string folder = last_folder(asked);
   if (asked == "all" || asked == "begun")
-    dist::fail(dist::Errc::invalid_argument, "\"{}\" is for ./distlab grade; here name one lab", asked);
+    dist::fail(dist::Errc::invalid_argument, "\"{}\" is only for ./distlab grade; name one lab", asked);
   std::string all;
   std::vector<Lab> begin_so;
   for (const auto& lab : find_labs()) {
@@ -72,9 +72,9 @@ Lab find_lab(const std::string& asked) {
   }
   if (begin_so.size() == 1) return begin_so.front();
   if (begin_so.size() > 1)
-    dist::fail(dist::Errc::invalid_argument, "\"{}\" may be {} or {}; say more of its name, or its number",
+    dist::fail(dist::Errc::invalid_argument, "\"{}\" may be {} or {}; give more of its name, or its number",
                asked, begin_so[0].folder, begin_so[1].folder);
-  dist::fail(dist::Errc::invalid_argument, "there is no lab \"{}\"; there are: {}", asked, all);
+  dist::fail(dist::Errc::invalid_argument, "there is no lab \"{}\"; choose one of {}", asked, all);
 }
 
 std::optional<Lab> asked_lab(const std::string& asked) {
@@ -100,8 +100,9 @@ fs::path lab_program(const Lab& lab, const std::string& what) {
   auto path = workspace().build / "bin" / name;
   if (!fs::exists(path)) {
     dist::fail(dist::Errc::unsupported,
-               "{} is not built; ./distlab builds it, or: cmake --build {} --target {}", name,
-               workspace().build.string(), name);
+               "{} is not built; start the command with ./distlab, which builds it, or: cmake --build {} "
+               "--target {}",
+               name, workspace().build.string(), name);
   }
   return path;
 }

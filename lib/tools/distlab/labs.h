@@ -1,4 +1,4 @@
-// The labs of this checkout and where their parts lie.
+// The labs of this checkout, and where their files are.
 #pragma once
 
 #include <filesystem>
@@ -14,24 +14,24 @@ struct Lab {
   std::string title;   // the handout's first heading: "Lab 01: n processes become one group"
 };
 
-// All of labs/NN_name, by number.
+// Returns all labs (labs/NN_name), by number.
 std::vector<Lab> find_labs();
-// "1", "01" or the beginning of a name. Throws dist::Error{invalid_argument} listing what there is.
+// `asked` is "1", "01" or the beginning of a name. Throws dist::Error{invalid_argument} that lists the labs.
 Lab find_lab(const std::string& asked);
-// The same for commands: nothing when there is no such lab; that has been said.
+// The same for commands: if there is no such lab, prints the error and returns nothing.
 std::optional<Lab> asked_lab(const std::string& asked);
 
-// Said by what needs solutions/ in a tree that has none.
+// The error of commands that need solutions/ in a tree without them.
 inline constexpr auto no_solutions =
-    "this checkout has no solutions: it was made for students; whoever teaches the course has them\n";
+    "this checkout has no solutions: it was made for students; ask your instructor\n";
 
-// The handout, or one of its hints (levels 1 to 3), in English or Chinese.
+// The handout, and the pages of hints (levels 1 to 3) in English or Chinese.
 std::filesystem::path handout(const Lab& lab);
 std::filesystem::path hint_page(const Lab& lab, int level, bool chinese);
-// The one file its reader edits.
+// The one file that the student edits.
 std::filesystem::path edited_file(const Lab& lab);
-// A program of the lab in the build tree: "demo", "runner", "grade", "solution_demo". Throws
-// dist::Error{unsupported} saying how to build it when it is not there.
+// Returns a program of the lab in the build tree: "demo", "runner", "grade", "solution_demo". If it does not
+// exist, throws dist::Error{unsupported} that says how to build it.
 std::filesystem::path lab_program(const Lab& lab, const std::string& what);
 
 }  // namespace distlab

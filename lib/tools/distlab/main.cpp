@@ -1,5 +1,4 @@
-// distlab: the command line of the teaching lab. Usually started by the ./distlab script, which builds it
-// first.
+// distlab: the command line of the teaching lab. The ./distlab script builds and starts it.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -18,7 +17,7 @@
 
 namespace {
 
-// Whether it arrives or not: fmt::print throws where standard error cannot be written.
+// std::fputs does not throw if standard error cannot be written; fmt::print would.
 void complain(const std::string& text) { std::fputs(("distlab: " + text + "\n").c_str(), stderr); }
 
 int with_all_printed(int code) try {
@@ -33,7 +32,7 @@ int with_all_printed(int code) try {
 
 int main(int argc, char** argv) {
   dist::open_standard_streams();
-  std::signal(SIGCHLD, SIG_DFL);  // ignored, nobody could tell how a child ended
+  std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, we could not learn how a child ended
   try {
     return with_all_printed(distlab::run_command_line(argc, argv));
   } catch (const distlab::Interrupted& by) {
@@ -43,7 +42,8 @@ int main(int argc, char** argv) {
     complain(error.what());
     return error.code() == dist::Errc::unsupported ? distlab::exit_missing : distlab::exit_failed;
   } catch (const std::filesystem::filesystem_error& error) {
-    const auto& path = error.path2().empty() ? error.path1() : error.path2();  // of two, what is written
+    const auto& path =
+        error.path2().empty() ? error.path1() : error.path2();  // of two paths, the one that is written
     complain(fmt::format("{}: {}", path.string(), error.code().message()));
     return distlab::exit_failed;
   } catch (const std::exception& error) {

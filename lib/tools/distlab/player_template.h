@@ -1,5 +1,6 @@
-// The page that plays traces, with "@DISTLAB_TRACE@" where the player JSON belongs: player.html, built from
-// slides/player by `npm run player` and kept beside this file, so that nobody needs node to see an animation.
+// The page that plays traces, with "@DISTLAB_TRACE@" in place of the player JSON. It is player.html, built
+// from slides/player by `npm run player` and kept beside this file, so that you can see animations without
+// node.
 #pragma once
 
 #include <string_view>

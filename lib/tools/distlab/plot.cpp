@@ -14,9 +14,10 @@ namespace distlab {
 namespace {
 
 constexpr double width = 1280, height = 720, left = 150, right = 380, top = 80, bottom = 100;  // px
-constexpr std::size_t looks = 8;  // colours, dashes and marks that can be told apart
+constexpr std::size_t looks = 8;  // colours, dashes and marks that can be distinguished
 
-// Colours of the page and of families, on white and on black (after Okabe and Ito, for all kinds of sight).
+// The colours of the page and of families, on white and on black. They follow Okabe and Ito, so that people
+// with colour blindness can distinguish them.
 constexpr std::string_view style = R"(
 text{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:23px;fill:#222}
 .title{font-size:29px;font-weight:600}.family{font-size:21px}.end{font-size:16px}
@@ -71,7 +72,7 @@ std::string readable(double value, Unit unit) {
 
 namespace {
 
-// A logarithmic axis: where values lie, and which of them are written.
+// A logarithmic axis: the positions of values, and which values are labelled.
 class Scale {
  public:
   Scale(double least, double most, double base, double from, double to)
@@ -194,7 +195,7 @@ class Drawing {
     if (!line.label.empty()) labels_.push_back({y_(line.points.back().second) + 5, line.label, look});
   }
 
-  // At the right, as near to the lines' ends as they have room above each other.
+  // Puts the labels at the right, as near to the lines' ends as possible without overlap.
   void labels() {
     constexpr double line_height = 17;
     std::ranges::stable_sort(labels_, {}, &Label::y);

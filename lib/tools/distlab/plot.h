@@ -1,5 +1,5 @@
-// Line plots as SVG: both axes logarithmic, readable when projected, in light and in dark, with nothing from
-// outside.
+// Line plots as SVG with logarithmic axes. They are readable when projected, in light and in dark mode, and
+// load nothing from elsewhere.
 #pragma once
 
 #include <filesystem>
@@ -18,20 +18,20 @@ struct PlotAxis {
 
 struct PlotLine {
   std::string family;  // lines of one family have one colour, dash and mark, and one entry in the legend
-  std::string label;   // at its end; may be empty
+  std::string label;   // at the end of the line; may be empty
   std::vector<std::pair<double, double>> points;  // by x; all positive
 };
 
 struct Plot {
   std::string title;
   PlotAxis x, y;
-  std::vector<PlotLine> lines;  // one point at least in each
+  std::vector<PlotLine> lines;  // each has at least one point
 };
 
 // "4 MiB", "1.5 us"; a count has no unit.
 std::string readable(double value, Unit unit);
 std::string to_svg(const Plot& plot);
-// Error{resource} when the file cannot be written.
+// Throws Error{resource} when the file cannot be written.
 void write_svg(const Plot& plot, const std::filesystem::path& path);
 
 }  // namespace distlab

@@ -23,8 +23,8 @@ namespace {
 
 constexpr int signalled = 128;  // what a shell adds to the number of the signal that ended a program
 
-// While this lives, what would end us goes to the child first, so that what we hold can be put away
-// afterwards. A second signal kills the child.
+// While this object exists, signals that would end this process go to the child first, so that this process
+// can clean up afterwards. A second signal kills the child.
 class Forwarding {
  public:
   Forwarding() {
@@ -46,7 +46,7 @@ class Forwarding {
     child_ = child;
     if (const int early = noted_; early != 0) ::kill(child, early);
   }
-  // The child has been waited for.
+  // Call it when the child has been reaped.
   void end() {
     child_ = 0;
     if (const int signal = noted_; signal != 0) throw Interrupted{signal};
@@ -63,8 +63,8 @@ class Forwarding {
   std::array<struct sigaction, signals.size()> before_{};
 };
 
-// Starts argv with its output on `out` and no input, or with ours when `out` is -1; 0 when it cannot be
-// started.
+// Starts argv with its output on `out` and without input, or, if `out` is -1, with our own input and output.
+// Returns 0 when it cannot be started.
 pid_t start(const std::vector<std::string>& argv, int out) {
   std::vector<char*> pointers;
   for (const auto& word : argv) pointers.push_back(const_cast<char*>(word.c_str()));

@@ -23,7 +23,7 @@ namespace {
 
 fs::path progress_file() { return workspace().root / ".distlab" / "progress"; }
 
-// `fallback` when it is no number.
+// Returns `fallback` when the text is not a number.
 int number_or(std::string_view text, int fallback) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -37,7 +37,7 @@ bool is_seed(const std::string& text) {
   return error == std::errc{} && end == text_end;
 }
 
-// The rest of a line that begins with "    key".
+// Reads the rest of a line that begins with "    key".
 void read_detail(const std::string& key, const std::string& value, LabProgress& of) {
   if (key == "seed" && is_seed(value)) of.seed = value;
   if (key == "failing") of.failing = value;
@@ -54,13 +54,13 @@ std::string one_line(std::string text) {
   return text;
 }
 
-constexpr auto not_graded = "not graded";  // instead of day and hour
+constexpr auto not_graded = "not graded";  // instead of date and time
 
 }  // namespace
 
 Progress parse_progress(std::istream& text) {
   Progress progress;
-  LabProgress* current = nullptr;  // whose details follow
+  LabProgress* current = nullptr;  // the lab to which the next details belong
   for (std::string line; std::getline(text, line);) {
     std::istringstream words(line);
     std::string first, day, hour;
@@ -110,7 +110,7 @@ void write_progress(const Progress& progress) {
   try {
     dist::write_whole_file(progress_file(), text.str());
   } catch (const dist::Error& error) {
-    fmt::print(stderr, "distlab: your progress was not kept: {}\n", error.what());
+    fmt::print(stderr, "distlab: your progress could not be saved: {}\n", error.what());
   }
 }
 

@@ -1,4 +1,4 @@
-// The files that `distlab grade` leaves behind, in the formats of results/ and json.h.
+// The result files of `distlab grade`, in the formats of results/ and json.h.
 #pragma once
 
 #include <filesystem>
@@ -9,20 +9,20 @@
 
 namespace distlab {
 
-// As dist::write_whole_file(). False when that fails; that has been said.
+// Like dist::write_whole_file(). If that fails, prints the error and returns false.
 bool replace_file(const std::filesystem::path& path, const std::string& text);
 
-// Empty paths: not wanted.
+// An empty path means that this file is not wanted.
 struct ResultFiles {
   std::filesystem::path json, junit, gradescope, markdown, csv;
 };
 
-// Before the grading: false when one cannot be written; that has been said.
+// Call it before grading: if a file cannot be written, prints the error and returns false.
 bool check_results(const ResultFiles& files);
-// Each by replace_file(). False when one cannot be written.
+// Each writes the files with replace_file(), and returns false when one cannot be written.
 bool write_results(const ResultFiles& files, const GradeRecord& record);
 bool write_results(const ResultFiles& files, const std::vector<GradeRecord>& records);  // of several labs
-// For those who look while grading goes on: Gradescope shows what is there when it runs out of time.
+// Writes the result so far while grading continues: Gradescope shows it if the time runs out.
 bool write_unfinished(const ResultFiles& files, const GradeRecord& record);
 
 }  // namespace distlab

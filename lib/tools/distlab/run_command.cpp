@@ -1,4 +1,4 @@
-// distlab run: a lab's demo, on the device and the backend that are asked for.
+// distlab run: runs a lab's demo, on the device and with the backend that the options name.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,22 +24,22 @@ std::string device_of(const std::string& backend) {
   return dist::backend_named(backend).device == dist::DeviceType::cpu ? "cpu" : "cuda";
 }
 
-// A backend that is named decides on the device; nothing else does.
+// A named backend decides on the device, so --device may not contradict it.
 bool is_usage(const RunOptions& options) {
   if (options.backend.empty() || options.device.empty()) return true;
   const auto device = device_of(options.backend);
   if (device == options.device) return true;
-  fmt::print(stderr, "--backend {} is for tensors on {}: leave out --device {}\n", options.backend, device,
+  fmt::print(stderr, "--backend {} needs tensors on {}; leave out --device {}\n", options.backend, device,
              options.device);
   return false;
 }
 
-// A demo is short: a rank that waits for longer waits in vain, and is told why; at once where that is
-// certain.
+// A demo is short: if a rank waits longer than this, it will never stop waiting. A certain deadlock is
+// reported even sooner.
 constexpr const char *patience_s = "20", *deadlock_after_s = "1";
 
-// init_process_group() of the demo's ranks reads it. What is missing is said here, once, not by each rank:
-// Error{unsupported}.
+// Sets the variables that init_process_group() of the demo's ranks reads. If the device or backend is
+// missing, throws Error{unsupported} here, so that the message appears once and not once per rank.
 void tell_ranks(const RunOptions& options) {
   setenv("DIST_TIMEOUT", patience_s, 0);
   setenv("DIST_DEADLOCK_AFTER", deadlock_after_s, 0);
@@ -56,7 +56,7 @@ void tell_ranks(const RunOptions& options) {
   setenv("DIST_DEVICE", device.c_str(), 1);
 }
 
-// A finding at the end of an error's line, as a list: its parts are separated by semicolons there.
+// Turns a finding at the end of an error's line, whose parts are separated by semicolons, into a list.
 std::string listed(std::string_view finding, std::string_view indent, int columns) {
   std::string text;
   while (!finding.empty()) {
@@ -68,7 +68,7 @@ std::string listed(std::string_view finding, std::string_view indent, int column
   return text;
 }
 
-// What a demo says, as it is; an error with a finding fits the terminal.
+// Prints a line of the demo unchanged; an error with a finding is broken to fit the terminal.
 void show(std::string_view line) {
   const auto head = dist::check::without_finding(line);
   if (head.size() == line.size()) {
@@ -92,9 +92,9 @@ int run_lab(const RunOptions& options) {
   if (options.nproc > 0) argv.insert(argv.end(), {"--nproc", std::to_string(options.nproc)});
   argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
   const auto result = run_streamed(argv, show);
-  // Its ranks were threads of its own, or virtual: there is nobody else to tell.
+  // If a demo dies, its ranks were threads or virtual, so no launcher reports the signal.
   if (const auto how = ended_by_signal(result.exit_code); !how.empty())
-    fmt::print(stderr, "distlab: the demo {}; ./distlab grade {} says in which line\n", how, options.lab);
+    fmt::print(stderr, "distlab: the demo {}; to find the line: ./distlab grade {}\n", how, options.lab);
   return result.exit_code == 0 ? exit_ok : exit_failed;
 }
 

@@ -1,4 +1,4 @@
-// distlab slides: the lecture decks, built from slides/ by node and shown on this machine, or as PDF.
+// distlab slides: shows the decks of the lectures, which node builds from slides/, on this machine or as PDF.
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -16,13 +16,13 @@ int missing(std::string_view what) {
   return exit_missing;
 }
 
-// npm notes in node_modules what it has installed.
+// npm writes into node_modules what it has installed.
 bool is_installed(const fs::path& slides) {
   const auto noted = slides / "node_modules/.package-lock.json";
   return fs::exists(noted) && fs::last_write_time(noted) >= fs::last_write_time(slides / "package-lock.json");
 }
 
-// "05", or "05_broadcast"; the builder understands them alike.
+// `asked` is "05" or "05_broadcast"; the builder understands both.
 bool is_deck(const fs::path& slides, const std::string& asked) {
   for (const auto& entry : fs::directory_iterator(slides)) {
     const std::string name = entry.path().filename();
@@ -33,7 +33,7 @@ bool is_deck(const fs::path& slides, const std::string& asked) {
 }
 
 bool install(const fs::path& slides) {
-  fmt::print("installing the packages of slides/ (once) ...\n");
+  fmt::print("installing the packages of slides/ (only this time) ...\n");
   std::fflush(stdout);
   const auto npm = run_captured({"npm", "--prefix", slides, "ci"});
   if (npm.exit_code != 0) fmt::print(stderr, "{}", npm.output);
@@ -47,16 +47,16 @@ int show_slides(const SlidesOptions& options) {
   if (!fs::exists(slides / "builder")) return missing("this checkout has no slides");
   for (const auto& asked : options.decks) {
     if (is_deck(slides, asked)) continue;
-    fmt::print(stderr, "distlab: there is no deck {}; they are named 00 to 16\n", asked);
+    fmt::print(stderr, "distlab: there is no deck {}; the decks are named 00 to 16\n", asked);
     return exit_usage;
   }
   for (const char* program : {"node", "npm"}) {
     if (find_program(program).empty())
       return missing(
-          fmt::format("slides are built by node: there is no {} (./distlab setup --slides)", program));
+          fmt::format("slides need {}, which is not installed: ./distlab setup --slides", program));
   }
   if (!is_installed(slides) && !install(slides))
-    return missing("npm could not install the packages of slides/ (its words stand above)");
+    return missing("npm could not install the packages of slides/; its messages are above");
   std::vector<std::string> argv{"node"};
   if (options.pdf || options.build) {
     argv.push_back(slides / "builder" / (options.pdf ? "pdf.mjs" : "build.mjs"));

@@ -15,7 +15,7 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// That of the untouched file, as tests/grading/starters.sha256 lists it.
+// Returns the digest of the untouched file, as tests/grading/starters.sha256 lists it.
 std::optional<std::string> digest_of_starter(const std::string& file) {
   std::istringstream lines(text_of_file(workspace().root / "tests/grading/starters.sha256"));
   for (std::string digest, path; lines >> digest >> path;) {
@@ -41,12 +41,14 @@ std::string starter_of(const Lab& lab) {
   const std::string root = workspace().root;
   const std::string file = name_in_checkout(lab);
   const auto wanted = digest_of_starter(file);
-  if (!wanted) dist::fail(dist::Errc::unsupported, "this checkout does not list the starter of {}", file);
+  if (!wanted)
+    dist::fail(dist::Errc::unsupported,
+               "tests/grading/starters.sha256 does not list {}; take that file from a fresh clone", file);
   for (const auto& place : {edited_file(lab), kept_starter(lab)}) {
     const auto text = text_of_file(place);
     if (digest_of_text(text) == wanted) return text;
   }
-  // Whoever owns it: it is only read.
+  // git only reads, so the owner of the checkout does not matter (safe.directory).
   const std::vector<std::string> git{"git", "-c", "safe.directory=" + root, "-C", root};
   const auto ask = [&](std::vector<std::string> words) {
     words.insert(words.begin(), git.begin(), git.end());

@@ -1,4 +1,4 @@
-// The untouched file of a lab, whatever its reader has made of it.
+// The untouched file of a lab, even after the student has edited it.
 #pragma once
 
 #include <filesystem>
@@ -8,14 +8,16 @@
 
 namespace distlab {
 
-// The lab's file is not the starter that tests/grading/starters.sha256 lists any more, or is listed nowhere.
+// Returns true if the lab's file differs from the starter in tests/grading/starters.sha256, or is not listed
+// there.
 bool is_begun(const Lab& lab);
 
-// The text that tests/grading/starters.sha256 lists: of the file itself, of its copy in a student's tree
-// (`class handout`), or out of the checkout's history. Throws dist::Error{unsupported} when it is nowhere.
+// Returns the text that tests/grading/starters.sha256 lists. It may be in the file itself, in the copy of a
+// student's tree (`class handout`), or in the checkout's history. Throws dist::Error{unsupported} if it is in
+// none.
 std::string starter_of(const Lab& lab);
 
-// Where a student's tree, which has no history, keeps that copy.
+// Returns the path of that copy in a student's tree, which has no history.
 std::filesystem::path kept_starter(const Lab& lab);
 
 }  // namespace distlab

@@ -23,7 +23,7 @@ std::vector<pid_t> children() {
   return all;
 }
 
-// False when there was none.
+// Returns false when there was none.
 bool kill_children() {
   const auto all = children();
   for (const pid_t child : all) ::kill(child, SIGKILL);
@@ -41,7 +41,7 @@ void reap_stray_processes(const std::vector<pid_t>& jobs) {
 
 void end_stray_processes() {
   using namespace std::chrono_literals;
-  constexpr int rounds = 200;  // a fork bomb needs several
+  constexpr int rounds = 200;  // to end a fork bomb takes several rounds
   for (int round = 0; round < rounds && kill_children(); ++round) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }

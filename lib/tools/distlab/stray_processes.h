@@ -1,5 +1,5 @@
-// Stray processes: what a stopped grading has left running. A process that loses its parent becomes ours, so
-// that it can be found.
+// Stray processes: those that an interrupted grading has left running. They lose their parent and become our
+// children, so that we can find them.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace distlab {
 
-// From now on, for this process.
+// From now on, stray processes become children of this process.
 void adopt_stray_processes();
 
-// Gives back the process numbers of those that have ended, of which a large class has more than the system
-// has numbers. `jobs`: children whose end somebody else waits for.
+// Reaps stray processes that have ended, because the grading of a large class would otherwise use up the
+// system's process numbers. Does not touch `jobs`, which other code waits for.
 void reap_stray_processes(const std::vector<pid_t>& jobs);
 
-// Ends all children of this process, and theirs, as far as the system names them. When nothing is needed of
-// any child any more.
+// Ends all children of this process and their children, as far as the system lists them. Call it when no
+// child is needed any more.
 void end_stray_processes();
 
 }  // namespace distlab

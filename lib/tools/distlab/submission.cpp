@@ -19,21 +19,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Of what the compiler or the linker said; its beginning where that has no error that we know how to read.
+// Returns the first errors of compiler and linker, or the beginning of the log if we cannot read any error in
+// it.
 std::string first_errors(const std::string& log) {
   constexpr std::size_t enough = 2000;
   auto sources = loop::checkout_sources();
   sources.text_of = [text_of = sources.text_of](const std::string& file) {
-    return file.ends_with(".h") ? text_of(file)
-                                : "";  // the file that was handed in is not the one that lies here
+    return file.ends_with(".h") ? text_of(file) : "";  // the submission is not the file of this checkout
   };
   const auto told = loop::explain_errors(log, sources);
   if (told.lines.empty()) return log.substr(0, enough);
   return fmt::format("{}{}", fmt::join(told.lines, "\n"),
-                     told.more > 0 ? fmt::format("\n{} more", told.more) : "");
+                     told.more > 0 ? fmt::format("\n{} more errors", told.more) : "");
 }
 
-// The text of an instructor's wrong answer, which stands on the lab's solution by two includes, as one file.
+// Returns an instructor's wrong answer, which includes the lab's solution by two includes, as one file.
 std::string in_one_file(const fs::path& wrong_answer) {
   const auto frame = text_of_file(wrong_answer.parent_path() / "mutant.h");
   constexpr std::string_view names_solution = "#define DIST_SOLUTION \"";
@@ -54,7 +54,8 @@ std::string in_one_file(const fs::path& wrong_answer) {
   return text;
 }
 
-// What is to be graded: lectures show wrong answers of this checkout, which are no whole files.
+// Lectures grade wrong answers of this checkout, which are not complete files: returns a complete one for
+// these.
 fs::path as_handed_in(const Lab& lab, const fs::path& path, const fs::path& scratch) {
   const auto wrong_answers = workspace().root / "tests/grading" / lab.folder / "mutants";
   std::error_code none;
@@ -70,7 +71,7 @@ fs::path as_handed_in(const Lab& lab, const fs::path& path, const fs::path& scra
 BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, const fs::path& into) {
   constexpr int built = 0, refused = 1;
   const auto& [root, build] = workspace();
-  // Other users run what will lie there.
+  // The sandbox may run the program as another user, who must be able to enter the folder.
   fs::permissions(into, fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
   const auto run = run_captured({build / "bin/judge_build", fs::canonical(root), fs::canonical(build),
                                  fs::relative(edited_file(lab), root), fs::absolute(handed_in), into});
@@ -96,10 +97,10 @@ void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest re
   std::error_code why;
   const auto status = fs::status(handed_in, why);
   if (status.type() == fs::file_type::none)
-    dist::fail(dist::Errc::unsupported, "{} cannot be read: {}; is its folder open to you?",
+    dist::fail(dist::Errc::unsupported, "{} cannot be read: {}; check the permissions of its folder",
                handed_in.string(), why.message());
   if (!fs::exists(status))
-    dist::fail(dist::Errc::unsupported, "there is no file or folder {}", handed_in.string());
+    dist::fail(dist::Errc::unsupported, "there is no file or folder {}; check the path", handed_in.string());
   if (!fs::is_regular_file(status) && !fs::is_directory(status))
     dist::fail(dist::Errc::unsupported, "{} is a device or a pipe; hand in a file, a folder or a zip file",
                handed_in.string());

@@ -1,4 +1,4 @@
-// What somebody handed in, built for grading: in the sandbox, from the lab's one file alone.
+// Builds a submission for grading, in the sandbox, from the one file of the lab.
 #pragma once
 
 #include <filesystem>
@@ -12,20 +12,20 @@ namespace distlab {
 struct BuiltSubmission {
   std::filesystem::path runner;
   std::string isolation;  // of the compiler, as Grade::isolation
-  std::string
-      refused;  // why there is no runner: "a.cpp does not compile:" and the first errors; empty: there is one
+  // Why there is no runner: "a.cpp does not compile:" and the first errors. Empty: there is a runner.
+  std::string refused;
 };
 
-// `handed_in`: the file, a folder or a zip file with it. The runner lies in `into`. Throws
-// dist::Error{internal} when the fault is not the submission's.
+// `handed_in` is the file, or a folder or zip file that contains it. The runner is made in `into`. Throws
+// dist::Error{internal} when something other than the submission is wrong.
 BuiltSubmission build_submission(const Lab& lab, const std::filesystem::path& handed_in,
                                  const std::filesystem::path& into);
 
-// Grades what was built; `request` has all but the programs. Throws as run_grading().
+// Grades a built submission. `request` has everything but the programs. Throws what run_grading() throws.
 Grade grade_built(const Lab& lab, const BuiltSubmission& built, GradeRequest request);
 
-// Builds and grades it; `request` has all but the programs. Fills in the grade, and the reason where there
-// was nothing to run. Throws as build_submission() and run_grading().
+// Builds and grades a submission. `request` has everything but the programs. Sets the record's grade, and the
+// reason when there was nothing to run. Throws what build_submission() and run_grading() throw.
 void grade_submission(const Lab& lab, const std::filesystem::path& handed_in, GradeRequest request,
                       GradeRecord& record);
 

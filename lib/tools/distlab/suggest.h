@@ -7,12 +7,12 @@
 
 namespace distlab {
 
-// Insertions, deletions, replacements and swaps of neighbours that make `b` of `a` (optimal string
-// alignment).
+// Returns the number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`
+// (optimal string alignment).
 int edit_distance(std::string_view a, std::string_view b);
 
-// The candidate that `word` was most likely meant to be: begins with it, or differs in at most a third of its
-// letters. Empty when none is near.
+// Returns the candidate that the user most likely meant: it begins with `word`, or differs in at most a third
+// of the letters. Returns an empty text when no candidate is near.
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace distlab

@@ -15,14 +15,14 @@ fs::path temporary_root() {
   const fs::path root = fs::temp_directory_path(none);
   if (!none) return root;
   const char* const named = ::getenv("TMPDIR");
-  dist::fail(dist::Errc::unsupported, "TMPDIR is {}, which is no folder; make it, or unset TMPDIR",
+  dist::fail(dist::Errc::unsupported, "TMPDIR is {}, which is not a folder; create it, or unset TMPDIR",
              named ? named : "not set and /tmp is missing");
 }
 
 TemporaryFolder::TemporaryFolder(std::string_view purpose) {
   auto pattern = (temporary_root() / fmt::format("distlab-{}-XXXXXX", purpose)).string();
   if (::mkdtemp(pattern.data()) == nullptr)
-    dist::fail_errno(dist::Errc::resource, errno, "no temporary folder");
+    dist::fail_errno(dist::Errc::resource, errno, "cannot create a temporary folder");
   path_ = pattern;
 }
 

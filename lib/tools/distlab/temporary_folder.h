@@ -1,4 +1,4 @@
-// Temporary files: where they go, and a folder that is removed with all that is in it.
+// Temporary files: the folder for them, and a folder that is removed with everything in it.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace distlab {
 
-// Where temporary files go: TMPDIR, or /tmp. Throws dist::Error{unsupported} where there is no such folder.
+// Returns TMPDIR, or /tmp. Throws dist::Error{unsupported} when that folder does not exist.
 std::filesystem::path temporary_root();
 
 class TemporaryFolder {

@@ -27,7 +27,7 @@ std::string_view escape(Style style) {
   __builtin_unreachable();
 }
 
-// Is the variable set, to something but 0?
+// Returns true if the variable is set to something other than 0.
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' && std::string_view(value) != "0";

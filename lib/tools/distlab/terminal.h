@@ -1,4 +1,4 @@
-// What goes to the terminal: colours only when somebody looks (a terminal, NO_COLOR unset).
+// Output to the terminal, with colours only if it is one and NO_COLOR is unset.
 #pragma once
 
 #include <string>
@@ -9,26 +9,27 @@ namespace distlab {
 enum class Style { plain, bold, dim, good, bad, warn };
 
 bool stdout_is_terminal();
-// What was printed has arrived. Error{resource} when it cannot be written: a full disk is no success.
+// Flushes standard output. Throws Error{resource} when it cannot be written, because a full disk is a
+// failure.
 void flush_stdout();
-// False when it is a pipe, and whoever read it has gone.
+// Returns false when standard output is a pipe whose reader is gone.
 bool stdout_has_reader();
-// A terminal that may be coloured, or CLICOLOR_FORCE; NO_COLOR is stronger.
+// Returns true for a terminal with colours, or if CLICOLOR_FORCE is set; NO_COLOR wins over both.
 bool colours_on();
-// `text` in that style for standard output, or as it is when colours are off.
+// Returns `text` in that style for standard output, or unchanged when colours are off.
 std::string styled(Style style, std::string_view text);
-// Columns to write in, 40 to 120: those of the terminal; without one COLUMNS, else 100.
+// Returns how many columns to use, 40 to 120: those of the terminal, or else COLUMNS, or else 100.
 int terminal_width();
-// All columns that the terminal has.
+// Returns all columns of the terminal.
 int terminal_columns();
-// Breaks at spaces to `width` columns; continuation lines start with `indent` spaces.
+// Breaks `text` at spaces to `width` columns; continuation lines start with `indent` spaces.
 std::string wrapped(std::string_view text, int width, int indent);
 
-// Each line of `text` in that style, `indent` spaces further to the right and broken to `width` columns; what
-// is broken off stands below its line's own beginning. Ends with a newline.
+// Returns each line of `text` in that style, `indent` spaces further to the right and broken to `width`
+// columns; continuation lines begin below their line's first word. Ends with a newline.
 std::string indented(std::string_view text, Style style, int indent, int width);
 
-// One line that is rewritten in place on a terminal and never appears elsewhere.
+// A line that is rewritten in place on a terminal. Without a terminal it is not shown.
 class ProgressLine {
  public:
   ~ProgressLine() { clear(); }

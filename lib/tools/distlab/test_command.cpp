@@ -1,4 +1,4 @@
-// distlab test: runs the build tree's tests and says how many cases passed.
+// distlab test: runs the tests of the build tree and counts the cases that passed.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -30,7 +30,7 @@ std::vector<std::string> ctest_command(const TestOptions& options) {
   return argv;
 }
 
-// What a failed test printed: the beginning and the end when it is long.
+// Prints the output of a failed test: only the beginning and the end when it is long.
 void print_output(const TestEntry& entry) {
   constexpr std::size_t head = 40, tail = 20;
   const auto& lines = entry.output;
@@ -59,7 +59,7 @@ void print_entry(const TestEntry& entry, bool all) {
   }
 }
 
-// How much of the wrong answers this build tries: what tests/grading/tier.cmake chose.
+// Prints how many of the wrong answers this build tries, as tests/grading/tier.cmake has chosen.
 void print_tier() {
   std::ifstream file(workspace().build / "tier.txt");
   for (std::string line; std::getline(file, line);) fmt::print("{}\n", line);
@@ -71,7 +71,7 @@ void print_summary(const TestReport& report, bool is_whole) {
   for (const auto& [reason, cases] : report.skip_reasons()) fmt::print("skipped {}: {}\n", cases, reason);
   for (const auto& name : report.failures()) fmt::print("{}: {}\n", styled(Style::bad, "failed"), name);
   if (!report.failures().empty()) {
-    fmt::print("all they said: {}\nonly these again: ./distlab test --rerun-failed\n",
+    fmt::print("their whole output: {}\nto run only these again: ./distlab test --rerun-failed\n",
                (workspace().build / "Testing/Temporary/LastTest.log").string());
   }
   fmt::print("{}\n", report.summary());
@@ -85,12 +85,12 @@ std::string patterns(const TestOptions& options) {
   return fmt::format("{}", fmt::join(all, " and "));
 }
 
-// From ctest's own words; that it found no test is no trouble to it.
+// ctest exits with 0 when it finds no test, so the reason must be read from its output.
 int say_why_none_ran(const TestOptions& options, int ctest_code, const std::string& remarks) {
   constexpr std::string_view bad_pattern = "RegularExpression::compile(): ";
   if (const auto at = remarks.find(bad_pattern); at != remarks.npos) {
     const auto begin = at + bad_pattern.size();
-    fmt::print(stderr, "distlab: {}: no regular expression ({}); [(] is the character itself\n",
+    fmt::print(stderr, "distlab: {} is not a regular expression ({}); for a plain ( write [(]\n",
                patterns(options), remarks.substr(begin, remarks.find_first_of(".\n", begin) - begin));
     return exit_usage;
   }
@@ -106,7 +106,7 @@ int say_why_none_ran(const TestOptions& options, int ctest_code, const std::stri
 int run_tests(const TestOptions& options) {
   TestReport report;
   ProgressLine progress;
-  std::string remarks;  // what ctest says besides, in case nothing runs
+  std::string remarks;  // other output of ctest, in case no test runs
   const bool all = options.verbose || !stdout_is_terminal();
   const auto ended = run_streamed(ctest_command(options), [&](std::string_view line) {
     if (!report.add_line(line)) {
@@ -121,12 +121,12 @@ int run_tests(const TestOptions& options) {
   });
   progress.clear();
   if (ended.exit_code == 127) {
-    fmt::print(stderr, "distlab: ctest is not in PATH; it comes with CMake\n");
+    fmt::print(stderr, "distlab: ctest is not in PATH; install CMake, which contains it\n");
     return exit_missing;
   }
   if (report.finished() == 0) return say_why_none_ran(options, ended.exit_code, remarks);
   print_summary(report, options.filter.empty() && options.label.empty() && !options.rerun_failed);
-  // ctest's own verdict counts as well: it may have ended early.
+  // ctest's exit code counts as well, because it may have ended early.
   return report.failed() > 0 || ended.exit_code != 0 ? exit_failed : exit_ok;
 }
 

@@ -11,8 +11,8 @@
 namespace distlab {
 namespace {
 
-// Takes a line apart from its beginning. By hand: lines may be very long, and std::regex recurses once a
-// character.
+// Parses a line from its beginning. It does not use std::regex, which recurses once per character, because
+// lines may be very long.
 class Cursor {
  public:
   explicit Cursor(std::string_view line) : rest_(line) {}
@@ -35,7 +35,7 @@ class Cursor {
   std::string_view rest_;
 };
 
-// "12: what test 12 printed" as its number and its text.
+// Splits "12: what test 12 printed" into the number and the text.
 std::optional<std::pair<int, std::string_view>> output_line(std::string_view line) {
   Cursor cursor(line);
   int number = 0;
@@ -54,7 +54,7 @@ std::string_view without_blanks_at_the_end(std::string_view text) {
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
-// "Failed    0.12 sec", taken apart from its end.
+// Parses "Failed    0.12 sec" from its end.
 bool read_outcome(std::string_view text, StatusLine& status) {
   constexpr std::string_view unit = " sec";
   text = without_blanks_at_the_end(text);
@@ -87,8 +87,7 @@ std::optional<StatusLine> status_line(std::string_view line) {
   return status;
 }
 
-// The number in "[  PASSED  ] 12 tests." and its sisters "[  SKIPPED ]", "[  FAILED  ] 1 test, listed
-// below:".
+// Returns the number in "[  PASSED  ] 12 tests.", "[  SKIPPED ] ..." or "[  FAILED  ] 1 test, listed below:".
 std::optional<int> case_count(std::string_view line, std::string_view tag) {
   Cursor cursor(line);
   int count = 0;
@@ -100,7 +99,7 @@ std::optional<int> case_count(std::string_view line, std::string_view tag) {
   return is_count ? std::optional(count) : std::nullopt;
 }
 
-// GoogleTest's commentary on what went well.
+// Returns true for lines in which GoogleTest reports progress or success.
 bool is_commentary(std::string_view line) {
   constexpr std::array tags{
       "[==========]",  "[----------]",       "[ RUN      ]",          "[       OK ]",          "[  PASSED  ]",
@@ -122,7 +121,7 @@ void TestReport::add_output(TestEntry& entry, std::string_view text) {
   if (auto n = case_count(text, "[  PASSED  ]")) entry.passed = *n;
   if (auto n = case_count(text, "[  FAILED  ]")) entry.failed = *n;
   if (auto n = case_count(text, "[  SKIPPED ]")) entry.skipped = *n;
-  // "file.cpp:12: Skipped" and then the reason on a line of its own.
+  // After "file.cpp:12: Skipped", the next line is the reason.
   const bool reason_follows = !entry.output.empty() && entry.output.back().ends_with(": Skipped");
   if (reason_follows && !text.empty()) entry.skip_reasons.emplace_back(text);
   if (!is_commentary(text)) entry.output.emplace_back(text);
@@ -130,8 +129,8 @@ void TestReport::add_output(TestEntry& entry, std::string_view text) {
 
 void TestReport::finish(TestEntry entry) {
   entry.status = status_of(entry.how);
-  // A script is one case; so is a program that ended before its own summary, and one whose summary is
-  // contradicted.
+  // A script counts as one case. So does a program that ended before its summary, or whose exit code
+  // contradicts its summary.
   if (entry.passed + entry.failed + entry.skipped == 0)
     entry.passed = entry.status == TestStatus::passed ? 1 : 0;
   if (entry.status == TestStatus::failed) entry.failed = std::max(entry.failed, 1);

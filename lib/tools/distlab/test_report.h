@@ -1,4 +1,4 @@
-// Reads what `ctest -V` prints while it runs, and counts test cases, not programs.
+// TestReport reads the output of `ctest -V` while it runs, and counts test cases instead of programs.
 #pragma once
 
 #include <map>
@@ -16,14 +16,14 @@ struct TestEntry {
   TestStatus status = TestStatus::passed;
   std::string how;                          // "Passed", "Timeout", "Exception: SegFault"
   std::string seconds;                      // "0.12"
-  int passed = 0, failed = 0, skipped = 0;  // cases in it
+  int passed = 0, failed = 0, skipped = 0;  // test cases
   std::vector<std::string> skip_reasons;
-  std::vector<std::string> output;  // what it printed, without GoogleTest's own running commentary
+  std::vector<std::string> output;  // without GoogleTest's reports of progress and success
 };
 
 class TestReport {
  public:
-  // Takes one line of ctest's output. True when it ended an entry, which is then last().
+  // Reads one line of ctest's output. Returns true when it ended an entry, which is then last().
   bool add_line(std::string_view line);
 
   const TestEntry& last() const { return last_; }
@@ -34,7 +34,7 @@ class TestReport {
   int skipped() const { return skipped_; }
   const std::vector<std::string>& failures() const { return failures_; }
   const std::map<std::string, int>& skip_reasons() const { return skip_reasons_; }  // and how many cases
-  // "12 passed, 0 failed", and ", 3 skipped" when there are some.
+  // Returns "12 passed, 0 failed", with ", 3 skipped" if some were skipped.
   std::string summary() const;
 
  private:

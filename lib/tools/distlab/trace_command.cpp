@@ -1,4 +1,4 @@
-// distlab trace: looks at the trace files of a run, or turns them into another format.
+// distlab trace: draws the trace files of a run, or converts them to another format.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -31,7 +31,7 @@ std::string rendered(const dist::trace::Trace& trace, const TraceOptions& option
   return dist::trace::to_ascii(trace, ascii);
 }
 
-// Each once, however often it is named: what it holds would be drawn twice.
+// Returns each file once, even if it is named twice, because its events must not be drawn twice.
 std::vector<std::filesystem::path> different(const std::vector<std::filesystem::path>& files) {
   std::vector<std::filesystem::path> all;
   for (const auto& file : files) {
@@ -47,7 +47,7 @@ std::vector<std::filesystem::path> different(const std::vector<std::filesystem::
 int show_trace_files(const TraceOptions& options) {
   std::vector<dist::trace::Trace> traces;
   for (const auto& file : different(options.files)) traces.push_back(dist::trace::read_file(file));
-  // One file is shown as it is; merging would put its events in another order.
+  // A single file is not merged, because merging would change the order of its events.
   const auto trace = traces.size() == 1 ? std::move(traces.front()) : dist::trace::merge(std::move(traces));
   if (!options.html.empty()) {
     dist::write_whole_file(options.html, trace_page(trace));
@@ -64,13 +64,14 @@ int show_trace_files(const TraceOptions& options) {
 
 int show_trace(const TraceOptions& options) {
   const auto& first = options.files.front();
-  const bool is_word = !first.has_extension() && !first.has_parent_path();  // "3"; a file's name is no word
+  const bool is_word = !first.has_extension() && !first.has_parent_path();  // such as "3"
   const bool is_lab = options.files.size() == 1 && is_word && !std::filesystem::exists(first);
   if (is_lab) return trace_lab(options, first);
   if (options.test.empty() && !options.seed) return show_trace_files(options);
-  fmt::print(stderr,
-             "distlab: --test and --seed are of a lab, as in ./distlab trace 3 --test NAME; {} is a file\n",
-             first.string());
+  fmt::print(
+      stderr,
+      "distlab: {} is a file, but --test and --seed are for a lab, as in ./distlab trace 3 --test NAME\n",
+      first.string());
   return exit_usage;
 }
 

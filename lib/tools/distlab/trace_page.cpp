@@ -8,7 +8,7 @@
 namespace distlab {
 namespace {
 
-// A "<" in a JSON text may end the script that it stands in, or begin a comment.
+// A "<" in the JSON could end the script that contains it, or begin a comment.
 std::string without_tags(std::string_view json) {
   std::string safe;
   safe.reserve(json.size());

@@ -1,4 +1,4 @@
-// A trace as a page: one HTML file that plays it, with everything it needs inside.
+// A trace as a page: one HTML file that plays it and needs no other file.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace distlab {
 
-// For any browser, without a network. slides/player is where its looks come from.
+// Works in any browser, without a network. slides/player has the source of the page.
 std::string trace_page(const dist::trace::Trace& trace);
 
 }  // namespace distlab

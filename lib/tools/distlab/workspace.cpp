@@ -13,7 +13,7 @@ bool is_checkout(const fs::path& folder) {
          fs::exists(folder / "lib" / "dist" / "dist.h");
 }
 
-// `from` or the nearest folder above it that is a checkout; empty when there is none.
+// Returns `from` or the nearest folder above it that is a checkout; empty when there is none.
 fs::path checkout_above(fs::path from) {
   while (!is_checkout(from)) {
     if (from == from.parent_path()) return {};
@@ -32,10 +32,11 @@ Workspace find_workspace() {
   if (!found.empty()) return {found, own_build};
   found = checkout_above(fs::current_path());
   if (!found.empty()) return {found, found / "build" / "dev"};
-  dist::fail(dist::Errc::unsupported,
-             "this command needs a checkout of distlab (labs, tests): run ./distlab there, or start {} from "
-             "inside one",
-             this_program().string());
+  dist::fail(
+      dist::Errc::unsupported,
+      "this command needs a checkout of distlab (labs, tests); run ./distlab there, or start {} inside "
+      "one",
+      this_program().string());
 }
 
 }  // namespace

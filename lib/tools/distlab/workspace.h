@@ -1,4 +1,4 @@
-// Where things are: the checkout with its labs, and the build tree this program belongs to.
+// The folders of distlab: the checkout with its labs, and the build tree of this program.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +10,15 @@ struct Workspace {
   std::filesystem::path build;  // holds bin/, lib/, CTestTestfile.cmake
 };
 
-// The ./distlab script names both (DISTLAB_ROOT, DISTLAB_BUILD). Without it: the build tree is where this
-// program lies, the checkout is found upwards from there or from the current folder. Throws
-// dist::Error{unsupported} when there is no checkout (an installed distlab run elsewhere), saying where to
-// start it.
+// The ./distlab script names both folders (DISTLAB_ROOT, DISTLAB_BUILD). Without the script, the build tree
+// is the one that contains this program, and the checkout is the nearest one above the build tree or above
+// the current folder. Throws dist::Error{unsupported} that says what to do when there is no checkout (an
+// installed distlab was started elsewhere).
 const Workspace& workspace();
 
-// Where the files of MNIST lie unless somebody says another folder. Error as above.
+// Returns the default folder of MNIST's files. Throws as above.
 std::filesystem::path mnist_folder();
-// This program's own path.
+// Returns the path of this program.
 std::filesystem::path this_program();
 
 }  // namespace distlab

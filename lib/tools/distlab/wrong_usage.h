@@ -1,15 +1,15 @@
-// What makes no sense on the command line, found by the command itself.
+// Wrong usage that the command itself finds.
 #pragma once
 
 #include "dist/core/error.h"
 
 namespace distlab {
 
-// While `error` is being handled: says Error{invalid_argument} and returns exit_usage, throws any other
-// again.
+// Call it while `error` is being handled: prints an Error{invalid_argument} and returns exit_usage; rethrows
+// any other error.
 int wrong_usage(const dist::Error& error);
 
-// Whether a command is only to say what is wrong with what it was given: the script ./distlab asks so
+// Returns true if the command shall only check its options. The script ./distlab asks for that
 // (DISTLAB_CHECK_ONLY) before it builds for minutes what the command needs.
 bool only_checks();
 

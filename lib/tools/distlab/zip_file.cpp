@@ -18,10 +18,11 @@ void write_zip(const std::filesystem::path& zip, const std::filesystem::path& fo
   argv.insert(argv.end(), names.begin(), names.end());
   const auto made = run_captured(argv);
   if (made.exit_code == 127)
-    dist::fail(dist::Errc::unsupported, "{} is not made: cmake is not in PATH", zip.string());
+    dist::fail(dist::Errc::unsupported, "{} cannot be made, because cmake is not in PATH: install CMake",
+               zip.string());
   if (made.exit_code != 0)
-    dist::fail(dist::Errc::resource, "{} cannot be packed: is the disk of {} full?", zip.string(),
-               scratch.path().parent_path().string());
+    dist::fail(dist::Errc::resource, "{} cannot be packed; check that the disk of {} is not full",
+               zip.string(), scratch.path().parent_path().string());
   dist::write_whole_file(zip, text_of_file(packed));
 }
 

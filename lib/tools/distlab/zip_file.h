@@ -1,4 +1,4 @@
-// Zip files that are made here.
+// Makes zip files.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,8 @@
 
 namespace distlab {
 
-// With these files and folders of `folder`. Error{resource} when it cannot be written.
+// Writes a zip file with these files and folders of `folder`. Throws Error{resource} when it cannot be
+// written.
 void write_zip(const std::filesystem::path& zip, const std::filesystem::path& folder,
                const std::vector<std::string>& names);
 

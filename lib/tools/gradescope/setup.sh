@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run once by Gradescope when it builds the autograder's image: afterwards a submission's grading starts at once.
+# Gradescope runs this once, when it builds the autograder's image, so that the grading of a submission starts at once.
 set -euo pipefail
 source=${AUTOGRADER_ROOT:-/autograder}/source
 cd "$source/distlab"
@@ -10,13 +10,13 @@ for folder in labs/[0-9][0-9]_*/; do
   name=$(basename "$folder")
   number=$((10#${name%%_*}))
   [[ -z $lab || $lab == "$number" ]] || continue
-  # As a student hands it in. An image on which the solution is not right is no image to grade on.
+  # Grade the solution as a student would hand it in: an image on which it fails cannot grade submissions.
   if ! ./distlab grade "$number" --submission "solutions/$name/${name#*_}.cpp"; then
-    echo "setup.sh: the solution of lab $number does not get all points here: look at the lines above" >&2
+    echo "setup.sh: the solution of lab $number does not get 100 points here; the lines above say why" >&2
     exit 1
   fi
 done
 
-# Where there is no bubblewrap (containers), graded code runs as another user: what is not everybody's is closed to it.
+# Without bubblewrap (in a container), graded code runs as another user, so these files must not be readable by others.
 chmod -R go= solutions tests
 find build \( -name '*solution*' -o -name '*mutant*' -o -name '*_grade' \) -exec chmod go= {} +

@@ -126,12 +126,12 @@ TEST(BuildErrors, WhoseErrorsTheyAre) {
 TEST(BuildErrors, OtherLinkersAndOtherTrouble) {
   EXPECT_EQ(text_of(explain_errors("ld.lld: error: undefined symbol: helper(int)\n>>> referenced by a.cpp\n",
                                    sources())),
-            "helper(int) is declared and used, but nowhere defined\n");
+            "helper(int) is declared and used, but not defined\n");
   const auto twice =
       text_of(explain_errors("/usr/bin/ld: b.o: in function `main':\nb.cpp:1: multiple definition of "
                              "`lab::f(int)'; a.o:a.cpp:1: first defined here\n",
                              sources()));
-  EXPECT_EQ(twice, "lab::f(int) is defined twice: one of the two has to go\n");
+  EXPECT_EQ(twice, "lab::f(int) is defined twice; remove one of the definitions\n");
 }
 
 TEST(BuildErrors, ErrorsOfTheEditedFileComeFirst) {

@@ -13,7 +13,7 @@ begin 'help needs no set-up and no build'
 for argument in '' help --help -h; do
   door ${argument:+"$argument"}
   expect "exits 0 for '$argument'" exits 0
-  expect 'names the first commands' prints './distlab demo'
+  expect 'says what to do first' prints './distlab demo'
   expect 'starts nothing' not called 'cmake|ninja|g\+\+'
 done
 
@@ -115,7 +115,7 @@ begin 'speed is measured in a release build'
 door bench all_reduce
 expect 'makes one' called 'cmake --preset release'
 expect 'builds there' called 'ninja -C .*/build/release distlab bench_rank$'
-expect 'says why it takes a while' says 'some minutes (speed is measured in build/release, a build of its own)'
+expect 'says why it takes a while' says 'some minutes (timings need an optimised build: build/release)'
 expect 'runs it' prints 'program bench all_reduce'
 door --preset dev bench all_reduce
 expect 'or another that was asked for' called 'ninja -C .*/build/dev distlab bench_rank$'
@@ -212,7 +212,7 @@ expect 'installs' called 'apt-get .*install -y --no-install-recommends libfmt-de
 expect 'package lists that know it are not refreshed' not called 'apt-get .*update'
 expect 'says so in a line' says 'installing fmt'
 FAKE_UID=0 DISTLAB_NO_INSTALL=1 door setup
-expect 'set-up alone says that all is there' says 'everything needed is there'
+expect 'set-up alone says that all is there' says 'everything needed is installed'
 
 begin 'package lists are refreshed when they do not know a package'
 without_headers fmt/core.h
@@ -260,14 +260,14 @@ door doctor
 expect 'Arch: its own names' says 'sudo pacman -S --needed fmt cli11'
 rm "$bin/pacman"
 door doctor
-expect 'others: a list' says 'in Debian they are called: libfmt-dev libcli11-dev'
+expect 'others: a list' says 'their names in Debian: libfmt-dev libcli11-dev'
 expect 'exit 3 each time' exits 3
 
 begin 'an optional package is no obstacle'
 rm "$bin/mpirun"
 door doctor
 expect 'exits 0' exits 0
-expect 'says what it goes without' says 'going on without Open MPI'
+expect 'says what it goes without' says 'continuing without Open MPI'
 door doctor
 expect 'once' silent
 begin 'nor is one that cannot be installed'
@@ -324,7 +324,7 @@ rm "$tree/labs/02_group/group.cpp"
 : > "$calls"
 door grade 2
 expect 'exits 3' exits 3
-expect 'says how to get it back' says 'labs/02_group/group.cpp is missing; ./distlab reset 02 puts it back'
+expect 'says how to get it back' says 'labs/02_group/group.cpp is missing; to get the untouched file: ./distlab reset 02'
 expect 'builds nothing' not called ninja
 
 begin 'a tree that cannot be written'

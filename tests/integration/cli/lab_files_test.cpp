@@ -41,7 +41,7 @@ TEST_F(LabFiles, SubmitPacksExactlyTheFile) {
   let_the_judge_say(root, R"({"isolation": "bubblewrap"})", 0);
   write("labs/01_first/notes.txt", "mine");
   const auto zip = root / "hand in.zip";
-  EXPECT_TRUE(contains(run({"submit", "1", "-o", zip}), "Not everything is written yet"));
+  EXPECT_TRUE(contains(run({"submit", "1", "-o", zip}), "Something is not written yet"));
   const auto listed = distlab::run_captured({"cmake", "-E", "tar", "tf", zip});
   EXPECT_EQ(listed.output, file + "\n");
   EXPECT_TRUE(contains(run({"submit", "1", "-o", root / "nowhere/x.zip"}, 1), "there is no folder"));
@@ -50,7 +50,7 @@ TEST_F(LabFiles, SubmitPacksExactlyTheFile) {
 TEST_F(LabFiles, SubmitRefusesWhatWouldBeRefusedLater) {
   let_the_judge_say(root, R"-({"refused": "first.cpp is not accepted: it uses f()", "log": ""})-", 1);
   const auto said = run({"submit", "1", "-o", root / "x.zip"}, 1);
-  EXPECT_EQ(said, "first.cpp is not accepted: it uses f()\nNothing was made to hand in.\n");
+  EXPECT_EQ(said, "first.cpp is not accepted: it uses f()\nNo zip file was made; fix this first.\n");
   EXPECT_FALSE(fs::exists(root / "x.zip"));
 }
 
@@ -65,8 +65,8 @@ TEST_F(LabFiles, ASubmissionThatIsNotThereIsNobodysZeroPoints) {
 TEST_F(LabFiles, AMissingFileIsPutBack) {
   const auto starter = read(file);
   fs::remove(root / file);
-  EXPECT_TRUE(contains(run({"start", "1"}, 3), "./distlab reset 1 puts it back"));
-  EXPECT_EQ(run({"reset", "1"}), file + " is as it was at first\n");
+  EXPECT_TRUE(contains(run({"start", "1"}, 3), "to get the untouched file: ./distlab reset 1"));
+  EXPECT_EQ(run({"reset", "1"}), file + " is the untouched file again\n");
   EXPECT_EQ(read(file), starter);
 }
 
@@ -159,9 +159,9 @@ TEST_F(RunLab, AFindingFitsTheTerminal) {
 
 TEST_F(RunLab, RefusesWhatMakesNoSense) {
   EXPECT_EQ(run({"run", "1", "--device", "cuda", "--backend", "host"}, 2),
-            "--backend host is for tensors on cpu: leave out --device cuda\n");
+            "--backend host needs tensors on cpu; leave out --device cuda\n");
   EXPECT_EQ(run({"run", "1", "--device", "cpu", "--backend", "nccl"}, 2),
-            "--backend nccl is for tensors on cuda: leave out --device cpu\n");
+            "--backend nccl needs tensors on cuda; leave out --device cpu\n");
   run({"run", "1", "--device", "tpu"}, 2);
   run({"run", "1", "--backend", "foo"}, 2);
   run({"run", "1", "--nproc", "0"}, 2);

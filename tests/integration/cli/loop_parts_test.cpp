@@ -13,6 +13,7 @@
 #include "distlab/loop/screen.h"
 #include "distlab/loop/watcher.h"
 #include "distlab/progress.h"
+#include "distlab/welcome.h"
 
 namespace {
 
@@ -226,6 +227,61 @@ TEST(Screen, TheStatusLineSaysWhatItCanInItsColumns) {
     EXPECT_NE(line.find("building"), line.npos) << columns;
     EXPECT_LT(loop::columns_of(line), std::max(columns, 36)) << line;
   }
+}
+
+class Welcome : public testing::Test {
+ protected:
+  const std::vector<Lab> labs{{1, "01_first", "Lab 01: one"}, {2, "02_second", "Lab 02: two"}};
+  static LabProgress graded(int score, const std::string& when) {
+    LabProgress of;
+    of.best = of.last = score;
+    of.when = when;
+    return of;
+  }
+  static std::string next_of(const std::string& page) {
+    const auto at = page.find("Next: ");
+    return at == page.npos ? "" : page.substr(at, page.find('\n', at) - at);
+  }
+};
+
+TEST_F(Welcome, BeginsWithTheTourAndTheFirstLab) {
+  EXPECT_EQ(welcome_page(labs, {}),
+            "distlab: a teaching lab for distributed training\n\n"
+            "Start here:\n"
+            "  ./distlab demo      a tour in half a minute\n"
+            "  ./distlab start 1   begin Lab 01: one\n"
+            "  ./distlab list      all labs and your points\n"
+            "  ./distlab --help    all commands\n");
+}
+
+TEST_F(Welcome, ContinuesWithTheLabOfTheLastGrade) {
+  auto second = graded(40, "2026-11-22 10:00");
+  second.failing = "Part2Exchange.two_ranks_swap";
+  second.part = 2;
+  EXPECT_EQ(welcome_page(labs, {{"01_first", graded(100, "2026-11-21 20:31")}, {"02_second", second}}),
+            "distlab: a teaching lab for distributed training\n\n"
+            "You have solved 1 of 2 labs.\n"
+            "Next: Lab 02: two\n"
+            "Your last grade has 40 of 100 points; part 2, \"two ranks swap\", fails.\n"
+            "  ./distlab watch 2   build and grade whenever you save\n"
+            "  ./distlab hint 2    get a hint about what the last grade found\n"
+            "  ./distlab list      all labs and your points\n"
+            "  ./distlab --help    all commands\n");
+}
+
+TEST_F(Welcome, AfterASolvedLabComesTheNextThatIsNotSolved) {
+  const auto later = welcome_page(labs, {{"01_first", graded(100, "2026-11-21 20:31")}});
+  EXPECT_EQ(next_of(later), "Next: Lab 02: two");
+  EXPECT_NE(later.find("./distlab start 2"), later.npos) << later;
+  EXPECT_EQ(next_of(welcome_page(labs, {{"02_second", graded(100, "2026-11-21 20:31")}})),
+            "Next: Lab 01: one")
+      << "a lab that was left out";
+}
+
+TEST_F(Welcome, HasATrainingRunForThoseWhoHaveSolvedAllLabs) {
+  const auto page = welcome_page(
+      labs, {{"01_first", graded(100, "2026-11-21 20:31")}, {"02_second", graded(100, "2026-11-22 10:00")}});
+  EXPECT_NE(page.find("You have solved all 2 labs.\n  ./distlab train "), page.npos) << page;
 }
 
 }  // namespace

@@ -63,7 +63,14 @@ TEST(Program, HelpNamesEveryCommandAndTheExitCodes) {
                            "sim", "trace", "slides", "Exit codes:", "./distlab"}) {
     EXPECT_TRUE(contains(help.output, word)) << word << " is not in:\n" << help.output;
   }
-  EXPECT_EQ(distlab_program({}).output, help.output) << "no arguments: the help";
+}
+
+TEST(Program, WithoutArgumentsSaysWhatComesNext) {
+  const auto page = distlab_program({});
+  EXPECT_EQ(page.exit_code, 0);
+  for (const char* line : {"  ./distlab list ", "  ./distlab --help "})
+    EXPECT_TRUE(contains(page.output, line)) << page.output;
+  EXPECT_LT(std::ranges::count(page.output, '\n'), 10) << page.output;
 }
 
 TEST(Program, EveryCommandHasHelpOfItsOwn) {
@@ -120,10 +127,10 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
 }
 
 TEST(Program, ALabIsNamedSoThatItIsOne) {
-  EXPECT_EQ(distlab_program({"reset", "all"}).output, "\"all\" is for ./distlab grade; here name one lab\n");
+  EXPECT_EQ(distlab_program({"reset", "all"}).output, "\"all\" is only for ./distlab grade; name one lab\n");
   EXPECT_EQ(
       distlab_program({"hint", "distributed"}).output,
-      "\"distributed\" may be 08_distributed_softmax or 13_distributed_sampler; say more of its name, or "
+      "\"distributed\" may be 08_distributed_softmax or 13_distributed_sampler; give more of its name, or "
       "its number\n");
 }
 
@@ -132,7 +139,7 @@ TEST(Program, SaysWhatIsWrongWithTheEnvironment) {
   const auto nowhere = distlab_program({"sim", SIM_PROGRAM});
   unsetenv("TMPDIR");
   EXPECT_EQ(nowhere.exit_code, 3);
-  EXPECT_EQ(nowhere.output, "distlab: TMPDIR is /nope, which is no folder; make it, or unset TMPDIR\n");
+  EXPECT_EQ(nowhere.output, "distlab: TMPDIR is /nope, which is not a folder; create it, or unset TMPDIR\n");
   for (const char* const closed : {"2>&-", "2>/dev/full"})
     EXPECT_EQ(distlab::run_captured({"sh", "-c", fmt::format("'{}' start 99 {}", DISTLAB_PROGRAM, closed)})
                   .exit_code,
@@ -145,14 +152,15 @@ TEST(Program, ACommandWithoutItsLabSaysWhatToType) {
        {"start", "run", "grade", "hint", "solution", "submit", "reset", "trace"}) {
     const auto said = distlab_program({command});
     EXPECT_EQ(said.exit_code, 2) << command;
-    EXPECT_EQ(said.output, "distlab: which lab? ./distlab " + command + " 1; ./distlab list shows them\n");
+    EXPECT_EQ(said.output,
+              "distlab: which lab? For lab 1: ./distlab " + command + " 1; ./distlab list shows all labs\n");
   }
   EXPECT_EQ(distlab_program({"solution", "--spoil"}).output,
-            "distlab: which lab? ./distlab solution 1; ./distlab list shows them\n");
+            "distlab: which lab? For lab 1: ./distlab solution 1; ./distlab list shows all labs\n");
   EXPECT_EQ(distlab_program({"class", "grade", "handed_in"}).output,
-            "distlab: which lab? add --lab 1; ./distlab list shows them\n");
+            "distlab: which lab? For lab 1: add --lab 1; ./distlab list shows all labs\n");
   EXPECT_EQ(distlab_program({"class", "grade", "--lab", "1"}).output,
-            "distlab: folder is missing\nTry ./distlab class grade --help.\n");
+            "distlab: folder is missing; see ./distlab class grade --help\n");
 }
 
 TEST(Program, DoctorAsJsonHasAllTopicsAndAReasonForEachAbsence) {
@@ -249,9 +257,10 @@ TEST_F(TestCommand, NoTestAtAllIsAFailure) {
       << run.output;
   const auto odd = distlab_program({"test", "--filter", "("});
   EXPECT_EQ(odd.exit_code, 2);
-  EXPECT_EQ(odd.output,
-            "distlab: --filter \"(\": no regular expression (Unmatched parentheses); [(] is the character "
-            "itself\n");
+  EXPECT_EQ(
+      odd.output,
+      "distlab: --filter \"(\" is not a regular expression (Unmatched parentheses); for a plain ( write "
+      "[(]\n");
 }
 
 TEST_F(TestCommand, AllTestsSayHowManyWrongAnswersWereTried) {

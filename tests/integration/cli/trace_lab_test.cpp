@@ -30,7 +30,7 @@ TEST(TraceLab, ADeadlockHasAPictureAndSaysWhoWaitsForWhom) {
   EXPECT_TRUE(contains(shown.output, "cycle: rank 0 -> rank 1 -> rank 0")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "┏ send")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "┊ waits")) << shown.output;
-  EXPECT_TRUE(contains(shown.output, "nobody came")) << shown.output;
+  EXPECT_TRUE(contains(shown.output, "until the timeout of its call")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "./distlab trace 3 --html")) << shown.output;
   EXPECT_EQ(trace_3({DEADLOCKS, "--width", "80", "--seed", "17"}).output, shown.output)
       << "the same run again";
@@ -83,7 +83,7 @@ TEST(TraceLab, TestsWithoutMessagesAndWithoutFailuresSaySo) {
   EXPECT_TRUE(contains(trace_3({SOLUTION}).output, "No test of lab 3 failed"));
   const auto returns = trace_3({SOLUTION, "--test", "there_is_none"}).output;
   EXPECT_TRUE(contains(returns, "sends no messages, so there is no picture: it calls your code")) << returns;
-  EXPECT_FALSE(contains(returns, "stands above")) << "of a test that passes nothing does: " << returns;
+  EXPECT_FALSE(contains(returns, "result above")) << "of a test that passes nothing does: " << returns;
   const auto none = trace_3({SOLUTION, "--test", "nothing like this"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_TRUE(contains(none.output, "has no test \"nothing like this\"")) << none.output;

@@ -72,7 +72,7 @@ checkout 'the bundle has what git tracks, and no more'
 build first -o 'a zip.zip'
 expect 'exits 0' exits 0
 expect 'names it and the lab' prints 'a zip.zip'
-expect 'warns of what is in it' prints 'keep it where students cannot look'
+expect 'warns of what is in it' prints 'do not give it to students'
 unpack "$work/a zip.zip"
 for file in setup.sh run_autograder lab distlab/distlab distlab/link 'distlab/with a space.txt' distlab/solutions/01_first/first.cpp; do
   expect "$file is there" is_in "$file"
@@ -82,7 +82,7 @@ for file in distlab/notes.txt distlab/build distlab/.distlab distlab/.git distla
 done
 expect 'scripts can be run' test -x "$unpacked/source/setup.sh" -a -x "$unpacked/source/run_autograder" -a -x "$unpacked/source/distlab/distlab"
 expect 'the lab is written down' [ "$(cat "$unpacked/source/lab")" = 1 ]
-expect 'a seed is drawn and told' prints "questions of seed $(cat "$unpacked/source/seed")"
+expect 'a seed is drawn and told' prints "random tests of seed $(cat "$unpacked/source/seed")"
 for script in setup.sh run_autograder; do
   expect "$script is a script" bash -n "$unpacked/source/$script"
   ! command -v shellcheck > /dev/null || expect "$script has no flaw that shellcheck knows" shellcheck "$unpacked/source/$script"
@@ -119,7 +119,7 @@ expect 'and what is built of them' [ "$(stat -c %a "$unpacked/source/distlab/bui
 expect 'but not what graded code is run with' [ "$(stat -c %a "$unpacked/source/distlab/build/dev/bin/lab_01_runner")" = 644 ]
 FAKE='[[ $1 != grade ]]' run "$unpacked/source/setup.sh"
 expect 'fails when the solution is not right here' exits 1
-expect 'and says so' says 'the solution of lab 1 does not get all points here'
+expect 'and says so' says 'the solution of lab 1 does not get 100 points here'
 
 checkout 'a submission is graded into results.json'
 build 1 -o a.zip --seed 17
@@ -149,10 +149,10 @@ FAKE='printf "%0100000d" 7; exit 3' run "$unpacked/run_autograder"
 expect 'a long log is cut' test "$(wc -c < "$unpacked/results/results.json")" -lt 4000
 rm "$unpacked/source/seed"
 run "$unpacked/run_autograder"
-expect 'a bundle without a seed' is_ungraded 'build the autograder anew'
+expect 'a bundle without a seed' is_ungraded 'build the autograder again'
 rm "$unpacked/source/lab"
 run "$unpacked/run_autograder"
-expect 'a bundle with a part missing' is_ungraded 'build the autograder anew'
+expect 'a bundle with a part missing' is_ungraded 'build the autograder again'
 
 checkout 'an autograder for all labs takes the one that the title names'
 build
@@ -169,10 +169,10 @@ for pair in 'Homework 3 (lab 01: ranks):1' 'LAB_12:12'; do
 done
 title='Homework 3' unpack "$work/autograder.zip"
 run "$unpacked/run_autograder"
-expect 'a title without a lab' is_ungraded 'names no lab'
+expect 'a title without a lab' is_ungraded 'does not name a lab'
 rm "$unpacked/submission_metadata.json"
 run "$unpacked/run_autograder"
-expect 'no metadata' is_ungraded 'title is not known'
+expect 'no metadata' is_ungraded 'cannot read the assignment'
 : > "$calls"
 mkdir "$unpacked/source/distlab/build"
 run "$unpacked/source/setup.sh"

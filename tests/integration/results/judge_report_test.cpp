@@ -86,24 +86,25 @@ TEST_F(ScriptedJudge, IsReadToItsEnd) {
 
 TEST_F(ScriptedJudge, WithoutTheLastLineNothingIsGraded) {
   for (const auto* exit : {"exit 0", "exit 1"})
-    EXPECT_TRUE(contains(trouble(report({header, passed, failed}) + exit), "no end of its report")) << exit;
+    EXPECT_TRUE(contains(trouble(report({header, passed, failed}) + exit), "report has no end")) << exit;
   EXPECT_TRUE(contains(trouble(report({header, passed, failed}) + "kill -9 $$"), "ended with status 137"));
   EXPECT_TRUE(contains(trouble(report({header, passed, failed}) + "printf '{\"done\":true,' >> \"$4\""),
-                       "no end of its report"));
-  EXPECT_TRUE(contains(trouble("exit 1"), "no end of its report")) << "no report at all";
+                       "report has no end"));
+  EXPECT_TRUE(contains(trouble("exit 1"), "report has no end")) << "no report at all";
 }
 
 TEST_F(ScriptedJudge, NeverGradesAReportThatMakesNoSense) {
-  EXPECT_TRUE(contains(trouble(report({header, passed, end_of_two}) + "exit 1"), "counts 2 tests and has 1"));
+  EXPECT_TRUE(contains(trouble(report({header, passed, end_of_two}) + "exit 1"),
+                       "says that it has 2 tests, but has 1"));
   EXPECT_TRUE(
-      contains(trouble(report({header, passed, R"({"done":true,"tests":1})"})), "asked for 40 points"));
-  EXPECT_TRUE(contains(trouble(report({header, passed, failed, end_of_two})), "score 40, but"))
+      contains(trouble(report({header, passed, R"({"done":true,"tests":1})"})), "tests have 40 points"));
+  EXPECT_TRUE(contains(trouble(report({header, passed, failed, end_of_two})), "the score is 40, but"))
       << "exit status 0 says that all passed";
   EXPECT_TRUE(
       contains(trouble(report({header, passed, failed, end_of_two, passed}) + "exit 1"), "after its end"));
   for (const auto* line : {"nonsense", "{}", "[]", R"({"suite":"S","name":"a"})", "\xff"})
-    EXPECT_TRUE(
-        contains(trouble(report({header, line, passed, failed, end_of_two}) + "exit 1"), "no report ("))
+    EXPECT_TRUE(contains(trouble(report({header, line, passed, failed, end_of_two}) + "exit 1"),
+                         "report cannot be read ("))
         << line;
 }
 

@@ -1,4 +1,4 @@
-// What the sources of the command line share. Only they include this, and with it CLI11.
+// What the sources of the command line share. Only they include this header, and with it CLI11.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace distlab {
 
-// A command with options of its own. CLI11 fills them in and runs the command at the end of parsing; what it
-// returns goes to `exit_code`, which has to live as long as the app.
+// A command with options of its own. CLI11 fills them in and runs the command at the end of parsing; its
+// result goes to `exit_code`, which must live as long as the app.
 template <class Options>
 struct Command {
   CLI::App* app;
@@ -31,9 +31,9 @@ inline void add_command(CLI::App& app, int& exit_code, const std::string& name, 
   app.add_subcommand(name, help)->callback([&exit_code, run] { exit_code = run(); });
 }
 
-inline constexpr auto which_lab = "its number (1) or the beginning of its name";
+inline constexpr auto which_lab = "number of the lab (1), or the beginning of its name";
 
-// The commands of one family each, with their options and help.
+// Each adds the commands of one family, with their options and help.
 void add_lab_commands(CLI::App& app, int& exit_code);       // list, start, run, grade, hint, watch
 void add_file_commands(CLI::App& app, int& exit_code);      // solution, submit, reset
 void add_class_commands(CLI::App& app, int& exit_code);     // class, slides, gradescope

@@ -7,34 +7,38 @@ namespace {
 
 constexpr auto ddp_notes = R"(
 Examples:
-  ./distlab bench ddp                                   1, 2, ... ranks, one a core
-  ./distlab bench ddp -n 2 --compare pytorch            beside the system's PyTorch (apt-get install python3-torch)
+  ./distlab bench ddp                                   1, 2, ... ranks, one per core
+  ./distlab bench ddp -n 2 --compare pytorch            compared with PyTorch (apt-get install python3-torch)
   ./distlab bench ddp -n 4 --json out.json --plot out.svg
 
-DISTLAB_PYTHON names another Python with torch. What the figures are: lib/tools/distlab/bench/ddp/README.md.
+DISTLAB_PYTHON names another Python with torch. lib/tools/distlab/bench/ddp/README.md explains the figures.
 )";
 
 void add_measured(CLI::App& command, DdpBenchOptions& options) {
-  command.add_option("-n,--nproc", options.ranks, "the most ranks; one a core when left out, two at least")
+  command
+      .add_option("-n,--nproc", options.ranks, "largest number of ranks (default: one per core, at least 2)")
       ->check(CLI::Range(1, 64));
-  command.add_option("--batch-size", options.batch_size, "of each rank; 64 when left out")->check(positive);
-  command.add_option("--iters", options.steps, "steps of a turn; as many as take 250 ms if left out")
+  command.add_option("--batch-size", options.batch_size, "batch size per rank (default: 64)")
       ->check(positive);
-  command.add_option("--repeat", options.repeats, "turns, of which the median is taken: 15")->check(positive);
-  command.add_option("--compare", options.compare, "pytorch: the same by it, in turn, and the ratio");
+  command.add_option("--iters", options.steps, "steps per turn (default: as many as take 250 ms)")
+      ->check(positive);
+  command.add_option("--repeat", options.repeats, "turns; the table shows the median (default: 15)")
+      ->check(positive);
+  command.add_option("--compare", options.compare,
+                     "pytorch: measure PyTorch by turns with distlab, and show the ratio");
 }
 
 void add_ddp_bench_commands(CLI::App& bench, int& exit_code) {
   const auto [command, options] =
-      add_command(bench, exit_code, "ddp", "How fast do several ranks train a ConvNet here?", run_ddp_bench);
+      add_command(bench, exit_code, "ddp", "Measure how fast several ranks train a ConvNet", run_ddp_bench);
   add_measured(*command, *options);
-  command->add_option("--json", options->json, "write the rows to this file, - for standard output")
+  command->add_option("--json", options->json, "write the rows to this file as JSON; -: standard output")
       ->check(a_file_or_stdout);
-  command->add_option("--plot", options->plot, "draw images a second into this SVG file")->check(a_file);
+  command->add_option("--plot", options->plot, "draw images per second into this SVG file")->check(a_file);
   command->footer(ddp_notes);
 
-  // What `ddp` starts; not for people.
-  const auto row = add_command(bench, exit_code, "ddp-row", "One row of ddp", measure_ddp_row);
+  // `ddp` starts this command for each row; users do not.
+  const auto row = add_command(bench, exit_code, "ddp-row", "Measure one row of ddp", measure_ddp_row);
   row.app->group("");
   add_measured(*row.app, row.options->bench);
   row.app->add_option("--folder", row.options->folder)->required();
@@ -42,7 +46,7 @@ void add_ddp_bench_commands(CLI::App& bench, int& exit_code) {
 
 constexpr auto bench_notes = R"(
 Examples:
-  ./distlab bench all_reduce --compare mpi              4 B to 64 MiB, beside Open MPI
+  ./distlab bench all_reduce --compare mpi              4 B to 64 MiB, compared with Open MPI
   ./distlab bench broadcast -n 4 --all-algorithms --max 1MiB
   ./distlab bench all_reduce --min 64KiB --json out.json --plot out.svg
   ./distlab bench all_reduce --backend cuda --compare nccl
@@ -50,43 +54,44 @@ Examples:
   ./distlab bench --calibrate && ./distlab bench all_reduce --explain 4MiB -n 8
 
 Collectives: all_reduce, broadcast, reduce, all_gather, reduce_scatter, all_to_all, scatter, gather, barrier,
-send_recv (ping-pong). Figures as in nccl-tests; lib/tools/distlab/bench/README.md says how they are taken.
-How fast training is: ./distlab bench ddp --help.
+send_recv (ping-pong). The figures are those of nccl-tests; lib/tools/distlab/bench/README.md explains them.
+To measure training: ./distlab bench ddp --help.
 )";
 
 }  // namespace
 
 void add_bench_command(CLI::App& app, int& exit_code) {
-  const auto [command, options] =
-      add_command(app, exit_code, "bench", "How fast is a collective here? In a release build", run_bench);
-  command->add_option("collective", options->what, "all_reduce, broadcast, ..., send_recv");
-  command->add_option("-n,--nproc", options->ranks, "ranks; one a core when left out, two at least")
+  const auto [command, options] = add_command(
+      app, exit_code, "bench", "Measure how fast a collective is (in a release build)", run_bench);
+  command->add_option("collective", options->what, "which one: all_reduce, broadcast, ..., send_recv");
+  command->add_option("-n,--nproc", options->ranks, "number of ranks (default: one per core, at least 2)")
       ->check(positive);
-  command->add_option("--min", options->min, "smallest size: 4, 4KiB")->transform(a_size);
-  command->add_option("--max", options->max, "largest size: 64MiB")->transform(a_size);
-  command->add_option("--factor", options->factor, "from one size to the next: 4");
-  command->add_option("--dtype", options->dtype, "f32; f16, bf16, f64, u8, i8, i32, i64, bool");
-  command->add_option("--op", options->op, "sum; avg, product, min, max, band, bor, bxor");
-  command->add_option("--root", options->root, "rank 0");
-  command->add_option("--backend", options->backend, "auto when left out; on GPUs: cuda, nccl");
-  command->add_option("-a,--algorithm", options->algorithm,
-                      "this one, as ring; the library's choice if left out");
-  command->add_flag("--all-algorithms", options->all_algorithms, "a row for each");
-  command->add_option("--iters", options->iterations, "calls of a batch; as many as take 10 ms if left out");
-  command->add_option("--repeat", options->repeats, "batches, of which the median is taken: 15");
+  command->add_option("--min", options->min, "smallest size, such as 4 or 4KiB (default: 4)")
+      ->transform(a_size);
+  command->add_option("--max", options->max, "largest size (default: 64MiB)")->transform(a_size);
+  command->add_option("--factor", options->factor, "factor from one size to the next (default: 4)");
+  command->add_option("--dtype", options->dtype, "f32 (default), f16, bf16, f64, u8, i8, i32, i64, bool");
+  command->add_option("--op", options->op, "sum (default), avg, product, min, max, band, bor, bxor");
+  command->add_option("--root", options->root, "rank of the root (default: 0)");
+  command->add_option("--backend", options->backend, "auto (default), host, mpi; on GPUs: cuda, nccl");
+  command->add_option("-a,--algorithm", options->algorithm, "such as ring (default: the library chooses)");
+  command->add_flag("--all-algorithms", options->all_algorithms, "a row for each algorithm");
+  command->add_option("--iters", options->iterations, "calls per batch (default: as many as take 10 ms)");
+  command->add_option("--repeat", options->repeats, "batches; the table shows the median (default: 15)");
   command->add_option("--compare", options->compare,
-                      "mpi, nccl: the same by Open MPI or NCCL, in turn, and the ratio");
-  command->add_flag("--foreign", options->foreign, "tensors over malloc'ed memory (Tensor::from_blob)");
-  command->add_flag("--hot", options->hot, "the same buffers in every call: what caches make of it");
-  command->add_option("--json", options->json, "write the rows to this file, - for standard output")
+                      "mpi, nccl: measure Open MPI or NCCL by turns with distlab, and show the ratio");
+  command->add_flag("--foreign", options->foreign, "use tensors over malloc'ed memory (Tensor::from_blob)");
+  command->add_flag("--hot", options->hot, "use the same buffers in every call, so that caches help");
+  command->add_option("--json", options->json, "write the rows to this file as JSON; -: standard output")
       ->check(a_file_or_stdout);
   command->add_option("--plot", options->plot, "draw the times into this SVG file")->check(a_file);
   command
-      ->add_option("--explain", options->explain,
-                   "SIZE: what each algorithm would cost here, and which one wins; measures nothing")
+      ->add_option(
+          "--explain", options->explain,
+          "estimate what each algorithm costs at this size, and show which one wins; measures nothing")
       ->transform(a_size);
   command->add_flag("--calibrate", options->calibrate,
-                    "measure what messages, sums and shared memory cost here, and keep it");
+                    "measure what messages, sums and shared memory cost here, and save the figures");
   command->footer(bench_notes);
   add_ddp_bench_commands(*command, exit_code);
   command->callback([&exit_code, app = command, options = options] {

@@ -7,23 +7,25 @@ namespace {
 
 void add_test_command(CLI::App& app, int& exit_code) {
   const auto [command, options] =
-      add_command(app, exit_code, "test", "All tests (a few minutes); --full: what CI runs", run_tests);
-  command->add_flag("--full", options->full, "with the long ones");
-  command->add_option("--filter", options->filter, "only tests whose name matches this regular expression");
+      add_command(app, exit_code, "test", "Run all tests (a few minutes); --full: as CI does", run_tests);
+  command->add_flag("--full", options->full, "run the long tests as well");
+  command->add_option("--filter", options->filter,
+                      "run only tests whose name matches this regular expression");
   command->add_option("--label", options->label,
-                      "only tests with a label that matches: unit, integration, ...");
+                      "run only tests with a label that matches: unit, integration, ...");
   command->add_flag_callback(
-      "--gpu", [of = options] { of->label = "^gpu$"; }, "only those that need a GPU");
-  command->add_flag("--rerun-failed", options->rerun_failed, "only those that failed last time");
-  command->add_option("-j,--jobs", options->jobs, "how many at once")->check(positive);
-  command->add_flag("-v,--verbose", options->verbose, "name those that pass, too");
+      "--gpu", [of = options] { of->label = "^gpu$"; }, "run only tests that need a GPU");
+  command->add_flag("--rerun-failed", options->rerun_failed, "run only the tests that failed last time");
+  command->add_option("-j,--jobs", options->jobs, "how many tests run at the same time")->check(positive);
+  command->add_flag("-v,--verbose", options->verbose, "list the tests that pass as well");
 }
 
 void add_doctor_command(CLI::App& app, int& exit_code) {
   const auto [command, options] =
-      add_command(app, exit_code, "doctor", "What this machine has, and what each absence costs", run_doctor);
-  command->add_flag("--json", options->json, "for programs");
-  command->footer("Exit code 3 when something needs mending.");
+      add_command(app, exit_code, "doctor",
+                  "Report what is installed here, and what you lose for each missing package", run_doctor);
+  command->add_flag("--json", options->json, "print JSON");
+  command->footer("The exit code is 3 when something must be fixed.");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The command line as a whole: what all commands have in common, and what is no command.
+// The command line as a whole: what all commands have in common, and errors in the command itself.
 #include "distlab/command_line/command_line.h"
 
 #include <algorithm>
@@ -11,24 +11,26 @@
 #include "distlab/build_info.h"
 #include "distlab/command_line/add_command.h"
 #include "distlab/suggest.h"
+#include "distlab/welcome.h"
 #include "usage_words.h"
 
 namespace distlab {
 namespace {
 
 constexpr auto examples = R"(
-A first hour:
-  ./distlab demo         what it is about, in half a minute
-  ./distlab list         the labs; start with the first one's README.md
+Your first hour:
+  ./distlab demo         see what distlab is about, in half a minute
+  ./distlab start 1      see which page of lab 1 to read, and which file to edit
   ./distlab run 1        see what your code does
   ./distlab grade 1      is it right, and if not, why?
-  ./distlab hint 1       a nudge, when you are stuck
-  ./distlab trace 1      the messages of the test that fails, as a picture
-  ./distlab watch 1      does all of these by a key, and grades whenever you save
+  ./distlab hint 1       get a hint when you are stuck
+  ./distlab trace 1      see the messages of the failing test as a picture
+  ./distlab watch 1      grade whenever you save, with a key for each of these
+  ./distlab              see what comes next, on any later day
 
-Something odd?  ./distlab doctor says what this machine has, ./distlab test whether everything works.
+If something is wrong: ./distlab doctor checks this machine, ./distlab test runs all tests.
 
-Exit codes: 0 fine, 1 failed (a test, a grade, a compilation), 2 wrong usage, 3 something needed is missing.
+Exit codes: 0 success, 1 failed (a test, a grade, a compilation), 2 wrong usage, 3 something needed is missing.
 )";
 
 int print_version() {
@@ -36,9 +38,9 @@ int print_version() {
   return exit_ok;
 }
 
-// In the order of the help.
+// Adds the commands in the order of the help.
 void add_commands(CLI::App& app, int& exit_code) {
-  add_command(app, exit_code, "demo", "What it is about, in half a minute", play_demo);
+  add_command(app, exit_code, "demo", "See what distlab is about, in half a minute", play_demo);
   add_lab_commands(app, exit_code);
   add_file_commands(app, exit_code);
   add_class_commands(app, exit_code);
@@ -49,7 +51,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_trace_command(app, exit_code);
   add_train_command(app, exit_code);
   add_data_command(app, exit_code);
-  add_command(app, exit_code, "version", "The version", print_version);
+  add_command(app, exit_code, "version", "Print the version", print_version);
 }
 
 std::vector<std::string> command_names(const CLI::App& app, bool hidden) {
@@ -60,7 +62,7 @@ std::vector<std::string> command_names(const CLI::App& app, bool hidden) {
   return names;
 }
 
-// An unknown command gets one line with the one that was probably meant, not the whole help.
+// For an unknown command, prints one line with the command that was probably meant, not the whole help.
 bool refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
   const std::string word = argv[1];
@@ -73,7 +75,7 @@ bool refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
   return true;
 }
 
-// "./distlab class grade": as far as the command was understood.
+// Returns the command as far as it was understood: "./distlab class grade".
 const CLI::App& innermost(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : innermost(*parsed.front());
@@ -84,7 +86,7 @@ std::string words_of(const CLI::App& command) {
   return parent == nullptr ? command.get_name() : words_of(*parent) + " " + command.get_name();
 }
 
-// The option that says which lab, if it is what the command lacks: "lab", "--lab", or trace's "files".
+// Returns the option that names the lab, if it is missing: "lab", "--lab", or trace's "files".
 const CLI::Option* missing_lab(const CLI::App& command) {
   for (const char* name : {"lab", "--lab", "files"}) {
     const auto* option = command.get_option_no_throw(name);
@@ -99,9 +101,9 @@ std::string complaint(const CLI::App* app, const CLI::Error& error) {
   const bool lacks_something = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const auto* lab = lacks_something ? missing_lab(command) : nullptr;
   if (lab == nullptr)
-    return fmt::format("distlab: {}\nTry {} --help.\n", tools::usage_words(error.what()), words);
+    return fmt::format("distlab: {}; see {} --help\n", tools::usage_words(error.what()), words);
   const auto what_to_type = lab->get_positional() ? words + " 1" : "add --lab 1";
-  return fmt::format("distlab: which lab? {}; ./distlab list shows them\n", what_to_type);
+  return fmt::format("distlab: which lab? For lab 1: {}; ./distlab list shows all labs\n", what_to_type);
 }
 
 }  // namespace
@@ -116,7 +118,7 @@ int run_command_line(int argc, char** argv) {
   add_commands(app, exit_code);
   app.footer(examples);  // last: subcommands made after it would repeat it
   if (argc < 2) {
-    fmt::print("{}", app.help());
+    if (!print_welcome()) fmt::print("{}", app.help());  // there is no checkout here
     return exit_ok;
   }
   if (refuse_unknown_command(app, argc, argv)) return exit_usage;

@@ -3,8 +3,8 @@
 
 namespace distlab {
 
-// Runs the command that main()'s arguments ask for and returns its exit code; --help and wrong usage are
-// answered here. Throws what the commands throw.
+// Runs the command that main()'s arguments ask for and returns its exit code. Answers --help and wrong usage
+// itself. Throws what the commands throw.
 int run_command_line(int argc, char** argv);
 
 }  // namespace distlab

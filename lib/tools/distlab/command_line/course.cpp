@@ -1,4 +1,4 @@
-// The commands of an instructor.
+// The commands for instructors.
 #include "distlab/command_line/add_command.h"
 #include "distlab/command_line/values.h"
 
@@ -6,63 +6,72 @@ namespace distlab {
 namespace {
 
 void add_gradescope_command(CLI::App& app, int& exit_code) {
-  auto* gradescope = app.add_subcommand("gradescope", "For instructors: an autograder for Gradescope");
+  auto* gradescope = app.add_subcommand("gradescope", "For instructors: make an autograder for Gradescope");
   gradescope->require_subcommand(1);
   const auto [build, options] =
-      add_command(*gradescope, exit_code, "build", "Pack the autograder of an assignment", build_autograder);
-  build->add_option(
-      "lab", options->lab,
-      "its number (1) or the beginning of its name; left out: a lab's assignment has to be called "
-      "\"Lab 1: ...\"");
-  build->add_option("-o,--output", options->output, "the zip file; autograder_lab_NN.zip when left out")
+      add_command(*gradescope, exit_code, "build", "Pack the autograder of one assignment", build_autograder);
+  build->add_option("lab", options->lab,
+                    "number of the lab (1), or the beginning of its name (default: the assignment's title "
+                    "names the lab, as "
+                    "in \"Lab 1: ...\")");
+  build->add_option("-o,--output", options->output, "the zip file (default: autograder_lab_NN.zip)")
       ->check(a_file);
-  build->add_option("--seed", options->seed, "of the questions, the same for all; drawn when left out")
+  build
+      ->add_option("--seed", options->seed,
+                   "seed of the random tests, the same for all students (default: a random one)")
       ->check(a_seed);
   build->footer(
-      "The zip holds this checkout's tracked files with all solutions, mutants and questions, and no "
-      "history:\n"
-      "it is for the instructor and for Gradescope, never for students.");
+      "The zip contains this checkout's tracked files with all solutions, wrong answers and tests, but no "
+      "history.\n"
+      "Give it only to the instructor and to Gradescope, never to students.");
 }
 
 constexpr auto class_grade_notes = R"(
-Each entry of the folder is a submission: a folder, a zip file or the lab's .cpp file; its name is the student's.
-Each is built once in the sandbox and graded twice with different questions; the lower score counts, and "flaky"
-says that they differ. All students get the same questions.
-In the output folder: grades.csv, report.html, grades.json, and results/NAME.json of each.
-Interrupted (Ctrl-C), the same command goes on where it was; what has changed since is graded anew.
-Exit code 3 when a submission is ungraded: the grader failed twice, not the student.
+Each entry of the folder is a submission: a folder, a zip file or the lab's .cpp file, named after the student.
+distlab builds each submission once in the sandbox and grades it twice with different random tests, which are the
+same for all students. The lower score counts; if the two differ, the result is marked "flaky".
+The output folder gets grades.csv, report.html, grades.json, and results/NAME.json for each student.
+After an interruption (Ctrl-C), the same command continues; it grades changed submissions again.
+The exit code is 3 when a submission is ungraded: the grader failed twice, not the student.
 )";
 
 void add_class_command(CLI::App& app, int& exit_code) {
-  auto* commands = app.add_subcommand("class", "For instructors: grade a class, make a tree for students");
+  auto* commands = app.add_subcommand("class", "For instructors: grade a class, or make a tree for students");
   commands->require_subcommand(1);
   const auto grade = add_command(*commands, exit_code, "grade", "Grade a folder of submissions", grade_class);
-  grade.app->add_option("folder", grade.options->folder, "with one submission an entry")->required();
+  grade.app->add_option("folder", grade.options->folder, "the folder of submissions")->required();
   grade.app->add_option("--lab", grade.options->lab, which_lab)->required();
-  grade.app->add_option("-j,--jobs", grade.options->jobs, "how many at once; half the cores when left out")
-      ->check(positive);
   grade.app
-      ->add_option("-o,--out", grade.options->output, "a folder for the grades; class_lab_NN if left out")
+      ->add_option("-j,--jobs", grade.options->jobs,
+                   "how many submissions are graded at the same time (default: half the cores)")
+      ->check(positive);
+  grade.app->add_option("-o,--out", grade.options->output, "folder for the grades (default: class_lab_NN)")
       ->check(not_empty);
-  grade.app->add_option("--seed", grade.options->seed, "ask the questions of that seed")->check(a_seed);
-  grade.app->add_flag("--again", grade.options->again, "grade all, also what is graded and unchanged");
+  grade.app
+      ->add_option("--seed", grade.options->seed,
+                   "seed of the random tests (default: that of the last run, or a random one)")
+      ->check(a_seed);
+  grade.app->add_flag("--again", grade.options->again, "grade all submissions again, even unchanged ones");
   grade.app->footer(class_grade_notes);
 
   const auto handout = add_command(*commands, exit_code, "handout",
                                    "Make a tree for students, without solutions", make_handout);
   handout.app
       ->add_option("-o,--output", handout.options->output,
-                   "a folder that is not there yet; distlab_handout when left out")
+                   "a folder that does not exist yet (default: distlab_handout)")
       ->check(not_empty);
   handout.app->add_flag("--check", handout.options->check,
-                        "build lab 1 there, too, and grade its starter (some minutes)");
+                        "also build lab 1 in the new tree and grade its starter (some minutes)");
   handout.app->footer(
-      "It has all tracked files but solutions, wrong answers, cheats and instructor notes, has the "
+      "The tree contains all tracked files except solutions, wrong answers, cheats and instructor notes, the "
       "untouched\n"
-      "starters, and no history. It is looked through for lines of what was left out, and configured.");
+      "starters, and no history. distlab searches it for lines of the files that were left out, and "
+      "configures "
+      "it.");
 
-  // What `class grade` starts; not for people.
-  const auto one = add_command(app, exit_code, "class-one", "One submission of a class", grade_one_of_class);
+  // `class grade` starts this command for each submission; users do not.
+  const auto one =
+      add_command(app, exit_code, "class-one", "Grade one submission of a class", grade_one_of_class);
   one.app->group("");
   one.app->add_option("lab", one.options->lab)->required();
   one.app->add_option("submission", one.options->submission)->required();
@@ -72,15 +81,18 @@ void add_class_command(CLI::App& app, int& exit_code) {
 
 void add_slides_command(CLI::App& app, int& exit_code) {
   const auto [command, options] =
-      add_command(app, exit_code, "slides", "The lectures' slides, shown on this machine", show_slides);
-  command->add_flag("--pdf", options->pdf, "write them as PDF instead, into build/slides");
-  command->add_flag("--build", options->build, "write them as pages into build/slides, and show nothing");
-  command->add_option("--port", options->port, "where they are shown: http://localhost:PORT")
+      add_command(app, exit_code, "slides", "Show the slides of the lectures, on this machine", show_slides);
+  command->add_flag("--pdf", options->pdf, "write PDFs into build/slides instead");
+  command->add_flag("--build", options->build, "write pages into build/slides, and show nothing");
+  command->add_option("--port", options->port, "show the slides at http://localhost:PORT (default: 8123)")
       ->check(CLI::Range(1, 65535));
-  command->add_option("decks", options->decks, "05, or 05_broadcast: only these pages or PDFs");
+  command->add_option("decks", options->decks,
+                      "05 or 05_broadcast: only these decks, as pages or PDFs (default: all)");
   command->footer(
-      "They change in the browser when their source in slides/ changes. Needs node, and Chromium for PDF:\n"
-      "./distlab setup --slides installs them.");
+      "The browser reloads a page when its source in slides/ changes. This command needs node, and Chromium "
+      "for "
+      "PDFs;\n"
+      "to install them: ./distlab setup --slides");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// distlab data digits: a look at the generated digits.
+// distlab data digits: draws generated digits.
 #include <algorithm>
 #include <span>
 #include <vector>

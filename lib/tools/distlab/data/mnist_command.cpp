@@ -1,4 +1,4 @@
-// distlab data mnist: where the files of MNIST are to be put, and whether they are what they should be.
+// distlab data mnist: says where the files of MNIST belong, and checks them.
 #include <string>
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 using dist::data::MnistFile;
 
-// Nothing when the file is right.
+// Returns an empty text when the file is right.
 std::string wrong_with(const MnistFile& wanted, const fs::path& file) {
   std::string bytes;
   try {
@@ -28,28 +28,28 @@ std::string wrong_with(const MnistFile& wanted, const fs::path& file) {
     return error.what();
   }
   if (static_cast<std::int64_t>(bytes.size()) != wanted.bytes)
-    return fmt::format("has {} bytes, MNIST's has {} (uncompressed): fetch it again", bytes.size(),
+    return fmt::format("has {} bytes instead of {} (uncompressed); download it again", bytes.size(),
                        wanted.bytes);
   const auto digest = digest_of_text(bytes);
   if (digest != wanted.sha256)
-    return fmt::format("has SHA-256 {}, MNIST's has {} (uncompressed): fetch it again", digest,
+    return fmt::format("has SHA-256 {} instead of {} (uncompressed); download it again", digest,
                        wanted.sha256);
   return "";
 }
 
 void explain(const fs::path& folder) {
   fmt::print(
-      "\nMNIST is four files; distlab fetches nothing by itself. Get them, as they are or with .gz, from\n"
+      "\nMNIST has four files; distlab does not download them itself. Get them, with or without .gz, from\n"
       "  https://storage.googleapis.com/cvdf-datasets/mnist/ or "
       "https://ossci-datasets.s3.amazonaws.com/mnist/\n"
-      "for example by\n\n"
+      "for example with\n\n"
       "  mkdir -p {0} && cd {0}\n"
       "  for f in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do\n"
       "    curl -fO https://storage.googleapis.com/cvdf-datasets/mnist/$f-ubyte.gz\n"
       "  done\n\n"
-      "then ask again: ./distlab train --data mnist learns from them. Nothing needs them: the generated "
-      "digits\n"
-      "(./distlab data digits) serve all lessons.\n",
+      "then run this command again. To train on them: ./distlab train --data mnist. No lab needs them: the "
+      "generated\n"
+      "digits (./distlab data digits) are enough.\n",
       folder.string());
 }
 
@@ -70,7 +70,7 @@ int check_mnist(const MnistOptions& options) {
     fmt::print("{}  {}: {}\n",
                problem.empty() ? styled(Style::good, "ok     ") : styled(Style::bad, "wrong  "),
                file.string(),
-               problem.empty() ? fmt::format("{} bytes, SHA-256 as it should be", wanted.bytes) : problem);
+               problem.empty() ? fmt::format("{} bytes, the SHA-256 is right", wanted.bytes) : problem);
   }
   if (missing > 0) explain(folder);
   if (wrong > 0) return exit_failed;

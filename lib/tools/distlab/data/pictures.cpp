@@ -11,7 +11,7 @@ namespace {
 
 using dist::data::DigitImage;
 constexpr auto side = static_cast<std::size_t>(DigitImage::side);
-constexpr std::uint8_t dark = 96;  // from here on a pixel is a dot
+constexpr std::uint8_t dark = 96;  // a pixel this dark becomes a dot
 
 // The eight dots of a Braille character, U+2800 and the bits of its dots, as UTF-8.
 std::string braille(const DigitImage& digit, std::size_t left, std::size_t top) {

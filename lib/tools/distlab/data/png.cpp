@@ -29,7 +29,7 @@ std::string chunk(std::string_view type, std::string_view data) {
          big_endian(dist::crc32(std::as_bytes(std::span(body))));
 }
 
-// The format of zlib, with blocks that are stored as they are (RFC 1950 and 1951).
+// Returns the data in the format of zlib, in stored (uncompressed) blocks (RFC 1950 and 1951).
 std::string stored(std::string_view data) {
   std::string all = "\x78\x01";
   for (std::size_t at = 0; at < data.size();) {
@@ -54,7 +54,7 @@ std::string to_png(std::span<const std::uint8_t> pixels, std::uint32_t width) {
     rows += '\0';  // no filter
     for (const auto pixel : pixels.subspan(std::size_t{y} * width, width)) rows += static_cast<char>(pixel);
   }
-  const std::string_view greyscale("\x08\x00\x00\x00\x00", 5);  // 8 bits a pixel; not interlaced
+  const std::string_view greyscale("\x08\x00\x00\x00\x00", 5);  // 8 bits per pixel, not interlaced
   return "\x89PNG\r\n\x1a\n" +
          chunk("IHDR", big_endian(width) + big_endian(height) + std::string(greyscale)) +
          chunk("IDAT", stored(rows)) + chunk("IEND", "");

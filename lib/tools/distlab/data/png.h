@@ -1,4 +1,4 @@
-// Greyscale pictures as PNG files, uncompressed.
+// Makes uncompressed PNG files of greyscale pictures.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace distlab {
 
-// pixels: width * height of them, row by row, 0 black.
+// `pixels` are width * height values, row by row; 0 is black.
 std::string to_png(std::span<const std::uint8_t> pixels, std::uint32_t width);
 
 }  // namespace distlab

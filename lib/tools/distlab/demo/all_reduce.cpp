@@ -1,4 +1,4 @@
-// Scene 4: the collective that training lives on, verified first and timed after.
+// Scene 4: all-reduce, the collective on which training depends, is first checked and then timed.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t elements = std::int64_t{16} << 20;  // f32: 64 MiB
 constexpr int repetitions = 7;
 
-// Small integers: float sums of them are exact, so that the check may use ==.
+// Sums of small integers are exact in float, so the check can use ==.
 float contribution(std::int64_t i, int rank) { return static_cast<float>(i % 251 + rank); }
 
 void verify(const dist::Tensor& t, int n) {
@@ -32,7 +32,7 @@ void verify(const dist::Tensor& t, int n) {
   }
 }
 
-// Seconds of one all-reduce on this rank, the median of a few; barriers keep the ranks together.
+// Returns the median seconds of one all-reduce on this rank. Barriers make all ranks start together.
 double measure(dist::Tensor& t) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> seconds;
@@ -64,11 +64,12 @@ void all_reduce_64_mib() {
     if (rank == 0) {
       const double seconds = slowest.item<double>();
       const double algorithm = static_cast<double>(t.nbytes()) / seconds / 1e9;
-      fmt::print("   {} ranks on {} cores: every one of {} elements is right on every rank\n", n,
+      fmt::print("   {} ranks on {} cores: all {} elements are right on every rank\n", n,
                  std::thread::hardware_concurrency(), elements);
       fmt::print(
-          "   {:.1f} ms: algbw {:.2f} GB/s, busbw {:.2f} GB/s (as nccl-tests count: bytes / time, and that\n"
-          "   times 2(n-1)/n, what a link would carry in a ring)\n",
+          "   {:.1f} ms: algbw {:.2f} GB/s, busbw {:.2f} GB/s (as in nccl-tests: algbw is bytes / time, "
+          "busbw\n"
+          "   is algbw times 2(n-1)/n, which a link would carry in a ring)\n",
           seconds * 1e3, algorithm, algorithm * 2 * (n - 1) / n);
       std::fflush(stdout);
     }

@@ -1,5 +1,5 @@
-// distlab demo: a tour in half a minute. Every scene is real: processes are started, bytes move, results are
-// checked.
+// distlab demo: a tour of half a minute. Every scene is real: it starts processes, moves bytes and checks the
+// results.
 #include "distlab/demo/demo.h"
 
 #include <array>
@@ -26,19 +26,20 @@ struct Scene {
 
 constexpr std::array scenes{
     Scene{"Four processes become ranks of one group", "demo/ranks.cpp", demo::introduce_ranks},
-    Scene{"Two halves sum their ranks, then everybody learns both sums", "demo/halves.cpp",
+    Scene{"Two halves sum their ranks, then every rank learns both sums", "demo/halves.cpp",
           demo::sum_in_halves},
     Scene{"A message goes 0 → 1 → 2 and is doubled on the way", "demo/relay.cpp", demo::relay_a_message},
     Scene{"All-reduce of 64 MiB", "demo/all_reduce.cpp", demo::all_reduce_64_mib},
     Scene{"A ConvNet learns to read digits, on two ranks", "demo/train.cpp", demo::train_a_network},
-    Scene{"A lab, graded", "demo/lab.cpp", demo::grade_a_lab},
+    Scene{"A lab is graded", "demo/lab.cpp", demo::grade_a_lab},
 };
 
 void say_why(const char* what, const std::exception& error) {
   fmt::print("   {} {}\n", styled(Style::bad, what), error.what());
 }
 
-// False when the scene failed; it has been said why. What this machine lacks is no failure.
+// Returns false, after printing the reason, when the scene failed. A missing feature of this machine is not a
+// failure.
 bool play(int number, const Scene& scene) {
   fmt::print("{}  {}\n", styled(Style::bold, fmt::format("{}  {}", number, scene.title)),
              styled(Style::dim, scene.source));
@@ -58,13 +59,13 @@ bool play(int number, const Scene& scene) {
   return played;
 }
 
-// Where to go on: an installed distlab may be far from any lab.
+// Returns what to do next. An installed distlab may have no checkout with labs.
 const char* next() {
   try {
     workspace();
-    return "Your turn: labs/01_init_process_group/README.md";
+    return "Now it is your turn: ./distlab start 1";
   } catch (const dist::Error&) {
-    return "The labs are in a checkout of distlab: run ./distlab list there.";
+    return "The labs are in a checkout of distlab; go there and run: ./distlab start 1";
   }
 }
 
@@ -77,7 +78,7 @@ int play_demo() {
   for (const auto& scene : scenes) failed += play(++number, scene) ? 0 : 1;
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (failed > 0) {
-    fmt::print("{} of {} scenes failed; ./distlab doctor may know why.\n", failed, scenes.size());
+    fmt::print("{} of {} scenes failed. To check this machine: ./distlab doctor\n", failed, scenes.size());
     return exit_failed;
   }
   fmt::print("That was distlab, in {:.1f} s. {}\n", seconds, next());

@@ -1,11 +1,11 @@
-// The scenes of `distlab demo`: each is a small distlab program of its own, one file each.
+// The scenes of `distlab demo`. Each is a small distlab program in a file of its own.
 #pragma once
 
 namespace distlab::demo {
 
 inline constexpr int ranks = 4;
 
-// Each prints what happened and throws dist::Error when it did not.
+// Each prints what happened, and throws dist::Error when something went wrong.
 void introduce_ranks();
 void sum_in_halves();
 void relay_a_message();

@@ -1,5 +1,5 @@
-// Scene 2: groups. Each half sums its ranks; then all learn both sums by a maximum over everybody, to which
-// the other half brings minus infinity (a zero would win against a negative sum).
+// Scene 2: groups. Each half sums its ranks. Then all ranks learn both sums by a maximum, to which the other
+// half contributes minus infinity (a zero would be larger than a negative sum).
 #include <cstdio>
 #include <limits>
 
@@ -30,7 +30,8 @@ void sum_in_halves() {
     if (got != std::vector{1, 5})
       dist::fail(dist::Errc::internal, "expected the sums 1 and 5, got {}", sums.str());
     if (rank == 0)
-      fmt::print("   ranks 0, 1 sum to {}; ranks 2, 3 sum to {}; all four know both\n", got[0], got[1]);
+      fmt::print("   ranks 0 and 1 sum to {}; ranks 2 and 3 sum to {}; all four ranks know both sums\n",
+                 got[0], got[1]);
     std::fflush(stdout);
     dist::destroy_process_group();
   });

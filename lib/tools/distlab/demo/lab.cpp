@@ -1,5 +1,5 @@
-// Scene 6: what a student sees. The grading program of lab 01 runs on the file as it stands in labs/, then on
-// the solution, which must get all points.
+// Scene 6: what a student sees. The grader of lab 01 grades the file in labs/ as it is, then the solution,
+// which must get all points.
 #include <filesystem>
 #include <string>
 
@@ -38,7 +38,7 @@ void print(const std::string& what, const Grade& grade) {
 void grade_a_lab() {
   const auto lab = find_lab("1");
   fmt::print("   {}\n", lab.title);
-  print("as it stands:", grade(lab, "runner"));
+  print("your file as it is:", grade(lab, "runner"));
   if (!std::filesystem::exists(workspace().root / "solutions")) return;  // a student's tree
   const auto solved = grade(lab, "solution_runner");
   print("the solution:", solved);

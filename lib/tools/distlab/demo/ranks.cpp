@@ -1,4 +1,4 @@
-// Scene 1: who is there? Everybody tells rank 0 one line about itself.
+// Scene 1: every rank sends rank 0 one line about itself.
 #include <array>
 #include <cstdio>
 #include <string>

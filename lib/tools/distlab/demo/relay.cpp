@@ -1,4 +1,4 @@
-// Scene 3: point-to-point. Who receives says so to rank 0, which tells the story in order.
+// Scene 3: point-to-point messages. The ranks report to rank 0, which prints the lines in order.
 #include <cstdio>
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Scene 5: what all of it is for. Two processes train one model, and both end with the same.
+// Scene 5: the purpose of all this. Two processes train one model, and both end with the same weights.
 #include <fmt/format.h>
 
 #include "dist/core/fail.h"

@@ -1,4 +1,4 @@
-// distlab doctor: what this machine has, and what each absence costs.
+// distlab doctor: what is installed on this machine, and what each missing package costs.
 #include "distlab/doctor/doctor.h"
 
 #include <fmt/format.h>
@@ -52,10 +52,11 @@ int run_doctor(const DoctorOptions& options) {
   } else {
     print(sections);
     const int absent = count(sections, Health::absent);
-    fmt::print("\n{}\n",
-               bad ? fmt::format("{} to mend (marked !!).", bad)
-                   : fmt::format("All labs run here{}.",
-                                 absent ? fmt::format("; {} optional things are absent", absent) : ""));
+    fmt::print("\n{}\n", bad ? fmt::format("{} to fix (marked !!).", bad)
+                             : fmt::format("All labs run here{}.",
+                                           absent ? fmt::format("; {} optional {} missing", absent,
+                                                                absent == 1 ? "item is" : "items are")
+                                                  : ""));
   }
   return bad ? exit_missing : exit_ok;
 }

@@ -1,4 +1,4 @@
-// What `distlab doctor` looks at. Each check is a pure look: nothing is changed, nothing takes long.
+// The checks of `distlab doctor`. They change nothing and are fast.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 namespace distlab {
 
 enum class Health {
-  good,    // there
-  absent,  // not there, and distlab works without it; `cost` says what is lost
-  bad,     // something will fail; `cost` says what, and how to mend it
+  good,    // present
+  absent,  // missing, but distlab works without it; `cost` says what is lost
+  bad,     // something will fail; `cost` says what, and how to fix it
 };
 
 struct Finding {
   std::string topic;  // "CUDA toolkit"
   Health health = Health::good;
   std::string found;  // "13.0, built in"
-  std::string cost;   // of its absence; empty when all is well
+  std::string cost;   // what is lost, and how to fix it; empty when nothing is lost
 };
 
 struct Section {

@@ -1,4 +1,4 @@
-// The driver is asked directly (libcuda.so.1), so that this works in builds without CUDA, too.
+// These checks ask the driver directly (libcuda.so.1), so that they work in builds without CUDA, too.
 #include <array>
 #include <string>
 
@@ -16,9 +16,9 @@ namespace distlab {
 namespace {
 
 constexpr auto no_gpu_cost =
-    "every lab runs on the CPU; GPU figures and the nccl and cuda backends stay unseen";
+    "every lab runs on the CPU; GPU figures and the backends nccl and cuda are not available";
 
-// The few driver calls that tell what is there. Signatures are those of the CUDA driver API.
+// The driver calls that describe the GPUs. Their signatures are those of the CUDA driver API.
 struct Driver {
   void* library = nullptr;
   int (*init)(unsigned) = nullptr;
@@ -34,7 +34,8 @@ struct Driver {
     return function != nullptr;
   }
   bool load_all() {
-    library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // stays loaded: the driver does not like to go
+    library = dlopen("libcuda.so.1",
+                     RTLD_NOW | RTLD_LOCAL);  // stays loaded, because the driver cannot be unloaded safely
     return library && load(init, "cuInit") && load(version, "cuDriverGetVersion") &&
            load(count, "cuDeviceGetCount") && load(name, "cuDeviceGetName") &&
            load(memory, "cuDeviceTotalMem_v2") && load(attribute, "cuDeviceGetAttribute");
@@ -58,7 +59,7 @@ Finding describe_gpu(const Driver& driver, int device) {
 void add_gpus(std::vector<Finding>& findings) {
   Driver driver;
   if (!driver.load_all()) {
-    findings.push_back({"NVIDIA driver", Health::absent, "none (no libcuda.so.1)", no_gpu_cost});
+    findings.push_back({"NVIDIA driver", Health::absent, "not found (no libcuda.so.1)", no_gpu_cost});
     return;
   }
   int gpus = 0, version = 0;
@@ -68,7 +69,7 @@ void add_gpus(std::vector<Finding>& findings) {
   const std::string found = fmt::format("for CUDA up to {}.{}", version / 1000, version % 1000 / 10);
   if (gpus == 0) {
     findings.push_back({"NVIDIA driver", Health::absent,
-                        fmt::format("{}, but it shows no GPU (cuInit: {})", found, status), no_gpu_cost});
+                        fmt::format("{}, but it finds no GPU (cuInit: {})", found, status), no_gpu_cost});
     return;
   }
   findings.push_back({"NVIDIA driver", Health::good, found, ""});
@@ -80,7 +81,7 @@ Finding built_in(std::string topic, std::string_view version, std::string_view w
   return {std::move(topic), Health::absent, "not in this build", fmt::format("{} ({})", cost, why)};
 }
 
-// What init_process_group takes here when nobody names a backend.
+// The backend that init_process_group takes here when the caller does not name one.
 Finding describe_auto() {
   const auto found = [](std::string text) {
     return Finding{"backend auto", Health::good, std::move(text), ""};
@@ -89,8 +90,8 @@ Finding describe_auto() {
   if (dist::default_device(0, &why).type == dist::DeviceType::cpu) return found("host, on the CPU");
   const int gpus = dist::device_api(dist::DeviceType::cuda).count();
   if (!dist::backend_named("nccl").available(&why)) return found(fmt::format("cuda ({})", why));
-  return found(
-      fmt::format("nccl for up to {} rank{}, cuda for more, which share a GPU", gpus, gpus == 1 ? "" : "s"));
+  return found(fmt::format("nccl for up to {} rank{}; cuda for more ranks, which share a GPU", gpus,
+                           gpus == 1 ? "" : "s"));
 }
 
 }  // namespace

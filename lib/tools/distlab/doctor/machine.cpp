@@ -45,9 +45,11 @@ Finding cores() {
   if (quota >> allowed >> period && period > 0) {
     found += fmt::format(", limited to {:.1f} by its control group", allowed / period);
   }
-  return {"cores", Health::good, found,
-          usable < 4 ? "ranks take turns when they outnumber the cores: results are right, timings say less"
-                     : ""};
+  return {
+      "cores", Health::good, found,
+      usable < 4
+          ? "ranks take turns when there are more of them than cores: results are right, but timings say less"
+          : ""};
 }
 
 double available_memory() {
@@ -69,7 +71,7 @@ Finding memory() {
   }
   const bool enough = available > 2 * gib;
   return {"memory", enough ? Health::good : Health::bad, found,
-          enough ? "" : "the build and the 64 MiB scenes of four ranks want 2 GiB"};
+          enough ? "" : "the build, and demos with 64 MiB on four ranks, need 2 GiB: close other programs"};
 }
 
 struct LimitCheck {
@@ -92,34 +94,38 @@ Finding limit(const LimitCheck& check) {
 
 void add_limits(std::vector<Finding>& findings) {
   findings.push_back(limit({"open files", RLIMIT_NOFILE, 256, false, Health::bad,
-                            "each rank keeps a few descriptors per peer: ulimit -n 1024"}));
-  findings.push_back(limit({"locked memory", RLIMIT_MEMLOCK, 64 * mib, true, Health::absent,
-                            "little pinned memory for GPU copies and InfiniBand: ulimit -l unlimited"}));
+                            "each rank needs a few descriptors per peer; raise the limit: ulimit -n 1024"}));
   findings.push_back(
-      limit({"address space", RLIMIT_AS, 64 * gib, true, Health::absent,
-             "every rank maps its own and its peers' arenas: tensors get less room (ulimit -v)"}));
-  findings.push_back(limit({"file size", RLIMIT_FSIZE, 256 * mib, true, Health::bad,
-                            "it bounds memfd segments too, where tensors live: ulimit -f unlimited"}));
+      limit({"locked memory", RLIMIT_MEMLOCK, 64 * mib, true, Health::absent,
+             "GPU copies and InfiniBand get little pinned memory; raise the limit: ulimit -l unlimited"}));
+  findings.push_back(limit({"address space", RLIMIT_AS, 64 * gib, true, Health::absent,
+                            "every rank maps the memory of its peers, so tensors get less room; raise the "
+                            "limit: ulimit -v unlimited"}));
+  findings.push_back(limit(
+      {"file size", RLIMIT_FSIZE, 256 * mib, true, Health::bad,
+       "tensors are in memfd segments, which this limit bounds as well; raise it: ulimit -f unlimited"}));
   findings.push_back(limit({"stack", RLIMIT_STACK, 1 * mib, true, Health::bad,
-                            "deep call chains end in a crash: ulimit -s 8192"}));
+                            "deep call chains crash; raise the limit: ulimit -s 8192"}));
 }
 
 Finding dev_shm() {
   struct statvfs info {};
   if (statvfs("/dev/shm", &info) != 0) {
-    return {"/dev/shm", Health::absent, "not there", "Open MPI falls back to files; distlab does not use it"};
+    return {"/dev/shm", Health::absent, "missing", "Open MPI uses files instead; distlab does not need it"};
   }
   const double size = static_cast<double>(info.f_blocks) * static_cast<double>(info.f_frsize);
   const bool fine = size >= 256 * mib;
-  return {"/dev/shm", fine ? Health::good : Health::absent, bytes_text(size),
-          fine ? "" : "Open MPI and NCCL keep their buffers there (docker: --shm-size=1g); distlab does not"};
+  return {
+      "/dev/shm", fine ? Health::good : Health::absent, bytes_text(size),
+      fine ? "" : "Open MPI and NCCL keep their buffers there, distlab does not; in docker: --shm-size=1g"};
 }
 
 Finding memfd() {
   const dist::UniqueFd fd(memfd_create("distlab-doctor", MFD_CLOEXEC));
   if (fd && ftruncate(fd.get(), 4096) == 0) return {"memfd", Health::good, "works", ""};
   return {"memfd", Health::bad, "refused",
-          "tensors live in memfd segments: nothing runs without (Linux 3.17, seccomp?)"};
+          "tensors are in memfd segments, so nothing runs without them; use Linux 3.17 or newer, or relax "
+          "seccomp"};
 }
 
 Finding abstract_sockets() {
@@ -129,7 +135,8 @@ Finding abstract_sockets() {
   if (fd && bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address.sun_family) == 0) {
     return {"abstract sockets", Health::good, "work", ""};
   }
-  return {"abstract sockets", Health::bad, "refused", "ranks of one host find each other over them"};
+  return {"abstract sockets", Health::bad, "refused",
+          "the ranks of one node connect through them, so nothing runs without them; relax the sandbox"};
 }
 
 Finding network_namespaces() {
@@ -145,14 +152,14 @@ Finding bubblewrap() {
   const std::string path = find_program("bwrap");
   if (path.empty()) {
     return {"bubblewrap", Health::absent, "not found",
-            "grades are marked \"practice\": fine for yourself, not for grading others (apt-get install "
-            "bubblewrap)"};
+            "grades are marked \"practice\", which is enough for your own work, but not for grading others: "
+            "apt-get install bubblewrap"};
   }
   const auto tried = run_captured({path, "--ro-bind", "/", "/", "--unshare-all", "true"});
   if (tried.exit_code == 0) return {"bubblewrap", Health::good, path, ""};
   return {"bubblewrap", Health::absent,
           fmt::format("{} is refused: {}", path, tried.output.substr(0, tried.output.find('\n'))),
-          "grades are marked \"practice\" (in a container: allow user namespaces)"};
+          "grades are marked \"practice\"; in a container, allow user namespaces"};
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ Finding program(const std::string& name, const std::string& version, const std::
 Finding open_mpi() {
   const auto& build = build_info();
   if (build.mpi.empty()) {
-    return {
-        "Open MPI", Health::absent, "not in this build",
-        fmt::format("no mpi backend and no start by mpirun; everything else works ({})", build.why_no_mpi)};
+    return {"Open MPI", Health::absent, "not in this build",
+            fmt::format("no mpi backend, and mpirun cannot start programs; everything else works ({})",
+                        build.why_no_mpi)};
   }
   std::string why;
   if (!dist::backend_named("mpi").available(&why))
@@ -38,7 +38,7 @@ Finding open_mpi() {
   const std::string mpirun = find_program("mpirun");
   if (mpirun.empty()) {
     return {"Open MPI", Health::absent, fmt::format("{} built in, but there is no mpirun in PATH", build.mpi),
-            "programs cannot be started by mpirun; distrun works"};
+            "mpirun cannot start programs; use distrun"};
   }
   return {"Open MPI", Health::good, fmt::format("{} ({})", build.mpi, mpirun), ""};
 }
@@ -46,28 +46,30 @@ Finding open_mpi() {
 Finding onednn() {
   const auto& build = build_info();
   if (!build.onednn.empty()) return {"oneDNN", Health::good, std::string(build.onednn), ""};
-  return {"oneDNN", Health::absent, "not in this build",
-          fmt::format("training on the CPU (labs 14 to 16) uses plain loops ({})", build.why_no_onednn)};
+  return {
+      "oneDNN", Health::absent, "not in this build",
+      fmt::format("training on the CPU (labs 14 to 16) is slower, by plain loops ({})", build.why_no_onednn)};
 }
 
 Finding zlib() {
   const auto& build = build_info();
   if (!build.zlib.empty()) return {"zlib", Health::good, std::string(build.zlib), ""};
   return {"zlib", Health::absent, "not in this build",
-          fmt::format("MNIST's files have to be uncompressed by gunzip first ({})", build.why_no_zlib)};
+          fmt::format("MNIST's files must be uncompressed with gunzip first ({})", build.why_no_zlib)};
 }
 
 }  // namespace
 
 std::vector<Finding> check_toolchain() {
-  return {compiler(),
-          program("cmake", std::string(build_info().cmake), "nothing can be rebuilt here"),
-          program("ninja", "", "nothing can be rebuilt here"),
-          program("make", "", "release builds are linked on one core: apt-get install make"),
-          program("ccache", "", "builds after `git switch` take longer: apt-get install ccache"),
-          open_mpi(),
-          onednn(),
-          zlib()};
+  return {
+      compiler(),
+      program("cmake", std::string(build_info().cmake), "nothing can be built here: apt-get install cmake"),
+      program("ninja", "", "nothing can be built here: apt-get install ninja-build"),
+      program("make", "", "release builds link on one core: apt-get install make"),
+      program("ccache", "", "builds after `git switch` take longer: apt-get install ccache"),
+      open_mpi(),
+      onednn(),
+      zlib()};
 }
 
 }  // namespace distlab

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view status_mark = "@@ ";
 
-// Of Ninja's output what the compilers said, as the ./distlab script filters it.
+// Keeps the compilers' part of Ninja's output, like the ./distlab script.
 class LogFilter {
  public:
   explicit LogFilter(const std::function<void(const std::string&)>& progress) : progress_(progress) {}
@@ -46,7 +46,7 @@ Build build_targets(const std::vector<std::string>& targets,
                     const std::function<void(const std::string&)>& progress) {
   const auto& tree = workspace().build;
   ::setenv("NINJA_STATUS", "@@ %f/%t ", 1);
-  // The lock is the script's: one build at a time in this tree.
+  // The ./distlab script has the same lock, so that only one build runs at a time in this tree.
   std::vector<std::string> argv{"flock", tree / ".distlab-lock", "ninja", "-C", tree};
   argv.insert(argv.end(), targets.begin(), targets.end());
   LogFilter filter(progress);

@@ -1,4 +1,4 @@
-// Builds a lab's programs with Ninja, from within distlab (the ./distlab script has set everything up).
+// Builds a lab's programs with Ninja, from within distlab. (The ./distlab script has set everything up.)
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@ namespace distlab::loop {
 struct Build {
   bool succeeded = false;
   std::string log;       // what the compiler said, without Ninja's progress
-  std::string log_file;  // where that is kept
+  std::string log_file;  // contains `log`
 };
 
-// `progress` hears "2/5" while it goes on. Waits for another build in this tree to end.
+// Calls `progress` with "2/5" and so on during the build. Waits until another build in this tree has ended.
 Build build_targets(const std::vector<std::string>& targets,
                     const std::function<void(const std::string&)>& progress);
 

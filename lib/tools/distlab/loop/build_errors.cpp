@@ -17,11 +17,11 @@ namespace distlab::loop {
 namespace fs = std::filesystem;
 namespace {
 
-// A path for readers: from the root of the checkout where it lies in it, else its name alone.
+// Returns a short path: relative to the root of the checkout if the file is in it, else only its name.
 std::string shown_file(const std::string& file, const Sources& sources) {
   const std::string path = fs::path(file).lexically_normal();
   for (const auto& edited : sources.edited_files) {
-    if (path == edited || path.ends_with("/" + edited)) return edited;  // even of a checkout that was moved
+    if (path == edited || path.ends_with("/" + edited)) return edited;  // even if the checkout was moved
   }
   if (path.starts_with(sources.root + "/")) return path.substr(sources.root.size() + 1);
   return fs::path(path).filename();
@@ -36,7 +36,7 @@ std::string shown_place(const std::string& file, const Place& place) {
                           : fmt::format("{}:{}", file, place.line);
 }
 
-// Types of templates make messages that nobody reads to the end.
+// Messages with types of templates are too long to be read to the end.
 std::string shortened(std::string text) {
   constexpr std::size_t enough = 300;
   if (text.size() <= enough) return text;
@@ -55,21 +55,21 @@ std::string source_line(const Sources& sources, const std::string& file, int num
   return line;
 }
 
-// One error: its place is in the edited file where that is possible.
+// One error, with its place in the edited file if possible.
 struct Shown {
   bool edited = false;
-  bool inside = false;  // the error is in a template that this place uses
+  bool inside = false;  // whether the error is in a template that this place uses
   std::string file;
   Place place;
   std::vector<std::string> lines;
 };
 
-// "   17 |   if (x)" as g++ draws it; clang++ leaves the number out.
+// g++ draws "   17 |   if (x)"; clang++ leaves the number out, so we add it.
 std::vector<std::string> excerpt_lines(const Diagnostic& diagnostic) {
   constexpr std::size_t enough = 3;  // the line, the caret, what it suggests
   std::vector<std::string> lines;
   if (!diagnostic.excerpt.empty() && diagnostic.excerpt[0].find_first_not_of(" ^~") == std::string::npos)
-    return {};  // at the end of the file there is no line
+    return {};  // an error at the end of the file has no line
   const bool numbered = !diagnostic.excerpt.empty() && diagnostic.excerpt[0].find(" | ") < 10;
   for (const auto& line : diagnostic.excerpt) {
     if (lines.size() == enough) break;
@@ -83,7 +83,8 @@ std::vector<std::string> excerpt_lines(const Diagnostic& diagnostic) {
   return lines;
 }
 
-// What was declared, or opened, elsewhere in this checkout: often the very thing to look at.
+// Returns the note about a declaration or an opening brace elsewhere in this checkout, which often explains
+// the error.
 std::string helpful_note(const Diagnostic& diagnostic, const Sources& sources) {
   for (const auto& note : diagnostic.notes) {
     const bool helps = note.message.ends_with("declared here") || note.message.starts_with("to match this");
@@ -127,7 +128,8 @@ Shown describe(const Diagnostic& diagnostic, const Sources& sources) {
   return shown;
 }
 
-// Each once: what comes again, and what the same line leads to in templates, has the same cause.
+// Returns each error once. Repeated messages, and errors in templates that the same line uses, have one
+// cause.
 std::vector<Shown> distinct(const std::vector<Diagnostic>& all, Severity severity, const Sources& sources) {
   std::vector<Shown> chosen;
   std::set<std::string> seen;
@@ -153,7 +155,7 @@ bool declares(const std::string& text, const std::string& name) {
   return text.find(" " + name + "(") != text.npos;
 }
 
-// The line of the edited file that looks like a definition of that function: "12: void f(int x)".
+// Returns the line of the edited file that looks like a definition of this function: "12: void f(int x)".
 std::string similar_definition(const std::string& text, const std::string& name) {
   std::istringstream lines(text);
   int number = 0;
@@ -170,7 +172,7 @@ std::vector<std::string> describe(const LinkError& error, const Sources& sources
   const auto name = bare_name(error.symbol);
   const auto full_name = error.symbol.substr(0, error.symbol.find('('));
   if (error.kind == LinkError::Kind::defined_twice)
-    return {fmt::format("{} is defined twice: one of the two has to go", error.symbol)};
+    return {fmt::format("{} is defined twice; remove one of the definitions", error.symbol)};
   for (const auto& file : sources.edited_files) {
     if (!error.lab.empty() && !file.starts_with("labs/" + error.lab + "_")) continue;
     const auto header = fs::path(file).replace_extension(".h").string();
@@ -183,7 +185,7 @@ std::vector<std::string> describe(const LinkError& error, const Sources& sources
       lines.push_back(fmt::format("  yours is {}:{}", file, similar));
     return lines;
   }
-  return {fmt::format("{} is declared and used, but nowhere defined", error.symbol)};
+  return {fmt::format("{} is declared and used, but not defined", error.symbol)};
 }
 
 }  // namespace
@@ -212,7 +214,7 @@ Explanation explain_errors(std::string_view log, const Sources& sources, int mos
   }
   for (const auto& error : parse_link_errors(log)) {
     tell(describe(error, sources));
-    told.is_students = true;  // all else is linked when nothing is edited
+    told.is_students = true;  // without edits, everything links
   }
   return told;
 }

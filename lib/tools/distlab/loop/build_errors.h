@@ -1,5 +1,5 @@
-// The errors of a build as a student reads them: those of the file to edit first, each with its line, and
-// few.
+// The errors of a build as a student sees them: only a few, each with its line, and those of the edited file
+// first.
 #pragma once
 
 #include <functional>
@@ -9,32 +9,33 @@
 
 namespace distlab::loop {
 
-// What the texts need to know about the checkout. Paths are relative to it:
+// What the texts need to know about the checkout. Paths are relative to its root:
 // "labs/03_send_recv/send_recv.cpp".
 struct Sources {
   std::string root;
   std::vector<std::string> edited_files;                   // the one file of each lab
-  std::function<std::string(const std::string&)> text_of;  // of a file; empty when there is none
+  std::function<std::string(const std::string&)> text_of;  // of a file; empty when the file does not exist
 };
 
-// That of workspace().
+// The sources of workspace().
 Sources checkout_sources();
 
 struct Explanation {
-  std::vector<std::string> lines;  // to show; empty: the log has no error that we know how to read
+  std::vector<std::string> lines;  // to show; empty: we cannot read any error in the log
   int more = 0;                    // errors that are not shown
-  bool is_students = false;        // one of them is in an edited file, or for want of a function in it
+  bool is_students = false;        // an error is in an edited file, or a function is missing there
 };
 
-// Of the log of a build that failed. Shows at most `most` errors: those in edited files, or that they lead
-// to in a template, before all others.
+// Explains the log of a failed build with at most `most` errors. Errors in edited files, and errors in
+// templates that these files use, come first.
 Explanation explain_errors(std::string_view log, const Sources& sources, int most = 3);
-// A line for each warning about an edited file.
+// Returns one line for each warning about an edited file.
 Explanation explain_warnings(std::string_view log, const Sources& sources, int most = 3);
 
-// explain_errors() of the log in that file; its first lines when it has none that we know how to read.
+// Calls explain_errors() with the log in that file. If we cannot read any error in it, returns its first
+// lines.
 Explanation explain_log_file(const std::string& log_file);
-// To standard output, with the place of the log.
+// Prints to standard output, with the path of the log.
 void print_explanation(const Explanation& told, const std::string& log_file);
 
 }  // namespace distlab::loop

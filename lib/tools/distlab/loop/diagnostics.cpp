@@ -10,7 +10,7 @@
 namespace distlab::loop {
 namespace {
 
-// Takes ":17" from the end of `text`. 0 when there is none.
+// Removes ":17" from the end of `text` and returns the number, or 0 when there is none.
 int take_number(std::string_view& text) {
   const auto colon = text.rfind(':');
   if (colon == text.npos) return 0;
@@ -54,7 +54,7 @@ std::optional<Diagnostic> head_of(std::string_view line) {
   return std::nullopt;
 }
 
-// g++: "file:39:12:   required from here", before the error.
+// g++ prints "file:39:12:   required from here" before the error.
 std::optional<Place> gcc_requirement(std::string_view line) {
   for (const std::string_view word :
        {":   required from ", ":   required by ", ":   recursively required "}) {
@@ -64,7 +64,7 @@ std::optional<Place> gcc_requirement(std::string_view line) {
   return std::nullopt;
 }
 
-// Lines between diagnostics that are no excerpt of either.
+// Returns true for lines between diagnostics that belong to neither.
 bool is_context(std::string_view line) {
   const auto has = [&](std::string_view part) { return line.find(part) != line.npos; };
   return line.starts_with("In file included from") || line.starts_with("                 from ") ||
@@ -75,7 +75,7 @@ bool is_context(std::string_view line) {
          line.starts_with("/usr/bin/ld:") || has(": undefined reference to ");
 }
 
-// clang++ says after the error, in notes, who asked for the template.
+// clang++ prints notes after the error that say where the template was used.
 bool is_clang_requirement(const Diagnostic& note) {
   return note.message.starts_with("in instantiation of") || note.message.ends_with("requested here");
 }
@@ -113,8 +113,8 @@ class Parser {
   }
 
   std::vector<Diagnostic> found_;
-  std::vector<Place> required_from_;             // of the error that follows
-  std::vector<std::string>* excerpt_ = nullptr;  // whose lines follow, valid until the next diagnostic
+  std::vector<Place> required_from_;             // for the next error
+  std::vector<std::string>* excerpt_ = nullptr;  // gets the next lines, until the next diagnostic
 };
 
 std::string without(std::string text, std::string_view part) {
@@ -122,7 +122,7 @@ std::string without(std::string text, std::string_view part) {
   return text;
 }
 
-// As one would write it: no allocators, no names of the library's versions.
+// Returns the symbol as a programmer would write it, without allocators and the library's version names.
 std::string readable_symbol(std::string symbol) {
   const std::string_view long_string =
       "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
@@ -142,7 +142,7 @@ std::string readable_symbol(std::string symbol) {
   return without(std::move(symbol), "__cxx11::");
 }
 
-// "06" of a path with "lab_06_".
+// Returns "06" for a path with "lab_06_".
 std::optional<std::string> lab_in(const std::string& line) {
   const auto at = line.find("lab_");
   const bool is_number = at != line.npos && at + 6 < line.size() && line[at + 6] == '_' &&
@@ -151,7 +151,7 @@ std::optional<std::string> lab_in(const std::string& line) {
   return is_number ? std::optional(line.substr(at + 4, 2)) : std::nullopt;
 }
 
-// What stands behind `word`, in quotes of the linker or up to the end of the line.
+// Returns the symbol after `word`, in the linker's quotes or up to the end of the line.
 std::optional<std::string> symbol_after(std::string_view line, std::string_view word) {
   const auto at = line.find(word);
   if (at == line.npos) return std::nullopt;
@@ -170,7 +170,7 @@ std::vector<std::string> plain_lines(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\033' && i + 1 < text.size() && text[i + 1] == '[') {
       i = text.find_first_not_of("0123456789;?", i + 2);
-      if (i == text.npos) break;  // cut off within a colour
+      if (i == text.npos) break;  // the text ends inside a colour
     } else if (text[i] == '\n') {
       lines.emplace_back();
     } else if (text[i] != '\r') {

@@ -1,4 +1,4 @@
-// What a compiler and a linker said, out of the log of a build.
+// Reads the messages of compiler and linker from the log of a build.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 namespace distlab::loop {
 
 struct Place {
-  std::string file;  // as the compiler names it
+  std::string file;  // in the compiler's spelling
   int line = 0;
-  int column = 0;  // 0: not said
+  int column = 0;  // 0: not known
 };
 
 enum class Severity { error, warning, note };
@@ -20,24 +20,25 @@ struct Diagnostic {
   Place place;
   std::string message;
   std::vector<std::string> excerpt;  // source line and caret, as the compiler draws them
-  std::vector<Place> required_from;  // of an error inside a template: who asked for it, innermost first
-  std::vector<Diagnostic> notes;     // without those of `required_from`
+  std::vector<Place> required_from;  // places that use the template with the error, innermost first
+  std::vector<Diagnostic> notes;     // except those in `required_from`
 };
 
-// Those of g++ and clang++ in the order of the log; colours are removed, notes belong to what they follow.
+// Returns the diagnostics of g++ and clang++ in the order of the log, without colours. A note belongs to the
+// diagnostic before it.
 std::vector<Diagnostic> parse_diagnostics(std::string_view log);
 
 struct LinkError {
   enum class Kind { undefined, defined_twice };
   Kind kind = Kind::undefined;
-  std::string lab;     // "06": whose program could not be linked; empty: not said
+  std::string lab;     // "06": the lab whose program could not be linked; empty: not known
   std::string symbol;  // "lab::gather(dist::Tensor const&, std::vector<dist::Tensor>&, int)"
 };
 
-// Those of ld and lld, each symbol once.
+// Returns the errors of ld and lld, each symbol once.
 std::vector<LinkError> parse_link_errors(std::string_view log);
 
-// The lines of a text without terminal colours.
+// Returns the lines of a text, without terminal colours.
 std::vector<std::string> plain_lines(std::string_view text);
 
 }  // namespace distlab::loop

@@ -33,7 +33,7 @@ bool FolderWatch::has_changed() {
   while (inotify_.get() >= 0 && ::read(inotify_.get(), events.data(), events.size()) > 0) {
   }
   const Stamp now = stamp();
-  if (!now.exists || now == last_) return false;  // between an editor's two steps there may be none
+  if (!now.exists || now == last_) return false;  // while an editor replaces the file, it may not exist
   last_ = now;
   return true;
 }

@@ -1,4 +1,5 @@
-// FolderWatch: hears when a file is saved. Editors write a new file and rename it, so its folder is watched.
+// FolderWatch: notices when a file is saved. Editors write a new file and rename it, so it watches the
+// folder.
 #pragma once
 
 #include <filesystem>
@@ -13,10 +14,10 @@ class FolderWatch {
  public:
   explicit FolderWatch(std::filesystem::path file);
 
-  // Readable when something has happened in the folder; -1 where the system does not tell (then ask
-  // has_changed() from time to time, as for folders on the network, whose other users are not heard of).
+  // Readable when something has changed in the folder. -1 if the system cannot report changes; then, and for
+  // folders on a network, call has_changed() from time to time.
   int fd() const { return inotify_.get(); }
-  // True once for each time the file was saved with another content or time.
+  // Returns true once after the file was saved with another size, time or inode.
   bool has_changed();
 
  private:

@@ -1,4 +1,4 @@
-// distlab hint: the one that the last grade calls for, or a page of hints.
+// distlab hint: the hint that fits the last grade, or a page of hints.
 #include <cstdio>
 #include <string>
 
@@ -21,17 +21,18 @@ std::string page_of(const Lab& lab, int level, bool chinese) {
   return loop::without_note_of_translation(text_of_file(hint_page(lab, level, chinese)));
 }
 
-// Chinese has no spaces to break at.
+// Chinese text has no spaces at which a line could be broken.
 void print_wrapped(const std::string& page, bool chinese) {
   fmt::print("{}", chinese ? page : loop::reflowed(page, terminal_width()));
 }
 
 void print_whole_page(const Lab& lab, int level, bool chinese) {
   print_wrapped(page_of(lab, level, chinese), chinese);
-  if (level < levels) fmt::print("\nStill stuck? ./distlab hint {} --level {}\n", lab.number, level + 1);
+  if (level < levels)
+    fmt::print("\nStill stuck? Next level: ./distlab hint {} --level {}\n", lab.number, level + 1);
 }
 
-// Its section on the part that fails, below what the grade has diagnosed.
+// Prints the diagnosis of the last grade, then the page's section about the part that fails.
 void print_section(const Lab& lab, const LabProgress& mine, int level, bool chinese) {
   fmt::print("{}\n\n", styled(Style::bold, fmt::format("Lab {}, part {}, \"{}\": hint {} of {}", lab.number,
                                                        mine.part, title_of(mine.failing), level, levels)));
@@ -55,7 +56,9 @@ int show_hint(const HintOptions& options) {
   auto progress = read_progress();
   auto& mine = progress[lab->folder];
   if (mine.is_graded() && mine.last == 100) {
-    fmt::print("Your last grade of lab {} had nothing to fix. All hints: --level 1, 2 or 3.\n", lab->number);
+    fmt::print(
+        "Your last grade of lab {0} has all points. To see the hints anyway: ./distlab hint {0} --level 1\n",
+        lab->number);
     return exit_ok;
   }
   const int level = std::min(mine.hints + 1, levels);
@@ -64,10 +67,10 @@ int show_hint(const HintOptions& options) {
   else
     print_wrapped(page_of(*lab, level, options.chinese), options.chinese);
   if (level < levels)
-    fmt::print("\nStill stuck? ./distlab hint {}{} once more says more.\n", lab->number,
+    fmt::print("\nStill stuck? For a bigger hint: ./distlab hint {}{}\n", lab->number,
                options.chinese ? " --zh" : "");
   else
-    fmt::print("\nStill stuck? ./distlab solution {} --spoil shows how it is done.\n", lab->number);
+    fmt::print("\nStill stuck? To see the solution: ./distlab solution {} --spoil\n", lab->number);
   mine.hints = level;
   write_progress(progress);
   return exit_ok;

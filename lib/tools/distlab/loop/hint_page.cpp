@@ -12,7 +12,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The numbers between the stars of a heading; none: the line is no heading of a section.
+// Returns the numbers between the stars of a heading; none if the line is not the heading of a section.
 std::vector<int> parts_of(std::string_view line) {
   if (!line.starts_with("**Part") && !line.starts_with("**第")) return {};
   const auto heading = line.substr(2, line.find("**", 2) - 2);
@@ -28,14 +28,14 @@ std::vector<int> parts_of(std::string_view line) {
   return parts;
 }
 
-// No empty lines at both ends.
+// Returns the text without empty lines at both ends.
 std::string trimmed(const std::string& text) {
   const auto begin = text.find_first_not_of('\n');
   if (begin == text.npos) return "";
   return text.substr(begin, text.find_last_not_of('\n') - begin + 1) + "\n";
 }
 
-// Is the line a part of a paragraph, whose lines may be broken elsewhere?
+// Returns true if the line is part of a paragraph, whose line breaks may move.
 bool is_text(std::string_view line) {
   if (line.empty() || line.starts_with(' ') || line.starts_with("- ")) return false;
   const bool is_numbered = is_digit(line.front()) && line.find(". ") < 3;

@@ -16,7 +16,7 @@
 namespace distlab::loop {
 namespace {
 
-// Signals arrive there as they do in a process that a shell has started.
+// The child gets signals like a process that a shell has started.
 void set_fresh_signals(posix_spawnattr_t& attributes) {
   sigset_t none, defaults;
   sigemptyset(&none);
@@ -98,13 +98,14 @@ void Job::stop() {
   using namespace std::chrono_literals;
   ::kill(-group_, SIGTERM);
   bool is_waited_for = false;
-  // Compilers and Ninja remove what is half-written. Where nobody reaps orphans, dead ones count as alive.
+  // Compilers and Ninja need time to remove half-written files. If no process reaps orphans, dead ones count
+  // as alive, so the time is limited.
   for (int i = 0; i < 30; ++i) {
     is_waited_for = is_waited_for || ::waitpid(group_, &status_, WNOHANG) == group_;
     if (is_waited_for && ::kill(-group_, 0) != 0) break;
     std::this_thread::sleep_for(10ms);
   }
-  ::kill(-group_, SIGKILL);  // whoever did not listen
+  ::kill(-group_, SIGKILL);  // processes that have ignored SIGTERM
   if (!is_waited_for) ::waitpid(group_, &status_, 0);
   group_ = 0;
   ended_ = true;

@@ -1,6 +1,6 @@
-// distlab round: what `watch` does in a process of its own, which it can stop: build, then grade, run the
-// demo or trace. Lines that begin with "@@ " tell how far it is; all others are to be shown. And distlab
-// explain-build: what the ./distlab script shows of a build that failed.
+// distlab round: the tasks of `watch`, in a process that it can stop: build, then grade, run the demo or
+// trace. Lines that begin with "@@ " report progress; `watch` shows all other lines. Also distlab
+// explain-build: the errors of a failed build, for the ./distlab script.
 #include <cstdio>
 #include <string>
 
@@ -25,7 +25,7 @@ void tell(const std::string& how_far) {
   std::fflush(stdout);
 }
 
-// False: it does not compile; that has been said.
+// Returns false, after printing the errors, when the build has failed.
 bool build(const std::vector<std::string>& targets) {
   tell("building");
   const auto built = loop::build_targets(targets, [](const std::string& done) { tell("building " + done); });
@@ -51,7 +51,7 @@ int grade_round(const Lab& lab) {
     fmt::print("{}", loop::grade_page(lab.title, grade, terminal_width()));
     return grade.is_full() ? exit_ok : exit_failed;
   } catch (const dist::Error& error) {
-    fmt::print("ungraded: {}\nThis is distlab's fault, not that of your code.\n", error.what());
+    fmt::print("ungraded: {}\nThis is an error of the grader, not of your code.\n", error.what());
     return exit_missing;
   }
 }

@@ -1,4 +1,4 @@
-// What `watch` shows of a grade: the verdict, the first test that fails with its message, the rest in short.
+// A grade as `watch` shows it: the score, the first failing test with its message, the other tests in short.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace distlab::loop {
 
-// Lines for a terminal of `width` columns. `title` is the lab's.
+// Returns lines for a terminal of `width` columns. `title` is the title of the lab.
 std::string grade_page(const std::string& title, const Grade& grade, int width);
 
 }  // namespace distlab::loop

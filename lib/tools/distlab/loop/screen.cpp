@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto erase_line = "\033[K", erase_below = "\033[J", home = "\033[H", clear_all = "\033[2J\033[H";
 
-// The terminal itself, however narrow.
+// Returns the real size of the terminal, however narrow it is.
 winsize size_now() {
   winsize size{};
   const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0;
@@ -23,7 +23,7 @@ winsize size_now() {
   return size;
 }
 
-// Its first columns; `text` has no colours.
+// Returns the first columns of `text`, which must not have colours.
 std::string first_columns(const std::string& text, int columns) {
   int column = 0;
   std::size_t end = 0;
@@ -51,7 +51,7 @@ int columns_of(std::string_view text) {
 
 std::vector<std::string> cropped(const std::vector<std::string>& lines, int columns, int rows,
                                  const std::string& rest) {
-  std::vector<int> rows_of;  // each line may take several
+  std::vector<int> rows_of;  // a long line takes several rows
   int needed = 0;
   for (const auto& line : lines) {
     rows_of.push_back(std::max(1, (columns_of(line) + columns - 1) / columns));
@@ -70,7 +70,8 @@ std::vector<std::string> cropped(const std::vector<std::string>& lines, int colu
 
 void Screen::show(std::vector<std::string> lines, const std::string& rest) {
   lines_ = std::move(lines);
-  const bool clear = rest.empty() || rest_.empty();  // a page of the same kind is written over
+  const bool clear =
+      rest.empty() || rest_.empty();  // a page of the same kind is overwritten without clearing
   rest_ = rest;
   draw(clear);
 }

@@ -1,5 +1,5 @@
-// Screen: a page and below it a status line, on any terminal that knows a handful of ANSI sequences. Without
-// a terminal pages are printed one after the other.
+// Screen: a page with a status line below it, on any terminal that knows a few ANSI sequences. Without a
+// terminal, it prints the pages one after the other.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace distlab::loop {
 
-// Columns of a text; its colours take none.
+// Returns the columns of a text; colours take none.
 int columns_of(std::string_view text);
-// The lines that fit into so many rows; when some do not, the last row says so with `rest`.
+// Returns the lines that fit into `rows` rows. If some do not fit, the last row is `rest`.
 std::vector<std::string> cropped(const std::vector<std::string>& lines, int columns, int rows,
                                  const std::string& rest);
 
@@ -18,12 +18,13 @@ class Screen {
  public:
   explicit Screen(bool is_terminal) : is_terminal_(is_terminal) {}
 
-  // Replaces the page. It is cropped to the screen if `rest` says where all of it can be seen.
+  // Replaces the page. If `rest` is given (it says where to see the whole page), crops the page to the
+  // screen.
   void show(std::vector<std::string> lines, const std::string& rest = "");
   void append(const std::vector<std::string>& lines);
   void set_status(const std::string& text);
-  void redraw();  // after the size has changed
-  void leave();   // the cursor below all of it
+  void redraw();  // call it after the size has changed
+  void leave();   // moves the cursor below the page
 
  private:
   void draw(bool clear);

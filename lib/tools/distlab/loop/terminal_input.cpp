@@ -16,13 +16,13 @@
 namespace distlab::loop {
 namespace {
 
-// Read by signal handlers, too.
+// Signal handlers read these as well.
 termios before;
 volatile std::sig_atomic_t is_raw = 0;
 
 constexpr std::array crashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-// A crash must not leave a terminal without echo behind. Only async-signal-safe calls.
+// Restores the terminal, so that a crash does not leave it without echo. All calls are async-signal-safe.
 extern "C" void restore_and_crash(int signal) {
   if (is_raw != 0) ::tcsetattr(STDIN_FILENO, TCSANOW, &before);
   std::signal(signal, SIG_DFL);
@@ -31,7 +31,8 @@ extern "C" void restore_and_crash(int signal) {
 
 constexpr char escape = '\033', end_of_input = '\004';  // Ctrl-D
 
-// The last byte of what an arrow or a function key sends: "ESC [ 1 5 ~", "ESC O P", or Alt with a key.
+// Returns the last byte of the sequence of an arrow or a function key ("ESC [ 1 5 ~", "ESC O P"), or of Alt
+// with a key.
 std::size_t end_of_sequence(std::string_view bytes, std::size_t begin) {
   std::size_t at = begin + 1;
   if (at < bytes.size() && (bytes[at] == '[' || bytes[at] == 'O')) ++at;

@@ -1,4 +1,4 @@
-// Keys without Enter, and signals as something to read.
+// Keys that need no Enter, and signals that can be read.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace distlab::loop {
 
-// Standard input hands over each key at once and does not show it, while this lives. Whatever ends the
-// program but SIGKILL leaves the terminal as it was. At most one at a time.
+// While a RawInput exists, standard input returns each key at once and does not echo it. However the program
+// ends, except by SIGKILL, the terminal is restored. Only one RawInput may exist at a time.
 class RawInput {
  public:
   RawInput();
@@ -18,15 +18,16 @@ class RawInput {
   RawInput(const RawInput&) = delete;
   RawInput& operator=(const RawInput&) = delete;
 
-  void restore();  // as it was before
+  void restore();  // restores the terminal's settings
   void resume();
 };
 
-// Keys that are there, in lower case; those of arrows and the like are left out. Nothing: end of input.
+// Returns the keys that were pressed, in lower case, without arrows and function keys. Returns nothing at the
+// end of input.
 std::optional<std::string> read_keys();
 
-// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP and SIGWINCH are kept back and can be read from fd() while this
-// lives.
+// While a SignalInput exists, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP and SIGWINCH are blocked and can be
+// read from fd().
 class SignalInput {
  public:
   SignalInput();

@@ -1,4 +1,4 @@
-// distlab trace N: the messages of the test that failed, as a picture.
+// distlab trace N: the messages of the failing test, as a picture.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -26,14 +26,14 @@ GradeRequest request_for(const Lab& lab, const TraceOptions& options) {
   return {.program = lab_program(lab, "grade"), .runner = runner, .seed = options.seed};
 }
 
-// What is kept of the lab's last grade; of another program than the lab's own nothing is.
+// Returns the progress after the lab's last grade. Grades of other programs than the lab's own are not kept.
 LabProgress last_grade(const Lab& lab, const TraceOptions& options) {
   const auto progress = read_progress();
   const auto mine = progress.find(lab.folder);
   return options.runner.empty() && mine != progress.end() ? mine->second : LabProgress{};
 }
 
-// The same, after a grade of now when it does not say what failed.
+// The same, but grades the lab first if the last grade does not say which test failed.
 LabProgress graded(const Lab& lab, const TraceOptions& options) {
   const auto last = last_grade(lab, options);
   if (!last.failing.empty() || last.last == 100) return last;
@@ -42,14 +42,14 @@ LabProgress graded(const Lab& lab, const TraceOptions& options) {
   return after_grade({}, grade);
 }
 
-// As the grade prints it ("two ranks swap"), or as the tests have it, in whole
-// ("Part2Exchange.two_ranks_swap") or in part.
+// `test` may be the name that a grade prints ("two ranks swap"), or the test's own name or a part of it
+// ("Part2Exchange.two_ranks_swap").
 std::string filter_of(std::string test) {
   std::ranges::replace(test, ' ', '_');
   return fmt::format("*{}*", test);
 }
 
-// The one to show: of several the first that fails.
+// Returns the test to show: the first one that fails, or else the first one.
 const GradedTest* chosen(const Grade& grade) {
   const auto failed = std::ranges::find_if(
       grade.tests, [](const GradedTest& test) { return test.result != GradedTest::Result::passed; });
@@ -74,7 +74,8 @@ bool is_deadlock(const GradedTest& test) {
   return !test.messages.empty() && test.messages.front().find("D1 deadlock") != std::string::npos;
 }
 
-// The picture, and the file where one is wanted: for Perfetto if no other format is named.
+// Shows the picture, and writes the file if the options name one: for Perfetto unless they name another
+// format.
 int show_run(const TraceOptions& options, const fs::path& trace) {
   TraceOptions picture = options;
   picture.files = {trace};
@@ -86,21 +87,22 @@ int show_run(const TraceOptions& options, const fs::path& trace) {
     picture.output = options.output;
   }
   show_trace_files(picture);
-  fmt::print("{}: {}\n", options.output.string(),
-             picture.format == "chrome" ? "open it in https://ui.perfetto.dev" : "for the animation");
+  fmt::print(
+      "{}: {}\n", options.output.string(),
+      picture.format == "chrome" ? "open it in https://ui.perfetto.dev" : "the trace for the animation");
   return exit_ok;
 }
 
-// In one line, so that nobody looks for a picture that cannot be.
+// Returns the reason, in one line, why this test has no picture.
 std::string why_no_picture(const GradedTest& test, bool has_run) {
-  if (test.result == GradedTest::Result::todo) return "what it asks for is not written yet";
-  const auto* const why = has_run ? "its ranks ran, and none of them sent or received anything"
-                                  : "it calls your code and looks at what that returns";
+  if (test.result == GradedTest::Result::todo) return "the function that it tests is not written yet";
+  const auto* const why = has_run ? "its ranks ran, but none of them sent or received anything"
+                                  : "it calls your code and checks the result";
   const bool passed = test.result == GradedTest::Result::passed;
-  return fmt::format("{}{}", why, passed ? "" : " (what was asked and what came stands above)");
+  return fmt::format("{}{}", why, passed ? "" : " (see the expected and the actual result above)");
 }
 
-// After the verdict; `again` is the command that shows it once more.
+// Shows the picture after the verdict. `again` is the command that shows both again.
 int show_picture(const TraceOptions& options, const GradedTest& test, const fs::path& file,
                  const std::string& again) {
   using dist::trace::Event, dist::trace::Kind;
@@ -116,9 +118,9 @@ int show_picture(const TraceOptions& options, const GradedTest& test, const fs::
   if (options.format != "ascii" || !options.html.empty()) return shown;
   const auto is_message = [](Kind kind) { return kind == Kind::send || kind == Kind::receive; };
   if (is_deadlock(test))
-    fmt::print("Whoever waits at the end waited until the timeout of its call: nobody came.\n");
+    fmt::print("A rank that waits at the end waited until the timeout of its call.\n");
   else if (std::ranges::none_of(events, is_message, &Event::kind))
-    fmt::print("This run sends no messages: what is drawn are its calls.\n");
+    fmt::print("This run sends no messages; the picture shows its calls.\n");
   fmt::print("As an animation: {} --html run.html\n", again);
   return shown;
 }
@@ -131,8 +133,9 @@ int trace_lab(const TraceOptions& options, const std::string& asked) {
   auto request = request_for(*lab, options);
   const auto last = options.test.empty() ? graded(*lab, options) : last_grade(*lab, options);
   if (options.test.empty() && last.failing.empty()) {
-    fmt::print("No test of lab {} failed in its last grade; --test NAME shows the run of one.\n",
-               lab->number);
+    fmt::print(
+        "No test of lab {0} failed in its last grade; to see another test: ./distlab trace {0} --test NAME\n",
+        lab->number);
     return exit_ok;
   }
   request.filter = options.test.empty() ? last.failing : filter_of(options.test);
@@ -142,11 +145,11 @@ int trace_lab(const TraceOptions& options, const std::string& asked) {
   const auto grade = run_grading(request);
   const auto* test = chosen(grade);
   if (test == nullptr) {
-    fmt::print(stderr, "lab {} has no test \"{}\"; ./distlab grade {} names them\n", lab->number,
+    fmt::print(stderr, "lab {} has no test \"{}\"; for the names: ./distlab grade {}\n", lab->number,
                options.test.empty() ? request.filter : options.test, lab->number);
     return exit_usage;
   }
-  const bool is_file = options.format != "ascii" && options.output.empty();  // standard output is the trace's
+  const bool is_file = options.format != "ascii" && options.output.empty();  // standard output gets the trace
   print_verdict(*test, grade.seed, is_file ? stderr : stdout);
   const auto named = options.test.empty() ? "" : fmt::format(" --test {}", test->name);
   return show_picture(options, *test, folder.path() / (test->name + ".json"),

@@ -7,7 +7,7 @@
 namespace distlab {
 namespace {
 
-// Where the reader is: the first lab that is not solved, else the first.
+// Returns the first lab that is not solved, or else the first lab.
 std::optional<Lab> current_lab() {
   const auto labs = find_labs();
   const auto progress = read_progress();

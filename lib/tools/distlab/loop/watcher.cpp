@@ -39,7 +39,7 @@ Watcher::Watcher(Lab lab)
       screen_(stdout_is_terminal()) {
   adopt_stray_processes();
   if (has_keys_) raw_.emplace();
-  // For the jobs: where what they leave behind when they are stopped is removed, and colours.
+  // The jobs inherit these: a folder for temporary files that is removed when they are stopped, and colours.
   ::setenv("TMPDIR", temporary_.path().c_str(), 1);
   if (colours_on()) ::setenv("CLICOLOR_FORCE", "1", 1);
   go_to(lab_);
@@ -49,7 +49,7 @@ void Watcher::go_to(const Lab& lab) {
   lab_ = lab;
   file_.emplace(edited_file(lab_));
   screen_.show({styled(Style::bold, lab_.title),
-                fmt::format("Every save of {} builds and grades it.",
+                fmt::format("Whenever you save {}, it is built and graded.",
                             std::filesystem::relative(edited_file(lab_), workspace().root).string())});
   begin(Action::grade);
 }
@@ -72,7 +72,7 @@ void Watcher::begin(Action action) {
   job_ = std::make_unique<Job>(argv);
 }
 
-// A hint or a trace is about the result of the grading that goes on.
+// If a grading is running, a hint or a trace waits for it, because it is about its result.
 void Watcher::ask_for(Action action) {
   if (job_ && action_ == Action::grade && action != Action::grade)
     next_ = action;
@@ -85,7 +85,9 @@ void Watcher::show_state(const std::string& state) {
   screen_.set_status(has_keys_ ? status_line(text, terminal_columns()) : text);
 }
 
-std::string Watcher::rest() const { return fmt::format("... all of it: ./distlab grade {}", lab_.number); }
+std::string Watcher::rest() const {
+  return fmt::format("... to see everything: ./distlab grade {}", lab_.number);
+}
 
 void Watcher::take_output() {
   constexpr std::string_view status_mark = "@@ ";
@@ -131,7 +133,8 @@ void Watcher::take_key(char key) {
   }
   const auto labs = find_labs();
   for (std::size_t i = 0; i < labs.size(); ++i) {
-    if (labs[i].number == lab_.number) return go_to(labs[(i + 1) % labs.size()]);  // after the last the first
+    if (labs[i].number == lab_.number)
+      return go_to(labs[(i + 1) % labs.size()]);  // after the last lab comes the first
   }
 }
 
@@ -143,7 +146,7 @@ void Watcher::take_signal(int signal) {
   }
   screen_.leave();
   if (raw_) raw_->restore();
-  ::kill(::getpid(), SIGSTOP);  // SIGTSTP itself is kept back
+  ::kill(::getpid(), SIGSTOP);  // SIGTSTP itself is blocked
   if (raw_) raw_->resume();
   screen_.redraw();
 }
@@ -160,7 +163,7 @@ void Watcher::take_input() {
 }
 
 void Watcher::wait_for_something() {
-  constexpr int look_ms = 500;  // for saves that nobody tells of
+  constexpr int look_ms = 500;  // to notice saves that inotify does not report
   std::array<pollfd, 4> asked{{{signals_.fd(), POLLIN, 0},
                                {file_->fd(), POLLIN, 0},
                                {is_last_ ? -1 : STDIN_FILENO, POLLIN, 0},
@@ -180,7 +183,8 @@ void Watcher::wait_for_something() {
   }
 }
 
-// Also the sandboxes that it had just started: they leave its process group, and would wait for ever.
+// Ends the job, and the sandboxes that it has just started: they leave its process group and would wait
+// forever.
 void Watcher::stop_job() {
   job_.reset();
   end_stray_processes();

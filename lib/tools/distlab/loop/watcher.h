@@ -1,4 +1,4 @@
-// Watcher: builds and grades a lab whenever its file is saved, and does what keys ask for.
+// Watcher: builds and grades a lab whenever its file is saved, and reacts to keys.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,14 @@
 
 namespace distlab::loop {
 
-// The status line: what goes on, or what was last, and the keys as far as there is room.
+// Returns the status line: the keys, if there is room for them, and the current or last state.
 std::string status_line(const std::string& state, int columns);
 
 class Watcher {
  public:
   explicit Watcher(Lab lab);
 
-  // Until somebody quits.
+  // Runs until the user quits.
   void run();
 
  private:
@@ -42,7 +42,7 @@ class Watcher {
   std::string rest() const;
 
   Lab lab_;
-  const bool has_keys_;  // a terminal on both sides
+  const bool has_keys_;  // standard input and output are terminals
   TemporaryFolder temporary_{"watch"};
   SignalInput signals_;
   std::optional<RawInput> raw_;
@@ -50,10 +50,10 @@ class Watcher {
   std::optional<FolderWatch> file_;
   std::unique_ptr<Job> job_;
   Action action_ = Action::grade;             // of the job
-  std::optional<Action> next_;                // when the job has ended
-  std::vector<std::string> page_;             // of the job, until it has ended
-  bool is_page_shown_ = false;                // line by line, as it comes
-  bool has_ended_ = false, is_last_ = false;  // is_last_: end when the job has
+  std::optional<Action> next_;                // begins when the job has ended
+  std::vector<std::string> page_;             // output of the job, until it has ended
+  bool is_page_shown_ = false;                // its lines are shown as they come
+  bool has_ended_ = false, is_last_ = false;  // is_last_: end when the job has ended
 };
 
 }  // namespace distlab::loop

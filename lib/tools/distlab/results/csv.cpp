@@ -6,7 +6,7 @@
 namespace distlab {
 namespace {
 
-// A cell that begins like a formula is run as one by spreadsheets, quotes or not; an apostrophe makes it
+// Spreadsheets run a cell that begins like a formula, with or without quotes. An apostrophe in front makes it
 // text.
 std::string csv_cell(const std::string& bytes) {
   constexpr std::string_view formula = "=+-@\t\n";

@@ -6,7 +6,8 @@
 
 namespace distlab {
 
-// With its line end. Cells may be any bytes; none is a formula to a spreadsheet.
+// Returns a row with its line end. Cells may be any bytes; a spreadsheet will not read any of them as a
+// formula.
 std::string csv_row(std::initializer_list<std::string> cells);
 
 }  // namespace distlab

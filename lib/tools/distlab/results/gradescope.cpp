@@ -36,7 +36,7 @@ std::string words_of(const GradeRecord& record) {
   auto words = record.lab + ": " + summary(record);
   for (const auto& more : {record.reason, caveat(record)}) words += (more.empty() ? "" : "\n") + more;
   if (!record.grade || record.grade->seed.empty()) return clean(words);
-  return clean(fmt::format("{}\nThe same questions at home: ./distlab grade {} --seed {}", words,
+  return clean(fmt::format("{}\nTo run the same random tests at home: ./distlab grade {} --seed {}", words,
                            std::atoi(record.lab.c_str()), record.grade->seed));
 }
 
@@ -49,7 +49,7 @@ std::string as_gradescope(const GradeRecord& record) {
                    {"output", words_of(record)},
                    {"output_format", "text"},
                    {"visibility", "visible"},
-                   {"stdout_visibility", "hidden"},  // it says the same once more
+                   {"stdout_visibility", "hidden"},  // it would repeat the same
                    {"tests", tests_of(grade)},
                    {"extra_data",
                     {{"lab", record.lab},

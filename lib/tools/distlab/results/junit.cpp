@@ -6,14 +6,14 @@
 namespace distlab {
 namespace {
 
-// For text and for attributes in double quotes. A newline within an attribute would be read as a space.
+// Escapes text, or an attribute in double quotes, in which a newline would be read as a space.
 std::string xml(const std::string& bytes, bool is_attribute = true) {
   std::string text;
   for (const char c : clean(bytes)) {
     switch (c) {
       case '&': text += "&amp;"; break;
       case '<': text += "&lt;"; break;
-      case '>': text += "&gt;"; break;  // "]]>" must not stand in a text
+      case '>': text += "&gt;"; break;  // "]]>" is not allowed in a text
       case '"': text += "&quot;"; break;
       case '\n': text += is_attribute ? "&#10;" : "\n"; break;
       case '\t': text += is_attribute ? "&#9;" : "\t"; break;
@@ -42,7 +42,7 @@ struct Counts {
   }
 };
 
-// What is wrong: `element` is "failure" or "error".
+// Returns the element that says what is wrong; `element` is "failure" or "error".
 std::string complaint(const std::string& element, std::string_view type, const std::string& text) {
   return fmt::format("      <{0} message=\"{1}\" type=\"{2}\">{3}</{0}>\n", element, xml(first_line(text)),
                      type, xml(text, false));
@@ -71,7 +71,7 @@ std::string properties_of(const GradeRecord& record) {
   return text + "    </properties>\n";
 }
 
-// A lab without tests has one testcase that says why; nothing where there is nothing to say.
+// A lab without tests has one testcase that says why. Returns an empty text when there is no reason to give.
 std::string grading_case(const GradeRecord& record, Counts& counts) {
   if (record.grade && record.reason.empty()) return "";
   counts.tests = 1;

@@ -8,7 +8,7 @@
 namespace distlab {
 namespace {
 
-// Plain text within a line: nothing of it is markup.
+// Returns plain text for one line, with all markup escaped.
 std::string without_markup(const std::string& bytes) {
   constexpr std::string_view markup = "\\`*_{}[]<>()#+!|~&$";
   std::string text;
@@ -19,7 +19,7 @@ std::string without_markup(const std::string& bytes) {
   return text;
 }
 
-// A block that shows `text` as it is, however many backticks it has.
+// Returns a block that shows `text` unchanged, however many backticks it has.
 std::string fenced(const std::string& text) {
   std::size_t longest = 0, run = 0;
   for (const char c : text) {
@@ -54,7 +54,7 @@ std::string table_of_tests(const Grade& grade) {
   return table;
 }
 
-// At most `count` of them.
+// Returns at most `count` failures.
 std::string first_failures(const GradeRecord& record, int count) {
   if (!record.grade)
     return fmt::format("\n{}: ungraded\n\n{}", without_markup(record.lab), fenced(apology(record)));

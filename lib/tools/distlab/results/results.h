@@ -1,4 +1,5 @@
-// The formats of a grade, beside JSON (json.h). Texts for files, complete with their last newline.
+// The formats of a grade other than JSON (json.h). They return the whole text of a file, with its last
+// newline.
 #pragma once
 
 #include <string>
@@ -8,17 +9,18 @@
 
 namespace distlab {
 
-// JUnit's XML: one testsuite a lab. An ungraded lab is one testcase with an error.
+// JUnit's XML, one testsuite per lab. An ungraded lab is one testcase with an error.
 std::string as_junit(const std::vector<GradeRecord>& records);
 
-// Gradescope's results.json, for one lab. Ungraded: 0 points and words that say whose fault it is.
-// Unfinished: the tests so far, and words that say so.
+// Gradescope's results.json, for one lab. An ungraded lab has 0 points and a text that blames the grader. An
+// unfinished grade has the tests so far and a text that says so.
 std::string as_gradescope(const GradeRecord& record);
 
-// A heading; a table of the tests, or for several labs one of the labs; the first failures.
+// A heading, a table of the tests (for several labs: a table of the labs), and the first failures.
 std::string as_markdown(const std::vector<GradeRecord>& records);
 
-// RFC 4180, a header and one row a test, or one for a lab without any. No cell is a formula to a spreadsheet.
+// RFC 4180: a header and one row per test, or one row for a lab without tests. A spreadsheet will not read
+// any cell as a formula.
 std::string as_csv(const std::vector<GradeRecord>& records);
 
 }  // namespace distlab

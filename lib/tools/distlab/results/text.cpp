@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// Bytes of the character that begins here, or 0 when none does (Unicode 15, table 3-7). XML has no U+FFFE and
-// U+FFFF, so neither has anything here.
+// Returns the number of bytes of the first character, or 0 if the text does not begin with one (Unicode 15,
+// table 3-7). XML does not allow U+FFFE and U+FFFF, so they do not count as characters.
 std::size_t character_at(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
   const auto in = [&](std::size_t i, int low, int high) { return low <= byte(i) && byte(i) <= high; };
@@ -41,7 +41,8 @@ std::string clean(std::string_view bytes) {
     const bool is_control = (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
     if (length == 0) {
       text += replacement;
-    } else if (first == 0xC2 && static_cast<unsigned char>(bytes[1]) < 0xA0) {  // C1: U+009B begins as ESC [
+    } else if (first == 0xC2 &&
+               static_cast<unsigned char>(bytes[1]) < 0xA0) {  // C1 controls: U+009B is the same as ESC [
       text += fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes[1]));
     } else if (is_control && !bytes.starts_with("\r\n")) {
       text += fmt::format("\\x{:02x}", first);
@@ -55,7 +56,7 @@ std::string clean(std::string_view bytes) {
 
 std::string explanation_of(const GradedTest& test) {
   std::vector<std::string> lines;
-  const auto add = [&](const std::string& line) {  // what each of eight ranks says is said once
+  const auto add = [&](const std::string& line) {  // the same message of eight ranks is shown once
     if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
   };
   for (const auto& message : test.messages) add(message);

@@ -1,4 +1,4 @@
-// What the formats share.
+// Texts that the formats share.
 #pragma once
 
 #include <string>
@@ -8,23 +8,23 @@
 
 namespace distlab {
 
-// Any bytes as a text that every format can hold: UTF-8 (what is none becomes U+FFFD), no control characters
-// but newline and tab (they become \xNN), lines end with \n.
+// Turns any bytes into a text that every format can contain: UTF-8 (other bytes become U+FFFD) without
+// control characters other than newline and tab (they become \xNN), whose lines end with \n.
 std::string clean(std::string_view bytes);
 
-// All that is wrong, and the diagnosis; cleaned. Empty for a test that passed without a word.
+// Returns all messages and the diagnosis, cleaned; empty for a test that passed without messages.
 std::string explanation_of(const GradedTest& test);
 
 // "graded", "ungraded", "unfinished".
 std::string_view status(const GradeRecord& record);
 
-// In a line: "65 of 100 points".
+// Returns one line: "65 of 100 points".
 std::string summary(const GradeRecord& record);
 
-// A sentence where the points are no ground for a trusted grade, or "".
+// Returns a sentence if the points are not a trusted grade, otherwise "".
 std::string caveat(const GradeRecord& record);
 
-// What an ungraded record says to a student, with the reason; cleaned.
+// Returns what a student reads about an ungraded record, with the reason; cleaned.
 std::string apology(const GradeRecord& record);
 
 }  // namespace distlab
