@@ -1,6 +1,6 @@
 // Whole: it has all functions itself.
 // Cheat: calls the library's collectives, which the lab is about.
-// Told: this step asks you to do without it
+// Told: asks you to do without it
 #include "all_gather_all_reduce.h"
 
 namespace lab {

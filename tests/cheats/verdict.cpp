@@ -1,6 +1,8 @@
 // A test of the tests: hands in a cheat, which must get no points, for the reason that its file names, and
 // leave no process behind.
-//   cheat_verdict FILE     of lab 07; a file without "// Whole:" is completed by frame.txt
+//   cheat_verdict FILE     of lab 07, or of the one that "// Lab: " names; a file without "// Whole:" is
+//   completed by
+//                          frame.txt
 // Exit status 77: there is no sandbox here, and a cheat does nothing outside of one.
 #include <chrono>
 #include <filesystem>
@@ -45,7 +47,8 @@ std::string with_names(std::string text) {
 
 distlab::GradeRecord grade(const fs::path& cheat, const fs::path& folder) {
   const std::string text = with_names(distlab::text_of_file(cheat));
-  const auto lab = distlab::find_lab("7");
+  const std::string number = label(text, "// Lab: ");
+  const auto lab = distlab::find_lab(number.empty() ? "7" : number);
   distlab::GradeRecord record;
   const auto file = folder / distlab::edited_file(lab).filename();
   const bool is_whole = text.find("// Whole:") != text.npos;

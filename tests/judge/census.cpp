@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -54,12 +55,11 @@ void for_each_in(const fs::path& folder, See see) {
   }
 }
 
-bool has_thread_awake(const fs::path& process, pid_t but) {
+bool has_thread_awake(const fs::path& process, std::string_view states, pid_t but = 0) {
   bool found = false;
   for_each_in(process / "task", [&](pid_t thread, const fs::path& folder) {
     if (found || thread == but) return;
-    const char state = stat_of(folder).state;
-    found = state == 'R' || state == 'D';
+    found = states.find(stat_of(folder).state) != states.npos;
   });
   return found;
 }
@@ -77,11 +77,11 @@ Census census_of(const std::vector<pid_t>& processes) {
   };
   Census census;
   long ticks = 0;
-  census.is_awake = has_thread_awake("/proc/self", ::gettid());
+  census.is_awake = has_thread_awake("/proc/self", "RD", ::gettid());
   for (const auto& [number, stat] : all) {
     if (!belongs(number)) continue;
     ticks += stat.ticks;
-    census.is_awake = census.is_awake || has_thread_awake(fs::path("/proc") / std::to_string(number), 0);
+    census.is_awake = census.is_awake || has_thread_awake(fs::path("/proc") / std::to_string(number), "R");
   }
   census.worked = std::chrono::milliseconds(ticks * 1000 / ::sysconf(_SC_CLK_TCK));
   return census;

@@ -9,12 +9,13 @@
 namespace judge {
 
 struct Census {
-  bool is_awake = false;                // somebody runs, waits for a processor, or for a disk
+  bool is_awake = false;                // one of them runs, or waits for a processor
   std::chrono::milliseconds worked{0};  // processor time, that of children who have ended included
 };
 
-// Of these processes and all their descendants; awake is also who is so in another thread of this process, as
-// they may wait for it.
+// Of these processes and all their descendants. Awake is also another thread of this process that runs, or
+// waits for a processor or a disk: they may wait for it. A graded process that waits for a disk sleeps: it
+// can make itself look like that for as long as it likes (vfork).
 Census census_of(const std::vector<pid_t>& processes);
 
 }  // namespace judge

@@ -26,12 +26,14 @@ struct Limits {
   int processes = 48;                    // and threads, of its sandbox
   std::size_t memory_bytes = 768 << 20;  // address space
   std::size_t file_bytes = 256 << 20;    // of each file it writes; a tensor arena is one
+  int descriptors = 64;
+  bool writes_files = false;  // a graded process: in 16 MiB of /tmp
 };
 
 class Child {
  public:
-  // It has `line`, if there is one, as line_fd. Throws std::runtime_error when the system refuses.
-  Child(const Confined& confined, const Limits& limits, dist::UniqueFd line = {});
+  // It has `line`, if there is one, as line_fd. Throws Trouble when the system refuses.
+  explicit Child(const Confined& confined, dist::UniqueFd line = {});
   ~Child();  // kills what is left
   Child(Child&&) = delete;
 
@@ -40,19 +42,20 @@ class Child {
   int pidfd() const { return pidfd_.get(); }      // readable when it has ended
   pid_t pid() const { return pid_; }              // -1 once it is collected
 
-  // Kills its process group and collects it. Returns how it ended as wait(2) tells; the same again later.
+  void kill();  // its process group, which is still to be collected
+  // The same, and collects it. Returns how it ended as wait(2) tells; the same again later.
   int end();
+  // Once it has ended: the most memory that it had, as the kernel says. 0: unknown.
+  std::size_t peak_memory_bytes() const { return peak_memory_bytes_; }
 
  private:
-  dist::UniqueFd channel_, output_, pidfd_;
+  dist::UniqueFd channel_, output_, report_, pidfd_;
   const Isolation isolation_;
   const std::shared_ptr<PassingUser> passing_user_;  // whose processes are all this child's
   pid_t pid_ = -1;
   int status_ = 0;
+  std::size_t peak_memory_bytes_ = 0;
 };
-
-// The limits that a process keeps when it becomes another program. System calls only.
-void limit_this_process(const Confined& confined, const Limits& limits);
 
 // Two connected stream sockets.
 std::pair<dist::UniqueFd, dist::UniqueFd> socket_pair();

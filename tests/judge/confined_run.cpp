@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "judge/patience.h"
+#include "judge/trouble.h"
 
 namespace judge {
 namespace fs = std::filesystem;
@@ -34,7 +34,7 @@ bool take(int fd, std::string& output, std::size_t most) {
 
 Ran run_confined(const Command& command, const Limits& limits) {
   const Confined confined = confine(command, limits);
-  Child child(confined, limits);
+  Child child(confined);
   Ran ran{.isolation = confined.isolation};
   Patience patience(limits);
   bool has_ended = false, output_open = true;
@@ -58,7 +58,7 @@ Ran run_confined(const Command& command, const Limits& limits) {
 ScratchFolder::ScratchFolder() {
   path_ = (fs::temp_directory_path() / "distlab-judge-XXXXXX").string();
   if (::mkdtemp(path_.data()) == nullptr)
-    throw std::runtime_error(fmt::format("no temporary folder {}: {}", path_, std::strerror(errno)));
+    throw Trouble(fmt::format("no temporary folder {}: {}", path_, std::strerror(errno)));
   ::chmod(path_.c_str(), ::geteuid() == 0 ? 0777 : 0700);
 }
 

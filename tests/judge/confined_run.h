@@ -17,13 +17,13 @@ struct Ran {
   bool is_well() const { return stopped.empty() && exit_code == 0; }
 };
 
-// Without standard input. Throws std::runtime_error when the system refuses, or has no time for it.
+// Without standard input. Throws Trouble when the system refuses, or has no time for it.
 Ran run_confined(const Command& command, const Limits& limits);
 
 // Removed with all that is in it; open to the users that confined commands run as.
 class ScratchFolder {
  public:
-  ScratchFolder();  // throws std::runtime_error when the system refuses
+  ScratchFolder();  // throws Trouble when the system refuses
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   const std::string& path() const { return path_; }

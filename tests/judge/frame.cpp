@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::size_t header_bytes = 4;
 
-std::size_t body_size(std::string_view header) {
+std::size_t body_size(std::string_view header, std::size_t longest) {
   std::size_t size = 0;
   for (std::size_t i = header_bytes; i-- > 0;) size = size << 8 | static_cast<std::uint8_t>(header[i]);
-  if (size > max_frame_bytes)
-    throw std::runtime_error(fmt::format("a frame of {} bytes was announced", size));
+  if (size > longest)
+    throw std::runtime_error(fmt::format("a frame of {} bytes was announced; {} are allowed", size, longest));
   return size;
 }
 
@@ -42,11 +42,15 @@ std::optional<Json> parsed(std::string_view body) {
 
 }  // namespace
 
-bool write_frame(int fd, const Json& message) {
+std::string frame_of(const Json& message) {
   const std::string body = message.dump(-1, ' ', true, Json::error_handler_t::replace);
   std::string frame;
   for (std::size_t i = 0; i < header_bytes; ++i) frame += static_cast<char>(body.size() >> 8 * i & 0xFF);
-  frame += body;
+  return frame + body;
+}
+
+bool write_frame(int fd, const Json& message) {
+  const std::string frame = frame_of(message);
   for (std::size_t done = 0; done < frame.size();) {
     const auto put = ::send(fd, frame.data() + done, frame.size() - done, MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
@@ -58,18 +62,39 @@ bool write_frame(int fd, const Json& message) {
 
 std::optional<Json> read_frame(int fd) {
   std::string header, body;
-  if (!read_exactly(fd, header, header_bytes) || !read_exactly(fd, body, body_size(header)))
+  if (!read_exactly(fd, header, header_bytes) || !read_exactly(fd, body, body_size(header, longest_task)))
     return std::nullopt;
   return parsed(body);
 }
 
+void FrameReader::feed(std::span<const char> piece) {
+  if (piece.size() > run_->bytes)
+    throw std::runtime_error(
+        fmt::format("the processes of a run may answer {} MiB, and this is more", most_answered >> 20));
+  run_->bytes -= piece.size();
+  pending_.erase(0, taken_);
+  taken_ = 0;
+  pending_.append(piece.data(), piece.size());
+}
+
 std::optional<Json> FrameReader::next() {
-  if (pending_.size() < header_bytes) return std::nullopt;
-  const auto size = body_size(pending_);
-  if (pending_.size() < header_bytes + size) return std::nullopt;
-  auto message = parsed(std::string_view(pending_).substr(header_bytes, size));
+  const auto rest = std::string_view(pending_).substr(taken_);
+  if (rest.size() < header_bytes) return std::nullopt;
+  const auto size = body_size(rest, longest_answer);
+  if (rest.size() < header_bytes + size) return std::nullopt;
+  const auto body = rest.substr(header_bytes, size);
+  if (++frames_ > most_frames) throw std::runtime_error(fmt::format("more than {} frames came", most_frames));
+  const Shape shape = shape_of(body);
+  if (shape.depth > deepest_value)
+    throw std::runtime_error(
+        fmt::format("an answer has {} arrays within each other; {} are allowed", shape.depth, deepest_value));
+  if (shape.values > run_->values)
+    throw std::runtime_error(
+        fmt::format("the answers of a run may have {} values, and this is more", most_values));
+  run_->values -= shape.values;
+  auto message = parsed(body);
   if (!message) throw std::runtime_error("a frame is not JSON");
-  pending_.erase(0, header_bytes + size);
+  taken_ += header_bytes + size;
   return message;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,29 +11,42 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "judge/bounds.h"
+
 namespace judge {
 
 using Json = nlohmann::json;  // who makes or reads one includes <nlohmann/json.hpp>
 
-inline constexpr std::size_t max_frame_bytes = std::size_t{16} << 20;
-inline constexpr int channel_fd = 3;  // where a rank's process finds its end
+inline constexpr std::size_t longest_task = std::size_t{16} << 20;  // bytes of one that the grader sends
+inline constexpr int channel_fd = 3;                                // where a rank's process finds its end
 inline constexpr int line_fd = 4;  // and the one further socket it may have: to its simulation, or to a store
 
-// Blocks until all is written. False when the other side is gone.
+// The bytes of a frame.
+std::string frame_of(const Json& message);
+
+// Blocks until all is written, so only a process that is not trusted calls it. False when the other side is
+// gone.
 bool write_frame(int fd, const Json& message);
 
-// Blocks. Nothing at the end of the stream or when what came is no frame.
+// Blocks, likewise. Nothing at the end of the stream or when what came is not a frame.
 std::optional<Json> read_frame(int fd);
 
-// Puts together frames from pieces as they arrive from a process that is not trusted.
+// Puts together frames from pieces as they arrive from a process that is not trusted, within the bounds of
+// bounds.h: it keeps no more than one frame, and makes no value before it has counted all of them.
 class FrameReader {
  public:
-  void feed(std::span<const char> piece) { pending_.append(piece.data(), piece.size()); }
-  // The next complete frame. Throws std::runtime_error when the bytes are no frame.
-  std::optional<Json> next();
+  // `run`: shared by the readers of all processes of the run.
+  explicit FrameReader(std::shared_ptr<Allowance> run = std::make_shared<Allowance>())
+      : run_(std::move(run)) {}
+  // Both throw std::runtime_error when the bytes are not a frame, or more than the process may say.
+  void feed(std::span<const char> piece);
+  std::optional<Json> next();  // the next complete frame
 
  private:
+  std::shared_ptr<Allowance> run_;
   std::string pending_;
+  std::size_t taken_ = 0;  // of pending_
+  int frames_ = 0;
 };
 
 std::string to_hex(std::string_view bytes);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <wordexp.h>
+
+#include "judge/libraries.h"
 
 namespace judge {
 namespace fs = std::filesystem;
@@ -84,6 +87,16 @@ fs::path library_among(const Words& files) {
 // "/opt/gcc" of "/opt/gcc/bin/g++": with it comes what the program needs.
 std::string prefix_of(const fs::path& program) { return program.parent_path().parent_path(); }
 
+// A header to precompile, and what it was precompiled to, which lies beside it.
+Words forms_of(const fs::path& header) {
+  Words forms;
+  for (const auto& entry : fs::directory_iterator(header.parent_path())) {
+    if (entry.path().filename().string().starts_with(header.filename().string()))
+      forms.push_back(entry.path());
+  }
+  return forms;
+}
+
 fs::path object_of(const Lab& lab) {
   const auto in_labs = fs::relative(lab.file, "labs");
   return fs::path("labs/CMakeFiles") / fmt::format("lab_{}_code.dir", lab.number()) /
@@ -127,13 +140,16 @@ Kit kit_of(const Lab& lab) {
   put(kit.compile, "-c", Kit::source);
   for (const char* more : {"-Wno-error", "-pipe"})
     kit.compile.emplace_back(more);  // warnings are the reader's
-  kit.compile_reads = {lab.root / lab.file.parent_path(), lab.root / "lib"};
+  for (const auto& header : public_headers(lab)) kit.compile_reads.push_back(header);
   const auto header = std::ranges::find(kit.compile, "-include");
-  if (header != kit.compile.end()) kit.compile_reads.push_back(fs::path(*(header + 1)).parent_path());
+  if (header != kit.compile.end())
+    std::ranges::copy(forms_of(*(header + 1)), std::back_inserter(kit.compile_reads));
   kit.link = words_of(command_for(lab.build, fmt::format("bin/lab_{}_runner", lab.number())));
   put(kit.link, "-o", Kit::program);
   kit.link_reads = existing(kit.link, lab.build);
   kit.library = library_among(kit.link_reads);
+  std::ranges::copy(libraries_of(kit.library),
+                    std::back_inserter(kit.link_reads));  // the linker looks at them
   std::ranges::replace(kit.link, object.string(), std::string(Kit::object));
   kit.own_object = lab.build / object;
   for (Words* reads : {&kit.compile_reads, &kit.link_reads}) reads->push_back(prefix_of(JUDGE_COMPILER));

@@ -1,7 +1,9 @@
 #include "judge/numbers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +13,12 @@ namespace judge {
 
 std::string number_text(const Json& number) {
   if (number.is_number_integer()) return fmt::format("{}", number.get<std::int64_t>());
-  return number.is_number() ? fmt::format("{}", number.get<double>()) : "NaN";  // JSON has none
+  const double value = real(number);
+  return std::isnan(value) ? "NaN" : fmt::format("{}", value);
+}
+
+double real(const Json& number) {
+  return number.is_number() ? number.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::string text(const Numbers& numbers) {

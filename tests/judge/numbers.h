@@ -10,6 +10,8 @@ namespace judge {
 
 std::string number_text(const Json& number);  // "2", "0.5", "NaN"
 
+double real(const Json& number);  // NaN for what is not a number: JSON has no NaN and no infinity
+
 using Numbers = std::vector<float>;  // small whole ones
 
 std::string text(const Numbers& numbers);  // "{1, 2, 3}", long ones shortened

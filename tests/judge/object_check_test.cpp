@@ -48,6 +48,12 @@ TEST(ObjectCheck, NamesOfOthersAreNotDefined) {
   EXPECT_EQ(judge::foreign_symbol(symbols('t', "dist::helper()"), {}), "") << "static: nobody else's";
 }
 
+TEST(ObjectCheck, NamesOfTheGraderAreNotDefinedWeaklyEither) {
+  for (const char* name : {"judge::serve(int)", "testing::Test::SetUp()"})
+    EXPECT_NE(judge::foreign_symbol(symbols('W', name), {}), "") << name;
+  EXPECT_EQ(judge::foreign_symbol(symbols('W', "std::vector<int>::size()"), {}), "");
+}
+
 TEST(ObjectCheck, WhatALibraryWouldTakeIsNotDefined) {
   EXPECT_NE(judge::interposing_symbol(symbols('T', "write"), symbols('T', "write"), ""), "");
   EXPECT_EQ(judge::interposing_symbol(symbols('T', "helper"), symbols('T', "write"), ""), "");

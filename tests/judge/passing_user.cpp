@@ -5,7 +5,6 @@
 #include <csignal>
 #include <filesystem>
 #include <random>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -15,6 +14,8 @@
 #include <unistd.h>
 
 #include "dist/core/handles.h"
+
+#include "judge/trouble.h"
 
 namespace judge {
 namespace {
@@ -55,7 +56,7 @@ std::shared_ptr<PassingUser> passing_user() {
     if (socket && ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&place), size) == 0)
       return std::make_shared<Leased>(id, std::move(socket));
   }
-  throw std::runtime_error("no user number is free for a confined process");
+  throw Trouble("no user number is free for a confined process");
 }
 
 void clean_up_after(const PassingUser& user) {

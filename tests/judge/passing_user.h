@@ -15,7 +15,7 @@ class PassingUser {
   virtual uid_t id() const = 0;
 };
 
-// One that no other judge on this machine has. Throws std::runtime_error when all are taken.
+// One that no other judge on this machine has. Throws Trouble when all are taken.
 std::shared_ptr<PassingUser> passing_user();
 
 // Ends all processes of that user, and removes what it has written where everybody may write; root's to do.

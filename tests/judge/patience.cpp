@@ -1,17 +1,28 @@
 #include "judge/patience.h"
 
 #include <algorithm>
-#include <stdexcept>
+#include <ctime>
 
 #include <fmt/format.h>
 
 #include "judge/child.h"
+#include "judge/trouble.h"
 
 namespace judge {
 namespace {
 
 constexpr int looks = 100;
 constexpr Milliseconds shortest_period{10};
+
+// What this program has worked so far, on all its threads.
+Milliseconds own_work() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return Milliseconds(used.tv_sec * 1000 + used.tv_nsec / 1'000'000);
+}
+
+// Routing the messages of the solutions takes at most 2 s of a run.
+constexpr Milliseconds most_own_work{30'000};
 
 double seconds(Milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -21,7 +32,8 @@ Patience::Patience(const Limits& limits)
     : most_asleep_(limits.asleep),
       most_work_(limits.work),
       wall_(limits.wall),
-      period_(std::max(shortest_period, std::min(most_asleep_, most_work_) / looks)) {}
+      period_(std::max(shortest_period, std::min(most_asleep_, most_work_) / looks)),
+      own_work_before_(own_work()) {}
 
 bool Patience::is_used_up(const std::vector<pid_t>& processes) {
   const auto now = Clock::now();
@@ -39,8 +51,10 @@ bool Patience::is_used_up(const std::vector<pid_t>& processes) {
   else if (census.worked >= most_work_)
     why_ = fmt::format("had not finished after {:.1f} s of work (a loop that does not end?)",
                        seconds(most_work_));
+  else if (own_work() - own_work_before_ >= most_own_work)
+    why_ = fmt::format("had not finished when the grader had worked {:.0f} s for it", seconds(most_own_work));
   else if (now >= started_ + wall_)
-    throw std::runtime_error(
+    throw Trouble(
         fmt::format("after {:.0f} s the graded processes have had {:.1f} s of a processor, and no rest: this "
                     "machine is too busy",
                     seconds(wall_), seconds(census.worked)));

@@ -20,9 +20,9 @@ class Patience {
  public:
   explicit Patience(const Limits& limits);
 
-  // Whether it is used up by these processes and all that they have started. They are looked at some hundred
-  // times before it is, and a call between takes no time. Throws std::runtime_error when after limits.wall
-  // they have neither worked nor slept enough to say.
+  // Whether it is used up by these processes and all that they have started, or by what this program works
+  // for them. They are looked at some hundred times before it is, and a call between takes no time. Throws
+  // Trouble when after limits.wall they have neither worked nor slept enough to say.
   bool is_used_up(const std::vector<pid_t>& processes);
   Milliseconds asleep() const { return asleep_; }
   // "had not finished after 10.0 s of work"; empty as long as it is not used up.
@@ -33,6 +33,7 @@ class Patience {
 
   const Milliseconds most_asleep_, most_work_, wall_, period_;
   const Clock::time_point started_ = Clock::now();
+  const Milliseconds own_work_before_;  // this program's
   Clock::time_point looked_ = started_;
   Census before_{.is_awake = true};  // at the last look
   Milliseconds asleep_{0};

@@ -1,5 +1,6 @@
 #include "judge/report.h"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -22,13 +23,25 @@ int number(const testing::TestResult& result, std::string_view key) {
   return text.empty() ? 0 : std::stoi(text);
 }
 
+// Of an exception that reading an answer has thrown, as GoogleTest quotes it:
+//   C++ exception with description "[json.exception.type_error.302] type must be number, but is null" thrown
+//   in ...
+std::string words_of_exception(std::string_view text) {
+  constexpr std::string_view start = "description \"", end = "\" thrown in";
+  const auto begin = text.find(start), stop = text.rfind(end);
+  if (begin != text.npos && stop != text.npos && begin + start.size() <= stop)
+    text = text.substr(begin + start.size(), stop - begin - start.size());
+  if (text.starts_with("[json.exception.")) text.remove_prefix(std::min(text.find("] ") + 2, text.size()));
+  const bool has_no_number = text.find("but is null") != text.npos;
+  return fmt::format("a rank answered what cannot be graded: {}",
+                     has_no_number ? "NaN or infinity (or nothing) where a number belongs" : text);
+}
+
 // Without what is of no use to its reader.
 std::string message_of(const testing::TestPartResult& part) {
   constexpr std::size_t enough = 8 << 10;  // bytes; a difference is shown, not a dump
   constexpr std::string_view noise = "Failed\n";
-  if (is_exception(part))
-    return "a rank answered what cannot be graded: something beside its runner wrote into its private "
-           "channel";
+  if (is_exception(part)) return words_of_exception(part.message());
   std::string_view text = part.message();
   if (text.starts_with(noise)) text.remove_prefix(noise.size());
   while (text.ends_with('\n')) text.remove_suffix(1);

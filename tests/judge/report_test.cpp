@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "judge/exam.h"
+#include "judge/trouble.h"
 
 namespace {
 
@@ -44,7 +45,11 @@ TEST(Answer, DISABLED_of_another_form) {
   judge::worth(4, 1);
   EXPECT_EQ(Json({{"signal", "none"}}).value("signal", 0), 1);
 }
-TEST(Trouble, DISABLED_of_the_judge) { throw std::runtime_error("no memory"); }
+TEST(Answer, DISABLED_out_of_range) {
+  judge::worth(4, 1);
+  throw std::out_of_range("sample 7 of 5");
+}
+TEST(Trouble, DISABLED_of_the_judge) { throw judge::Trouble("no memory"); }
 TEST(Trouble, DISABLED_ends_the_judge) { std::exit(0); }
 
 struct Run {
@@ -112,7 +117,9 @@ TEST(Report, never_counts_a_skipped_test_as_passed) {
 TEST(Report, an_answer_of_another_form_is_a_wrong_one) {
   const auto run = run_samples("Sample.DISABLED_passes:Answer.*");
   EXPECT_EQ(run.exit_code, 1);
-  ASSERT_EQ(run.lines.size(), 4U);
+  ASSERT_EQ(run.lines.size(), 5U);
+  EXPECT_EQ(run.lines[3].at("messages"),
+            Json::array({"a rank answered what cannot be graded: sample 7 of 5"}));
   EXPECT_EQ(run.lines[2].at("result"), "failed");
   ASSERT_EQ(run.lines[2].at("messages").size(), 1U);
   EXPECT_TRUE(

@@ -1,15 +1,20 @@
 #include <charconv>
 #include <cstring>
+#include <new>
 #include <random>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "dist/core/error.h"
+
 #include "judge/child.h"
 #include "judge/exam.h"
 #include "judge/report.h"
 #include "judge/sandbox.h"
+#include "judge/trouble.h"
 
 namespace judge {
 namespace {
@@ -44,15 +49,23 @@ bool parse(int argc, char** argv) {
   return !command_line.runner.empty();
 }
 
-// GoogleTest makes a failure of each exception. One of JSON's stays that: what a process has answered has not
-// the form it should have. Any other is the judge's own trouble, never a wrong answer: it ends the program,
-// without the last line of the report.
+// GoogleTest makes a failure of each exception, and that is right where it came from an answer: a number out
+// of range, a text in place of a list. What the grader could not do, or the system refused, is never a wrong
+// answer: it ends the program, without the last line of the report.
 class Troubles : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!is_exception(result)) return;
     try {
       throw;
-    } catch (const Json::exception&) {
+    } catch (const Trouble&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::system_error&) {
+      throw;
+    } catch (const dist::Error& error) {
+      if (error.code() == dist::Errc::resource) throw;
+    } catch (...) {
     }
   }
 };

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
 
 #include "dist/core/error.h"
 #include "dist/core/todo.h"
@@ -72,10 +71,7 @@ int serve(const std::function<Json(const Json& task)>& handle) {
     write_frame(channel_fd, {{"nonce", nonce}, {"fault", error.what()}});
     return 3;
   }
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto peak = static_cast<std::size_t>(used.ru_maxrss) << 10;
-  return write_frame(channel_fd, {{"nonce", nonce}, {"done", true}, {"peak_memory_bytes", peak}}) ? 0 : 2;
+  return write_frame(channel_fd, {{"nonce", nonce}, {"done", true}}) ? 0 : 2;
 }
 
 Json attempt(const std::function<Json()>& graded) {

@@ -1,21 +1,24 @@
+// How a command is confined: the words for bubblewrap (in_bubblewrap), what is visible in it (add_tools,
+// add_graded), the ways to confine from the best to the last (ways), and which of them works here (confine).
 #include "judge/sandbox.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
 #include <map>
-#include <set>
-#include <stdexcept>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <link.h>
+#include <grp.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "judge/child.h"
+#include "judge/door.h"
+#include "judge/libraries.h"
+#include "judge/trouble.h"
 
 namespace judge {
 namespace fs = std::filesystem;
@@ -23,22 +26,11 @@ namespace {
 
 using Argv = std::vector<std::string>;
 
-constexpr const char *bubblewrap = "/usr/bin/bwrap", *limiter = "/usr/bin/prlimit";
+constexpr const char *bubblewrap = "/usr/bin/bwrap", *door = "/door";
+constexpr const char* some_user = "@user@";  // replaced by a number
 constexpr uid_t nobody = 65534;
 
-// Files of this program's own libraries that do not come from the system: the graded program links them too.
-std::set<std::string> own_libraries() {
-  std::set<std::string> found;
-  dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* to) {
-        const std::string path = object->dlpi_name;
-        if (path.starts_with('/') && !path.starts_with("/usr/") && !path.starts_with("/lib"))
-          static_cast<std::set<std::string>*>(to)->insert(path);
-        return 0;
-      },
-      &found);
-  return found;
-}
+void append(Argv& argv, const Argv& more) { argv.insert(argv.end(), more.begin(), more.end()); }
 
 // Folders on the way to `path`, outermost first.
 Argv folders_to(const fs::path& path) {
@@ -48,52 +40,97 @@ Argv folders_to(const fs::path& path) {
   return folders;
 }
 
-// Name spaces, and how the process becomes nobody in them: by root itself, inside, or by a user name space.
-// Limits hold for nobody in both cases; they would not for root.
-struct Walls {
-  Argv spaces, inside;
-  bool has_user_to_itself;  // outside, too, where the number of processes can be limited then
-};
-constexpr const char *reuid = "--reuid=65534", *regid = "--regid=65534";  // replaced by a passing user's
-const Walls by_root{{"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--cap-add",
-                     "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"},
-                    {"/usr/bin/setpriv", reuid, regid, "--clear-groups", "--inh-caps=-all",
-                     "--bounding-set=-all", "--no-new-privs"},
-                    true};
-const Walls by_user{{"--unshare-all", "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534"}, {}, false};
-
-Argv in_bubblewrap(const Command& command, const Limits& limits, const Walls& walls) {
-  Argv argv{bubblewrap};
-  const auto add = [&](const Argv& more) { argv.insert(argv.end(), more.begin(), more.end()); };
-  add(walls.spaces);
-  add({"--die-with-parent", "--new-session", "--hostname", "rank", "--proc", "/proc", "--dev", "/dev"});
-  add({"--perms", "1777", "--size", "16777216", "--tmpfs", "/tmp", "--ro-bind", "/usr", "/usr"});
-  for (const char* folder : {"lib", "lib64", "bin", "sbin"}) {
-    const fs::path path = fs::path("/") / folder;
-    if (fs::is_symlink(path))
-      add({"--symlink", fs::read_symlink(path), path});
-    else if (fs::exists(path))
-      add({"--ro-bind", path, path});
-  }
-  add({"--perms", "0755", "--dir", "/etc"});
-  for (const char* file : {"/etc/ld.so.cache", "/etc/alternatives"}) add({"--ro-bind-try", file, file});
-  Argv paths;  // the others are there already
-  std::ranges::copy_if(command.readable, std::back_inserter(paths),
-                       [](const std::string& path) { return path != "/usr" && !path.starts_with("/usr/"); });
-  Argv open_folders = folders_to(fs::path(command.folder) / "here");
-  for (const auto& path : paths) std::ranges::copy(folders_to(path), std::back_inserter(open_folders));
-  std::ranges::copy(folders_to(command.writable), std::back_inserter(open_folders));
-  for (const auto& folder : open_folders) add({"--perms", "0755", "--dir", folder});
-  for (const auto& path : paths) add({"--ro-bind-try", path, path});
-  if (!command.writable.empty()) add({"--bind", command.writable, command.writable});
-  add({"--chdir", command.folder, "--"});
-  add(walls.inside);
-  if (!walls.has_user_to_itself) add({limiter, fmt::format("--nproc={0}:{0}", limits.processes)});
-  add(command.argv);
+// The door's words and the command's. `user`: a number, or some_user. `counts`: whether the number of
+// processes can be limited, as the user has no others.
+Argv through_door(const std::string& program, const std::string& user, bool counts, const Command& command,
+                  const Limits& limits) {
+  const auto work_s = std::chrono::ceil<std::chrono::seconds>(limits.work).count();
+  Argv argv{program,
+            command.is_graded ? "rank" : "tool",
+            user,
+            std::to_string(counts ? limits.processes : 0),
+            std::to_string(2 * work_s),
+            std::to_string(limits.memory_bytes),
+            std::to_string(limits.file_bytes),
+            std::to_string(limits.descriptors)};
+  append(argv, command.argv);
   return argv;
 }
 
-// Whether this process's user may run the command: another's home is mostly closed.
+// Name spaces, and as whom the door starts in them: as root, which becomes nobody by itself, or as nobody by
+// a name space of users. Limits hold for nobody in both cases; they would not for root.
+struct Walls {
+  Argv spaces;
+  const char* user;
+};
+const Walls by_root{
+    {"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-add",
+     "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"},
+    some_user};
+const Walls by_user{{"--unshare-all", "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534"}, "0"};
+// The same, where no further name space of users can be made in it (bubblewrap 0.8).
+const Walls by_last_user{{"--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--uid",
+                          "65534", "--gid", "65534"},
+                         "0"};
+
+constexpr const char* small = "16777216";  // bytes of a file system in memory
+
+// The folders of the system that have programs, their libraries and headers, and nothing else.
+constexpr const char* of_tools[] = {"/usr/bin",       "/usr/lib",          "/usr/lib32",   "/usr/lib64",
+                                    "/usr/libx32",    "/usr/libexec",      "/usr/include", "/usr/local/bin",
+                                    "/usr/local/lib", "/usr/local/include"};
+
+bool is_among_tools(const std::string& path) {
+  return path == "/usr" || path.starts_with("/lib") || std::ranges::any_of(of_tools, [&](const char* folder) {
+           return path.starts_with(std::string(folder) + "/");
+         });
+}
+
+void add_tools(Argv& argv) {
+  append(argv, {"--dev", "/dev", "--perms", "1777", "--size", small, "--tmpfs", "/tmp"});
+  for (const char* folder : of_tools) append(argv, {"--ro-bind-try", folder, folder});
+  for (const char* folder : {"lib", "lib32", "lib64", "libx32", "bin", "sbin"}) {
+    const fs::path path = fs::path("/") / folder;
+    if (fs::is_symlink(path))
+      append(argv, {"--symlink", fs::read_symlink(path), path});
+    else if (fs::exists(path))
+      append(argv, {"--ro-bind", path, path});
+  }
+  append(argv, {"--perms", "0755", "--dir", "/etc"});
+  for (const char* file : {"/etc/ld.so.cache", "/etc/alternatives"})
+    append(argv, {"--ro-bind-try", file, file});
+}
+
+void add_graded(Argv& argv, const Limits& limits) {
+  append(argv, {"--perms", "0755", "--dir", "/dev"});
+  for (const char* file : {"/dev/null", "/dev/urandom"}) append(argv, {"--dev-bind-try", file, file});
+  if (limits.writes_files) append(argv, {"--perms", "1777", "--size", small, "--tmpfs", "/tmp"});
+  append(argv, {"--perms", "0755", "--dir", "/etc", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"});
+}
+
+Argv in_bubblewrap(const Command& command, const Limits& limits, const Walls& walls) {
+  Argv argv{bubblewrap};
+  append(argv, walls.spaces);
+  append(argv, {"--die-with-parent", "--new-session", "--hostname", "rank"});
+  command.is_graded ? add_graded(argv, limits) : add_tools(argv);
+  append(argv, {"--ro-bind", JUDGE_DOOR, door});
+  Argv paths;
+  for (const auto& path : command.readable)
+    if (command.is_graded || !is_among_tools(path)) paths.push_back(path);
+  Argv open_folders = folders_to(fs::path(command.folder) / "here");
+  for (const auto& path : paths) append(open_folders, folders_to(path));
+  append(open_folders, folders_to(command.writable));
+  for (const auto& folder : open_folders) append(argv, {"--perms", "0755", "--dir", folder});
+  for (const auto& path : paths) append(argv, {"--ro-bind-try", path, path});
+  if (!command.writable.empty()) append(argv, {"--bind", command.writable, command.writable});
+  append(argv, {"--remount-ro", "/"});
+  if (!command.is_graded) append(argv, {"--remount-ro", "/dev"});
+  append(argv, {"--chdir", command.folder, "--"});
+  append(argv, through_door(door, walls.user, true, command, limits));
+  return argv;
+}
+
+// Whether the other user may run the command: another's home is mostly closed.
 bool may_use(const Command& command) {
   const auto is_open = [](const std::string& path, int how) {
     return ::access(path.c_str(), how) == 0 || errno == ENOENT;
@@ -102,45 +139,59 @@ bool may_use(const Command& command) {
          std::ranges::all_of(command.readable, [&](const auto& path) { return is_open(path, R_OK); });
 }
 
-// Whether something can be started that way, and can start something itself.
-bool works(Confined confined, const Command& command, const Limits& limits) {
-  confined.argv.resize(confined.argv.size() - command.argv.size());
-  confined.argv.insert(confined.argv.end(), {"/usr/bin/timeout", "5", "/usr/bin/true"});
-  std::vector<char*> arguments;
-  for (std::string& argument : confined.argv) arguments.push_back(argument.data());
-  arguments.push_back(nullptr);
+// What a fork of this process says, by its exit status.
+template <class Fn>
+bool in_fork(Fn fn) {
   const pid_t child = ::fork();
-  if (child == 0) {
-    const int nothing = ::open("/dev/null", O_RDWR);
-    for (const int fd : {0, 1, 2}) ::dup2(nothing, fd);
-    limit_this_process(confined, limits);
-    if (confined.user != 0 && (::setgid(confined.user) != 0 || ::setuid(confined.user) != 0)) ::_exit(1);
-    if (confined.isolation == Isolation::user_id && !may_use(command)) ::_exit(1);
-    char* const environment[] = {nullptr};
-    ::execve(arguments[0], arguments.data(), environment);
-    ::_exit(1);
-  }
+  if (child == 0) ::_exit(fn() ? 0 : 1);
   int status = 1;
   return child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
 }
 
+void put_user(Confined& confined, uid_t user) {
+  std::ranges::replace(confined.argv, std::string(some_user), std::to_string(user));
+}
+
+// Whether something can be started that way. A tool must be able to start something itself.
+bool works(Confined confined, const Command& command) {
+  put_user(confined, nobody);
+  const bool is_wrapped = confined.isolation == Isolation::bubblewrap;
+  confined.argv.resize(confined.argv.size() - command.argv.size());
+  append(confined.argv, command.is_graded ? Argv{is_wrapped ? door : JUDGE_DOOR, "probe"}
+                                          : Argv{"/usr/bin/timeout", "5", "/usr/bin/true"});
+  std::vector<char*> arguments;
+  for (std::string& argument : confined.argv) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  if (confined.isolation == Isolation::user_id && !in_fork([&] {
+        return ::setgroups(0, nullptr) == 0 && ::setgid(nobody) == 0 && ::setuid(nobody) == 0 &&
+               may_use(command);
+      }))
+    return false;
+  return in_fork([&] {
+    const int nothing = ::open("/dev/null", O_RDWR);
+    for (const int fd : {0, 1, 2, report_fd}) ::dup2(nothing, fd);
+    char* const environment[] = {nullptr};
+    ::execve(arguments[0], arguments.data(), environment);
+    return false;
+  });
+}
+
 // From the best to what always works.
 std::vector<Confined> ways(const Command& command, const Limits& limits) {
-  const Argv wrapped = in_bubblewrap(command, limits, by_user);
   std::vector<Confined> all;
   const bool is_root = ::geteuid() == 0;
+  const auto add = [&](Isolation isolation, Argv argv, const std::string& folder = {}) {
+    all.push_back({.isolation = isolation, .argv = std::move(argv), .folder = folder});
+  };
+  if (is_root) add(Isolation::bubblewrap, in_bubblewrap(command, limits, by_root));
+  for (const Walls* walls : {&by_last_user, &by_user}) {
+    Argv argv = in_bubblewrap(command, limits, *walls);
+    if (is_root) argv = through_door(JUDGE_DOOR, some_user, false, {.argv = std::move(argv)}, limits);
+    add(Isolation::bubblewrap, std::move(argv));
+  }
   if (is_root)
-    all.push_back({.isolation = Isolation::bubblewrap,
-                   .argv = in_bubblewrap(command, limits, by_root),
-                   .counts_processes = true});
-  all.push_back({.isolation = Isolation::bubblewrap, .argv = wrapped, .user = is_root ? nobody : 0});
-  if (is_root)
-    all.push_back({.isolation = Isolation::user_id,
-                   .argv = command.argv,
-                   .user = nobody,
-                   .folder = command.folder,
-                   .counts_processes = true});
-  all.push_back({.isolation = Isolation::limits, .argv = command.argv, .folder = command.folder});
+    add(Isolation::user_id, through_door(JUDGE_DOOR, some_user, true, command, limits), command.folder);
+  add(Isolation::limits, through_door(JUDGE_DOOR, "0", false, command, limits), command.folder);
   return all;
 }
 
@@ -164,27 +215,26 @@ Confined confine(const Command& command, const Limits& limits) {
   const char* const asked = std::getenv("JUDGE_ISOLATION");
   for (const Confined& way : is_new ? ways(command, limits) : std::vector<Confined>{}) {
     const bool is_last = way.isolation == Isolation::limits;
-    if (!is_last && ((asked && name(way.isolation) != asked) || !works(way, command, limits))) continue;
+    if (!is_last && ((asked && name(way.isolation) != asked) || !works(way, command))) continue;
     confined = way;
     break;
   }
   Confined one = confined;
-  const auto as_user = std::ranges::find(one.argv, reuid);
-  if (as_user == one.argv.end() && one.isolation != Isolation::user_id) return one;
+  if (std::ranges::find(one.argv, some_user) == one.argv.end()) return one;
   one.passing_user = passing_user();
-  const auto id = one.passing_user->id();
-  if (one.isolation == Isolation::user_id) one.user = id;
-  std::ranges::replace(one.argv, std::string(reuid), fmt::format("--reuid={}", id));
-  std::ranges::replace(one.argv, std::string(regid), fmt::format("--regid={}", id));
+  put_user(one, one.passing_user->id());
   return one;
 }
 
 Confined confine(const std::string& program, const Limits& limits) {
   std::error_code absent;
   const std::string path = fs::canonical(program, absent).string();
-  if (absent) throw std::runtime_error(fmt::format("cannot run {}: {}", program, absent.message()));
-  const auto libraries = own_libraries();
-  Command command{.argv = {path}, .readable = {libraries.begin(), libraries.end()}};
+  if (absent) throw Trouble(fmt::format("cannot run {}: {}", program, absent.message()));
+  struct statvfs about {};
+  if (::statvfs(path.c_str(), &about) == 0 && (about.f_flag & ST_NOEXEC) != 0)
+    throw Trouble(fmt::format("nothing can be executed in {} (mounted noexec); set TMPDIR to another folder",
+                              fs::path(path).parent_path().string()));
+  Command command{.argv = {path}, .readable = libraries_of(path), .folder = "/", .is_graded = true};
   command.readable.push_back(path);
   return confine(command, limits);
 }

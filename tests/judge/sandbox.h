@@ -1,5 +1,7 @@
-// Sandbox: what a process that is not trusted can see and do: nothing but its program, what it needs, and the
-// system's libraries, read only; no other process, no network, few processes, memory and files of its own.
+// Sandbox: what a process that is not trusted can see and do. There are two: tools (the compiler, an
+// unpacker) see the system's programs, and files that they are given; a graded process sees its program and
+// the libraries that this needs, and makes only the system calls that such a program needs (filter.h).
+// Neither sees another process, a network, /proc or /sys, nor can it write anything without a bound.
 #pragma once
 
 #include <memory>
@@ -29,24 +31,22 @@ struct Command {
   std::vector<std::string> readable = {};  // files and folders; what is not there is left out
   std::string writable = {};               // the one folder that keeps what it writes; its user is nobody
   std::string folder = "/tmp";             // to start in
+  bool is_graded = false;                  // not a tool
 };
 
 // How a command is started.
 struct Confined {
   Isolation isolation = Isolation::limits;
   std::vector<std::string> argv;
-  uid_t user = 0;                                  // to become first; 0: stay who we are
   std::string folder = {};                         // to go to first; empty: stay where we are
   std::shared_ptr<PassingUser> passing_user = {};  // as whom it runs in the end, where that is one
-  bool counts_processes = false;                   // of its user, who has no others: there may be so many
 };
 
 // The best that works here for this command; found out by trying, once for each command.
 // JUDGE_ISOLATION (a name) asks for another. Root's commands run as passing users, each as another one.
 Confined confine(const Command& command, const Limits& limits);
 
-// A program alone, with the libraries that it shares with this one. Throws std::runtime_error when there is
-// none.
+// A graded program. Throws Trouble when there is none, or nothing can be executed where it is.
 Confined confine(const std::string& program, const Limits& limits);
 
 }  // namespace judge

@@ -50,11 +50,8 @@ struct SimPlan {
 SimRun simulate(const SimPlan& plan);
 
 // What answers are measured by: code of the judge's own, on virtual ranks of this process. Throws
-// std::runtime_error when one of them fails, as that is nobody's wrong answer.
+// Trouble when one of them fails, as that is nobody's wrong answer.
 dist::sim::Report simulate_own(const dist::sim::RunOptions& options, const std::function<void(int rank)>& fn);
-
-// One of the judge's own as JSON text, for runners that see no files; of others the name.
-std::string topology_text(const std::string& name);
 
 // Rounds of a run on topology "rounds".
 int rounds(const dist::sim::Report& report);

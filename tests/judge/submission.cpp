@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uintmax_t most_bytes = 512 << 10;  // of the file; a long solution has 10 KiB
+constexpr std::uintmax_t most_zip_bytes = 64 << 20;
 constexpr int deepest = 6;
 constexpr std::size_t most_entries = 20'000;  // of a folder, before it is given up
 constexpr std::size_t most_named = 100;       // files of that name in a zip
@@ -72,11 +73,12 @@ bool is_source(const fs::path& path) {
 std::string read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) cannot_read(path);
-  const auto size = fs::file_size(path);
-  if (size > most_bytes)
-    refuse("{} has {} KiB; the file of a lab has at most {}", path.filename().string(), size >> 10,
-           most_bytes >> 10);
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text(most_bytes + 1, '\0');  // whatever the system says of its size
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > most_bytes)
+    refuse("{} has {} KiB; the file of a lab has at most {}", path.filename().string(),
+           fs::file_size(path) >> 10, most_bytes >> 10);
   const auto name = path.filename().string();
   const bool is_utf16 =
       text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF") || path.extension() == ".cpp";
@@ -113,6 +115,9 @@ std::string anywhere(const fs::path& file) { return "*" + file.filename().string
 // Of a zip that may be ours alone: the unpacker is another user.
 fs::path open_copy(const fs::path& zip, const fs::path& folder) {
   expect_open(zip);
+  if (const auto size = fs::file_size(zip); size > most_zip_bytes)
+    refuse("{} has {} MiB; a zip file may have {}, and a lab needs only its one source",
+           zip.filename().string(), size >> 20, most_zip_bytes >> 20);
   auto copy = folder / zip.filename();
   fs::copy_file(zip, copy);
   fs::permissions(copy, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
@@ -167,6 +172,27 @@ void open_all(const fs::path& folder) {
     if (!each.is_symlink()) fs::permissions(each, fs::perms::owner_all, fs::perm_options::add);
 }
 
+// Whether a file of that name is encrypted, by the directory at the end of a zip: 46 bytes before each name,
+// of which bit 0 of the ninth says so.
+bool is_encrypted(const fs::path& zip, const std::string& name) {
+  constexpr std::uintmax_t most_looked_at = 1 << 20;
+  constexpr std::size_t header = 46, flags = 8, name_length = 28;
+  std::ifstream file(zip, std::ios::binary);
+  const auto size = fs::file_size(zip), looked_at = std::min(size, most_looked_at);
+  std::string end(looked_at, '\0');
+  file.seekg(static_cast<std::streamoff>(size - looked_at));
+  file.read(end.data(), static_cast<std::streamsize>(looked_at));
+  const std::string_view text(end);
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  for (auto at = text.find("PK\1\2"); at != text.npos && at + header <= text.size();
+       at = text.find("PK\1\2", at + 1)) {
+    const std::size_t length = byte(at + name_length) + 256U * byte(at + name_length + 1);
+    const bool is_it = text.substr(at + header, length).ends_with(name);
+    if (is_it && (byte(at + flags) & 1U) != 0) return true;
+  }
+  return false;
+}
+
 std::string from_zip(const fs::path& handed_in, const fs::path& file) {
   const Limits limits{.output_bytes = 1 << 20, .file_bytes = most_bytes + 1};
   const ScratchFolder packed, unpacked;
@@ -181,6 +207,9 @@ std::string from_zip(const fs::path& handed_in, const fs::path& file) {
   if (!list.is_well()) refuse("{} is no zip file, or a damaged one", zip.filename().string());
   if (list.output.size() >= limits.output_bytes) list.output = list_long_zip(zip, file, limits);
   const std::string pattern = choose_listed(list.output, zip, file);
+  const std::string wanted = pattern == any_source ? ".cpp" : file.filename().string();
+  if (is_encrypted(zip, wanted))
+    refuse("{} is encrypted; hand in one without a password", zip.filename().string());
   const auto unpacking = run_confined({.argv = {unpacker, "-E", "tar", "xf", zip, "--", pattern},
                                        .readable = {zip, unpacker_prefix},
                                        .writable = unpacked.path(),
@@ -197,21 +226,27 @@ std::string from_folder(const fs::path& folder, const fs::path& file) {
   std::vector<fs::path> files, others, zips;
   fs::path closed;
   std::size_t entries = 0;
-  for (fs::recursive_directory_iterator at(folder), end; at != end; ++at) {
+  std::error_code why;
+  for (fs::recursive_directory_iterator at(folder, why), end; !why && at != end; at.increment(why)) {
     if (++entries > most_entries) refuse("there are more than {} files; hand in one", most_entries);
     if (at.depth() >= deepest) at.disable_recursion_pending();
     const bool is_wanted = at->path().filename() == file.filename();
-    if (at->is_symlink() && is_wanted)
+    std::error_code gone;
+    const auto kind = at->symlink_status(gone).type();
+    if (kind == fs::file_type::symlink && is_wanted)
       refuse("{} is a link; hand in the file itself", file.filename().string());
-    if (at->is_symlink()) continue;
-    if (at->is_directory() && at.recursion_pending() && !is_open(at->path())) {
+    if (kind == fs::file_type::directory && at.recursion_pending() && !is_open(at->path())) {
       closed = at->path();
       at.disable_recursion_pending();
     }
-    if (!at->is_regular_file()) continue;
+    if (kind != fs::file_type::regular) continue;
     if (is_wanted) files.push_back(fs::relative(at->path(), folder));
     if (!is_wanted && is_source(at->path())) others.push_back(at->path());
     if (is_called_zip(at->path())) zips.push_back(at->path());
+  }
+  if (why) {
+    errno = why.value();
+    cannot_read(folder);
   }
   // The file could be in there, unless it is at its own place.
   if (!closed.empty() && std::ranges::find(files, file) == files.end()) expect_open(closed);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <thread>
 
 #include <fmt/format.h>
@@ -59,6 +60,10 @@ class Submission : public testing::Test {
     EXPECT_EQ(std::system(command.c_str()), 0);
     return here / name;
   }
+  static std::string contents(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
   std::string refusal(const fs::path& handed_in) const {
     try {
       return "taken: " + judge::take_submission(handed_in, wanted);
@@ -72,6 +77,29 @@ class Submission : public testing::Test {
   const judge::ScratchFolder scratch;
   const fs::path here = scratch.path();
 };
+
+TEST_F(Submission, SaysThatAZipIsEncrypted) {
+  write("send_recv.cpp", "int x;");
+  const auto file = zip("a.zip", "send_recv.cpp");
+  std::string bytes = contents(file);
+  bytes[bytes.find("PK\3\4") + 6] |= 1;
+  bytes[bytes.find("PK\1\2") + 8] |= 1;
+  std::ofstream(file, std::ios::binary) << bytes;
+  EXPECT_EQ(refusal(file), "a.zip is encrypted; hand in one without a password");
+}
+
+TEST_F(Submission, IsNotReadWhereItIsTooLarge) {
+  for (const char* name : {"a.zip", "send_recv.cpp"}) {
+    write(name, "PK");
+    fs::resize_file(here / name, std::uintmax_t{20} << 30);  // a hole
+    EXPECT_NE(refusal(here / name).find("has 20480 MiB; a zip file may have 64"), std::string::npos)
+        << refusal(here / name);
+  }
+}
+
+TEST_F(Submission, NamesTheFolderThatCannotBeLookedThrough) {
+  EXPECT_NE(refusal("/proc").find("/proc"), std::string::npos) << refusal("/proc");
+}
 
 TEST_F(Submission, IsTheFileItself) {
   write("anything.cpp", "int x;\r\n");

@@ -53,28 +53,6 @@ Json sum_all(const SumFunction& call, const Json& task) {
   return replies;
 }
 
-// Virtual ranks of this process. Rank r begins with (31 r + 17 i + salt) % 101 in element i.
-Json sum_world(const SumFunction& call, const Json& task) {
-  const int ranks = task.at("ranks"), elements = task.at("elements"), salt = task.at("salt");
-  std::vector<Json> numbers(static_cast<std::size_t>(ranks));
-  dist::sim::RunOptions options;
-  options.ranks = ranks;
-  options.topology = task.at("topology");
-  const auto report = dist::sim::run(options, [&](int rank) {
-    dist::init_process_group();
-    std::vector<float> values;
-    for (int i = 0; i < elements; ++i)
-      values.push_back(static_cast<float>((31 * rank + 17 * i + salt) % 101));
-    Tensor data = dist::tensor(std::span<const float>(values));
-    const Tensor mine = data;
-    call(data, task.at("segment"));
-    numbers[static_cast<std::size_t>(rank)] = numbers_of(mine);
-  });
-  if (!report.ok()) return {{"error", {{"code", "internal"}, {"what", report.text()}, {"todo", false}}}};
-  return {{"value",
-           {{"numbers", numbers}, {"virtual_time_s", report.virtual_time_s}, {"messages", report.messages}}}};
-}
-
 }  // namespace
 
 int serve_sums(const std::map<std::string, SumFunction>& calls,
@@ -83,7 +61,6 @@ int serve_sums(const std::map<std::string, SumFunction>& calls,
     const auto call = calls.find(task.at("call"));
     if (call == calls.end() && !other) throw std::logic_error("no such call: " + task.at("call").dump());
     if (call == calls.end()) return attempt([&] { return other(task); });
-    if (task.contains("ranks")) return sum_world(call->second, task);
     return attempt([&] { return sum_all(call->second, task); });
   });
 }

@@ -71,14 +71,12 @@ bool run_sums(const SumsAsked& asked, const std::string& topology, SimRun& done)
 // Of one call with order_matters(): equal on all ranks, and near the total.
 void expect_same_bits(const SumsAsked& asked);
 
-// Many virtual ranks inside of one process, where the judge cannot look: the numbers, and the run's own
-// report. Ask only after isolated ranks have been right.
+// Many ranks, each a process: at most 64.
 struct World {
   std::string call;
   int ranks;
   int elements;
   std::int64_t segment = 1;
-  // On "rounds" a run takes a third less than on a laptop, as ranks change places less often.
   std::string topology = "laptop";
 };
 struct WorldReport {

@@ -14,6 +14,7 @@
 
 #include "judge/crash.h"
 #include "judge/outcome.h"
+#include "judge/reported.h"
 
 namespace judge {
 namespace {
@@ -55,24 +56,26 @@ std::string in_words(int status) {
 }  // namespace
 
 struct Team::Member {
-  Member(const std::string& program, const Limits& limits, dist::UniqueFd line)
-      : child(confine(program, limits), limits, std::move(line)) {}
+  Member(const std::string& program, const Limits& limits, dist::UniqueFd line,
+         std::shared_ptr<Allowance> allowance)
+      : child(confine(program, limits), std::move(line)), frames(std::move(allowance)) {}
 
   Child child;
   FrameReader frames;
   std::string nonce = fresh_nonce();
   Clock::time_point started{};
-  bool is_ready = false, is_started = false, is_done = false, has_ended = false, channel_open = true,
-       output_open = true;
+  bool is_started = false, has_ended = false, channel_open = true, output_open = true;
   std::string protocol_error;
-  Json crash;  // its last words
+  Reported said;
   Outcome outcome;
 };
 
 Team::Team(const std::string& program, int size, const Limits& limits, std::vector<dist::UniqueFd> lines)
     : program_(program), limits_(limits), patience_(shortened(limits)) {
   lines.resize(static_cast<std::size_t>(size));
-  for (auto& line : lines) members_.push_back(std::make_unique<Member>(program, limits, std::move(line)));
+  const auto allowance = std::make_shared<Allowance>();
+  for (auto& line : lines)
+    members_.push_back(std::make_unique<Member>(program, limits, std::move(line), allowance));
 }
 
 Team::~Team() = default;
@@ -82,8 +85,18 @@ void Team::start(int rank, const Json& task) {
   auto& member = *members_.at(static_cast<std::size_t>(rank));
   member.is_started = true;
   member.started = Clock::now();
-  // A process that is gone already is found out when its end is looked at.
-  write_frame(member.child.channel(), {{"nonce", member.nonce}, {"task", task}});
+  // A process that is gone already is found out when its end is looked at; one that does not read its task is
+  // overdue some day.
+  const std::string frame = frame_of({{"nonce", member.nonce}, {"task", task}});
+  for (std::size_t done = 0; done < frame.size();) {
+    const auto put =
+        ::send(member.child.channel(), frame.data() + done, frame.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (put >= 0) done += static_cast<std::size_t>(put);
+    if (put >= 0 || errno == EINTR) continue;
+    if (errno != EAGAIN || is_overdue()) return;
+    pollfd room{member.child.channel(), POLLOUT, 0};
+    ::poll(&room, 1, static_cast<int>(look_again.count()));
+  }
 }
 
 void Team::start_all(const std::vector<Json>& tasks) {
@@ -91,7 +104,7 @@ void Team::start_all(const std::vector<Json>& tasks) {
 }
 
 bool Team::has_answered(int rank) const {
-  return !members_.at(static_cast<std::size_t>(rank))->outcome.reply.is_null();
+  return members_.at(static_cast<std::size_t>(rank))->said.has_answered();
 }
 
 void Team::wait_until_ready() {
@@ -100,7 +113,7 @@ void Team::wait_until_ready() {
 
 bool Team::all_ready() const {
   return std::ranges::all_of(members_,
-                             [](const auto& member) { return member->is_ready || member->has_ended; });
+                             [](const auto& member) { return member->said.ready || member->has_ended; });
 }
 
 bool Team::all_ended() const {
@@ -154,37 +167,28 @@ void Team::poll_once(Milliseconds patience) {
   }
 }
 
+// One piece, so that a process that never stops speaking holds nobody up.
 void Team::take_channel(Member& member) {
   std::array<char, 65536> piece{};
-  for (;;) {
-    const auto got = ::recv(member.child.channel(), piece.data(), piece.size(), MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) break;
-    if (got <= 0) {
-      member.channel_open = false;
-      break;
-    }
-    member.frames.feed({piece.data(), static_cast<std::size_t>(got)});
-    if (static_cast<std::size_t>(got) < piece.size()) break;
+  const auto got = ::recv(member.child.channel(), piece.data(), piece.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) {
+    member.channel_open = false;
+    return;
   }
   try {
+    member.frames.feed({piece.data(), static_cast<std::size_t>(got)});
     while (auto frame = member.frames.next()) {
-      if (frame->is_object() && frame->contains("ready")) member.is_ready = true;
-      if (!frame->is_object() || frame->value("nonce", "") != member.nonce) continue;  // not of this task
-      if (frame->contains("reply") && member.outcome.reply.is_null()) {
-        member.outcome.reply = (*frame)["reply"];
-        member.outcome.answered_after =
-            std::chrono::duration_cast<Milliseconds>(Clock::now() - member.started);
-        member.outcome.asleep = patience_.asleep();
-      }
-      if (frame->contains("crash")) member.crash = (*frame)["crash"];
-      if (frame->contains("fault")) member.outcome.fault = frame->value("fault", "");
-      if (!frame->contains("done")) continue;
-      member.is_done = true;
-      member.outcome.peak_memory_bytes = frame->value("peak_memory_bytes", std::size_t{0});
+      const bool had_answered = member.said.has_answered();
+      member.said.take(std::move(*frame), member.nonce);
+      if (had_answered || !member.said.has_answered()) continue;
+      member.outcome.answered_after = std::chrono::duration_cast<Milliseconds>(Clock::now() - member.started);
+      member.outcome.asleep = patience_.asleep();
     }
   } catch (const std::exception& error) {
     member.protocol_error = error.what();
     member.channel_open = false;
+    member.child.kill();
   }
 }
 
@@ -204,19 +208,23 @@ void Team::conclude(Member& member) {
   const bool in_time = member.has_ended;
   const int status = member.child.end();
   // What it wrote before it ended is still there. Bounded: nobody is left who could write.
-  for (int piece = 0; piece < 64 && member.channel_open; ++piece) take_channel(member);
+  for (std::size_t piece = 0; piece <= most_answered >> 16 && member.channel_open; ++piece)
+    take_channel(member);
   for (int piece = 0; piece < 64 && member.output_open; ++piece) take_output(member);
 
   auto& outcome = member.outcome;
+  outcome.reply = std::move(member.said.reply);
+  outcome.fault = member.said.fault;
+  outcome.peak_memory_bytes = member.child.peak_memory_bytes();
   if (!member.is_started) {
     outcome.how_it_ended = "was not started";
   } else if (!member.protocol_error.empty()) {
     outcome.how_it_ended = "wrote nonsense into its private channel: " + member.protocol_error;
   } else if (!in_time) {
     outcome.how_it_ended = patience_.why() + " and was stopped";
-  } else if (status != 0 || !member.is_done || outcome.reply.is_null()) {
+  } else if (status != 0 || !member.said.done || outcome.reply.is_null()) {
     outcome.how_it_ended = in_words(status);
-    const auto why = crash_in_words(program_, member.crash, outcome.output);
+    const auto why = crash_in_words(program_, member.said.crash, outcome.output);
     if (!why.empty()) outcome.how_it_ended += " " + why;
   } else {
     outcome.completed = true;

@@ -5,6 +5,7 @@
 #include "dist/core/fail.h"
 #include "dist/group/group_observer.h"
 #include "dist/group/job_state.h"
+#include "dist/group/virtual_world.h"
 
 namespace dist {
 
@@ -50,7 +51,8 @@ void JobState::give_backend(GroupState& group, std::shared_ptr<void> split_off) 
   group.observer = make_group_observer(*this, group);
   backend.observer = group.observer.get();
   backend.split_off = std::move(split_off);
-  group.backend = find_backend(group.identity.backend).make(backend);
+  if (context.virtual_world) group.backend = context.virtual_world->backend(backend);
+  if (!group.backend) group.backend = find_backend(group.identity.backend).make(backend);
 }
 
 void JobState::remove_group(GroupState& group) {

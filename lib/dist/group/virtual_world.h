@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "dist/backend/backend.h"
 #include "dist/collectives/cost_model.h"
 #include "dist/group/control.h"
 #include "dist/group/rendezvous.h"
@@ -30,6 +31,8 @@ class VirtualWorld {
   virtual ~VirtualWorld() = default;
   virtual Job join(int rank) = 0;
   virtual std::shared_ptr<Endpoint> endpoint(int rank) = 0;
+  // Who runs a group's operations; null: the backend that the group names.
+  virtual std::unique_ptr<Backend> backend(const BackendContext&) { return nullptr; }
   // Says this rank's message and waits for those of all members. Null when the deadline passed first;
   // `missing` then has the group ranks that did not come.
   virtual std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing) = 0;

@@ -12,13 +12,12 @@
 
 namespace dist {
 
-// Kills and reaps the child if it has not been reaped by then: it cannot outlive this object or stay a
+// Kills and reaps the child if it has not been reaped by then: it can neither outlive this object nor stay a
 // zombie.
 class ChildProcess {
  public:
-  // Forks. The child calls `body` with the descriptor on which it reports, and leaves by _exit() with the
-  // value that `body` returns. It dies with the thread that forked it. Throws Error{resource} if no more
-  // processes are possible.
+  // Forks. The child calls `body` with the descriptor on which it reports and leaves by _exit() with what it
+  // returns. It dies with the thread that forked it. Error{resource} when there can be no further process.
   explicit ChildProcess(const std::function<int(int report_fd)>& body);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
@@ -33,7 +32,7 @@ class ChildProcess {
   bool is_reaped() const { return reaped_; }
   int status() const { return status_; }  // after reap(), as waitpid(2) gives it
   void kill();
-  void abandon();  // for a sibling that inherited this object: it must not kill
+  void abandon();  // in a sibling, which inherited this object: it is not its to kill
 
  private:
   pid_t pid_ = -1;
@@ -43,7 +42,7 @@ class ChildProcess {
   UniqueFd report_, end_;
 };
 
-// In the child: sends the parent the result, with at most 32 KiB of text, and never blocks.
+// In the child: tells the parent, at most 32 KiB of text, without ever blocking.
 void send_report(int report_fd, const RankResult& result);
 
 }  // namespace dist

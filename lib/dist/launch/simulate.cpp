@@ -41,10 +41,6 @@ Report run(const RunOptions& options, const std::function<void(int rank)>& fn) {
   return report;
 }
 
-void compute(double seconds) {
-  if (Tasking* const simulated = Tasking::current()) simulated->charge(seconds);
-}
-
 std::uint64_t Report::max_bytes_sent() const {
   std::uint64_t most = 0;
   for (const auto& rank : traffic) most = std::max(most, rank.bytes_sent);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -17,8 +18,7 @@
 namespace dist::sim {
 namespace {
 
-// Room for one passed descriptor. CMSG_SPACE rounds up to room for two; the length says that there is only
-// one.
+// Room for one passed descriptor.
 struct Passing {
   static constexpr std::size_t length = CMSG_LEN(sizeof(int));
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
@@ -34,14 +34,39 @@ void attach(msghdr& header, Passing& passing, int fd) {
   std::memcpy(CMSG_DATA(control), &fd, sizeof fd);
 }
 
-UniqueFd detach(msghdr& header) {
+// All that came, so that the system does not close any of them in its own way.
+std::vector<UniqueFd> detach(msghdr& header) {
+  std::vector<UniqueFd> came;
   for (cmsghdr* control = CMSG_FIRSTHDR(&header); control; control = CMSG_NXTHDR(&header, control)) {
     if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(control), sizeof fd);
-    return UniqueFd(fd);
+    const std::size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(control) + i * sizeof fd, sizeof fd);
+      came.emplace_back(fd);
+    }
   }
-  return {};
+  return came;
+}
+
+// Room for as many descriptors as one message can carry (SCM_MAX_FD).
+struct Arriving {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(253 * sizeof(int))> room{};
+};
+
+bool is_local_stream(int fd) {
+  int domain = 0, type = 0;
+  socklen_t size = sizeof domain;
+  const auto asked = [&](int what, int& value) {
+    return getsockopt(fd, SOL_SOCKET, what, &value, &size) == 0;
+  };
+  return asked(SO_DOMAIN, domain) && asked(SO_TYPE, type) && domain == AF_UNIX && type == SOCK_STREAM;
+}
+
+// A socket may want to linger in close() until its data has gone, for as long as it was told to.
+void close_at_once(UniqueFd fd) {
+  const linger never{1, 0};
+  setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &never, sizeof never);
 }
 
 // The interval at which a blocked side checks whether it must stop.
@@ -57,8 +82,13 @@ void limit_waiting(int fd, Timeout patience) {
 
 }  // namespace
 
-Channel::Channel(UniqueFd socket, std::string_view other, Timeout patience, std::stop_token stopped)
-    : socket_(std::move(socket)), other_(other), patience_(patience), stopped_(std::move(stopped)) {
+Channel::Channel(UniqueFd socket, std::string_view other, Timeout patience, std::stop_token stopped,
+                 std::size_t longest)
+    : socket_(std::move(socket)),
+      other_(other),
+      patience_(patience),
+      stopped_(std::move(stopped)),
+      longest_(longest) {
   if (patience_ != no_timeout || stopped_.stop_possible())
     limit_waiting(socket_.get(), std::min(patience_, look_up));
 }
@@ -105,12 +135,12 @@ void Channel::read(std::span<std::byte> bytes) {
   auto since = Clock::now();
   while (!bytes.empty()) {
     iovec part{bytes.data(), bytes.size()};
-    Passing passing;
+    Arriving arriving;
     msghdr header{};
     header.msg_iov = &part;
     header.msg_iovlen = 1;
-    header.msg_control = passing.room.data();
-    header.msg_controllen = Passing::length;
+    header.msg_control = arriving.room.data();
+    header.msg_controllen = arriving.room.size();
     const ssize_t got = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
     if (got == 0) fail(Errc::connection, "{} is gone", other_);
     if (got < 0) {
@@ -118,17 +148,44 @@ void Channel::read(std::span<std::byte> bytes) {
       continue;
     }
     since = Clock::now();
-    if (UniqueFd came = detach(header)) passed_ = std::move(came);
+    keep(detach(header));
     bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+void Channel::keep(std::vector<UniqueFd> came) {
+  for (UniqueFd& fd : came) {
+    if (++came_ == 1 && is_local_stream(fd.get()))
+      passed_ = std::move(fd);
+    else
+      close_at_once(std::move(fd));
+  }
+  if (came_ > 1 && passed_) close_at_once(std::move(passed_));
+}
+
+// What lies in the queue of a socket that is closed is closed with it, in the system's way.
+Channel::~Channel() {
+  std::array<std::byte, 4096> rest;
+  for (int i = 0; i < 4096; ++i) {
+    iovec part{rest.data(), rest.size()};
+    Arriving arriving;
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = arriving.room.data();
+    header.msg_controllen = arriving.room.size();
+    if (recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) <= 0) return;
+    for (UniqueFd& fd : detach(header)) close_at_once(std::move(fd));
   }
 }
 
 Bytes Channel::receive() {
   passed_.reset();
+  came_ = 0;
   std::array<std::byte, wire::prefix_bytes> prefix;
   read(prefix);
   const std::size_t length = wire::frame_length(prefix);
-  if (length > longest) fail(Errc::connection, "a message of {} bytes is too long", length);
+  if (length > longest_) fail(Errc::connection, "a message has {} bytes; {} are allowed", length, longest_);
   Bytes message(length);
   read(message);
   return message;

@@ -1,5 +1,6 @@
-// Channel: connects one task of a remote rank with the fiber that stands for it, over a connected stream
-// socket. The two take turns: the task asks, the fiber answers.
+// Channel: one task of a remote rank and the fiber that stands for it, over a connected stream socket. What
+// is said takes turns: the task asks, the fiber answers. Neither side keeps more of a message than its
+// bounds, and no descriptor but the one that a verb asks for: others are closed at once, whatever they are.
 #pragma once
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <stop_token>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "dist/core/handles.h"
 #include "dist/store/store.h"
@@ -17,10 +19,14 @@ namespace dist::sim {
 
 class Channel {
  public:
-  // `other` is the other side's name, for errors. Waits at most `patience` (real time, whatever the virtual
-  // clock says) for the other side to send or receive more, and not at all once it is `stopped`.
+  // `other`: who that is, for errors. Waits at most `patience` (of real time, however far the virtual clock
+  // is) for the other side to say more, or to hear; not at all once it is `stopped`.
+  // `longest`: bytes of a message that comes.
   Channel(UniqueFd socket, std::string_view other, Timeout patience = no_timeout,
-          std::stop_token stopped = {});
+          std::stop_token stopped = {}, std::size_t longest = wire::max_frame);
+  ~Channel();  // closes descriptors that nobody has taken in
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
 
   // Sends a message, followed by bytes whose number the message states. `passed` is a descriptor that goes
   // with it. This and the calls below throw Error{connection} if the other side is gone, or silent for too
@@ -29,22 +35,23 @@ class Channel {
   // Blocks. Throws Error{connection} also if what came is too long for a message.
   Bytes receive();
   void receive(std::span<std::byte> bytes);
-  // The descriptor that came with the last message; empty if there was none.
+  // The one stream socket that came with the last message; empty: nothing, something else, or several.
   UniqueFd take_passed() { return std::move(passed_); }
-
-  static constexpr std::size_t longest = std::size_t{4} << 20;  // bytes of a message
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void read(std::span<std::byte> bytes);
-  // After a system call that has moved nothing since `since`: returns if it is to be tried again.
+  void keep(std::vector<UniqueFd> came);
+  // After a system call that moved nothing since then: returns when it is to be tried again.
   void go_on_or_fail(Clock::time_point since) const;
 
   UniqueFd socket_, passed_;
   const std::string_view other_;
   const Timeout patience_;
   const std::stop_token stopped_;
+  const std::size_t longest_;
+  int came_ = 0;  // descriptors with the message
 };
 
 // Two connected ends, closed on exec. Throws Error{resource}.

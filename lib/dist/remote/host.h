@@ -7,22 +7,25 @@
 #include <stop_token>
 #include <vector>
 
+#include "dist/core/call_site.h"
 #include "dist/core/handles.h"
+#include "dist/core/op_kind.h"
 #include "dist/group/control.h"
 #include "dist/launch/simulate.h"
-#include "dist/transport/endpoint.h"
 
 namespace dist::sim {
 
 struct ProcessOptions {
-  Timeout patience = std::chrono::seconds(60);  // real time that a rank may keep all others waiting
-  std::stop_token stopped = {};  // set by the code that ends the processes: none is awaited after that
-  std::size_t most_bytes = std::size_t{1} << 30;  // bytes of one rank's messages in flight
-  int most_tasks = 256;                           // per rank
-  int most_places = 1024;                         // program lines of one rank from which operations begin
-  // Called for each collective that a rank runs (the library's own: label.name is "ring_all_reduce").
-  std::function<void(int rank, const TransportOptions& collective)> opened = {};
-  // Called for each call by which a rank informs the others outside of messages (call: "split_group").
+  Timeout patience = std::chrono::seconds(60);  // real time that a rank may let all others wait
+  std::stop_token stopped = {};                 // by whoever ends the processes: none is waited for any more
+  std::size_t most_bytes = std::size_t{1} << 30;  // of all messages under way
+  std::size_t most_open = 1 << 14;                // operations, transfers, waiting tasks' lists of one rank
+  int most_tasks = 256;                           // of one rank
+  std::size_t longest_question = std::size_t{256} << 10;  // bytes, without a message's
+  int most_places = 1024;  // in one rank's program, from which operations begin
+  // Told of each collective of the library's that a rank calls, before it runs.
+  std::function<void(int rank, OpKind kind, CallSite where)> collective = {};
+  // And of each call by which it tells the others something beside messages (call: "split_group").
   std::function<void(int rank, const ControlMessage& call)> exchanged = {};
 };
 

@@ -10,7 +10,24 @@ namespace {
 
 constexpr auto last_kind = OpKind::barrier;
 constexpr auto last_op = ReduceOp::Kind::premul_sum;
-constexpr std::size_t longest_name = 255;  // bytes, for a file or an operation; it is kept
+constexpr std::size_t longest_name = 255;                   // of a file or an operation; it is kept
+constexpr std::size_t longest_text = std::size_t{8} << 10;  // of a control call: 1024 ranks by number
+constexpr std::uint32_t most_parties = 4096, most_views = 4096;
+
+// A text that is kept or passed on, within bounds.
+std::string get_text(wire::Reader& from) {
+  const std::string_view text = from.text();
+  if (text.size() > longest_text)
+    fail(Errc::connection, "a text has {} bytes; {} are allowed", text.size(), longest_text);
+  return std::string(text);
+}
+
+// How many things follow, each of which is made before the next is read.
+std::uint32_t get_count(wire::Reader& from, std::uint32_t most) {
+  const auto count = from.get<std::uint32_t>();
+  if (count > most) fail(Errc::connection, "{} were announced; {} are allowed", count, most);
+  return count;
+}
 constexpr auto last_code = check::Code::wrong_device;
 
 void put_views(wire::Writer& to, const std::vector<TensorView>& views) {
@@ -24,7 +41,7 @@ void put_views(wire::Writer& to, const std::vector<TensorView>& views) {
 // Addresses of another process: they can be compared but not dereferenced.
 std::vector<TensorView> get_views(wire::Reader& from) {
   std::vector<TensorView> views;
-  for (auto n = from.get<std::uint32_t>(); n > 0; --n) {
+  for (auto n = get_count(from, most_views); n > 0; --n) {
     TensorView view;
     view.data = reinterpret_cast<std::byte*>(from.get<std::uintptr_t>());
     view.count = from.get<std::int64_t>();
@@ -77,9 +94,9 @@ void put(wire::Writer& to, const ControlMessage& message) {
 
 ControlMessage get_control_message(wire::Reader& from) {
   ControlMessage message;
-  message.call = from.text();
-  message.where = from.text();
-  message.data = from.text();
+  message.call = get_text(from);
+  message.where = get_text(from);
+  message.data = get_text(from);
   message.place = get_place(from);
   return message;
 }
@@ -107,7 +124,6 @@ BoardCall get_board_call(wire::Reader& from, int rank, int world_size) {
 void put(wire::Writer& to, const TransportOptions& options) {
   put(to, options.members.list());
   to.put(options.channel.context).put(options.channel.tag).put(options.channel.opcode);
-  to.put(static_cast<std::uint8_t>(options.channel.point_to_point));
   to.put(std::string_view(options.label.name)).put(options.label.sequence);
   to.put(options.label.what.count);
   put_enum(to, options.label.what.dtype);
@@ -122,7 +138,7 @@ TransportOptions get_transport_options(wire::Reader& from, int rank, int world_s
   options.channel.context = from.get<std::uint32_t>();
   options.channel.tag = from.get<std::uint64_t>();
   options.channel.opcode = from.get<std::uint32_t>();
-  options.channel.point_to_point = from.get<std::uint8_t>() != 0;
+  options.channel.point_to_point = true;  // collectives are asked for as such
   options.label.name = from.text().substr(0, longest_name);
   options.label.sequence = from.get<std::uint64_t>();
   options.label.what.count = from.get<std::int64_t>();
@@ -145,11 +161,11 @@ void put(wire::Writer& to, const check::Finding& finding) {
 }
 
 check::Finding get_finding(wire::Reader& from) {
-  check::Finding finding{get_enum(from, last_code), std::string(from.text()), {}};
-  if (finding.code < check::Code::deadlock) fail(Errc::connection, "there is no finding 0");
-  for (auto n = from.get<std::uint32_t>(); n > 0; --n) {
+  check::Finding finding{get_enum(from, last_code), get_text(from), {}};
+  if (finding.code < check::Code::deadlock) fail(Errc::connection, "finding 0 is none");
+  for (auto n = get_count(from, most_parties); n > 0; --n) {
     const auto rank = from.get<int>();
-    const std::string doing(from.text());
+    const std::string doing = get_text(from);
     const CallSite where = get_place(from);
     finding.parties.push_back({rank, doing, where, get_numbers(from)});
   }
@@ -177,7 +193,7 @@ Attendance get_attendance(wire::Reader& from) {
   call.fingerprint.root = from.get<int>();
   call.fingerprint.count = from.get<std::int64_t>();
   call.fingerprint.sequence = from.get<std::uint64_t>();
-  call.fingerprint.algorithm = from.text();
+  call.fingerprint.algorithm = get_text(from);
   call.where = get_place(from);
   return call;
 }
@@ -202,8 +218,8 @@ trace::Call get_call(wire::Reader& from) {
   call.event.group = from.get<std::uint32_t>();
   call.event.sequence = from.get<std::uint64_t>();
   call.event.bytes = from.get<std::uint64_t>();
-  call.event.name = from.text();
-  call.event.algorithm = from.text();
+  call.event.name = get_text(from);
+  call.event.algorithm = get_text(from);
   call.event.where = get_place(from);
   call.inputs = get_views(from);
   call.outputs = get_views(from);

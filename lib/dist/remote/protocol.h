@@ -55,6 +55,9 @@ enum class Verb : std::uint8_t {
   test,
   cancel,
   close_transport,
+  // Collectives, each run by the simulation (collective_question.h)
+  collective,  // with the bytes that the rank contributes -> those that it gets
+  algorithm,   // -> which would run
   // Inspector
   compare_collective,
   note,
@@ -66,7 +69,8 @@ inline constexpr auto last_verb = Verb::call_ends;
 
 enum class Answer : std::uint8_t { ok, error };
 
-// Arguments that are more than integers and texts. Readers throw Error{connection} for values that cannot be.
+// Arguments that are more than integers and texts. Readers throw Error{connection} for what cannot be, and
+// for what is longer than anything that the library says.
 void put(wire::Writer& to, CallSite where);
 void put(wire::Writer& to, const Deadline& deadline);
 void put(wire::Writer& to, const std::vector<int>& numbers);

@@ -50,6 +50,7 @@ class RemoteEndpoint final : public Endpoint {
   void close(const std::string& reason) noexcept override;
   bool moves_alone() const override { return true; }
   std::string link_kind(int) const override { return "simulated"; }
+  std::uint32_t number() const { return number_; }  // at the simulation
 
  private:
   const int rank_, world_size_, gpus_per_node_;

@@ -1,6 +1,7 @@
 #include "dist/remote/remote_world.h"
 
 #include "dist/remote/caller.h"
+#include "dist/remote/remote_backend.h"
 #include "dist/remote/remote_transport.h"
 
 namespace dist::sim {
@@ -40,6 +41,11 @@ Job RemoteWorld::join(int) {
 
 std::shared_ptr<Endpoint> RemoteWorld::endpoint(int rank) {
   return std::make_shared<RemoteEndpoint>(rank, greeting_.ranks, greeting_.gpus_per_node);
+}
+
+std::unique_ptr<Backend> RemoteWorld::backend(const BackendContext& context) {
+  const auto& endpoint = static_cast<const RemoteEndpoint&>(*context.endpoint);
+  return std::make_unique<RemoteBackend>(context, endpoint.number());
 }
 
 std::shared_ptr<const Exchanged> RemoteWorld::exchange(const BoardCall& mine, std::vector<int>& missing) {

@@ -28,6 +28,7 @@ class RemoteWorld final : public VirtualWorld, public Inspector {
 
   Job join(int rank) override;
   std::shared_ptr<Endpoint> endpoint(int rank) override;
+  std::unique_ptr<Backend> backend(const BackendContext& context) override;
   std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing) override;
   std::size_t recorder_size() const override { return greeting_.recorder_size; }
   CostModel costs() const override { return greeting_.costs; }

@@ -19,18 +19,21 @@
 
 namespace dist::sim {
 
-// The bytes of a message in flight.
+// The bytes of a message under way. A receive may promise room for more than ever comes: pages take memory
+// when they are written, and not before.
 class Parcel {
  public:
-  Parcel(std::size_t& held, std::size_t bytes) : held_(held), bytes_(bytes) { held_ += bytes; }
-  ~Parcel() { held_ -= bytes_.size(); }
+  // `held`: of all ranks; outlives the parcel with its session.
+  Parcel(std::size_t& held, std::size_t bytes);
+  ~Parcel();
   Parcel(const Parcel&) = delete;
   Parcel& operator=(const Parcel&) = delete;
   std::span<std::byte> bytes() { return bytes_; }
 
  private:
   std::size_t& held_;
-  Bytes bytes_;
+  Bytes small_;
+  std::span<std::byte> bytes_;
 };
 
 struct Transfer {
@@ -53,7 +56,9 @@ struct Response {
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(int of, Simulation& in, const ProcessOptions& with) : rank(of), simulation(in), options(with) {}
+  // `all`: the bytes of all ranks' messages under way.
+  Session(int of, Simulation& in, const ProcessOptions& with, std::size_t& all)
+      : rank(of), simulation(in), options(with), bytes_under_way(all) {}
 
   // Serves the process's main task until it says that it has ended. Throws the error with which the task
   // failed, and Error{connection} when the process is gone, silent, or sends nonsense.
@@ -63,16 +68,19 @@ class Session : public std::enable_shared_from_this<Session> {
   const int rank;
   Simulation& simulation;
   const ProcessOptions options;
-  std::uint64_t numbers = 0;  // transports and transfers so far
-  std::size_t bytes_under_way = 0;
+  std::size_t& bytes_under_way;
+  std::uint64_t numbers = 0;                                           // of transports and transfers
   std::vector<std::shared_ptr<Endpoint>> endpoints;                    // null: closed
   std::map<std::uint64_t, std::shared_ptr<OpenTransport>> transports;  // may be closed while a task waits
   std::set<std::pair<std::string, std::string>> opened_by;  // name and line: the simulation keeps them
   std::map<std::uint64_t, WaitList> lists;                  // by address in the process
   int tasks = 1;
-  std::optional<Error> failure;  // the error of the rank's function
+  std::optional<Error> failure;    // of the rank's function
+  std::uint32_t next_context = 1;  // of the groups that it makes, as job_state.h counts
 
   int ranks() const { return simulation.ranks(); }
+  // Room for a message. Error{connection}: too much is under way.
+  std::unique_ptr<Parcel> parcel(std::uint64_t bytes);
   void start_task(UniqueFd socket);
 
  private:
@@ -91,5 +99,9 @@ using Verbs = std::map<Verb, void (*)(const Asked&, Response&)>;
 const Verbs& tasking_verbs();
 const Verbs& world_verbs();
 const Verbs& transport_verbs();
+const Verbs& collective_verbs();
+
+// The endpoint whose number the question has next. Kept by the caller: another task may close it.
+std::shared_ptr<Endpoint> endpoint_of(const Asked& asked);
 
 }  // namespace dist::sim

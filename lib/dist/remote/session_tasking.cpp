@@ -43,6 +43,8 @@ void wait(const Asked& asked, Response& response) {
   const Deadline deadline = get_deadline(asked.question);
   std::optional<RemoteReason> reason;
   if (asked.question.get<std::uint8_t>() != 0) reason.emplace(asked.question);
+  if (lists.size() >= asked.session.options.most_open)
+    fail(Errc::connection, "more than {} lists of waiting tasks", asked.session.options.most_open);
   const bool notified = Tasking::current()->wait(lists[key], deadline, reason ? &*reason : nullptr);
   if (const auto list = lists.find(key); list != lists.end() && !list->second.first) lists.erase(list);
   response.message.put(notified);

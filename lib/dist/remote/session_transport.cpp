@@ -37,24 +37,27 @@ TensorView parcel_for(const Asked& asked, Transfer& transfer) {
   TensorView view;
   view.dtype = get_enum(asked.question, DType::boolean);
   view.count = asked.question.get<std::int64_t>();
-  const std::size_t most = session.options.most_bytes,
-                    held = session.bytes_under_way + session.simulation.kept_bytes(session.rank);
-  if (view.count < 0 || static_cast<std::uint64_t>(view.count) > most || held + view.bytes() > most)
-    fail(Errc::connection, "more than {} MiB of messages are under way", most >> 20);
-  transfer.parcel = std::make_unique<Parcel>(session.bytes_under_way, view.bytes());
+  constexpr auto most = std::int64_t{1} << 40;
+  if (view.count < 0 || view.count > most) fail(Errc::connection, "a message of {} elements", view.count);
+  transfer.parcel = session.parcel(view.bytes());
   view.data = transfer.parcel->bytes().data();
   return view;
 }
 
+// A right program has a handful of each at a time.
+void check_count(const Session& session, std::size_t open, const char* what) {
+  if (open >= session.options.most_open)
+    fail(Errc::connection, "more than {} {} are open", session.options.most_open, what);
+}
+
 void open_transport(const Asked& asked, Response& response) {
   Session& session = asked.session;
+  check_count(session, session.transports.size(), "operations");
   const auto at = endpoint(asked);
   const TransportOptions options = get_transport_options(asked.question, session.rank, session.ranks());
   session.opened_by.emplace(options.label.name, options.label.where.str());
   if (std::cmp_greater(session.opened_by.size(), session.options.most_places))
     fail(Errc::connection, "operations of more than {} places", session.options.most_places);
-  if (!options.channel.point_to_point && session.options.opened)
-    session.options.opened(session.rank, options);
   auto open = std::make_shared<OpenTransport>();
   open->endpoint = at;
   open->transport = at->open(options);
@@ -67,6 +70,7 @@ void post(const Asked& asked, Response& response, bool is_send) {
   const auto peer = asked.question.get<int>();
   if (peer >= open->transport->size() || peer < (is_send ? 0 : any_rank))
     fail(Errc::connection, "rank {} is not in that group", peer);
+  check_count(asked.session, open->transfers.size(), "transfers of one operation");
   Transfer fresh;
   const TensorView view = parcel_for(asked, fresh);
   if (is_send) asked.channel.receive(fresh.parcel->bytes());
@@ -88,11 +92,14 @@ void wait_for(const Asked& asked, Response& response) {
 
 }  // namespace
 
+std::shared_ptr<Endpoint> endpoint_of(const Asked& asked) { return endpoint(asked); }
+
 const Verbs& transport_verbs() {
   static const Verbs verbs{
       {Verb::make_endpoint,
        [](const Asked& asked, Response& response) {
          auto& endpoints = asked.session.endpoints;
+         check_count(asked.session, endpoints.size(), "endpoints");
          response.message.put(static_cast<std::uint32_t>(endpoints.size()));
          endpoints.push_back(asked.session.simulation.endpoint(asked.session.rank));
        }},
@@ -111,7 +118,10 @@ const Verbs& transport_verbs() {
       {Verb::close,
        [](const Asked& asked, Response&) {
          const auto at = std::move(endpoint(asked));
-         at->close(std::string(asked.question.text()));
+         const std::string reason(asked.question.text());
+         // The others hear it.
+         if (!reason.empty() && !asked.session.failure) asked.session.failure = Error(Errc::aborted, reason);
+         at->close(reason);
        }},
       {Verb::post_send, [](const Asked& asked, Response& response) { post(asked, response, true); }},
       {Verb::post_receive, [](const Asked& asked, Response& response) { post(asked, response, false); }},

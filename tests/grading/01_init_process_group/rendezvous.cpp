@@ -12,6 +12,7 @@
 #include "dist/store/socket.h"
 
 #include "judge/outcome.h"
+#include "judge/trouble.h"
 #include "support.h"
 
 namespace lab01 {
@@ -94,7 +95,7 @@ std::vector<dist::UniqueFd> Lobby::lines(int ranks) const {
   std::vector<dist::UniqueFd> connected;
   for (int rank = 0; rank < ranks; ++rank) {
     connected.push_back(dist::dial(dist::parse_address(server_.address()), dist::Deadline::after(10s)).fd);
-    if (!connected.back()) throw std::runtime_error("the judge's store cannot be reached");
+    if (!connected.back()) throw judge::Trouble("the judge's store cannot be reached");
   }
   return connected;
 }

@@ -134,13 +134,12 @@ TEST(Part3AllReduce, two_n_minus_1_over_n) {
   lab09::expect_little_scratch(asked_of("ring_all_reduce", {one_sum(random, 4, 200)}));
 }
 
-// First one world that the judge can look into, then larger ones that live in one process. With n ranks that
-// call chunk(n) anew in each of 2(n - 1) steps, the work grows as n^3: 1,024 would take minutes.
+// With n ranks that send 2(n - 1) messages each, each of which the grader routes, the work grows as n^2.
 TEST(Part3AllReduce, large_worlds) {
   worth(5, 3);
   Random random("large worlds");
   lab09::expect_ring_traffic(asked_of("ring_all_reduce", {one_sum(random, 9, random.between(20, 40))}));
-  for (const int n : {16, 33, 128}) {
+  for (const int n : {16, 21}) {
     if (HasFailure()) return;
     if (!judge::run_world(random, {"ring_all_reduce", n, n + random.between(1, 40), 1, "rounds"}).is_right)
       return;

@@ -121,13 +121,12 @@ TEST(Part3AllReduce, few_rounds) {
   lab10::expect_few_rounds(asked_of("tree_all_reduce", {one_sum(random, random.between(5, 9), 3)}));
 }
 
-// First one world that the judge can look into, then larger ones that live in one process: 8 bytes, where a
-// ring would take 2(n - 1) messages' time.
+// 8 bytes, where a ring would take 2(n - 1) messages' time.
 TEST(Part3AllReduce, beats_the_ring) {
   worth(6, 3);
   Random random("large worlds");
   lab10::expect_few_rounds(asked_of("tree_all_reduce", {one_sum(random, 9, 2)}));
-  for (const int n : {16, 33, 1024}) {
+  for (const int n : {16, 33, 64}) {
     if (HasFailure()) return;
     const auto world = judge::run_world(random, {"tree_all_reduce", n, 2});
     if (!world.is_right) return;

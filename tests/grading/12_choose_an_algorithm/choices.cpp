@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "judge/ask.h"
+#include "judge/trouble.h"
 #include "support.h"
 
 namespace lab12 {
@@ -64,7 +64,7 @@ std::pair<Spot, Spot> pair_of_spots(judge::Random& random, const std::function<M
     const auto large = spot(machine, std::int64_t{1 << 20} << random.between(0, 4));
     if (small.is_clear() && large.is_clear() && !want_the_same(small, large)) return {small, large};
   }
-  throw std::runtime_error("no machine wants different algorithms for different sizes");
+  throw judge::Trouble("no machine wants different algorithms for different sizes");
 }
 
 Json to_json(const Spot& s) {

@@ -8,6 +8,7 @@
 #include "dist/launch/simulate_collective.h"
 
 #include "judge/ask.h"
+#include "judge/numbers.h"
 #include "support.h"
 
 namespace lab12 {
@@ -93,14 +94,14 @@ void expect_traffic(Algorithm algorithm, const std::vector<int>& ranks, std::int
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const auto bytes = bytes_a_rank * ranks[i];
     const auto [total, busiest] = counted(algorithm, ranks[i], bytes);
-    const double said_total = replies[i].at(0), said_busiest = replies[i].at(1);
+    const double said_total = judge::real(replies[i].at(0)), said_busiest = judge::real(replies[i].at(1));
     if (is_near(said_total, total, 1e-3) && is_near(said_busiest, busiest, 1e-3)) continue;
     diagnose_traffic(algorithm, ranks[i], static_cast<double>(bytes), said_total, said_busiest);
     ADD_FAILURE() << fmt::format(
         "traffic: {} of {} bytes among {} ranks: expected {:.0f} bytes in all, {:.0f} from the busiest rank; "
-        "it "
-        "returned {:.0f} and {:.0f}",
-        name(algorithm), bytes, ranks[i], total, busiest, said_total, said_busiest);
+        "it returned {} and {}",
+        name(algorithm), bytes, ranks[i], total, busiest, judge::number_text(said_total),
+        judge::number_text(said_busiest));
     return;
   }
 }

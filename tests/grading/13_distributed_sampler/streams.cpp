@@ -50,7 +50,15 @@ Shares samples_of(const Json& replies) {
 bool check_each_once(const Reading& asked, const Shares& got) {
   std::vector<int> takers(static_cast<std::size_t>(asked.samples));
   for (const auto& mine : got) {
-    for (const auto sample : mine) ++takers.at(static_cast<std::size_t>(sample - asked.first));
+    for (const auto sample : mine) {
+      if (sample < asked.first || sample - asked.first >= asked.samples) {
+        diagnose(asked, got);
+        ADD_FAILURE() << fmt::format("{}: a reader got {}, which is not one of its samples, {} to {}",
+                                     asked.text(), sample, asked.first, asked.first + asked.samples - 1);
+        return false;
+      }
+      ++takers[static_cast<std::size_t>(sample - asked.first)];
+    }
   }
   const auto wrong = std::ranges::find_if(takers, [](int count) { return count != 1; });
   if (wrong == takers.end()) return true;
@@ -148,7 +156,8 @@ void expect_ranks_agree(const Reading& asked) {
     bool one_of_each_round = std::ssize(mine) == rounds;
     for (std::int64_t round = 0; one_of_each_round && round < rounds; ++round) {
       const auto number = mine[static_cast<std::size_t>(round)] - asked.first;
-      one_of_each_round = number / asked.ranks == round && ++takers[static_cast<std::size_t>(number)] == 1;
+      one_of_each_round =
+          number >= 0 && number / asked.ranks == round && ++takers[static_cast<std::size_t>(number)] == 1;
     }
     if (one_of_each_round) continue;
     diagnose_by_readers(asked);

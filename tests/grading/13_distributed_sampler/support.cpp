@@ -5,11 +5,12 @@
 #include <fstream>
 #include <numeric>
 #include <random>
-#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "judge/trouble.h"
 
 namespace lab13 {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::size_t most_shown = 16;
 // PyTorch's indices: tests/golden/README.md.
 Json golden() {
   std::ifstream file(LAB13_GOLDEN);
-  if (!file) throw std::runtime_error("cannot read " LAB13_GOLDEN);
+  if (!file) throw judge::Trouble("cannot read " LAB13_GOLDEN);
   return Json::parse(file);
 }
 
@@ -75,7 +76,7 @@ void expect_golden_shares() {
   for (const auto& one : golden()) {
     const auto asked = sampling_of(one);
     if (shares(asked, asked.epochs[0]) != one.at("indices").get<Shares>())
-      throw std::runtime_error("the judge has other indices than PyTorch for " + asked.text(asked.epochs[0]));
+      throw judge::Trouble("the judge has other indices than PyTorch for " + asked.text(asked.epochs[0]));
     cases.push_back(asked);
   }
   expect_shares(cases);
@@ -92,8 +93,7 @@ std::vector<Shuffle> golden_shuffles() {
     const auto list = permutation(asked.samples, seed);
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list[i] != dealt[i % dealt.size()][i / dealt.size()])
-        throw std::runtime_error("the judge has another shuffle than PyTorch for " +
-                                 asked.text(asked.epochs[0]));
+        throw judge::Trouble("the judge has another shuffle than PyTorch for " + asked.text(asked.epochs[0]));
     }
     cases.push_back({asked.samples, seed});
   }

@@ -1,12 +1,12 @@
 // Lab 14, part 4: a perceptron, trained as PyTorch's DistributedDataParallel trains it.
 #include <cmath>
 #include <fstream>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "judge/trouble.h"
 #include "support.h"
 
 namespace lab14 {
@@ -15,12 +15,12 @@ namespace {
 // "momentum": the run of several ranks with SGD and momentum 0.9; "adam".
 Json golden_run(const std::string& optimizer) {
   std::ifstream file(LAB14_GOLDEN);
-  if (!file) throw std::runtime_error("cannot read " LAB14_GOLDEN);
+  if (!file) throw judge::Trouble("cannot read " LAB14_GOLDEN);
   for (const auto& run : Json::parse(file)) {
     const bool is_it = optimizer == "adam" ? run.at("optimizer") == "adam" : run.at("momentum") == 0.9;
     if (is_it && run.at("model") == "mlp") return run;
   }
-  throw std::runtime_error(LAB14_GOLDEN " has no run with " + optimizer);
+  throw judge::Trouble(LAB14_GOLDEN " has no run with " + optimizer);
 }
 
 }  // namespace

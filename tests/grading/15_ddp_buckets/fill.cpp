@@ -1,13 +1,13 @@
 // Lab 15, part 1: PyTorch's rule, and what others take for it.
 #include <algorithm>
 #include <fstream>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "judge/trouble.h"
 #include "support.h"
 
 namespace lab15 {
@@ -198,13 +198,13 @@ void expect_filled(const std::vector<Filling>& questions) {
 
 void expect_golden() {
   std::ifstream file(LAB15_GOLDEN);
-  if (!file) throw std::runtime_error("cannot read " LAB15_GOLDEN);
+  if (!file) throw judge::Trouble("cannot read " LAB15_GOLDEN);
   std::vector<Filling> questions;
   for (const auto& one : Json::parse(file)) {
     Filling question{{}, one.at("limits_bytes")};
     for (const std::size_t count : one.at("numel")) question.sizes.push_back({4 * count});
     if (filled(question) != one.at("buckets").get<Buckets>())
-      throw std::runtime_error("the judge has other buckets than PyTorch for " + question_text(question));
+      throw judge::Trouble("the judge has other buckets than PyTorch for " + question_text(question));
     questions.push_back(question);
   }
   expect_filled(questions);

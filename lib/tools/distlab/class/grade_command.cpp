@@ -84,7 +84,7 @@ std::vector<Task> ClassGrading::without_the_known(const Entries& entries, bool a
   const auto grader = digest_of_grader(lab_);
   std::vector<Task> tasks;
   for (const auto& entry : entries.all) {
-    const auto key = fmt::format("{} {} {}", digest_of_tree(entry.path), grader, seed_);
+    const auto key = fmt::format("{} {} {}", digest_of_submission(entry.path), grader, seed_);
     auto known = read_class_result(text_of_file(file_of(entry.name)));
     known.name = entry.name;
     if (!entry.refused.empty()) {

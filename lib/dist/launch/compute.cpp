@@ -1,0 +1,10 @@
+#include "dist/core/tasking.h"
+#include "dist/launch/simulate.h"
+
+namespace dist::sim {
+
+void compute(double seconds) {
+  if (Tasking* const simulated = Tasking::current()) simulated->charge(seconds);
+}
+
+}  // namespace dist::sim

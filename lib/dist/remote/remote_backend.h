@@ -1,0 +1,31 @@
+// RemoteBackend: the collectives of a rank whose simulation runs in another process. Each is one question:
+// what a rank contributes goes there and what it gets comes back; the algorithm runs at the simulation, where
+// its messages are counted, and none of it is here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "dist/backend/ordered.h"
+
+namespace dist::sim {
+
+class RemoteBackend final : public OrderedBackend {
+ public:
+  // `endpoint`: the number of context.endpoint at the simulation.
+  RemoteBackend(const BackendContext& context, std::uint32_t endpoint);
+  ~RemoteBackend() override { stop(); }
+
+  std::string algorithm_for(const Operation& operation) const override;
+
+ private:
+  friend OrderedBackend;
+  Way choose(const Operation&) override { return {}; }  // the simulation's to say
+  void execute(const Operation& operation) override;
+  void run_collective_now(const Operation& operation, const std::shared_ptr<StreamPoints>& points) override;
+
+  const std::uint32_t endpoint_;
+};
+
+}  // namespace dist::sim

@@ -1,0 +1,26 @@
+// Reported: what one process has said on its private channel, as far as it is believed: with the nonce of its
+// task, each thing once.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "judge/frame.h"
+
+namespace judge {
+
+struct Reported {
+  bool ready = false;  // for its task; the nonce is not known by then
+  bool done = false;   // its completion record, after the answer
+  Json reply;          // null: none
+  Json crash;          // its last words (last_words.h)
+  std::string fault;   // what kept its runner from the work
+
+  bool has_answered() const { return !reply.is_null(); }
+  // What is not of this task, and what is of another form than a runner writes, is nothing.
+  void take(Json frame, std::string_view nonce);
+};
+
+}  // namespace judge
