@@ -1,3 +1,6 @@
+// The texts of findings: titles and fixes by code, the lines of the ranks that take part (equal ones
+// together), the drawing of a cycle. Then the functions that explain a deadlock, calls that differ, and a
+// message that does not fit its receive.
 #include "dist/check/finding.h"
 
 #include <algorithm>
@@ -20,23 +23,24 @@ Words words(Code code) {
   switch (code) {
     case Code::deadlock:
       return {"deadlock",
-              "let one side receive first, or use isend/irecv (batch_isend_irecv) and wait afterwards"};
+              "let one rank receive first, or start both transfers with isend/irecv (batch_isend_irecv), "
+              "then wait for them"};
     case Code::mismatched_collective:
       return {"mismatched collective", "let every rank of the group make the same calls in the same order"};
     case Code::misfit_message:
       return {"message that does not fit",
               "give send and receive the same number of elements and the same dtype"};
     case Code::read_before_wait:
-      return {"receive buffer used before wait", "call wait() on the Work before the tensor is touched"};
+      return {"receive buffer used before wait", "call wait() on the Work before you use the tensor"};
     case Code::changed_before_wait:
       return {"send buffer changed before wait",
-              "call wait() on the Work before the tensor is written, or send a clone()"};
+              "call wait() on the Work before you write to the tensor, or send a clone()"};
     case Code::never_waited: return {"Work never waited for", "keep the Work and call wait() on it"};
     case Code::never_received:
-      return {"message never received", "post the receive that belongs to this send, or do not send it"};
+      return {"message never received", "post the matching receive, or do not send the message"};
     case Code::overlap:
       return {"two operations in flight on the same memory",
-              "wait for the first before the second is started, or give each its own tensor"};
+              "wait for the first before you start the second, or give each its own tensor"};
     case Code::wrong_group:
       return {"group used wrongly",
               "let all ranks call new_group in the same order, and only members use the group"};
@@ -46,15 +50,16 @@ Words words(Code code) {
 }
 
 constexpr std::string_view of_other_sizes =
-    "let every rank of the group make the same calls in the same order, with as many elements of one dtype";
+    "let every rank of the group make the same calls in the same order, with the same number of elements and "
+    "the same dtype";
 
 constexpr std::string_view left_out =
-    "let no rank leave the call out: a collective needs all ranks of its group, new_group all ranks there "
-    "are";
+    "let every rank make this call: a collective needs all ranks of its group, new_group all ranks of the "
+    "job";
 
 constexpr std::string_view crossed =
-    "let all ranks make their calls in the same order, also those of different groups; new_group is for all "
-    "ranks there are";
+    "let all ranks make their calls in the same order, across groups as well, and let all ranks of the job "
+    "call new_group";
 
 bool is_message(const Party& party) {
   constexpr std::array names{"send", "recv", "isend", "irecv"};
@@ -66,8 +71,8 @@ bool is_receive(const Party& party) {
   return party.doing.starts_with("recv") || party.doing.starts_with("irecv");
 }
 
-// "send #0 (4 f32, tag 1) in group 1": tags and groups are named where a message has another than 0 and the
-// default group.
+// "send #0 (4 f32, tag 1) in group 1": names the tag of a message if any of them is not 0, and the group if
+// any of them is not the default group.
 struct Paths {
   bool have_tags = false, have_groups = false;
   explicit Paths(const std::vector<Party>& parties) {
@@ -85,7 +90,8 @@ struct Paths {
   }
 };
 
-// Equal doings at equal places are told together; among many ranks, whomever each waits for.
+// Ranks with the same call at the same line share one line; among many ranks, even if they wait for different
+// ones.
 std::string lines_of(const std::vector<Party>& parties) {
   const Paths paths(parties);
   constexpr std::size_t few = 8, most = 12;
@@ -114,9 +120,9 @@ std::string draw(const std::vector<int>& cycle) {
   return text + fmt::format("rank {}", cycle[0]);
 }
 
-constexpr std::string_view all_receive = "let one side send first: here all of them receive";
+constexpr std::string_view all_receive = "let one rank send first: here all of them receive";
 
-// What keeps a send and a receive that wait for each other apart; empty: there is no such pair.
+// What keeps a send and a receive that wait for each other from matching; empty: there is no such pair.
 std::string_view how_paths_meet(const std::vector<Party>& parties) {
   const auto waits = [](const Party& a, const Party& b) {
     return std::ranges::count(a.waits_for, b.rank) > 0;
@@ -126,9 +132,9 @@ std::string_view how_paths_meet(const std::vector<Party>& parties) {
     for (const Party& recv : parties) {
       if (!is_receive(recv) || !waits(send, recv) || !waits(recv, send)) continue;
       if (send.group != recv.group)
-        return "give send and receive the same .group: messages of different groups never meet";
+        return "give send and receive the same .group: messages of different groups never match";
       if (send.tag != recv.tag)
-        return "give send and receive the same .tag: messages with different tags never meet";
+        return "give send and receive the same .tag: messages with different tags never match";
     }
   }
   return {};
@@ -138,7 +144,7 @@ std::string_view how_paths_meet(const std::vector<Party>& parties) {
 
 std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); }
 std::string_view title(Code code) { return words(code).title; }
-// A cycle is a matter of order; other ranks wait for a call that nobody makes.
+// A cycle is a matter of order; without one, the ranks wait for a call that no rank makes.
 std::string_view Finding::how_to_mend() const {
   const bool of_collectives = !parties.empty() && std::ranges::none_of(parties, is_message);
   if (code == Code::misfit_message && of_collectives) return of_other_sizes;
@@ -148,7 +154,7 @@ std::string_view Finding::how_to_mend() const {
   if (const auto meet = how_paths_meet(parties); !meet.empty()) return meet;
   if (!find_cycle(parties).empty())
     return std::ranges::all_of(parties, is_receive) ? all_receive : words(code).mend;
-  return "let the rank that is waited for send or receive as well, as often and with the same tag";
+  return "let the awaited rank make the matching calls, the same number of them and with the same tag";
 }
 
 std::string Finding::text() const {
@@ -156,7 +162,7 @@ std::string Finding::text() const {
   if (code == Code::deadlock) {
     if (const auto cycle = find_cycle(parties); !cycle.empty()) text += draw(cycle);
   }
-  return text + fmt::format("\n  to mend it: {}", how_to_mend());
+  return text + fmt::format("\n  fix: {}", how_to_mend());
 }
 
 std::string Finding::line() const {
@@ -216,9 +222,9 @@ Finding explain_deadlock(std::vector<Party> waiting, const std::vector<int>& end
   else if (!cycle.empty())
     finding.what = fmt::format("{} ranks wait for each other in a cycle and none can go on", cycle.size());
   else if (!gone.empty())
-    finding.what = fmt::format("what is waited for can never come: {} ended already", list_ranks(gone));
+    finding.what = fmt::format("the awaited call can never come: {} ended already", list_ranks(gone));
   else
-    finding.what = "what is waited for can never come";
+    finding.what = "the awaited call can never come";
   return finding;
 }
 

@@ -1,4 +1,4 @@
-// Who says what: ranks of which the same is said are told together.
+// Who says what: ranks of which the same is said are listed together.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@ namespace dist::check {
 
 struct RankSays {
   int rank;          // global
-  std::string what;  // equal texts are told together
-  std::string more;  // of the first rank that says so: " at train.cpp:41"; may be empty
+  std::string what;  // ranks with equal texts are listed together
+  std::string more;  // the first such rank's: " at train.cpp:41"; may be empty
 };
 
 struct Together {
@@ -19,14 +19,14 @@ struct Together {
   std::vector<int> ranks;
 };
 
-// In the order of their first ranks. They point into `said`.
+// In the order of their first ranks. The results point into `said`.
 std::vector<Together> told_together(std::span<const RankSays> said);
 
 // "ranks 0, 2, 3 are in all_reduce #7 (4 f32) at train.cpp:41; rank 1 is in broadcast #7 at train.cpp:44",
-// where `one` and `several` are the verbs: "is in ", "are in ".
+// with the verbs `one` and `several`: "is in ", "are in ".
 std::string who_says_what(std::span<const RankSays> said, std::string_view one, std::string_view several);
 
-// "rank 3", "ranks 0, 2, 3"; long lists are cut: "ranks 0, 1, 2, ... (24 in all)".
+// "rank 3" or "ranks 0, 2, 3"; long lists are shortened: "ranks 0, 1, 2, ... (24 in all)".
 std::string list_ranks(std::span<const int> ranks);
 
 }  // namespace dist::check

@@ -1,3 +1,5 @@
+// ChildProcess: fork a rank, hear its report through a pipe and its end through a pidfd, kill and reap it.
+// The child dies with the thread that forked it.
 #include "dist/launch/child_process.h"
 
 #include <cerrno>
@@ -38,7 +40,7 @@ ChildProcess::ChildProcess(const std::function<int(int)>& body) {
   if (pid_ < 0) fail_errno(Errc::resource, errno, "spawn: no further process");
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);  // it died before the line above
+    if (getppid() != parent) _exit(1);  // the parent died before the line above
     report_.reset();
     const int code = body(told.get());
     flush_streams();
@@ -75,7 +77,7 @@ void ChildProcess::kill() {
 bool ChildProcess::reap() {
   if (reaped_ || pid_ <= 0) return reaped_;
   const pid_t ended = waitpid(pid_, &status_, WNOHANG);
-  // ECHILD: the program ignores SIGCHLD, and the system has reaped it.
+  // ECHILD: the program ignores SIGCHLD, and the system has reaped the child.
   reaped_ = ended == pid_ || (ended < 0 && errno == ECHILD);
   return reaped_;
 }

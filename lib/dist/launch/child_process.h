@@ -12,12 +12,13 @@
 
 namespace dist {
 
-// Kills and reaps the child if it has not been reaped by then: it can neither outlive this object nor stay a
+// Kills and reaps the child if it has not been reaped by then: it cannot outlive this object or stay a
 // zombie.
 class ChildProcess {
  public:
-  // Forks. The child calls `body` with the descriptor on which it reports and leaves by _exit() with what it
-  // returns. It dies with the thread that forked it. Error{resource} when there can be no further process.
+  // Forks. The child calls `body` with the descriptor on which it reports, and leaves by _exit() with the
+  // value that `body` returns. It dies with the thread that forked it. Throws Error{resource} if no more
+  // processes are possible.
   explicit ChildProcess(const std::function<int(int report_fd)>& body);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
@@ -32,7 +33,7 @@ class ChildProcess {
   bool is_reaped() const { return reaped_; }
   int status() const { return status_; }  // after reap(), as waitpid(2) gives it
   void kill();
-  void abandon();  // in a sibling, which inherited this object: it is not its to kill
+  void abandon();  // for a sibling that inherited this object: it must not kill
 
  private:
   pid_t pid_ = -1;
@@ -42,7 +43,7 @@ class ChildProcess {
   UniqueFd report_, end_;
 };
 
-// In the child: tells the parent, at most 32 KiB of text, without ever blocking.
+// In the child: sends the parent the result, with at most 32 KiB of text, and never blocks.
 void send_report(int report_fd, const RankResult& result);
 
 }  // namespace dist

@@ -7,7 +7,7 @@
 namespace dist::sim {
 namespace {
 
-// The list that follows in depth-first order; empty when there is none.
+// The next list in depth-first order; empty if there is none.
 std::vector<int> next_list(const std::vector<Choices::Taken>& taken) {
   std::vector<int> list;
   for (const auto& [choice, of] : taken) list.push_back(choice);
@@ -31,7 +31,7 @@ Exploration explore(const RunOptions& options, const std::function<void(int rank
     fail(Errc::invalid_argument, "sim::explore: it chooses the seeds itself; run() takes \"{}\"",
          options.seed);
   Exploration found;
-  // Whether all went well.
+  // Returns whether all went well.
   const auto run = [&](Choices* choices, const std::string& seed) {
     ++found.runs;
     Report report = simulate(options, fn, choices);
@@ -59,7 +59,7 @@ Exploration explore(const RunOptions& options, const std::function<void(int rank
 std::string Exploration::text() const {
   if (wrong && seed.empty()) return wrong->text();  // no exploration was needed
   if (wrong) return fmt::format("seed {} (run {}) goes wrong:\n{}", seed, runs, wrong->text());
-  return complete ? fmt::format("no finding in any of the {} schedules that there are\n", runs - 1)
+  return complete ? fmt::format("no finding in any of the {} possible schedules\n", runs - 1)
                   : fmt::format("no finding in {} schedules; there are more\n", runs);
 }
 

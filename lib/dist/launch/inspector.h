@@ -1,4 +1,4 @@
-// Inspector: what an observer of one rank's calls reports to: the simulation of this process, or that at the
+// Inspector: where an observer of one rank's calls reports: the simulation in this process, or the one at the
 // other end of a socket.
 #pragma once
 
@@ -21,11 +21,12 @@ struct Attendance {
   CallSite where;
 };
 
-// How sure a finding has to be.
+// How certain a finding has to be.
 enum class Telling : std::uint8_t {
-  always,         // once each
-  together,       // findings that say the same of several ranks become one
-  unless_failed,  // what may follow from a failure, or from something else that was found, is not told
+  always,    // once each
+  together,  // equal findings on several ranks become one
+  // Findings that may follow from a failure, or from something else that was found, are dropped.
+  unless_failed,
 };
 
 class Inspector {
@@ -33,14 +34,14 @@ class Inspector {
   virtual ~Inspector() = default;
   virtual bool checks() const = 0;  // for findings
   virtual bool traces() const = 0;
-  // The ranks of a group make the same calls in the same order.
+  // Checks that the ranks of a group make the same calls in the same order.
   virtual void compare_collective(int rank, const Attendance& call) = 0;
-  // What findings call the groups of this context number: "group 1".
+  // What findings call the groups with this context number: "group 1".
   virtual void name_group(std::uint32_t /*context*/, const std::string& /*name*/) {}
   virtual void note(check::Finding finding, Telling telling = Telling::always) = 0;
-  // Whether the network works on copies this time, and the user's tensors are closed meanwhile.
+  // Whether the network works on copies this time, while the user's tensors are closed.
   virtual bool lends_tensors() = 0;
-  virtual AccessGuard& guard() = 0;  // of this process
+  virtual AccessGuard& guard() = 0;  // this process's
   // For the trace.
   virtual void call_begins(int rank, const trace::Call& call) = 0;
   virtual void call_ends(int rank, std::uint64_t record, trace::Ending ending) = 0;

@@ -8,7 +8,7 @@
 namespace dist {
 namespace {
 
-// -1: there is no such count.
+// The file's count; -1 if there is none.
 std::int64_t read_count(const std::string& path) {
   std::ifstream file(path);
   std::string name;
@@ -18,8 +18,8 @@ std::int64_t read_count(const std::string& path) {
   return -1;
 }
 
-// The path of this process's control group in the hierarchy of `controller`, "" for version 2: lines are
-// "4:memory:/job/7". Empty: none.
+// The path of this process's control group in the hierarchy of `controller` ("" for version 2); empty if
+// there is none. Lines are "4:memory:/job/7".
 std::string control_group(const std::string& root, std::string_view controller) {
   std::ifstream groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -33,7 +33,7 @@ std::string control_group(const std::string& root, std::string_view controller) 
 
 }  // namespace
 
-// A container sees its own group at the root of the hierarchy, whatever the name is outside.
+// A container sees its own group as the root of the hierarchy, whatever the name is outside.
 OomKills::OomKills(std::string root) {
   const std::string first = root + "/sys/fs/cgroup", second = first + "/memory";
   const std::string mine = control_group(root, ""), mine_1 = control_group(root, "memory");

@@ -1,4 +1,4 @@
-// Whether the kernel's out-of-memory killer was at work: a process that it ends is just "killed by signal 9".
+// Whether the kernel's out-of-memory killer was at work: its victims are just "killed by signal 9".
 #pragma once
 
 #include <cstdint>
@@ -7,23 +7,23 @@
 
 namespace dist {
 
-// The kernel's counts of processes that it has ended for want of memory: those of this process's control
+// The kernel's counts of processes that it has killed for lack of memory: those of this process's control
 // group (version 1 or 2) and of the machine.
 class OomKills {
  public:
   // Counts from now on. `root`: where /proc and /sys are, for tests.
   explicit OomKills(std::string root = "");
 
-  // ", probably by the kernel's out-of-memory killer ..." and what to do; empty when none was ended since.
+  // ", probably by the kernel's out-of-memory killer ...", with advice; empty if no process was killed since.
   std::string explain() const;
 
  private:
   struct Count {
-    std::string path;  // of a file with a line "oom_kill 3"
+    std::string path;  // a file with a line "oom_kill 3"
     std::int64_t before = 0;
   };
   std::vector<Count> counts_;
-  std::string limit_path_;  // of the control group's memory limit in bytes
+  std::string limit_path_;  // the file with the control group's memory limit in bytes
 };
 
 }  // namespace dist

@@ -8,7 +8,7 @@
 namespace dist {
 namespace {
 
-// Takes "rank" or "ranks" as a whole word from the front of what is left; false when there is none any more.
+// Removes everything up to and including the next "rank" or "ranks", as a whole word; false if there is none.
 bool skip_to_rank_word(std::string_view& text) {
   constexpr std::string_view word = "rank";
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {

@@ -21,12 +21,12 @@ RankResult describe(std::exception_ptr error) {
   } catch (const std::exception& e) {
     return {true, Errc::internal, e.what()};
   } catch (...) {
-    return {true, Errc::internal, "threw something that is no std::exception"};
+    return {true, Errc::internal, "threw something that is not a std::exception"};
   }
 }
 
-// A process that fn has forked, and that comes to fn's end: it is not the rank, so nothing is reported, and
-// whatever there is to leave or to free is the rank's.
+// For a process that fn has forked and that reaches fn's end: it is not the rank, so nothing is reported, and
+// everything that must be left or freed belongs to the rank.
 [[noreturn]] void end_forked_child(int rank, const RankResult& result) {
   if (result.threw) {
     const std::string text = fmt::format("process {}, forked by rank {}: {}\n", getpid(), rank, result.text);

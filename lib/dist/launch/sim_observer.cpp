@@ -1,3 +1,6 @@
+// SimObserver: what it checks when an operation is issued (overlap with those in flight, a digest of what is
+// sent, a loan of the user's tensors) and when it ends, fails or is never waited for. Findings go to the
+// Inspector.
 #include "dist/launch/sim_observer.h"
 
 #include <algorithm>
@@ -14,7 +17,7 @@ namespace dist::sim {
 
 namespace {
 
-// What is allocated while it lives is not the rank's.
+// Memory that is allocated while this lives does not count as the rank's.
 class UncountedMemory {
  public:
   UncountedMemory() : simulated_(Tasking::exchange_current(nullptr)) {}
@@ -28,8 +31,8 @@ class UncountedMemory {
 
 }  // namespace
 
-// Inputs are read; outputs are written (and read, where the operation works in place). Of the inputs only
-// this rank's own part may be an output as well (group/validate.h).
+// Inputs are read; outputs are written (and read, if the operation works in place). Only this rank's own part
+// of the inputs may also be an output (group/validate.h).
 void SimObserver::list_ranges(const Operation& operation, int group_rank) {
   const auto own = [&](const TensorList& tensors) -> const std::byte* {
     if (tensors.empty()) return nullptr;
@@ -53,7 +56,8 @@ void SimObserver::forget_ranges(std::uint64_t record) {
   std::erase_if(ranges_, [&](const Range& range) { return range.record == record; });
 }
 
-// Of what is sent (FNV-1a). What the operation itself overwrites counts only where it works on copies.
+// A digest of what is sent (FNV-1a). What the operation itself overwrites counts only if the operation works
+// on copies.
 std::uint64_t SimObserver::digest_of(std::uint64_t record, bool on_loan) const {
   std::uint64_t digest = 0xcbf29ce484222325u;
   for (const Range& range : ranges_) {
@@ -143,7 +147,7 @@ std::unique_ptr<SimObserver::Loan> SimObserver::lend(Operation& operation) {
   return loan;
 }
 
-// Opens the user's tensors again, and says what was done to them.
+// Opens the user's tensors again, and reports what was done to them.
 void SimObserver::end_loan(InFlight& flown) {
   if (!flown.loan) return;
   const auto touched = [&](std::vector<int>& closed) {

@@ -1,3 +1,6 @@
+// One collective by sizes alone: the views that every rank passes, without memory; the algorithm, from the
+// library's table or in the switches; the checks; and the run, whose costs come from the scheduler and the
+// network.
 #include "dist/launch/simulate_collective.h"
 
 #include <algorithm>
@@ -15,7 +18,7 @@
 namespace dist::sim {
 namespace {
 
-// What every rank passes: views of equal shares, or of the whole, without memory.
+// What every rank passes: views of equal chunks, or of the whole, without memory.
 struct Shapes {
   Shapes(OpKind kind, int ranks, std::int64_t count)
       : whole{nullptr, count, DType::f32, cpu}, shares(static_cast<std::size_t>(ranks)) {
@@ -42,7 +45,7 @@ bool is_in_switches(const CollectiveRun& run) {
   return run.collective == OpKind::all_reduce && run.algorithm == in_switches;
 }
 
-// The table's, or the switches'.
+// The function from the library's table, or the switches'.
 std::function<void(SimTransport& net, const CollectiveArgs& args)> function_of(const CollectiveRun& run,
                                                                                Scheduler& scheduler) {
   if (is_in_switches(run)) {
@@ -55,7 +58,7 @@ std::function<void(SimTransport& net, const CollectiveArgs& args)> function_of(c
   return [&entry](SimTransport& net, const CollectiveArgs& args) { entry.run(net, args); };
 }
 
-// Their frames are small, also while an error is thrown.
+// The algorithms' frames are small, even while an error is thrown.
 SchedulerOptions for_algorithms() {
   SchedulerOptions options;
   options.stacks = Stacks::Of::library;

@@ -1,3 +1,5 @@
+// Simulation: makes the world of one run, runs the ranks, and completes the report. Here are joining, losses,
+// ranks that give up, and memory; what it finds wrong with the program is in simulation_findings.cpp.
 #include "dist/launch/simulation.h"
 
 #include <algorithm>
@@ -13,9 +15,9 @@
 namespace dist::sim {
 namespace {
 
-constexpr int most_ranks_with_links = 64;  // counted without being asked
+constexpr int most_ranks_with_links = 64;  // up to this many, links are always counted
 
-// Each tensor takes a page then.
+// Each tensor then takes at least a page.
 bool can_guard_tensors(const RunOptions& options) { return options.check && options.ranks <= 64; }
 
 SchedulerOptions scheduler_options(const RunOptions& options) {
@@ -25,7 +27,7 @@ SchedulerOptions scheduler_options(const RunOptions& options) {
   return of;
 }
 
-// As the trace tells it.
+// The form of a finding that a trace contains.
 trace::Finding told(const check::Finding& finding) {
   trace::Finding told{check::str(finding.code),
                       std::string(check::title(finding.code)),
@@ -65,7 +67,7 @@ Simulation::Simulation(const RunOptions& options, Topology topology, Choices* ch
 
 Simulation::~Simulation() {
   for (const auto& observer : observers_) {
-    if (observer) observer->forget();  // a Work may outlive us
+    if (observer) observer->forget();  // a Work may outlive this
   }
 }
 
@@ -76,7 +78,7 @@ Report Simulation::run(const std::function<void(int rank)>& fn) {
   try {
     scheduler_.run([&](int rank) { run_rank(rank, fn); });
   } catch (const Error&) {
-    if (report_.failures.empty()) throw;  // otherwise the ranks have said it
+    if (report_.failures.empty()) throw;  // otherwise the ranks' failures say it
   }
   if (watch) report_.notes = watch->notes();
   if (globals_) std::ranges::move(globals_->notes(), std::back_inserter(report_.notes));
@@ -111,7 +113,7 @@ void Simulation::run_rank(int rank, const std::function<void(int rank)>& fn) {
     else
       report_.failures.insert(report_.failures.begin() + first_blaming_, std::move(failed));
     if (!blames) ++first_blaming_;
-    gives_up(rank, std::string(check::without_finding(result.text)));  // also where it has not joined yet
+    gives_up(rank, std::string(check::without_finding(result.text)));  // also if it has not joined yet
   });
   ended_[index(rank)] = true;
 }
@@ -138,7 +140,7 @@ std::shared_ptr<Endpoint> Simulation::endpoint(int rank) {
   return std::make_shared<SimEndpoint>(fabric_, rank);
 }
 
-// Thousands of ranks share this memory: each remembers less.
+// Thousands of ranks share this memory, so each remembers less.
 std::size_t Simulation::recorder_size() const { return options_.ranks <= 64 ? 64 : 4; }
 
 std::shared_ptr<CallObserver> Simulation::observer(int rank) {

@@ -1,4 +1,4 @@
-// One run of sim::run: the ranks' world, and what is noticed meanwhile.
+// One run of sim::run: the world of the ranks, and what is noticed during the run.
 #pragma once
 
 #include <map>
@@ -37,7 +37,7 @@ class Simulation final : public VirtualWorld,
   int ranks() const { return options_.ranks; }
   std::uint64_t kept_bytes(int rank) const { return scheduler_.network().kept_bytes(rank); }
   int gpus_per_node() const { return scheduler_.network().topology().gpus_per_node; }
-  // A rank's tensors grow or shrink. Error{resource}: beyond this machine's memory.
+  // A rank's tensors grow or shrink. Throws Error{resource} beyond this machine's memory.
   void memory(int rank, std::ptrdiff_t change) override;
 
   Job join(int rank) override;
@@ -87,23 +87,23 @@ class Simulation final : public VirtualWorld,
   std::vector<std::int64_t> buffer_bytes_;               // [rank]
   std::int64_t all_buffer_bytes_ = 0;
   std::vector<bool> ended_;  // [rank]
-  std::set<int> given_up_;   // and not joined again
+  std::set<int> given_up_;   // and have not joined again
   struct Collective {
     Fingerprint first;
     int rank;
     CallSite where;
     int came = 0;
-    int finding = -1;  // in the report, of this collective
+    int finding = -1;  // the index of this collective's finding in the report
   };
-  // GroupState::key(), sequence.
+  // The key is GroupState::key() and the sequence number.
   std::map<std::pair<std::pair<std::uint32_t, int>, std::uint64_t>, Collective> collectives_;
   std::map<std::uint32_t, std::string> group_names_;  // by context number
   std::set<std::string> noted_;
-  std::ptrdiff_t first_blaming_ = 0;  // in report_.failures
+  std::ptrdiff_t first_blaming_ = 0;  // the index in report_.failures of the first that blames others
   Report report_;
 };
 
-// sim::run with a schedule; null for the ordinary one.
+// sim::run with a schedule; null: the ordinary one.
 Report simulate(const RunOptions& options, const std::function<void(int rank)>& fn, Choices* choices);
 
 }  // namespace dist::sim

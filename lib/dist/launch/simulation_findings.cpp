@@ -1,5 +1,6 @@
-// Simulation: what it finds wrong with the program, and what it leaves unsaid because something else explains
-// it.
+// Simulation: what it finds wrong with the program, and what it does not report because something else
+// explains it. It is called by the network (misfit, stranded, written), by the observers (note,
+// compare_collective), and when no rank can continue (stalled).
 #include <algorithm>
 
 #include "dist/core/fail.h"
@@ -20,8 +21,8 @@ void Simulation::note(check::Finding finding, Telling telling) {
   if (noted_.insert(std::move(text)).second) report_.findings.push_back(std::move(finding));
 }
 
-// What the ranks themselves have compared was also seen here: then one of the two says all that the other
-// does.
+// A difference that the ranks themselves have found was also noticed here: then one of the two findings
+// contains the other.
 void Simulation::note_together(check::Finding finding) {
   for (check::Finding& other : report_.findings) {
     if (other.code != finding.code) continue;
@@ -35,7 +36,7 @@ void Simulation::note_together(check::Finding finding) {
   report_.findings.push_back(std::move(finding));
 }
 
-// All ranks that differ from the one that came first make one finding.
+// All ranks that differ from the first one to call make one finding.
 void Simulation::compare_collective(int rank, const Attendance& attendance) {
   const auto& [group, group_size, mine, where] = attendance;
   const auto entry = collectives_.try_emplace({group, mine.sequence}, Collective{mine, rank, where}).first;
@@ -65,7 +66,7 @@ check::Party Simulation::party_of(const NetRequest& request) const {
   return party;
 }
 
-// A message's tag and group, from what keeps it apart in the network (SimTransport::post).
+// Adds a message's tag and group, from what distinguishes it in the network (SimTransport::post).
 void Simulation::add_path(check::Party& party, const NetRequest& request) const {
   const std::uint32_t group = request.context / 2;
   const bool is_message = request.context % 2 == 1;
@@ -84,7 +85,8 @@ void Simulation::misfit(const NetRequest& send, const NetRequest& recv) {
   const auto& sent = fabric_.sites[send.site].name;
   const auto& received = fabric_.sites[recv.site].name;
   const bool are_messages = sent == "send" && received == "recv";
-  // Of collectives: told when the calls were compared, except where each rank has a size of its own.
+  // Collectives were reported when the calls were compared, except those in which each rank has a size of its
+  // own.
   if (!are_messages && (sent != received || send.bytes == recv.bytes || !report_.findings.empty())) return;
   note(check::explain_misfit({party_of(send), party_of(recv), send.bytes, recv.bytes}));
 }
@@ -104,7 +106,7 @@ bool Simulation::ended_well(int rank) const {
   return fabric_.gone[index(rank)] == has_left && fabric_.gave_up.empty() && report_.findings.empty();
 }
 
-// Groups of one split share a context number: they are called alike.
+// The groups of one split share a context number, and so a name.
 void Simulation::name_group(std::uint32_t context, const std::string& name) {
   if (!group_names_.contains(context)) group_names_[context] = name.substr(0, name.find(" color "));
 }
@@ -122,12 +124,12 @@ std::vector<int> Simulation::waited_for(const BlockedTask& task) const {
 }
 
 void Simulation::stalled(const std::vector<BlockedTask>& blocked) {
-  if (!options_.check || !report_.findings.empty()) return;  // what follows, follows from that
+  if (!options_.check || !report_.findings.empty()) return;  // everything later follows from those
   if (std::ranges::any_of(blocked, [](const BlockedTask& task) { return task.bounded && !task.worker; }))
     return;
   std::vector<check::Party> waiting;
   for (const BlockedTask& task : blocked) {
-    if (!task.reason) continue;  // a wait for a worker of its own, which is in the list too
+    if (!task.reason) continue;  // a wait for a worker of its own, which is in the list, too
     waiting.push_back({task.rank, task.reason->doing(), task.reason->where(), waited_for(task)});
     if (task.request != no_request) add_path(waiting.back(), scheduler_.network()[task.request]);
   }
@@ -143,7 +145,7 @@ void Simulation::look_for_unreceived() {
   for (const RequestId id : scheduler_.network().unmatched_sends()) {
     if (fabric_.sites[scheduler_.network()[id].site].name == gave_up_label) continue;
     note({check::Code::never_received,
-          "nobody received it before the program ended",
+          "no rank received it before the program ended",
           {party_of(scheduler_.network()[id])}});
   }
 }

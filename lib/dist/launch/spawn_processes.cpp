@@ -1,3 +1,6 @@
+// spawn() with processes. Family forks the ranks behind a Gate, opens the store, then waits for reports and
+// ends: a rank's failure is noted, the others get `grace` to report theirs, and those that stay are killed.
+// The root cause is what spawn() throws.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -30,9 +33,9 @@ std::string random_word() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
 }
 
-// Ranks wait here until the store is there. They are forked before it: so they inherit neither its thread's
-// locks nor its sockets. A byte for each rank, not the end of the pipe, opens it: another thread of the
-// program may fork meanwhile, and its child then holds the pipe too.
+// Ranks wait here until the store exists. They are forked before it, so that they inherit neither its
+// thread's locks nor its sockets. One byte per rank opens the gate, not the end of the pipe, because another
+// thread of the program may fork at the same time, and its child then holds the pipe as well.
 class Gate {
  public:
   Gate() {
@@ -58,12 +61,12 @@ class Gate {
   UniqueFd wait_, open_;
 };
 
-// What the child of a process that is (or was) in a job itself inherits is not its own: left alone, not
-// destroyed.
+// A child inherits the context of a process that is (or was) in a job. It is not the child's own, so it is
+// left alone, not destroyed.
 void take_fresh_context(const LaunchInfo& launch) { renew_process_rank_context().launch = launch; }
 
-// Where a program ignores SIGCHLD, by itself or as it was started, the system reaps its children, and nobody
-// learns how they ended.
+// If a program ignores SIGCHLD, by itself or because it was started so, the system reaps its children, and no
+// one learns how they ended. So the default is in force while this lives.
 class HeardChildren {
  public:
   HeardChildren() {
@@ -126,7 +129,7 @@ class Family {
     launch.token = token_;
     take_fresh_context(launch);
     Arena::expect_ranks(n_);
-    RankContextGuard guard(process_rank_context());  // spawn may have been called by a rank that is a thread
+    RankContextGuard guard(process_rank_context());  // the caller may be a rank that is a thread
     const auto result = run_rank(rank, fn, [&](const RankResult& r) { send_report(report_fd, r); });
     return result.threw ? 1 : 0;
   }
@@ -140,11 +143,11 @@ class Family {
   }
 
   void wait_for_news() {
-    constexpr int tick_ms = 5;  // where the kernel cannot say when a process ends
+    constexpr int tick_ms = 5;  // for kernels that cannot say when a process ends
     std::vector<pollfd> events;
     bool blind = false;
     for (ChildProcess& child : children_) {
-      if (child.is_reaped()) continue;  // only look() reaps: a report must not be passed over
+      if (child.is_reaped()) continue;  // only look() reaps: no report may be missed
       if (child.report_fd() >= 0) events.push_back({child.report_fd(), POLLIN, 0});
       if (child.end_fd() >= 0)
         events.push_back({child.end_fd(), POLLIN, 0});
@@ -154,12 +157,12 @@ class Family {
     poll(events.data(), events.size(), blind ? tick_ms : deadline_.poll_ms());
   }
 
-  // A rank that has reported is not judged by its exit code too.
+  // A rank that has reported is not judged by its exit code as well.
   void look() {
     for (int rank = 0; rank < n_; ++rank) {
       ChildProcess& child = children_[static_cast<std::size_t>(rank)];
       const bool had_ended = child.is_reaped(),
-                 has_ended = child.reap();  // first: then nothing more comes from it
+                 has_ended = child.reap();  // first: after its end nothing more comes
       if (const auto report = child.read_report()) {
         note(rank, report->text, report->text, report->blames_others());
       } else if (has_ended && child.status() != 0 && !has_failed(rank) && !too_late_) {
@@ -194,7 +197,7 @@ class Family {
     try {
       tell(make_tcp_store(address_, token_, Deadline::sooner(deadline_, Deadline::after(grace_))));
     } catch (const Error&) {
-      // no store, no waiting ranks
+      // without a store there are no waiting ranks
     }
   }
 
@@ -218,7 +221,7 @@ class Family {
 void spawn_processes(int n, const RankFunction& fn, Timeout grace) {
   open_standard_streams();  // before anything else is opened
   make_room_for_descriptors(n, "spawn");
-  const HeardChildren heard;  // before they are started, until they have been reaped
+  const HeardChildren heard;  // from before they are started until they are reaped
   Family family(n, grace);
   family.start(fn);
   family.wait();

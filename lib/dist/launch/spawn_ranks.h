@@ -1,4 +1,4 @@
-// The two ways of spawn(), and what they share.
+// The two kinds of spawn(), and what they share.
 #pragma once
 
 #include <functional>
@@ -18,19 +18,19 @@ void spawn_threads(int n, const RankFunction& fn);
 // How fn(rank) ended.
 struct RankResult {
   bool threw = false;
-  Errc code = Errc::internal;  // of a dist::Error
+  Errc code = Errc::internal;  // a dist::Error's
   std::string text;
-  // It says that it follows from what another rank did.
+  // Whether it says that it follows from another rank's failure.
   bool blames_others() const { return code == Errc::peer_failed || code == Errc::aborted; }
 };
 
-// Calls fn on a rank whose context is set up, and leaves the job in order if fn did not. `report` is called
-// with an error before the other ranks can learn of it: so the root cause is always heard first. A process
-// that fn has forked is not the rank: when it comes to fn's end, it ends with exit code 0, or 1 after writing
-// its error to stderr.
+// Calls fn on a rank whose context is set up, and leaves the job in order if fn did not. Calls `report` with
+// an error before the other ranks can learn of it, so that the root cause is always reported first. A process
+// that fn has forked is not the rank: when it reaches fn's end, it ends with exit code 0, or with 1 after
+// writing its error to stderr.
 RankResult run_rank(int rank, const RankFunction& fn, const std::function<void(const RankResult&)>& report);
 
-// "rank 2: <text>", without saying "rank 2: " twice.
+// "rank 2: <text>", without a second "rank 2: ".
 std::string rank_message(int rank, const std::string& text);
 
 LaunchInfo spawned_rank(int rank, int n);

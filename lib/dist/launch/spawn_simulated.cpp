@@ -1,3 +1,5 @@
+// spawn() under DIST_SIM: reads the variable part by part, runs fn once or explores schedules, writes the
+// report to stderr and to a file, and throws what spawn() would throw.
 #include "dist/launch/spawn_simulated.h"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ int read_number(std::string_view text, std::string_view of) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 1)
-    fail(Errc::invalid_argument, "\"{}\" is no number of {}, 1 or more", text, of);
+    fail(Errc::invalid_argument, "\"{}\" is not a number of {}, 1 or more", text, of);
   return number;
 }
 
@@ -35,7 +37,7 @@ void read_part(std::string_view part, SimulationAsked& asked) {
   const std::string value(equals == part.npos ? "" : part.substr(equals + 1));
   sim::WhatIf& what_if = asked.options.what_if;
   if (value.empty())
-    fail(Errc::invalid_argument, "it is KEY=VALUE,..., as in \"ranks=1024,topology=summit\"");
+    fail(Errc::invalid_argument, "it must be KEY=VALUE,..., as in \"ranks=1024,topology=summit\"");
   if (key == "ranks")
     asked.ranks = read_number(value, "ranks");
   else if (key == "topology")
@@ -47,7 +49,7 @@ void read_part(std::string_view part, SimulationAsked& asked) {
   else if (key == "lose")
     what_if.losses.push_back(sim::parse_loss(value));
   else if (key == "seed")
-    asked.options.seed = (sim::Choices(value), value);  // which refuses what is no seed
+    asked.options.seed = (sim::Choices(value), value);  // throws for an invalid seed
   else if (key == "explore")
     asked.explore = read_explore(value);
   else if (key == "links" && (value == "yes" || value == "no"))
@@ -55,9 +57,9 @@ void read_part(std::string_view part, SimulationAsked& asked) {
   else if (key == "report")
     asked.report_file = value;
   else
-    fail(
-        Errc::invalid_argument,
-        "there are ranks, topology, straggler, slow-link, lose, seed, explore, links (yes or no) and report");
+    fail(Errc::invalid_argument,
+         "the keys are ranks, topology, straggler, slow-link, lose, seed, explore, links (yes or no) and "
+         "report");
 }
 
 std::string described(const sim::Report& report, const SimulationAsked& asked) {
@@ -110,7 +112,7 @@ void spawn_simulated(int n, const RankFunction& fn, const SimulationAsked& asked
   if (!asked.report_file.empty() && !(std::ofstream(asked.report_file, std::ios::app) << text << std::flush))
     fail(Errc::resource, "{}: the report cannot be written to {}", variable, asked.report_file);
   if (!found.wrong || found.wrong->ok()) return;
-  if (!found.wrong->findings.empty())  // failures follow from them
+  if (!found.wrong->findings.empty())  // failures follow from findings
     throw Error(Errc::peer_failed,
                 "the simulation found: " + first_line(found.wrong->findings.front().text()));
   throw Error(Errc::peer_failed, found.wrong->failures.front().what);

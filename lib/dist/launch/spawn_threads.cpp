@@ -15,7 +15,7 @@
 namespace dist {
 namespace {
 
-// Threads of the spawned ranks; joined whatever happens.
+// The threads of the spawned ranks, joined whatever happens.
 class Team {
  public:
   Team(int n, const RankFunction& fn) : n_(n), fn_(fn), store_(make_memory_store()) {}
@@ -71,7 +71,7 @@ class Team {
 }  // namespace
 
 void spawn_threads(int n, const RankFunction& fn) {
-  Arena::expect_ranks(1);  // threads share it
+  Arena::expect_ranks(1);  // threads share the arena
   Team team(n, fn);
   team.start();
   team.join();

@@ -1,4 +1,5 @@
-// What choosing an algorithm goes by on a simulated machine: its own figures, as calibrating would find them.
+// The figures by which an algorithm is chosen on a simulated machine: its own, as calibration would find
+// them.
 #pragma once
 
 #include "dist/collectives/cost_model.h"
@@ -8,7 +9,7 @@ namespace dist::sim {
 
 int nodes_of(int ranks, const Topology& topology);
 
-// Of `ranks` ranks, packed onto as few nodes as they need.
+// For `ranks` ranks, packed onto as few nodes as they need.
 CostModel costs_of(const Topology& topology, int ranks);
 
 }  // namespace dist::sim

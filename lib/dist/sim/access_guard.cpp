@@ -1,3 +1,6 @@
+// AccessGuard: allocations on pages of their own, closing and opening ranges of them by mprotect, and
+// touched(), which the fault handler calls. Several closed ranges may share a page; a page gets the strictest
+// protection.
 #include "dist/sim/access_guard.h"
 
 #include <algorithm>
@@ -15,7 +18,7 @@ namespace dist::sim {
 
 namespace {
 constexpr std::size_t cache_line = 64;
-constexpr int never_written = 0xCB;  // -2.7e7 as f32: who counts on zeros sees that there are none
+constexpr int never_written = 0xCB;  // -2.7e7 as f32: shows code that counts on zeros
 constexpr std::size_t enough_to_tell = std::size_t{1} << 20;
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }

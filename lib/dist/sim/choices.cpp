@@ -12,7 +12,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& schedule) {
   fail(Errc::invalid_argument,
-       "schedule \"{}\": a number is expected, as 17, or a list of choices, as =0.2.1", schedule);
+       "schedule \"{}\": it must be a number, such as 17, or a list of choices, such as =0.2.1", schedule);
 }
 
 template <class Number>

@@ -1,4 +1,4 @@
-// end_process: for what no exception can leave: a stack that is used up, a rank that never gives way.
+// end_process: ends what an exception cannot end: a stack that is used up, a rank that never gives way.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace dist::sim {
 
 inline constexpr int exit_hopeless = 70;  // EX_SOFTWARE of sysexits.h
 
-// Says "distlab: <text>" on standard error and ends the process at once. Async-signal-safe.
+// Writes "distlab: <text>" to standard error and ends the process at once. Async-signal-safe.
 template <class... Args>
 [[noreturn]] void end_process(fmt::format_string<Args...> format, Args&&... args) {
   std::array<char, 1024> line;

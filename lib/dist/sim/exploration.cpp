@@ -1,4 +1,4 @@
-// Scheduler: another schedule than the ordinary one.
+// Scheduler: schedules other than the ordinary one.
 #include <algorithm>
 
 #include "dist/sim/scheduler.h"
@@ -10,20 +10,21 @@ void Scheduler::set_choices(Choices* choices) {
   network_.hold_any_source();
 }
 
-// Nobody can go on otherwise, so that every message that could be received has been sent.
+// No rank can continue otherwise, so every message that could be received has been sent.
 bool Scheduler::match_any_source(RequestId only) {
   const Time now = std::max(ready_.now(), only == no_request ? Time{0} : running_->clock);
   return network_.match_any_source(
       now, [&](int senders) { return choices_->choose(ChoicePoint::any_sender, senders); }, only);
 }
 
-// Whether is_completed() says "not yet" of what is there, which it may do twice.
+// Whether is_completed() answers "not yet" although the request is complete, which it may do twice.
 bool Scheduler::puts_off(RequestId id) {
   constexpr int most = 2;
   const NetRequest& request = network_[id];
   while (!request.known && !request.is_send && request.peer == any_source && match_any_source(id)) {
   }
-  // A rank that polls keeps the queue from running empty, and so the others' receives from being matched.
+  // A rank that polls keeps the queue from becoming empty, and thereby the others' receives from being
+  // matched.
   if (!request.known && ++idle_polls_ > 2 * network_.ranks()) {
     idle_polls_ = 0;
     match_any_source();

@@ -10,7 +10,7 @@ namespace {
 
 thread_local FaultScope* innermost = nullptr;
 
-std::mutex scopes_mutex;  // of the two below
+std::mutex scopes_mutex;  // guards the two below
 int scopes = 0;
 struct sigaction handler_before;
 
@@ -19,16 +19,16 @@ void handle(int signal, siginfo_t* info, void* context) {
   if ((handler_before.sa_flags & SA_SIGINFO) != 0) return handler_before.sa_sigaction(signal, info, context);
   if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
     return handler_before.sa_handler(signal);
-  std::signal(signal, SIG_DFL);  // the access is tried again, and ends the process
+  std::signal(signal, SIG_DFL);  // the access is repeated, and ends the process
 }
 
-// The fault may be that a stack is used up: the handler needs one of its own.
+// The fault may mean that a stack is used up, so the handler needs one of its own.
 class SignalStack {
  public:
   SignalStack() {
     stack_t has{};
     sigaltstack(nullptr, &has);
-    if ((has.ss_flags & SS_DISABLE) == 0) return;  // this thread has one
+    if ((has.ss_flags & SS_DISABLE) == 0) return;  // this thread has one already
     memory_.resize(std::size_t{64} * 1024);
     const stack_t mine{.ss_sp = memory_.data(), .ss_flags = 0, .ss_size = memory_.size()};
     sigaltstack(&mine, nullptr);

@@ -1,4 +1,4 @@
-// FaultScope: while it lives, memory faults of this thread are shown to a listener first.
+// FaultScope: while it lives, a listener sees the memory faults of this thread first.
 #pragma once
 
 namespace dist::sim {
@@ -6,7 +6,7 @@ namespace dist::sim {
 class FaultListener {
  public:
   virtual ~FaultListener() = default;
-  // In a signal handler, on a stack of its own. True: mended, try again. False: it is somebody else's.
+  // Called in a signal handler, on a stack of its own. True: fixed, try again. False: not this listener's.
   virtual bool fault(const void* address) noexcept = 0;
 };
 
@@ -17,7 +17,7 @@ class FaultScope {
   FaultScope(const FaultScope&) = delete;
   FaultScope& operator=(const FaultScope&) = delete;
 
-  bool offer(const void* address) const noexcept;  // to this listener, and those outside of it
+  bool offer(const void* address) const noexcept;  // to this listener and the outer ones
 
  private:
   FaultListener& listener_;

@@ -1,4 +1,4 @@
-// What the sanitizers must be told of fibers: which stack runs. Does nothing in other builds.
+// Tells the sanitizers which fiber's stack runs. Does nothing in other builds.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace dist::sim {
 
-// Fibers 0 to n-1, as number n the thread that runs them, and after it those that were added.
+// Fibers 0 to n-1; number n is the thread that runs them; later numbers are fibers that were added.
 class FiberMarks {
  public:
 #if defined(DIST_ASAN)
@@ -36,7 +36,7 @@ class FiberMarks {
     const void* bottom = nullptr;
     std::size_t bytes = 0;
     __sanitizer_finish_switch_fiber(mark(at).fake_stack, &bottom, &bytes);
-    has_stack(from, bottom, bytes);  // of the thread nobody else knows it
+    has_stack(from, bottom, bytes);  // no other call knows the thread's
   }
 
  private:

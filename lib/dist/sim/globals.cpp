@@ -1,3 +1,6 @@
+// Globals: which of the program's variables are watched and how much of each; the copies and comparisons at
+// every switch; and the notes. Reads nothing that AddressSanitizer has poisoned, and does nothing under
+// ThreadSanitizer.
 #include "dist/sim/globals.h"
 
 #include <algorithm>
@@ -7,7 +10,7 @@
 
 #include "dist/check/who.h"
 
-// The program may be built with a sanitizer where this library is not. Null otherwise.
+// The program may be built with a sanitizer and this library without one. Otherwise these are null.
 extern "C" {
 [[gnu::weak]] void* __asan_region_is_poisoned(void* begin, std::size_t bytes);  // NOLINT
 [[gnu::weak]] void __tsan_init();                                               // NOLINT
@@ -18,17 +21,17 @@ namespace {
 
 constexpr std::size_t most_of_all = 64 * 1024, most_of_one = 8 * 1024;  // bytes
 
-// How many of these bytes may be read. Clang's symbols hold the poison behind their variables, too.
+// How many of these bytes may be read. Clang's symbols include the poison after their variables.
 std::size_t readable(const std::byte* at, std::size_t bytes) {
   if (!__asan_region_is_poisoned) return bytes;
   const void* const poison = __asan_region_is_poisoned(const_cast<std::byte*>(at), bytes);
   return poison ? static_cast<std::size_t>(static_cast<const std::byte*>(poison) - at) : bytes;
 }
 
-// What lies between variables that are compared at once. AddressSanitizer lets nobody read it.
+// The largest gap between variables that are compared together. AddressSanitizer allows no reads of the gap.
 std::ptrdiff_t most_between() { return __asan_region_is_poisoned ? 0 : 64; }
 
-// How much of each variable, so that all are no more than most_of_all.
+// How much of each variable is compared, so that all together are at most most_of_all.
 std::size_t share_of_each(const std::vector<Variable>& variables) {
   const auto all = [&](std::size_t share) {
     std::size_t sum = 0;
@@ -81,7 +84,7 @@ void Globals::compare(Watched& watched, int rank) const {
   if (differs && !variable.what.empty() && is_initialised(variable)) watched.ranks.insert(rank);
 }
 
-// When they were copied. A function that gives its variable the first value changes nothing.
+// Looks at the copy: a function that gives its static variable the first value does not count as a change.
 bool Globals::is_initialised(const Variable& variable) const {
   if (!variable.guard) return true;
   const auto guard = std::ranges::lower_bound(watched_, variable.guard, {},

@@ -1,5 +1,5 @@
-// Scheduler: ranks that are lost on the way. Each loss is a worker that starts at its time; the fibers of the
-// lost rank are set aside until all other ranks have ended, and then leave their functions.
+// Scheduler: ranks that are lost during the run. Each loss is a worker that starts at its time; the fibers of
+// the lost rank are set aside until all other ranks have ended, and then leave their functions.
 #include <algorithm>
 #include <utility>
 
@@ -62,8 +62,8 @@ void Scheduler::check_alive() {
   if (running_->lost) throw Vanished();
 }
 
-// Main functions leave by Vanished where they wait for others, and workers' operations end with it. A main
-// function that waits for its workers goes on when those have ended, or else the second time round.
+// A main function leaves by Vanished if it waits for other ranks, and workers' operations end with it. A main
+// function that waits for its workers continues once they have ended, or else in the second pass.
 void Scheduler::unwind_lost() {
   unwinding_ = true;
   for (const bool whatever_it_waits_for : {false, true}) {

@@ -1,3 +1,5 @@
+// Network: posting sends and receives, matching them in mailboxes, the time that a message takes on ports and
+// cards, completion and release of requests, ranks that fail. Requests are in one array with a free list.
 #include "dist/sim/network.h"
 
 #include <algorithm>
@@ -97,7 +99,7 @@ void Network::match(RequestId send_id, RequestId recv_id, Time now) {
   if (fault != Fault::none && watcher_) watcher_->misfit(send, recv);
   const bool was_rendezvous = send.rendezvous && !send.known;
   if (was_rendezvous) {
-    send.fault = fault;  // an eager sender has gone on already
+    send.fault = fault;  // an eager sender has already gone on
     transmit(send, recv.owner, now);
   }
   const Time arrival = send.at + latency(send.owner, recv.owner);

@@ -1,4 +1,4 @@
-// Network: receives from any source that are held until somebody chooses their senders (exploration).
+// Network: receives from any source that are held until exploration chooses their senders.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ bool Network::is_held(const Ports& here, const NetRequest& recv) const {
   return false;
 }
 
-// Whether messages for `other` may meet this one: then it is this one's turn, if it was posted before.
+// Whether messages for `other` may match `recv`; if it was posted earlier, it is `recv`'s turn.
 bool Network::competes(RequestId recv, RequestId other) const {
   const NetRequest &a = requests_[recv], &b = requests_[other];
   return a.owner == b.owner && a.context == b.context && a.tag == b.tag;
@@ -27,7 +27,7 @@ bool Network::match_any_source(Time now, const std::function<int(int)>& choose, 
   for (Ports& here : ports_) {
     for (RequestId recv = here.receives.head; recv != no_request; recv = requests_[recv].next) {
       if (requests_[recv].peer != any_source || (only != no_request && !competes(recv, only))) continue;
-      std::vector<RequestId> first;  // message of each sender
+      std::vector<RequestId> first;  // each sender's first message
       for (RequestId send = here.sends.head; send != no_request; send = requests_[send].next) {
         const bool is_first = std::ranges::none_of(
             first, [&](RequestId other) { return requests_[other].owner == requests_[send].owner; });

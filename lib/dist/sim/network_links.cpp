@@ -1,4 +1,4 @@
-// Network: messages to and from switches, and what each link has carried.
+// Network: messages to and from switches, and the traffic of each link.
 #include <algorithm>
 
 #include "dist/sim/network.h"

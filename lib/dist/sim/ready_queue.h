@@ -1,5 +1,5 @@
-// ReadyQueue: tasks ordered by time, first in first out among equal times. Simulated ranks move in step, so
-// few distinct times hold many tasks each: a heap of buckets, and appending to a known bucket costs no
+// ReadyQueue: tasks ordered by time, first in first out at equal times. Simulated ranks advance in step, so a
+// few distinct times hold many tasks each: it is a heap of buckets, and appending to a known bucket needs no
 // search.
 #pragma once
 
@@ -14,17 +14,17 @@
 
 namespace dist::sim {
 
-// T has a member `T* next`, which belongs to the queue while the task is in it.
+// T has a member `T* next`, which the queue uses while the task is in it.
 template <class T>
 class ReadyQueue {
  public:
   bool empty() const { return current_.head == nullptr && heap_.empty(); }
-  // Of the task that pop() gives; `never` when empty.
+  // The time of the task that pop() would return; `never` if the queue is empty.
   Time earliest() const { return current_.head ? current_.time : heap_.empty() ? never : heap_.top().time; }
 
-  Time now() const { return std::max(current_.time, Time{0}); }  // of the last popped task
+  Time now() const { return std::max(current_.time, Time{0}); }  // the time of the last popped task
 
-  // `time` is not before that of the last popped task.
+  // `time` must not be earlier than that of the last popped task.
   void push(T* task, Time time) {
     task->next = nullptr;
     if (time == current_.time) return append(current_, task);
@@ -36,7 +36,7 @@ class ReadyQueue {
     recent = {time, bucket};
   }
 
-  // Not when empty.
+  // The queue must not be empty.
   T* pop() {
     if (current_.head == nullptr) advance();
     T* task = current_.head;
@@ -55,7 +55,7 @@ class ReadyQueue {
     Time time;
     std::uint64_t order;
     Bucket* bucket;
-    bool operator<(const Entry& other) const {  // std::priority_queue gives the largest: turned round
+    bool operator<(const Entry& other) const {  // reversed: std::priority_queue returns the largest
       return time != other.time ? time > other.time : order > other.order;
     }
   };

@@ -1,3 +1,6 @@
+// Scheduler: fibers, the loop that runs the task with the earliest clock, switches between fibers, and the
+// waits: for requests, for conditions, for polls. Costs, losses, exploration and hangs have files of their
+// own (scheduler_costs.cpp, losses.cpp, exploration.cpp, standstill.cpp).
 #include "dist/sim/scheduler.h"
 
 #include <algorithm>
@@ -45,14 +48,14 @@ void Scheduler::enter(context::transfer_t from) {
   Scheduler& scheduler = *current_scheduler;
   scheduler.marks_.arrived(scheduler.running_->mark, before.mark);
   scheduler.run_task(*scheduler.running_);
-  scheduler.switch_to(scheduler.next_task());  // for good
+  scheduler.switch_to(scheduler.next_task());  // forever
 }
 
 void Scheduler::run_task(Task& task) {
   try {
     if (task.worker)
       task.main();
-    else if (!task.lost)  // before it began
+    else if (!task.lost)  // not lost before it began
       main_(task.rank);
   } catch (...) {
     if (!failure_ && !task.lost) failure_ = std::current_exception();
@@ -72,7 +75,7 @@ void Scheduler::run(const std::function<void(int rank)>& main) {
   Scheduler* const outer = std::exchange(current_scheduler, this);
   Tasking* const outer_tasking = exchange_current(this);
   const Device outer_device = get_default_device();
-  set_default_device(cpu);  // of virtual ranks
+  set_default_device(cpu);  // the virtual ranks' default
   main_ = main;
   alive_ = network_.ranks();
   start_losses();
@@ -129,8 +132,8 @@ Task* Scheduler::next_task() {
 [[gnu::always_inline]] inline void Scheduler::switch_to(Task* next) {
   Task* const before = running_;
   if (globals_) look_at_globals();
-  // With many ranks a task's stack has left the cache since it last ran: fetch the next one's while this one
-  // runs.
+  // With many ranks, a task's stack has left the cache since the task last ran: prefetch the next one's while
+  // this one runs.
   if (Task* soon = ready_.peek()) {
     const auto* stack = static_cast<const char*>(soon->context);
     for (int line = 0; line < 8; ++line) __builtin_prefetch(stack + line * 64, 1);
@@ -198,12 +201,12 @@ bool Scheduler::await(RequestId id, Time deadline, const WaitReason* reason) {
   }
   network_.await(id);
   task.waiting_for = id;
-  block(task, deadline, reason);  // known() puts this rank back at the request's time, or the deadline
+  block(task, deadline, reason);  // known() requeues this rank at the request's time, or the deadline
   unwind_here();
   if (task.wake == Wake::normal) return true;
   network_.await(id, false);
   if (network_[id].known) network_.missed(id, begin);
-  if (task.wake == Wake::released) fail(Errc::timeout, "deadlock: rank {} waits for ever", task.rank);
+  if (task.wake == Wake::released) fail(Errc::timeout, "deadlock: rank {} waits forever", task.rank);
   return false;
 }
 
@@ -241,7 +244,7 @@ bool Scheduler::wait(WaitList& list, const Deadline& deadline, const WaitReason*
   list.last = &task;
   block(task, from_deadline(deadline), reason);
   if (reason) unwind_here();
-  if (task.wake == Wake::released) fail(Errc::timeout, "deadlock: rank {} waits for ever", task.rank);
+  if (task.wake == Wake::released) fail(Errc::timeout, "deadlock: rank {} waits forever", task.rank);
   return task.wake == Wake::normal;
 }
 

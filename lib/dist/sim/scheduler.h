@@ -25,12 +25,12 @@
 namespace dist::sim {
 
 struct SchedulerOptions {
-  std::size_t stack_bytes = (built_with_asan ? 256 : 64) * 1024;  // its frames are larger
+  std::size_t stack_bytes = (built_with_asan ? 256 : 64) * 1024;  // ASan's frames are larger
   Stacks::Of stacks = Stacks::Of::programs;
-  bool guard_tensors = false;  // tensors' memory can be closed
+  bool guard_tensors = false;  // whether the memory of tensors can be closed
 };
 
-// A rank that waits, for those who explain a standstill.
+// A rank that waits, for code that explains a hang.
 struct BlockedTask {
   int rank;
   bool worker;
@@ -39,18 +39,18 @@ struct BlockedTask {
   bool bounded;              // it polls: the wait ends by itself
 };
 
-// Told of what happens; the simulation's owner.
+// Notified of what happens: the owner of the simulation.
 class SchedulerListener {
  public:
   virtual ~SchedulerListener() = default;
-  // No rank can go on, except by a timeout.
+  // No rank can continue, except by a timeout.
   virtual void stalled(const std::vector<BlockedTask>& blocked) = 0;
-  // A rank's tensors and scratch grow or shrink. May throw when they grow.
+  // A rank's tensors and scratch grow or shrink. May throw if they grow.
   virtual void memory(int rank, std::ptrdiff_t change) = 0;
-  virtual void lost(int rank, Time at) { (void)rank, (void)at; }  // a what-if
+  virtual void lost(int rank, Time at) { (void)rank, (void)at; }  // by a what-if
 };
 
-// Ends what a lost rank does; no std::exception, so that a program does not take it for an error.
+// Ends what a lost rank does; not a std::exception, so that a program does not take it for an error.
 struct Vanished {};
 
 struct LostRank {
@@ -70,22 +70,23 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   ~Scheduler() override;
 
   // Runs main(rank) on every rank until all have ended. Throws the first rank's error, and Error{timeout}
-  // "deadlock" naming who waits for whom when no rank can go on.
+  // "deadlock", which says which rank waits for which, when no rank can continue.
   void run(const std::function<void(int rank)>& main);
 
-  // Of the simulation that runs on this thread; null outside.
+  // The scheduler of the simulation on this thread; null outside a simulation.
   static Scheduler* current();
 
   // For the running rank:
   int rank() const { return running_->rank; }
   Time clock() const { return running_->clock; }
-  // The clock moves on; earlier ranks run first. Error{invalid_argument} beyond end_of_time.
+  // Advances the clock; earlier ranks run first. Throws Error{invalid_argument} beyond end_of_time.
   void compute(Time duration);
   void work(Time duration);  // as long as this rank needs for what others do in `duration`
-  // Until the request is known and the clock has reached it; false: the deadline passed first.
+  // Waits until the request is known and the clock has reached it; returns false if the deadline passed
+  // first.
   bool await(RequestId id, Time deadline = never, const WaitReason* reason = nullptr);
-  bool reached(RequestId id);  // known, and not in this rank's future; each look costs poll_cost
-  // Until something that reached() found unfinished may be finished, or for so long.
+  bool reached(RequestId id);  // known, and not in this rank's future; each poll costs poll_cost
+  // Waits until something that reached() found unfinished may be finished, at most for `patience`.
   void linger(Time patience);
   void nudge();  // ends linger() of this rank's other tasks
 
@@ -103,24 +104,24 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   Release release() const override { return guard_.release(); }
   std::shared_ptr<void>* local() override { return &running_->local; }
 
-  // A rank will not do its part any more: whoever waits looks whether it waits in vain (SimTransport,
+  // A rank will not do its part any more: every waiting rank checks whether it waits in vain (SimTransport,
   // Blackboard, SwitchTree).
   void rouse(Time now);
-  // Waits of this rank's workers on the network fail, now and later (SimTransport looks at it).
+  // Waits of this rank's workers on the network fail, now and later (SimTransport checks for it).
   void release_workers(int rank);
 
   void set_listener(SchedulerListener* listener) { listener_ = listener; }
-  // Another schedule than the ordinary one; before run().
+  // Sets another schedule than the ordinary one; to be called before run().
   void set_choices(Choices* choices);
   Choices* choices() const { return choices_; }  // null: the ordinary one
   void set_tracer(Tracer* tracer);
   Tracer* tracer() const { return tracer_; }                  // null: nothing is traced
-  void set_globals(Globals* globals) { globals_ = globals; }  // looks at them whenever a rank gives way
-  // Before run(); the ranks exist.
+  void set_globals(Globals* globals) { globals_ = globals; }  // compares them whenever a rank gives way
+  // To be called before run(); the ranks must exist.
   void suppose(const WhatIf& what_if);
   const std::vector<LostRank>& lost() const { return lost_; }  // so far, in the order of their times
   bool is_lost(int rank) const { return tasks_[static_cast<std::size_t>(rank)].lost; }
-  void check_alive();  // throws in a rank that is lost: it has nothing to do here any more
+  void check_alive();  // throws in a lost rank: it must not go on
   Network& network() { return network_; }
   const Network& network() const { return network_; }
   Time finish_time() const { return finish_; }  // the latest clock of all ranks that have ended
@@ -129,7 +130,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   const Stacks& stacks() const { return stacks_; }
   AccessGuard& guard() { return guard_; }
 
-  static constexpr Time poll_cost = 50'000;  // ps: a loop over is_completed() gets on
+  static constexpr Time poll_cost = 50'000;  // ps: so a loop over is_completed() makes progress
 
  private:
   struct Worker : Task {
@@ -139,17 +140,17 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void known(std::int32_t rank, RequestId id, Time at) override;
   static void enter(boost::context::detail::transfer_t from);
   void run_task(Task& task);
-  void run_all();   // until no rank can go on
-  void give_way();  // the current task has been queued, or sleeps: run the next
+  void run_all();   // until no rank can continue
+  void give_way();  // the current task is queued, or sleeps: run the next
   void block(Task& task, Time deadline, const WaitReason* reason);
   void idle_until(Time when, const WaitReason* reason);
-  [[noreturn]] void clock_ends() const;                   // says so
-  void trace_wait(Time begin, const WaitReason* reason);  // of the running rank, until now
+  [[noreturn]] void clock_ends() const;                   // throws the error
+  void trace_wait(Time begin, const WaitReason* reason);  // the running rank's, until now
   void switch_to(Task* next);
   Task* next_task();
   void make_ready(Task& task, Time at, Wake wake);
   static void unlink(Task& task);
-  // Wakes those whose deadline comes before anything else happens.
+  // Wakes the tasks whose deadline comes before anything else happens.
   bool expire(Time before);
   template <class Visit>
   void for_each_task(Visit visit) {
@@ -164,7 +165,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   bool puts_off(RequestId id);
   bool fault(const void* address) noexcept override;
   [[noreturn]] void stack_is_used_up() const;
-  void memory(std::ptrdiff_t change);  // of the running rank
+  void memory(std::ptrdiff_t change);  // the running rank's
   void look_at_globals();              // it gives way
   void start_losses();
   void lose(int rank);
@@ -182,12 +183,12 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   std::vector<std::vector<Task*>> workers_of_;  // [rank]; empty until there is one
   struct Lingering {
     WaitList list;
-    Time next_event = never;  // something that was looked at will be there then
+    Time next_event = never;  // then something that was polled will be complete
   };
   std::vector<Lingering> lingering_;  // [rank]
   ReadyQueue<Task> ready_;
   Task* running_ = nullptr;
-  Time soonest_deadline_ = never;  // of all that wait, or earlier
+  Time soonest_deadline_ = never;  // the earliest deadline of all waiting tasks, or earlier
   int alive_ = 0;
   Time finish_ = 0;
   double reduce_ps_per_byte_;
@@ -199,12 +200,12 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   Tracer* tracer_ = nullptr;
   Globals* globals_ = nullptr;
   Choices* choices_ = nullptr;
-  std::unordered_map<RequestId, int> put_off_;  // completed, but is_completed() said "not yet" so often
+  std::unordered_map<RequestId, int> put_off_;  // false "not yet" answers so far
   int idle_polls_ = 0;
   std::vector<Loss> losses_;  // to come
   std::vector<LostRank> lost_;
-  std::vector<Task*> parked_;  // of lost ranks, that could go on
-  bool unwinding_ = false;     // all others have ended; the lost ones go on to leave
+  std::vector<Task*> parked_;  // fibers of lost ranks that could continue
+  bool unwinding_ = false;     // all others have ended; the lost ones go on in order to leave
 };
 
 }  // namespace dist::sim

@@ -1,4 +1,4 @@
-// Scheduler: what a program spends beside messages: time (its durations may be wrong), and memory, of its
+// Scheduler: what a program uses besides messages: time (whose durations may be invalid), and memory, of its
 // tensors and stacks and of what ranks share.
 #include <algorithm>
 
@@ -42,7 +42,7 @@ void Scheduler::work(Time duration) {
 void Scheduler::charge(double seconds) {
   constexpr double most = 1e6;
   if (!(seconds >= 0 && seconds <= most))  // nor NaN
-    fail(Errc::invalid_argument, "compute({}): seconds must lie between 0 and {}", seconds, most);
+    fail(Errc::invalid_argument, "compute({}): seconds must be between 0 and {}", seconds, most);
   const Time begin = running_->clock;
   work(from_seconds(seconds));
   if (tracer_) tracer_->computed(running_->rank, begin, running_->clock);
@@ -99,8 +99,8 @@ bool Scheduler::fault(const void* address) noexcept {
 
 void Scheduler::stack_is_used_up() const {
   end_process(
-      "rank {} has used up its stack of {} KiB: recursion without end, or large local arrays; a simulated "
-      "rank gets more by RunOptions::stack_bytes",
+      "rank {} has used up its stack of {} KiB: endless recursion, or large local arrays; a simulated "
+      "rank gets more with RunOptions::stack_bytes",
       running_->rank, stack_bytes_ / 1024);
 }
 

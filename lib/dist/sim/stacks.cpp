@@ -18,8 +18,8 @@ namespace dist::sim {
 namespace {
 
 constexpr std::uint64_t canary = 0x5AFE57ACC0DEF00Du;
-// Room that a frame with large arrays cannot jump over. Odd: stacks at a multiple of 64 KiB from one another
-// would share the same sets of the caches.
+// A gap that a frame with large arrays cannot jump over. The number is odd: stacks at a distance of a
+// multiple of 64 KiB would share the same sets of the caches.
 constexpr std::size_t guard_pages = 17;
 
 std::size_t read_map_limit() {
@@ -28,16 +28,17 @@ std::size_t read_map_limit() {
   return limit;
 }
 
-std::atomic<std::size_t> all_guards{0};  // of all stacks of this process
+std::atomic<std::size_t> all_guards{0};  // over all stacks of this process
 
-// A guard splits a mapping in two; the rest of the process needs maps as well. Stacks without guards that lie
-// side by side are one.
+// A guard splits a mapping in two, and the rest of the process needs maps as well. Adjacent stacks without
+// guards are one mapping.
 bool map_count_allows(int count) {
   static const std::size_t limit = read_map_limit();
   return (all_guards + static_cast<std::size_t>(count)) * 2 + 5000 < limit;
 }
 
-// Staggered over the sets of the caches: tops at equal offsets in their pages would evict one another.
+// Staggers the stacks over the sets of the caches: tops at equal offsets in their pages would evict each
+// other.
 std::size_t stagger(int index) { return static_cast<std::size_t>(index) * 7 % 61 * 64; }
 
 }  // namespace
@@ -51,13 +52,12 @@ Stacks::Stacks(int count, std::size_t bytes_each, Of of) : count_(count) {
       mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
     fail(Errc::resource,
-         "{} more stacks of {} KiB cannot be had: {}; simulate fewer ranks, or raise ulimit -v or "
+         "{} more stacks of {} KiB cannot be allocated: {}; simulate fewer ranks, or raise ulimit -v or "
          "vm.max_map_count",
          count, each_ >> 10, std::strerror(errno));
   memory_ = static_cast<std::byte*>(memory);
   guarded_ = of == Of::programs && map_count_allows(count) && guard();
-  // Thousands of stacks on pages of their own are more than the processor's list of translated addresses
-  // holds.
+  // Thousands of stacks on pages of their own need more entries than the processor's TLB holds.
   if (of == Of::library) madvise(memory_, total, MADV_HUGEPAGE);
   if (guarded_) return;
   for (int i = 0; i < count; ++i) std::memcpy(base(i) + guard_ - sizeof canary, &canary, sizeof canary);

@@ -1,4 +1,4 @@
-// Stacks of fibers: small, pooled, in one reservation; pages cost memory only when touched.
+// Stacks of fibers: small, pooled, in one reservation; pages cost memory only when they are touched.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace dist::sim {
 
-// Below each stack lies a guard (a fault at its edge, not damage to a neighbour) while the system's map count
-// allows; otherwise a canary that intact() looks at.
+// Below each stack is a guard (so that an overflow faults instead of damaging a neighbour), as long as the
+// system's limit on maps allows; otherwise a canary, which intact() checks.
 class Stacks {
  public:
-  enum class Of { programs, library };  // whose depth is known: no guards, on huge pages where there are some
+  enum class Of { programs, library };  // library: of known depth, no guards, on huge pages
   Stacks(int count, std::size_t bytes_each, Of of = Of::programs);  // Error{resource} names the limit
   ~Stacks();
   Stacks(const Stacks&) = delete;
@@ -21,7 +21,7 @@ class Stacks {
   std::size_t usable(int index) const;  // bytes from bottom to top
   bool guarded() const { return guarded_; }
   bool intact(int index) const;
-  // The stack whose guard holds `address`, or -1: for the handler of the fault.
+  // The stack whose guard contains `address`, or -1; for the fault handler.
   int overflowed(const void* address) const;
 
  private:

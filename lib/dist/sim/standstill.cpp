@@ -1,4 +1,5 @@
-// Scheduler: when no rank can go on: who waits for what, and how they are let go.
+// Scheduler: what happens when no rank can continue: which rank waits for what, and how the ranks are
+// released.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -28,8 +29,8 @@ std::string Scheduler::who_waits() {
   return who;
 }
 
-// Each blocked rank's wait throws, so that its stack is unwound and what it owns is freed. Workers that wait
-// for work end when their owner does.
+// Makes each blocked rank's wait throw, so that its stack is unwound and what it owns is freed. Workers that
+// wait for work end when their owner does.
 bool Scheduler::release_blocked() {
   bool any = false;
   for_each_task([&](Task& task) {

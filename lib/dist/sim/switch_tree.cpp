@@ -1,3 +1,6 @@
+// SwitchTree: sums inside a node, at its leader; then sum_in_switches(), which books each segment's way up
+// and down on the network's ports and waits until all leaders have come; then the result back inside. A lost
+// rank ends it for all.
 #include "dist/sim/switch_tree.h"
 
 #include <algorithm>
@@ -26,7 +29,7 @@ int switch_levels(int nodes, int radix) {
   if (nodes == 1) return 0;
   int levels = 1;
   for (std::int64_t most = radix; most < nodes; most = most * radix / 2) {
-    if (radix < 4) fail(Errc::invalid_argument, "switches of {} ports join {} nodes at most", radix, radix);
+    if (radix < 4) fail(Errc::invalid_argument, "switches of {} ports join at most {} nodes", radix, radix);
     ++levels;
   }
   return levels;
@@ -34,7 +37,7 @@ int switch_levels(int nodes, int radix) {
 
 void check_switches(const Topology& topology) {
   if (topology.switch_radix == 0)
-    fail(Errc::invalid_argument, "sharp: no switch of topology {} can sum (it has no switch_radix)",
+    fail(Errc::invalid_argument, "sharp: no switch of topology {} can add (it has no switch_radix)",
          topology.name);
 }
 
@@ -58,8 +61,8 @@ struct SwitchTree::Sums final : WaitReason {
 
   int each;
   std::vector<bool> came;    // [node]
-  int left;                  // nodes that did not come yet
-  std::vector<Time> at_top;  // [segment]: the last of it is there
+  int left;                  // nodes that have not come yet
+  std::vector<Time> at_top;  // [segment]: when its last part is there
   std::vector<std::byte> total;
   WaitList complete;
 };
@@ -111,7 +114,7 @@ void SwitchTree::sum_in_switches(TensorView data, ReduceOp op) {
   if (data.data && sums->total.empty()) {
     sums->total.assign(data.data, data.data + data.bytes());
   } else if (data.data) {
-    cpu_kernels::reduce({sums->total.data(), data.count, data.dtype, cpu}, data, op);  // costs no rank time
+    cpu_kernels::reduce({sums->total.data(), data.count, data.dtype, cpu}, data, op);  // takes no rank's time
   }
   sums->came[static_cast<std::size_t>(rank / node_size_)] = true;
   if (--sums->left == 0) {

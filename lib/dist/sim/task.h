@@ -12,7 +12,7 @@
 
 namespace dist::sim {
 
-// The exception state that the C++ runtime keeps for a thread, and that each fiber must have for itself.
+// The exception state that the C++ runtime keeps per thread, and that each fiber needs for itself.
 struct ExceptionState {
   void* caught = nullptr;
   unsigned int uncaught = 0;
@@ -20,7 +20,7 @@ struct ExceptionState {
 
 enum class Wake : std::uint8_t { normal, timed_out, released };
 
-// What is touched at every switch is in the first cache line.
+// The first cache line holds what every switch touches.
 struct alignas(64) Task {
   boost::context::detail::fcontext_t context = nullptr;  // also the top of what its stack holds
   Task* next = nullptr;
@@ -31,11 +31,11 @@ struct alignas(64) Task {
   std::int32_t rank = -1;
   bool ended = false;
   bool worker = false;
-  bool lost = false;     // of a rank that has vanished
-  bool unwound = false;  // it has been told
+  bool lost = false;     // its rank has vanished
+  bool unwound = false;  // Vanished has been thrown in it
   Wake wake = Wake::normal;
 
-  // While it waits:
+  // Valid while it waits:
   Time deadline = never;
   WaitList* list = nullptr;
   Task *list_next = nullptr, *list_previous = nullptr;

@@ -28,7 +28,8 @@ Cost Topology::cost_inside() const {
 }
 
 Cost Topology::cost_between() const {
-  // A message out of the node passes the GPU's own link first: the slower of the two sets the pace.
+  // A message that leaves the node first passes the GPU's own link: the slower of the two limits the
+  // bandwidth.
   double bandwidth = inter.bandwidth;
   if (intra.bandwidth > 0) bandwidth = std::min(bandwidth, intra.bandwidth);
   return {from_seconds(overhead_s), from_seconds(inter.latency_s), bandwidth > 0 ? 1e12 / bandwidth : 0};

@@ -1,3 +1,6 @@
+// Topologies from JSON. Reader gives typed access to the values, with errors that name the file, the line and
+// the key; parse_topology() checks the values against each other; load_topology() takes a built-in name, a
+// path or the text itself.
 #include "dist/sim/topology_file.h"
 
 #include <algorithm>
@@ -16,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double most_gpus = 1 << 20;  // of a node, or in all: beyond any machine
+constexpr double most_gpus = 1 << 20;  // per node, or in all: beyond any machine
 
 class Reader {
  public:
@@ -24,7 +27,7 @@ class Reader {
     try {
       root_ = Json::parse(text);
     } catch (const Json::parse_error& error) {
-      fail(Errc::invalid_argument, "{}:{}: this is no JSON: {}", where_, line_at(error.byte), error.what());
+      fail(Errc::invalid_argument, "{}:{}: this is not JSON: {}", where_, line_at(error.byte), error.what());
     } catch (const Json::exception& error) {  // 1e400
       fail(Errc::invalid_argument, "{}: {}", where_, error.what());
     }
@@ -36,11 +39,11 @@ class Reader {
   void only_these(const Json& object, const std::string& parent, const std::vector<std::string>& keys) const {
     for (const auto& [key, value] : object.items()) {
       if (std::ranges::find(keys, key) == keys.end())
-        refuse(parent, key, fmt::format("is no key here; there are {}", fmt::join(keys, ", ")));
+        refuse(parent, key, fmt::format("is not a key here; the keys are {}", fmt::join(keys, ", ")));
     }
   }
 
-  // A number from `least` to `most`; `otherwise` when the key is missing, NaN: it must be there.
+  // A number from `least` to `most`. `otherwise` is for a missing key; if it is NaN, the key must exist.
   double number(const Json& object, const std::string& parent, const std::string& key, double otherwise,
                 double least, double most) const {
     if (!object.contains(key)) {
@@ -81,7 +84,7 @@ class Reader {
     return 1 + static_cast<int>(std::ranges::count(before, '\n'));
   }
 
-  // Where the key stands, or where its parent does when it is missing.
+  // The line of the key, or of its parent if the key is missing.
   int line_of(const std::string& parent, const std::string& key) const {
     const auto find = [this](const std::string& name, std::size_t from) {
       return name.empty() ? from : text_.find('"' + name + '"', from);
@@ -121,18 +124,18 @@ Topology parse_topology(std::string_view text, const std::string& where, const s
   topology.nics_per_node = in.count("nics_per_node");
   if (topology.nics_per_node > topology.gpus_per_node)
     in.refuse("", "nics_per_node",
-              fmt::format("is {}; a GPU has one card at most, and gpus_per_node is {}",
+              fmt::format("is {}; a GPU has at most one card, and gpus_per_node is {}",
                           topology.nics_per_node, topology.gpus_per_node));
   topology.switch_radix = in.count("switch_radix");
-  if (topology.switch_radix == 1) in.refuse("", "switch_radix", "is 1; a switch has two ports at least");
+  if (topology.switch_radix == 1) in.refuse("", "switch_radix", "is 1; a switch has at least two ports");
   if (topology.switch_radix > 0 && topology.gpus_per_node == 0)
-    in.refuse("", "switch_radix", "is of no use without gpus_per_node: one node holds all ranks");
+    in.refuse("", "switch_radix", "has no effect without gpus_per_node: one node holds all ranks");
   topology.overhead_s = in.number(in.root(), "", "overhead_us", 0, 0, 1e6) * 1e-6;
   topology.intra = in.link("intra");
   if (topology.gpus_per_node > 0)
     topology.inter = in.link("inter");
   else if (in.root().contains("inter"))
-    in.refuse("", "inter", "is of no use without gpus_per_node: one node holds all ranks");
+    in.refuse("", "inter", "has no effect without gpus_per_node: one node holds all ranks");
   if (const double rate = in.number(in.root(), "", "reduce_gb_s", 0, 0, 1e6); rate > 0)
     topology.reduce_seconds_per_byte = 1e-9 / rate;
   return topology;

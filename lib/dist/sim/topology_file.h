@@ -1,4 +1,4 @@
-// Topologies by name (those that come with distlab, topologies/*.json) or from a JSON file of one's own.
+// Topologies by name (those that come with distlab, topologies/*.json) or from your own JSON file.
 #pragma once
 
 #include <span>
@@ -9,11 +9,12 @@
 
 namespace dist::sim {
 
-// "summit", or a path (with a '/' or ending in ".json"), or the JSON text itself, for those who see no files.
-// Error{invalid_argument} names the file, line and key; for a name that is none it lists those there are.
+// "summit", or a path (with a '/' or ending in ".json"), or the JSON text itself, for callers without files.
+// Throws Error{invalid_argument}, which names the file, line and key; for an unknown name it lists the known
+// ones.
 Topology load_topology(const std::string& name);
 
-// The same for a file's text; `where` is what errors call it, and `name` the topology's.
+// The same for a file's text. Errors call it `where`; `name` is the topology's name.
 Topology parse_topology(std::string_view text, const std::string& where, const std::string& name);
 
 struct BuiltinTopology {

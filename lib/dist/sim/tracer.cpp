@@ -1,3 +1,5 @@
+// Tracer: turns what scheduler, network and transport report into events. A message's event is begun when it
+// is posted and completed when it is sent and has arrived; contributors follow every sum, copy and message.
 #include "dist/sim/tracer.h"
 
 #include <algorithm>
@@ -6,7 +8,7 @@
 namespace dist::sim {
 namespace {
 
-constexpr int most_contributors = 64;  // ranks: bits of a RankSet
+constexpr int most_contributors = 64;  // ranks: the bits of a RankSet
 
 trace::RankSet own_bit(int rank, int ranks) {
   return ranks <= most_contributors ? trace::RankSet{1} << rank : 0;
@@ -33,7 +35,7 @@ void Tracer::allocated(int rank, const void* memory, std::size_t bytes) {
 
 void Tracer::call_begins(int rank, trace::Call call, Time at) {
   Rank& its = of(rank);
-  // A collective begins with what each rank brings; a message carries on what is in it already.
+  // A collective begins with what each rank contributes; a message passes on what is in it already.
   for (const auto* views : {&call.inputs, &call.outputs}) {
     if (call.point_to_point) break;
     for (const TensorView& view : *views) its.contributors.forget(view.data, view.bytes());
@@ -78,7 +80,7 @@ trace::Event Tracer::describe(int rank, const TransportOptions& options) {
         call.number == options.label.sequence)
       return call.event;
   }
-  trace::Event event;  // of a control message, or a transport of the simulation's own
+  trace::Event event;  // for a control message, or a transport of the simulation's own
   event.rank = rank;
   event.group = channel.context;
   event.sequence = options.label.sequence;

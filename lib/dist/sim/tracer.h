@@ -1,5 +1,5 @@
-// Tracer: what happens in a simulation, as events (trace/event.h). Scheduler, network and transport tell it;
-// whoever runs the simulation tells it of calls.
+// Tracer: what happens in a simulation, as events (trace/event.h). It is notified by scheduler, network and
+// transport, and of calls by the code that runs the simulation.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ class Tracer final : public NetworkTracer {
  public:
   Tracer(std::string title, int ranks);
 
-  // New memory: whose parts were there before does not count any more.
+  // New memory: contributors to what was there before no longer count.
   void allocated(int rank, const void* memory, std::size_t bytes);
-  // From when a call is issued until its buffers are the user's again.
+  // From the time when a call is issued until its buffers are the user's again.
   void call_begins(int rank, trace::Call call, Time at);
   void call_ends(int rank, std::uint64_t record, Time at, trace::Ending ending);
   // The rank is gone: its calls are cut off.
   void lost(int rank, Time at);
-  // A send or receive is about to be posted, and will carry this number (NetRequest::site).
+  // A send or receive is about to be posted, with this number (NetRequest::site).
   void posting(std::uint32_t number, int rank, const TransportOptions& options, const TensorView& data,
                bool is_send, Time at);
   void waited(int rank, Time begin, Time end, CallSite where);
@@ -37,7 +37,7 @@ class Tracer final : public NetworkTracer {
   void reduced(int rank, const void* to, const void* from, std::size_t bytes, Time begin, Time end);
   void copied(int rank, const void* to, const void* from, std::size_t bytes);
 
-  // What is still open is cut off now. Once.
+  // Cuts off what is still open. To be called once.
   trace::Trace take(Time now);
 
  private:

@@ -1,3 +1,6 @@
+// SimTransport: posting, waiting for and cancelling requests in the simulated network, and the errors of lost
+// ranks, ranks that gave up, timeouts and mismatches, in the same words as on the host. Then SimEndpoint,
+// which opens transports and leaves the job.
 #include "dist/sim/transport.h"
 
 #include <algorithm>
@@ -56,7 +59,7 @@ void SimTransport::check_usable() const {
   if (const LostRank* lost = lost_member(never)) raise_lost(*lost);
 }
 
-// The first of the group that was lost before then.
+// The first member of the group that was lost before that time.
 const LostRank* SimTransport::lost_member(Time before) const {
   for (const LostRank& lost : fabric_.scheduler.lost()) {
     if (lost.at < before && options_.members.contains(lost.rank)) return &lost;
@@ -107,7 +110,7 @@ int SimTransport::wait(std::uint64_t id) {
     there = fabric_.scheduler.await(request, deadline_, this);
     const auto in_vain = [&] { return lost_member(never) || member_that_gave_up() || is_aborted(); };
     while (!there && !in_vain() && fabric_.scheduler.clock() < deadline_)
-      there = fabric_.scheduler.await(request, deadline_, this);  // a rank of another group has gone
+      there = fabric_.scheduler.await(request, deadline_, this);  // a rank of another group is gone
   } catch (...) {
     network.cancel(request);
     throw;
@@ -134,7 +137,7 @@ void SimTransport::cancel(std::uint64_t id) noexcept {
 
 std::string SimTransport::subject() const { return fmt::format("rank {}: {}", global_rank_, doing()); }
 
-// The same sentences as on the host (transport/report.h).
+// Uses the same sentences as on the host (transport/report.h).
 void SimTransport::give_up(RequestId id) {
   const NetRequest request = fabric_.scheduler.network()[id];
   fabric_.scheduler.network().cancel(id);
@@ -213,7 +216,7 @@ void SimEndpoint::abort(const std::string& reason) {
 }
 
 void SimEndpoint::close(const std::string& reason) noexcept {
-  if (fabric_.scheduler.is_lost(rank_)) return;  // nobody hears it
+  if (fabric_.scheduler.is_lost(rank_)) return;  // no rank receives it
   fabric_.gone[static_cast<std::size_t>(rank_)] =
       reason.empty() ? std::string(has_left) : fmt::format("gave up: {}", reason);
   if (!reason.empty()) fabric_.on_giving_up(rank_, reason);

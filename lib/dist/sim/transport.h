@@ -1,4 +1,4 @@
-// The simulator's Transport and Endpoint: the same algorithms, on virtual ranks.
+// The simulator's Transport and Endpoint: the same algorithms run on virtual ranks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace dist::sim {
 
-// The calls of a program by place and kind, numbered: what a request in the network carries.
+// Numbers for the calls of a program by place and kind, which requests in the network carry.
 class CallSites {
  public:
   struct Site {
@@ -21,7 +21,7 @@ class CallSites {
     CallSite where;
   };
   std::uint32_t number_of(std::string_view name, CallSite where);
-  std::uint32_t number_again(std::uint32_t number);  // a number of its own for the same site
+  std::uint32_t number_again(std::uint32_t number);  // another number for the same site
   const Site& operator[](std::uint32_t number) const { return sites_[number]; }
 
  private:
@@ -30,14 +30,14 @@ class CallSites {
 
 inline constexpr std::string_view has_left = "has left the job";  // in order
 
-// What all ranks of a simulation share beside the scheduler.
+// What all ranks of a simulation share besides the scheduler.
 struct Fabric {
   explicit Fabric(Scheduler& of) : scheduler(of), gone(static_cast<std::size_t>(of.network().ranks())) {}
   Scheduler& scheduler;
   CallSites sites;
-  std::vector<std::string> gone;  // [rank]: why it has left or failed; empty: it has not
-  // Ranks that left by an error, the first one first. Every pending and later operation of a group that
-  // contains one of them ends with Error{peer_failed} that names it, as on the host.
+  std::vector<std::string> gone;  // [rank]: why it left or failed; empty: it has not
+  // Ranks that left by an error, in the order in which they did. Every pending and later operation of a group
+  // that contains one of them ends with Error{peer_failed}, which names it, as on the host.
   struct GaveUp {
     int rank;
     std::string how;  // "gave up: out of paper"
@@ -49,7 +49,7 @@ struct Fabric {
 // One operation of the running rank.
 class SimTransport final : public Transport, private WaitReason {
  public:
-  // `before`: so many ranks had given up when this rank joined; they have joined again.
+  // `before` ranks had given up when this rank joined; they have joined again.
   SimTransport(Fabric& fabric, TransportOptions options, int global_rank,
                const std::string* aborted = nullptr, std::size_t before = 0);
 
@@ -69,7 +69,7 @@ class SimTransport final : public Transport, private WaitReason {
   void free_scratch(TensorView view) noexcept override;
   Network::Post post(const TensorView& data, int peer, bool is_send) const;
   bool is_aborted() const { return aborted_ && !aborted_->empty(); }
-  void check_usable() const;  // throws when no operation of this group can be any more
+  void check_usable() const;  // throws if no operation of this group is possible any more
   const LostRank* lost_member(Time before) const;
   const Fabric::GaveUp* member_that_gave_up() const;
   void refuse_after_giving_up() const;
@@ -80,7 +80,7 @@ class SimTransport final : public Transport, private WaitReason {
 
   std::string doing() const override { return str(options_.label); }
   CallSite where() const override { return options_.label.where; }
-  std::vector<int> waits_for() const override { return {}; }  // the request says
+  std::vector<int> waits_for() const override { return {}; }  // the request says that
 
   Fabric& fabric_;
   TransportOptions options_;
@@ -109,8 +109,8 @@ class SimEndpoint final : public Endpoint {
  private:
   Fabric& fabric_;
   int rank_;
-  std::size_t before_;   // of those that gave up: when this rank joined
-  std::string aborted_;  // why; empty: it is not
+  std::size_t before_;   // how many had given up when this rank joined
+  std::string aborted_;  // the reason; empty: it is not aborted
 };
 
 }  // namespace dist::sim

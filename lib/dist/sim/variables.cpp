@@ -1,3 +1,5 @@
+// Reads the symbol table of the running program: which symbols are variables that it may change, which of
+// them belong to the program itself, and how they are called in messages.
 #include "dist/sim/variables.h"
 
 #include <algorithm>
@@ -21,7 +23,7 @@ using Part = ElfW(Phdr);
 using Section = ElfW(Shdr);
 using Symbol = ElfW(Sym);
 
-// Parts of the address space, as the file asks for them.
+// The parts of the address space, as the program's file requests them.
 struct Image {
   ElfW(Addr) base = 0;
   std::span<const Part> parts;
@@ -45,13 +47,13 @@ bool may_change(const Image& image, const Symbol& symbol) {
   bool writable = false;
   for (const auto& part : image.parts) {
     if (!holds(part, symbol)) continue;
-    if (part.p_type == PT_GNU_RELRO) return false;  // read-only once the program has been loaded
+    if (part.p_type == PT_GNU_RELRO) return false;  // read-only once the program is loaded
     writable = writable || (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0);
   }
   return writable;
 }
 
-// Fewer of them where the file has no more.
+// Returns fewer items if the file has no more.
 template <class T>
 std::vector<T> read_some(std::ifstream& file, std::uint64_t offset, std::uint64_t count) {
   file.clear();
@@ -78,7 +80,7 @@ bool same_parts(std::span<const Part> some, std::span<const Part> others) {
   });
 }
 
-// Empty where there is none, and where the file is another (ld.so was told to run the program).
+// Empty if there is no table, and if the file is another one (ld.so was told to run the program).
 SymbolTable read_symbols(const Image& image) {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   const auto header = read_some<ElfW(Ehdr)>(file, 0, 1);
@@ -95,22 +97,22 @@ SymbolTable read_symbols(const Image& image) {
 }
 
 std::string demangled(std::string_view symbol) {
-  const std::string whole(symbol.substr(0, symbol.find('.')));  // without what compilers append
+  const std::string whole(symbol.substr(0, symbol.find('.')));  // without the suffixes that compilers append
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
       abi::__cxa_demangle(whole.c_str(), nullptr, nullptr, &status), &std::free);
   return whole.starts_with("_Z") && name ? name.get() : whole;
 }
 
-// Rather than of a library or of the compiler.
+// Whether the variable is the program's own, not a library's or the compiler's.
 bool is_of_program(std::string_view symbol, std::string_view name) {
   constexpr std::array libraries{"std::",    "__gnu_cxx::", "dist::",  "testing::", "fmt::",
                                  "spdlog::", "nlohmann::",  "boost::", "CLI::",     "Eigen::"};
   constexpr std::array of_c{"stdin",  "stdout", "stderr", "environ",  "optarg",   "optind",
                             "opterr", "optopt", "tzname", "timezone", "daylight", "signgam"};
   const auto begins = [&](const char* space) { return name.starts_with(space); };
-  if (symbol.find('@') != symbol.npos) return false;  // a copy of a library's, as of std::cout
-  if (symbol.starts_with("_ZG")) return false;        // the compiler's: references' targets
+  if (symbol.find('@') != symbol.npos) return false;  // a copy of a library's variable, such as std::cout
+  if (symbol.starts_with("_ZG")) return false;        // the compiler's: targets of references
   if (name.empty() || name[0] == '.' || name.starts_with("__")) return false;
   if (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z') return false;
   return std::ranges::none_of(libraries, begins) && std::ranges::find(of_c, name) == of_c.end();

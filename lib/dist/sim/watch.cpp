@@ -17,10 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto interval = 100ms;
 
-std::atomic<int> watches{0};  // threads that are ours
+std::atomic<int> watches{0};  // the library's own threads
 
-// Of this process, without those of watches. Known only where the main thread simulates: beside any other,
-// the threads that the main thread makes would count as the ranks'.
+// The threads of this process, without those of watches. Known only if the main thread simulates: otherwise
+// threads that the main thread starts would count as the ranks'.
 int count_threads(pid_t simulating) {
   if (simulating != ::getpid()) return 0;
   std::error_code none;
@@ -29,11 +29,11 @@ int count_threads(pid_t simulating) {
   return static_cast<int>(std::distance(begin(tasks), end(tasks))) - watches.load();
 }
 
-// The system call in which the thread is blocked; -1 where it is not, or the system does not say.
+// The system call in which the thread is blocked; -1 if it is not, or if the system does not say.
 long blocked_in(pid_t thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/syscall");
   long number = -1;
-  return file >> number ? number : -1;  // "running" is no number
+  return file >> number ? number : -1;  // "running" is not a number
 }
 
 bool is_sleep(long call) { return call == SYS_clock_nanosleep || call == SYS_nanosleep; }
@@ -46,8 +46,7 @@ Watch::Watch(const Scheduler& scheduler, Timeout patience)
       watched_(static_cast<pid_t>(::syscall(SYS_gettid))),
       thread_((++watches, start_thread("the simulator's watch", [this] { loop(); }))) {
   const std::lock_guard lock(mutex_);
-  threads_before_ =
-      count_threads(watched_);  // now: with its first thread a process gets ThreadSanitizer's, too
+  threads_before_ = count_threads(watched_);  // now: a process's first thread also starts ThreadSanitizer's
 }
 
 Watch::~Watch() {
@@ -76,9 +75,9 @@ void Watch::look() {
   asleep_ = moved || !asleep ? 0 : asleep_ + 1;
   if (asleep_ == 2) (is_sleep(call) ? sleepers_ : waiters_).insert(rank);
   if (patience_ == 0 || looks_alike_ < patience_) return;
-  end_process("rank {} has kept the simulation to itself for {} s: {}", rank, patience_ * interval / 1s,
-              asleep_ > 2 ? "it sleeps really (use dist::sleep), or waits for a thread, which has no rank"
-                          : "an endless loop without any call of dist, or a very long computation");
+  end_process("rank {} has blocked the simulation for {} s: {}", rank, patience_ * interval / 1s,
+              asleep_ > 2 ? "it really sleeps (use dist::sleep), or waits for a thread that is not a rank"
+                          : "an endless loop without a call of distlab, or a very long computation");
 }
 
 std::vector<std::string> Watch::notes() {
@@ -89,10 +88,10 @@ std::vector<std::string> Watch::notes() {
       found.push_back(
           fmt::format("rank{} {} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "), what));
   };
-  tell(sleepers_, "slept really: the simulation stood still and virtual time did not pass; use dist::sleep");
-  tell(waiters_, "waited for another thread: the simulation stood still and virtual time did not pass");
+  tell(sleepers_, "really slept: the simulation stopped and virtual time did not pass; use dist::sleep");
+  tell(waiters_, "waited for another thread: the simulation stopped and virtual time did not pass");
   if (threads_made_ || count_threads(watched_) > threads_before_)
-    found.emplace_back("threads were made while ranks were simulated: they have no rank and no virtual time");
+    found.emplace_back("threads were started during the simulation: they have no rank and no virtual time");
   return found;
 }
 

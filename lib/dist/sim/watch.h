@@ -1,4 +1,4 @@
-// Watch: a real thread that looks at a simulation from outside, for what the ranks cannot say themselves.
+// Watch: a real thread that observes a simulation from outside, for what the ranks cannot report themselves.
 #pragma once
 
 #include <condition_variable>
@@ -15,17 +15,17 @@
 
 namespace dist::sim {
 
-// Looks ten times a second at the thread that made it. Ends the process when no rank has given way for
+// Checks the thread that made it ten times per second. Ends the process when no rank has given way for
 // `patience`; remembers ranks that stopped the whole simulation by a real sleep, or by waiting for a thread.
-// A debugger that stops the process stops the watch too.
+// A debugger that stops the process stops the watch, too.
 class Watch {
  public:
-  Watch(const Scheduler& scheduler, Timeout patience);  // zero: for ever
+  Watch(const Scheduler& scheduler, Timeout patience);  // zero: forever
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // A line each: "rank 3 slept really ...". Once, when the ranks have ended.
+  // One line each: "rank 3 really slept ...". To be called once, when the ranks have ended.
   std::vector<std::string> notes();
 
  private:
@@ -33,16 +33,16 @@ class Watch {
   void look();
 
   const Scheduler& scheduler_;
-  const long patience_;  // looks
+  const long patience_;  // checks
   const pid_t watched_;
   std::uint64_t switches_ = 0;
   long looks_alike_ = 0, asleep_ = 0;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   bool stopping_ = false, threads_made_ = false;
   int threads_before_ = 0;
   std::set<int> sleepers_, waiters_;  // ranks
-  std::thread thread_;                // last
+  std::thread thread_;                // must be last
 };
 
 }  // namespace dist::sim

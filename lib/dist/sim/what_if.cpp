@@ -1,3 +1,5 @@
+// What-ifs: their checks against a number of ranks, their texts (3x2.5, 0-1x10, 2@100us), and Slowdowns,
+// which the network asks how long a message holds its ports.
 #include "dist/sim/what_if.h"
 
 #include <algorithm>
@@ -11,9 +13,9 @@
 namespace dist::sim {
 namespace {
 
-constexpr double greatest = 1e6;  // as a factor, and as a time in seconds: what Time can hold
+constexpr double greatest = 1e6;  // the largest factor, and time in seconds, that Time can hold
 
-// Reads a text from the left.
+// Reads a text from left to right.
 class Text {
  public:
   explicit Text(std::string_view text) : left_(text) {}
@@ -56,7 +58,7 @@ void WhatIf::check(int ranks) const {
   std::set<int> slow, lost;
   std::set<std::pair<int, int>> links;
   const auto refuse_twice = [](const std::string& what, bool is_new) {
-    if (!is_new) fail(Errc::invalid_argument, "{} comes after another of the same; give one", what);
+    if (!is_new) fail(Errc::invalid_argument, "{} is given twice; give it once", what);
   };
   for (const auto& [rank, factor] : stragglers) {
     const auto what = fmt::format("straggler {}x{}", rank, factor);
@@ -87,7 +89,7 @@ Straggler parse_straggler(std::string_view text) {
   const auto factor = rank && in.take("x") ? in.number<double>() : std::nullopt;
   if (!factor || !in.ended())
     fail(Errc::invalid_argument,
-         "\"{}\" is no straggler: give RANKxFACTOR, as in 3x2.5 (rank 3 is 2.5 times slower)", text);
+         "\"{}\" is not a straggler: give RANKxFACTOR, as in 3x2.5 (rank 3 is 2.5 times slower)", text);
   return {*rank, *factor};
 }
 
@@ -97,11 +99,11 @@ SlowLink parse_slow_link(std::string_view text) {
   const auto b = a && in.take("-") ? in.number<int>() : std::nullopt;
   const auto factor = b && in.take("x") ? in.number<double>() : std::nullopt;
   if (!factor || !in.ended())
-    fail(
-        Errc::invalid_argument,
-        "\"{}\" is no slow link: give RANK-RANKxFACTOR, as in 0-1x10 (messages between ranks 0 and 1 take 10 "
-        "times as long)",
-        text);
+    fail(Errc::invalid_argument,
+         "\"{}\" is not a slow link: give RANK-RANKxFACTOR, as in 0-1x10 (messages between ranks 0 and 1 "
+         "take 10 "
+         "times as long)",
+         text);
   return {*a, *b, *factor};
 }
 
@@ -115,7 +117,7 @@ Loss parse_loss(std::string_view text) {
     if (time && in.take(name) && in.ended()) return {*rank, *time * seconds};
   }
   fail(Errc::invalid_argument,
-       "\"{}\" is no loss: give RANK@TIME, as in 2@100us (ns, us, ms or s of virtual time)", text);
+       "\"{}\" is not a loss: give RANK@TIME, as in 2@100us (ns, us, ms or s of virtual time)", text);
 }
 
 Slowdowns::Slowdowns(const WhatIf& what_if, int ranks) {

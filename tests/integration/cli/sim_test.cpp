@@ -299,8 +299,8 @@ TEST_F(SimFiles, AFileThatCannotBeWrittenIsToldFirst) {
 
 TEST(SimProgram, OddRequestsAreRefused) {
   expect_refusal({"--seed", "3"}, {"--seed and --explore are for a program"});
-  expect_refusal({SIM_PROGRAM, "--seed", "x"}, {"\"x\": a number is expected"});
-  expect_refusal({SIM_PROGRAM, "--explore", "0"}, {"\"--explore=0\": \"0\" is no number of schedules"});
+  expect_refusal({SIM_PROGRAM, "--seed", "x"}, {"\"x\": it must be a number"});
+  expect_refusal({SIM_PROGRAM, "--explore", "0"}, {"\"--explore=0\": \"0\" is not a number of schedules"});
   expect_refusal({SIM_PROGRAM, "--explore", "3", "--seed", "3"}, {"leave out --seed"});
   expect_words(sim({"./no-such-program"}), 3, {"./no-such-program is not a program"});
   expect_words(sim({"/tmp"}), 3, {"/tmp is not a program"});

@@ -84,7 +84,7 @@ TEST(SpawnFailures, AnExceptionKeepsItsText) {
                        [](int rank) {
                          if (rank == 0) throw 7;
                        }),
-            "rank 0: threw something that is no std::exception");
+            "rank 0: threw something that is not a std::exception");
 }
 
 TEST(SpawnFailures, AreSeenWhereSigchldIsIgnored) {

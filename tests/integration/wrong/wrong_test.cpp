@@ -90,7 +90,7 @@ TEST_P(OnHost, IsFound) {
   const auto named = ranks_named(said);
   for (const int rank : program().ranks)
     EXPECT_TRUE(std::ranges::count(named, rank) > 0) << rank << ": " << text;
-  EXPECT_NE(said.find("; to mend it: "), said.npos) << text;
+  EXPECT_NE(said.find("; fix: "), said.npos) << text;
 }
 
 TEST_P(OnHost, ItsTwinIsRight) { EXPECT_EQ(run_for_real(Source(program().name).ranks, program().right), ""); }

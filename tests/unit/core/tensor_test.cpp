@@ -103,7 +103,7 @@ TEST(Tensor, ViewInfersOneSize) {
   EXPECT_EQ(t.view({2, -1, 3}).shape(), (Shape{2, 2, 3}));
   EXPECT_DIST_ERROR(t.view({-1, -1}), Errc::invalid_argument, "only one size can be -1");
   EXPECT_DIST_ERROR(t.view({-1, 5}), Errc::invalid_argument, "12 elements");
-  EXPECT_DIST_ERROR(zeros({0}).view({-1, 0}), Errc::invalid_argument, "in place of -1");
+  EXPECT_DIST_ERROR(zeros({0}).view({-1, 0}), Errc::invalid_argument, "instead of -1");
   EXPECT_DIST_ERROR(t.view({5, 3}), Errc::invalid_argument,
                     "15 elements do not fit a tensor of shape [3, 4] with 12");
   EXPECT_DIST_ERROR(t.view({-2, -6}), Errc::invalid_argument, "negative");

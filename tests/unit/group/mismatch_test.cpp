@@ -266,7 +266,7 @@ TEST(Mismatch, DifferentCollectivesAreAFindingAlsoWhenOneRankHasLeft) {
         expect_error(Errc::mismatch,
                      told({"rank 0: ", "mismatch_test.cpp:"},
                           {"rank 1 is in broadcast f32 but rank 0 is in all_reduce f32",
-                           "; D2 mismatched collective: ", "to mend it: let every rank"}),
+                           "; D2 mismatched collective: ", "fix: let every rank"}),
                      [&] { all_reduce(t, ReduceOp::sum, {.timeout = 3s}); });
       },
       finds({Code::mismatched_collective}));

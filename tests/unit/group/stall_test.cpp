@@ -85,7 +85,7 @@ TEST(Stall, ACycleIsDrawn) {
       stage.told(),
       "D1 deadlock: 2 ranks wait for each other in a cycle and none can go on; rank 0: recv #0 (4 f32) at "
       "train.cpp:10, waits for rank 1; rank 1: recv #0 (4 f32) at train.cpp:11, waits for rank 0; cycle: "
-      "rank 0 -> rank 1 -> rank 0; to mend it: let one side send first: here all of them receive");
+      "rank 0 -> rank 1 -> rank 0; fix: let one rank send first: here all of them receive");
 }
 
 TEST(Stall, ARankThatWaitsForItselfIsACycleOfOne) {
@@ -115,7 +115,7 @@ TEST(Stall, ARankThatMayStillComeIsWaitedFor) {
   stage.of(1).state = Picture::State::failed;
   EXPECT_EQ(stage.told(), "") << "its failure has an error of its own";
   stage.of(1).state = Picture::State::left;
-  EXPECT_NE(stage.told().find("what is waited for can never come: rank 1 ended already"), std::string::npos);
+  EXPECT_NE(stage.told().find("the awaited call can never come: rank 1 ended already"), std::string::npos);
 }
 
 TEST(Stall, AMessageThatIsUnderWay) {
@@ -175,7 +175,7 @@ TEST(Stall, CollectivesOfTwoGroupsInOppositeOrders) {
   EXPECT_NE(text.find("rank 1: all_reduce #0 (4 f32) among ranks 0, 1 at train.cpp:11, waits for rank 0"),
             text.npos)
       << text;
-  EXPECT_NE(text.find("in the same order, also those of different groups"), text.npos) << text;
+  EXPECT_NE(text.find("in the same order, across groups as well"), text.npos) << text;
 }
 
 TEST(Stall, TwoBlockedThreadsOfOneRank) {
@@ -210,7 +210,7 @@ TEST(Misfit, BothSidesAreNamed) {
   EXPECT_EQ(
       finding->line(),
       "D3 message that does not fit: 16 bytes are sent and 20 expected; rank 1: send (16 bytes to rank 0) at "
-      "train.cpp:11; rank 0: recv (20 bytes from rank 1) at train.cpp:10; to mend it: give send and receive "
+      "train.cpp:11; rank 0: recv (20 bytes from rank 1) at train.cpp:10; fix: give send and receive "
       "the same number of elements and the same dtype");
 }
 

@@ -172,7 +172,7 @@ TEST(Layers, SayWhatTheyExpect) {
 TEST(Layers, RefuseSizesThatAreNone) {
   EXPECT_DIST_ERROR(Linear(0, 1), Errc::invalid_argument, "Linear(0, 1): sizes must be at least 1");
   EXPECT_DIST_ERROR(Conv2d(1, 1, 0), Errc::invalid_argument, "sizes must be at least 1");
-  EXPECT_DIST_ERROR(Conv2d(1, 1, 3, {.padding = -1}), Errc::invalid_argument, "a padding at least 0");
+  EXPECT_DIST_ERROR(Conv2d(1, 1, 3, {.padding = -1}), Errc::invalid_argument, "the padding at least 0");
   EXPECT_DIST_ERROR(MaxPool2d(2, {.stride = -1}), Errc::invalid_argument, "at least 1");
   EXPECT_DIST_ERROR(BatchNorm2d(0), Errc::invalid_argument, "at least 1");
 }

@@ -91,7 +91,7 @@ TEST_P(BadTopology, IsNamedByFileLineAndKey) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadTopology,
-    testing::Values(Bad{"{\n  \"intra\": {\n", {"mine.json:3:", "no JSON"}},
+    testing::Values(Bad{"{\n  \"intra\": {\n", {"mine.json:3:", "not JSON"}},
                     Bad{"[1]", {"mine.json:1:", "object"}}, Bad{"{}", {"mine.json:1:", "intra is missing"}},
                     Bad{"{\n\"intra\": 3}", {"mine.json:2:", "intra must be"}},
                     Bad{"{\n\n\"intra\": {\"latency_us\": 1}}",
@@ -103,13 +103,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"{\"intra\": {\"latency_us\": \"1 us\", \"bandwidth_gb_s\": 1}}",
                         {"intra.latency_us must be a number", "1 us"}},
                     Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus\": 8}",
-                        {"mine.json:2:", "gpus is no key", "gpus_per_node"}},
+                        {"mine.json:2:", "gpus is not a key", "gpus_per_node"}},
                     Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus_per_node\": 8}",
                         {"inter is missing"}},
                     Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"gpus_per_node\": 2.5}",
                         {"mine.json:2:", "gpus_per_node is 2.5", "whole"}},
                     Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"switch_radix\": 8}",
-                        {"mine.json:2:", "switch_radix is of no use without gpus_per_node"}},
+                        {"mine.json:2:", "switch_radix has no effect without gpus_per_node"}},
                     Bad{"{\"intra\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1},\n\"switch_radix\": 1}",
                         {"mine.json:2:", "switch_radix is 1"}}));
 

@@ -251,15 +251,15 @@ TEST(WhatIfs, ValuesThatCannotBeAreRefused) {
   refused({.stragglers = {{1, 0.5}}}, {"factor is 0.5", "from 1"});
   refused({.stragglers = {{1, std::nan("")}}}, {"factor is nan"});
   refused({.stragglers = {{1, 1e300}}}, {"from 1 to 1000000"});
-  refused({.stragglers = {{1, 2}, {1, 3}}}, {"straggler 1x3", "another"});
+  refused({.stragglers = {{1, 2}, {1, 3}}}, {"straggler 1x3", "twice"});
   refused({.slow_links = {{0, 4, 2}}}, {"slow link 0-4x2", "no rank 4"});
   refused({.slow_links = {{1, 1, 2}}}, {"slow link 1-1x2", "two ends"});
   refused({.slow_links = {{0, 1, 0}}}, {"factor is 0"});
-  refused({.slow_links = {{0, 1, 2}, {1, 0, 2}}}, {"slow link 1-0x2", "another"});
+  refused({.slow_links = {{0, 1, 2}, {1, 0, 2}}}, {"slow link 1-0x2", "twice"});
   refused({.losses = {{7, 0}}}, {"no rank 7"});
   refused({.losses = {{1, -1}}}, {"time must be from 0"});
   refused({.losses = {{1, std::nan("")}}}, {"time must be from 0"});
-  refused({.losses = {{1, 1}, {1, 2}}}, {"another"});
+  refused({.losses = {{1, 1}, {1, 2}}}, {"twice"});
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(D1, EverybodySendsFirst) {
     recv(in, 1 - rank);
   });
   expect_finding(report, Code::deadlock,
-                 {"cycle: rank 0 -> rank 1 -> rank 0", "send #0 (4 f32)", here(line), "to mend it"});
+                 {"cycle: rank 0 -> rank 1 -> rank 0", "send #0 (4 f32)", here(line), "fix:"});
   EXPECT_LT(report.wall_s, 0.1);
 }
 
@@ -80,7 +80,7 @@ TEST(D1, CollectivesOfTwoGroupsInOppositeOrders) {
     all_reduce(t);
     if (rank == 0) all_reduce(t, {.group = two});
   });
-  expect_finding(report, Code::deadlock, {"cycle: ", "in the same order, also those of different groups"});
+  expect_finding(report, Code::deadlock, {"cycle: ", "in the same order, across groups as well"});
 }
 
 TEST(D1, NotWhereOneSideReceivesFirst) {
@@ -121,7 +121,7 @@ TEST(D3, CollectivesOfDifferentSizesAndDtypes) {
   });
   expect_finding(sizes, Code::misfit_message,
                  {"all_reduce #0 (5 f32)", "all_reduce #0 (4 f32)",
-                  "to mend it: let every rank of the group make the same calls"});
+                  "fix: let every rank of the group make the same calls"});
   const auto dtypes = run(2, [](int rank) {
     Tensor t = ones({4}, rank == 0 ? DType::f32 : DType::i32);
     broadcast(t, 0);
@@ -358,7 +358,7 @@ TEST(WrongProgramsDeathTest, RecursionWithoutEndIsToldAndEndsTheProcess) {
                     if (rank == 1) endless(0);
                   }),
               testing::ExitedWithCode(sim::exit_hopeless),
-              "rank 1 has used up its stack of .* KiB: recursion");
+              "rank 1 has used up its stack of .* KiB: endless recursion");
 }
 
 TEST(WrongProgramsDeathTest, ARankThatNeverGivesWayIsToldAndEndsTheProcess) {
@@ -371,7 +371,7 @@ TEST(WrongProgramsDeathTest, ARankThatNeverGivesWayIsToldAndEndsTheProcess) {
     }
   };
   EXPECT_EXIT(sim::run(options, spin), testing::ExitedWithCode(sim::exit_hopeless),
-              "rank 1 has kept the simulation to itself for .*: an endless loop");
+              "rank 1 has blocked the simulation for .*: an endless loop");
 }
 
 TEST(WrongPrograms, RealSleepIsNoted) {
@@ -380,7 +380,7 @@ TEST(WrongPrograms, RealSleepIsNoted) {
   });
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.text(),
-            "note: rank 1 slept really: the simulation stood still and virtual time did not pass; use "
+            "note: rank 1 really slept: the simulation stopped and virtual time did not pass; use "
             "dist::sleep\n");
 }
 
@@ -390,7 +390,7 @@ TEST(WrongPrograms, ThreadsAreNoted) {
     std::thread([] { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }).join();
   });
   EXPECT_NE(report.text().find("rank 0 waited for another thread"), std::string::npos) << report.text();
-  EXPECT_NE(report.text().find("threads were made"), std::string::npos) << report.text();
+  EXPECT_NE(report.text().find("threads were started"), std::string::npos) << report.text();
 }
 
 TEST(WrongPrograms, TensorsBeyondTheMachinesMemory) {
