@@ -1,5 +1,5 @@
 // Cheat: includes what is inside of the library.
-// Told: dist/dist.h and the lab's own header are what it may include
+// Told: does not compile
 #include "dist/transport/transport.h"
 
 #include "all_gather_all_reduce.h"

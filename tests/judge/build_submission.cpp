@@ -141,8 +141,10 @@ void Build::refuse_what_does_not_link() {
     refuse("does not link", ran.output);
   }
   const Words exported{"-D", "--defined-only"};
-  const auto symbol =
-      interposing_symbol(symbols_, symbols_of(program_, exported), symbols_of(kit_.library, exported));
+  const auto of_program = symbols_of(program_, exported);
+  std::string of_libraries;
+  for (const auto& library : kit_.libraries) of_libraries += symbols_of(library, exported);
+  const auto symbol = interposing_symbol(symbols_, of_program, of_libraries);
   if (!symbol.empty()) refuse("is not accepted: " + symbol);
 }
 

@@ -77,11 +77,13 @@ Words existing(const Words& words, const fs::path& folder) {
   return found;
 }
 
-fs::path library_among(const Words& files) {
-  const auto is_it = [](const fs::path& file) { return file.filename().string().starts_with("libdist.so"); };
-  const auto found = std::ranges::find_if(files, is_it);
-  if (found == files.end()) throw std::runtime_error("no libdist.so among what the runner is linked with");
-  return *found;
+std::vector<fs::path> libraries_among(const Words& files) {
+  std::vector<fs::path> found;
+  std::ranges::copy_if(files, std::back_inserter(found), [](const fs::path& file) {
+    return file.filename().string().starts_with("libdist_student");
+  });
+  if (found.empty()) throw std::runtime_error("no libdist_student.so among what the runner is linked with");
+  return found;
 }
 
 // "/opt/gcc" of "/opt/gcc/bin/g++": with it comes what the program needs.
@@ -147,9 +149,9 @@ Kit kit_of(const Lab& lab) {
   kit.link = words_of(command_for(lab.build, fmt::format("bin/lab_{}_runner", lab.number())));
   put(kit.link, "-o", Kit::program);
   kit.link_reads = existing(kit.link, lab.build);
-  kit.library = library_among(kit.link_reads);
-  std::ranges::copy(libraries_of(kit.library),
-                    std::back_inserter(kit.link_reads));  // the linker looks at them
+  kit.libraries = libraries_among(kit.link_reads);
+  for (const auto& library : kit.libraries)  // the linker looks at what they need
+    std::ranges::copy(libraries_of(library), std::back_inserter(kit.link_reads));
   std::ranges::replace(kit.link, object.string(), std::string(Kit::object));
   kit.own_object = lab.build / object;
   for (Words* reads : {&kit.compile_reads, &kit.link_reads}) reads->push_back(prefix_of(JUDGE_COMPILER));

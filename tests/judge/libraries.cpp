@@ -44,7 +44,12 @@ std::vector<std::string> asked(const std::string& program) {
   const auto own = own_libraries();
   const auto loader = std::ranges::find_if(own, is_loader);
   if (loader == own.end()) return {};  // this program has none, so neither has what is built beside it
+  std::set<std::string>
+      folders;  // of ours: what a runner is linked with lies beside what the grader is linked with
+  for (const auto& library : own)
+    if (!is_systems(library)) folders.insert(fs::path(library).parent_path());
   Command command{.argv = {*loader, "--list", program}, .readable = {own.begin(), own.end()}};
+  command.readable.insert(command.readable.end(), folders.begin(), folders.end());
   command.readable.push_back(program);
   const Ran ran = run_confined(command, {});
   if (!ran.is_well() && ran.output.find("statically linked") == ran.output.npos)
@@ -53,7 +58,8 @@ std::vector<std::string> asked(const std::string& program) {
   std::istringstream lines(ran.output);
   for (std::string line; std::getline(lines, line);) {
     const auto path = path_in(line);
-    if (!path.empty() && (is_systems(path) || own.contains(path))) libraries.push_back(path);
+    const bool is_ours = folders.contains(fs::path(path).parent_path());
+    if (!path.empty() && (is_systems(path) || is_ours)) libraries.push_back(path);
   }
   return libraries;
 }

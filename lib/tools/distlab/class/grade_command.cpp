@@ -33,8 +33,9 @@ bool is_within(const fs::path& path, const fs::path& folder) {
 // Grades depend on the submission, the seed, and these: the grader, the program that builds, and the library.
 std::string digest_of_grader(const Lab& lab) {
   std::string all;
-  for (const auto& program : {lab_program(lab, "grade"), lab_program(lab, "runner"),
-                              workspace().build / "bin/judge_build", workspace().build / "lib/libdist.so"}) {
+  for (const auto& program :
+       {lab_program(lab, "grade"), lab_program(lab, "runner"), workspace().build / "bin/judge_build",
+        workspace().build / "lib/libdist_student.so"}) {
     if (fs::exists(program)) all += digest_of_tree(fs::canonical(program));
   }
   return digest_of_text(all);
