@@ -13,7 +13,7 @@
 
 #include "dist/core/whole_file.h"
 #include "dist/dist.h"
-#include "dist/launch/simulate.h"
+#include "dist/simulate/simulate.h"
 
 #include "drawing/ascii.h"
 #include "drawing/player_json.h"

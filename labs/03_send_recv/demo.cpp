@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "dist/dist.h"
-#include "dist/launch/simulate.h"
+#include "dist/simulate/simulate.h"
 
 #include "send_recv.h"
 #include "story.h"

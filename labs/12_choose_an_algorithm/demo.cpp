@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "dist/dist.h"
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 
 #include "choose_an_algorithm.h"
 #include "story.h"

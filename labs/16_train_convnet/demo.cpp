@@ -18,7 +18,7 @@
 #include "dist/core/crc32.h"
 #include "dist/data/digits.h"
 #include "dist/dist.h"
-#include "dist/group/environment.h"
+#include "dist/group/join/environment.h"
 
 #include "drawing/ascii.h"
 #include "story.h"

@@ -14,5 +14,5 @@
 #include "dist/core/error.h"
 #include "dist/core/tensor.h"
 #include "dist/group/process_group.h"
-#include "dist/launch/simulate.h"
+#include "dist/simulate/simulate.h"
 #include "dist/launch/spawn.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 
 #include "scatter_gather.h"
 

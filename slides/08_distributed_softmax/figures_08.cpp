@@ -1,7 +1,7 @@
 // What all ranks together send for a softmax over 128,000 logits on eight ranks, in three ways.
 #include <fmt/format.h>
 
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // what a billion parameters weigh at a server.
 #include <fmt/format.h>
 
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
 
 #include "choose_an_algorithm.h"

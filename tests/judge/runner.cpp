@@ -9,7 +9,7 @@
 
 #include "dist/core/error.h"
 #include "dist/core/todo.h"
-#include "dist/remote/rank.h"
+#include "dist/simulate/remote/rank.h"
 
 #include "judge/last_words.h"
 

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/op_kind.h"
-#include "dist/remote/host.h"
+#include "dist/simulate/remote/host.h"
 #include "dist/trace/recorder.h"
 
 #include "judge/exam.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dist/launch/simulate.h"
+#include "dist/simulate/simulate.h"
 
 #include "judge/child.h"
 #include "judge/frame.h"

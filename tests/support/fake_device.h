@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "dist/core/caching_allocator.h"
+#include "dist/core/device/caching_allocator.h"
 #include "dist/core/device.h"
 
 #include "support/fake_memory.h"

@@ -2,7 +2,7 @@
 #include <array>
 #include <cstring>
 
-#include "dist/core/cuda/kernels.h"
+#include "dist/core/device/cuda/kernels.h"
 #include "dist/core/fail.h"
 
 #include "support/fake_device.h"

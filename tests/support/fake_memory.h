@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "dist/core/block_map.h"
+#include "dist/core/memory/block_map.h"
 #include "dist/core/device.h"
 #include "dist/core/handles.h"
 

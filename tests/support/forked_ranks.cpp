@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dist/remote/channel.h"
-#include "dist/remote/rank.h"
+#include "dist/simulate/remote/channel.h"
+#include "dist/simulate/remote/rank.h"
 
 namespace dist::test {
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "dist/remote/host.h"
+#include "dist/simulate/remote/host.h"
 
 namespace dist::test {
 

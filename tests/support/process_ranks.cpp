@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "dist/group/rank_context.h"
-#include "dist/group/rendezvous.h"
+#include "dist/group/join/rendezvous.h"
 
 namespace dist::test {
 namespace {

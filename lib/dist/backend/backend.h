@@ -10,7 +10,7 @@
 #include "dist/backend/observer.h"
 #include "dist/backend/operation.h"
 #include "dist/backend/work.h"
-#include "dist/collectives/cost_model.h"
+#include "dist/collectives/cost/cost_model.h"
 #include "dist/store/store.h"
 #include "dist/transport/endpoint.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "dist/backend/operation.h"
-#include "dist/core/registered_pages.h"
+#include "dist/core/device/registered_pages.h"
 
 namespace dist {
 

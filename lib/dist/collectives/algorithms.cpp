@@ -10,7 +10,7 @@
 #include "dist/collectives/dissemination.h"
 #include "dist/collectives/double_binary_tree.h"
 #include "dist/collectives/flat.h"
-#include "dist/collectives/formulas.h"
+#include "dist/collectives/cost/formulas.h"
 #include "dist/collectives/hierarchical.h"
 #include "dist/collectives/pairwise.h"
 #include "dist/collectives/rabenseifner.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dist/collectives/collective_args.h"
-#include "dist/collectives/cost_model.h"
+#include "dist/collectives/cost/cost_model.h"
 #include "dist/collectives/direct.h"
 #include "dist/core/op_kind.h"
 #include "dist/core/types.h"

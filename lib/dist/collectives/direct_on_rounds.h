@@ -10,7 +10,7 @@
 #include "dist/collectives/windows.h"
 #include "dist/core/kernels.h"
 #include "dist/core/view_list.h"
-#include "dist/transport/tuning.h"
+#include "dist/transport/engine/tuning.h"
 
 namespace dist::on_rounds {
 

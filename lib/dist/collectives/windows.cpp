@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "dist/core/kernels.h"
-#include "dist/transport/tuning.h"
+#include "dist/transport/engine/tuning.h"
 
 namespace dist {
 

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "dist/core/cuda/make.h"
+#include "dist/core/device/cuda/make.h"
 #include "dist/core/fail.h"
 
 namespace dist {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dist/core/kernels.h"
-#include "dist/core/stream_flag.h"
+#include "dist/core/device/stream_flag.h"
 #include "dist/core/view.h"
 
 namespace dist {

@@ -10,7 +10,7 @@
 #include "dist/core/functors.h"
 #include "dist/core/kernels.h"
 #include "dist/core/shape.h"
-#include "dist/core/storage.h"
+#include "dist/core/memory/storage.h"
 
 namespace dist {
 

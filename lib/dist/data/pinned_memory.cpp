@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "dist/core/fail.h"
-#include "dist/core/registered_pages.h"
+#include "dist/core/device/registered_pages.h"
 #include "dist/core/shape.h"
 
 namespace dist::data {

@@ -5,7 +5,7 @@
 #include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/group/job_state.h"
-#include "dist/group/virtual_world.h"
+#include "dist/group/join/virtual_world.h"
 
 namespace dist {
 namespace {

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "dist/core/fail.h"
-#include "dist/group/group_observer.h"
+#include "dist/group/diagnosis/group_observer.h"
 #include "dist/group/job_state.h"
-#include "dist/group/virtual_world.h"
+#include "dist/group/join/virtual_world.h"
 
 namespace dist {
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "dist/backend/auto_choice.h"
-#include "dist/collectives/cost_model_file.h"
+#include "dist/collectives/cost/cost_model_file.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
 #include "dist/group/control.h"
-#include "dist/group/rendezvous_store.h"
-#include "dist/group/run_trace.h"
-#include "dist/group/virtual_world.h"
-#include "dist/group/work_watch.h"
+#include "dist/group/join/rendezvous_store.h"
+#include "dist/group/diagnosis/run_trace.h"
+#include "dist/group/join/virtual_world.h"
+#include "dist/group/diagnosis/work_watch.h"
 #include "dist/trace/profiler.h"
 #include "dist/transport/traced_endpoint.h"
 

@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "dist/collectives/cost_model.h"
+#include "dist/collectives/cost/cost_model.h"
 #include "dist/core/error.h"
-#include "dist/group/call_observer.h"
-#include "dist/group/flight_dump.h"
+#include "dist/group/diagnosis/call_observer.h"
+#include "dist/group/diagnosis/flight_dump.h"
 #include "dist/group/group_state.h"
 #include "dist/group/rank_context.h"
-#include "dist/group/rendezvous.h"
-#include "dist/group/settings.h"
-#include "dist/group/stall_look.h"
-#include "dist/group/watchdog.h"
+#include "dist/group/join/rendezvous.h"
+#include "dist/group/join/settings.h"
+#include "dist/group/diagnosis/stall_look.h"
+#include "dist/group/diagnosis/watchdog.h"
 #include "dist/trace/rank_tracer.h"
 #include "dist/transport/endpoint.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "dist/core/gate.h"
-#include "dist/group/environment.h"
+#include "dist/group/join/environment.h"
 #include "dist/group/process_group.h"
 
 namespace dist {

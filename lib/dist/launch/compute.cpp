@@ -1,5 +1,5 @@
 #include "dist/core/tasking.h"
-#include "dist/launch/simulate.h"
+#include "dist/simulate/simulate.h"
 
 namespace dist::sim {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "dist/group/environment.h"
-#include "dist/launch/explore.h"
-#include "dist/launch/simulate.h"
+#include "dist/group/join/environment.h"
+#include "dist/simulate/explore.h"
+#include "dist/simulate/simulate.h"
 #include "dist/launch/spawn_ranks.h"
 
 namespace dist {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "dist/core/handles.h"
-#include "dist/core/private_fd.h"
+#include "dist/core/memory/private_fd.h"
 #include "dist/store/socket.h"
 #include "dist/store/tcp_store.h"
 #include "dist/store/wire.h"

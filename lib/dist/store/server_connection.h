@@ -7,7 +7,7 @@
 
 #include "dist/core/deadline.h"
 #include "dist/core/handles.h"
-#include "dist/core/private_fd.h"
+#include "dist/core/memory/private_fd.h"
 #include "dist/store/tcp_store.h"
 
 namespace dist {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "dist/core/handles.h"
-#include "dist/core/private_fd.h"
+#include "dist/core/memory/private_fd.h"
 #include "dist/store/server_connection.h"
 #include "dist/store/socket.h"
 #include "dist/store/store_service.h"

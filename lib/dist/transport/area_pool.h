@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "dist/transport/mailroom.h"
+#include "dist/transport/link/shared_segment.h"
 
 namespace dist::net {
 

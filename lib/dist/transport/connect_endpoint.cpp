@@ -1,7 +1,7 @@
 #include "dist/transport/endpoint.h"
-#include "dist/transport/engine.h"
+#include "dist/transport/engine/engine.h"
 #include "dist/transport/host_transport.h"
-#include "dist/transport/mesh.h"
+#include "dist/transport/mesh/mesh.h"
 #include "dist/transport/peer_memory.h"
 #include "dist/transport/plain/plain.h"
 

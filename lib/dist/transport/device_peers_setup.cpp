@@ -9,7 +9,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
-#include "dist/core/registered_pages.h"
+#include "dist/core/device/registered_pages.h"
 #include "dist/transport/device_peers.h"
 
 namespace dist {

@@ -1,10 +1,10 @@
 #include "dist/transport/peer_memory.h"
 
-#include "dist/core/arena.h"
+#include "dist/core/memory/arena.h"
 #include "dist/core/log.h"
-#include "dist/transport/engine.h"
+#include "dist/transport/engine/engine.h"
 #include "dist/transport/opcode.h"
-#include "dist/transport/tuning.h"
+#include "dist/transport/engine/tuning.h"
 
 namespace dist {
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
-#include "dist/core/prefaulted_pages.h"
-#include "dist/core/storage.h"
+#include "dist/core/memory/prefaulted_pages.h"
+#include "dist/core/memory/storage.h"
 #include "dist/core/view.h"
 #include "dist/transport/endpoint.h"
 #include "dist/transport/shared_area.h"

@@ -7,11 +7,11 @@
 #include <span>
 #include <utility>
 
-#include "dist/transport/engine.h"
+#include "dist/transport/engine/engine.h"
 #include "dist/transport/opcode.h"
-#include "dist/transport/own_ahead.h"
-#include "dist/transport/spin.h"
-#include "dist/transport/tuning.h"
+#include "dist/transport/link/prefetch_for_write.h"
+#include "dist/transport/engine/spin.h"
+#include "dist/transport/engine/tuning.h"
 
 namespace dist {
 

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "dist/core/view.h"
-#include "dist/transport/mailroom.h"
+#include "dist/transport/link/shared_segment.h"
 #include "dist/transport/peer_memory.h"
 
 namespace dist {

@@ -5,7 +5,7 @@
 
 #include "dist/core/round_up.h"
 #include "dist/core/view_list.h"
-#include "dist/transport/own_ahead.h"
+#include "dist/transport/link/prefetch_for_write.h"
 #include "dist/transport/round.h"
 
 namespace dist {

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
-#include "dist/transport/cores.h"
-#include "dist/transport/engine.h"
+#include "dist/transport/engine/cores.h"
+#include "dist/transport/engine/engine.h"
 #include "dist/transport/round.h"
 
 namespace dist {

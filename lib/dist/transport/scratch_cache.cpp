@@ -4,8 +4,8 @@
 #include <bit>
 #include <new>
 
-#include "dist/core/arena.h"
-#include "dist/transport/tuning.h"
+#include "dist/core/memory/arena.h"
+#include "dist/transport/engine/tuning.h"
 
 namespace dist::net {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "dist/core/fail.h"
-#include "dist/core/registered_pages.h"
+#include "dist/core/device/registered_pages.h"
 
 namespace dist {
 

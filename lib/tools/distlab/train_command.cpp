@@ -12,7 +12,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/handles.h"
 #include "dist/dist.h"
-#include "dist/group/environment.h"
+#include "dist/group/join/environment.h"
 
 #include "distlab/commands.h"
 #include "distlab/process.h"

@@ -13,7 +13,7 @@
 #include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
-#include "dist/group/environment.h"
+#include "dist/group/join/environment.h"
 #include "dist/launch/root_cause.h"
 #include "dist/trace/parts.h"
 

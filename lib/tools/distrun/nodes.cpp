@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
-#include "dist/group/rendezvous.h"
+#include "dist/group/join/rendezvous.h"
 
 #include "machine.h"
 

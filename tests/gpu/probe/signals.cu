@@ -1,7 +1,7 @@
 // How can one rank's stream wait for another rank's, without a kernel that spins?
 #include <signal.h>
 
-#include "dist/core/stream_flag.h"
+#include "dist/core/device/stream_flag.h"
 
 #include "kernels.cuh"
 #include "probes.h"

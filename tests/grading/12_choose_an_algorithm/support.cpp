@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 
 namespace lab12 {
 namespace {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "dist/collectives/algorithms.h"
-#include "dist/collectives/cost_model_file.h"
+#include "dist/collectives/cost/cost_model_file.h"
 #include "dist/core/limits.h"
 
 #include "distlab/process.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "dist/core/arena.h"
+#include "dist/core/memory/arena.h"
 #include "dist/dist.h"
 
 #include "support/process_ranks.h"

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 
 #include "dist/dist.h"
-#include "dist/remote/caller.h"
-#include "dist/remote/protocol.h"
-#include "dist/remote/rank.h"
+#include "dist/simulate/remote/caller.h"
+#include "dist/simulate/remote/protocol.h"
+#include "dist/simulate/remote/rank.h"
 
 #include "support/forked_ranks.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "dist/dist.h"
-#include "dist/remote/protocol.h"
-#include "dist/remote/rank.h"
+#include "dist/simulate/remote/protocol.h"
+#include "dist/simulate/remote/rank.h"
 
 #include "support/forked_ranks.h"
 

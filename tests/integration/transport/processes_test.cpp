@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "dist/core/arena.h"
+#include "dist/core/memory/arena.h"
 #include "dist/core/sanitizer.h"
 
 #include "support/left_files.h"

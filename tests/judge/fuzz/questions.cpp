@@ -1,8 +1,8 @@
-// What a virtual rank asks its simulation (dist/remote/protocol.h).
+// What a virtual rank asks its simulation (dist/simulate/remote/protocol.h).
 #include <functional>
 
 #include "dist/core/error.h"
-#include "dist/remote/protocol.h"
+#include "dist/simulate/remote/protocol.h"
 
 #include "judge/fuzz/driver.h"
 

@@ -1,5 +1,5 @@
 // What core/cuda/check.cpp says of launches, which cannot fail here.
-#include "dist/core/cuda/launch.h"
+#include "dist/core/device/cuda/launch.h"
 
 #include "dist/core/fail.h"
 

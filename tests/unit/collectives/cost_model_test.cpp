@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/collectives/cost_model_file.h"
-#include "dist/collectives/fit.h"
+#include "dist/collectives/cost/cost_model_file.h"
+#include "dist/collectives/cost/fit.h"
 
 #include "support/expect_error.h"
 

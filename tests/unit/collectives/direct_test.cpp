@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/tensor.h"
-#include "dist/transport/tuning.h"
+#include "dist/transport/engine/tuning.h"
 
 #include "direct_ranks.h"
 #include "support/expect_error.h"

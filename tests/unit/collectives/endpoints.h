@@ -7,7 +7,7 @@
 #include <string>
 
 #include "dist/core/rank_label.h"
-#include "dist/group/virtual_world.h"
+#include "dist/group/join/virtual_world.h"
 #include "dist/transport/endpoint.h"
 
 #include "support/ranks.h"

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "dist/collectives/windows.h"
-#include "dist/core/arena.h"
+#include "dist/core/memory/arena.h"
 #include "dist/core/tensor.h"
-#include "dist/transport/tuning.h"
+#include "dist/transport/engine/tuning.h"
 
 #include "direct_ranks.h"
 #include "support/expect_error.h"

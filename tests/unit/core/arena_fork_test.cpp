@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/core/arena.h"
+#include "dist/core/memory/arena.h"
 #include "dist/core/sanitizer.h"
 #include "dist/core/tensor.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "dist/core/arena.h"
+#include "dist/core/memory/arena.h"
 #include "dist/core/sanitizer.h"
 
 #include "support/expect_error.h"

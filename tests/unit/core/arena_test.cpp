@@ -1,4 +1,4 @@
-#include "dist/core/arena.h"
+#include "dist/core/memory/arena.h"
 
 #include <cstring>
 #include <random>

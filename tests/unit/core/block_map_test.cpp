@@ -1,4 +1,4 @@
-#include "dist/core/block_map.h"
+#include "dist/core/memory/block_map.h"
 
 #include <limits>
 #include <random>

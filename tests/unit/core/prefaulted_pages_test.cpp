@@ -1,4 +1,4 @@
-#include "dist/core/prefaulted_pages.h"
+#include "dist/core/memory/prefaulted_pages.h"
 
 #include <cstring>
 #include <vector>

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/core/arena.h"
+#include "dist/core/memory/arena.h"
 
 #include "support/expect_error.h"
 

@@ -1,5 +1,5 @@
 // Freed device memory is used again as early as it may be, and never earlier.
-#include "dist/core/caching_allocator.h"
+#include "dist/core/device/caching_allocator.h"
 
 #include <functional>
 #include <future>

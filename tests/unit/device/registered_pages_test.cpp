@@ -1,5 +1,5 @@
 // Pages are registered as long as their owner lives, and once.
-#include "dist/core/registered_pages.h"
+#include "dist/core/device/registered_pages.h"
 
 #include <cstdlib>
 #include <memory>

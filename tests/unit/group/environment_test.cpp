@@ -1,11 +1,11 @@
 // What each launcher leaves in the environment, and what malformed values get.
-#include "dist/group/environment.h"
+#include "dist/group/join/environment.h"
 
 #include <map>
 
 #include <gtest/gtest.h>
 
-#include "dist/group/slurm_nodes.h"
+#include "dist/group/join/slurm_nodes.h"
 
 #include "support/expect_error.h"
 

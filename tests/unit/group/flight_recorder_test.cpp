@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dist/group/flight_dump.h"
+#include "dist/group/diagnosis/flight_dump.h"
 
 #include "support/expect_error.h"
 #include "support/ranks.h"

@@ -1,5 +1,5 @@
 // Ranks as threads that meet by every way there is, and the ways in which meeting fails.
-#include "dist/group/rendezvous.h"
+#include "dist/group/join/rendezvous.h"
 
 #include <atomic>
 #include <filesystem>

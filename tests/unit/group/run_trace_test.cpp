@@ -1,12 +1,12 @@
 // DIST_TRACE on real ranks: the file, the clock, and what does not change.
-#include "dist/group/run_trace.h"
+#include "dist/group/diagnosis/run_trace.h"
 
 #include <atomic>
 
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"
-#include "dist/group/settings.h"
+#include "dist/group/join/settings.h"
 #include "dist/trace/chrome_json.h"
 
 #include "run_traces.h"

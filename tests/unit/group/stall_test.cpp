@@ -1,5 +1,5 @@
 // What is concluded from the pictures of all ranks, and what is not.
-#include "dist/group/stall.h"
+#include "dist/group/diagnosis/hang_report.h"
 
 #include <gtest/gtest.h>
 

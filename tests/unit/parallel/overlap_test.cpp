@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/launch/simulate.h"
+#include "dist/simulate/simulate.h"
 #include "dist/parallel/distributed_data_parallel.h"
 
 #include "ddp_support.h"

@@ -1,5 +1,5 @@
 // Programs under many schedules.
-#include "dist/launch/explore.h"
+#include "dist/simulate/explore.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "dist/collectives/trees.h"
 #include "dist/core/fail.h"
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 
 namespace dist::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "dist/collectives/recursive_doubling.h"
 #include "dist/collectives/ring.h"
-#include "dist/launch/simulate.h"
+#include "dist/simulate/simulate.h"
 
 #include "support/expect_error.h"
 #include "unit/sim/simulate.h"

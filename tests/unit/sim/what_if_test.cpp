@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
 
 #include "support/expect_error.h"

@@ -8,8 +8,8 @@
 
 #include "dist/store/socket.h"
 #include "dist/store/tcp_store.h"
-#include "dist/transport/card.h"
-#include "dist/transport/greeting.h"
+#include "dist/transport/mesh/rank_address.h"
+#include "dist/transport/mesh/handshake.h"
 
 #include "unit/transport/ranks.h"
 

@@ -1,5 +1,5 @@
 // Ranks that the system has put on one core.
-#include "dist/transport/cores.h"
+#include "dist/transport/engine/cores.h"
 
 #include <fstream>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "dist/transport/matching.h"
+#include "dist/transport/engine/matching.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "dist/transport/ring.h"
+#include "dist/transport/link/frame_queue.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/transport/tuning.h"
+#include "dist/transport/engine/tuning.h"
 
 namespace dist::net {
 namespace {

@@ -1,4 +1,4 @@
-#include "dist/transport/shared_copy.h"
+#include "dist/transport/engine/shared_copy.h"
 
 #include <algorithm>
 #include <latch>

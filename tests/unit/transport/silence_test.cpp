@@ -1,7 +1,7 @@
 // Whose machine is gone, by what the kernel tells of its connection.
 #include <gtest/gtest.h>
 
-#include "dist/transport/tcp_silence.h"
+#include "dist/transport/link/tcp_silence.h"
 
 namespace dist::net {
 namespace {

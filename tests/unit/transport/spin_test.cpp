@@ -1,4 +1,4 @@
-#include "dist/transport/spin.h"
+#include "dist/transport/engine/spin.h"
 
 #include <thread>
 

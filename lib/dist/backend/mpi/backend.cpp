@@ -12,7 +12,7 @@
 #include "dist/backend/operation_options.h"
 #include "dist/backend/run_collective.h"
 #include "dist/core/fail.h"
-#include "dist/transport/tuning.h"
+#include "dist/transport/engine/tuning.h"
 
 namespace dist::mpi {
 namespace {

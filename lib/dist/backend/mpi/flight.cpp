@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "dist/transport/spin.h"
+#include "dist/transport/engine/spin.h"
 
 namespace dist::mpi {
 namespace {

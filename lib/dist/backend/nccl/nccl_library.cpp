@@ -9,7 +9,7 @@
 
 #include "dist/backend/nccl/explain.h"
 #include "dist/backend/nccl/library.h"
-#include "dist/core/cuda/check.h"
+#include "dist/core/device/cuda/check.h"
 #include "dist/core/fail.h"
 #include "dist/core/functors.h"
 

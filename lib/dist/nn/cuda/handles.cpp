@@ -1,6 +1,6 @@
 #include "dist/nn/cuda/handles.h"
 
-#include "dist/core/cuda/cuda_device.h"
+#include "dist/core/device/cuda/cuda_device.h"
 #include "dist/core/device.h"
 #include "dist/nn/cuda/per_thread.h"
 

@@ -6,7 +6,7 @@
 
 #include <cudnn.h>
 
-#include "dist/core/cuda/check.h"
+#include "dist/core/device/cuda/check.h"
 #include "dist/core/tensor.h"
 #include "dist/nn/cuda/cublas.h"
 

@@ -1,6 +1,6 @@
 // The kernels behind kernels.h. each() runs a function per element, each_channel() one block of threads per
 // channel, with sums over the block in f64; the arithmetic is in functors.h.
-#include "dist/core/cuda/packs.cuh"
+#include "dist/core/device/cuda/packs.cuh"
 #include "dist/nn/cuda/kernels.h"
 #include "dist/nn/functors.h"
 

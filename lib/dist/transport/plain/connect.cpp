@@ -9,7 +9,7 @@
 #include "dist/core/fail.h"
 #include "dist/store/host_id.h"
 #include "dist/store/socket.h"
-#include "dist/transport/card.h"
+#include "dist/transport/mesh/rank_address.h"
 #include "dist/transport/plain/plain.h"
 
 namespace dist::net::plain {

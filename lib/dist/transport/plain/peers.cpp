@@ -11,7 +11,7 @@
 #include "dist/core/log.h"
 #include "dist/store/socket.h"
 #include "dist/transport/plain/plain.h"
-#include "dist/transport/tuning.h"
+#include "dist/transport/engine/tuning.h"
 
 namespace dist::net::plain {
 

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include "dist/collectives/cost_model_file.h"
-#include "dist/collectives/fit.h"
+#include "dist/collectives/cost/cost_model_file.h"
+#include "dist/collectives/cost/fit.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 #include "dist/group/process_group.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "dist/collectives/cost_model_file.h"
+#include "dist/collectives/cost/cost_model_file.h"
 
 #include "distlab/bench/options.h"
 

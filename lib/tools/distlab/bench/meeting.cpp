@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "dist/core/handles.h"
-#include "dist/transport/spin.h"
+#include "dist/transport/engine/spin.h"
 
 #include "distlab/bench/measure.h"
 

@@ -1,7 +1,7 @@
 #include "distlab/bench/sides.h"
 
 #include "dist/core/device.h"
-#include "dist/group/flight_recorder.h"
+#include "dist/group/diagnosis/flight_recorder.h"
 #include "dist/group/group_state.h"
 #include "dist/group/job_state.h"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
 
 #include "distlab/show/scene.h"

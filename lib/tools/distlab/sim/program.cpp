@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
-#include "dist/group/environment.h"
-#include "dist/launch/simulate.h"
+#include "dist/group/join/environment.h"
+#include "dist/simulate/simulate.h"
 #include "dist/launch/spawn_simulated.h"
 #include "dist/sim/topology_file.h"
 

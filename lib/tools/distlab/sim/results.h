@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 
 namespace distlab {
 

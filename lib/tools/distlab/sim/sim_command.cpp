@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "dist/core/fail.h"
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
 
 #include "distlab/commands.h"

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "dist/core/fail.h"
-#include "dist/launch/simulate.h"
+#include "dist/simulate/simulate.h"
 
 #include "distlab/size_text.h"
 

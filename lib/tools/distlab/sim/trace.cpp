@@ -4,7 +4,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/dist.h"
-#include "dist/launch/simulate_collective.h"
+#include "dist/simulate/simulate_collective.h"
 #include "dist/trace/recorder.h"
 
 #include "distlab/commands.h"

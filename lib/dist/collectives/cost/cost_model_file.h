@@ -1,0 +1,40 @@
+// The cost model of this machine as a file of the user's: JSON, written by a calibration, read when a choice
+// is to be made or explained.
+//
+//   {"alpha_us": 1.5, "beta_ns_per_byte": 0.2, ...}     each figure may be left out: it keeps its default
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "dist/collectives/cost/cost_model.h"
+
+namespace dist {
+
+// DIST_COST_MODEL, else $XDG_CONFIG_HOME/distlab/cost_model.json, else ~/.config/distlab/cost_model.json;
+// empty where none of these variables and no HOME is set. `by_tcp`, of ranks whose messages go over TCP:
+// cost_model_tcp.json.
+std::filesystem::path cost_model_path(bool by_tcp = false);
+
+// Nothing when there is no such file. Error{invalid_argument}: it cannot be read, is no JSON object, or holds
+// something that is no figure of a cost model (unknown, not a number, negative, a segment of less than 1 KiB
+// or more than 1 GiB); the message names it.
+std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});
+
+// What is known of this machine: figures as a calibration saved them in `file`, or round ones of no file.
+struct KnownCosts {
+  CostModel model;
+  std::filesystem::path file;
+};
+KnownCosts known_costs(bool by_tcp = false);  // errors as of load_cost_model()
+
+// The same as text: what a file holds. `source` names it in errors.
+std::string to_json(const CostModel& model);
+CostModel cost_model_from_json(const std::string& text, const std::string& source,
+                               const CostModel& defaults = {});
+
+// Makes the folders of the path. Error{invalid_argument}: the path cannot be written.
+void save_cost_model(const CostModel& model, const std::filesystem::path& path);
+
+}  // namespace dist

@@ -1,0 +1,213 @@
+#include "dist/group/diagnosis/hang_report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dist/check/who.h"
+
+namespace dist {
+namespace {
+
+bool is_same_collective(const PicturedCall& a, const PicturedCall& b) {
+  return a.family == b.family && a.group == b.group && a.sequence == b.sequence;
+}
+
+// The two ends of one message's path: `a` by rank `of_a`, `b` by rank `of_b`.
+bool may_meet(const PicturedCall& a, int of_a, const PicturedCall& b, int of_b) {
+  const auto names = [](const PicturedCall& call, int rank) { return call.peer == rank || call.peer < 0; };
+  return a.is_message() && b.is_message() && a.is_send() != b.is_send() && a.group == b.group &&
+         a.tag == b.tag && names(a, of_b) && names(b, of_a);
+}
+
+// Which ranks stand still for ever.
+class Standstill {
+ public:
+  explicit Standstill(const Scene& scene) : scene_(scene), stuck_(scene.pictures.size()) {
+    for (const Picture& picture : scene_.pictures) stuck_[index(picture.rank)] = stands_still(picture);
+    while (release_those_who_may_go_on()) {
+    }
+  }
+
+  std::optional<check::Finding> finding() const {
+    if (!stuck_[index(scene_.rank)]) return std::nullopt;
+    std::vector<std::pair<int, const PicturedCall*>> open;
+    std::vector<int> ended;
+    for (const int rank : needed_by(scene_.rank)) {
+      const Picture& picture = of(rank);
+      if (picture.state == Picture::State::left) ended.push_back(rank);
+      if (!stuck_[index(rank)]) continue;
+      for (const PicturedCall& call : picture.calls)
+        if (call.is_open() && call.blocks) open.emplace_back(rank, &call);
+    }
+    const bool one_group = std::ranges::all_of(
+        open, [&](const auto& each) { return each.second->group == open[0].second->group; });
+    std::vector<check::Party> waiting;
+    for (const auto& [rank, call] : open)
+      waiting.push_back({rank, one_group || call->is_message() ? call->doing : with_group(*call), call->where,
+                         hopeless(rank, *call), call->tag, call->is_message() ? call->group_name : ""});
+    return check::explain_deadlock(std::move(waiting), ended);
+  }
+
+ private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+  static std::string with_group(const PicturedCall& call) {
+    return fmt::format("{} among {}", call.doing, check::list_ranks(call.members));
+  }
+  const Picture& of(int rank) const { return scene_.pictures[index(rank)]; }
+
+  bool stands_still(const Picture& picture) const {
+    if (picture.state != Picture::State::present || !picture.is_complete) return false;
+    bool any = false;
+    for (const PicturedCall& call : picture.calls) {
+      if (!call.is_open() || !call.blocks) continue;
+      if (call.age < scene_.settled) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  bool release_those_who_may_go_on() {
+    bool released = false;
+    for (const Picture& picture : scene_.pictures) {
+      if (!stuck_[index(picture.rank)]) continue;
+      const bool goes_on = std::ranges::any_of(picture.calls, [&](const PicturedCall& call) {
+        return call.is_open() && call.blocks && !is_hopeless(picture.rank, call);
+      });
+      if (goes_on) stuck_[index(picture.rank)] = false, released = true;
+    }
+    return released;
+  }
+
+  bool never_comes(int rank) const { return of(rank).state == Picture::State::left || stuck_[index(rank)]; }
+
+  // Any one of them would do for a receive from any rank; every other call needs all.
+  bool is_hopeless(int rank, const PicturedCall& call) const {
+    const auto awaited = waits_for(rank, call);
+    const auto lost = [&](int other) { return never_comes(other); };
+    if (awaited.empty()) return false;
+    return call.is_message() && call.peer < 0 ? std::ranges::all_of(awaited, lost)
+                                              : std::ranges::any_of(awaited, lost);
+  }
+
+  std::vector<int> hopeless(int rank, const PicturedCall& call) const {
+    auto awaited = waits_for(rank, call);
+    std::erase_if(awaited, [&](int other) { return !never_comes(other); });
+    return awaited;
+  }
+
+  // Those whose part has not begun.
+  std::vector<int> waits_for(int rank, const PicturedCall& call) const {
+    std::vector<int> awaited;
+    if (!call.is_message()) {
+      std::ranges::copy_if(call.members, std::back_inserter(awaited),
+                           [&](int other) { return other != rank && !has_begun(of(other), call); });
+    } else if (!is_met(rank, call)) {
+      if (call.peer >= 0) return {call.peer};
+      std::ranges::copy_if(call.members, std::back_inserter(awaited),
+                           [&](int other) { return other != rank; });
+    }
+    return awaited;
+  }
+
+  static bool has_begun(const Picture& picture, const PicturedCall& call) {
+    if (picture.state == Picture::State::left) return false;
+    if (picture.state != Picture::State::present || !picture.is_complete) return true;  // not known
+    return std::ranges::any_of(picture.begun, [&](const Begun& begun) {
+      return begun.group == call.group && begun.family == call.family && begun.calls > call.sequence;
+    });
+  }
+
+  // Messages of one path meet in their order: is there a partner for this one?
+  bool is_met(int rank, const PicturedCall& call) const {
+    std::size_t before = 0, partners = 0;
+    for (const PicturedCall& other : of(rank).calls) {
+      const bool competes = other.is_message() && other.is_send() == call.is_send() && other.is_open() &&
+                            other.group == call.group && other.tag == call.tag &&
+                            other.record < call.record &&
+                            (other.peer == call.peer || other.peer < 0 || call.peer < 0);
+      before += competes ? 1 : 0;
+    }
+    for (const Picture& picture : scene_.pictures) {
+      if (picture.state != Picture::State::present) continue;
+      partners +=
+          static_cast<std::size_t>(std::ranges::count_if(picture.calls, [&](const PicturedCall& other) {
+            return other.is_open() && may_meet(call, rank, other, picture.rank);
+          }));
+    }
+    return partners > before;
+  }
+
+  std::vector<int> needed_by(int rank) const {
+    std::vector<int> needed{rank};
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (!stuck_[index(needed[i])]) continue;
+      for (const PicturedCall& call : of(needed[i]).calls) {
+        if (!call.is_open() || !call.blocks) continue;
+        for (const int other : hopeless(needed[i], call))
+          if (std::ranges::find(needed, other) == needed.end()) needed.push_back(other);
+      }
+    }
+    return needed;
+  }
+
+  const Scene& scene_;
+  std::vector<bool> stuck_;  // [rank]
+};
+
+std::optional<check::Finding> different_from(const Scene& scene, const PicturedCall& mine) {
+  std::vector<check::Party> parties;
+  bool differ = false;
+  for (const Picture& picture : scene.pictures) {
+    for (const PicturedCall& call : picture.calls) {
+      if (!is_same_collective(call, mine)) continue;
+      differ = differ || call.name != mine.name;
+      parties.push_back({picture.rank, call.doing, call.where, {}});
+    }
+  }
+  if (!differ) return std::nullopt;
+  return check::explain_difference(check::Code::mismatched_collective, std::move(parties));
+}
+
+}  // namespace
+
+std::optional<check::Finding> find_different_collectives(const Scene& scene) {
+  const Picture& own = scene.pictures[static_cast<std::size_t>(scene.rank)];
+  const PicturedCall* const mine = own.find(scene.record);
+  if (mine && mine->family == CallFamily::collective) return different_from(scene, *mine);
+  return std::nullopt;
+}
+
+std::optional<check::Finding> explain_stall(const Scene& scene) {
+  if (auto different = find_different_collectives(scene)) return different;
+  for (const Picture& picture : scene.pictures) {
+    for (const PicturedCall& call : picture.calls) {
+      if (call.family != CallFamily::collective || !call.is_open()) continue;
+      if (auto different = different_from(scene, call)) return different;
+    }
+  }
+  return Standstill(scene).finding();
+}
+
+std::optional<check::Finding> find_misfit(const Scene& scene) {
+  const PicturedCall* const mine = scene.pictures[static_cast<std::size_t>(scene.rank)].find(scene.record);
+  if (!mine || !mine->is_message()) return std::nullopt;
+  for (const Picture& picture : scene.pictures) {
+    for (auto call = picture.calls.rbegin(); call != picture.calls.rend(); ++call) {
+      if (!may_meet(*mine, scene.rank, *call, picture.rank)) continue;
+      const auto party = [](int rank, const PicturedCall& of, int peer) {
+        return check::Party{
+            rank, check::describe_message(of.name, of.is_send(), of.bytes, peer), of.where, {}};
+      };
+      check::Party one = party(scene.rank, *mine, picture.rank),
+                   other = party(picture.rank, *call, scene.rank);
+      if (mine->is_send())
+        return check::explain_misfit({std::move(one), std::move(other), mine->bytes, call->bytes});
+      return check::explain_misfit({std::move(other), std::move(one), call->bytes, mine->bytes});
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace dist

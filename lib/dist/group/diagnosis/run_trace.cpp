@@ -1,0 +1,130 @@
+#include "dist/group/diagnosis/run_trace.h"
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <utility>
+
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+#include "dist/group/group_state.h"
+#include "dist/group/job_state.h"
+#include "dist/trace/parts.h"
+
+namespace dist {
+namespace {
+
+template <class TimePoint>
+std::int64_t ns_of(TimePoint time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+class TracedWork final : public WorkState {
+ public:
+  TracedWork(std::shared_ptr<trace::RankTracer> tracer, const CallNote& call, std::shared_ptr<WorkState> work)
+      : tracer_(std::move(tracer)), work_(std::move(work)) {
+    like_.rank = call.rank;
+    like_.sequence = call.sequence;
+    like_.name = name(call.kind);
+    like_.where = call.where;
+  }
+  void wait(Timeout timeout) override {
+    const std::int64_t begin = tracer_->now();
+    try {
+      work_->wait(timeout);
+    } catch (...) {
+      tracer_->waited(like_, begin);
+      throw;
+    }
+    tracer_->waited(like_, begin);
+  }
+  bool is_completed() override { return work_->is_completed(); }
+  int source_rank() override { return work_->source_rank(); }
+
+ private:
+  const std::shared_ptr<trace::RankTracer> tracer_;
+  const std::shared_ptr<WorkState> work_;
+  trace::Event like_;
+};
+
+}  // namespace
+
+Moment Moment::now() {
+  return {ns_of(std::chrono::steady_clock::now()), ns_of(std::chrono::system_clock::now())};
+}
+
+std::string Moment::str() const { return fmt::format("{} {}", steady_ns, system_ns); }
+
+Moment Moment::parse(std::string_view text) {
+  Moment moment;
+  const char* const end = text.data() + text.size();
+  const auto steady = std::from_chars(text.data(), end, moment.steady_ns);
+  if (steady.ec == std::errc() && steady.ptr != end) {
+    const auto system = std::from_chars(steady.ptr + 1, end, moment.system_ns);
+    if (system.ec == std::errc() && system.ptr == end) return moment;
+  }
+  fail(Errc::internal, "\"{}\" is no moment", text);
+}
+
+std::chrono::steady_clock::time_point origin_of(const Moment& rank_0, bool one_host) {
+  using std::chrono::nanoseconds;
+  const Moment now = Moment::now();
+  const std::int64_t ago = one_host ? now.steady_ns - rank_0.steady_ns : now.system_ns - rank_0.system_ns;
+  return std::chrono::steady_clock::time_point(nanoseconds(now.steady_ns - ago));
+}
+
+std::shared_ptr<trace::RankTracer> make_tracer(const Settings& settings, const Job& job) {
+  if (settings.trace_file.empty()) return nullptr;
+  return std::make_shared<trace::RankTracer>(
+      job.rank, job.world_size,
+      fmt::format("{} rank{}, started by {}", job.world_size, job.world_size == 1 ? "" : "s", job.launcher));
+}
+
+void start_trace(trace::RankTracer& tracer, const Job& job, const Moment& rank_0) {
+  tracer.start(origin_of(rank_0, std::ranges::all_of(job.hosts, [](int host) { return host == 0; })));
+}
+
+trace::Call call_of(const GroupState& group, const Operation& operation, bool async) {
+  trace::Call call;
+  call.record = operation.record;
+  call.number = operation.sequence;
+  call.point_to_point = !is_collective(operation.kind);
+  call.async = async;
+  call.may_reduce = is_collective(operation.kind);
+  call.event.group = group.identity.context;
+  call.event.sequence = operation.sequence;
+  call.event.name = name(operation.kind);
+  call.event.where = operation.where;
+  if (operation.kind != OpKind::barrier)
+    call.event.bytes = static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
+  for (std::size_t i = 0; i < operation.inputs.size(); ++i) call.inputs.push_back(operation.inputs[i]);
+  for (std::size_t i = 0; i < operation.outputs.size(); ++i) call.outputs.push_back(operation.outputs[i]);
+  return call;
+}
+
+void trace_call(const GroupState& group, const Operation& operation, bool async) {
+  if (trace::RankTracer* const tracer = group.job->tracer.get())
+    tracer->call_begins(call_of(group, operation, async));
+}
+
+std::shared_ptr<WorkState> traced(std::shared_ptr<trace::RankTracer> tracer, const CallNote& call,
+                                  std::shared_ptr<WorkState> work) {
+  return std::make_shared<TracedWork>(std::move(tracer), call, std::move(work));
+}
+
+void write_trace(trace::RankTracer& tracer, const std::string& path) noexcept {
+  if (!tracer.is_running()) return;
+  try {
+    const std::string file = trace::part_path(path, tracer.rank(), tracer.ranks());
+    trace::write_file(tracer.take(), file);
+    log(LogLevel::info, "rank {}: trace written to {}", tracer.rank(), file);
+  } catch (const std::exception& error) {
+    try {
+      log(LogLevel::warn, "rank {}: no trace: {}", tracer.rank(), error.what());
+    } catch (...) {
+      // Out of memory while saying so: there is nothing left to try.
+    }
+  }
+}
+
+}  // namespace dist

@@ -1,0 +1,115 @@
+// SIGUSR1 for flight_dump.h: the handler only writes to an eventfd; a thread does the rest.
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "dist/core/forks.h"
+#include "dist/core/log.h"
+#include "dist/group/diagnosis/flight_dump.h"
+
+namespace dist {
+namespace {
+
+std::atomic<int> signalled_fd{-1};
+std::atomic<std::uint32_t> signalled_forks{0};  // when the descriptor was made
+
+// A forked child has the descriptor and the handler of its parent: a signal to it is none to the rank.
+void on_signal(int) {
+  if (signalled_forks != forks_before()) return;
+  const int before = errno;
+  const std::uint64_t one = 1;
+  if (const int fd = signalled_fd.load(); fd >= 0) {
+    [[maybe_unused]] const auto written = write(fd, &one, sizeof one);
+  }
+  errno = before;
+}
+
+// All logs of this process. The thread that waits for the signal is started by the first and stays until the
+// process ends, asleep: ending it would race with a signal that is just arriving.
+class Listener {
+ public:
+  // A forked child gets a new one: the parent's thread does not exist there.
+  static Listener& of_this_process() {
+    static std::mutex mutex;
+    static Listener* current = nullptr;  // never destroyed
+    std::lock_guard lock(mutex);
+    if (!current || current->pid_ != getpid()) current = new Listener;
+    return *current;
+  }
+
+  void add(std::shared_ptr<const FlightLog> log) {
+    std::lock_guard lock(mutex_);
+    logs_.push_back(std::move(log));
+  }
+
+  void remove(const std::shared_ptr<const FlightLog>& log) {
+    std::lock_guard lock(mutex_);
+    std::erase(logs_, log);
+  }
+
+ private:
+  Listener() {
+    struct sigaction present {};
+    sigaction(SIGUSR1, nullptr, &present);
+    if (present.sa_handler != SIG_DFL && present.sa_handler != on_signal) return;  // the program's own
+    const int fd = eventfd(0, EFD_CLOEXEC);
+    if (fd < 0) {
+      log(LogLevel::warn, "no flight record on SIGUSR1: {}", std::strerror(errno));
+      return;
+    }
+    try {
+      std::thread([this, fd] { loop(fd); }).detach();
+    } catch (const std::system_error& error) {
+      close(fd);
+      log(LogLevel::warn, "no flight record on SIGUSR1: {}", error.what());
+      return;
+    }
+    signalled_fd = fd;
+    signalled_forks = forks_before();
+    struct sigaction ours {};
+    ours.sa_handler = on_signal;
+    ours.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &ours, nullptr);
+  }
+
+  void loop(int fd) {
+    while (true) {
+      std::uint64_t count = 0;
+      if (read(fd, &count, sizeof count) < 0) {
+        if (errno == EINTR) continue;
+        return;
+      }
+      std::lock_guard lock(mutex_);
+      for (const auto& log : logs_) {
+        if (log->directory.empty()) {
+          std::fprintf(stderr, "%s\n", to_json(*log, "SIGUSR1").c_str());
+        } else {
+          dump(*log, "SIGUSR1");
+        }
+      }
+    }
+  }
+
+  const pid_t pid_ = getpid();
+  std::mutex mutex_;  // of logs_
+  std::vector<std::shared_ptr<const FlightLog>> logs_;
+};
+
+}  // namespace
+
+SignalDump::SignalDump(std::shared_ptr<const FlightLog> log) : log_(std::move(log)) {
+  Listener::of_this_process().add(log_);
+}
+
+SignalDump::~SignalDump() { Listener::of_this_process().remove(log_); }
+
+}  // namespace dist

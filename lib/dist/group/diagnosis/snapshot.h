@@ -1,0 +1,64 @@
+// Picture: what one rank answers when it is asked what it is doing, in words and as data.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dist/group/diagnosis/flight_dump.h"
+
+namespace dist {
+
+// A group as all its members name it: groups of equal context numbers have no common member.
+struct GroupKey {
+  std::uint32_t context = 0;
+  int first = 0;  // global rank of group rank 0
+  friend bool operator==(const GroupKey&, const GroupKey&) = default;
+};
+
+// An operation that is under way, or has failed.
+struct PicturedCall {
+  std::uint64_t record = 0;  // its entry in the flight recorder
+  std::string name, doing;   // "send", "send #0 (4 f32)"
+  CallSite where;
+  CallFamily family = CallFamily::collective;
+  bool blocks = false;  // the rank stands still until it has ended
+  bool failed = false;
+  std::chrono::milliseconds age{};
+  GroupKey group;
+  std::vector<int> members;  // of the group, global ranks
+  std::uint64_t sequence = 0, tag = 0, bytes = 0;
+  int peer = -1;           // of a message; -1: any
+  std::string group_name;  // "group 1"; empty: the default group
+
+  bool is_open() const { return !failed; }
+  bool is_message() const { return family == CallFamily::message; }
+  bool is_send() const { return is_message() && name == "send"; }
+};
+
+// How many calls of a family this rank has begun in a group.
+struct Begun {
+  GroupKey group;
+  CallFamily family;
+  std::uint64_t calls;
+};
+
+struct Picture {
+  enum class State : std::uint8_t { present, left, failed, silent };
+  int rank = 0;
+  State state = State::silent;
+  std::string activity;             // "in all_reduce #7 (4 f32) at train.cpp:41"
+  double activity_s = 0;            // for how long
+  bool is_complete = false;         // `calls` has all that are open, `begun` all that were begun
+  std::vector<PicturedCall> calls;  // in the order they were begun
+  std::vector<Begun> begun;
+
+  const PicturedCall* find(std::uint64_t record) const;
+};
+
+Picture take_picture(const FlightLog& log);
+std::string encode(const Picture& picture);
+Picture decode_picture(const std::string& text);  // Error{internal} when it is damaged
+
+}  // namespace dist

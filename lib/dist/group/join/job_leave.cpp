@@ -1,0 +1,132 @@
+// How a rank leaves its job.
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "dist/core/log.h"
+#include "dist/group/diagnosis/bounded.h"
+#include "dist/group/job_state.h"
+#include "dist/group/diagnosis/run_trace.h"
+#include "dist/group/diagnosis/work_watch.h"
+
+namespace dist {
+namespace {
+
+// How long a rank that leaves in disorder keeps the store for the others, and waits for threads of its own.
+constexpr Timeout hasty_patience = std::chrono::seconds(1);
+
+bool is_no_receive(const FlightRecord& call) { return call.operation != name(OpKind::recv); }
+
+template <class Condition>
+bool comes_true(const Condition& condition, Deadline deadline) {
+  constexpr Timeout between_looks = std::chrono::milliseconds(1);
+  for (; !condition(); std::this_thread::sleep_for(between_looks))
+    if (deadline.passed()) return false;
+  return true;
+}
+
+}  // namespace
+
+void keep_for_ever(std::shared_ptr<void> thing) {
+  static auto& kept = *new std::pair<std::mutex, std::vector<std::shared_ptr<void>>>;
+  const std::lock_guard lock(kept.first);
+  kept.second.push_back(std::move(thing));
+}
+
+bool JobState::no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in) {
+  if (context.virtual_world) return true;  // a simulated rank has none
+  const auto stays = [&] { return std::ranges::any_of(log->recorder.stood_in(), in); };
+  if (!stays()) return true;
+  others_stood_ = true;
+  return comes_true([&] { return !stays(); }, Deadline::after(patience));
+}
+
+// Of all that have passed them.
+bool JobState::are_empty(const std::vector<Gate*>& gates, Deadline deadline) const {
+  return context.virtual_world ||
+         comes_true([&] { return std::ranges::all_of(gates, &Gate::is_empty); }, deadline);
+}
+
+std::vector<std::shared_ptr<GroupState>> JobState::close_gates() {
+  context.gate.close();
+  const std::lock_guard lock(groups_mutex_);
+  leaving_ = true;
+  for (const auto& group : groups) group->gate.close();
+  return groups;
+}
+
+void JobState::note_who_stands() {
+  if (log && !context.virtual_world && !log->recorder.stood_in().empty()) others_stood_ = true;
+}
+
+JobState::~JobState() {
+  if (!left_) close("");
+}
+
+void JobState::finish() {
+  const auto ending = close_gates();
+  for (auto group = ending.rbegin(); group != ending.rend(); ++group) (*group)->finish_pending();
+  no_thread_stays(leave_patience, is_no_receive);
+  if (!context.virtual_world) {
+    note_who_stands();  // in a receive: it ends now, and its thread goes on using what is here
+    endpoint->abort("this rank is leaving the job");
+  }
+  leave_with("", Deadline::after(leave_patience));
+}
+
+void JobState::close(const std::string& text) noexcept {
+  const std::string reason(check::without_finding(text));
+  try {
+    note_who_stands();
+    if (endpoint)
+      endpoint->abort(
+          fmt::format("rank {} is leaving the job{}{}", job.rank, reason.empty() ? "" : ": ", reason));
+  } catch (const std::exception& error) {
+    dist::log(LogLevel::debug, "leaving: {}", error.what());
+  }
+  leave_with(reason, Deadline::after(hasty_patience));
+}
+
+void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept {
+  left_ = true;
+  stall_look_.reset();  // before what it asks
+  std::vector<Gate*> gates{&context.gate};
+  for (const auto& group : close_gates()) gates.push_back(&group->gate);
+  if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
+  if (watchdog) watchdog->leaving(reason.empty());
+  if (log) no_thread_stays(hasty_patience);
+  if (!are_empty(gates, Deadline::after(hasty_patience))) others_stood_ = true;
+  if (others_stood_) {
+    for (auto& group : groups) keep_for_ever(std::move(group));
+    groups.clear();
+    keep_for_ever(endpoint);
+    keep_for_ever(tracer);
+    keep_for_ever(weak_from_this().lock());
+  }
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    (*group)->backend.reset();
+    (*group)->observer.reset();
+    (*group)->job = nullptr;
+  }
+  groups.clear();
+  watchdog.reset();
+  signal_dump_.reset();
+  if (endpoint) endpoint->close(reason);
+  endpoint.reset();
+  leave_store(deadline);
+  if (tracer) write_trace(*tracer, settings.trace_file);  // last: nobody waits for this rank any more
+  tracer.reset();
+}
+
+// The store's keeper may be stopped or cut off; that must not hold up a rank that leaves.
+void JobState::leave_store(Deadline deadline) noexcept {
+  if (!job.base) return;
+  try {
+    const auto leaving = std::make_shared<Job>(std::move(job));
+    run_within(deadline.left() + hasty_patience, [leaving, deadline] { leave(*leaving, deadline); });
+  } catch (const std::exception& error) {
+    dist::log(LogLevel::debug, "leaving the store: {}", error.what());
+  }
+}
+
+}  // namespace dist

@@ -1,0 +1,198 @@
+#include "dist/group/join/rendezvous.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <random>
+#include <sstream>
+
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+#include "dist/group/join/rendezvous_plan.h"
+#include "dist/group/join/rendezvous_store.h"
+#include "dist/group/join/rendezvous_verdict.h"
+#include "dist/store/host_id.h"
+
+namespace dist {
+namespace {
+
+constexpr const char* joined_key = "joined";
+
+constexpr Timeout last_look =
+    std::chrono::seconds(2);  // for the others to read why it failed, when rank 0 keeps it
+
+std::string random_hex() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+std::string this_process() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return fmt::format("process {} on {}", getpid(), host.data());
+}
+
+// What a rank publishes under its number; one line each.
+struct Claim {
+  std::string nonce, host, process;
+  std::string text() const { return fmt::format("{}\n{}\n{}", nonce, host, process); }
+  static Claim parse(const std::string& text) {
+    Claim claim;
+    std::istringstream lines(text);
+    std::getline(lines, claim.nonce);
+    std::getline(lines, claim.host);
+    std::getline(lines, claim.process);
+    return claim;
+  }
+};
+
+// The protocol is that of rendezvous_verdict.h.
+class Meeting {
+ public:
+  Meeting(const Job& job, Deadline deadline)
+      : job_(job), rank_(job.rank), size_(job.world_size), store_(*job.store), deadline_(deadline) {}
+
+  Verdict hold() {
+    claim_rank();
+    compare_world_size();
+    if (store_.add(joined_key, 1) == size_) return Verdict::good(random_hex(), hosts()).propose(store_);
+    if (const auto verdict = without_those_who_ended(*job_.base, store_, job_)) verdict->propose(store_);
+    try {
+      return {store_.get_text(verdict_key, deadline_)};
+    } catch (const Error& error) {
+      if (error.code() != Errc::timeout) throw;
+    }
+    return Verdict::bad(Errc::timeout, describe_missing()).propose(store_);
+  }
+
+ private:
+  // For contradictions: ours is an error in any case, even when the others had agreed before we came.
+  [[noreturn]] void object(const std::string& why) {
+    Verdict::bad(Errc::mismatch, why).propose(store_);
+    throw Error(Errc::mismatch, why);
+  }
+
+  void claim_rank() {
+    const Claim mine{random_hex(), host_id(), this_process()};
+    const auto there = to_string(store_.compare_set(join_key(rank_), {}, to_bytes(mine.text())));
+    if (there == mine.text()) return;
+    object(fmt::format(
+        "two processes claim to be rank {}: {} and {}; give each its own rank, and each job a store of "
+        "its own (this one is {}{})",
+        rank_, Claim::parse(there).process, mine.process, store_.where(),
+        store_.where().starts_with("file:") ? ": remove it if an earlier run left it behind" : ""));
+  }
+
+  void compare_world_size() {
+    const std::string mine = StatedSize{size_, rank_}.text();
+    const auto first = StatedSize::parse(to_string(store_.compare_set(world_size_key, {}, to_bytes(mine))));
+    if (first.world_size == size_) return;
+    object(fmt::format(
+        "rank {} was told that the world size is {}, rank {} that it is {}; start all ranks with the "
+        "same WORLD_SIZE",
+        first.by, first.world_size, rank_, size_));
+  }
+
+  std::vector<int> hosts() {
+    std::map<std::string, int> numbers;
+    std::vector<int> hosts;
+    for (int r = 0; r < size_; ++r) {
+      const auto id = Claim::parse(store_.get_text(join_key(r), deadline_)).host;
+      hosts.push_back(numbers.try_emplace(id, static_cast<int>(numbers.size())).first->second);
+    }
+    return hosts;
+  }
+
+  std::string describe_missing() {
+    constexpr int shown = 16;
+    int missing = 0;
+    std::string names;
+    for (int r = 0; r < size_; ++r) {
+      const std::string keys[]{join_key(r)};
+      if (store_.check(keys)) continue;
+      if (++missing <= shown) names += fmt::format("{}{}", missing > 1 ? ", " : "", r);
+    }
+    if (missing > shown) names += fmt::format(" and {} more", missing - shown);
+    if (missing == 0) return "all ranks had come, but one of them died while joining";
+    return fmt::format(
+        "{} of {} ranks joined within {} ms at {}; missing: rank{} {}; {} started, and with the same address "
+        "and world "
+        "size?",
+        size_ - missing, size_, std::chrono::duration_cast<std::chrono::milliseconds>(job_.timeout).count(),
+        store_.where(), missing > 1 ? "s" : "", names, missing > 1 ? "were they" : "was it");
+  }
+
+  const Job& job_;
+  const int rank_, size_;
+  Store& store_;
+  Deadline deadline_;
+};
+
+// What the launcher did not say about this host, from where the ranks are.
+void find_local_rank(Job& job, const LaunchInfo& launch) {
+  const int here = job.hosts.at(static_cast<std::size_t>(job.rank));
+  const auto before = job.hosts.begin() + job.rank;
+  job.local_rank = launch.local_rank;
+  job.local_world_size = launch.local_world_size;
+  if (job.local_rank < 0) job.local_rank = static_cast<int>(std::count(job.hosts.begin(), before, here));
+  if (job.local_world_size < 0) job.local_world_size = static_cast<int>(std::ranges::count(job.hosts, here));
+}
+
+// Rank 0, if it keeps the store, waits for the others: those that have joined, or all.
+void part(Job& job, bool from_all, Deadline deadline) noexcept {
+  try {
+    if (job.server) {
+      std::vector<std::string> farewells;
+      for (int r = 1; r < job.world_size; ++r) {
+        const std::string joined[]{join_key(r)};
+        if (from_all || job.store->check(joined)) farewells.push_back(gone_key(r));
+      }
+      job.base->wait(farewells, deadline);
+    } else if (job.kept_by_rank_0) {
+      job.store.reset();
+      // The last handle's end says it by itself (see LastWill); one that somebody still holds needs the word.
+      if (job.base.use_count() > 1) job.base->set(gone_key(job.rank), "left");
+    }
+  } catch (const std::exception& error) {
+    log(LogLevel::info, "rank {}: leaving the store: {}", job.rank, error.what());
+  }
+  job.store.reset();
+  job.base.reset();
+  job.server.reset();
+}
+
+}  // namespace
+
+Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env, CallSite where) {
+  const RendezvousPlan plan = plan_rendezvous(options, context, get_env, where);
+  const Deadline deadline = Deadline::after(plan.timeout);
+  Job job;
+  job.rank = plan.launch.rank;
+  job.world_size = plan.launch.world_size;
+  job.restart_count = plan.launch.restart_count;
+  job.launcher = plan.launch.launcher;
+  job.timeout = plan.timeout;
+  job.kept_by_rank_0 = plan.kept_by_rank_0();
+  try {
+    OpenedStore opened = open_store(plan, context.generation, deadline);
+    job.server = std::move(opened.server);
+    job.base = std::move(opened.store);
+    job.generation = opened.generation;
+    context.generation = job.generation + 1;
+    job.store = meeting_place(job.base, job.restart_count, job.generation);
+    Meeting(job, deadline).hold().read_into(job);
+  } catch (const Error& error) {
+    // After a timeout who has not come will not come; a contradiction may have been found before all came.
+    part(job, error.code() == Errc::mismatch, Deadline::after(last_look));
+    throw Error(error.code(), fmt::format("rank {}: init_process_group at {}: {}", plan.launch.rank,
+                                          where.str(), error.what()));
+  }
+  find_local_rank(job, plan.launch);
+  return job;
+}
+
+void leave(Job& job, Deadline deadline) noexcept { part(job, false, deadline); }
+
+}  // namespace dist

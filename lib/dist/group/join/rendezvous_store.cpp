@@ -1,0 +1,101 @@
+#include "dist/group/join/rendezvous_store.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "dist/core/fail.h"
+#include "dist/store/file_store.h"
+#include "dist/store/memory_store.h"
+#include "dist/store/socket.h"
+
+namespace dist {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr const char* generation_key = "generation";  // which joining a store kept by rank 0 serves
+constexpr Timeout pause_between_looks = 20ms;
+
+// Another process that keeps a store here as rank 0 of this very job: two were started as rank 0. Joining its
+// store lets both be told so; a port that anybody else has is simply taken.
+OpenedStore join_rival(const RendezvousPlan& plan, const Error& taken, Deadline deadline) {
+  const std::string first[]{join_key(0)};
+  try {
+    const Deadline soon = Deadline::sooner(deadline, Deadline::after(1s));
+    auto store = make_tcp_store(plan.launch.store_address, plan.launch.token, soon);
+    const int generation = std::stoi(store->get_text(generation_key, soon));
+    if (meeting_place(store, plan.launch.restart_count, generation)->check(first))
+      return {nullptr, store, generation};
+  } catch (const std::exception&) {
+    // no store of ours
+  }
+  throw taken;
+}
+
+OpenedStore keep_store(const RendezvousPlan& plan, int generation, Deadline deadline) {
+  OpenedStore opened;
+  try {
+    opened.server = std::make_unique<StoreServer>(plan.launch.store_address, plan.launch.token);
+  } catch (const Error& error) {
+    if (error.code() != Errc::resource) throw;
+    return join_rival(plan, error, deadline);
+  }
+  SocketAddress asked = parse_address(plan.launch.store_address);  // 0.0.0.0 is not only the loopback device
+  asked.port = opened.server->port();
+  opened.store = make_tcp_store(asked.str(), plan.launch.token, deadline);
+  opened.store->set(generation_key, std::to_string(generation));
+  opened.generation = generation;
+  return opened;
+}
+
+// A store of an earlier generation is one that rank 0 is about to close: we were quicker to come back than it
+// was. One of a later generation shows that the others tried without us.
+OpenedStore join_kept_store(const RendezvousPlan& plan, int generation, Deadline deadline) {
+  const auto& launch = plan.launch;
+  const LastWill will{gone_key(launch.rank), "lost"};
+  for (;; std::this_thread::sleep_for(std::min(pause_between_looks, deadline.left()))) {
+    auto store = make_tcp_store(launch.store_address, launch.token, deadline, will);
+    int served = -1;
+    try {
+      served = std::stoi(store->get_text(generation_key, deadline));
+    } catch (const Error& error) {
+      if (error.code() != Errc::connection) throw;  // it has closed meanwhile
+    }
+    if (served >= generation) return {nullptr, store, served};
+    if (deadline.passed()) {
+      fail(Errc::timeout,
+           "store {}: rank 0 still keeps the one of its joining number {}, this rank joins for the {}th "
+           "time; did "
+           "rank 0 call destroy_process_group and init_process_group as often?",
+           launch.store_address, served, generation);
+    }
+  }
+}
+
+}  // namespace
+
+std::string join_key(int rank) { return fmt::format("join/{}", rank); }
+std::string gone_key(int rank) { return fmt::format("gone/{}", rank); }
+
+static std::string meeting_name(int restart_count, int generation) {
+  return fmt::format("job/{}/{}", restart_count, generation);
+}
+
+std::shared_ptr<Store> meeting_place(std::shared_ptr<Store> store, int restart_count, int generation) {
+  return std::make_shared<PrefixStore>(meeting_name(restart_count, generation), std::move(store));
+}
+
+OpenedStore open_store(const RendezvousPlan& plan, int generation, Deadline deadline) {
+  const auto& launch = plan.launch;
+  if (plan.store) return {nullptr, plan.store, generation};
+  if (!plan.path.empty()) return {nullptr, make_file_store(plan.path, launch.world_size), generation};
+  if (launch.store_address.empty()) return {nullptr, make_memory_store(), generation};
+  if (!plan.kept_by_rank_0()) {
+    const LastWill will{meeting_name(plan.launch.restart_count, generation) + "/" + gone_key(launch.rank),
+                        "lost"};
+    return {nullptr, make_tcp_store(launch.store_address, launch.token, deadline, will), generation};
+  }
+  return launch.rank == 0 ? keep_store(plan, generation, deadline)
+                          : join_kept_store(plan, generation, deadline);
+}
+
+}  // namespace dist

@@ -1,0 +1,32 @@
+// Opening the store that a plan names; on rank 0 this may mean to keep it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dist/core/deadline.h"
+#include "dist/group/join/rendezvous_plan.h"
+#include "dist/store/store.h"
+#include "dist/store/tcp_store.h"
+
+namespace dist {
+
+struct OpenedStore {
+  std::unique_ptr<StoreServer> server;  // when this rank keeps the store
+  std::shared_ptr<Store> store;
+  int generation =
+      0;  // which joining this is, counted by each rank, and by rank 0 for all when it keeps the store
+};
+
+// Blocks until the store can be used. `generation`: how often this rank has tried to join before.
+OpenedStore open_store(const RendezvousPlan& plan, int generation, Deadline deadline);
+
+// Where the ranks of one joining meet: the keys of another restart or generation are not seen.
+std::shared_ptr<Store> meeting_place(std::shared_ptr<Store> store, int restart_count, int generation);
+
+std::string join_key(int rank);  // at the meeting place: this rank has come
+// This rank has left, or its process has ended. At the meeting place when a launcher keeps the store, outside
+// when rank 0 does: its store serves one joining only.
+std::string gone_key(int rank);
+
+}  // namespace dist

@@ -1,0 +1,220 @@
+// Engine: one rank's transfers. It matches messages with receives, moves data over the links, waits, and
+// knows who is still there. Thread-safe: one lock, shared as described in baton.h.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dist/core/view.h"
+#include "dist/transport/area_pool.h"
+#include "dist/transport/engine/leader_lock.h"
+#include "dist/transport/link/link.h"
+#include "dist/transport/link/shared_segment.h"
+#include "dist/transport/engine/matching.h"
+#include "dist/transport/engine/poller.h"
+#include "dist/transport/report.h"
+#include "dist/transport/engine/spin.h"
+#include "dist/transport/engine/transfer.h"
+
+namespace dist::net {
+
+Frame frame_for(FrameKind kind, const Channel& channel);
+Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode);
+Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id = 0);
+// Whether a message is one for a receive of so many bytes.
+bool fits(const Frame& message, const Channel& channel, std::uint64_t bytes);
+
+class Engine final : private LinkEvents {
+ public:
+  struct Config {
+    int rank = 0;
+    int world_size = 1;
+    std::shared_ptr<Mailroom> mailroom;  // this rank's
+    std::chrono::microseconds spin{0};   // how long to look before sleeping
+    std::vector<int> nodes = {};         // by rank, equal for ranks of one host; empty: all are
+  };
+  explicit Engine(Config config);
+  ~Engine();  // without leave(): the peers take it for dead
+
+  // While the mesh is made.
+  LinkEvents& events() { return *this; }
+  void add_link(std::unique_ptr<Link> link);
+  int poll_fd() const { return poller_.fd(); }
+  // Takes in what came; which of the linked ranks is gone, and how ("rank 2 died ..."): "" when all are
+  // there.
+  std::string failed_peer();
+
+  int rank() const { return config_.rank; }
+  int node_of(int rank) const {
+    return config_.nodes.empty() ? 0 : config_.nodes[static_cast<std::size_t>(rank)];
+  }
+  Link& link(int peer) const { return *links_[static_cast<std::size_t>(peer)]; }
+
+  // Peers are global ranks. Trouble surfaces in wait().
+  void open(Op& op);
+  void close(Op& op) noexcept;
+  // One transfer from start to end: the peer. `make_op` is asked for its op, which is not open, if it takes
+  // more than a few looks.
+  int carry(bool is_send, const TensorView& data, int peer, const MessageTerms& terms,
+            const std::function<Op()>& make_op);
+  std::uint64_t send(Op& op, const TensorView& data, int peer);
+  std::uint64_t receive(Op& op, const TensorView& data, int peer);  // or any_rank
+  int wait(std::uint64_t id);                                       // the peer; throws the transfer's trouble
+  bool test(std::uint64_t id);
+  bool is_short(std::uint64_t id);
+  void cancel(std::uint64_t id) noexcept;
+
+  // Work without messages (engine_memory.cpp): what PeerMemory needs. Blocks until arrived(), which looks at
+  // memory that `peer` writes before it rings; Error as wait() throws.
+  void await_memory(TransportOptions options, int peer, const std::function<bool()>& arrived);
+  // The same without an error: until it is released, or the peer is gone or seems stopped.
+  void await_release(int peer, const std::function<bool()>& released) noexcept;
+  // `theirs`: what the peer shows, as the message that it would be; `bytes`: what is wanted of it.
+  [[noreturn]] void fail_misfit(TransportOptions options, int peer, std::uint64_t bytes, const Frame& theirs);
+  [[noreturn]] void fail_earlier(TransportOptions options, int peer, std::uint32_t theirs,
+                                 std::uint32_t mine);
+  [[noreturn]] void fail_algorithm(TransportOptions options, int peer);
+  [[noreturn]] void fail_withdrawn(TransportOptions options, int peer);
+  bool has_cores() const { return config_.spin.count() > 0; }  // every rank of this host
+  // Runs act(AreaPool&) under the lock.
+  template <class Act>
+  auto with_areas(const Act& act) {
+    Lock lock = baton_.enter();
+    return act(areas_);
+  }
+
+  void progress(Timeout patience);
+  void interrupt();
+  void abort(const std::string& reason);
+  void leave(const std::string& reason) noexcept;
+
+ private:
+  // Transfers (engine.cpp).
+  void admit(Op& op);
+  void dismiss(Lock& lock, Op& op) noexcept;
+  Transfer& begin_send(Op& op, const TensorView& data, int peer);
+  Transfer& begin_receive(Op& op, const TensorView& data, int peer);
+  Trouble end(Lock& lock, Transfer& t);
+  void transmit(Transfer& t);
+  void meet(Transfer& t, const Frame& message, int source, const std::byte* payload);
+  void refuse(Transfer& t, const Frame& message, Trouble trouble);
+  void settle(Transfer& t, Trouble trouble = {});
+  void retire(Lock& lock, Transfer& t) noexcept;
+  bool may_come(const Op& op, int source) const;
+  Transfer* find(std::uint64_t id, bool is_send);
+
+  // Messages that meet at once (engine_quick.cpp). False: nothing has happened, or `sent` waits for its
+  // answer.
+  bool send_quickly(const TensorView& data, int peer, const MessageTerms& terms, Transfer*& sent);
+  bool receive_quickly(const TensorView& data, int peer, const MessageTerms& terms);
+  RingLink* quick_way(int peer);
+
+  // Copies out of the sender's memory (engine_copies.cpp).
+  void run_copies(Lock& lock);
+  void copy(Lock& lock, Transfer& t);
+  void copy_together(Lock& lock, Transfer& t, std::uint64_t target);
+  void assist(Lock& lock, Transfer& t);
+  bool withdraw(ClaimRef claim, Link& peer);
+
+  // What the links say (engine_frames.cpp).
+  void on_frame(int peer, const Frame& frame, const std::byte* payload) override;
+  void on_written(std::uint64_t id, std::uint64_t bytes) override;
+  std::byte* data_target(std::uint64_t id, std::uint64_t bytes) override;
+  void on_data(std::uint64_t id, std::uint64_t bytes) override;
+  void on_backlog(Link& link) override;
+  void park(int peer, const Frame& frame, const std::byte* payload);
+  void on_accept(int peer, const Frame& frame);
+  void on_share(int peer, const Frame& frame);
+  void on_ack(const Frame& frame);
+  void on_refuse(int peer, const Frame& frame);
+  void on_given_up(std::uint64_t id, bool is_send);
+  void on_withdrawn(int peer, const Frame& frame);
+
+  // Who is still there (engine_peers.cpp).
+  void on_goodbye(int peer, const std::string& reason);
+  void on_hang_up(Link& link);
+  void on_obituary(int peer, const std::string& how);
+  void report_failure(int peer, const std::string& how);
+  void settle_reports();
+  void see_off(int peer);
+  void mourn(int peer, const std::string& how);
+  void take_in_all();
+  void note_departure(int peer);
+  Trouble report_left(const Transfer& t);
+  void pass_on_departures();
+  void look_for_unreceived();
+  Timeout patience_to_leave(bool in_order) const;
+  void tell_others(int peer, const std::string& how);
+  void fail_op(Op& op, const Trouble& trouble);
+  // All operations for which trouble_of(op) gives one.
+  template <class TroubleOf>
+  void fail_ops(const TroubleOf& trouble_of);
+  Trouble trouble_of(const Op& op) const;
+  void forget_link(Link& link);
+
+  // Waiting (engine_wait.cpp).
+  template <class Done>
+  bool await(Lock& lock, const Done& done, Deadline deadline);
+  bool look_for(Lock& lock, const Transfer& t);
+  bool await_change(Lock& lock, const std::function<bool()>& done, Deadline deadline);
+  template <class Done>
+  bool lead(Lock& lock, const Done& done, Deadline deadline);
+  bool advance(Lock& lock);
+  bool poll_links();
+  bool flush_backlog();
+  void make_way();
+  bool sleep(Lock& lock, Deadline deadline);
+  Deadline longest_sleep(Deadline deadline) const;
+  void look_for_silence();
+  bool look_before_sleep();
+  bool look_at_memory();
+  void look_around(Lock& lock);
+  bool take_in(std::span<const Poller::Event> events);
+  bool handle(std::span<const Poller::Event> events);
+  void wake_sleeper();
+  void note_activity();
+
+  Config config_;
+  Poller poller_;
+  Claims claims_;
+  AreaPool areas_;
+  std::vector<std::unique_ptr<Link>> links_;  // by rank
+  std::vector<Link*> rings_;                  // those that must be polled
+  std::vector<Link*> backlog_;                // those with something to flush
+  int sockets_ = 0;                           // links whose frames come by descriptor
+  std::uint32_t ticks_ = 0;
+
+  TransferPool transfers_;
+  Matching matching_;
+  IntrusiveList<Op> ops_;
+  Op nobody_;                                          // of a transfer that has no op yet
+  std::uint32_t quick_ = 0;                            // messages
+  std::vector<const std::function<bool()>*> watched_;  // memory that threads of this rank wait for
+  std::deque<std::uint64_t> copies_;  // transfers whose data is to be copied from the sender's memory
+
+  std::vector<PeerState> peers_;                // by rank
+  std::vector<int> failures_;                   // in the order they were noticed
+  std::vector<std::function<void()>> reports_;  // of who went and what was given up, in the order they came
+  std::vector<int> departures_;                 // in order; who left, by itself or by another rank's word
+  std::size_t passed_on_ = 0;                   // departures that the others have been told of
+  std::string aborted_;                         // why every operation fails from now on
+  bool gave_up_ = false;                        // a transfer: what belonged to it may lie about
+  bool left_ = false;
+
+  Baton baton_;
+  Spin spin_;
+  bool asleep_ = false;         // the leader is in the kernel
+  std::uint64_t activity_ = 0;  // transfers that ended, and interruptions
+  const std::uint64_t serial_;  // of this engine in the process
+};
+
+// See Endpoint::map_peers.
+std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options);
+
+}  // namespace dist::net

@@ -1,0 +1,114 @@
+// Large messages: the receiver copies them out of the sender's memory, and a sender that waits helps.
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "dist/core/copy_bytes.h"
+#include "dist/transport/engine/engine.h"
+#include "dist/transport/engine/shared_copy.h"
+
+namespace dist::net {
+namespace {
+
+// A peer that was stopped in the middle of a copy cannot be waited for for ever.
+constexpr std::chrono::seconds stopped_copy_patience{2};
+
+constexpr std::chrono::microseconds look_again{200};  // whether the sender has copied its part
+
+}  // namespace
+
+void Engine::run_copies(Lock& lock) {
+  while (!copies_.empty()) {
+    Transfer* t = transfers_.find(copies_.front());
+    copies_.pop_front();
+    if (!t || t->being_copied) continue;
+    if (t->stage == Transfer::Stage::copying) copy(lock, *t);
+    if (t->stage == Transfer::Stage::offered && t->target) assist(lock, *t);
+  }
+}
+
+void Engine::copy(Lock& lock, Transfer& t) {
+  Link& link = *links_[static_cast<std::size_t>(t.peer)];
+  if (!begin_copy(*link.mailroom(), t.claim)) {
+    t.claim = {};  // taken back: the sender's `withdraw` comes, behind the reason if it sent one
+    if (peers_[static_cast<std::size_t>(t.peer)].kind != PeerState::Kind::present)
+      settle(t, cancelled_trouble(rank(), t));
+    return;
+  }
+  t.being_copied = true;  // and so stays, whatever happens to it meanwhile
+  const bool may_share = has_cores() && t.peer != rank() && t.bytes >= shared_copy_bytes;
+  if (const auto target = may_share ? link.address_of(t.data, t.bytes) : std::nullopt) {
+    copy_together(lock, t, *target);
+  } else {
+    const bool unlocks = t.bytes >= unlocked_copy_bytes;
+    if (unlocks) lock.unlock();
+    copy_bytes(t.data, t.source, t.bytes);
+    if (unlocks) lock.lock();
+  }
+  end_copy(*link.mailroom(), t.claim);
+  t.being_copied = false;
+  link.send({.kind = FrameKind::ack, .id = t.theirs});
+  if (t.stage == Transfer::Stage::done) return note_activity();  // it failed meanwhile
+  t.moved = t.bytes;
+  settle(t);
+}
+
+// The sender takes a part, too, if it comes to it before all is taken.
+void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
+  Link& link = *links_[static_cast<std::size_t>(t.peer)];
+  link.send({.kind = FrameKind::share, .id = t.theirs, .address = target});
+  const SharedCopy work(link.mailroom()->claim(t.claim), t.data, t.source, t.bytes);
+  lock.unlock();
+  const bool is_done = !work.run_receiver() || work.await_sender();
+  lock.lock();
+  if (is_done) return;
+  // However long it takes: a sender that is stopped in the middle of its part writes to the buffer when it
+  // goes on.
+  while (!work.is_sender_done()) {
+    if (link.is_shut()) {
+      std::memcpy(t.data, t.source, t.bytes);  // who took the missing part is gone
+      return;
+    }
+    lock.unlock();
+    std::this_thread::sleep_for(look_again);
+    lock.lock();
+    Poller::Events events;
+    handle(poller_.wait(events, 0));
+  }
+}
+
+void Engine::on_share(int peer, const Frame& frame) {
+  Transfer* t = find(frame.id, true);
+  if (!t || t->claim.value == 0) return;
+  t->target = links_[static_cast<std::size_t>(peer)]->resolve(frame.address, t->bytes);
+  copies_.push_back(t->id);
+  wake_sleeper();
+}
+
+// The sender's part of copy_together().
+void Engine::assist(Lock& lock, Transfer& t) {
+  const SharedCopy work(config_.mailroom->claim(t.claim), t.target, t.data, t.bytes);
+  t.being_copied = true;
+  lock.unlock();
+  work.run_sender();
+  lock.lock();
+  t.being_copied = false;
+  const bool was_read = t.stage == Transfer::Stage::done && !t.trouble;
+  if (was_read && t.claim.value != 0)
+    claims_.release(std::exchange(t.claim, {}));  // on_ack() left that to us
+  note_activity();
+}
+
+// Takes the buffer back. A peer that copies from it right now is waited for, unless it is gone, or seems
+// stopped.
+bool Engine::withdraw(ClaimRef claim, Link& peer) {
+  const Deadline patience = Deadline::after(stopped_copy_patience);
+  while (!claims_.withdraw(claim)) {
+    if (peer.is_shut() || patience.passed()) return false;
+    Poller::Events events;
+    handle(poller_.wait(events, 1));
+  }
+  return true;
+}
+
+}  // namespace dist::net

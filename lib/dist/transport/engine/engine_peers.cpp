@@ -1,0 +1,228 @@
+// Who is still there: goodbyes, deaths, and leaving.
+#include <algorithm>
+
+#include "dist/core/log.h"
+#include "dist/transport/engine/engine.h"
+#include "dist/transport/opcode.h"
+#include "dist/transport/transport.h"
+
+namespace dist::net {
+namespace {
+
+const std::byte* bytes_of(const std::string& text) { return reinterpret_cast<const std::byte*>(text.data()); }
+
+}  // namespace
+
+Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id) {
+  return {.kind = kind, .bytes = text.size(), .id = id};
+}
+
+void Engine::add_link(std::unique_ptr<Link> link) {
+  Lock lock = baton_.enter();
+  Link& added = *link;
+  links_[static_cast<std::size_t>(added.peer())] = std::move(link);
+  if (added.fd() >= 0) poller_.add(added.fd(), added.peer());
+  if (added.writes_to_fd())
+    ++sockets_;
+  else if (added.peer() != rank())
+    rings_.push_back(&added);
+}
+
+std::string Engine::failed_peer() {
+  Lock lock = baton_.enter();
+  advance(lock);
+  look_before_sleep();
+  if (failures_.empty()) return {};
+  const int peer = failures_.front();
+  return fmt::format("rank {} {}", peer, peers_[static_cast<std::size_t>(peer)].how);
+}
+
+Trouble Engine::trouble_of(const Op& op) const {
+  if (!aborted_.empty()) return aborted_trouble(rank(), op, aborted_);
+  for (int peer : failures_)
+    if (op.has_member(peer))
+      return failed_trouble(rank(), op, peer, peers_[static_cast<std::size_t>(peer)], departures_);
+  return {};
+}
+
+void Engine::fail_op(Op& op, const Trouble& trouble) {
+  if (op.trouble) return;
+  op.trouble = trouble;
+  transfers_.for_each([&](Transfer& t) {
+    if (t.op == &op) settle(t, trouble);
+  });
+}
+
+template <class TroubleOf>
+void Engine::fail_ops(const TroubleOf& trouble_of) {
+  for (Op* op = ops_.first(); op; op = op->next)
+    if (!op->trouble) op->trouble = trouble_of(*op);
+  transfers_.for_each([&](Transfer& t) {
+    if (t.op->trouble) settle(t, t.op->trouble);
+  });
+}
+
+void Engine::on_goodbye(int peer, const std::string& reason) {
+  if (!reason.empty()) return report_failure(peer, "gave up: " + reason);
+  reports_.push_back([this, peer] { see_off(peer); });
+}
+
+void Engine::see_off(int peer) {
+  PeerState& state = peers_[static_cast<std::size_t>(peer)];
+  if (state.kind != PeerState::Kind::present) return;
+  state.kind = PeerState::Kind::left;
+  note_departure(peer);
+  // Everything it ever sent has been taken in: what still needs it will never be.
+  bool is_missed = false;
+  transfers_.for_each([&](Transfer& t) {
+    const bool can_copy = t.stage == Transfer::Stage::copying && t.claim.value != 0;
+    const bool needs_it = t.peer == peer ? !can_copy : t.peer == any_rank && !may_come(*t.op, any_rank);
+    if (!needs_it || t.stage == Transfer::Stage::done) return;
+    settle(t, left_trouble(rank(), t));
+    is_missed = true;
+  });
+  if (is_missed) pass_on_departures();
+}
+
+void Engine::on_hang_up(Link& link) {
+  if (link.is_shut()) return;
+  while (link.poll()) {
+  }
+  const int peer = link.peer();
+  const bool left_in_order = link.mailroom() && link.mailroom()->header().left_in_order.load() != 0;
+  forget_link(link);
+  if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
+  if (left_in_order) return on_goodbye(peer, "");
+  report_failure(peer, "died (its connection closed without a goodbye)");
+}
+
+void Engine::report_failure(int peer, const std::string& how) {
+  reports_.push_back([this, peer, how] { mourn(peer, how); });
+}
+
+// That somebody goes, in order or not, or gives up a transfer, one hears among other messages, and it ends
+// what needs that rank. First everything is taken in that was sent before: what needed no more than that has
+// ended well. Then the reports in their order: what was given up because of a death fails by that death.
+void Engine::settle_reports() {
+  if (reports_.empty()) return;
+  take_in_all();
+  for (const auto& act : std::exchange(reports_, {})) act();
+}
+
+// Everybody passes the news on before failing by it: whoever then sees this rank go has heard from it, on the
+// same connection, where the failure began.
+void Engine::mourn(int peer, const std::string& how) {
+  PeerState& state = peers_[static_cast<std::size_t>(peer)];
+  if (state.kind != PeerState::Kind::present) return;
+  pass_on_departures();
+  state = {PeerState::Kind::failed, how};
+  failures_.push_back(peer);
+  log(LogLevel::info, "rank {} {}", peer, how);
+  fail_ops([&](const Op& op) {
+    return op.has_member(peer) ? failed_trouble(rank(), op, peer, state, departures_) : Trouble{};
+  });
+  note_activity();
+  tell_others(peer, how);
+}
+
+// A bounded part of what never ends.
+void Engine::take_in_all() {
+  constexpr int turns = 64;
+  for (std::size_t i = 0; i < rings_.size(); ++i)
+    for (int turn = 0; turn < turns && rings_[i]->poll(); ++turn) {
+    }
+  Poller::Events events;
+  for (int turn = 0; sockets_ > 0 && turn < turns && take_in(poller_.wait(events, 0)); ++turn) {
+  }
+}
+
+void Engine::on_obituary(int peer, const std::string& how) {
+  how.empty() ? note_departure(peer) : report_failure(peer, how);
+}
+
+void Engine::note_departure(int peer) {
+  if (std::ranges::find(departures_, peer) == departures_.end()) departures_.push_back(peer);
+}
+
+// That somebody has left is no failure, until an operation needs it. Then the news is passed on, too: the
+// user may end this rank by that error, and the others shall not take it for the first to go.
+Trouble Engine::report_left(const Transfer& t) {
+  pass_on_departures();
+  return left_trouble(rank(), t);
+}
+
+void Engine::pass_on_departures() {
+  for (; passed_on_ < departures_.size(); ++passed_on_) tell_others(departures_[passed_on_], "");
+}
+
+void Engine::tell_others(int peer, const std::string& how) {
+  for (const auto& other : links_)
+    if (other && other->peer() != rank() && other->peer() != peer && !other->is_shut())
+      other->send(text_frame(FrameKind::obituary, how, static_cast<std::uint64_t>(peer)), bytes_of(how));
+}
+
+void Engine::forget_link(Link& link) {
+  if (link.fd() >= 0) poller_.remove(link.fd());
+  if (link.writes_to_fd()) --sockets_;
+  std::erase(rings_, &link);
+  std::erase(backlog_, &link);
+  link.shut();
+}
+
+void Engine::abort(const std::string& reason) {
+  Lock lock = baton_.enter();
+  if (!aborted_.empty()) return;
+  aborted_ = reason.empty() ? "aborted" : reason;
+  fail_ops([&](const Op& op) { return aborted_trouble(rank(), op, aborted_); });
+  note_activity();
+}
+
+// All roots of a broadcast are done when they have sent.
+void Engine::look_for_unreceived() {
+  const Parked* const message = matching_.unreceived();
+  if (!message || gave_up_ || !failures_.empty()) return;
+  log(LogLevel::warn, "{}", describe_unreceived(rank(), message->unreceived()));
+}
+
+Timeout Engine::patience_to_leave(bool in_order) const {
+  if (!in_order) return failed_goodbye_patience;
+  return std::ranges::any_of(backlog_, &Link::writes_to_fd) ? socket_goodbye_patience : goodbye_patience;
+}
+
+void Engine::leave(const std::string& reason) noexcept try {
+  abort(reason.empty() ? "this rank has left the job" : reason);
+  Lock lock = baton_.enter();
+  if (left_) return;
+  left_ = true;
+  if (reason.empty()) {
+    take_in_all();
+    look_for_unreceived();
+  }
+  const std::string text = reason.substr(0, longest_reason);
+  for (const auto& link : links_)
+    if (link && link->peer() != rank() && !link->is_shut())
+      link->send(text_frame(FrameKind::goodbye, text), bytes_of(text));
+  auto since = Deadline::Clock::now();
+  while (!backlog_.empty() && !Deadline::at(since + patience_to_leave(reason.empty())).passed()) {
+    if (flush_backlog() && reason.empty()) since = Deadline::Clock::now();  // the peers still read
+    if (advance(lock)) continue;
+    Poller::Events events;
+    handle(poller_.wait(events, 5));
+  }
+  if (reason.empty()) config_.mailroom->header().left_in_order.store(1);
+  for (const auto& link : links_) {
+    if (!link || link->is_shut()) continue;
+    link->look_before_sleep();  // the peer learns what was read
+    forget_link(*link);
+  }
+} catch (const std::exception& error) {
+  log(LogLevel::error, "leaving the job: {}", error.what());
+}
+
+Engine::~Engine() {
+  config_.mailroom->header().departed.store(1);
+  for (const auto& link : links_)
+    if (link && link->mailroom() && link->peer() != rank()) link->mailroom()->wake();
+}
+
+}  // namespace dist::net

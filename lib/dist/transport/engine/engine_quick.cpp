@@ -1,0 +1,73 @@
+// Messages whose other rank is there at the same moment. Nothing of them is kept anywhere: no op, no mailbox,
+// no place among the transfers but a number. Whatever else comes up is left to engine.cpp.
+#include <cstring>
+
+#include "dist/transport/engine/engine.h"
+#include "dist/transport/link/shared_link.h"
+#include "dist/transport/engine/spin.h"
+
+namespace dist::net {
+namespace {
+
+constexpr int quick_looks = 200;  // with pauses: some microseconds
+
+// Every so many-th message goes the long way, where connections are looked at, and with them who has died.
+constexpr std::uint32_t messages_a_look_around = 64;
+
+}  // namespace
+
+// Null: there is none, or others of this rank need to be looked after.
+RingLink* Engine::quick_way(int peer) {
+  if (peer < 0 || !has_cores() || baton_.is_taken() || ++quick_ % messages_a_look_around == 0) return nullptr;
+  if (!failures_.empty() || !aborted_.empty()) return nullptr;
+  const auto index = static_cast<std::size_t>(peer);
+  return peers_[index].kind == PeerState::Kind::present ? links_[index]->ring() : nullptr;
+}
+
+bool Engine::send_quickly(const TensorView& data, int peer, const MessageTerms& terms, Transfer*& sent) {
+  RingLink* const ring = quick_way(peer);
+  if (!ring || data.bytes() > ring->eager_limit()) return false;
+  Transfer& t = transfers_.make(nobody_, true, peer, data.data, data.bytes());
+  t.wants_ack = terms.mode == SendMode::rendezvous;
+  Frame frame = eager_frame(t, terms.channel, terms.mode);
+  if (t.wants_ack) ring->ask_for_stamp(frame);
+  if (!ring->send_now(frame, t.data)) {
+    ring->ask_no_more(t.id);
+    transfers_.release(t);
+    return false;
+  }
+  t.stage = Transfer::Stage::offered;
+  bool is_done = !t.wants_ack;
+  if (frame.has(flag_by_stamp))
+    for (int i = 0; i < quick_looks && !is_done; ++i) {
+      if (i > 0) relax_cpu();
+      is_done = ring->is_answered(t.id);
+    }
+  if (is_done)
+    transfers_.release(t);
+  else
+    sent = &t;
+  return is_done;
+}
+
+bool Engine::receive_quickly(const TensorView& data, int peer, const MessageTerms& terms) {
+  const Channel& channel = terms.channel;
+  const MailboxKey key = key_of(channel);
+  RingLink* const ring = quick_way(peer);
+  if (!ring || matching_.is_open(key)) return false;
+  for (int i = 0; i < quick_looks; ++i) {
+    if (i > 0) relax_cpu();
+    ring->fetch_payload(data.bytes());
+    if (!ring->has_frame()) continue;
+    const Frame& message = ring->frame();
+    if (message.kind != FrameKind::eager || key_of(message) != key) return false;
+    if (!fits(message, channel, data.bytes()) || ring->has_answer()) return false;
+    if (message.bytes > 0) std::memcpy(data.data, ring->payload(), message.bytes);
+    ring->acknowledge(message);
+    ring->take();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace dist::net

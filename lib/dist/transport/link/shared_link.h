@@ -1,0 +1,102 @@
+// Links over shared memory: to another process of this host, or to another thread of this process.
+#pragma once
+
+#include <memory>
+
+#include "dist/core/handles.h"
+#include "dist/core/memory/prefaulted_pages.h"
+#include "dist/core/memory/private_fd.h"
+#include "dist/transport/link/link.h"
+#include "dist/transport/link/frame_queue.h"
+
+namespace dist::net {
+
+// What is the same for both: rings in the two mailrooms, and the peer's doorbell.
+class RingLink : public Link {
+ public:
+  struct Rooms {
+    std::shared_ptr<Mailroom> mine, theirs;
+    int my_index = 0, their_index = 0;  // among the ranks of this host: whose ring is whose
+  };
+  RingLink(int peer, LinkEvents& events, Rooms rooms);
+
+  std::size_t eager_limit() const override { return shared_eager_bytes; }
+  RingLink* ring() override { return this; }
+  bool poll() override;
+  bool look_before_sleep() override;
+  void acknowledge(const Frame& message) override;
+  // Past the queue, for messages that meet at once. False: it must wait.
+  bool send_now(const Frame& frame, const std::byte* payload);
+  // Asks the peer to answer this message by a stamp, if it owes no such answer: then is_answered() tells.
+  void ask_for_stamp(Frame& message);
+  bool is_answered(std::uint64_t id);
+  void ask_no_more(std::uint64_t id);  // it was not sent
+  void give_up_on(std::uint64_t id);   // it was sent: its answer may still come, at any time
+  bool has_answer() const { return asked_ != 0 && in_.has_answer(asked_, is_odd_); }
+  bool has_frame() const { return in_.has_frame(); }
+  void fetch_payload(std::size_t bytes) const { in_.fetch_payload(bytes); }
+  // The next one, until take().
+  const Frame& frame() const { return in_.frame(); }
+  const std::byte* payload() const { return in_.payload(); }
+  void take();
+  Mailroom* mailroom() const override { return rooms_.theirs.get(); }
+
+ protected:
+  bool put(OutFrame& out) override { return put(out.frame, out.payload); }
+  std::size_t piece_bytes() const override { return out_.shape().largest_payload(); }
+
+  Rooms rooms_;
+
+ private:
+  bool put(const Frame& frame, const std::byte* payload);
+  bool take_answer();
+  RingReader in_;
+  RingWriter out_;
+  std::uint64_t asked_ = 0;  // the message that the peer answers by a stamp; 0: none
+  bool is_odd_ = false;      // it is the first, third, ... that was asked for
+  bool asks_ = true;         // false: a late answer could be written over another
+};
+
+// To a thread of this process: pointers mean the same on both sides.
+class ThreadLink final : public RingLink {
+ public:
+  using RingLink::RingLink;
+  std::string_view kind() const override { return "thread"; }
+  bool look_before_sleep() override;
+  std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t) const override {
+    return reinterpret_cast<std::uint64_t>(data);
+  }
+  std::byte* resolve(std::uint64_t address, std::size_t) override {
+    return reinterpret_cast<std::byte*>(address);
+  }
+  std::optional<std::ptrdiff_t> shift() const override { return 0; }
+};
+
+// The peer's arena, mapped here; where the address space does not hold it, empty: the peer's messages come in
+// pieces then, and groups with it send messages.
+struct PeerArena {
+  Mapping mapping;
+  std::uint64_t base = 0;  // where the peer has it
+  PrefaultedPages pages{mapping.data(), mapping.size()};
+};
+
+// To another process. The unix socket they met by stays open: its end is the peer's end.
+class ProcessLink final : public RingLink {
+ public:
+  ProcessLink(int peer, LinkEvents& events, Rooms rooms, PeerArena arena, UniqueFd socket)
+      : RingLink(peer, events, std::move(rooms)), arena_(std::move(arena)), socket_(std::move(socket)) {}
+  std::string_view kind() const override { return "shm"; }
+  int fd() const override { return socket_.get(); }
+  void on_ready() override;
+  std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t bytes) const override;
+  std::byte* resolve(std::uint64_t address, std::size_t bytes) override;
+  std::optional<std::ptrdiff_t> shift() const override;
+  PrefaultedPages* pages() override { return arena_.mapping.data() ? &arena_.pages : nullptr; }
+
+ private:
+  void close() noexcept override { socket_.reset(); }
+  PeerArena arena_;
+  PrivateFd socket_;
+};
+
+}  // namespace dist::net

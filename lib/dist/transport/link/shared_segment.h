@@ -1,0 +1,122 @@
+// A rank's mailroom: the memory that its peers on the same host map. It holds one inbound ring a peer, the
+// flag that says this rank sleeps, the claims on its large messages, and areas for work without messages. A
+// memfd and an eventfd: nothing has a name, so nothing is left behind.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "dist/core/deadline.h"
+#include "dist/core/handles.h"
+#include "dist/transport/link/frame_queue.h"
+#include "dist/transport/shared_area.h"
+#include "dist/transport/link/asymmetric_fence.h"
+#include "dist/transport/engine/tuning.h"
+
+namespace dist::net {
+
+// A claim has a word, (generation << 2 | state), that says who may touch the buffer of a large message: the
+// reader takes it before it copies, the sender takes it back when it gives up. So a buffer is never freed
+// under a copy, and a copy is never made of a freed buffer.
+struct ClaimRef {
+  std::uint64_t value = 0;  // generation << 16 | index; 0: none
+  std::uint32_t index() const { return static_cast<std::uint32_t>(value & 0xffff); }
+  std::uint64_t generation() const { return value >> 16; }
+};
+
+// The guard of a large message's buffer (below), and how far it is copied where both sides copy it
+// (shared_copy.h).
+struct alignas(64) Claim {
+  std::atomic<std::uint64_t> word;
+  std::atomic<std::uint64_t> taken;        // blocks by the receiver, and whether the sender has come
+  std::atomic<std::uint32_t> sender_done;  // 1: its part is copied
+};
+
+struct MailroomHeader {
+  alignas(64) std::atomic<std::uint32_t> sleeping;  // the owner waits for its doorbell
+  std::atomic<std::uint32_t> fences;                // before it does, it fences all others (sleep_fence.h)
+  std::atomic<int> core;                            // on which it was last seen waiting (cores.h)
+  // Until then (steady_clock, ns) a yield of the owner's may go to another program's time slice (round.cpp).
+  std::atomic<std::int64_t> crowded_until;
+  alignas(64) std::atomic<std::uint32_t> departed;  // the owner's endpoint is gone (ranks that are threads)
+  std::atomic<std::uint32_t> left_in_order;         // before it: its goodbye may have found no room
+  Claim claims[claim_count];
+};
+
+class Mailroom {
+ public:
+  // This rank's own, with room for so many groups that work without messages; Error{resource}.
+  explicit Mailroom(int rings, int areas = area_count);
+  Mailroom(UniqueFd memory, UniqueFd doorbell, int rings);  // a peer's, as it was sent to us
+
+  MailroomHeader& header() const { return *reinterpret_cast<MailroomHeader*>(mapping_.data()); }
+  std::byte* ring(int index) const;
+  Claim& claim(ClaimRef ref) const { return header().claims[ref.index()]; }
+  SharedArea& area(int index) const;  // 0 to areas() - 1
+  int areas() const { return areas_; }
+  RingShape shape() const { return shape_; }
+  int rings() const { return rings_; }
+  int memory_fd() const { return memory_.get(); }
+  int doorbell_fd() const { return doorbell_.get(); }
+
+  void ring_bell() noexcept;
+  // Whether post() needs no fence for the owner to see what it stores.
+  bool is_fenced() const noexcept {
+    return registered_ && header().fences.load(std::memory_order_relaxed) != 0;
+  }
+  // Rings if the owner sleeps. Whatever it is to see must have been posted (sleep_fence.h) before, or stored
+  // sequentially consistent.
+  void wake() noexcept {
+    if (header().sleeping.load() != 0 && header().sleeping.exchange(0) != 0) ring_bell();
+  }
+  void silence_bell() noexcept;                         // by the owner, after it rang
+  void close_memory_fd() noexcept { memory_.reset(); }  // the mapping stays
+
+ private:
+  std::size_t read_size();  // of a peer's; sets areas_
+  const bool registered_ = is_fenced_by_sleepers();
+  int rings_, areas_ = 0;
+  RingShape shape_;
+  UniqueFd memory_, doorbell_;
+  Mapping mapping_;
+};
+
+// How many areas a rank can afford when `ranks` of this host map each other's mailrooms: area_count, unless a
+// limit on the address space or on the size of files (ulimit -v, -f) is tight.
+int affordable_areas(int ranks);
+
+// The sender's side. Not synchronised.
+class Claims {
+ public:
+  explicit Claims(Mailroom& own);
+  std::optional<ClaimRef> offer();  // nothing: all are in use
+  // True: nobody reads, or will read, the buffer. False: a copy is going on right now.
+  bool withdraw(ClaimRef claim);
+  void release(ClaimRef claim);  // read, or withdrawn: the word may be used again
+
+ private:
+  MailroomHeader& header_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint64_t> generation_;
+};
+
+// The reader's side, on the sender's mailroom.
+bool begin_copy(Mailroom& sender, ClaimRef claim);  // false: the sender has given up
+void end_copy(Mailroom& sender, ClaimRef claim);
+
+// Where ranks that are threads of one process find each other's mailrooms.
+class MailroomExchange {
+ public:
+  // `visitors`: so many calls of find() will come.
+  static void publish(std::uint64_t id, std::shared_ptr<Mailroom> mailroom, int visitors);
+  static void renounce(std::uint64_t id);  // it will never be published, or visited any more
+  // nullptr: not there yet. Error{peer_failed} when its owner renounced.
+  static std::shared_ptr<Mailroom> find(std::uint64_t id);
+};
+
+}  // namespace dist::net

@@ -1,0 +1,230 @@
+// The connections of the mesh: being dialled, greeting, linking, and who has died meanwhile.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "dist/core/memory/arena.h"
+#include "dist/core/fail.h"
+#include "dist/core/limits.h"
+#include "dist/core/log.h"
+#include "dist/transport/mesh/mesh.h"
+#include "dist/transport/link/shared_link.h"
+#include "dist/transport/link/tcp_link.h"
+
+namespace dist::net {
+namespace {
+
+constexpr std::chrono::seconds recall_patience{30};  // for a rank that hung up to call again
+constexpr int news_interval_ms = 10;                 // rings are looked at so often
+constexpr std::size_t most_strangers = 64;           // connections that have not greeted yet
+
+// Nothing where the address space does not hold it, and half as much for the program besides.
+Mapping map_arena(int peer, int fd, std::size_t bytes) {
+  if (bytes <= free_address_space() / 3 * 2) return {fd, bytes};
+  log(LogLevel::info,
+      "rank {}'s tensors are not mapped: {} MiB do not fit into this process's address space{}; messages "
+      "with "
+      "it are slower",
+      peer, bytes >> 20, limit_behind(ENOMEM));
+  return {};
+}
+
+}  // namespace
+
+void Mesh::meet() {
+  met_since_ = Clock::now();
+  for (int peer = 0; peer < mine_.rank; ++peer)
+    if (way_to(card(peer)) != Way::thread) calls_.push_back({peer, Dialler(addresses_of(card(peer)))});
+  while (!missing().empty()) {
+    const std::vector<int> gone = died();  // what they said before is heard below
+    find_threads();
+    if (local_listener_) accept_from(local_listener_);
+    if (tcp_listener_) accept_from(tcp_listener_);
+    hear_callers();
+    advance_calls();
+    for (int peer : gone)
+      if (!is_linked(peer)) report_death(peer);
+    if (missing().empty()) break;
+    check_health();
+    report_silence();
+    const auto before = Clock::now();
+    wait_for_news();
+    const auto slept = Clock::now() - before;  // far longer than asked for: this process was stopped
+    if (slept > check_interval) met_since_ += slept;
+  }
+  local_listener_.reset();
+  tcp_listener_.reset();
+  callers_.clear();
+}
+
+// A process that has ended may have given up because of another: the first cause is what all are to hear.
+void Mesh::report_death(int peer) {
+  check_peers();
+  fail_by_reason_or(fmt::format("rank {}: rank {} (process {}) died while the ranks were connecting",
+                                mine_.rank, peer, card(peer).pid));
+}
+
+// `shares`: over a local socket what the two will share comes along.
+bool Mesh::greet(Conversation& talk, int peer, std::string_view token, bool shares) {
+  Greeting greeting;
+  greeting.from = mine_.rank;
+  greeting.to = peer;
+  greeting.world_size = mine_.world_size;
+  if (way_to(card(peer)) != Way::process) return talk.say(greeting, token, {});
+  greeting.rings = static_cast<std::uint64_t>(mailroom_->rings());
+  greeting.arena_base = arena_base_;
+  greeting.arena_bytes = Arena::local().capacity();
+  if (!shares) return talk.say(greeting, token, {});
+  const std::array descriptors{mailroom_->memory_fd(), mailroom_->doorbell_fd(), Arena::local().fd()};
+  return talk.say(greeting, token, descriptors);
+}
+
+void Mesh::find_threads() {
+  for (int peer : missing()) {
+    if (way_to(card(peer)) != Way::thread) continue;
+    std::shared_ptr<Mailroom> theirs;
+    try {
+      theirs = MailroomExchange::find(card(peer).mailroom);
+    } catch (const Error& error) {
+      check_reasons();
+      fail(error.code(), "rank {}: rank {}: {}", mine_.rank, peer, error.what());
+    }
+    if (!theirs) continue;
+    const RingLink::Rooms rooms{mailroom_, std::move(theirs), local_index(mine_.rank), local_index(peer)};
+    link(peer, std::make_unique<ThreadLink>(peer, engine_->events(), rooms));
+  }
+}
+
+void Mesh::wait_for_news() {
+  std::vector<pollfd> entries{{engine_->poll_fd(), POLLIN, 0}};
+  const auto watch = [&](int fd) { entries.push_back({fd, POLLIN, 0}); };
+  if (local_listener_) watch(local_listener_.get());
+  if (tcp_listener_) watch(tcp_listener_.get());
+  for (const Caller& caller : callers_) watch(caller.talk->fd());
+  const bool awaits_threads = std::any_of(cards_.begin(), cards_.end(), [this](const Card& card) {
+    return !is_linked(card.rank) && way_to(card) == Way::thread;
+  });
+  int patience = awaits_threads ? 1 : news_interval_ms;
+  for (const Call& call : calls_) {
+    call.dialler.watch(entries);
+    for (const auto& [place, talk] : call.talks) watch(talk->fd());
+    if (const int ms = call.dialler.poll_ms(); ms >= 0) patience = std::min(patience, ms);
+  }
+  ::poll(entries.data(), entries.size(), patience);
+}
+
+void Mesh::accept_from(const UniqueFd& listener) {
+  for (;;) {
+    UniqueFd fd(::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+        fail_errno(Errc::resource, errno, "accepting a connection");
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      return;
+    }
+    tune_stream(fd.get());
+    callers_.push_back({std::make_unique<Conversation>(std::move(fd))});
+    const auto expected = static_cast<std::size_t>(mine_.world_size);
+    if (callers_.size() > expected + most_strangers) callers_.pop_front();
+  }
+}
+
+void Mesh::hear_callers() {
+  std::erase_if(callers_, [this](Caller& caller) {
+    const auto state = caller.talk->listen();
+    if (state == Conversation::State::listening) return false;
+    if (caller.from < 0) return !answer(caller, state);
+    conclude(caller, state);
+    return true;
+  });
+}
+
+// False: the connection is closed.
+bool Mesh::answer(Caller& caller, Conversation::State state) {
+  const Greeting& greeting = caller.talk->greeting();
+  const bool is_ours = state == Conversation::State::complete && caller.talk->token() == options_.token &&
+                       greeting.to == mine_.rank && greeting.world_size == mine_.world_size &&
+                       greeting.from > mine_.rank && greeting.from < mine_.world_size;
+  if (!is_ours) {
+    const bool is_news = !caller.talk->is_silent() && !std::exchange(told_strangers_, true);
+    log(is_news ? LogLevel::warn : LogLevel::debug, "rank {} refused a connection from {}: not of this job",
+        mine_.rank, peer_name(caller.talk->fd()));
+    return false;
+  }
+  if (is_linked(greeting.from)) return false;  // by another of its connections
+  caller.from = greeting.from;
+  caller.talk->expect_another();
+  return greet(*caller.talk, caller.from, {}, true);
+}
+
+// Its rank has confirmed the connection, or given it up: perhaps for another one.
+void Mesh::conclude(const Caller& caller, Conversation::State state) {
+  if (is_linked(caller.from)) return;
+  if (state == Conversation::State::complete && caller.talk->greeting().from == caller.from)
+    link(caller.from, *caller.talk);
+  else
+    hung_up_.try_emplace(caller.from, Clock::now());
+}
+
+void Mesh::link(int peer, Conversation& talk) {
+  if (way_to(card(peer)) == Way::tcp)
+    return link(peer, std::make_unique<TcpLink>(peer, engine_->events(), talk.take_socket()));
+  auto descriptors = talk.take_descriptors();
+  if (descriptors.size() != 3)
+    fail(Errc::connection, "rank {} sent {} descriptors instead of 3; do all ranks run the same build?", peer,
+         descriptors.size());
+  const Greeting& greeting = talk.greeting();
+  auto theirs = std::make_shared<Mailroom>(std::move(descriptors[0]), std::move(descriptors[1]),
+                                           static_cast<int>(greeting.rings));
+  theirs->close_memory_fd();
+  if (theirs->rings() != mailroom_->rings())
+    fail(Errc::mismatch,
+         "rank {} sees {} ranks on this host, rank {} sees {}; check DIST_HOST_ID and DIST_TRANSPORT", peer,
+         theirs->rings(), mine_.rank, mailroom_->rings());
+  const RingLink::Rooms rooms{mailroom_, std::move(theirs), local_index(mine_.rank), local_index(peer)};
+  PeerArena arena{map_arena(peer, descriptors[2].get(), greeting.arena_bytes), greeting.arena_base};
+  link(peer,
+       std::make_unique<ProcessLink>(peer, engine_->events(), rooms, std::move(arena), talk.take_socket()));
+}
+
+// Whether this process can see that one end.
+bool Mesh::has_pidfd(const Card& peer) {
+  if (peer.host != mine_.host || peer.pid_namespace != mine_.pid_namespace || way_to(peer) == Way::thread)
+    return false;
+  UniqueFd& process = processes_[peer.rank];
+  if (!process) process = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+  return process || errno == ESRCH;
+}
+
+// Ranks that ended before they were linked; their sockets cannot tell.
+std::vector<int> Mesh::died() {
+  std::vector<int> gone, watched;
+  std::vector<pollfd> processes;
+  const bool asks_store = options_.is_gone && Clock::now() >= next_look_;
+  if (asks_store) next_look_ = Clock::now() + check_interval;
+  for (int peer : missing()) {
+    if (has_pidfd(card(peer))) {
+      const UniqueFd& process = processes_[peer];
+      watched.push_back(peer);
+      processes.push_back({process.get(), POLLIN, 0});
+      if (!process) gone.push_back(peer);
+    } else if (asks_store && options_.is_gone(peer)) {
+      gone.push_back(peer);
+    }
+  }
+  ::poll(processes.data(), processes.size(), 0);
+  for (std::size_t i = 0; i < watched.size(); ++i)
+    if (processes[i].revents != 0) gone.push_back(watched[i]);
+  for (const auto& [peer, since] : hung_up_) {
+    const auto is_of = [peer = peer](const Caller& caller) { return caller.from == peer; };
+    if (Clock::now() - since > recall_patience && std::ranges::none_of(callers_, is_of)) gone.push_back(peer);
+  }
+  return gone;
+}
+
+}  // namespace dist::net

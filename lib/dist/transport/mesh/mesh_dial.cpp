@@ -1,0 +1,120 @@
+// The mesh dials: all lower ranks at a time, each by all of its addresses, and what is said where that takes
+// long.
+#include <algorithm>
+
+#include "dist/core/fail.h"
+#include "dist/core/log.h"
+#include "dist/transport/mesh/mesh.h"
+
+namespace dist::net {
+namespace {
+
+constexpr std::chrono::seconds silence_to_report{3};   // of an address
+constexpr std::chrono::seconds missing_to_report{10};  // of a rank
+constexpr std::size_t most_named = 8;
+
+}  // namespace
+
+std::vector<SocketAddress> Mesh::addresses_of(const Card& peer) const {
+  if (way_to(peer) == Way::process) return {parse_address(peer.local_address)};
+  std::vector<SocketAddress> all;
+  for (const std::string& text : peer.addresses) {
+    all.push_back(parse_address(text));
+    if (is_link_local(all.back().host)) all.back().host += scope_of(store_.where());
+  }
+  if (peer.host == mine_.host)  // the loopback first
+    std::ranges::stable_partition(all, [](const SocketAddress& a) { return is_loopback(a.host); });
+  return all;
+}
+
+void Mesh::advance_calls() {
+  for (Call& call : calls_) {
+    while (auto made = call.dialler.poll()) {
+      auto talk = std::make_unique<Conversation>(std::move(made->fd));
+      greet(*talk, call.peer, options_.token, true)
+          ? call.talks.push_back({made->place, std::move(talk)})
+          : call.dialler.reject(made->place, "it closed the connection");
+    }
+    hear(call);
+    if (!is_linked(call.peer) && call.dialler.is_hopeless()) fail_to_reach(call);
+  }
+  std::erase_if(calls_, [this](const Call& call) { return is_linked(call.peer); });
+}
+
+void Mesh::hear(Call& call) {
+  for (std::size_t i = 0; i < call.talks.size();) {
+    auto& [place, talk] = call.talks[i];
+    const auto state = talk->listen();
+    if (state == Conversation::State::listening) {
+      ++i;
+      continue;
+    }
+    const bool is_right = state == Conversation::State::complete && talk->greeting().from == call.peer &&
+                          talk->greeting().to == mine_.rank;
+    if (is_right && greet(*talk, call.peer, {}, false)) {
+      note_reached(call, place);
+      return link(call.peer, *talk);
+    }
+    call.was_hung_up = true;
+    call.dialler.reject(place, "it closed the connection instead of greeting");
+    call.talks.erase(call.talks.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+// What is learned serves all ranks of that host.
+void Mesh::note_reached(const Call& call, std::size_t place) {
+  const std::string host = call.dialler.host(place);
+  for (Call& other : calls_)
+    if (card(other.peer).host == card(call.peer).host) other.dialler.prefer(host);
+  const auto silent = call.dialler.silent(Dialler::head_start);
+  if (silent.empty() || !is_first_here() || std::exchange(told_unreachable_, true)) return;
+  log(LogLevel::warn,
+      "rank {} reaches rank {} at {}, but not at {}; DIST_SOCKET_IFNAME, set for rank {}, names the network "
+      "interface to use",
+      mine_.rank, call.peer, host, fmt::join(silent, ", "), call.peer);
+}
+
+void Mesh::fail_to_reach(const Call& call) {
+  check_reasons();
+  if (call.was_hung_up)
+    fail(Errc::connection,
+         "rank {}: rank {} closed the connection instead of greeting; did it fail, or is it of another job "
+         "(another token)?",
+         mine_.rank, call.peer);
+  const std::string where = call.dialler.tried();
+  fail(Errc::connection,
+       "rank {} could not reach rank {} at {}{}; has it ended, or is the network between the hosts closed?",
+       mine_.rank, call.peer, where.empty() ? "any address" : where, loopback_trouble());
+}
+
+// Of the first rank that is not reached.
+std::string Mesh::describe_calls() const {
+  for (const Call& call : calls_)
+    if (call.talks.empty())
+      return fmt::format(": rank {} at {}{}", call.peer, call.dialler.tried(), loopback_trouble());
+  return "";
+}
+
+// Once each: what can't be reached, and, by one rank of a host, what does not answer.
+void Mesh::report_silence() {
+  for (const Call& call : calls_) {
+    const auto silent = call.dialler.silent(silence_to_report);
+    if (told_unreachable_ || silent.empty() || !call.talks.empty()) continue;
+    told_unreachable_ = true;
+    log(LogLevel::warn,
+        "rank {} does not reach rank {} at {}{} yet; still trying. DIST_SOCKET_IFNAME, set for rank {}, "
+        "names the network interface to use",
+        mine_.rank, call.peer, fmt::join(silent, ", "), loopback_trouble(), call.peer);
+  }
+  if (told_missing_ || Clock::now() - met_since_ < missing_to_report || !is_first_here()) return;
+  told_missing_ = true;
+  std::vector<int> ranks = missing();
+  const std::size_t all = ranks.size();
+  ranks.resize(std::min(all, most_named));
+  log(LogLevel::warn, "rank {} still waits for rank{} {}{} to connect: stopped, or busy?", mine_.rank,
+      all == 1 ? "" : "s", fmt::join(ranks, ", "), all > most_named ? ", ..." : "");
+}
+
+bool Mesh::is_first_here() const { return nodes()[static_cast<std::size_t>(mine_.rank)] == mine_.rank; }
+
+}  // namespace dist::net
