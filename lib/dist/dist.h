@@ -13,6 +13,9 @@
 
 #include "dist/core/error.h"
 #include "dist/core/tensor.h"
+#include "dist/data/sampler.h"
 #include "dist/group/process_group.h"
-#include "dist/simulate/simulate.h"
 #include "dist/launch/spawn.h"
+#include "dist/nn/nn.h"
+#include "dist/parallel/distributed_data_parallel.h"
+#include "dist/simulate/simulate.h"

@@ -69,6 +69,62 @@ TEST(House, AFileIncludesOnlyItsOwnFolderAndLowerFloors) {
   }
 }
 
+// The headers that are installed: those that the layers' dist_layer() calls list.
+std::set<std::string> public_headers() {
+  std::set<std::string> all{"dist/dist.h"};
+  for (const auto& [folder, floor] : floors()) {
+    std::ifstream in(PROJECT_FOLDER "/lib/dist/" + folder + "/CMakeLists.txt");
+    bool is_in_list = false;
+    for (std::string word; in >> word;) {
+      if (word == "HEADERS" || word == "SOURCES") is_in_list = word == "HEADERS";
+      if (is_in_list && word.ends_with(".h")) all.insert("dist/" + folder + "/" + word);
+    }
+  }
+  return all;
+}
+
+TEST(House, ThePublicHeadersAreFewAndIncludeNoPrivateOne) {
+  constexpr std::size_t most = 65;  // 95 with sharded, tensor, pipeline and context parallelism
+  const std::set<std::string> headers = public_headers();
+  EXPECT_LE(headers.size(), most);
+  EXPECT_GT(headers.size(), 40u);
+  const std::regex include(R"re(^#include "(dist/[^"]+)".*)re");
+  for (const std::string& header : headers)
+    for (const std::string& line : lines_of(PROJECT_FOLDER "/lib/" + header)) {
+      std::smatch match;
+      if (std::regex_match(line, match, include)) {
+        EXPECT_TRUE(headers.contains(match[1])) << header << " is installed, and includes " << match[1];
+      }
+    }
+}
+
+bool is_code(const std::string& line) {
+  const auto begin = line.find_first_not_of(" \t");
+  return begin != line.npos && line.compare(begin, 2, "//") != 0;
+}
+
+// lib/dist/README.md's table of files.
+TEST(House, TheWalkOfARingAllReduceOnlyBecomesShorter) {
+  constexpr std::size_t most_files = 130, most_lines = 8920;  // a weekend has time for 5500
+  const std::regex file(R"(`([a-z0-9_/]+\.(?:h|cpp))`)");
+  std::set<std::string> walk;
+  bool is_in_walk = false;
+  for (const std::string& line : lines_of(PROJECT_FOLDER "/lib/dist/README.md")) {
+    if (line.starts_with("## ")) is_in_walk = line.starts_with("## The walk");
+    if (!is_in_walk || !line.starts_with("| ")) continue;
+    for (std::sregex_iterator found(line.begin(), line.end(), file), end; found != end; ++found)
+      walk.insert((*found)[1]);
+  }
+  EXPECT_TRUE(walk.contains("transport/plain/plain.cpp"));
+  std::size_t lines = 0;
+  for (const std::string& name : walk)
+    lines += static_cast<std::size_t>(
+        std::ranges::count_if(lines_of(PROJECT_FOLDER "/lib/dist/" + name), is_code));
+  EXPECT_LE(walk.size(), most_files);
+  EXPECT_LE(lines, most_lines);
+  EXPECT_GT(lines + 200, most_lines) << "shorter by far: lower the budget to " << lines;
+}
+
 TEST(House, FilesOfLibAreShort) {
   constexpr std::size_t longest = 300;  // lines
   // Longer still, each a class or a plan to be cut into ideas. Nothing joins them.

@@ -29,7 +29,7 @@ std::size_t deciding_bytes(const Operation& operation) {
   return elements == 0 ? 0 : static_cast<std::size_t>(elements - 1) * size_of(operation.dtype());
 }
 
-AlgorithmChooser::AlgorithmChooser(const Situation& at, const CostModel* costs, std::string_view dist_algo)
+AlgorithmChooser::AlgorithmChooser(const World& at, const CostModel* costs, std::string_view dist_algo)
     : at_(at), costs_(costs) {
   while (!dist_algo.empty()) {
     const auto comma = dist_algo.find(',');

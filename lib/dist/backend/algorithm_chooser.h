@@ -17,7 +17,7 @@ class AlgorithmChooser {
  public:
   // `dist_algo`: "all_reduce:ring,broadcast:chain" (underscores may be left out), empty for none.
   // Error{invalid_argument} quotes the part that is wrong and lists what exists.
-  AlgorithmChooser(const Situation& at, const CostModel* costs, std::string_view dist_algo);
+  AlgorithmChooser(const World& at, const CostModel* costs, std::string_view dist_algo);
 
   // What the call or DIST_ALGO names; null: it is left to choose().
   const AlgorithmEntry* asked_for(const Operation& operation) const;
@@ -38,7 +38,7 @@ class AlgorithmChooser {
   CostModel costs() const { return costs_ ? *costs_ : CostModel{}; }
   const AlgorithmEntry& choose_and_log(OpKind kind, std::size_t bytes, bool mapped) const;
 
-  Situation at_;
+  World at_;
   const CostModel* costs_;  // null: the defaults
   std::array<const AlgorithmEntry*, op_kind_count> from_environment_{};
   mutable std::array<Remembered, 16>

@@ -17,7 +17,7 @@
 namespace dist {
 
 // A rank's place in the groups that another one is split into.
-struct Share {
+struct SplitPlace {
   int color = -1;  // which of them; -1: none
   int rank = -1;   // in it
   int size = 0;    // of it
@@ -66,7 +66,7 @@ class Backend {
   // member (all can), this rank's part, for BackendContext::split_off. Either may wait until what was
   // submitted has ended.
   virtual bool can_split() { return false; }
-  virtual std::shared_ptr<void> split(const Share& share, Timeout timeout) {
+  virtual std::shared_ptr<void> split(const SplitPlace& share, Timeout timeout) {
     (void)share, (void)timeout;
     return nullptr;
   }

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "dist/backend/operation.h"
-#include "dist/backend/stream_points.h"
+#include "dist/backend/stream_events.h"
 #include "dist/backend/work.h"
 #include "dist/core/tasking.h"
 
@@ -17,7 +17,7 @@ namespace dist {
 class CollectiveWork final : public WorkState {
  public:
   // `source`: of a receive, the global rank.
-  CollectiveWork(Operation op, std::shared_ptr<StreamPoints> on_stream, int source = -1)
+  CollectiveWork(Operation op, std::shared_ptr<StreamEvents> on_stream, int source = -1)
       : operation(std::move(op)), points(std::move(on_stream)), source_(source) {}
 
   void wait(Timeout timeout) override;
@@ -26,7 +26,7 @@ class CollectiveWork final : public WorkState {
   void finish(std::exception_ptr error);  // nullptr: well
 
   const Operation operation;
-  const std::shared_ptr<StreamPoints> points;  // null: it runs on the host
+  const std::shared_ptr<StreamEvents> points;  // null: it runs on the host
 
  private:
   const int source_;

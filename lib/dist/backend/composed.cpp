@@ -3,6 +3,7 @@
 #include "dist/backend/entries.h"
 #include "dist/backend/ordered_run.h"
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 
 namespace dist {
 
@@ -10,7 +11,7 @@ ComposedBackend::ComposedBackend(std::string_view of, const BackendContext& cont
     : OrderedBackend(of, context, context.endpoint), collectives_(context_) {}
 
 void ComposedBackend::run_collective_now(const Operation& operation,
-                                         const std::shared_ptr<StreamPoints>& points) {
+                                         const std::shared_ptr<StreamEvents>& points) {
   run_as(*this, operation, points);
 }
 

@@ -21,9 +21,9 @@ class ComposedBackend final : public OrderedBackend {
  private:
   friend OrderedBackend;
   void prepare(const Operation& operation) override { collectives_.prepare(operation); }
-  Way choose(const Operation& operation) override { return collectives_.choose(operation); }
+  Plan choose(const Operation& operation) override { return collectives_.choose(operation); }
   void execute(const Operation& operation) override { collectives_.execute(operation); }
-  void run_collective_now(const Operation& operation, const std::shared_ptr<StreamPoints>& points) override;
+  void run_collective_now(const Operation& operation, const std::shared_ptr<StreamEvents>& points) override;
 
   HostCollectives collectives_;
 };

@@ -62,7 +62,7 @@ void DeviceBackend::connect(const Operation& operation) {
   if (peers_ && peers_->sync() == SyncMode::flags) watch_members(operation);
 }
 
-Way DeviceBackend::way_of(const Operation& operation) const {
+Plan DeviceBackend::plan_of(const Operation& operation) const {
   if (connected_ && !peers_) return {};
   const DeviceAlgorithm* const direct = direct_for(operation);
   return {direct ? direct->name : chooser().pick(operation, false).name, true};
@@ -113,7 +113,7 @@ void DeviceBackend::look(const Operation& operation) {
   peers_->check(OperationLabel(options));
 }
 
-void DeviceBackend::let_go() noexcept {
+void DeviceBackend::detach() noexcept {
   if (peers_) peers_->give_up();
 }
 

@@ -21,10 +21,10 @@ class DeviceBackend final : public StreamBackend {
 
  private:
   void connect(const Operation& operation) override;
-  Way way_of(const Operation& operation) const override;
+  Plan plan_of(const Operation& operation) const override;
   void start(const Operation& operation) override;
   void look(const Operation& operation) override;
-  void let_go() noexcept override;
+  void detach() noexcept override;
   void part() override;
 
   const DeviceAlgorithm* direct_for(const Operation& operation) const;

@@ -26,7 +26,7 @@ void HostCollectives::prepare(const Operation& operation) {
   prepared_ = true;
 }
 
-Way HostCollectives::choose(const Operation& operation) {
+Plan HostCollectives::choose(const Operation& operation) {
   // Contributions to premul_sum are multiplied first, in memory of their own.
   const bool mapped = peers_ && operation.op.kind() != ReduceOp::Kind::premul_sum;
   running_ = &chooser_.pick(operation, mapped);

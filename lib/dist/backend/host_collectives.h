@@ -22,7 +22,7 @@ class HostCollectives {
   const AlgorithmChooser& chooser() const { return chooser_; }
   // Before each; the first time all ranks talk to each other.
   void prepare(const Operation& operation);
-  Way choose(const Operation& operation);
+  Plan choose(const Operation& operation);
   void execute(const Operation& operation);  // as was chosen last
 
  private:

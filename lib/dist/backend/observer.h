@@ -10,7 +10,7 @@
 namespace dist {
 
 // How an operation runs.
-struct Way {
+struct Plan {
   std::string_view algorithm = {};  // empty for point-to-point
   bool in_shared_memory = false;    // the ranks read and write each other's memory: nothing is sent
 };
@@ -24,7 +24,7 @@ class OperationObserver {
   // The operation is about to run, in this way; not told of a message that its rank stands in. Collectives of
   // one group come in their order. An Error thrown here becomes the operation's own; then nothing of it
   // moves.
-  virtual void starting(const Operation& operation, const Way& way) = 0;
+  virtual void starting(const Operation& operation, const Plan& way) = 0;
   virtual void completed(const Operation& operation) noexcept = 0;
   // Returns the error that the user gets: this one, or it with what is known about the other ranks added.
   virtual std::exception_ptr failed(const Operation& operation, std::exception_ptr error) noexcept = 0;

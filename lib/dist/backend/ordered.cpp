@@ -64,7 +64,7 @@ Backend* OrderedBackend::lane_for(const Operation& operation) {
   return noting_failure(context_, operation, [&] { return lane_of(operation); });
 }
 
-std::shared_ptr<StreamPoints> OrderedBackend::marked(const Operation& operation) {
+std::shared_ptr<StreamEvents> OrderedBackend::marked(const Operation& operation) {
   return noting_failure(context_, operation, [&] { return mark(operation); });
 }
 
@@ -125,7 +125,7 @@ void OrderedBackend::refuse_if_broken(const Operation& operation) {
 }
 
 void OrderedBackend::run_collective_now(const Operation& operation,
-                                        const std::shared_ptr<StreamPoints>& points) {
+                                        const std::shared_ptr<StreamEvents>& points) {
   run_as(*this, operation, points);
 }
 

@@ -44,16 +44,16 @@ class OrderedBackend : public Backend {
 
   // Called by the thread that issues a collective. Null: it runs on the host, and has ended when execute()
   // returns.
-  virtual std::shared_ptr<StreamPoints> mark(const Operation&) { return nullptr; }
+  virtual std::shared_ptr<StreamEvents> mark(const Operation&) { return nullptr; }
   // The next are called for one collective at a time, by whichever thread runs it.
   virtual void prepare(const Operation&) {}  // may talk to the other ranks
   // How it will run: an error here is every rank's.
-  virtual Way choose(const Operation& operation) = 0;
+  virtual Plan choose(const Operation& operation) = 0;
   virtual void execute(const Operation& operation) = 0;  // what was chosen last
   // The same for one with points: enqueues it. Whoever watches the stream says when it has ended.
-  virtual void enqueue(const Operation&, const std::shared_ptr<StreamPoints>&) {}
+  virtual void enqueue(const Operation&, const std::shared_ptr<StreamEvents>&) {}
   // A collective has failed: what may wait for it on other threads or streams must not.
-  virtual void let_go() noexcept {}
+  virtual void detach() noexcept {}
   virtual void finish_lanes() {}
   // No collective runs any more, and none will.
   virtual void leave() {}
@@ -61,9 +61,9 @@ class OrderedBackend : public Backend {
   virtual void take_leave_of_peers() {}
 
   // Runs it on this thread: run_as(*this, ...), of a derived class where that is to know its own functions.
-  virtual void run_collective_now(const Operation& operation, const std::shared_ptr<StreamPoints>& points);
+  virtual void run_collective_now(const Operation& operation, const std::shared_ptr<StreamEvents>& points);
   template <class Self>
-  void run_as(Self& self, const Operation& operation, const std::shared_ptr<StreamPoints>& points);
+  void run_as(Self& self, const Operation& operation, const std::shared_ptr<StreamEvents>& points);
 
   // A collective has failed, perhaps after execute(): the ranks are no longer in step, and later ones end
   // with Error{aborted}. The first reason counts. Thread-safe.
@@ -79,7 +79,7 @@ class OrderedBackend : public Backend {
   int run_message(const Operation& operation);
   // lane_of() and mark(), noting what they throw: the operation has been written down.
   Backend* lane_for(const Operation& operation);
-  std::shared_ptr<StreamPoints> marked(const Operation& operation);
+  std::shared_ptr<StreamEvents> marked(const Operation& operation);
   std::exception_ptr abandon(const Operation& operation);
 
   const std::string_view name_;

@@ -9,7 +9,7 @@ namespace dist {
 
 template <class Self>
 void OrderedBackend::run_as(Self& self, const Operation& operation,
-                            const std::shared_ptr<StreamPoints>& points) {
+                            const std::shared_ptr<StreamEvents>& points) {
   const ProfilerRange range([&] { return operation.doing(); });
   bool may_differ = false;  // the ranks may not be in step any more if this fails
   try {
@@ -23,7 +23,7 @@ void OrderedBackend::run_as(Self& self, const Operation& operation,
   } catch (const std::exception& error) {
     if (may_differ) {
       break_by(error);
-      self.let_go();
+      self.detach();
     }
     std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
   }

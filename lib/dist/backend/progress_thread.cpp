@@ -5,6 +5,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
+#include "dist/core/tasking.h"
 
 namespace dist {
 

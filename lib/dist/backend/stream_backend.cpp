@@ -31,7 +31,7 @@ StreamBackend::StreamBackend(std::string_view of, const BackendContext& context)
               .completed = [this](const Operation& operation) { context_.observer->completed(operation); },
               .failed = [this](const Operation& operation,
                                const std::exception_ptr& error) { give_up(operation, error); },
-              .let_go = [this] { let_go(); }}) {}
+              .detach = [this] { detach(); }}) {}
 
 // Later calls are refused first, however long the rest takes. No call throws the error itself, so they also
 // say what the observer finds out about it.
@@ -40,7 +40,7 @@ void StreamBackend::give_up(const Operation& operation, const std::exception_ptr
     std::rethrow_exception(error);
   } catch (const std::exception& why) {
     break_by(why);
-    let_go();
+    detach();
     try {
       std::rethrow_exception(context_.observer->failed(operation, error));
     } catch (const std::exception& told) {
@@ -78,20 +78,20 @@ bool StreamBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device
 }
 
 std::string StreamBackend::algorithm_for(const Operation& operation) const {
-  const Way here = on_device(operation) ? way_of(operation) : Way{};
+  const Plan here = on_device(operation) ? plan_of(operation) : Plan{};
   return here.algorithm.empty() ? host_.algorithm_for(operation) : std::string(here.algorithm);
 }
 
 void StreamBackend::watch_members(const Operation& operation) {
   TransportOptions options = options_of(context_, operation, "waiting for the device", lifeline_tag);
   options.deadline = Deadline::never();
-  lifeline_ = std::make_unique<Lifeline>(*context_.endpoint, std::move(options));
+  liveness_probe_ = std::make_unique<LivenessProbe>(*context_.endpoint, std::move(options));
 }
 
 void StreamBackend::wait_a_little() {
-  if (!lifeline_) return dist::sleep(look_again);
+  if (!liveness_probe_) return dist::sleep(look_again);
   context_.endpoint->progress(look_again);  // where a death is noticed
-  lifeline_->check();
+  liveness_probe_->check();
 }
 
 void StreamBackend::meet_on_host(Timeout timeout) {
@@ -118,7 +118,7 @@ std::shared_ptr<WorkState> StreamBackend::submit_message(Operation operation) {
   return std::make_shared<StagedWork>(std::move(staged), std::move(host));
 }
 
-std::shared_ptr<StreamPoints> StreamBackend::mark(const Operation& operation) {
+std::shared_ptr<StreamEvents> StreamBackend::mark(const Operation& operation) {
   if (!on_device(operation)) return nullptr;
   const Device device = operation.device();
   if (const std::string other = other_device(device); !other.empty())  // of a message
@@ -140,11 +140,11 @@ void StreamBackend::prepare(const Operation& operation) {
     connect(operation);
     connected_ = true;
   }
-  if (way_of(operation).algorithm.empty()) host_.prepare(operation);
+  if (plan_of(operation).algorithm.empty()) host_.prepare(operation);
 }
 
-Way StreamBackend::choose(const Operation& operation) {
-  const Way here = on_device(operation) ? way_of(operation) : Way{};
+Plan StreamBackend::choose(const Operation& operation) {
+  const Plan here = on_device(operation) ? plan_of(operation) : Plan{};
   return here.algorithm.empty() ? host_.choose(operation) : here;
 }
 
@@ -153,10 +153,10 @@ void StreamBackend::execute(const Operation& operation) {
   host_.execute(operation);
 }
 
-void StreamBackend::enqueue(const Operation& operation, const std::shared_ptr<StreamPoints>& points) {
+void StreamBackend::enqueue(const Operation& operation, const std::shared_ptr<StreamEvents>& points) {
   const StreamGuard guard(*device_, stream_->handle());
   points->ready.make_wait(*device_, stream_->handle());
-  if (way_of(operation).algorithm.empty()) {
+  if (plan_of(operation).algorithm.empty()) {
     if (!room_) room_.emplace(*device_);
     StagedOperation staged(operation, &*room_);
     host_.execute(staged.on_host());

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "dist/backend/host_collectives.h"
-#include "dist/backend/lifeline.h"
+#include "dist/backend/liveness_probe.h"
 #include "dist/backend/ordered.h"
 #include "dist/backend/staging.h"
-#include "dist/backend/stream_points.h"
+#include "dist/backend/stream_events.h"
 #include "dist/backend/stream_watch.h"
 
 namespace dist {
@@ -33,7 +33,7 @@ class StreamBackend : public OrderedBackend {
   // The next three: for one collective on device tensors at a time, the group's stream being the current one.
   virtual void connect(const Operation& operation) = 0;  // once, before the first; every rank calls it
   // How it runs on the device; without an algorithm: it goes through the host. The same on all ranks.
-  virtual Way way_of(const Operation& operation) const = 0;
+  virtual Plan plan_of(const Operation& operation) const = 0;
   virtual void start(const Operation& operation) = 0;  // enqueues it
   // Throws when what was enqueued cannot end, or, having ended, not well. On the watch's thread.
   virtual void look(const Operation&) {}
@@ -54,11 +54,11 @@ class StreamBackend : public OrderedBackend {
  private:
   int carry(const Operation& operation) final;
   std::shared_ptr<WorkState> submit_message(Operation operation) final;
-  std::shared_ptr<StreamPoints> mark(const Operation& operation) final;
+  std::shared_ptr<StreamEvents> mark(const Operation& operation) final;
   void prepare(const Operation& operation) final;
-  Way choose(const Operation& operation) final;
+  Plan choose(const Operation& operation) final;
   void execute(const Operation& operation) final;
-  void enqueue(const Operation& operation, const std::shared_ptr<StreamPoints>& points) final;
+  void enqueue(const Operation& operation, const std::shared_ptr<StreamEvents>& points) final;
   void leave() final;
   void give_up(const Operation& operation, const std::exception_ptr& error);
   // Why a collective on that device is refused; empty: it is not.
@@ -68,10 +68,10 @@ class StreamBackend : public OrderedBackend {
   // Made by the first collective on a device.
   std::optional<Device> device_;
   std::optional<Stream> stream_;
-  StreamPointsPool points_;
+  StreamEventsPool points_;
   bool connected_ = false;
   std::optional<StagingRoom> room_;  // of collectives that go through the host
-  std::unique_ptr<Lifeline> lifeline_;
+  std::unique_ptr<LivenessProbe> liveness_probe_;
   StreamWatch watch_;
 };
 

@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "dist/backend/collective_work.h"
-#include "dist/backend/lifeline.h"
+#include "dist/backend/liveness_probe.h"
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
+#include "dist/core/tasking.h"
 
 namespace dist {
 
@@ -24,7 +25,7 @@ void StreamWatch::stop() {
   if (thread_.joinable()) std::exchange(thread_, Worker()).join();
 }
 
-void StreamWatch::add(Operation operation, std::shared_ptr<StreamPoints> points) {
+void StreamWatch::add(Operation operation, std::shared_ptr<StreamEvents> points) {
   operation.own_tensors();  // somebody may still ask what they were
   const Deadline deadline = Deadline::after(operation.timeout);
   {
@@ -100,7 +101,7 @@ void StreamWatch::expect(const Watched& front) {
 
 // Streams of other ranks may undo what has let this one go, so it is done again.
 bool StreamWatch::is_over(const Watched& failed) {
-  callbacks_.let_go();
+  callbacks_.detach();
   try {
     if (failed.points->done.is_done()) return true;
   } catch (const Error&) {

@@ -26,20 +26,20 @@ class StreamWatch {
     std::function<void(const Operation&)> look;
     std::function<void(const Operation&)> completed;
     std::function<void(const Operation&, std::exception_ptr)> failed;
-    std::function<void()> let_go;  // what failed must not be waited for
+    std::function<void()> detach;  // what failed must not be waited for
   };
   explicit StreamWatch(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
   ~StreamWatch() { stop(); }
   void stop();  // what has not ended is not looked at any more
 
   // Operations end in the order in which they are added. `points->done` has been recorded.
-  void add(Operation operation, std::shared_ptr<StreamPoints> points);
+  void add(Operation operation, std::shared_ptr<StreamEvents> points);
   void wait_idle();
 
  private:
   struct Watched {
     Operation operation;
-    std::shared_ptr<StreamPoints> points;
+    std::shared_ptr<StreamEvents> points;
     Deadline deadline;
     bool has_failed = false;
   };

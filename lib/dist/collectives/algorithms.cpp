@@ -7,10 +7,10 @@
 #include "dist/collectives/binomial.h"
 #include "dist/collectives/bruck.h"
 #include "dist/collectives/chain.h"
+#include "dist/collectives/cost/formulas.h"
 #include "dist/collectives/dissemination.h"
 #include "dist/collectives/double_binary_tree.h"
 #include "dist/collectives/flat.h"
-#include "dist/collectives/cost/formulas.h"
 #include "dist/collectives/hierarchical.h"
 #include "dist/collectives/pairwise.h"
 #include "dist/collectives/rabenseifner.h"
@@ -41,7 +41,7 @@ void reduce_by(Transport& net, Args a, const AllReduce& all_reduce) {
 }
 
 template <auto all_reduce>
-double reduce_by_seconds(const CostModel& model, const Situation& at, double bytes) {
+double reduce_by_seconds(const CostModel& model, const World& at, double bytes) {
   return all_reduce(model, at, bytes) + model.copy * bytes;
 }
 

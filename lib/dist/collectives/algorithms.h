@@ -25,7 +25,7 @@ struct AlgorithmEntry {
   AlgorithmFunction run;
   std::string_view about;  // one line: when it is good, and its cost
   // Its header's formula (formulas.h); for two ranks or more. `bytes`: as of choose().
-  double (*seconds)(const CostModel& model, const Situation& at, double bytes) = nullptr;
+  double (*seconds)(const CostModel& model, const World& at, double bytes) = nullptr;
   // Works in the memory that the ranks map of each other, where they do: `seconds` are its own then. `run` is
   // the same division of work by messages, for ranks that do not. Null: messages everywhere.
   DirectFunction direct = nullptr;
@@ -47,7 +47,7 @@ struct Choice {
   std::string_view algorithm;
   std::string reason;  // one sentence with the figures
 };
-Choice choose(OpKind collective, std::size_t bytes, const Situation& at, const CostModel& model = {});
+Choice choose(OpKind collective, std::size_t bytes, const World& at, const CostModel& model = {});
 
 // All algorithms of the collective and what each would cost, the least first; those that choose() does not
 // consider come last. 0 seconds on one rank. Errors as of choose().
@@ -56,7 +56,7 @@ struct Estimate {
   double seconds = 0;
   std::string_view not_considered;  // why choose() does not; empty: it does
 };
-std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const Situation& at,
+std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const World& at,
                                 const CostModel& model = {});
 
 }  // namespace dist

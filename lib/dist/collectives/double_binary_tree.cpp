@@ -12,7 +12,7 @@
 namespace dist {
 namespace {
 
-enum class Way { up, down };
+enum class Direction { up, down };
 
 // One rank's part in one tree, phase by phase. With L = ceil(log2 n), a rank at depth d sends segment s up in
 // step s + L - d and down in step s + L + d, one step after it came.
@@ -27,17 +27,17 @@ class OneTree {
   int steps() const { return segments_.count() + 2 * levels_; }
 
   // Posts what goes over the edges of this colour.
-  void post(int step, Way way, int colour) {
+  void post(int step, Direction way, int colour) {
     const int leaving =
-        way == Way::up ? step - levels_ + node_.place.depth : step - levels_ - node_.place.depth;
+        way == Direction::up ? step - levels_ + node_.place.depth : step - levels_ - node_.place.depth;
     const bool to_parent = has_parent() && node_.to_parent == colour;
-    if (way == Way::up && to_parent) send(leaving, node_.place.parent);
-    if (way == Way::down && to_parent && exists(leaving + 1))
+    if (way == Direction::up && to_parent) send(leaving, node_.place.parent);
+    if (way == Direction::down && to_parent && exists(leaving + 1))
       got_ = net_.irecv(segments_[leaving + 1], node_.place.parent), receives_ = true;
     for (std::size_t c = 0; c < inboxes_.size(); ++c) {
       if (node_.to_children[c] != colour) continue;
-      if (way == Way::down) send(leaving, node_.place.children[c]);
-      if (way == Way::up) receive_sum(leaving + 1, c);
+      if (way == Direction::down) send(leaving, node_.place.children[c]);
+      if (way == Direction::up) receive_sum(leaving + 1, c);
     }
   }
 
@@ -86,7 +86,7 @@ class OneTree {
 };
 
 // While one phase's messages are on their way, the sum that came in the phase before is added.
-void run_phase(std::span<OneTree> trees, int step, Way way, int colour) {
+void run_phase(std::span<OneTree> trees, int step, Direction way, int colour) {
   for (OneTree& tree : trees) tree.post(step, way, colour);
   for (OneTree& tree : trees) tree.reduce_what_came();
   for (OneTree& tree : trees) tree.wait();
@@ -104,7 +104,7 @@ void double_binary_tree_all_reduce(Transport& net, TensorView data, ReduceOp op,
                        nodes[static_cast<std::size_t>(tree)]);
   const int steps = std::max(trees[0].steps(), trees[1].steps());
   for (int step = 0; step < steps; ++step)
-    for (Way way : {Way::up, Way::down})
+    for (Direction way : {Direction::up, Direction::down})
       for (int colour : {0, 1}) run_phase(trees, step, way, colour);
 }
 

@@ -1,10 +1,10 @@
-// A point on the clock (core/tasking.h) by which something must have happened.
+// A point on the clock (core/clock.h) by which something must have happened.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 
-#include "dist/core/tasking.h"
+#include "dist/core/clock.h"
 
 namespace dist {
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dist/core/call_site.h"
+#include "dist/core/clock.h"
 
 namespace dist {
 
@@ -74,19 +75,6 @@ class Tasking {
   static std::uint64_t next_number();
   const std::uint64_t number_ = next_number();
 };
-
-// The steady clock; under a Tasking, its virtual clock.
-struct Clock {
-  using time_point = std::chrono::steady_clock::time_point;
-  using duration = std::chrono::steady_clock::duration;
-  using rep = duration::rep;
-  static time_point now();
-};
-
-// Sleeps; in a simulation only virtually, which costs no real time. Throws Error{invalid_argument} if that
-// would take the simulator's clock past 2e6 s (simulate.h). Programs use it instead of
-// std::this_thread::sleep_for.
-void sleep(std::chrono::nanoseconds duration);
 
 // Like std::condition_variable. Always notifies all waiters.
 class Condition {

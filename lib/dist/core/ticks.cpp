@@ -1,5 +1,7 @@
 #include "dist/core/ticks.h"
 
+#include "dist/core/tasking.h"
+
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif

@@ -22,20 +22,20 @@ GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, Pro
       places_(parameters_.size()),
       is_ready_(parameters_.size()) {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    parameters_[i].parameter->on_grad_ready = Told{this, i};
+    parameters_[i].parameter->on_grad_ready = ReadyHook{this, i};
 }
 
 GradientBuckets::~GradientBuckets() {
   for (const auto& [name, parameter] : parameters_) {
-    const auto* const told = parameter->on_grad_ready.target<Told>();
-    if (told && told->buckets == this) parameter->on_grad_ready = nullptr;  // a later one may have taken over
+    const auto* const hook = parameter->on_grad_ready.target<ReadyHook>();
+    if (hook && hook->buckets == this) parameter->on_grad_ready = nullptr;  // a later one may have taken over
   }
 }
 
 bool GradientBuckets::is_told() const {
   return std::ranges::all_of(parameters_, [this](const auto& named) {
-    const auto* const told = named.parameter->on_grad_ready.template target<Told>();
-    return told && told->buckets == this;
+    const auto* const hook = named.parameter->on_grad_ready.template target<ReadyHook>();
+    return hook && hook->buckets == this;
   });
 }
 

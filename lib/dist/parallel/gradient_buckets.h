@@ -59,7 +59,7 @@ class GradientBuckets {
     std::size_t pending = 0;  // gradients that are not ready yet
   };
   // What a parameter calls when its gradient is complete.
-  struct Told {
+  struct ReadyHook {
     GradientBuckets* buckets;
     std::size_t parameter;
     void operator()() const { buckets->on_ready(parameter); }

@@ -16,6 +16,7 @@
 
 #include "dist/sim/time.h"
 #include "dist/sim/topology.h"
+#include "dist/sim/traffic.h"
 #include "dist/sim/what_if.h"
 
 namespace dist::sim {
@@ -62,18 +63,6 @@ inline bool belong_together(const NetRequest& send, const NetRequest& recv) {
   return send.context == recv.context && send.tag == recv.tag &&
          (recv.peer == send.owner || recv.peer == any_source);
 }
-
-// What a rank has moved, for tests and reports.
-struct RankTraffic {
-  std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
-};
-
-// What one rank has sent to another.
-struct LinkTraffic {
-  int src, dst;  // beyond_a_switch: a sum in the switches (switch_tree.h)
-  std::uint64_t messages = 0, bytes = 0;
-};
-inline constexpr int beyond_a_switch = -1;
 
 class NetworkListener {
  public:

@@ -11,6 +11,7 @@
 #include "dist/core/deadline.h"
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
+#include "dist/core/tasking.h"
 #include "dist/core/tensor.h"
 #include "dist/sim/tracer.h"
 

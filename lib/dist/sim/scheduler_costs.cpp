@@ -4,6 +4,7 @@
 
 #include "dist/core/deadline.h"
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 #include "dist/sim/end_process.h"
 #include "dist/sim/globals.h"
 #include "dist/sim/scheduler.h"

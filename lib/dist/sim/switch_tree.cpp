@@ -9,6 +9,7 @@
 #include "dist/core/deadline.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
+#include "dist/core/tasking.h"
 
 namespace dist::sim {
 namespace {

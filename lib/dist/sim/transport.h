@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dist/core/tasking.h"
 #include "dist/sim/scheduler.h"
 #include "dist/transport/endpoint.h"
 #include "dist/transport/transport.h"

@@ -9,9 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "dist/group/group_state.h"
+#include "dist/core/tasking.h"
 #include "dist/group/diagnosis/run_trace.h"
 #include "dist/group/diagnosis/work_watch.h"
+#include "dist/group/group_state.h"
 
 namespace dist::sim {
 

@@ -8,8 +8,8 @@
 
 #include "dist/check/finding.h"
 #include "dist/core/deadline.h"
-#include "dist/sim/network.h"
 #include "dist/sim/topology.h"
+#include "dist/sim/traffic.h"
 #include "dist/sim/what_if.h"
 #include "dist/trace/event.h"
 

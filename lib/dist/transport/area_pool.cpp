@@ -4,7 +4,7 @@
 
 namespace dist::net {
 
-AreaPool::AreaPool(std::shared_ptr<Mailroom> own) : own_(std::move(own)) {
+AreaPool::AreaPool(std::shared_ptr<SharedSegment> own) : own_(std::move(own)) {
   for (int i = own_->areas(); i-- > 0;) free_.push_back(i);
 }
 

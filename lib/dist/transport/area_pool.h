@@ -1,5 +1,5 @@
-// Which areas of a rank's mailroom its groups use. An area is used again only when every member has left the
-// group it was for. Not synchronised: the engine locks.
+// Which areas of a rank's shared segment its groups use. An area is used again only when every member has
+// left the group it was for. Not synchronised: the engine locks.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct RetiredArea {
 
 class AreaPool {
  public:
-  explicit AreaPool(std::shared_ptr<Mailroom> own);
+  explicit AreaPool(std::shared_ptr<SharedSegment> own);
   std::optional<int> take(std::uint64_t group);  // its index, nothing when none is left
   void give_back(int index);                     // no round was in it
   void retire(RetiredArea area) { retired_.push_back(std::move(area)); }
 
  private:
   void reclaim();
-  std::shared_ptr<Mailroom> own_;
+  std::shared_ptr<SharedSegment> own_;
   std::vector<int> free_;
   std::vector<RetiredArea> retired_;
 };

@@ -1,10 +1,10 @@
 #include "dist/transport/peer_memory.h"
 
-#include "dist/core/memory/arena.h"
 #include "dist/core/log.h"
+#include "dist/core/memory/arena.h"
 #include "dist/transport/engine/engine.h"
-#include "dist/transport/opcode.h"
 #include "dist/transport/engine/tuning.h"
+#include "dist/transport/opcode.h"
 
 namespace dist {
 
@@ -67,7 +67,7 @@ void PeerMemory::tell(std::atomic<std::uint64_t>& flag, std::uint64_t value) {
 
 void PeerMemory::wake_peers() {
   for (int r = 0; r < size(); ++r)
-    if (r != rank() && peer(r).sleeping->load() != 0) peer(r).mailroom->wake();
+    if (r != rank() && peer(r).sleeping->load() != 0) peer(r).shared_segment->wake();
 }
 
 }  // namespace dist

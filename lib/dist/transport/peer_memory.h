@@ -23,7 +23,7 @@ namespace dist {
 
 namespace net {
 class Engine;
-class Mailroom;
+class SharedSegment;
 }  // namespace net
 
 // What all ranks of a round must agree on; Error{mismatch} names the rank that differs.
@@ -38,14 +38,14 @@ class PeerMemory {
   struct alignas(64) Peer {  // a cache line: all of it is looked at in every round
     int global_rank = 0;
     net::SharedArea* area = nullptr;                       // here
-    net::Mailroom* mailroom = nullptr;                     // its bell
+    net::SharedSegment* shared_segment = nullptr;          // its bell
     const std::atomic<std::uint32_t>* sleeping = nullptr;  // whether it must be rung
     std::ptrdiff_t shift = 0;                              // from its addresses to ours
     PrefaultedPages* pages = nullptr;                      // of its arena, here
   };
   struct Setup {
     net::Engine& engine;
-    int area;  // of this rank's mailroom
+    int area;  // of this rank's shared segment
     int rank;
     std::vector<Peer> peers;  // by group rank, this one included
     std::uint64_t group;      // rounds count from here

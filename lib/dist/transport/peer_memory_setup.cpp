@@ -7,7 +7,7 @@ namespace {
 
 // What each rank tells every other. The group goes without messages when all offer an area.
 struct Offer {
-  std::int64_t area = -1;  // of its mailroom
+  std::int64_t area = -1;  // of its shared segment
   std::int64_t has_cores = 0;
 };
 
@@ -35,7 +35,7 @@ std::uint64_t group_number(std::uint32_t context) {
   return (std::uint64_t{context % groups} + 1) << 44;
 }
 
-bool maps(const Link& link) { return link.shift() && link.mailroom(); }
+bool maps(const Link& link) { return link.shift() && link.shared_segment(); }
 
 }  // namespace
 
@@ -74,12 +74,13 @@ std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const Tran
   }
   for (int r = 0; r < net.size(); ++r) {
     Link& link = engine.link(members[r]);
-    SharedArea& area = link.mailroom()->area(static_cast<int>(offers[static_cast<std::size_t>(r)].area));
-    Mailroom& mailroom = *link.mailroom();
+    SharedArea& area =
+        link.shared_segment()->area(static_cast<int>(offers[static_cast<std::size_t>(r)].area));
+    SharedSegment& shared_segment = *link.shared_segment();
     setup.peers.push_back(
-        {members[r], &area, &mailroom, &mailroom.header().sleeping, *link.shift(), link.pages()});
+        {members[r], &area, &shared_segment, &shared_segment.header().sleeping, *link.shift(), link.pages()});
     setup.within_process &= link.kind() != "shm";
-    setup.fenced &= mailroom.is_fenced();
+    setup.fenced &= shared_segment.is_fenced();
     if (offers[static_cast<std::size_t>(r)].has_cores == 0) setup.short_bytes = shown_bytes;
   }
   return std::make_unique<PeerMemory>(std::move(setup));

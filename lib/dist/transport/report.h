@@ -12,7 +12,7 @@ namespace dist::net {
 struct Mailbox;
 
 // One operation's failure, or one transfer's: what wait() will throw.
-struct Trouble {
+struct Failure {
   Errc code = Errc::internal;
   std::string text;  // empty: none
   explicit operator bool() const { return !text.empty(); }
@@ -26,7 +26,7 @@ struct Op {
   int group_rank = 0;
   Mailbox* box = nullptr;
   std::uint64_t transfers = 0;                    // under way
-  Trouble trouble;                                // of every transfer from now on
+  Failure failure;                                // of every transfer from now on
   std::chrono::steady_clock::time_point since{};  // when it began, or began to wait
   Op *next = nullptr, *prev = nullptr;
 
@@ -64,22 +64,22 @@ struct PeerState {
   std::string how;  // failed: "died (its connection closed)", "gave up: ..."
 };
 
-Trouble timeout_trouble(int rank, const TransferFacts& t);
+Failure timeout_trouble(int rank, const TransferFacts& t);
 // `departed` had left the job in order: a rank that dies may have been waiting for one of them.
-Trouble failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
+Failure failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
                        const std::vector<int>& departed);
-Trouble left_trouble(int rank, const TransferFacts& t);  // t.peer left, or all possible senders did
-Trouble cancelled_trouble(int rank, const TransferFacts& t);
-Trouble algorithm_trouble(int rank, const Op& op, int peer);  // the same collective by another algorithm
+Failure left_trouble(int rank, const TransferFacts& t);  // t.peer left, or all possible senders did
+Failure cancelled_trouble(int rank, const TransferFacts& t);
+Failure algorithm_trouble(int rank, const Op& op, int peer);  // the same collective by another algorithm
 // `message`, of a collective that has ended here, was never received.
 std::string describe_unreceived(int rank, const Unreceived& message);
-Trouble unreceived_trouble(int rank, const Op& op, const Unreceived& message);
+Failure unreceived_trouble(int rank, const Op& op, const Unreceived& message);
 // The same collective, but the one before it was another one on that rank.
-Trouble earlier_trouble(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine);
-Trouble aborted_trouble(int rank, const Op& op, const std::string& reason);
+Failure earlier_trouble(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine);
+Failure aborted_trouble(int rank, const Op& op, const std::string& reason);
 // What does not fit the receive t: seen from the receiver, and from the sender (t is null when its send
 // was buffered and has ended).
-Trouble misfit_at_receiver(int rank, const TransferFacts& t, const Misfit& message, int sender);
-Trouble misfit_at_sender(int rank, const Op& op, const TransferFacts* t, const Misfit& refusal, int receiver);
+Failure misfit_at_receiver(int rank, const TransferFacts& t, const Misfit& message, int sender);
+Failure misfit_at_sender(int rank, const Op& op, const TransferFacts* t, const Misfit& refusal, int receiver);
 
 }  // namespace dist::net

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "dist/transport/engine/engine.h"
-#include "dist/transport/opcode.h"
-#include "dist/transport/link/prefetch_for_write.h"
 #include "dist/transport/engine/spin.h"
 #include "dist/transport/engine/tuning.h"
+#include "dist/transport/link/prefetch_for_write.h"
+#include "dist/transport/opcode.h"
 
 namespace dist {
 
@@ -122,7 +122,7 @@ Notice& Round::notice_of(int rank, std::size_t read_up_to) {
   if (seen != round) {
     const std::span<const std::byte> more = beyond_first_line(area, round, read_up_to);
     const auto is_there = [&] {
-      net::fetch_ahead(more);
+      net::prefetch_for_read(more);
       return notice.round.load(std::memory_order_acquire) == round;
     };
     wait_until(is_there, rank);
@@ -179,7 +179,7 @@ TensorView Round::of(int rank, std::int64_t count, int part) {
     net::SharedArea& area = *peers_.peer(rank).area;
     const std::uint64_t later = peers_.round_ + rounds_read_ahead;
     __builtin_prefetch(&area.notice(later));
-    net::fetch_ahead(beyond_first_line(area, later, bytes));
+    net::prefetch_for_read(beyond_first_line(area, later, bytes));
   }
   const net::PartPlace place = place_of(rank, notice, part);
   const auto at = reinterpret_cast<std::byte*>(place.at);

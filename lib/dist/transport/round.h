@@ -114,7 +114,7 @@ class Round {
   static bool nap(const std::function<bool()>& done);
   bool is_in_the_way(int rank);
   bool is_crowded(std::chrono::steady_clock::time_point now) const;
-  net::MailroomHeader& own_header() { return peers_.peer(rank()).mailroom->header(); }
+  net::SharedSegmentHeader& own_header() { return peers_.peer(rank()).shared_segment->header(); }
   void wait_long(const std::function<bool()>& done, int rank);
   std::uint64_t reusable_until(std::uint64_t depth);  // waits until this round may use what it needs
   std::byte* own_room();

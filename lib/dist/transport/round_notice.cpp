@@ -70,7 +70,7 @@ void Round::post(Notice& notice, std::size_t data_in_line) {
   peers_.seen_[static_cast<std::size_t>(rank())] = peers_.round_;
   peers_.tell(notice.round, peers_.round_);
   auto* const next = reinterpret_cast<std::byte*>(&peers_.mine().notice(peers_.round_ + 1));
-  net::own_ahead(next, offsetof(Notice, data) + data_in_line);  // most likely
+  net::prefetch_for_write(next, offsetof(Notice, data) + data_in_line);  // most likely
 }
 
 void Round::attend() {
@@ -100,7 +100,8 @@ void Round::show(std::span<const TensorView> parts) {
   }
   post(notice, in_line ? at : 0);
   if (!in_line)
-    net::own_ahead(peers_.mine().room(peers_.round_ + 1), std::min(at, most_owned_ahead));  // most likely
+    net::prefetch_for_write(peers_.mine().room(peers_.round_ + 1),
+                            std::min(at, most_owned_ahead));  // most likely
 }
 
 bool Round::maps(std::span<const TensorView> parts) const {
@@ -118,7 +119,7 @@ void Round::expose(std::span<const TensorView> parts, int to, bool helps) {
   exposes_ = true;
   exposed_to_ = to;
   post(notice);
-  net::own_ahead(peers_.mine().flags.done);
+  net::prefetch_for_write(peers_.mine().flags.done);
 }
 
 // In this process's memory.

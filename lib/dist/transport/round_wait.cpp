@@ -69,7 +69,7 @@ bool Round::nap(const std::function<bool()>& done) {
 // Whether a rank of the group has met other programs on its core not long ago.
 bool Round::is_crowded(std::chrono::steady_clock::time_point now) const {
   for (const PeerMemory::Peer& peer : peers_.setup_.peers)
-    if (peer.mailroom->header().crowded_until.load(std::memory_order_relaxed) >
+    if (peer.shared_segment->header().crowded_until.load(std::memory_order_relaxed) >
         now.time_since_epoch().count())
       return true;
   return false;
@@ -81,7 +81,7 @@ bool Round::is_in_the_way(int rank) {
   const int core = net::show_core(own_header());
   for (int r = 0; r < size(); ++r) {
     const PeerMemory::Peer& peer = peers_.peer(r);
-    if (r == peers_.rank() || net::seen_core(peer.mailroom->header()) != core) continue;
+    if (r == peers_.rank() || net::seen_core(peer.shared_segment->header()) != core) continue;
     if (r == rank || peer.area->notice(peers_.round_).round.load(std::memory_order_relaxed) != peers_.round_)
       return true;
   }

@@ -1,5 +1,5 @@
 // What one rank of a group shows the others without messages (peer_memory.h): a ring of notices, flags, and
-// room for small data. It lies in the owner's mailroom, which the peers map for as long as they are
+// room for small data. It lies in the owner's shared segment, which the peers map for as long as they are
 // connected. Only the owner writes; each writer has cache lines of its own.
 #pragma once
 

@@ -66,7 +66,7 @@ TEST_F(Costs, ExplainNamesEveryAlgorithmAndMarksTheChosenOne) {
       if (entry.collective == dist::OpKind::all_reduce) {
         EXPECT_NE(text.find(' ' + std::string(entry.name) + ' '), std::string::npos) << entry.name << text;
       }
-    const dist::Situation at{.ranks = 8, .nodes = 1, .peers_mapped = true};
+    const dist::World at{.ranks = 8, .nodes = 1, .peers_mapped = true};
     const auto choice = dist::choose(dist::OpKind::all_reduce, bytes, at, costs.model);
     EXPECT_NE(text.find("* " + std::string(choice.algorithm) + " "), std::string::npos) << text;
     EXPECT_NE(text.find(choice.reason.substr(0, 20)), std::string::npos) << text;

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 class Notes final : public OperationObserver {
  public:
   void thread_started() override { ++threads; }
-  void starting(const Operation& operation, const Way& way) override {
+  void starting(const Operation& operation, const Plan& way) override {
     note("start", operation);
     if (!way.algorithm.empty()) last_algorithm = way.algorithm;
     if (static_cast<std::int64_t>(operation.sequence) == refuse) fail(Errc::mismatch, "refused by the test");

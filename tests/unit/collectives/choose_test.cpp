@@ -26,11 +26,11 @@ void for_each_situation(const Check& check) {
       for (int n : {1, 2, 3, 8, 13, 600, 24576})
         for (std::size_t bytes : {0ul, 1ul, 4096ul, 1ul << 20, 1ul << 32})
           for (int nodes : {1, std::max(1, n / 4)})
-            check(kind, bytes, Situation{.ranks = n, .nodes = nodes}, model);
+            check(kind, bytes, World{.ranks = n, .nodes = nodes}, model);
 }
 
 TEST(Choose, NamesTheCheapestOfTheAlgorithmsThatAreRightForAllArguments) {
-  for_each_situation([](OpKind kind, std::size_t bytes, const Situation& at, const CostModel& model) {
+  for_each_situation([](OpKind kind, std::size_t bytes, const World& at, const CostModel& model) {
     const Choice choice = choose(kind, bytes, at, model);
     const AlgorithmEntry& chosen = find_algorithm(kind, choice.algorithm);
     EXPECT_EQ(chosen.direct, nullptr);
@@ -65,7 +65,7 @@ TEST(Choose, PrefersMappedMemoryWhereThereIsSome) {
 }
 
 TEST(Estimates, HoldEveryAlgorithmOnceInOrder) {
-  for_each_situation([](OpKind kind, std::size_t bytes, const Situation& at, const CostModel& model) {
+  for_each_situation([](OpKind kind, std::size_t bytes, const World& at, const CostModel& model) {
     const auto all = estimates(kind, bytes, at, model);
     const auto known = std::ranges::count(algorithms(), kind, &AlgorithmEntry::collective);
     ASSERT_EQ(static_cast<std::ptrdiff_t>(all.size()), known);
@@ -93,7 +93,7 @@ std::string chosen(OpKind kind, double bytes, int n, const CostModel& model = {}
 // An all_reduce contains a reduce. (Below a megabyte a reduce may take longer by the copy that leaves the
 // other ranks' data alone.)
 TEST(Choose, AReduceCostsNoMoreThanAnAllReduce) {
-  const auto cost_of = [](OpKind kind, std::size_t bytes, const Situation& at, const CostModel& model) {
+  const auto cost_of = [](OpKind kind, std::size_t bytes, const World& at, const CostModel& model) {
     const AlgorithmEntry& chosen = find_algorithm(kind, choose(kind, bytes, at, model).algorithm);
     return chosen.seconds(model, at, static_cast<double>(bytes));
   };
@@ -103,7 +103,7 @@ TEST(Choose, AReduceCostsNoMoreThanAnAllReduce) {
         for (const bool is_mapped : {false, true}) {
           // A mapped reduce of little data is the root's work alone; all_reduce's two_shot shares it out.
           if (is_mapped && bytes < 1ul << 24) continue;
-          const Situation at{.ranks = n, .peers_mapped = is_mapped};
+          const World at{.ranks = n, .peers_mapped = is_mapped};
           EXPECT_LE(cost_of(OpKind::reduce, bytes, at, model),
                     1.0001 * (cost_of(OpKind::all_reduce, bytes, at, model) +
                               model.copy * static_cast<double>(bytes)))
@@ -152,7 +152,7 @@ TEST(Choose, SeveralNodesOfSeveralRanksMayGoHierarchically) {
 }
 
 TEST(Choose, RanksThatShareACardSendFarInTurn) {
-  const Situation at{.ranks = 32, .nodes = 4};
+  const World at{.ranks = 32, .nodes = 4};
   CostModel shared = tcp_costs(), own = shared;
   own.cards = 8;
   const auto seconds = [&](const char* algorithm, const CostModel& model) {
@@ -194,7 +194,7 @@ TEST(Choose, ScatterGatherAndAllToAllDoNotDependOnBytesThatOnlyOneRankKnows) {
 TEST(Choose, RefusesWhatMakesNoSense) {
   expect_error(Errc::internal, {"choose: send is not a collective"},
                [] { choose(OpKind::send, 8, {.ranks = 2}); });
-  for (const Situation& at : {Situation{.ranks = 0}, {.ranks = 4, .nodes = 0}, {.ranks = 4, .nodes = 5}})
+  for (const World& at : {World{.ranks = 0}, {.ranks = 4, .nodes = 0}, {.ranks = 4, .nodes = 5}})
     expect_error(Errc::invalid_argument, {"ranks on", "nodes"}, [&] { choose(OpKind::barrier, 0, at); });
 }
 

@@ -37,8 +37,8 @@ std::string reason_for(
                              said.set_value(told.what());
                            }
                          },
-                     .let_go = [] {}});
-  auto points = std::make_shared<StreamPoints>(cuda(0));
+                     .detach = [] {}});
+  auto points = std::make_shared<StreamEvents>(cuda(0));
   points->done.record(nullptr);
   fake->fail_events(device_breaks);
   watch.add({}, std::move(points));

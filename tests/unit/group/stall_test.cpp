@@ -1,9 +1,8 @@
-// What is concluded from the pictures of all ranks, and what is not.
-#include "dist/group/diagnosis/hang_report.h"
-
+// What is concluded from the snapshots of all ranks, and what is not.
 #include <gtest/gtest.h>
 
 #include "dist/core/op_kind.h"
+#include "dist/group/diagnosis/hang_report.h"
 
 namespace dist {
 namespace {
@@ -16,18 +15,18 @@ struct Stage {
   explicit Stage(int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
       everybody.push_back(rank);
-      Picture picture;
-      picture.rank = rank;
-      picture.state = Picture::State::present;
-      picture.is_complete = true;
-      pictures.push_back(picture);
+      Snapshot snapshot;
+      snapshot.rank = rank;
+      snapshot.state = Snapshot::State::present;
+      snapshot.is_complete = true;
+      snapshots.push_back(snapshot);
     }
   }
 
   PicturedCall& call(int rank, CallFamily family, const std::string& name, std::uint64_t sequence) {
-    Picture& picture = of(rank);
+    Snapshot& snapshot = of(rank);
     PicturedCall call;
-    call.record = picture.calls.size() + 1;
+    call.record = snapshot.calls.size() + 1;
     call.name = name;
     call.doing = describe_call(name, sequence, "4 f32");
     call.where = {"train.cpp", 10 + rank};
@@ -37,9 +36,9 @@ struct Stage {
     call.members = everybody;
     call.sequence = sequence;
     call.bytes = 16;
-    picture.begun.push_back({call.group, family, sequence + 1});
-    picture.calls.push_back(call);
-    return picture.calls.back();
+    snapshot.begun.push_back({call.group, family, sequence + 1});
+    snapshot.calls.push_back(call);
+    return snapshot.calls.back();
   }
   PicturedCall& message(int rank, const std::string& name, int peer) {
     PicturedCall& made = call(rank, CallFamily::message, name, 0);
@@ -49,17 +48,17 @@ struct Stage {
   PicturedCall& collective(int rank, const std::string& name, std::uint64_t sequence) {
     return call(rank, CallFamily::collective, name, sequence);
   }
-  Picture& of(int rank) { return pictures[static_cast<std::size_t>(rank)]; }
-  Scene scene() const { return {pictures, 0, 1, 100ms}; }
+  Snapshot& of(int rank) { return snapshots[static_cast<std::size_t>(rank)]; }
+  JobSnapshot job() const { return {snapshots, 0, 1, 100ms}; }
 
   // The finding of rank 0's first call, "" when there is none.
   std::string told() const {
-    const auto finding = explain_stall(scene());
+    const auto finding = explain_stall(job());
     return finding ? finding->line() : "";
   }
 
   std::vector<int> everybody;
-  std::vector<Picture> pictures;
+  std::vector<Snapshot> snapshots;
 };
 
 TEST(Stall, MessagesThatATagOrAGroupKeepsApart) {
@@ -105,16 +104,16 @@ TEST(Stall, ARankThatMayStillComeIsWaitedFor) {
   stage.of(1).calls[0].blocks = true;
   EXPECT_NE(stage.told(), "");
   stage.of(1).calls[0].age = 50ms;
-  EXPECT_EQ(stage.told(), "") << "too young: the pictures may be of different moments";
+  EXPECT_EQ(stage.told(), "") << "too young: the snapshots may be of different moments";
   stage.of(1).calls[0].age = 1s;
   stage.of(1).is_complete = false;
   EXPECT_EQ(stage.told(), "") << "not all is known of rank 1";
   stage.of(1) = {};
   stage.of(1).rank = 1;
   EXPECT_EQ(stage.told(), "") << "rank 1 is silent";
-  stage.of(1).state = Picture::State::failed;
+  stage.of(1).state = Snapshot::State::failed;
   EXPECT_EQ(stage.told(), "") << "its failure has an error of its own";
-  stage.of(1).state = Picture::State::left;
+  stage.of(1).state = Snapshot::State::left;
   EXPECT_NE(stage.told().find("the awaited call can never come: rank 1 ended already"), std::string::npos);
 }
 
@@ -193,7 +192,7 @@ TEST(Stall, DifferentCollectivesOfOneNumber) {
   Stage stage(4);
   for (const int rank : {0, 2, 3}) stage.collective(rank, "all_reduce", 7);
   stage.collective(1, "broadcast", 7).failed = true;
-  const auto finding = explain_stall(stage.scene());
+  const auto finding = explain_stall(stage.job());
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->code, Code::mismatched_collective);
   EXPECT_EQ(finding->what, "rank 1 calls broadcast #7 (4 f32) where rank 0 calls all_reduce #7 (4 f32)");
@@ -205,7 +204,7 @@ TEST(Misfit, BothSidesAreNamed) {
   Stage stage(2);
   stage.message(0, "recv", 1).bytes = 20;
   stage.message(1, "send", 0).failed = true;
-  const auto finding = find_misfit(stage.scene());
+  const auto finding = find_misfit(stage.job());
   ASSERT_TRUE(finding);
   EXPECT_EQ(
       finding->line(),
@@ -214,7 +213,7 @@ TEST(Misfit, BothSidesAreNamed) {
       "the same number of elements and the same dtype");
 }
 
-TEST(Picture, TravelsAsText) {
+TEST(Snapshot, TravelsAsText) {
   FlightLog log(2, 4, 8, "");
   log.recorder.name_group(3, "group 1", Members{2, 0});
   FlightRecord record;
@@ -232,19 +231,19 @@ TEST(Picture, TravelsAsText) {
   record.operation = "all_reduce";
   record.family = CallFamily::collective;
   log.recorder.completed(log.recorder.issued(record));
-  const Picture picture = decode_picture(encode(take_picture(log)));
-  EXPECT_EQ(picture.rank, 2);
-  EXPECT_EQ(picture.activity, "in send #5 (4 f32) at train.cpp:41");
-  EXPECT_TRUE(picture.is_complete);
-  ASSERT_EQ(picture.calls.size(), 1u) << "the other one is over";
-  const PicturedCall& call = picture.calls[0];
+  const Snapshot snapshot = decode_picture(encode(take_picture(log)));
+  EXPECT_EQ(snapshot.rank, 2);
+  EXPECT_EQ(snapshot.activity, "in send #5 (4 f32) at train.cpp:41");
+  EXPECT_TRUE(snapshot.is_complete);
+  ASSERT_EQ(snapshot.calls.size(), 1u) << "the other one is over";
+  const PicturedCall& call = snapshot.calls[0];
   EXPECT_EQ(call.doing, "send #5 (4 f32)");
   EXPECT_EQ(call.where.str(), "train.cpp:41");
   EXPECT_EQ(call.members, (std::vector<int>{2, 0}));
   EXPECT_TRUE(call.blocks && call.is_open() && call.is_send());
   EXPECT_EQ(call.group, (GroupKey{3, 2}));
   EXPECT_EQ(std::tuple(call.peer, call.tag, call.bytes, call.sequence), std::tuple(0, 9u, 16u, 5u));
-  for (const Begun& begun : picture.begun) {
+  for (const Begun& begun : snapshot.begun) {
     EXPECT_EQ(begun.group, (GroupKey{3, 2}));
     EXPECT_EQ(begun.calls, begun.family == CallFamily::control ? 0u : 6u);
   }
@@ -252,21 +251,21 @@ TEST(Picture, TravelsAsText) {
   EXPECT_THROW(decode_picture("[1, 2]"), Error);
 }
 
-TEST(Picture, HasWhatIsUnderWayHoweverLongAgoItBegan) {
+TEST(Snapshot, HasWhatIsUnderWayHoweverLongAgoItBegan) {
   FlightLog log(0, 2, 4, "");
   FlightRecord record;
   record.operation = "all_reduce";
   for (record.sequence = 0; record.sequence < 10; ++record.sequence)
     log.recorder.completed(log.recorder.issued(record));
-  Picture picture = take_picture(log);
-  EXPECT_TRUE(picture.is_complete);
-  EXPECT_EQ(picture.begun.front().calls, 10u);
+  Snapshot snapshot = take_picture(log);
+  EXPECT_TRUE(snapshot.is_complete);
+  EXPECT_EQ(snapshot.begun.front().calls, 10u);
   const auto open = log.recorder.issued(record);
   for (int i = 0; i < 4; ++i) log.recorder.completed(log.recorder.issued(record));
-  picture = take_picture(log);
-  EXPECT_TRUE(picture.is_complete);
-  ASSERT_EQ(picture.calls.size(), 1u);
-  EXPECT_EQ(picture.calls[0].record, open);
+  snapshot = take_picture(log);
+  EXPECT_TRUE(snapshot.is_complete);
+  ASSERT_EQ(snapshot.calls.size(), 1u);
+  EXPECT_EQ(snapshot.calls[0].record, open);
   log.recorder.completed(open);
   EXPECT_TRUE(take_picture(log).calls.empty());
 }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/sanitizer.h"
+#include "dist/core/tasking.h"
 #include "dist/dist.h"
 #include "dist/sim/variables.h"
 

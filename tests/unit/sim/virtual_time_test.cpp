@@ -5,6 +5,7 @@
 
 #include "dist/collectives/recursive_doubling.h"
 #include "dist/collectives/ring.h"
+#include "dist/core/tasking.h"
 #include "dist/simulate/simulate.h"
 
 #include "support/expect_error.h"

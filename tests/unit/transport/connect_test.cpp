@@ -8,8 +8,8 @@
 
 #include "dist/store/socket.h"
 #include "dist/store/tcp_store.h"
-#include "dist/transport/mesh/rank_address.h"
 #include "dist/transport/mesh/handshake.h"
+#include "dist/transport/mesh/rank_address.h"
 
 #include "unit/transport/ranks.h"
 
@@ -47,11 +47,11 @@ void expect_parts(const std::string& text, const std::vector<std::string>& parts
 
 // As another rank does that is reached there.
 void publish_card(Store& store, int rank, int world_size, const std::string& address) {
-  net::Card card = net::describe_process();
-  card.rank = rank;
-  card.world_size = world_size;
-  card.addresses = {address};
-  store.set("endpoint/" + std::to_string(rank), card.str());
+  net::RankAddress address = net::describe_process();
+  address.rank = rank;
+  address.world_size = world_size;
+  address.addresses = {address};
+  store.set("endpoint/" + std::to_string(rank), address.str());
 }
 
 TEST(Connect, wrong_options_are_refused) {
@@ -88,12 +88,12 @@ TEST(Connect, a_rank_that_gave_up_unheard_is_not_taken_for_dead) {
   publish_card(*store, 0, 3, "tcp://127.0.0.1:" + std::to_string(local_port(silent.get())));
   publish_card(*store, 2, 3, "tcp://127.0.0.1:1");
   std::thread goes([&] {
-    const auto card = net::Card::parse(store->get_text("endpoint/1", Deadline::after(10s)), "here");
-    auto way = dial(parse_address(card.addresses.back()), Deadline::after(5s));
+    const auto address = net::RankAddress::parse(store->get_text("endpoint/1", Deadline::after(10s)), "here");
+    auto way = dial(parse_address(address.addresses.back()), Deadline::after(5s));
     ASSERT_TRUE(way.fd) << way.problem;
-    net::Conversation talk(std::move(way.fd));
+    net::Handshake talk(std::move(way.fd));
     ASSERT_TRUE(talk.say({.from = 2, .to = 1, .world_size = 3}, "secret", {}));
-    while (talk.listen() == net::Conversation::State::listening) std::this_thread::sleep_for(1ms);
+    while (talk.listen() == net::Handshake::State::listening) std::this_thread::sleep_for(1ms);
     store->set("endpoint/failed", "rank 2 gave up: rank 0 died");
   });
   expect_error(error_of([&] { connect_endpoint(*store, options_of(1, 3, "tcp")); }), Errc::peer_failed,
@@ -106,17 +106,17 @@ TEST(Connect, a_connection_that_was_given_up_is_not_a_death) {
   auto store = make_memory_store();
   publish_card(*store, 1, 2, "tcp://127.0.0.1:1");
   std::thread calls_twice([&] {
-    const auto card = net::Card::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
+    const auto address = net::RankAddress::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
     const auto call = [&] {
-      auto way = dial(parse_address(card.addresses.back()), Deadline::after(5s));
+      auto way = dial(parse_address(address.addresses.back()), Deadline::after(5s));
       EXPECT_TRUE(way.fd) << way.problem;
-      auto talk = std::make_unique<net::Conversation>(std::move(way.fd));
+      auto talk = std::make_unique<net::Handshake>(std::move(way.fd));
       EXPECT_TRUE(talk->say({.from = 1, .to = 0, .world_size = 2}, "secret", {}));
       return talk;
     };
     call();
     const auto talk = call();
-    while (talk->listen() == net::Conversation::State::listening) std::this_thread::sleep_for(1ms);
+    while (talk->listen() == net::Handshake::State::listening) std::this_thread::sleep_for(1ms);
     EXPECT_TRUE(talk->say({.from = 1, .to = 0, .world_size = 2}, {}, {}));
     std::this_thread::sleep_for(300ms);
   });
@@ -182,15 +182,15 @@ TEST(Connect, strangers_are_ignored) {
   std::latch knocked(1);
   std::vector<UniqueFd> strangers;
   std::thread knocking([&] {
-    const auto card = net::Card::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
-    for (const std::string& address : {card.local_address, card.addresses.back()}) {
+    const auto address = net::RankAddress::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
+    for (const std::string& address : {address.local_address, address.addresses.back()}) {
       for (int i = 0; i < 80; ++i) {
         auto stranger = dial(parse_address(address), Deadline::after(5s));
         ASSERT_TRUE(stranger.fd) << stranger.problem;
         const std::string noise(static_cast<std::size_t>(i) * 7, 'x');
         if (i % 3 == 1) ::send(stranger.fd.get(), noise.data(), noise.size(), MSG_NOSIGNAL);
         if (i % 3 == 2) {
-          net::Conversation impostor(std::move(stranger.fd));
+          net::Handshake impostor(std::move(stranger.fd));
           impostor.say({.from = 1, .to = 0, .world_size = 2}, "guess", {});
           strangers.push_back(impostor.take_socket());
         } else {
@@ -225,16 +225,16 @@ TEST(Connect, a_job_may_connect_again_and_again) {
     });
 }
 
-TEST(Card, survives_the_store) {
-  net::Card card = net::describe_process();
-  card.rank = 3;
-  card.world_size = 7;
-  card.host = "\"quoted\" host";
-  card.addresses = {"tcp://[::1]:5", "tcp://10.0.0.1:6"};
-  const net::Card again = net::Card::parse(card.str(), "here");
-  EXPECT_EQ(again.str(), card.str());
-  EXPECT_EQ(again.host, card.host);
-  expect_error(error_of([] { net::Card::parse("hello", "tcp://master:1"); }), Errc::connection,
+TEST(RankAddress, survives_the_store) {
+  net::RankAddress address = net::describe_process();
+  address.rank = 3;
+  address.world_size = 7;
+  address.host = "\"quoted\" host";
+  address.addresses = {"tcp://[::1]:5", "tcp://10.0.0.1:6"};
+  const net::RankAddress again = net::RankAddress::parse(address.str(), "here");
+  EXPECT_EQ(again.str(), address.str());
+  EXPECT_EQ(again.host, address.host);
+  expect_error(error_of([] { net::RankAddress::parse("hello", "tcp://master:1"); }), Errc::connection,
                {"tcp://master:1"});
 }
 

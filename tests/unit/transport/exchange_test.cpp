@@ -43,7 +43,7 @@ TEST_P(Exchange, eight_mebibytes_in_both_directions_at_once) {
   });
 }
 
-// A message that comes before its receive is parked, whatever its size.
+// A message that comes before its receive is unexpected, whatever its size.
 TEST_P(Exchange, messages_wait_for_late_receives) {
   run_world(GetParam(), [](Rank& me) {
     const int n = me.size(), next = mod(me.rank() + 1, n), previous = mod(me.rank() - 1, n);

@@ -58,9 +58,9 @@ TEST(Matching, a_message_waits_for_an_operation_that_is_opened_later) {
   matching.park(frame, 4, payload);
   Mailbox& other = matching.open({1, false, 10});
   matching.close(other);
-  Parked* parked = matching.take_parked(matching.open({1, false, 9}), 4);
-  ASSERT_NE(parked, nullptr);
-  EXPECT_EQ(parked->payload, std::vector<std::byte>(payload, payload + 3));
+  UnexpectedMessage* unexpected = matching.take_parked(matching.open({1, false, 9}), 4);
+  ASSERT_NE(unexpected, nullptr);
+  EXPECT_EQ(unexpected->payload, std::vector<std::byte>(payload, payload + 3));
 }
 
 TEST(Matching, many_channels_share_the_buckets) {
@@ -68,10 +68,10 @@ TEST(Matching, many_channels_share_the_buckets) {
   for (std::uint64_t tag = 0; tag < 5000; ++tag) matching.park(message(tag, tag), 0, nullptr);
   for (std::uint64_t tag = 5000; tag-- > 0;) {
     Mailbox& box = matching.open({1, false, tag});
-    Parked* parked = matching.take_parked(box, 0);
-    ASSERT_NE(parked, nullptr) << tag;
-    EXPECT_EQ(parked->frame.id, tag);
-    matching.recycle(*parked);
+    UnexpectedMessage* unexpected = matching.take_parked(box, 0);
+    ASSERT_NE(unexpected, nullptr) << tag;
+    EXPECT_EQ(unexpected->frame.id, tag);
+    matching.recycle(*unexpected);
     matching.close(box);
   }
 }

@@ -1,5 +1,3 @@
-#include "dist/transport/link/frame_queue.h"
-
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/transport/engine/tuning.h"
+#include "dist/transport/link/frame_queue.h"
 
 namespace dist::net {
 namespace {
@@ -47,15 +46,15 @@ void expect_next(RingReader& reader, std::uint64_t number, std::uint32_t bytes) 
   reader.pop();
 }
 
-TEST(Ring, mailrooms_keep_within_their_budget) {
+TEST(Ring, shared_segments_keep_within_their_budget) {
   for (int peers = 1; peers <= 15; ++peers)
-    EXPECT_LE(ring_shape(peers).bytes() * static_cast<std::size_t>(peers), mailroom_bytes) << peers;
+    EXPECT_LE(ring_shape(peers).bytes() * static_cast<std::size_t>(peers), shared_segment_bytes) << peers;
   for (int peers : {1, 2, 15, 16, 63, 255}) {
     const RingShape shape = ring_shape(peers);
     EXPECT_GE(shape.largest_payload(), shared_eager_bytes) << peers;
     EXPECT_GE(shape.slots, 16u) << peers;
   }
-  EXPECT_LE(ring_shape(63).bytes() * 63, mailroom_bytes + 64 * least_ring_bytes);
+  EXPECT_LE(ring_shape(63).bytes() * 63, shared_segment_bytes + 64 * least_ring_bytes);
 }
 
 TEST(Ring, frames_keep_their_order_and_their_bytes_through_many_laps) {

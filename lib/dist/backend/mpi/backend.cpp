@@ -88,7 +88,7 @@ int MpiBackend::carry(const Operation& operation) {
   return start(*transport, message_of(operation)).wait();
 }
 
-Way MpiBackend::choose(const Operation&) { return {.algorithm = "mpi"}; }
+Plan MpiBackend::choose(const Operation&) { return {.algorithm = "mpi"}; }
 
 void MpiBackend::execute(const Operation& operation) {
   FlightTransport net(communicator_, context_.endpoint,

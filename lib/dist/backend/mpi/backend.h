@@ -21,7 +21,7 @@ class MpiBackend final : public OrderedBackend {
  private:
   std::unique_ptr<Transport> open_message(const Operation& operation) override;
   int carry(const Operation& operation) override;
-  Way choose(const Operation& operation) override;
+  Plan choose(const Operation& operation) override;
   void execute(const Operation& operation) override;
   void take_leave_of_peers() override;
 

@@ -89,7 +89,7 @@ bool NcclBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device d
   return false;
 }
 
-Way NcclBackend::way_of(const Operation& operation) const {
+Plan NcclBackend::plan_of(const Operation& operation) const {
   if (!operation.algorithm.empty() && operation.algorithm != "nccl")
     fail(Errc::invalid_argument,
          "the nccl backend leaves the algorithm to NCCL, so \"{}\" cannot be chosen; leave .algorithm empty, "
@@ -152,7 +152,7 @@ void NcclBackend::connect(const Operation& operation) {
       context_.members.size(), context_.group_name);
 }
 
-std::shared_ptr<void> NcclBackend::split(const Share& share, Timeout timeout) {
+std::shared_ptr<void> NcclBackend::split(const SplitPlace& share, Timeout timeout) {
   return communicator_->split(
       share, {.deadline = Deadline::after(timeout),
               .look = [this] { wait_a_little(); },
@@ -166,7 +166,7 @@ void NcclBackend::start(const Operation& operation) {
 
 void NcclBackend::look(const Operation&) { communicator_->check(); }
 
-void NcclBackend::let_go() noexcept {
+void NcclBackend::detach() noexcept {
   if (communicator_) communicator_->abort();
 }
 

@@ -24,17 +24,17 @@ class NcclBackend final : public StreamBackend {
 
   bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device, std::string* why) const override;
   bool can_split() override { return library_->can_split() && is_at_rest(); }
-  std::shared_ptr<void> split(const Share& share, Timeout timeout) override;
+  std::shared_ptr<void> split(const SplitPlace& share, Timeout timeout) override;
 
  private:
   bool is_ordered(const Operation& operation) const override;
   Backend* lane_of(const Operation& operation) override;
   void finish_lanes() override;
   void connect(const Operation& operation) override;
-  Way way_of(const Operation& operation) const override;
+  Plan plan_of(const Operation& operation) const override;
   void start(const Operation& operation) override;
   void look(const Operation& operation) override;
-  void let_go() noexcept override;
+  void detach() noexcept override;
   void part() override;
   void meet_other_end();
   Patience patience_for(const Operation& operation);

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <thread>
 
-#include "dist/backend/lifeline.h"
+#include "dist/backend/liveness_probe.h"
 #include "dist/core/fail.h"
 
 namespace dist::nccl {
@@ -47,7 +47,7 @@ Communicator::Communicator(std::shared_ptr<Library> library, Device device, Comm
     : library_(std::move(library)), device_(device), rank_(rank), size_(size), comm_(comm) {}
 
 // `made` is left to NCCL where it may still write it.
-std::unique_ptr<Communicator> Communicator::split(const Share& share, const Patience& patience) {
+std::unique_ptr<Communicator> Communicator::split(const SplitPlace& share, const Patience& patience) {
   auto made = std::make_unique<Comm>(nullptr);
   try {
     {

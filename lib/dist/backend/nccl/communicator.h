@@ -36,7 +36,7 @@ class Communicator {
 
   // Makes communicators of its ranks, which all call it and have nothing else under way: as
   // Library::begin_split. Null for color -1. If it fails, this one is aborted.
-  std::unique_ptr<Communicator> split(const Share& share, const Patience& patience);
+  std::unique_ptr<Communicator> split(const SplitPlace& share, const Patience& patience);
 
   // Enqueues what `calls` does as one operation.
   using Calls = std::function<void(Library& library, Comm comm)>;

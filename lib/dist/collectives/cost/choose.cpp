@@ -8,7 +8,7 @@ namespace dist {
 
 namespace {
 
-void check(OpKind collective, const Situation& at) {
+void check(OpKind collective, const World& at) {
   if (!is_collective(collective)) fail(Errc::internal, "choose: {} is not a collective", name(collective));
   if (at.ranks < 1 || at.nodes < 1 || at.nodes > at.ranks)
     fail(Errc::invalid_argument, "choose: {} ranks on {} nodes; there is at least one rank on each node",
@@ -20,7 +20,7 @@ bool hides_its_size(OpKind collective) {
   return collective == OpKind::scatter || collective == OpKind::gather || collective == OpKind::all_to_all;
 }
 
-std::string_view why_not(const AlgorithmEntry& entry, const Situation& at) {
+std::string_view why_not(const AlgorithmEntry& entry, const World& at) {
   if (entry.is_baseline) return "a baseline, to compare with";
   if (entry.needs_equal_counts) return "counts may differ, and a rank knows only its own";
   if (entry.direct && !at.peers_mapped) return "ranks cannot map each other's memory";
@@ -35,7 +35,7 @@ std::string as_time(double seconds) {
 
 }  // namespace
 
-std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const Situation& at,
+std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const World& at,
                                 const CostModel& model) {
   check(collective, at);
   std::vector<Estimate> all;
@@ -52,7 +52,7 @@ std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const Situ
   return all;
 }
 
-Choice choose(OpKind collective, std::size_t bytes, const Situation& at, const CostModel& model) {
+Choice choose(OpKind collective, std::size_t bytes, const World& at, const CostModel& model) {
   const std::vector<Estimate> all = estimates(collective, hides_its_size(collective) ? 0 : bytes, at, model);
   const std::string_view best = all[0].algorithm->name;
   if (at.ranks == 1) return {best, fmt::format("{}, as one rank has nobody to talk to", best)};

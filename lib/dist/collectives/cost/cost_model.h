@@ -69,7 +69,7 @@ inline constexpr CostModel round_figures(bool by_tcp) { return by_tcp ? tcp_cost
 
 // What choosing depends on besides the machine: how many ranks, on how many nodes, and whether each can map
 // all others' memory (Transport::peer_view).
-struct Situation {
+struct World {
   int ranks = 1;
   int nodes = 1;
   bool peers_mapped = false;

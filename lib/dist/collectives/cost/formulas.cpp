@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dist/collectives/cost/link_times.h"
 #include "dist/collectives/ring_2d.h"
 #include "dist/collectives/ring_segmented.h"
 #include "dist/collectives/trees.h"
-#include "dist/collectives/cost/ways.h"
-#include "dist/transport/shared_area.h"
 #include "dist/transport/engine/tuning.h"
+#include "dist/transport/shared_area.h"
 
 namespace dist::formulas {
 namespace {
@@ -41,18 +41,18 @@ double two_rings(Model m, int within, int across, double bytes, const Along& alo
 // Among the highest power of two of the ranks, p: each has 1/p of the sum afterwards.
 double halving(Model m, At at, double bytes) {
   const int p = floor_pow2(at.ranks);
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   return over_distances(p, [&](int d) { return ways.swap(d, bytes * d / p); }) + m.sum(bytes - bytes / p);
 }
 // A first message of whoever need not wait can take the port before it.
 double fold(Model m, At at, double bytes, double first) {
-  return Ways(m, at).fold(bytes) + m.sum(bytes) + m.port(first);
+  return LinkTimes(m, at).fold(bytes) + m.sum(bytes) + m.port(first);
 }
 
 // A binary tree's way up and down for one segment: an inner rank's port takes three messages, and one waits.
 double up_and_down(Model m, At at, double segment) {
   const int depth = ceil_log2(at.ranks);
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   const int far = std::min(depth, ways.far_levels());
   const double near_port = ways.near_port(segment), far_port = m.port(segment);
   const double ports =
@@ -63,16 +63,16 @@ double up_and_down(Model m, At at, double segment) {
 
 }  // namespace
 
-double flat_broadcast(Model m, At at, double bytes) { return Ways(m, at).serve_all(bytes); }
+double flat_broadcast(Model m, At at, double bytes) { return LinkTimes(m, at).serve_all(bytes); }
 
 double binomial_broadcast(Model m, At at, double bytes) {
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   return over_distances(at.ranks, [&](int d) { return ways.climb(d, bytes); });
 }
 
 double chain_broadcast(Model m, At at, double bytes) {
   const double segment = std::min(bytes, m.segment);
-  return (at.nodes - 1) * m.message(segment) + (at.ranks - at.nodes) * Ways(m, at).near(segment) +
+  return (at.nodes - 1) * m.message(segment) + (at.ranks - at.nodes) * LinkTimes(m, at).near(segment) +
          (segments_of(m, bytes) - 1) * m.overhead + m.beta * (bytes - segment);
 }
 
@@ -88,7 +88,7 @@ double binomial_reduce(Model m, At at, double bytes) {
 
 double rabenseifner_reduce(Model m, At at, double bytes) {
   const int p = floor_pow2(at.ranks);
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   const double rest = folds(at.ranks) ? fold(m, at, bytes, bytes / 2) : 0;
   const double gather = over_distances(p, [&](int d) { return ways.climb(d, bytes * d / p); });
   return rest + halving(m, at, bytes) + gather + m.copy * bytes;
@@ -99,12 +99,12 @@ double chain_reduce(Model m, At at, double bytes) {
   const double later = segments_of(m, bytes) - 1, rest = bytes - segment;
   const double ports = later * m.overhead + m.beta * rest, sums = m.sum(rest);
   const double first = (at.nodes - 1) * m.message(segment) +
-                       (at.ranks - at.nodes) * Ways(m, at).near(segment) + (at.ranks - 1) * summed;
+                       (at.ranks - at.nodes) * LinkTimes(m, at).near(segment) + (at.ranks - 1) * summed;
   return first + (at.ranks > 2 ? ports + sums : std::max(ports, sums));
 }
 
 double recursive_doubling_all_reduce(Model m, At at, double bytes) {
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   const double rounds =
       over_distances(floor_pow2(at.ranks), [&](int d) { return ways.swap(d, bytes) + m.sum(bytes); });
   return folds(at.ranks) ? rounds + fold(m, at, bytes, bytes) + ways.fold(bytes) : rounds;
@@ -112,7 +112,7 @@ double recursive_doubling_all_reduce(Model m, At at, double bytes) {
 
 double rabenseifner_all_reduce(Model m, At at, double bytes) {
   const int p = floor_pow2(at.ranks);
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   const double rest = folds(at.ranks) ? fold(m, at, bytes, bytes / 2) + ways.fold(bytes) : 0;
   const double doubling = over_distances(p, [&](int d) { return ways.swap(d, bytes * d / p); });
   return rest + halving(m, at, bytes) + doubling;
@@ -133,7 +133,7 @@ double ring_segmented_all_reduce(Model m, At at, double bytes) {
 
 double ring_2d_all_reduce(Model m, At at, double bytes) {
   const int rows = rows_of_grid(at.ranks), columns = at.ranks / rows;
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   return two_rings(
       m, columns, rows, bytes, [&](double part) { return ways.along_row(columns, part); },
       [&](double part) { return ways.shift(columns, part); });
@@ -144,7 +144,7 @@ double ring_2d_all_reduce(Model m, At at, double bytes) {
 double hierarchical_all_reduce(Model m, At at, double bytes) {
   const int most = (at.ranks + at.nodes - 1) / at.nodes, last = at.ranks - (at.nodes - 1) * most;
   const int within = last > 0 ? last : at.ranks / at.nodes, turns = (most - 1) / within;
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   const double handed = turns * (2 * ways.near(bytes) + m.sum(bytes));
   return handed + two_rings(
                       m, within, at.nodes, bytes, [&](double part) { return ways.near(part); },
@@ -174,27 +174,29 @@ double naive_exchange_all_reduce(Model m, At at, double bytes) {
   return (at.ranks - 1) * (m.message(bytes) + m.sum(bytes)) + m.copy * 2 * bytes;
 }
 
-double flat_scatter(Model m, At at, double bytes) { return Ways(m, at).serve_all(bytes / at.ranks); }
+double flat_scatter(Model m, At at, double bytes) { return LinkTimes(m, at).serve_all(bytes / at.ranks); }
 
 double binomial_scatter(Model m, At at, double bytes) {
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   return over_distances(at.ranks,
                         [&](int d) { return ways.climb(d, std::min(d, at.ranks - d) * bytes / at.ranks); });
 }
 
 double ring_all_gather(Model m, At at, double bytes) { return ring_phase(m, at.ranks, bytes); }
 
-double pairwise_all_gather(Model m, At at, double bytes) { return Ways(m, at).all_shifts(bytes / at.ranks); }
+double pairwise_all_gather(Model m, At at, double bytes) {
+  return LinkTimes(m, at).all_shifts(bytes / at.ranks);
+}
 
 double bruck_all_gather(Model m, At at, double bytes) {
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   const auto part = [&](int d) { return std::min(d, at.ranks - d) * bytes / at.ranks; };
   return over_distances(at.ranks, [&](int d) { return ways.shift(d, part(d)); }) + m.copy * bytes;
 }
 
 double recursive_doubling_all_gather(Model m, At at, double bytes) {
   if (folds(at.ranks)) return bruck_all_gather(m, at, bytes);
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   return over_distances(at.ranks, [&](int d) { return ways.swap(d, bytes * d / at.ranks); }) + m.copy * bytes;
 }
 
@@ -208,7 +210,7 @@ double pairwise_reduce_scatter(Model m, At at, double bytes) {
 
 double halving_reduce_scatter(Model m, At at, double bytes) {
   const int n = at.ranks, p = floor_pow2(n), beyond = n - p;
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   const auto half = [&](int d) { return static_cast<double>(d + std::min(d, beyond)) / n * bytes; };
   const double rest = folds(n) ? fold(m, at, bytes, half(p / 2)) + ways.fold(bytes / n) : 0;
   const double halves = over_distances(p, [&](int d) { return ways.swap(d, half(d)) + m.sum(half(d)); });
@@ -217,7 +219,7 @@ double halving_reduce_scatter(Model m, At at, double bytes) {
 
 double bruck_all_to_all(Model m, At at, double bytes) {
   const int n = at.ranks;
-  const Ways ways(m, at);
+  const LinkTimes ways(m, at);
   // Shares that go so far in a round.
   const auto shares = [n](int d) { return n / (2 * d) * d + std::max(0, n % (2 * d) - d); };
   double moved = 0;

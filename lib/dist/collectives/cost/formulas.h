@@ -12,7 +12,7 @@
 namespace dist::formulas {
 
 using Model = const CostModel&;
-using At = const Situation&;
+using At = const World&;
 
 double flat_broadcast(Model m, At at, double bytes);
 double binomial_broadcast(Model m, At at, double bytes);

@@ -20,7 +20,7 @@ class GroupObserver final : public OperationObserver {
     set_current_rank_label(job_.job.rank);
   }
 
-  void starting(const Operation& operation, const Way& way) override {
+  void starting(const Operation& operation, const Plan& way) override {
     recorder_.started(operation.record, way.algorithm);
     if (!is_collective(operation.kind)) return;
     if (tracer_) tracer_->call_runs(operation.record, way.algorithm, way.in_shared_memory);

@@ -24,8 +24,8 @@ bool may_meet(const PicturedCall& a, int of_a, const PicturedCall& b, int of_b) 
 // Which ranks stand still for ever.
 class Standstill {
  public:
-  explicit Standstill(const Scene& scene) : scene_(scene), stuck_(scene.pictures.size()) {
-    for (const Picture& picture : scene_.pictures) stuck_[index(picture.rank)] = stands_still(picture);
+  explicit Standstill(const JobSnapshot& job) : scene_(job), stuck_(job.snapshots.size()) {
+    for (const Snapshot& snapshot : scene_.snapshots) stuck_[index(snapshot.rank)] = stands_still(snapshot);
     while (release_those_who_may_go_on()) {
     }
   }
@@ -35,10 +35,10 @@ class Standstill {
     std::vector<std::pair<int, const PicturedCall*>> open;
     std::vector<int> ended;
     for (const int rank : needed_by(scene_.rank)) {
-      const Picture& picture = of(rank);
-      if (picture.state == Picture::State::left) ended.push_back(rank);
+      const Snapshot& snapshot = of(rank);
+      if (snapshot.state == Snapshot::State::left) ended.push_back(rank);
       if (!stuck_[index(rank)]) continue;
-      for (const PicturedCall& call : picture.calls)
+      for (const PicturedCall& call : snapshot.calls)
         if (call.is_open() && call.blocks) open.emplace_back(rank, &call);
     }
     const bool one_group = std::ranges::all_of(
@@ -55,12 +55,12 @@ class Standstill {
   static std::string with_group(const PicturedCall& call) {
     return fmt::format("{} among {}", call.doing, check::list_ranks(call.members));
   }
-  const Picture& of(int rank) const { return scene_.pictures[index(rank)]; }
+  const Snapshot& of(int rank) const { return scene_.snapshots[index(rank)]; }
 
-  bool stands_still(const Picture& picture) const {
-    if (picture.state != Picture::State::present || !picture.is_complete) return false;
+  bool stands_still(const Snapshot& snapshot) const {
+    if (snapshot.state != Snapshot::State::present || !snapshot.is_complete) return false;
     bool any = false;
-    for (const PicturedCall& call : picture.calls) {
+    for (const PicturedCall& call : snapshot.calls) {
       if (!call.is_open() || !call.blocks) continue;
       if (call.age < scene_.settled) return false;
       any = true;
@@ -70,17 +70,17 @@ class Standstill {
 
   bool release_those_who_may_go_on() {
     bool released = false;
-    for (const Picture& picture : scene_.pictures) {
-      if (!stuck_[index(picture.rank)]) continue;
-      const bool goes_on = std::ranges::any_of(picture.calls, [&](const PicturedCall& call) {
-        return call.is_open() && call.blocks && !is_hopeless(picture.rank, call);
+    for (const Snapshot& snapshot : scene_.snapshots) {
+      if (!stuck_[index(snapshot.rank)]) continue;
+      const bool goes_on = std::ranges::any_of(snapshot.calls, [&](const PicturedCall& call) {
+        return call.is_open() && call.blocks && !is_hopeless(snapshot.rank, call);
       });
-      if (goes_on) stuck_[index(picture.rank)] = false, released = true;
+      if (goes_on) stuck_[index(snapshot.rank)] = false, released = true;
     }
     return released;
   }
 
-  bool never_comes(int rank) const { return of(rank).state == Picture::State::left || stuck_[index(rank)]; }
+  bool never_comes(int rank) const { return of(rank).state == Snapshot::State::left || stuck_[index(rank)]; }
 
   // Any one of them would do for a receive from any rank; every other call needs all.
   bool is_hopeless(int rank, const PicturedCall& call) const {
@@ -111,10 +111,10 @@ class Standstill {
     return awaited;
   }
 
-  static bool has_begun(const Picture& picture, const PicturedCall& call) {
-    if (picture.state == Picture::State::left) return false;
-    if (picture.state != Picture::State::present || !picture.is_complete) return true;  // not known
-    return std::ranges::any_of(picture.begun, [&](const Begun& begun) {
+  static bool has_begun(const Snapshot& snapshot, const PicturedCall& call) {
+    if (snapshot.state == Snapshot::State::left) return false;
+    if (snapshot.state != Snapshot::State::present || !snapshot.is_complete) return true;  // not known
+    return std::ranges::any_of(snapshot.begun, [&](const Begun& begun) {
       return begun.group == call.group && begun.family == call.family && begun.calls > call.sequence;
     });
   }
@@ -129,11 +129,11 @@ class Standstill {
                             (other.peer == call.peer || other.peer < 0 || call.peer < 0);
       before += competes ? 1 : 0;
     }
-    for (const Picture& picture : scene_.pictures) {
-      if (picture.state != Picture::State::present) continue;
+    for (const Snapshot& snapshot : scene_.snapshots) {
+      if (snapshot.state != Snapshot::State::present) continue;
       partners +=
-          static_cast<std::size_t>(std::ranges::count_if(picture.calls, [&](const PicturedCall& other) {
-            return other.is_open() && may_meet(call, rank, other, picture.rank);
+          static_cast<std::size_t>(std::ranges::count_if(snapshot.calls, [&](const PicturedCall& other) {
+            return other.is_open() && may_meet(call, rank, other, snapshot.rank);
           }));
     }
     return partners > before;
@@ -152,18 +152,18 @@ class Standstill {
     return needed;
   }
 
-  const Scene& scene_;
+  const JobSnapshot& scene_;
   std::vector<bool> stuck_;  // [rank]
 };
 
-std::optional<check::Finding> different_from(const Scene& scene, const PicturedCall& mine) {
+std::optional<check::Finding> different_from(const JobSnapshot& job, const PicturedCall& mine) {
   std::vector<check::Party> parties;
   bool differ = false;
-  for (const Picture& picture : scene.pictures) {
-    for (const PicturedCall& call : picture.calls) {
+  for (const Snapshot& snapshot : job.snapshots) {
+    for (const PicturedCall& call : snapshot.calls) {
       if (!is_same_collective(call, mine)) continue;
       differ = differ || call.name != mine.name;
-      parties.push_back({picture.rank, call.doing, call.where, {}});
+      parties.push_back({snapshot.rank, call.doing, call.where, {}});
     }
   }
   if (!differ) return std::nullopt;
@@ -172,36 +172,35 @@ std::optional<check::Finding> different_from(const Scene& scene, const PicturedC
 
 }  // namespace
 
-std::optional<check::Finding> find_different_collectives(const Scene& scene) {
-  const Picture& own = scene.pictures[static_cast<std::size_t>(scene.rank)];
-  const PicturedCall* const mine = own.find(scene.record);
-  if (mine && mine->family == CallFamily::collective) return different_from(scene, *mine);
+std::optional<check::Finding> find_different_collectives(const JobSnapshot& job) {
+  const Snapshot& own = job.snapshots[static_cast<std::size_t>(job.rank)];
+  const PicturedCall* const mine = own.find(job.record);
+  if (mine && mine->family == CallFamily::collective) return different_from(job, *mine);
   return std::nullopt;
 }
 
-std::optional<check::Finding> explain_stall(const Scene& scene) {
-  if (auto different = find_different_collectives(scene)) return different;
-  for (const Picture& picture : scene.pictures) {
-    for (const PicturedCall& call : picture.calls) {
+std::optional<check::Finding> explain_stall(const JobSnapshot& job) {
+  if (auto different = find_different_collectives(job)) return different;
+  for (const Snapshot& snapshot : job.snapshots) {
+    for (const PicturedCall& call : snapshot.calls) {
       if (call.family != CallFamily::collective || !call.is_open()) continue;
-      if (auto different = different_from(scene, call)) return different;
+      if (auto different = different_from(job, call)) return different;
     }
   }
-  return Standstill(scene).finding();
+  return Standstill(job).finding();
 }
 
-std::optional<check::Finding> find_misfit(const Scene& scene) {
-  const PicturedCall* const mine = scene.pictures[static_cast<std::size_t>(scene.rank)].find(scene.record);
+std::optional<check::Finding> find_misfit(const JobSnapshot& job) {
+  const PicturedCall* const mine = job.snapshots[static_cast<std::size_t>(job.rank)].find(job.record);
   if (!mine || !mine->is_message()) return std::nullopt;
-  for (const Picture& picture : scene.pictures) {
-    for (auto call = picture.calls.rbegin(); call != picture.calls.rend(); ++call) {
-      if (!may_meet(*mine, scene.rank, *call, picture.rank)) continue;
+  for (const Snapshot& snapshot : job.snapshots) {
+    for (auto call = snapshot.calls.rbegin(); call != snapshot.calls.rend(); ++call) {
+      if (!may_meet(*mine, job.rank, *call, snapshot.rank)) continue;
       const auto party = [](int rank, const PicturedCall& of, int peer) {
         return check::Party{
             rank, check::describe_message(of.name, of.is_send(), of.bytes, peer), of.where, {}};
       };
-      check::Party one = party(scene.rank, *mine, picture.rank),
-                   other = party(picture.rank, *call, scene.rank);
+      check::Party one = party(job.rank, *mine, snapshot.rank), other = party(snapshot.rank, *call, job.rank);
       if (mine->is_send())
         return check::explain_misfit({std::move(one), std::move(other), mine->bytes, call->bytes});
       return check::explain_misfit({std::move(other), std::move(one), call->bytes, mine->bytes});

@@ -59,66 +59,66 @@ PicturedCall call_from(const Json& json) {
 
 }  // namespace
 
-const PicturedCall* Picture::find(std::uint64_t record) const {
+const PicturedCall* Snapshot::find(std::uint64_t record) const {
   const auto found = std::ranges::find(calls, record, &PicturedCall::record);
   return found == calls.end() ? nullptr : &*found;
 }
 
-Picture take_picture(const FlightLog& log) {
+Snapshot take_picture(const FlightLog& log) {
   const FlightRecorder& recorder = log.recorder;
   const auto records = recorder.snapshot();
   const auto now = Clock::now();
-  Picture picture;
-  picture.rank = log.rank;
-  picture.state = Picture::State::present;
+  Snapshot snapshot;
+  snapshot.rank = log.rank;
+  snapshot.state = Snapshot::State::present;
   const Activity activity = recorder.activity();
-  picture.activity = activity.what;
-  picture.activity_s = std::chrono::duration<double>(activity.age).count();
+  snapshot.activity = activity.what;
+  snapshot.activity_s = std::chrono::duration<double>(activity.age).count();
   const auto groups = recorder.groups();
   for (const auto& [context, group] : groups) {
     const int first = group.members.size() > 0 ? group.members[0] : -1;
     for (std::size_t family = 0; family < call_families; ++family)
-      picture.begun.push_back({{context, first}, static_cast<CallFamily>(family), group.begun[family]});
+      snapshot.begun.push_back({{context, first}, static_cast<CallFamily>(family), group.begun[family]});
   }
   std::size_t open = 0, failed = 0;
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
     const bool is_wanted = !record->is_over()
                                ? ++open <= most_calls
                                : record->state == RecordState::failed && ++failed <= most_failed;
-    if (is_wanted) picture.calls.push_back(call_of(*record, groups.at(record->group), now));
+    if (is_wanted) snapshot.calls.push_back(call_of(*record, groups.at(record->group), now));
   }
-  std::ranges::reverse(picture.calls);
-  picture.is_complete = open <= most_calls && recorder.knows_all_open();
-  return picture;
+  std::ranges::reverse(snapshot.calls);
+  snapshot.is_complete = open <= most_calls && recorder.knows_all_open();
+  return snapshot;
 }
 
-std::string encode(const Picture& picture) {
+std::string encode(const Snapshot& snapshot) {
   Json calls = Json::array(), begun = Json::array();
-  for (const PicturedCall& call : picture.calls) calls.push_back(to_json(call));
-  for (const auto& [group, family, count] : picture.begun)
+  for (const PicturedCall& call : snapshot.calls) calls.push_back(to_json(call));
+  for (const auto& [group, family, count] : snapshot.begun)
     begun.push_back({group.context, group.first, static_cast<int>(family), count});
-  const Json json{picture.rank,        picture.activity, picture.activity_s,
-                  picture.is_complete, std::move(calls), std::move(begun)};
+  const Json json{snapshot.rank,        snapshot.activity, snapshot.activity_s,
+                  snapshot.is_complete, std::move(calls),  std::move(begun)};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Picture decode_picture(const std::string& text) {
+Snapshot decode_picture(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    Picture picture;
-    picture.state = Picture::State::present;
-    json.at(0).get_to(picture.rank);
-    json.at(1).get_to(picture.activity);
-    json.at(2).get_to(picture.activity_s);
-    json.at(3).get_to(picture.is_complete);
-    for (const Json& call : json.at(4)) picture.calls.push_back(call_from(call));
+    Snapshot snapshot;
+    snapshot.state = Snapshot::State::present;
+    json.at(0).get_to(snapshot.rank);
+    json.at(1).get_to(snapshot.activity);
+    json.at(2).get_to(snapshot.activity_s);
+    json.at(3).get_to(snapshot.is_complete);
+    for (const Json& call : json.at(4)) snapshot.calls.push_back(call_from(call));
     for (const Json& b : json.at(5))
-      picture.begun.push_back({{b.at(0).get<std::uint32_t>(), b.at(1).get<int>()},
-                               static_cast<CallFamily>(b.at(2).get<int>()),
-                               b.at(3).get<std::uint64_t>()});
-    return picture;
+      snapshot.begun.push_back({{b.at(0).get<std::uint32_t>(), b.at(1).get<int>()},
+                                static_cast<CallFamily>(b.at(2).get<int>()),
+                                b.at(3).get<std::uint64_t>()});
+    return snapshot;
   } catch (const Json::exception& error) {
-    fail(Errc::internal, "a rank's picture of {} bytes is damaged: {}", text.size(), error.what());
+    fail(Errc::internal, "a rank's snapshot of {} bytes is damaged: {}", text.size(), error.what());
   }
 }
 

@@ -1,4 +1,4 @@
-// Picture: what one rank answers when it is asked what it is doing, in words and as data.
+// Snapshot: what one rank answers when it is asked what it is doing, in words and as data.
 #pragma once
 
 #include <chrono>
@@ -44,7 +44,7 @@ struct Begun {
   std::uint64_t calls;
 };
 
-struct Picture {
+struct Snapshot {
   enum class State : std::uint8_t { present, left, failed, silent };
   int rank = 0;
   State state = State::silent;
@@ -57,8 +57,8 @@ struct Picture {
   const PicturedCall* find(std::uint64_t record) const;
 };
 
-Picture take_picture(const FlightLog& log);
-std::string encode(const Picture& picture);
-Picture decode_picture(const std::string& text);  // Error{internal} when it is damaged
+Snapshot take_picture(const FlightLog& log);
+std::string encode(const Snapshot& snapshot);
+Snapshot decode_picture(const std::string& text);  // Error{internal} when it is damaged
 
 }  // namespace dist

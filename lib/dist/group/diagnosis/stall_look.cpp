@@ -40,7 +40,7 @@ void StallLook::loop() {
 
 std::optional<check::Finding> StallLook::look() {
   constexpr Timeout patience = std::chrono::seconds(1);
-  const Picture mine = take_picture(*log_);
+  const Snapshot mine = take_picture(*log_);
   const auto stands = std::ranges::find_if(mine.calls, [&](const PicturedCall& call) {
     return call.is_open() && call.blocks && call.age >= after_;
   });
@@ -49,9 +49,9 @@ std::optional<check::Finding> StallLook::look() {
   const auto entry = log_->recorder.find(stands->record);
   if (!entry) return std::nullopt;
   const auto answer = watchdog_.ask(entry->issued, patience);
-  if (answer.pictures.empty()) return std::nullopt;
+  if (answer.snapshots.empty()) return std::nullopt;
   return explain_stall(
-      {answer.pictures, log_->rank, stands->record, answer.settled(log_->rank, stands->record)});
+      {answer.snapshots, log_->rank, stands->record, answer.settled(log_->rank, stands->record)});
 }
 
 }  // namespace dist

@@ -27,13 +27,13 @@ std::string answer_key(std::int64_t round, int rank) {
 }
 std::string left_key(int rank) { return fmt::format("stall/left/{}", rank); }
 
-check::RankSays words_of(const Picture& picture) {
-  switch (picture.state) {
-    case Picture::State::present:
-      return {picture.rank, picture.activity, fmt::format(" ({:.1f} s)", picture.activity_s)};
-    case Picture::State::left:
-    case Picture::State::failed: return {picture.rank, "no longer in the job", ""};
-    case Picture::State::silent: return {picture.rank, "silent: dead or stuck", ""};
+check::RankSays words_of(const Snapshot& snapshot) {
+  switch (snapshot.state) {
+    case Snapshot::State::present:
+      return {snapshot.rank, snapshot.activity, fmt::format(" ({:.1f} s)", snapshot.activity_s)};
+    case Snapshot::State::left:
+    case Snapshot::State::failed: return {snapshot.rank, "no longer in the job", ""};
+    case Snapshot::State::silent: return {snapshot.rank, "silent: dead or stuck", ""};
   }
   __builtin_unreachable();
 }
@@ -123,7 +123,7 @@ void Watchdog::answer(Shared& shared, std::int64_t round) {
   shared.store->compare_set(answer_key(round, shared.log->rank), {}, text);
 }
 
-// When several ranks give up at the same moment, the first one's question fixes the picture for all: an
+// When several ranks give up at the same moment, the first one's question fixes the snapshot for all: an
 // answer that is half a second younger would tell of what a rank did after its own error. A call that was
 // begun since is of another moment.
 std::int64_t Watchdog::round_to_read(const Shared& shared, Deadline::Clock::time_point since) {
@@ -156,17 +156,17 @@ Watchdog::Answer Watchdog::collect(Shared& shared, Deadline::Clock::time_point s
   }
   Answer all;
   for (int rank = 0; rank < n; ++rank) {
-    Picture picture;
+    Snapshot snapshot;
     if (rank == shared.log->rank) {
-      picture = take_picture(*shared.log);
+      snapshot = take_picture(*shared.log);
     } else if (shared.store->check(std::array{answer_key(round, rank)})) {
-      picture = decode_picture(shared.store->get_text(answer_key(round, rank), deadline));
+      snapshot = decode_picture(shared.store->get_text(answer_key(round, rank), deadline));
     } else if (shared.store->check(std::array{left_key(rank)})) {
       const bool left = shared.store->get_text(left_key(rank), deadline) == in_order;
-      picture.state = left ? Picture::State::left : Picture::State::failed;
+      snapshot.state = left ? Snapshot::State::left : Snapshot::State::failed;
     }
-    picture.rank = rank;
-    all.pictures.push_back(std::move(picture));
+    snapshot.rank = rank;
+    all.snapshots.push_back(std::move(snapshot));
   }
   all.took = Deadline::Clock::now() - begin;
   return all;
@@ -174,15 +174,15 @@ Watchdog::Answer Watchdog::collect(Shared& shared, Deadline::Clock::time_point s
 
 std::string Watchdog::Answer::others(int rank) const {
   std::vector<check::RankSays> said;
-  for (const Picture& picture : pictures)
-    if (picture.rank != rank) said.push_back(words_of(picture));
+  for (const Snapshot& snapshot : snapshots)
+    if (snapshot.rank != rank) said.push_back(words_of(snapshot));
   return check::who_says_what(said, "is ", "are ");
 }
 
 std::chrono::milliseconds Watchdog::Answer::settled(int rank, std::uint64_t record) const {
   using std::chrono::milliseconds;
   constexpr milliseconds least{100}, most{10'000};
-  const PicturedCall* const failed = pictures[static_cast<std::size_t>(rank)].find(record);
+  const PicturedCall* const failed = snapshots[static_cast<std::size_t>(rank)].find(record);
   const auto quarter = failed ? failed->age / 4 : least;
   return std::clamp(quarter, least, most) + std::chrono::duration_cast<milliseconds>(took);
 }

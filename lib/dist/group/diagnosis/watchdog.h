@@ -23,14 +23,14 @@ class Watchdog {
 
   // What all ranks are doing, by rank.
   struct Answer {
-    std::vector<Picture> pictures;  // empty: the store gave no answer at all
-    Timeout took{};                 // within which they were taken
+    std::vector<Snapshot> snapshots;  // empty: the store gave no answer at all
+    Timeout took{};                   // within which they were taken
 
     // Of the others: "rank 1 is in no operation; the last, all_reduce #6 (4 f32) at train.cpp:40, completed
     // (12.0 s); rank 2 is silent: dead or stuck".
     std::string others(int rank) const;
-    // How old a call must be for all pictures to show it, and for a message of it to have arrived, as far as
-    // one can tell: a quarter of the age of the call that failed, but not less than the pictures took.
+    // How old a call must be for all snapshots to show it, and for a message of it to have arrived, as far as
+    // one can tell: a quarter of the age of the call that failed, but not less than the snapshots took.
     std::chrono::milliseconds settled(int rank, std::uint64_t record) const;
   };
   // Asks them, about a call that has been going on since then. Blocks at most `patience`.

@@ -1,7 +1,7 @@
 // What a rank says of its failed operations and its findings.
-#include "dist/group/job_state.h"
 #include "dist/group/diagnosis/hang_report.h"
 #include "dist/group/diagnosis/work_watch.h"
+#include "dist/group/job_state.h"
 
 namespace dist {
 
@@ -45,11 +45,11 @@ std::string JobState::ask_others(std::uint64_t record, const Error& error) {
   if (!watchdog || is_told || (!is_timeout && !is_mismatch)) return {};
   const auto entry = log->recorder.find(record);
   const auto answer = watchdog->ask(entry ? entry->issued : FlightRecord::Time{}, patience);
-  if (answer.pictures.empty()) return {};
-  const Scene scene{answer.pictures, job.rank, record, answer.settled(job.rank, record)};
+  if (answer.snapshots.empty()) return {};
+  const JobSnapshot job{answer.snapshots, job.rank, record, answer.settled(job.rank, record)};
   std::string text = is_timeout ? "; meanwhile " + answer.others(job.rank) : "";
-  auto finding = is_timeout ? explain_stall(scene) : find_different_collectives(scene);
-  if (!is_timeout && !finding && settings.debug == DebugLevel::detail) finding = find_misfit(scene);
+  auto finding = is_timeout ? explain_stall(job) : find_different_collectives(job);
+  if (!is_timeout && !finding && settings.debug == DebugLevel::detail) finding = find_misfit(job);
   return finding ? text + "; " + finding->line() : text;
 }
 

@@ -4,10 +4,11 @@
 #include <thread>
 
 #include "dist/core/log.h"
+#include "dist/core/tasking.h"
 #include "dist/group/diagnosis/bounded.h"
-#include "dist/group/job_state.h"
 #include "dist/group/diagnosis/run_trace.h"
 #include "dist/group/diagnosis/work_watch.h"
+#include "dist/group/job_state.h"
 
 namespace dist {
 namespace {

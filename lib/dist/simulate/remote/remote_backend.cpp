@@ -45,7 +45,7 @@ void RemoteBackend::execute(const Operation& operation) {
 }
 
 void RemoteBackend::run_collective_now(const Operation& operation,
-                                       const std::shared_ptr<StreamPoints>& points) {
+                                       const std::shared_ptr<StreamEvents>& points) {
   run_as(*this, operation, points);
 }
 

@@ -21,9 +21,9 @@ class RemoteBackend final : public OrderedBackend {
 
  private:
   friend OrderedBackend;
-  Way choose(const Operation&) override { return {}; }  // the simulation's to say
+  Plan choose(const Operation&) override { return {}; }  // the simulation's to say
   void execute(const Operation& operation) override;
-  void run_collective_now(const Operation& operation, const std::shared_ptr<StreamPoints>& points) override;
+  void run_collective_now(const Operation& operation, const std::shared_ptr<StreamEvents>& points) override;
 
   const std::uint32_t endpoint_;
 };

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "dist/core/deadline.h"
+#include "dist/core/tasking.h"
 #include "dist/simulate/remote/caller.h"
 
 namespace dist::sim {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 #include "dist/simulate/remote/caller.h"
 
 namespace dist::sim {

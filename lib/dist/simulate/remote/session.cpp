@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 
 namespace dist::sim {
 namespace {

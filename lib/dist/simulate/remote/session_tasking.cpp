@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "dist/core/fail.h"
+#include "dist/core/tasking.h"
 #include "dist/simulate/remote/session.h"
 
 namespace dist::sim {

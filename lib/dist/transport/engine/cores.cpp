@@ -4,7 +4,7 @@
 
 namespace dist::net {
 
-int show_core(MailroomHeader& own) noexcept {
+int show_core(SharedSegmentHeader& own) noexcept {
   const int core = ::sched_getcpu() + 1;
   if (seen_core(own) != core) own.core.store(core, std::memory_order_relaxed);  // a line that the others read
   return core;

@@ -9,11 +9,11 @@
 
 namespace dist::net {
 
-// A core's number plus 1, as in the mailroom; 0: not known.
-inline int seen_core(const MailroomHeader& rank) { return rank.core.load(std::memory_order_relaxed); }
+// A core's number plus 1, as in the shared segment; 0: not known.
+inline int seen_core(const SharedSegmentHeader& rank) { return rank.core.load(std::memory_order_relaxed); }
 
 // Tells the others where this thread, which waits for them, runs; that core.
-int show_core(MailroomHeader& own) noexcept;
+int show_core(SharedSegmentHeader& own) noexcept;
 
 // Moves this thread to a core that it may use and that is none of these, if there is one. It is not bound to
 // it: the system may place it elsewhere from then on.

@@ -52,22 +52,23 @@ Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode) {
 
 Engine::Engine(Config config)
     : config_(std::move(config)),
-      poller_(config_.mailroom->doorbell_fd()),
-      claims_(*config_.mailroom),
-      areas_(config_.mailroom),
+      poller_(config_.shared_segment->doorbell_fd()),
+      claims_(*config_.shared_segment),
+      areas_(config_.shared_segment),
       links_(static_cast<std::size_t>(config_.world_size)),
       peers_(static_cast<std::size_t>(config_.world_size)),
       spin_(config_.spin),
       serial_(next_serial()) {
-  if (has_cores() && is_fenced_by_sleepers()) config_.mailroom->header().fences.store(1);
+  if (has_cores() && is_fenced_by_sleepers()) config_.shared_segment->header().fences.store(1);
 }
 
 void Engine::admit(Op& op) {
   op.box = &matching_.open(key_of(op.channel()));
   if (!failures_.empty() || !aborted_.empty())
-    op.trouble = trouble_of(op);
-  else if (const Parked* const message = gave_up_ ? nullptr : matching_.unreceived_before(op.channel()))
-    op.trouble = unreceived_trouble(rank(), op, message->unreceived());
+    op.failure = trouble_of(op);
+  else if (const UnexpectedMessage* const message =
+               gave_up_ ? nullptr : matching_.unreceived_before(op.channel()))
+    op.failure = unreceived_trouble(rank(), op, message->unreceived());
   ops_.push_back(op);
 }
 
@@ -82,19 +83,19 @@ void Engine::dismiss(Lock& lock, Op& op) noexcept {
 
 void Engine::open(Op& op) {
   op.since = std::chrono::steady_clock::now();
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   admit(op);
 }
 
 void Engine::close(Op& op) noexcept {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   dismiss(lock, op);
 }
 
 // Under one lock, and the clock is asked only by who must wait.
 int Engine::carry(bool is_send, const TensorView& data, int peer, const MessageTerms& terms,
                   const std::function<Op()>& make_op) {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   Transfer* sent = nullptr;
   if (is_send ? send_quickly(data, peer, terms, sent) : receive_quickly(data, peer, terms)) return peer;
   Op op = make_op();
@@ -106,7 +107,7 @@ int Engine::carry(bool is_send, const TensorView& data, int peer, const MessageT
       op.since = std::chrono::steady_clock::now();
       op.options.deadline = Deadline::after(terms.timeout);
     }
-    if (const Trouble trouble = end(lock, t)) throw Error(trouble.code, trouble.text);
+    if (const Failure failure = end(lock, t)) throw Error(failure.code, failure.text);
     const int other = t.peer;
     dismiss(lock, op);
     return other;
@@ -117,20 +118,20 @@ int Engine::carry(bool is_send, const TensorView& data, int peer, const MessageT
 }
 
 std::uint64_t Engine::send(Op& op, const TensorView& data, int peer) {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   return begin_send(op, data, peer).id;
 }
 
 std::uint64_t Engine::receive(Op& op, const TensorView& data, int peer) {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   return begin_receive(op, data, peer).id;
 }
 
 Transfer& Engine::begin_send(Op& op, const TensorView& data, int peer) {
   Transfer& t = transfers_.make(op, true, peer, data.data, data.bytes());
   ++op.transfers;
-  if (op.trouble)
-    settle(t, op.trouble);
+  if (op.failure)
+    settle(t, op.failure);
   else if (peers_[static_cast<std::size_t>(peer)].kind == PeerState::Kind::left)
     settle(t, report_left(t));
   else
@@ -161,11 +162,11 @@ void Engine::transmit(Transfer& t) {
 Transfer& Engine::begin_receive(Op& op, const TensorView& data, int peer) {
   Transfer& t = transfers_.make(op, false, peer, data.data, data.bytes());
   ++op.transfers;
-  if (op.trouble) {
-    settle(t, op.trouble);
-  } else if (Parked* parked = matching_.take_parked(*op.box, peer)) {
-    meet(t, parked->frame, parked->source, parked->payload.data());
-    matching_.recycle(*parked);
+  if (op.failure) {
+    settle(t, op.failure);
+  } else if (UnexpectedMessage* unexpected = matching_.take_parked(*op.box, peer)) {
+    meet(t, unexpected->frame, unexpected->source, unexpected->payload.data());
+    matching_.recycle(*unexpected);
   } else if (!may_come(op, peer)) {
     settle(t, report_left(t));
   } else {
@@ -214,33 +215,33 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
   }
 }
 
-void Engine::refuse(Transfer& t, const Frame& message, Trouble trouble) {
+void Engine::refuse(Transfer& t, const Frame& message, Failure failure) {
   Frame reply = frame_for(FrameKind::refuse, t.op->channel());
   reply.bytes = t.bytes;
   reply.id = message.id;
   const int source = t.peer;
-  settle(t, std::move(trouble));
+  settle(t, std::move(failure));
   links_[static_cast<std::size_t>(source)]->send(reply);
 }
 
-void Engine::settle(Transfer& t, Trouble trouble) {
+void Engine::settle(Transfer& t, Failure failure) {
   if (t.stage == Transfer::Stage::done) return;
   if (t.stage == Transfer::Stage::posted) matching_.withdraw(t, *t.op->box);
   t.stage = Transfer::Stage::done;
-  t.trouble = std::move(trouble);
+  t.failure = std::move(failure);
   note_activity();
 }
 
 // The end of a transfer, whatever its stage: afterwards nobody touches its buffer.
 void Engine::retire(Lock& lock, Transfer& t) noexcept {
-  while (t.being_copied) baton_.wait_for_event(lock);
+  while (t.being_copied) leader_lock_.wait_for_event(lock);
   const bool is_under_way = t.stage != Transfer::Stage::done;
-  if (is_under_way || t.trouble) gave_up_ = true;
+  if (is_under_way || t.failure) gave_up_ = true;
   const bool met = t.stage == Transfer::Stage::copying || t.stage == Transfer::Stage::streaming;
   if (t.stage == Transfer::Stage::posted) matching_.withdraw(t, *t.op->box);
   t.stage = Transfer::Stage::done;
   Link* link = t.peer == any_rank ? nullptr : links_[static_cast<std::size_t>(t.peer)].get();
-  if (t.is_send && (is_under_way || t.trouble)) {
+  if (t.is_send && (is_under_way || t.failure)) {
     link->forget(t.id);
     if (RingLink* const ring = link->ring()) ring->give_up_on(t.id);
     if (is_under_way && met) link->send({.kind = FrameKind::cancel, .address = t.theirs});

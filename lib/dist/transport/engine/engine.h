@@ -1,5 +1,5 @@
 // Engine: one rank's transfers. It matches messages with receives, moves data over the links, waits, and
-// knows who is still there. Thread-safe: one lock, shared as described in baton.h.
+// knows who is still there. Thread-safe: one lock, shared as described in leader lock.h.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,13 @@
 #include "dist/core/view.h"
 #include "dist/transport/area_pool.h"
 #include "dist/transport/engine/leader_lock.h"
-#include "dist/transport/link/link.h"
-#include "dist/transport/link/shared_segment.h"
 #include "dist/transport/engine/matching.h"
 #include "dist/transport/engine/poller.h"
-#include "dist/transport/report.h"
 #include "dist/transport/engine/spin.h"
 #include "dist/transport/engine/transfer.h"
+#include "dist/transport/link/link.h"
+#include "dist/transport/link/shared_segment.h"
+#include "dist/transport/report.h"
 
 namespace dist::net {
 
@@ -35,9 +35,9 @@ class Engine final : private LinkEvents {
   struct Config {
     int rank = 0;
     int world_size = 1;
-    std::shared_ptr<Mailroom> mailroom;  // this rank's
-    std::chrono::microseconds spin{0};   // how long to look before sleeping
-    std::vector<int> nodes = {};         // by rank, equal for ranks of one host; empty: all are
+    std::shared_ptr<SharedSegment> shared_segment;  // this rank's
+    std::chrono::microseconds spin{0};              // how long to look before sleeping
+    std::vector<int> nodes = {};                    // by rank, equal for ranks of one host; empty: all are
   };
   explicit Engine(Config config);
   ~Engine();  // without leave(): the peers take it for dead
@@ -56,7 +56,7 @@ class Engine final : private LinkEvents {
   }
   Link& link(int peer) const { return *links_[static_cast<std::size_t>(peer)]; }
 
-  // Peers are global ranks. Trouble surfaces in wait().
+  // Peers are global ranks. Failure surfaces in wait().
   void open(Op& op);
   void close(Op& op) noexcept;
   // One transfer from start to end: the peer. `make_op` is asked for its op, which is not open, if it takes
@@ -65,7 +65,7 @@ class Engine final : private LinkEvents {
             const std::function<Op()>& make_op);
   std::uint64_t send(Op& op, const TensorView& data, int peer);
   std::uint64_t receive(Op& op, const TensorView& data, int peer);  // or any_rank
-  int wait(std::uint64_t id);                                       // the peer; throws the transfer's trouble
+  int wait(std::uint64_t id);                                       // the peer; throws the transfer's failure
   bool test(std::uint64_t id);
   bool is_short(std::uint64_t id);
   void cancel(std::uint64_t id) noexcept;
@@ -85,7 +85,7 @@ class Engine final : private LinkEvents {
   // Runs act(AreaPool&) under the lock.
   template <class Act>
   auto with_areas(const Act& act) {
-    Lock lock = baton_.enter();
+    Lock lock = leader_lock_.enter();
     return act(areas_);
   }
 
@@ -100,11 +100,11 @@ class Engine final : private LinkEvents {
   void dismiss(Lock& lock, Op& op) noexcept;
   Transfer& begin_send(Op& op, const TensorView& data, int peer);
   Transfer& begin_receive(Op& op, const TensorView& data, int peer);
-  Trouble end(Lock& lock, Transfer& t);
+  Failure end(Lock& lock, Transfer& t);
   void transmit(Transfer& t);
   void meet(Transfer& t, const Frame& message, int source, const std::byte* payload);
-  void refuse(Transfer& t, const Frame& message, Trouble trouble);
-  void settle(Transfer& t, Trouble trouble = {});
+  void refuse(Transfer& t, const Frame& message, Failure failure);
+  void settle(Transfer& t, Failure failure = {});
   void retire(Lock& lock, Transfer& t) noexcept;
   bool may_come(const Op& op, int source) const;
   Transfer* find(std::uint64_t id, bool is_send);
@@ -142,20 +142,20 @@ class Engine final : private LinkEvents {
   void on_obituary(int peer, const std::string& how);
   void report_failure(int peer, const std::string& how);
   void settle_reports();
-  void see_off(int peer);
-  void mourn(int peer, const std::string& how);
+  void on_peer_left(int peer);
+  void on_peer_failed(int peer, const std::string& how);
   void take_in_all();
   void note_departure(int peer);
-  Trouble report_left(const Transfer& t);
+  Failure report_left(const Transfer& t);
   void pass_on_departures();
   void look_for_unreceived();
   Timeout patience_to_leave(bool in_order) const;
   void tell_others(int peer, const std::string& how);
-  void fail_op(Op& op, const Trouble& trouble);
+  void fail_op(Op& op, const Failure& failure);
   // All operations for which trouble_of(op) gives one.
   template <class TroubleOf>
   void fail_ops(const TroubleOf& trouble_of);
-  Trouble trouble_of(const Op& op) const;
+  Failure trouble_of(const Op& op) const;
   void forget_link(Link& link);
 
   // Waiting (engine_wait.cpp).
@@ -207,7 +207,7 @@ class Engine final : private LinkEvents {
   bool gave_up_ = false;                        // a transfer: what belonged to it may lie about
   bool left_ = false;
 
-  Baton baton_;
+  LeaderLock leader_lock_;
   Spin spin_;
   bool asleep_ = false;         // the leader is in the kernel
   std::uint64_t activity_ = 0;  // transfers that ended, and interruptions

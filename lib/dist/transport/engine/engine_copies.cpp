@@ -29,7 +29,7 @@ void Engine::run_copies(Lock& lock) {
 
 void Engine::copy(Lock& lock, Transfer& t) {
   Link& link = *links_[static_cast<std::size_t>(t.peer)];
-  if (!begin_copy(*link.mailroom(), t.claim)) {
+  if (!begin_copy(*link.shared_segment(), t.claim)) {
     t.claim = {};  // taken back: the sender's `withdraw` comes, behind the reason if it sent one
     if (peers_[static_cast<std::size_t>(t.peer)].kind != PeerState::Kind::present)
       settle(t, cancelled_trouble(rank(), t));
@@ -45,7 +45,7 @@ void Engine::copy(Lock& lock, Transfer& t) {
     copy_bytes(t.data, t.source, t.bytes);
     if (unlocks) lock.lock();
   }
-  end_copy(*link.mailroom(), t.claim);
+  end_copy(*link.shared_segment(), t.claim);
   t.being_copied = false;
   link.send({.kind = FrameKind::ack, .id = t.theirs});
   if (t.stage == Transfer::Stage::done) return note_activity();  // it failed meanwhile
@@ -57,7 +57,7 @@ void Engine::copy(Lock& lock, Transfer& t) {
 void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
   Link& link = *links_[static_cast<std::size_t>(t.peer)];
   link.send({.kind = FrameKind::share, .id = t.theirs, .address = target});
-  const SharedCopy work(link.mailroom()->claim(t.claim), t.data, t.source, t.bytes);
+  const SharedCopy work(link.shared_segment()->claim(t.claim), t.data, t.source, t.bytes);
   lock.unlock();
   const bool is_done = !work.run_receiver() || work.await_sender();
   lock.lock();
@@ -87,13 +87,13 @@ void Engine::on_share(int peer, const Frame& frame) {
 
 // The sender's part of copy_together().
 void Engine::assist(Lock& lock, Transfer& t) {
-  const SharedCopy work(config_.mailroom->claim(t.claim), t.target, t.data, t.bytes);
+  const SharedCopy work(config_.shared_segment->claim(t.claim), t.target, t.data, t.bytes);
   t.being_copied = true;
   lock.unlock();
   work.run_sender();
   lock.lock();
   t.being_copied = false;
-  const bool was_read = t.stage == Transfer::Stage::done && !t.trouble;
+  const bool was_read = t.stage == Transfer::Stage::done && !t.failure;
   if (was_read && t.claim.value != 0)
     claims_.release(std::exchange(t.claim, {}));  // on_ack() left that to us
   note_activity();

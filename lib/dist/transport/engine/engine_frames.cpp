@@ -20,7 +20,7 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
     case FrameKind::drop: return on_given_up(frame.id, true);
     case FrameKind::withdraw: return on_withdrawn(peer, frame);
     case FrameKind::goodbye: return on_goodbye(peer, text());
-    case FrameKind::obituary:
+    case FrameKind::death_notice:
       if (frame.id < peers_.size() && static_cast<int>(frame.id) != rank())
         on_obituary(static_cast<int>(frame.id), text());
       return;
@@ -29,11 +29,11 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
 
 // Of a collective that has ended here, it comes too late: then it is the next one that fails.
 void Engine::park(int peer, const Frame& frame, const std::byte* payload) {
-  const Parked& parked = matching_.park(frame, peer, payload);
+  const UnexpectedMessage& unexpected = matching_.park(frame, peer, payload);
   const Mailbox* const next = matching_.next_collective(frame);
   if (!next || gave_up_ || !failures_.empty()) return;
   for (Op* op = ops_.first(); op; op = op->next)
-    if (op->box == next) return fail_op(*op, unreceived_trouble(rank(), *op, parked.unreceived()));
+    if (op->box == next) return fail_op(*op, unreceived_trouble(rank(), *op, unexpected.unreceived()));
 }
 
 void Engine::on_written(std::uint64_t id, std::uint64_t bytes) {

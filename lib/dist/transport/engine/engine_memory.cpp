@@ -7,7 +7,7 @@ namespace {
 // A peer that was stopped while it works on this rank's memory cannot be waited for for ever.
 constexpr std::chrono::seconds stopped_peer_patience{2};
 
-[[noreturn]] void raise(const Trouble& trouble) { throw Error(trouble.code, trouble.text); }
+[[noreturn]] void raise(const Failure& failure) { throw Error(failure.code, failure.text); }
 
 // Looked at for as long as this lives, under the lock.
 class Watched {
@@ -40,12 +40,12 @@ void Engine::await_memory(TransportOptions options, int peer, const std::functio
   Op op;
   op.options = std::move(options);
   open(op);
-  Trouble trouble;
+  Failure failure;
   {
-    Lock lock = baton_.enter();
+    Lock lock = leader_lock_.enter();
     const auto kind_of_peer = [&] { return peers_[static_cast<std::size_t>(peer)].kind; };
     const auto is_over = [&] {
-      return arrived() || op.trouble || kind_of_peer() != PeerState::Kind::present;
+      return arrived() || op.failure || kind_of_peer() != PeerState::Kind::present;
     };
     {
       const Watched watched(watched_, arrived);
@@ -53,20 +53,20 @@ void Engine::await_memory(TransportOptions options, int peer, const std::functio
     }
     if (!arrived()) {
       const Transfer wanted = wanted_from(op, peer, op.options.bytes);
-      if (op.trouble)
-        trouble = op.trouble;
+      if (op.failure)
+        failure = op.failure;
       else
-        trouble = kind_of_peer() == PeerState::Kind::present ? timeout_trouble(rank(), wanted)
+        failure = kind_of_peer() == PeerState::Kind::present ? timeout_trouble(rank(), wanted)
                                                              : report_left(wanted);
     }
   }
   close(op);
-  if (trouble) raise(trouble);
+  if (failure) raise(failure);
 }
 
 void Engine::await_release(int peer, const std::function<bool()>& released) noexcept {
   const Deadline patience = Deadline::after(stopped_peer_patience);
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   while (!released() && !patience.passed()) {
     if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
     advance(lock);
@@ -100,12 +100,12 @@ void Engine::fail_withdrawn(TransportOptions options, int peer) {
   op.options = std::move(options);
   open(op);
   {
-    Lock lock = baton_.enter();
-    while (!op.trouble && advance(lock)) {
+    Lock lock = leader_lock_.enter();
+    while (!op.failure && advance(lock)) {
     }
   }
   close(op);
-  raise(op.trouble ? op.trouble : cancelled_trouble(rank(), wanted_from(op, peer, op.options.bytes)));
+  raise(op.failure ? op.failure : cancelled_trouble(rank(), wanted_from(op, peer, op.options.bytes)));
 }
 
 }  // namespace dist::net

@@ -18,7 +18,7 @@ Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id) {
 }
 
 void Engine::add_link(std::unique_ptr<Link> link) {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   Link& added = *link;
   links_[static_cast<std::size_t>(added.peer())] = std::move(link);
   if (added.fd() >= 0) poller_.add(added.fd(), added.peer());
@@ -29,7 +29,7 @@ void Engine::add_link(std::unique_ptr<Link> link) {
 }
 
 std::string Engine::failed_peer() {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   advance(lock);
   look_before_sleep();
   if (failures_.empty()) return {};
@@ -37,7 +37,7 @@ std::string Engine::failed_peer() {
   return fmt::format("rank {} {}", peer, peers_[static_cast<std::size_t>(peer)].how);
 }
 
-Trouble Engine::trouble_of(const Op& op) const {
+Failure Engine::trouble_of(const Op& op) const {
   if (!aborted_.empty()) return aborted_trouble(rank(), op, aborted_);
   for (int peer : failures_)
     if (op.has_member(peer))
@@ -45,29 +45,29 @@ Trouble Engine::trouble_of(const Op& op) const {
   return {};
 }
 
-void Engine::fail_op(Op& op, const Trouble& trouble) {
-  if (op.trouble) return;
-  op.trouble = trouble;
+void Engine::fail_op(Op& op, const Failure& failure) {
+  if (op.failure) return;
+  op.failure = failure;
   transfers_.for_each([&](Transfer& t) {
-    if (t.op == &op) settle(t, trouble);
+    if (t.op == &op) settle(t, failure);
   });
 }
 
 template <class TroubleOf>
 void Engine::fail_ops(const TroubleOf& trouble_of) {
   for (Op* op = ops_.first(); op; op = op->next)
-    if (!op->trouble) op->trouble = trouble_of(*op);
+    if (!op->failure) op->failure = trouble_of(*op);
   transfers_.for_each([&](Transfer& t) {
-    if (t.op->trouble) settle(t, t.op->trouble);
+    if (t.op->failure) settle(t, t.op->failure);
   });
 }
 
 void Engine::on_goodbye(int peer, const std::string& reason) {
   if (!reason.empty()) return report_failure(peer, "gave up: " + reason);
-  reports_.push_back([this, peer] { see_off(peer); });
+  reports_.push_back([this, peer] { on_peer_left(peer); });
 }
 
-void Engine::see_off(int peer) {
+void Engine::on_peer_left(int peer) {
   PeerState& state = peers_[static_cast<std::size_t>(peer)];
   if (state.kind != PeerState::Kind::present) return;
   state.kind = PeerState::Kind::left;
@@ -89,7 +89,8 @@ void Engine::on_hang_up(Link& link) {
   while (link.poll()) {
   }
   const int peer = link.peer();
-  const bool left_in_order = link.mailroom() && link.mailroom()->header().left_in_order.load() != 0;
+  const bool left_in_order =
+      link.shared_segment() && link.shared_segment()->header().left_in_order.load() != 0;
   forget_link(link);
   if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
   if (left_in_order) return on_goodbye(peer, "");
@@ -97,7 +98,7 @@ void Engine::on_hang_up(Link& link) {
 }
 
 void Engine::report_failure(int peer, const std::string& how) {
-  reports_.push_back([this, peer, how] { mourn(peer, how); });
+  reports_.push_back([this, peer, how] { on_peer_failed(peer, how); });
 }
 
 // That somebody goes, in order or not, or gives up a transfer, one hears among other messages, and it ends
@@ -111,7 +112,7 @@ void Engine::settle_reports() {
 
 // Everybody passes the news on before failing by it: whoever then sees this rank go has heard from it, on the
 // same connection, where the failure began.
-void Engine::mourn(int peer, const std::string& how) {
+void Engine::on_peer_failed(int peer, const std::string& how) {
   PeerState& state = peers_[static_cast<std::size_t>(peer)];
   if (state.kind != PeerState::Kind::present) return;
   pass_on_departures();
@@ -119,7 +120,7 @@ void Engine::mourn(int peer, const std::string& how) {
   failures_.push_back(peer);
   log(LogLevel::info, "rank {} {}", peer, how);
   fail_ops([&](const Op& op) {
-    return op.has_member(peer) ? failed_trouble(rank(), op, peer, state, departures_) : Trouble{};
+    return op.has_member(peer) ? failed_trouble(rank(), op, peer, state, departures_) : Failure{};
   });
   note_activity();
   tell_others(peer, how);
@@ -146,7 +147,7 @@ void Engine::note_departure(int peer) {
 
 // That somebody has left is no failure, until an operation needs it. Then the news is passed on, too: the
 // user may end this rank by that error, and the others shall not take it for the first to go.
-Trouble Engine::report_left(const Transfer& t) {
+Failure Engine::report_left(const Transfer& t) {
   pass_on_departures();
   return left_trouble(rank(), t);
 }
@@ -158,7 +159,7 @@ void Engine::pass_on_departures() {
 void Engine::tell_others(int peer, const std::string& how) {
   for (const auto& other : links_)
     if (other && other->peer() != rank() && other->peer() != peer && !other->is_shut())
-      other->send(text_frame(FrameKind::obituary, how, static_cast<std::uint64_t>(peer)), bytes_of(how));
+      other->send(text_frame(FrameKind::death_notice, how, static_cast<std::uint64_t>(peer)), bytes_of(how));
 }
 
 void Engine::forget_link(Link& link) {
@@ -170,7 +171,7 @@ void Engine::forget_link(Link& link) {
 }
 
 void Engine::abort(const std::string& reason) {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   if (!aborted_.empty()) return;
   aborted_ = reason.empty() ? "aborted" : reason;
   fail_ops([&](const Op& op) { return aborted_trouble(rank(), op, aborted_); });
@@ -179,7 +180,7 @@ void Engine::abort(const std::string& reason) {
 
 // All roots of a broadcast are done when they have sent.
 void Engine::look_for_unreceived() {
-  const Parked* const message = matching_.unreceived();
+  const UnexpectedMessage* const message = matching_.unreceived();
   if (!message || gave_up_ || !failures_.empty()) return;
   log(LogLevel::warn, "{}", describe_unreceived(rank(), message->unreceived()));
 }
@@ -191,7 +192,7 @@ Timeout Engine::patience_to_leave(bool in_order) const {
 
 void Engine::leave(const std::string& reason) noexcept try {
   abort(reason.empty() ? "this rank has left the job" : reason);
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   if (left_) return;
   left_ = true;
   if (reason.empty()) {
@@ -209,7 +210,7 @@ void Engine::leave(const std::string& reason) noexcept try {
     Poller::Events events;
     handle(poller_.wait(events, 5));
   }
-  if (reason.empty()) config_.mailroom->header().left_in_order.store(1);
+  if (reason.empty()) config_.shared_segment->header().left_in_order.store(1);
   for (const auto& link : links_) {
     if (!link || link->is_shut()) continue;
     link->look_before_sleep();  // the peer learns what was read
@@ -220,9 +221,9 @@ void Engine::leave(const std::string& reason) noexcept try {
 }
 
 Engine::~Engine() {
-  config_.mailroom->header().departed.store(1);
+  config_.shared_segment->header().departed.store(1);
   for (const auto& link : links_)
-    if (link && link->mailroom() && link->peer() != rank()) link->mailroom()->wake();
+    if (link && link->shared_segment() && link->peer() != rank()) link->shared_segment()->wake();
 }
 
 }  // namespace dist::net

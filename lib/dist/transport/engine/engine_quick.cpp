@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "dist/transport/engine/engine.h"
-#include "dist/transport/link/shared_link.h"
 #include "dist/transport/engine/spin.h"
+#include "dist/transport/link/shared_link.h"
 
 namespace dist::net {
 namespace {
@@ -18,7 +18,8 @@ constexpr std::uint32_t messages_a_look_around = 64;
 
 // Null: there is none, or others of this rank need to be looked after.
 RingLink* Engine::quick_way(int peer) {
-  if (peer < 0 || !has_cores() || baton_.is_taken() || ++quick_ % messages_a_look_around == 0) return nullptr;
+  if (peer < 0 || !has_cores() || leader_lock_.is_taken() || ++quick_ % messages_a_look_around == 0)
+    return nullptr;
   if (!failures_.empty() || !aborted_.empty()) return nullptr;
   const auto index = static_cast<std::size_t>(peer);
   return peers_[index].kind == PeerState::Kind::present ? links_[index]->ring() : nullptr;

@@ -15,8 +15,8 @@ constexpr std::uint32_t looks_per_kernel_call = 16;
 
 template <class Done>
 bool Engine::await(Lock& lock, const Done& done, Deadline deadline) {
-  return baton_.await(lock, done, deadline,
-                      [this](Lock& l, const Done& d, Deadline until) { return lead(l, d, until); });
+  return leader_lock_.await(lock, done, deadline,
+                            [this](Lock& l, const Done& d, Deadline until) { return lead(l, d, until); });
 }
 
 template <class Done>
@@ -24,7 +24,7 @@ bool Engine::lead(Lock& lock, const Done& done, Deadline deadline) {
   spin_.restart();
   for (;;) {
     if (advance(lock)) spin_.found();
-    baton_.let_others_in(lock);
+    leader_lock_.let_others_in(lock);
     if (done()) {  // asked last: whoever was let in may have done it, and rings only for a sleeper
       spin_.found();
       return true;
@@ -76,7 +76,8 @@ bool Engine::take_in(std::span<const Poller::Event> events) {
   bool moved = false;
   for (const auto [peer] : events) {
     if (peer == Poller::doorbell) {
-      if (!asleep_) config_.mailroom->silence_bell();  // otherwise it rings for the leader, who is on the way
+      if (!asleep_)
+        config_.shared_segment->silence_bell();  // otherwise it rings for the leader, who is on the way
       continue;
     }
     Link& link = *links_[static_cast<std::size_t>(peer)];
@@ -108,12 +109,12 @@ bool Engine::flush_backlog() {
 
 // A rank that runs, and was last seen on this core, cannot: this thread keeps the core from it.
 void Engine::make_way() {
-  MailroomHeader& own = config_.mailroom->header();
+  SharedSegmentHeader& own = config_.shared_segment->header();
   const int core = show_core(own);
   std::vector<int> taken{core};
   bool in_the_way = false;
   for (const Link* link : rings_) {
-    const MailroomHeader& theirs = link->mailroom()->header();
+    const SharedSegmentHeader& theirs = link->shared_segment()->header();
     if (theirs.sleeping.load(std::memory_order_relaxed) != 0) continue;
     taken.push_back(seen_core(theirs));
     in_the_way |= taken.back() == core;
@@ -127,9 +128,9 @@ void Engine::make_way() {
 bool Engine::sleep(Lock& lock, Deadline deadline) {
   bool moved = false;
   if (has_cores()) make_way();
-  MailroomHeader& mailroom = config_.mailroom->header();
-  mailroom.sleeping.store(1);
-  if (mailroom.fences.load() != 0) fence_everybody();
+  SharedSegmentHeader& shared_segment = config_.shared_segment->header();
+  shared_segment.sleeping.store(1);
+  if (shared_segment.fences.load() != 0) fence_everybody();
   if (!look_before_sleep()) {
     Poller::Events events;
     asleep_ = true;
@@ -137,11 +138,11 @@ bool Engine::sleep(Lock& lock, Deadline deadline) {
     const auto ready = poller_.wait(events, longest_sleep(deadline).poll_ms());
     lock.lock();
     asleep_ = false;
-    show_core(mailroom);
+    show_core(shared_segment);
     moved = handle(ready);
     if (ready.empty()) look_for_silence();
   }
-  mailroom.sleeping.store(0);
+  shared_segment.sleeping.store(0);
   return moved;
 }
 
@@ -179,14 +180,14 @@ void Engine::look_around(Lock& lock) {
 }
 
 void Engine::wake_sleeper() {
-  if (asleep_) config_.mailroom->ring_bell();
+  if (asleep_) config_.shared_segment->ring_bell();
 }
 
 // Not only the leader ends transfers: test() looks around as well, and may take in what the leader sleeps
 // for.
 void Engine::note_activity() {
   ++activity_;
-  baton_.wake_all();
+  leader_lock_.wake_all();
   wake_sleeper();
 }
 
@@ -197,7 +198,7 @@ bool Engine::await_change(Lock& lock, const std::function<bool()>& done, Deadlin
 // Whether it ends while an answer is a matter of nanoseconds. Where another thread leads, that one looks.
 bool Engine::look_for(Lock& lock, const Transfer& t) {
   constexpr int looks = 200;
-  const bool may_look = has_cores() && !baton_.is_taken();
+  const bool may_look = has_cores() && !leader_lock_.is_taken();
   for (int i = 0; may_look && i < looks; ++i) {
     advance(lock);
     if (t.is_settled()) return true;
@@ -206,7 +207,7 @@ bool Engine::look_for(Lock& lock, const Transfer& t) {
 }
 
 // Waits for it, and retires it.
-Trouble Engine::end(Lock& lock, Transfer& t) {
+Failure Engine::end(Lock& lock, Transfer& t) {
   const auto settled = [&t] { return t.is_settled(); };
   if (!t.is_settled()) {
     await(lock, settled, t.op->options.deadline);
@@ -214,48 +215,48 @@ Trouble Engine::end(Lock& lock, Transfer& t) {
       await(
           lock, [&t] { return !t.being_copied; }, Deadline::never());
   }
-  Trouble trouble;
+  Failure failure;
   if (t.stage != Transfer::Stage::done)
-    trouble = timeout_trouble(rank(), t);
-  else if (t.trouble)
-    trouble = t.trouble;
+    failure = timeout_trouble(rank(), t);
+  else if (t.failure)
+    failure = t.failure;
   retire(lock, t);
-  return trouble;
+  return failure;
 }
 
 int Engine::wait(std::uint64_t id) {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   Transfer& t = *transfers_.find(id);
-  const Trouble trouble = end(lock, t);
+  const Failure failure = end(lock, t);
   const int peer = t.peer;
   lock.unlock();
-  if (trouble) throw Error(trouble.code, trouble.text);
+  if (failure) throw Error(failure.code, failure.text);
   return peer;
 }
 
 bool Engine::test(std::uint64_t id) {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   Transfer& t = *transfers_.find(id);
   if (!t.is_settled()) look_around(lock);
   return t.is_settled() || t.op->options.deadline.passed();
 }
 
 bool Engine::is_short(std::uint64_t id) {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   const Transfer& t = *transfers_.find(id);
   if (t.peer == any_rank) return t.bytes <= std::min(shared_eager_bytes, tcp_eager_bytes);
   return t.bytes <= links_[static_cast<std::size_t>(t.peer)]->eager_limit();
 }
 
 void Engine::cancel(std::uint64_t id) noexcept {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   retire(lock, *transfers_.find(id));
 }
 
 void Engine::progress(Timeout patience) {
   // What this thread last saw of this engine; a stale value only returns early once.
   thread_local struct { std::uint64_t serial = 0, activity = 0; } seen;
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   if (patience <= Timeout::zero())
     look_around(lock);
   else if (seen.serial == serial_)
@@ -265,7 +266,7 @@ void Engine::progress(Timeout patience) {
 }
 
 void Engine::interrupt() {
-  Lock lock = baton_.enter();
+  Lock lock = leader_lock_.enter();
   note_activity();
 }
 

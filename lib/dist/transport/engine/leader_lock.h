@@ -1,6 +1,6 @@
-// Baton: how the threads of one rank share its lock and its polling. Of the threads that wait, one holds the
-// baton: it polls, and sleeps in the kernel for all. The others sleep here until something ended, and look
-// again.
+// LeaderLock: how the threads of one rank share its lock and its polling. Of the threads that wait, one holds
+// the leader lock: it polls, and sleeps in the kernel for all. The others sleep here until something ended,
+// and look again.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace dist::net {
 using RankMutex = BiasedLock<std::mutex>;
 using Lock = std::unique_lock<RankMutex>;
 
-class Baton {
+class LeaderLock {
  public:
   Lock enter() {
     Lock lock(mutex_, std::try_to_lock);
@@ -87,15 +87,15 @@ class Baton {
  private:
   // While it lives: also when an exception ends it, somebody else leads then.
   struct Leader {
-    Leader(Baton& of, Lock& lock) : baton(of), held(lock) { baton.is_taken_ = true; }
+    Leader(LeaderLock& of, Lock& lock) : leader_lock(of), held(lock) { leader_lock.is_taken_ = true; }
     ~Leader() {
       if (!held) held.lock();
-      baton.is_taken_ = false;
-      baton.wake_all();
+      leader_lock.is_taken_ = false;
+      leader_lock.wake_all();
     }
     Leader(const Leader&) = delete;
     Leader& operator=(const Leader&) = delete;
-    Baton& baton;
+    LeaderLock& leader_lock;
     Lock& held;
   };
 

@@ -7,7 +7,7 @@
 namespace dist::net {
 namespace {
 
-// A parked message's buffer above this size is given back to the system.
+// An unexpected message's buffer above this size is given back to the system.
 constexpr std::size_t kept_payload_bytes = 64 * 1024;
 
 // The library's own messages have no opcode.
@@ -60,7 +60,7 @@ Mailbox& Matching::find_or_make(const MailboxKey& key) {
 }
 
 void Matching::drop_if_unused(Mailbox& box) {
-  if (box.users > 0 || !box.parked.empty()) return;
+  if (box.users > 0 || !box.unexpected.empty()) return;
   Mailbox** link = &buckets_[bucket_of(box.key)];
   while (*link != &box) link = &(*link)->next_in_bucket;
   *link = box.next_in_bucket;
@@ -98,46 +98,46 @@ Transfer* Matching::take_posted(const MailboxKey& key, int source) {
   return first;
 }
 
-Parked* Matching::take_parked(Mailbox& box, int source) {
-  Parked* p = box.parked.first();
+UnexpectedMessage* Matching::take_parked(Mailbox& box, int source) {
+  UnexpectedMessage* p = box.unexpected.first();
   if (p && source != any_rank && p->source != source) {
     const Mailbox::Lane* const lane = box.find(source);
-    p = lane ? lane->parked.first() : nullptr;
+    p = lane ? lane->unexpected.first() : nullptr;
   }
   if (!p) return nullptr;
-  box.parked.remove(*p);
-  box.lane_of(p->source).parked.remove(*p);
+  box.unexpected.remove(*p);
+  box.lane_of(p->source).unexpected.remove(*p);
   if (is_collective(p->frame)) --collective_messages_;
   return p;
 }
 
-const Parked& Matching::park(const Frame& frame, int source, const std::byte* payload) {
-  Parked& parked = take(free_messages_, messages_);
-  parked.frame = frame;
-  parked.source = source;
-  parked.payload.assign(payload, payload + frame.payload());
+const UnexpectedMessage& Matching::park(const Frame& frame, int source, const std::byte* payload) {
+  UnexpectedMessage& unexpected = take(free_messages_, messages_);
+  unexpected.frame = frame;
+  unexpected.source = source;
+  unexpected.payload.assign(payload, payload + frame.payload());
   Mailbox& box = find_or_make(key_of(frame));
-  box.parked.push_back(parked);
-  box.lane_of(source).parked.push_back(parked);
+  box.unexpected.push_back(unexpected);
+  box.lane_of(source).unexpected.push_back(unexpected);
   if (is_collective(frame)) ++collective_messages_;
-  return parked;
+  return unexpected;
 }
 
 template <class Wanted>
-const Parked* Matching::find_parked(const Wanted& wanted) const {
+const UnexpectedMessage* Matching::find_parked(const Wanted& wanted) const {
   for (const Mailbox* box : buckets_)
     for (; box; box = box->next_in_bucket)
-      if (const Parked* const first = box->parked.first();
+      if (const UnexpectedMessage* const first = box->unexpected.first();
           first && is_collective(first->frame) && wanted(box->key))
         return first;
   return nullptr;
 }
 
-const Parked* Matching::unreceived() const {
+const UnexpectedMessage* Matching::unreceived() const {
   return find_parked([](const MailboxKey&) { return true; });
 }
 
-const Parked* Matching::unreceived_before(const Channel& collective) const {
+const UnexpectedMessage* Matching::unreceived_before(const Channel& collective) const {
   if (collective_messages_ == 0 || collective.opcode == 0 || collective.point_to_point) return nullptr;
   return find_parked(
       [&](const MailboxKey& key) { return key.context == collective.context && key.tag < collective.tag; });
@@ -150,13 +150,13 @@ const Mailbox* Matching::next_collective(const Frame& frame) const {
 
 void Matching::withdraw(const MailboxKey& key, int source, std::uint64_t id) {
   Mailbox* box = find(key);
-  for (Parked* p = box ? box->parked.first() : nullptr; p; p = p->next)
+  for (UnexpectedMessage* p = box ? box->unexpected.first() : nullptr; p; p = p->next)
     if (p->source == source && p->frame.id == id) p->frame.flags |= flag_withdrawn;
 }
 
-void Matching::recycle(Parked& parked) {
-  if (parked.payload.capacity() > kept_payload_bytes) std::vector<std::byte>().swap(parked.payload);
-  free_messages_.push_back(&parked);
+void Matching::recycle(UnexpectedMessage& unexpected) {
+  if (unexpected.payload.capacity() > kept_payload_bytes) std::vector<std::byte>().swap(unexpected.payload);
+  free_messages_.push_back(&unexpected);
 }
 
 }  // namespace dist::net

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "dist/transport/endpoint.h"
-#include "dist/transport/link/frame.h"
 #include "dist/transport/engine/intrusive_list.h"
-#include "dist/transport/report.h"
 #include "dist/transport/engine/transfer.h"
+#include "dist/transport/link/frame.h"
+#include "dist/transport/report.h"
 
 namespace dist::net {
 
@@ -31,13 +31,13 @@ inline MailboxKey key_of(const Channel& channel) {
 }
 
 // A message that came before its receive: an eager one with its bytes, or an offer.
-struct Parked {
+struct UnexpectedMessage {
   Frame frame;
   int source = 0;
   std::vector<std::byte> payload;
   Unreceived unreceived() const { return {source, frame.opcode, frame.tag}; }
-  Parked *next = nullptr, *prev = nullptr;                      // in its mailbox
-  Parked *next_of_source = nullptr, *prev_of_source = nullptr;  // and of its source's there
+  UnexpectedMessage *next = nullptr, *prev = nullptr;                      // in its mailbox
+  UnexpectedMessage *next_of_source = nullptr, *prev_of_source = nullptr;  // and of its source's there
 };
 
 // What waits at one key: receives for messages, or messages for receives.
@@ -46,7 +46,8 @@ struct Mailbox {
   struct Lane {
     int source = 0;
     IntrusiveList<Transfer> posted = {};
-    IntrusiveList<Parked, &Parked::next_of_source, &Parked::prev_of_source> parked = {};
+    IntrusiveList<UnexpectedMessage, &UnexpectedMessage::next_of_source, &UnexpectedMessage::prev_of_source>
+        unexpected = {};
   };
   Lane* find(int source) {
     for (Lane& lane : lanes)
@@ -61,12 +62,12 @@ struct Mailbox {
   MailboxKey key;
   int users = 0;            // open operations
   std::vector<Lane> lanes;  // any_rank's too: of receives only
-  IntrusiveList<Parked> parked;
+  IntrusiveList<UnexpectedMessage> unexpected;
   Mailbox* next_in_bucket = nullptr;
 };
 
-// Not synchronised. Boxes and parked messages are kept for reuse: nothing is allocated once all sizes were
-// seen.
+// Not synchronised. Boxes and unexpected messages are kept for reuse: nothing is allocated once all sizes
+// were seen.
 class Matching {
  public:
   Mailbox& open(const MailboxKey& key);
@@ -77,16 +78,16 @@ class Matching {
   void withdraw(Transfer& t, Mailbox& box) { box.lane_of(t.peer).posted.remove(t); }
   Transfer* take_posted(const MailboxKey& key, int source);  // nullptr: nobody waits for it
   // The first message from `source` (or any_rank), to be given back by recycle(). nullptr: none.
-  Parked* take_parked(Mailbox& box, int source);
-  const Parked& park(const Frame& frame, int source, const std::byte* payload);
-  void recycle(Parked& parked);
+  UnexpectedMessage* take_parked(Mailbox& box, int source);
+  const UnexpectedMessage& park(const Frame& frame, int source, const std::byte* payload);
+  void recycle(UnexpectedMessage& unexpected);
   // A message of a collective that waits for its receive; nullptr: none.
-  const Parked* unreceived() const;
+  const UnexpectedMessage* unreceived() const;
   // The same of one before that collective, in its group.
-  const Parked* unreceived_before(const Channel& collective) const;
+  const UnexpectedMessage* unreceived_before(const Channel& collective) const;
   // Where the collective after this message's, in its group, waits for messages; nullptr: it does not.
   const Mailbox* next_collective(const Frame& frame) const;
-  // Marks the offer `id` of that source, if it is parked there, with flag_withdrawn.
+  // Marks the offer `id` of that source, if it is unexpected there, with flag_withdrawn.
   void withdraw(const MailboxKey& key, int source, std::uint64_t id);
 
  private:
@@ -98,15 +99,15 @@ class Matching {
   Mailbox& find_or_make(const MailboxKey& key);
   void drop_if_unused(Mailbox& box);
   template <class Wanted>
-  const Parked* find_parked(const Wanted& wanted) const;
+  const UnexpectedMessage* find_parked(const Wanted& wanted) const;
 
   std::vector<Mailbox*> buckets_ = std::vector<Mailbox*>(fewest_buckets);  // a power of two of them
   std::size_t last_bucket_ = fewest_buckets - 1;
   std::deque<Mailbox> boxes_;
   std::vector<Mailbox*> free_boxes_;
-  std::deque<Parked> messages_;
-  std::vector<Parked*> free_messages_;
-  std::size_t collective_messages_ = 0;  // parked
+  std::deque<UnexpectedMessage> messages_;
+  std::vector<UnexpectedMessage*> free_messages_;
+  std::size_t collective_messages_ = 0;  // unexpected
   std::uint64_t posted_ = 0;             // receives, so far
 };
 

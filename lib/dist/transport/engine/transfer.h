@@ -21,7 +21,7 @@ struct Transfer : TransferFacts {  // op is nullptr: free
     offered,    // send: waits for an ack, a refusal, or an accept
     streaming,  // data is flowing in pieces
     copying,    // receive: its data is being copied, or waits for somebody to copy it
-    done,       // with or without trouble
+    done,       // with or without failure
   };
 
   std::uint64_t id = 0;
@@ -32,7 +32,7 @@ struct Transfer : TransferFacts {  // op is nullptr: free
   std::uint64_t theirs = 0;           // the other side's transfer
   const std::byte* source = nullptr;  // receive: the sender's buffer, here
   std::byte* target = nullptr;        // send: the receiver's buffer, here, where the sender may help to copy
-  Trouble trouble;
+  Failure failure;
   Transfer *next = nullptr, *prev = nullptr;  // among the posted receives of its mailbox, from its peer
   std::uint64_t order = 0;                    // in which it was posted
 
@@ -70,7 +70,7 @@ class TransferPool {
   void release(Transfer& t) {
     t.op = nullptr;
     t.stage = Transfer::Stage::done;
-    t.trouble.text.clear();
+    t.failure.text.clear();
     free_.push_back(&t);
   }
 

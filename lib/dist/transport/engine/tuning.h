@@ -17,7 +17,7 @@ inline constexpr std::size_t tcp_piece_bytes = 512 * 1024;
 inline constexpr int tcp_socket_bytes = 2 << 20;
 
 // A rank's inbound rings together, for up to 16 ranks on a host; more ranks get the least ring each.
-inline constexpr std::size_t mailroom_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t shared_segment_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t least_ring_bytes = 16 * 1024;
 inline constexpr std::size_t largest_ring_bytes = 256 * 1024;
 
@@ -64,8 +64,8 @@ inline constexpr std::size_t scratch_cache_bytes = std::size_t{64} << 20;
 inline constexpr std::chrono::seconds silence_check{5};
 
 // How long a leaving rank tries to hand over what it has still to send. A goodbye that finds no room in a
-// ring is told by the mailroom's header; without the one that finds none in a socket, a rank that was stopped
-// for a while would take this one for dead.
+// ring is told by the shared segment's header; without the one that finds none in a socket, a rank that was
+// stopped for a while would take this one for dead.
 inline constexpr std::chrono::seconds goodbye_patience{5}, socket_goodbye_patience{30};
 inline constexpr std::chrono::milliseconds failed_goodbye_patience{500};
 

@@ -17,17 +17,17 @@ enum class FrameKind : std::uint8_t {
   cancel,  // the sender of the message for the receive `other` gave up
   drop,    // the receiver of the message `id` gave up
   share,   // the message `id` is being read: its sender, who waits, may copy some of it to `address`
-  withdraw,  // the sender of the offer `id` took its buffer back; what made it do so was sent before
-  goodbye,   // this rank leaves; the payload is the reason, empty when all is well
-  obituary,  // the rank `id` died; the payload says how it was noticed. Empty: it left, in order, and this
-             // rank's operation failed by that
+  withdraw,      // the sender of the offer `id` took its buffer back; what made it do so was sent before
+  goodbye,       // this rank leaves; the payload is the reason, empty when all is well
+  death_notice,  // the rank `id` died; the payload says how it was noticed. Empty: it left, in order, and
+                 // this rank's operation failed by that
 };
-inline constexpr auto last_kind = FrameKind::obituary;
+inline constexpr auto last_kind = FrameKind::death_notice;
 
 inline constexpr std::uint8_t flag_point_to_point = 1;
 inline constexpr std::uint8_t flag_wants_ack = 2;
 inline constexpr std::uint8_t flag_direct = 4;
-inline constexpr std::uint8_t flag_withdrawn = 8;  // of a parked offer
+inline constexpr std::uint8_t flag_withdrawn = 8;  // of an unexpected offer
 inline constexpr std::uint8_t flag_by_stamp = 16;
 inline constexpr std::uint8_t flag_odd = 32;  // ... which is asked for the first, third, ... time
 // Of whatever frame is written over an answer: it was there, to the message that was asked with this
@@ -45,7 +45,7 @@ struct Frame {
   std::uint32_t opcode = 0;
   std::uint32_t elements_low = 0;
   std::uint64_t tag = 0;
-  std::uint64_t bytes = 0;    // of the whole message; data: of the piece; goodbye, obituary: of the text
+  std::uint64_t bytes = 0;    // of the whole message; data: of the piece; goodbye, death notice: of the text
   std::uint64_t id = 0;       // the sender's transfer
   std::uint64_t address = 0;  // offer: where the message lies; accept, data, cancel: the receiver's transfer
   std::uint64_t claim = 0;    // offer: the word that guards the sender's buffer
@@ -55,7 +55,7 @@ struct Frame {
   // Bytes that follow, or that are in the frame itself.
   std::uint64_t payload() const {
     const bool follows = kind == FrameKind::eager || kind == FrameKind::data || kind == FrameKind::goodbye ||
-                         kind == FrameKind::obituary;
+                         kind == FrameKind::death_notice;
     return follows ? bytes : 0;
   }
   bool is_inline() const { return kind == FrameKind::eager && bytes <= inline_payload; }

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "dist/core/round_up.h"
-#include "dist/transport/link/prefetch_for_write.h"
-#include "dist/transport/link/asymmetric_fence.h"
 #include "dist/transport/engine/tuning.h"
+#include "dist/transport/link/asymmetric_fence.h"
+#include "dist/transport/link/prefetch_for_write.h"
 
 namespace dist::net {
 namespace {
@@ -38,7 +38,7 @@ std::size_t RingShape::bytes() const {
 }
 
 RingShape ring_shape(int peers) {
-  const auto share = std::clamp(mailroom_bytes / static_cast<std::size_t>(std::max(peers, 1)),
+  const auto share = std::clamp(shared_segment_bytes / static_cast<std::size_t>(std::max(peers, 1)),
                                 least_ring_bytes, largest_ring_bytes);
   RingShape shape;
   shape.slots = static_cast<std::uint32_t>(std::bit_floor(share / 8 / sizeof(RingSlot)));
@@ -84,10 +84,11 @@ bool RingWriter::put(const Frame& frame, const std::byte* payload, bool fenced) 
   payload_written_ = start + outside;
   payload_end_[written_ & (shape_.slots - 1)] = payload_written_;
   post(slot.stamp, ++written_, fenced);
-  own_ahead(slots_[written_ & (shape_.slots - 1)]);
+  prefetch_for_write(slots_[written_ & (shape_.slots - 1)]);
   if (outside > 0)
-    own_ahead(payload_ + start_of(payload_written_, outside, shape_.payload_bytes) % shape_.payload_bytes,
-              std::min<std::size_t>(outside, most_fetched_along));  // most likely
+    prefetch_for_write(
+        payload_ + start_of(payload_written_, outside, shape_.payload_bytes) % shape_.payload_bytes,
+        std::min<std::size_t>(outside, most_fetched_along));  // most likely
   return true;
 }
 
@@ -117,7 +118,7 @@ std::uint64_t RingReader::payload_start(std::uint64_t bytes) const {
 
 void RingReader::fetch_payload(std::size_t bytes) const {
   if (bytes > inline_payload && bytes <= most_fetched_along)
-    fetch_ahead({payload_ + payload_start(bytes) % shape_.payload_bytes, bytes});
+    prefetch_for_read({payload_ + payload_start(bytes) % shape_.payload_bytes, bytes});
 }
 
 const std::byte* RingReader::payload() const {

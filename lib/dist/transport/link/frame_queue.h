@@ -1,5 +1,6 @@
 // A single-producer single-consumer ring of frames in memory that both sides map: fixed 64-byte slots for
-// headers, and a byte ring for payloads. The memory lies in the reader's mailroom and starts out zeroed.
+// headers, and a byte ring for payloads. The memory lies in the reader's shared segment and starts out
+// zeroed.
 //
 // A slot's stamp is the number of its frame, so a reader that waits touches one cache line only, the very
 // line the frame arrives in. Before there is a frame, the stamp may be an answer to a message of the reader:

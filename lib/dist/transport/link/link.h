@@ -79,7 +79,7 @@ class Link {
   }
   // The peer's address of so many bytes, here, and their pages mapped; nullptr: this rank does not map them.
   virtual std::byte* resolve(std::uint64_t, std::size_t) { return nullptr; }
-  virtual Mailroom* mailroom() const { return nullptr; }  // the peer's
+  virtual SharedSegment* shared_segment() const { return nullptr; }  // the peer's
   // What to add to the peer's addresses of arena memory to find it here; nothing: it is not mapped.
   virtual std::optional<std::ptrdiff_t> shift() const { return std::nullopt; }
   virtual PrefaultedPages* pages() { return nullptr; }  // of the peer's arena here; nullptr: nothing to map

@@ -10,8 +10,8 @@ namespace dist::net {
 
 class SelfLink final : public Link {
  public:
-  SelfLink(int rank, LinkEvents& events, std::shared_ptr<Mailroom> mailroom)
-      : Link(rank, events), mailroom_(std::move(mailroom)) {}
+  SelfLink(int rank, LinkEvents& events, std::shared_ptr<SharedSegment> shared_segment)
+      : Link(rank, events), shared_segment_(std::move(shared_segment)) {}
   std::string_view kind() const override { return "self"; }
   std::size_t eager_limit() const override { return shared_eager_bytes; }
   bool poll() override { return false; }
@@ -21,7 +21,7 @@ class SelfLink final : public Link {
   std::byte* resolve(std::uint64_t address, std::size_t) override {
     return reinterpret_cast<std::byte*>(address);
   }
-  Mailroom* mailroom() const override { return mailroom_.get(); }
+  SharedSegment* shared_segment() const override { return shared_segment_.get(); }
   std::optional<std::ptrdiff_t> shift() const override { return 0; }
 
  private:
@@ -38,7 +38,7 @@ class SelfLink final : public Link {
   }
   std::size_t piece_bytes() const override { return tcp_piece_bytes; }
 
-  std::shared_ptr<Mailroom> mailroom_;
+  std::shared_ptr<SharedSegment> shared_segment_;
 };
 
 }  // namespace dist::net

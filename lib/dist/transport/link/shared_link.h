@@ -6,16 +6,16 @@
 #include "dist/core/handles.h"
 #include "dist/core/memory/prefaulted_pages.h"
 #include "dist/core/memory/private_fd.h"
-#include "dist/transport/link/link.h"
 #include "dist/transport/link/frame_queue.h"
+#include "dist/transport/link/link.h"
 
 namespace dist::net {
 
-// What is the same for both: rings in the two mailrooms, and the peer's doorbell.
+// What is the same for both: rings in the two shared segments, and the peer's doorbell.
 class RingLink : public Link {
  public:
   struct Rooms {
-    std::shared_ptr<Mailroom> mine, theirs;
+    std::shared_ptr<SharedSegment> mine, theirs;
     int my_index = 0, their_index = 0;  // among the ranks of this host: whose ring is whose
   };
   RingLink(int peer, LinkEvents& events, Rooms rooms);
@@ -39,7 +39,7 @@ class RingLink : public Link {
   const Frame& frame() const { return in_.frame(); }
   const std::byte* payload() const { return in_.payload(); }
   void take();
-  Mailroom* mailroom() const override { return rooms_.theirs.get(); }
+  SharedSegment* shared_segment() const override { return rooms_.theirs.get(); }
 
  protected:
   bool put(OutFrame& out) override { return put(out.frame, out.payload); }

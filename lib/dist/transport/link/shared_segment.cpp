@@ -18,14 +18,14 @@ namespace dist::net {
 namespace {
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t header_bytes = round_up(sizeof(MailroomHeader), page);
+constexpr std::size_t header_bytes = round_up(sizeof(SharedSegmentHeader), page);
 
 std::size_t areas_begin(int rings, const RingShape& shape) {
   const std::size_t end = header_bytes + static_cast<std::size_t>(rings) * shape.bytes();
   return round_up(end, page);
 }
 
-std::size_t mailroom_size(int rings, int areas, const RingShape& shape) {
+std::size_t shared_segment_size(int rings, int areas, const RingShape& shape) {
   return areas_begin(rings, shape) + static_cast<std::size_t>(areas) * sizeof(SharedArea);
 }
 
@@ -40,15 +40,15 @@ std::uint64_t word(ClaimRef claim, ClaimState state) { return claim.generation()
 
 }  // namespace
 
-Mailroom::Mailroom(int rings, int areas)
+SharedSegment::SharedSegment(int rings, int areas)
     : rings_(rings),
       areas_(areas),
       shape_(ring_shape(rings - 1)),
-      memory_(make_memory_file("distlab-mailroom", mailroom_size(rings, areas, shape_))),
+      memory_(make_memory_file("distlab-shared_segment", shared_segment_size(rings, areas, shape_))),
       doorbell_(make_doorbell()),
-      mapping_(memory_.get(), mailroom_size(rings, areas, shape_)) {}
+      mapping_(memory_.get(), shared_segment_size(rings, areas, shape_)) {}
 
-Mailroom::Mailroom(UniqueFd memory, UniqueFd doorbell, int rings)
+SharedSegment::SharedSegment(UniqueFd memory, UniqueFd doorbell, int rings)
     : rings_(rings),
       shape_(ring_shape(rings - 1)),
       memory_(std::move(memory)),
@@ -57,12 +57,12 @@ Mailroom::Mailroom(UniqueFd memory, UniqueFd doorbell, int rings)
 }
 
 // A mapping beyond the end of the file would end in SIGBUS at some later moment.
-std::size_t Mailroom::read_size() {
+std::size_t SharedSegment::read_size() {
   struct stat info {};
   const std::size_t bytes = ::fstat(memory_.get(), &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
   const std::size_t begin = areas_begin(rings_, shape_);
   if (bytes > begin) areas_ = static_cast<int>((bytes - begin) / sizeof(SharedArea));
-  if (areas_ == 0 || areas_ > area_count || bytes != mailroom_size(rings_, areas_, shape_))
+  if (areas_ == 0 || areas_ > area_count || bytes != shared_segment_size(rings_, areas_, shape_))
     fail(Errc::connection,
          "a peer's shared memory has {} bytes, which do not fit; do all ranks run the same build?", bytes);
   return bytes;
@@ -70,33 +70,33 @@ std::size_t Mailroom::read_size() {
 
 int affordable_areas(int ranks) {
   const std::uint64_t share = free_address_space() / 8 / static_cast<std::uint64_t>(ranks);
-  raise_soft_limit(RLIMIT_FSIZE, mailroom_size(ranks, area_count, ring_shape(ranks - 1)));
+  raise_soft_limit(RLIMIT_FSIZE, shared_segment_size(ranks, area_count, ring_shape(ranks - 1)));
   const std::uint64_t file = soft_limit(RLIMIT_FSIZE) / 2;  // the rest is for rings and claims
   return static_cast<int>(
       std::clamp<std::uint64_t>(std::min(share, file) / sizeof(SharedArea), 1, area_count));
 }
 
-std::byte* Mailroom::ring(int index) const {
+std::byte* SharedSegment::ring(int index) const {
   return mapping_.data() + header_bytes + static_cast<std::size_t>(index) * shape_.bytes();
 }
 
-SharedArea& Mailroom::area(int index) const {
+SharedArea& SharedSegment::area(int index) const {
   std::byte* const first = mapping_.data() + areas_begin(rings_, shape_);
   return reinterpret_cast<SharedArea*>(first)[index];
 }
 
-void Mailroom::ring_bell() noexcept {
+void SharedSegment::ring_bell() noexcept {
   const std::uint64_t one = 1;
   // EAGAIN: it rings already.
   [[maybe_unused]] const auto written = ::write(doorbell_.get(), &one, sizeof one);
 }
 
-void Mailroom::silence_bell() noexcept {
+void SharedSegment::silence_bell() noexcept {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto taken = ::read(doorbell_.get(), &count, sizeof count);
 }
 
-Claims::Claims(Mailroom& own) : header_(own.header()), generation_(claim_count) {
+Claims::Claims(SharedSegment& own) : header_(own.header()), generation_(claim_count) {
   free_.reserve(claim_count);
   for (std::size_t i = claim_count; i-- > 0;) free_.push_back(static_cast<std::uint32_t>(i));
 }
@@ -121,23 +121,25 @@ bool Claims::withdraw(ClaimRef claim) {
 
 void Claims::release(ClaimRef claim) { free_.push_back(claim.index()); }
 
-bool begin_copy(Mailroom& sender, ClaimRef claim) {
+bool begin_copy(SharedSegment& sender, ClaimRef claim) {
   std::uint64_t expected = word(claim, offered);
   return sender.claim(claim).word.compare_exchange_strong(expected, word(claim, copying));
 }
 
-void end_copy(Mailroom& sender, ClaimRef claim) { sender.claim(claim).word.store(word(claim, finished)); }
+void end_copy(SharedSegment& sender, ClaimRef claim) {
+  sender.claim(claim).word.store(word(claim, finished));
+}
 
 namespace {
 
 struct Published {
-  std::shared_ptr<Mailroom> mailroom;  // nullptr: renounced
+  std::shared_ptr<SharedSegment> shared_segment;  // nullptr: renounced
   int visitors = 0;
 };
 
 struct ExchangeState {
   std::mutex mutex;
-  std::map<std::uint64_t, Published> mailrooms;
+  std::map<std::uint64_t, Published> shared_segments;
 };
 
 ExchangeState& exchange_state() {
@@ -147,28 +149,29 @@ ExchangeState& exchange_state() {
 
 }  // namespace
 
-void MailroomExchange::publish(std::uint64_t id, std::shared_ptr<Mailroom> mailroom, int visitors) {
+void SharedSegmentExchange::publish(std::uint64_t id, std::shared_ptr<SharedSegment> shared_segment,
+                                    int visitors) {
   if (visitors == 0) return;
   auto& state = exchange_state();
   std::lock_guard lock(state.mutex);
-  state.mailrooms[id] = {std::move(mailroom), visitors};
+  state.shared_segments[id] = {std::move(shared_segment), visitors};
 }
 
-void MailroomExchange::renounce(std::uint64_t id) {
+void SharedSegmentExchange::renounce(std::uint64_t id) {
   auto& state = exchange_state();
   std::lock_guard lock(state.mutex);
-  state.mailrooms[id] = {};
+  state.shared_segments[id] = {};
 }
 
-std::shared_ptr<Mailroom> MailroomExchange::find(std::uint64_t id) {
+std::shared_ptr<SharedSegment> SharedSegmentExchange::find(std::uint64_t id) {
   auto& state = exchange_state();
   std::lock_guard lock(state.mutex);
-  const auto it = state.mailrooms.find(id);
-  if (it == state.mailrooms.end()) return nullptr;
-  if (!it->second.mailroom) fail(Errc::peer_failed, "it gave up while the ranks were connecting");
-  auto mailroom = it->second.mailroom;
-  if (--it->second.visitors == 0) state.mailrooms.erase(it);
-  return mailroom;
+  const auto it = state.shared_segments.find(id);
+  if (it == state.shared_segments.end()) return nullptr;
+  if (!it->second.shared_segment) fail(Errc::peer_failed, "it gave up while the ranks were connecting");
+  auto shared_segment = it->second.shared_segment;
+  if (--it->second.visitors == 0) state.shared_segments.erase(it);
+  return shared_segment;
 }
 
 }  // namespace dist::net

@@ -1,6 +1,6 @@
-// A rank's mailroom: the memory that its peers on the same host map. It holds one inbound ring a peer, the
-// flag that says this rank sleeps, the claims on its large messages, and areas for work without messages. A
-// memfd and an eventfd: nothing has a name, so nothing is left behind.
+// A rank's shared segment: the memory that its peers on the same host map. It holds one inbound ring a peer,
+// the flag that says this rank sleeps, the claims on its large messages, and areas for work without messages.
+// A memfd and an eventfd: nothing has a name, so nothing is left behind.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@
 
 #include "dist/core/deadline.h"
 #include "dist/core/handles.h"
+#include "dist/transport/engine/tuning.h"
+#include "dist/transport/link/asymmetric_fence.h"
 #include "dist/transport/link/frame_queue.h"
 #include "dist/transport/shared_area.h"
-#include "dist/transport/link/asymmetric_fence.h"
-#include "dist/transport/engine/tuning.h"
 
 namespace dist::net {
 
@@ -37,7 +37,7 @@ struct alignas(64) Claim {
   std::atomic<std::uint32_t> sender_done;  // 1: its part is copied
 };
 
-struct MailroomHeader {
+struct SharedSegmentHeader {
   alignas(64) std::atomic<std::uint32_t> sleeping;  // the owner waits for its doorbell
   std::atomic<std::uint32_t> fences;                // before it does, it fences all others (sleep_fence.h)
   std::atomic<int> core;                            // on which it was last seen waiting (cores.h)
@@ -48,13 +48,13 @@ struct MailroomHeader {
   Claim claims[claim_count];
 };
 
-class Mailroom {
+class SharedSegment {
  public:
   // This rank's own, with room for so many groups that work without messages; Error{resource}.
-  explicit Mailroom(int rings, int areas = area_count);
-  Mailroom(UniqueFd memory, UniqueFd doorbell, int rings);  // a peer's, as it was sent to us
+  explicit SharedSegment(int rings, int areas = area_count);
+  SharedSegment(UniqueFd memory, UniqueFd doorbell, int rings);  // a peer's, as it was sent to us
 
-  MailroomHeader& header() const { return *reinterpret_cast<MailroomHeader*>(mapping_.data()); }
+  SharedSegmentHeader& header() const { return *reinterpret_cast<SharedSegmentHeader*>(mapping_.data()); }
   std::byte* ring(int index) const;
   Claim& claim(ClaimRef ref) const { return header().claims[ref.index()]; }
   SharedArea& area(int index) const;  // 0 to areas() - 1
@@ -86,37 +86,37 @@ class Mailroom {
   Mapping mapping_;
 };
 
-// How many areas a rank can afford when `ranks` of this host map each other's mailrooms: area_count, unless a
-// limit on the address space or on the size of files (ulimit -v, -f) is tight.
+// How many areas a rank can afford when `ranks` of this host map each other's shared segments: area_count,
+// unless a limit on the address space or on the size of files (ulimit -v, -f) is tight.
 int affordable_areas(int ranks);
 
 // The sender's side. Not synchronised.
 class Claims {
  public:
-  explicit Claims(Mailroom& own);
+  explicit Claims(SharedSegment& own);
   std::optional<ClaimRef> offer();  // nothing: all are in use
   // True: nobody reads, or will read, the buffer. False: a copy is going on right now.
   bool withdraw(ClaimRef claim);
   void release(ClaimRef claim);  // read, or withdrawn: the word may be used again
 
  private:
-  MailroomHeader& header_;
+  SharedSegmentHeader& header_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint64_t> generation_;
 };
 
-// The reader's side, on the sender's mailroom.
-bool begin_copy(Mailroom& sender, ClaimRef claim);  // false: the sender has given up
-void end_copy(Mailroom& sender, ClaimRef claim);
+// The reader's side, on the sender's shared_segment.
+bool begin_copy(SharedSegment& sender, ClaimRef claim);  // false: the sender has given up
+void end_copy(SharedSegment& sender, ClaimRef claim);
 
-// Where ranks that are threads of one process find each other's mailrooms.
-class MailroomExchange {
+// Where ranks that are threads of one process find each other's shared segments.
+class SharedSegmentExchange {
  public:
   // `visitors`: so many calls of find() will come.
-  static void publish(std::uint64_t id, std::shared_ptr<Mailroom> mailroom, int visitors);
+  static void publish(std::uint64_t id, std::shared_ptr<SharedSegment> shared_segment, int visitors);
   static void renounce(std::uint64_t id);  // it will never be published, or visited any more
   // nullptr: not there yet. Error{peer_failed} when its owner renounced.
-  static std::shared_ptr<Mailroom> find(std::uint64_t id);
+  static std::shared_ptr<SharedSegment> find(std::uint64_t id);
 };
 
 }  // namespace dist::net

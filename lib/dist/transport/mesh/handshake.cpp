@@ -16,7 +16,7 @@ constexpr std::size_t most_descriptors = 4;
 
 }  // namespace
 
-bool Conversation::say(Greeting greeting, std::string_view token, std::span<const int> descriptors) {
+bool Handshake::say(HandshakeMessage greeting, std::string_view token, std::span<const int> descriptors) {
   greeting.token_bytes = static_cast<std::uint32_t>(token.size());
   std::array pieces{iovec{&greeting, sizeof greeting}, iovec{const_cast<char*>(token.data()), token.size()}};
   msghdr message{};
@@ -37,7 +37,7 @@ bool Conversation::say(Greeting greeting, std::string_view token, std::span<cons
 }
 
 // As recv(2), and keeps the descriptors that come along.
-long Conversation::receive(void* to, std::size_t bytes) {
+long Handshake::receive(void* to, std::size_t bytes) {
   iovec piece{to, bytes};
   msghdr message{};
   message.msg_iov = &piece;
@@ -61,7 +61,7 @@ long Conversation::receive(void* to, std::size_t bytes) {
   return got;
 }
 
-Conversation::State Conversation::listen() {
+Handshake::State Handshake::listen() {
   for (;;) {
     const bool in_header = heard_ < sizeof greeting_;
     const std::size_t total = sizeof greeting_ + (in_header ? 0 : token_.size());
@@ -73,7 +73,7 @@ Conversation::State Conversation::listen() {
     if (got <= 0) return State::broken;
     heard_ += static_cast<std::size_t>(got);
     if (in_header && heard_ == sizeof greeting_) {
-      if (greeting_.magic != Greeting::right_magic || greeting_.token_bytes > longest_token)
+      if (greeting_.magic != HandshakeMessage::right_magic || greeting_.token_bytes > longest_token)
         return State::broken;
       token_.resize(greeting_.token_bytes);
     }

@@ -1,7 +1,8 @@
-// Greeting: the first words on a connection between two ranks. They prove that both belong to this job, say
-// who is who, and on a local socket carry the descriptors of what the two will share. The rank that dials
-// greets, the other one answers with a greeting, and the first confirms with another that this connection is
-// the one: it may have dialled several, and have given this one up before its greeting was read.
+// HandshakeMessage: the first words on a connection between two ranks. They prove that both belong to this
+// job, say who is who, and on a local socket carry the descriptors of what the two will share. The rank that
+// dials greets, the other one answers with a greeting, and the first confirms with another that this
+// connection is the one: it may have dialled several, and have given this one up before its greeting was
+// read.
 #pragma once
 
 #include <chrono>
@@ -16,13 +17,13 @@
 
 namespace dist::net {
 
-struct Greeting {
+struct HandshakeMessage {
   static constexpr std::uint64_t right_magic = 0x3168736d'74736964;  // "distmsh1": protocol and byte order
   std::uint64_t magic = right_magic;
   std::int32_t from = 0, to = 0;
   std::int32_t world_size = 0;
   std::uint32_t token_bytes = 0;  // that follow
-  std::uint64_t rings = 0;        // of the mailroom
+  std::uint64_t rings = 0;        // of the shared segment
   std::uint64_t arena_base = 0;   // where the greeting rank has its arena, and its size
   std::uint64_t arena_bytes = 0;
 };
@@ -30,22 +31,22 @@ struct Greeting {
 inline constexpr std::size_t longest_token = 1024;  // bytes
 
 // A connection until the other side has greeted.
-class Conversation {
+class Handshake {
  public:
   using Clock = std::chrono::steady_clock;
   enum class State { listening, complete, broken };
 
-  explicit Conversation(UniqueFd fd) : fd_(std::move(fd)) {}
+  explicit Handshake(UniqueFd fd) : fd_(std::move(fd)) {}
   int fd() const { return fd_.get(); }
   Clock::time_point since() const { return since_; }
 
   // False: the connection broke. A greeting always fits into a fresh connection's buffer.
-  bool say(Greeting greeting, std::string_view token, std::span<const int> descriptors);
+  bool say(HandshakeMessage greeting, std::string_view token, std::span<const int> descriptors);
   // Reads what is there, and never beyond the greeting.
   State listen();
   void expect_another() { heard_ = 0; }           // greeting, to be read by listen()
   bool is_silent() const { return heard_ == 0; }  // nothing was said so far
-  const Greeting& greeting() const { return greeting_; }
+  const HandshakeMessage& greeting() const { return greeting_; }
   const std::string& token() const { return token_; }
   std::vector<UniqueFd> take_descriptors() { return std::move(descriptors_); }
   UniqueFd take_socket() { return std::move(fd_); }
@@ -54,7 +55,7 @@ class Conversation {
   long receive(void* to, std::size_t bytes);
   UniqueFd fd_;
   Clock::time_point since_ = Clock::now();
-  Greeting greeting_;
+  HandshakeMessage greeting_;
   std::string token_;
   std::size_t heard_ = 0;  // bytes of greeting and token
   std::vector<UniqueFd> descriptors_;

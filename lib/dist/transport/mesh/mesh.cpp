@@ -8,10 +8,10 @@
 
 #include <sys/resource.h>
 
-#include "dist/core/memory/arena.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
+#include "dist/core/memory/arena.h"
 #include "dist/store/host_id.h"
 #include "dist/store/socket.h"
 #include "dist/transport/link/self_link.h"
@@ -28,7 +28,7 @@ std::string card_key(int rank) { return fmt::format("endpoint/{}", rank); }
 // peer elsewhere needs a socket alone, and who is where is not known yet: so many must there be in any case.
 void reserve_descriptors(int world_size) {
   raise_soft_limit(RLIMIT_NOFILE, static_cast<std::uint64_t>(world_size) * 4 + 64);
-  constexpr std::size_t own = 4;  // listener, mailroom, doorbell, epoll
+  constexpr std::size_t own = 4;  // listener, shared segment, doorbell, epoll
   if (world_size > 1)
     expect_descriptors(own + static_cast<std::size_t>(world_size), fmt::format("a rank of {}", world_size));
 }
@@ -64,13 +64,13 @@ std::shared_ptr<Engine> Mesh::connect() try {
   mine_.rank = options_.rank;
   mine_.world_size = options_.world_size;
   mine_.host = options_.host.empty() ? host_id() : options_.host;
-  mine_.mailroom = random_number();
+  mine_.shared_segment = random_number();
   if (options_.world_size > 1) listen();
   publish();
   collect();
   prepare();
   meet();
-  mailroom_->close_memory_fd();
+  shared_segment_->close_memory_fd();
   return engine_;
 } catch (const Error& error) {
   if (error.code() != Errc::resource) {
@@ -119,7 +119,7 @@ void Mesh::collect() {
   for (int rank = 0; rank < options_.world_size; ++rank) keys.push_back(card_key(rank));
   await_all(keys);
   for (const std::string& key : keys)
-    cards_.push_back(Card::parse(store_.get_text(key, options_.deadline), store_.where()));
+    addresses_.push_back(RankAddress::parse(store_.get_text(key, options_.deadline), store_.where()));
 }
 
 void Mesh::await_all(const std::vector<std::string>& keys) {
@@ -152,29 +152,30 @@ std::vector<int> Mesh::absent_of(const std::vector<std::string>& keys) {
   return absent;
 }
 
-Mesh::Way Mesh::way_to(const Card& peer) const {
-  if (peer.rank == mine_.rank) return Way::self;
-  if (options_.transport == "tcp" || peer.local_address.empty()) return Way::tcp;
-  if (peer.host == mine_.host) return peer.process == mine_.process ? Way::thread : Way::process;
+Mesh::LinkKind Mesh::way_to(const RankAddress& peer) const {
+  if (peer.rank == mine_.rank) return LinkKind::self;
+  if (options_.transport == "tcp" || peer.local_address.empty()) return LinkKind::tcp;
+  if (peer.host == mine_.host) return peer.process == mine_.process ? LinkKind::thread : LinkKind::process;
   if (options_.transport == "shm")
     fail(Errc::unsupported,
          "rank {} and rank {} are on different hosts ({} and {}), which share no memory; use "
          "DIST_TRANSPORT=auto or tcp",
          mine_.rank, peer.rank, mine_.host, peer.host);
-  return Way::tcp;
+  return LinkKind::tcp;
 }
 
-bool Mesh::is_local(const Card& peer) const { return way_to(peer) != Way::tcp; }
+bool Mesh::is_local(const RankAddress& peer) const { return way_to(peer) != LinkKind::tcp; }
 
 int Mesh::local_index(int rank) const {
-  return static_cast<int>(std::count_if(cards_.begin(), cards_.begin() + rank,
-                                        [this](const Card& card) { return is_local(card); }));
+  return static_cast<int>(std::count_if(addresses_.begin(), addresses_.begin() + rank,
+                                        [this](const RankAddress& address) { return is_local(address); }));
 }
 
 std::vector<int> Mesh::nodes() const {
   std::map<std::string_view, int> first_of;  // by host
   std::vector<int> nodes;
-  for (const Card& card : cards_) nodes.push_back(first_of.emplace(card.host, card.rank).first->second);
+  for (const RankAddress& address : addresses_)
+    nodes.push_back(first_of.emplace(address.host, address.rank).first->second);
   return nodes;
 }
 
@@ -192,9 +193,9 @@ std::chrono::microseconds Mesh::spin_time() const {
   if (const char* given = std::getenv("DIST_SPIN_US")) return asked_spin_time(given);
   std::set<int> cpus;
   std::size_t ranks = 0;
-  for (const Card& card : cards_) {
-    if (card.host != mine_.host) continue;
-    cpus.insert(card.cpus.begin(), card.cpus.end());
+  for (const RankAddress& address : addresses_) {
+    if (address.host != mine_.host) continue;
+    cpus.insert(address.cpus.begin(), address.cpus.end());
     ++ranks;
   }
   const bool fits_quota = mine_.cpu_quota == 0 || ranks <= static_cast<std::size_t>(mine_.cpu_quota);
@@ -202,15 +203,16 @@ std::chrono::microseconds Mesh::spin_time() const {
 }
 
 void Mesh::prepare() {
-  const auto local =
-      std::count_if(cards_.begin(), cards_.end(), [this](const Card& c) { return is_local(c); });
-  const auto threads =
-      std::count_if(cards_.begin(), cards_.end(), [this](const Card& c) { return way_to(c) == Way::thread; });
-  mailroom_ = std::make_shared<Mailroom>(static_cast<int>(local), affordable_areas(static_cast<int>(local)));
-  engine_ =
-      std::make_shared<Engine>(Engine::Config{mine_.rank, mine_.world_size, mailroom_, spin_time(), nodes()});
-  link(mine_.rank, std::make_unique<SelfLink>(mine_.rank, engine_->events(), mailroom_));
-  MailroomExchange::publish(mine_.mailroom, mailroom_, static_cast<int>(threads));
+  const auto local = std::count_if(addresses_.begin(), addresses_.end(),
+                                   [this](const RankAddress& c) { return is_local(c); });
+  const auto threads = std::count_if(addresses_.begin(), addresses_.end(),
+                                     [this](const RankAddress& c) { return way_to(c) == LinkKind::thread; });
+  shared_segment_ =
+      std::make_shared<SharedSegment>(static_cast<int>(local), affordable_areas(static_cast<int>(local)));
+  engine_ = std::make_shared<Engine>(
+      Engine::Config{mine_.rank, mine_.world_size, shared_segment_, spin_time(), nodes()});
+  link(mine_.rank, std::make_unique<SelfLink>(mine_.rank, engine_->events(), shared_segment_));
+  SharedSegmentExchange::publish(mine_.shared_segment, shared_segment_, static_cast<int>(threads));
 }
 
 std::vector<int> Mesh::missing() const {
@@ -231,7 +233,7 @@ void Mesh::link(int peer, std::unique_ptr<Link> link) {
 void Mesh::give_up(const std::string& reason) noexcept {
   try {
     if (engine_) engine_->leave(reason);
-    MailroomExchange::renounce(mine_.mailroom);
+    SharedSegmentExchange::renounce(mine_.shared_segment);
     store_.compare_set(failed_key, {}, to_bytes(fmt::format("rank {} gave up: {}", mine_.rank, reason)));
   } catch (const std::exception& error) {
     log(LogLevel::debug, "the reason could not be left in the store: {}", error.what());

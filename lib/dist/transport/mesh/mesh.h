@@ -1,8 +1,8 @@
 // Mesh: how the ranks of a job find and connect to each other.
 //
-// Each rank publishes a card in the store, waits for everybody's, dials all lower ranks and is dialled by all
-// higher ones. Ranks of one process find each other's mailrooms directly. A rank that fails meanwhile leaves
-// the reason in the store, so that all others end with it.
+// Each rank publishes a address in the store, waits for everybody's, dials all lower ranks and is dialled by
+// all higher ones. Ranks of one process find each other's shared segments directly. A rank that fails
+// meanwhile leaves the reason in the store, so that all others end with it.
 //
 // A rank that is slow to accept or to answer is alive: what was dialled is kept while other addresses are
 // tried, and two ranks are linked once both know by which connection (greeting.h). Dead is a rank whose
@@ -18,10 +18,10 @@
 
 #include "dist/store/dialler.h"
 #include "dist/store/store.h"
-#include "dist/transport/mesh/rank_address.h"
 #include "dist/transport/endpoint.h"
 #include "dist/transport/engine/engine.h"
 #include "dist/transport/mesh/handshake.h"
+#include "dist/transport/mesh/rank_address.h"
 
 namespace dist::net {
 
@@ -33,12 +33,12 @@ class Mesh {
  private:
   // How often a rank that waits asks the store whether another has given up.
   static constexpr std::chrono::milliseconds check_interval{200};
-  enum class Way { self, thread, process, tcp };
+  enum class LinkKind { self, thread, process, tcp };
   // A lower rank, until it has answered on one of the connections that were made.
   struct Call {
     struct Talk {
       std::size_t place = 0;  // the dialler's
-      std::unique_ptr<Conversation> talk;
+      std::unique_ptr<Handshake> talk;
     };
     int peer = 0;
     Dialler dialler;
@@ -47,7 +47,7 @@ class Mesh {
   };
   // A connection that was accepted.
   struct Caller {
-    std::unique_ptr<Conversation> talk;
+    std::unique_ptr<Handshake> talk;
     int from = -1;  // once it has proved who it is, and was answered
   };
   using Clock = std::chrono::steady_clock;
@@ -60,27 +60,27 @@ class Mesh {
   void meet();
   void give_up(const std::string& reason) noexcept;
 
-  Way way_to(const Card& peer) const;
-  bool is_local(const Card& peer) const;  // reached through mailrooms
-  int local_index(int rank) const;        // among the ranks of this host
-  std::vector<int> nodes() const;         // of all ranks: the first rank of the same host
+  LinkKind way_to(const RankAddress& peer) const;
+  bool is_local(const RankAddress& peer) const;  // reached through shared segments
+  int local_index(int rank) const;               // among the ranks of this host
+  std::vector<int> nodes() const;                // of all ranks: the first rank of the same host
   std::chrono::microseconds spin_time() const;
-  std::vector<SocketAddress> addresses_of(const Card& peer) const;
+  std::vector<SocketAddress> addresses_of(const RankAddress& peer) const;
   bool is_linked(int peer) const { return linked_[static_cast<std::size_t>(peer)]; }
-  const Card& card(int rank) const { return cards_[static_cast<std::size_t>(rank)]; }
+  const RankAddress& address(int rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
 
   void find_threads();
   void wait_for_news();
   void accept_from(const UniqueFd& listener);
   void hear_callers();
-  bool answer(Caller& caller, Conversation::State state);
-  void conclude(const Caller& caller, Conversation::State state);
+  bool answer(Caller& caller, Handshake::State state);
+  void conclude(const Caller& caller, Handshake::State state);
   void advance_calls();
   void hear(Call& call);
   void note_reached(const Call& call, std::size_t place);
   [[noreturn]] void fail_to_reach(const Call& call);
-  bool greet(Conversation& talk, int peer, std::string_view token, bool shares);
-  void link(int peer, Conversation& talk);
+  bool greet(Handshake& talk, int peer, std::string_view token, bool shares);
+  void link(int peer, Handshake& talk);
   void link(int peer, std::unique_ptr<Link> link);
 
   std::vector<int> missing() const;
@@ -90,7 +90,7 @@ class Mesh {
   bool is_first_here() const;  // of the ranks of this host
   std::string describe_calls() const;
   std::vector<int> died();
-  bool has_pidfd(const Card& peer);
+  bool has_pidfd(const RankAddress& peer);
   void check_reasons();
   [[noreturn]] void fail_by_reason_or(const std::string& what_was_seen);
   [[noreturn]] void report_death(int peer);
@@ -98,10 +98,10 @@ class Mesh {
 
   Store& store_;
   EndpointOptions options_;
-  Card mine_;
+  RankAddress mine_;
   std::uint64_t arena_base_ = 0;
-  std::vector<Card> cards_;
-  std::shared_ptr<Mailroom> mailroom_;
+  std::vector<RankAddress> addresses_;
+  std::shared_ptr<SharedSegment> shared_segment_;
   std::shared_ptr<Engine> engine_;
   UniqueFd local_listener_, tcp_listener_;
   std::deque<Caller> callers_;

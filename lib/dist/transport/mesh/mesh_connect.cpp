@@ -8,13 +8,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "dist/core/memory/arena.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
-#include "dist/transport/mesh/mesh.h"
+#include "dist/core/memory/arena.h"
 #include "dist/transport/link/shared_link.h"
 #include "dist/transport/link/tcp_link.h"
+#include "dist/transport/mesh/mesh.h"
 
 namespace dist::net {
 namespace {
@@ -39,7 +39,8 @@ Mapping map_arena(int peer, int fd, std::size_t bytes) {
 void Mesh::meet() {
   met_since_ = Clock::now();
   for (int peer = 0; peer < mine_.rank; ++peer)
-    if (way_to(card(peer)) != Way::thread) calls_.push_back({peer, Dialler(addresses_of(card(peer)))});
+    if (way_to(address(peer)) != LinkKind::thread)
+      calls_.push_back({peer, Dialler(addresses_of(address(peer)))});
   while (!missing().empty()) {
     const std::vector<int> gone = died();  // what they said before is heard below
     find_threads();
@@ -66,36 +67,38 @@ void Mesh::meet() {
 void Mesh::report_death(int peer) {
   check_peers();
   fail_by_reason_or(fmt::format("rank {}: rank {} (process {}) died while the ranks were connecting",
-                                mine_.rank, peer, card(peer).pid));
+                                mine_.rank, peer, address(peer).pid));
 }
 
 // `shares`: over a local socket what the two will share comes along.
-bool Mesh::greet(Conversation& talk, int peer, std::string_view token, bool shares) {
-  Greeting greeting;
+bool Mesh::greet(Handshake& talk, int peer, std::string_view token, bool shares) {
+  HandshakeMessage greeting;
   greeting.from = mine_.rank;
   greeting.to = peer;
   greeting.world_size = mine_.world_size;
-  if (way_to(card(peer)) != Way::process) return talk.say(greeting, token, {});
-  greeting.rings = static_cast<std::uint64_t>(mailroom_->rings());
+  if (way_to(address(peer)) != LinkKind::process) return talk.say(greeting, token, {});
+  greeting.rings = static_cast<std::uint64_t>(shared_segment_->rings());
   greeting.arena_base = arena_base_;
   greeting.arena_bytes = Arena::local().capacity();
   if (!shares) return talk.say(greeting, token, {});
-  const std::array descriptors{mailroom_->memory_fd(), mailroom_->doorbell_fd(), Arena::local().fd()};
+  const std::array descriptors{shared_segment_->memory_fd(), shared_segment_->doorbell_fd(),
+                               Arena::local().fd()};
   return talk.say(greeting, token, descriptors);
 }
 
 void Mesh::find_threads() {
   for (int peer : missing()) {
-    if (way_to(card(peer)) != Way::thread) continue;
-    std::shared_ptr<Mailroom> theirs;
+    if (way_to(address(peer)) != LinkKind::thread) continue;
+    std::shared_ptr<SharedSegment> theirs;
     try {
-      theirs = MailroomExchange::find(card(peer).mailroom);
+      theirs = SharedSegmentExchange::find(address(peer).shared_segment);
     } catch (const Error& error) {
       check_reasons();
       fail(error.code(), "rank {}: rank {}: {}", mine_.rank, peer, error.what());
     }
     if (!theirs) continue;
-    const RingLink::Rooms rooms{mailroom_, std::move(theirs), local_index(mine_.rank), local_index(peer)};
+    const RingLink::Rooms rooms{shared_segment_, std::move(theirs), local_index(mine_.rank),
+                                local_index(peer)};
     link(peer, std::make_unique<ThreadLink>(peer, engine_->events(), rooms));
   }
 }
@@ -106,9 +109,10 @@ void Mesh::wait_for_news() {
   if (local_listener_) watch(local_listener_.get());
   if (tcp_listener_) watch(tcp_listener_.get());
   for (const Caller& caller : callers_) watch(caller.talk->fd());
-  const bool awaits_threads = std::any_of(cards_.begin(), cards_.end(), [this](const Card& card) {
-    return !is_linked(card.rank) && way_to(card) == Way::thread;
-  });
+  const bool awaits_threads =
+      std::any_of(addresses_.begin(), addresses_.end(), [this](const RankAddress& address) {
+        return !is_linked(address.rank) && way_to(address) == LinkKind::thread;
+      });
   int patience = awaits_threads ? 1 : news_interval_ms;
   for (const Call& call : calls_) {
     call.dialler.watch(entries);
@@ -128,7 +132,7 @@ void Mesh::accept_from(const UniqueFd& listener) {
       return;
     }
     tune_stream(fd.get());
-    callers_.push_back({std::make_unique<Conversation>(std::move(fd))});
+    callers_.push_back({std::make_unique<Handshake>(std::move(fd))});
     const auto expected = static_cast<std::size_t>(mine_.world_size);
     if (callers_.size() > expected + most_strangers) callers_.pop_front();
   }
@@ -137,7 +141,7 @@ void Mesh::accept_from(const UniqueFd& listener) {
 void Mesh::hear_callers() {
   std::erase_if(callers_, [this](Caller& caller) {
     const auto state = caller.talk->listen();
-    if (state == Conversation::State::listening) return false;
+    if (state == Handshake::State::listening) return false;
     if (caller.from < 0) return !answer(caller, state);
     conclude(caller, state);
     return true;
@@ -145,9 +149,9 @@ void Mesh::hear_callers() {
 }
 
 // False: the connection is closed.
-bool Mesh::answer(Caller& caller, Conversation::State state) {
-  const Greeting& greeting = caller.talk->greeting();
-  const bool is_ours = state == Conversation::State::complete && caller.talk->token() == options_.token &&
+bool Mesh::answer(Caller& caller, Handshake::State state) {
+  const HandshakeMessage& greeting = caller.talk->greeting();
+  const bool is_ours = state == Handshake::State::complete && caller.talk->token() == options_.token &&
                        greeting.to == mine_.rank && greeting.world_size == mine_.world_size &&
                        greeting.from > mine_.rank && greeting.from < mine_.world_size;
   if (!is_ours) {
@@ -163,38 +167,39 @@ bool Mesh::answer(Caller& caller, Conversation::State state) {
 }
 
 // Its rank has confirmed the connection, or given it up: perhaps for another one.
-void Mesh::conclude(const Caller& caller, Conversation::State state) {
+void Mesh::conclude(const Caller& caller, Handshake::State state) {
   if (is_linked(caller.from)) return;
-  if (state == Conversation::State::complete && caller.talk->greeting().from == caller.from)
+  if (state == Handshake::State::complete && caller.talk->greeting().from == caller.from)
     link(caller.from, *caller.talk);
   else
     hung_up_.try_emplace(caller.from, Clock::now());
 }
 
-void Mesh::link(int peer, Conversation& talk) {
-  if (way_to(card(peer)) == Way::tcp)
+void Mesh::link(int peer, Handshake& talk) {
+  if (way_to(address(peer)) == LinkKind::tcp)
     return link(peer, std::make_unique<TcpLink>(peer, engine_->events(), talk.take_socket()));
   auto descriptors = talk.take_descriptors();
   if (descriptors.size() != 3)
     fail(Errc::connection, "rank {} sent {} descriptors instead of 3; do all ranks run the same build?", peer,
          descriptors.size());
-  const Greeting& greeting = talk.greeting();
-  auto theirs = std::make_shared<Mailroom>(std::move(descriptors[0]), std::move(descriptors[1]),
-                                           static_cast<int>(greeting.rings));
+  const HandshakeMessage& greeting = talk.greeting();
+  auto theirs = std::make_shared<SharedSegment>(std::move(descriptors[0]), std::move(descriptors[1]),
+                                                static_cast<int>(greeting.rings));
   theirs->close_memory_fd();
-  if (theirs->rings() != mailroom_->rings())
+  if (theirs->rings() != shared_segment_->rings())
     fail(Errc::mismatch,
          "rank {} sees {} ranks on this host, rank {} sees {}; check DIST_HOST_ID and DIST_TRANSPORT", peer,
-         theirs->rings(), mine_.rank, mailroom_->rings());
-  const RingLink::Rooms rooms{mailroom_, std::move(theirs), local_index(mine_.rank), local_index(peer)};
+         theirs->rings(), mine_.rank, shared_segment_->rings());
+  const RingLink::Rooms rooms{shared_segment_, std::move(theirs), local_index(mine_.rank), local_index(peer)};
   PeerArena arena{map_arena(peer, descriptors[2].get(), greeting.arena_bytes), greeting.arena_base};
   link(peer,
        std::make_unique<ProcessLink>(peer, engine_->events(), rooms, std::move(arena), talk.take_socket()));
 }
 
 // Whether this process can see that one end.
-bool Mesh::has_pidfd(const Card& peer) {
-  if (peer.host != mine_.host || peer.pid_namespace != mine_.pid_namespace || way_to(peer) == Way::thread)
+bool Mesh::has_pidfd(const RankAddress& peer) {
+  if (peer.host != mine_.host || peer.pid_namespace != mine_.pid_namespace ||
+      way_to(peer) == LinkKind::thread)
     return false;
   UniqueFd& process = processes_[peer.rank];
   if (!process) process = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
@@ -208,7 +213,7 @@ std::vector<int> Mesh::died() {
   const bool asks_store = options_.is_gone && Clock::now() >= next_look_;
   if (asks_store) next_look_ = Clock::now() + check_interval;
   for (int peer : missing()) {
-    if (has_pidfd(card(peer))) {
+    if (has_pidfd(address(peer))) {
       const UniqueFd& process = processes_[peer];
       watched.push_back(peer);
       processes.push_back({process.get(), POLLIN, 0});

@@ -15,8 +15,8 @@ constexpr std::size_t most_named = 8;
 
 }  // namespace
 
-std::vector<SocketAddress> Mesh::addresses_of(const Card& peer) const {
-  if (way_to(peer) == Way::process) return {parse_address(peer.local_address)};
+std::vector<SocketAddress> Mesh::addresses_of(const RankAddress& peer) const {
+  if (way_to(peer) == LinkKind::process) return {parse_address(peer.local_address)};
   std::vector<SocketAddress> all;
   for (const std::string& text : peer.addresses) {
     all.push_back(parse_address(text));
@@ -30,7 +30,7 @@ std::vector<SocketAddress> Mesh::addresses_of(const Card& peer) const {
 void Mesh::advance_calls() {
   for (Call& call : calls_) {
     while (auto made = call.dialler.poll()) {
-      auto talk = std::make_unique<Conversation>(std::move(made->fd));
+      auto talk = std::make_unique<Handshake>(std::move(made->fd));
       greet(*talk, call.peer, options_.token, true)
           ? call.talks.push_back({made->place, std::move(talk)})
           : call.dialler.reject(made->place, "it closed the connection");
@@ -45,11 +45,11 @@ void Mesh::hear(Call& call) {
   for (std::size_t i = 0; i < call.talks.size();) {
     auto& [place, talk] = call.talks[i];
     const auto state = talk->listen();
-    if (state == Conversation::State::listening) {
+    if (state == Handshake::State::listening) {
       ++i;
       continue;
     }
-    const bool is_right = state == Conversation::State::complete && talk->greeting().from == call.peer &&
+    const bool is_right = state == Handshake::State::complete && talk->greeting().from == call.peer &&
                           talk->greeting().to == mine_.rank;
     if (is_right && greet(*talk, call.peer, {}, false)) {
       note_reached(call, place);
@@ -65,7 +65,7 @@ void Mesh::hear(Call& call) {
 void Mesh::note_reached(const Call& call, std::size_t place) {
   const std::string host = call.dialler.host(place);
   for (Call& other : calls_)
-    if (card(other.peer).host == card(call.peer).host) other.dialler.prefer(host);
+    if (address(other.peer).host == address(call.peer).host) other.dialler.prefer(host);
   const auto silent = call.dialler.silent(Dialler::head_start);
   if (silent.empty() || !is_first_here() || std::exchange(told_unreachable_, true)) return;
   log(LogLevel::warn,

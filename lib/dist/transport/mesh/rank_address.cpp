@@ -43,24 +43,24 @@ std::uint64_t random_number() {
   return std::uint64_t{source()} << 32 | source();
 }
 
-Card describe_process() {
-  Card card;
-  card.process = process_name();
-  card.pid = getpid();
-  card.pid_namespace = pid_namespace();
-  card.cpus = usable_cpus();
-  card.cpu_quota = cpu_quota();
-  return card;
+RankAddress describe_process() {
+  RankAddress address;
+  address.process = process_name();
+  address.pid = getpid();
+  address.pid_namespace = pid_namespace();
+  address.cpus = usable_cpus();
+  address.cpu_quota = cpu_quota();
+  return address;
 }
 
-std::string Card::str() const {
+std::string RankAddress::str() const {
   const nlohmann::json json{{"rank", rank},
                             {"world_size", world_size},
                             {"host", host},
                             {"process", process},
                             {"pid", pid},
                             {"pid_namespace", pid_namespace},
-                            {"mailroom", mailroom},
+                            {"shared_segment", shared_segment},
                             {"local_address", local_address},
                             {"addresses", addresses},
                             {"cpus", cpus},
@@ -68,21 +68,21 @@ std::string Card::str() const {
   return json.dump();
 }
 
-Card Card::parse(const std::string& text, const std::string& where) try {
+RankAddress RankAddress::parse(const std::string& text, const std::string& where) try {
   const auto json = nlohmann::json::parse(text);
-  Card card;
-  json.at("rank").get_to(card.rank);
-  json.at("world_size").get_to(card.world_size);
-  json.at("host").get_to(card.host);
-  json.at("process").get_to(card.process);
-  json.at("pid").get_to(card.pid);
-  json.at("pid_namespace").get_to(card.pid_namespace);
-  json.at("mailroom").get_to(card.mailroom);
-  json.at("local_address").get_to(card.local_address);
-  json.at("addresses").get_to(card.addresses);
-  json.at("cpus").get_to(card.cpus);
-  json.at("cpu_quota").get_to(card.cpu_quota);
-  return card;
+  RankAddress address;
+  json.at("rank").get_to(address.rank);
+  json.at("world_size").get_to(address.world_size);
+  json.at("host").get_to(address.host);
+  json.at("process").get_to(address.process);
+  json.at("pid").get_to(address.pid);
+  json.at("pid_namespace").get_to(address.pid_namespace);
+  json.at("shared_segment").get_to(address.shared_segment);
+  json.at("local_address").get_to(address.local_address);
+  json.at("addresses").get_to(address.addresses);
+  json.at("cpus").get_to(address.cpus);
+  json.at("cpu_quota").get_to(address.cpu_quota);
+  return address;
 } catch (const nlohmann::json::exception& error) {
   fail(Errc::connection,
        "the store at {} holds no rank's address where one should be ({}); is it shared with another program?",

@@ -1,4 +1,4 @@
-// Card: what a rank publishes in the store so that the others find it.
+// RankAddress: what a rank publishes in the store so that the others find it.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 
 namespace dist::net {
 
-struct Card {
+struct RankAddress {
   int rank = 0;
   int world_size = 1;
   std::string host;     // host_id(), or what replaces it
   std::string process;  // equal for ranks that are threads of one process
   int pid = 0;
   std::string pid_namespace;           // where `pid` means something: of which machine, and which there
-  std::uint64_t mailroom = 0;          // for threads of its process
+  std::uint64_t shared_segment = 0;    // for threads of its process
   std::string local_address;           // "unix://@..."
   std::vector<std::string> addresses;  // "tcp://10.0.0.2:4711", best first
   std::vector<int> cpus;               // that it may run on
   int cpu_quota = 0;                   // of its container, in whole CPUs; 0: none
 
-  std::string str() const;                                               // JSON
-  static Card parse(const std::string& text, const std::string& where);  // Error{connection}
+  std::string str() const;                                                      // JSON
+  static RankAddress parse(const std::string& text, const std::string& where);  // Error{connection}
 };
 
-// What this process knows of itself; addresses and mailroom are left open.
-Card describe_process();
+// What this process knows of itself; addresses and shared segment are left open.
+RankAddress describe_process();
 
 // Every address of this machine by which another may reach `port`: first the one that leads to `store` (its
 // where()), then those of the other interfaces, the loopback last. Where the store is on the loopback device

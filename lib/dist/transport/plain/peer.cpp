@@ -52,7 +52,7 @@ void Peer::parse(const Take& take) {
   Header header;
   while (in_.size() - begin >= sizeof header) {
     std::memcpy(&header, in_.data() + begin, sizeof header);
-    if (header.kind < Kind::eager || header.kind > Kind::obituary || header.payload > piece_bytes) {
+    if (header.kind < Kind::eager || header.kind > Kind::death_notice || header.payload > piece_bytes) {
       hung_up = true;  // not a frame: this connection serves no more
       break;
     }

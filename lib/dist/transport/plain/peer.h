@@ -18,17 +18,17 @@ inline constexpr std::size_t piece_bytes = 64 * 1024;    // of an accepted messa
 inline constexpr std::size_t buffer_bytes = 256 * 1024;  // of accepted messages that wait to be written
 
 enum class Kind : std::uint8_t {
-  eager = 1,  // a message with its payload
-  offer,      // a message without: its sender waits for `accept`
-  accept,     // to the offer `id`: send it to the receive `other`
-  data,       // a piece for the receive `other`
-  ack,        // the eager message `id` has met its receive
-  refuse,     // the message `id` met a receive that it does not fit
-  withdraw,   // the sender gave up its message `id`
-  drop,       // the receiver gave up the message `id`
-  goodbye,    // this rank leaves; the payload is the reason, empty when all is well
-  obituary,   // the rank `id` died, as the payload says; empty: it left, and an operation of this rank failed
-              // by that
+  eager = 1,     // a message with its payload
+  offer,         // a message without: its sender waits for `accept`
+  accept,        // to the offer `id`: send it to the receive `other`
+  data,          // a piece for the receive `other`
+  ack,           // the eager message `id` has met its receive
+  refuse,        // the message `id` met a receive that it does not fit
+  withdraw,      // the sender gave up its message `id`
+  drop,          // the receiver gave up the message `id`
+  goodbye,       // this rank leaves; the payload is the reason, empty when all is well
+  death_notice,  // the rank `id` died, as the payload says; empty: it left, and an operation of this rank
+                 // failed by that
 };
 
 struct Header {

@@ -10,8 +10,8 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/store/socket.h"
-#include "dist/transport/plain/plain.h"
 #include "dist/transport/engine/tuning.h"
+#include "dist/transport/plain/plain.h"
 
 namespace dist::net::plain {
 
@@ -90,10 +90,10 @@ int Plain::wait(std::uint64_t id) {
   Message& message = messages_.at(id);
   const bool ended =
       await(lock, message.op->options.deadline, [&] { return message.stage == Message::Stage::done; });
-  const Trouble trouble = ended ? message.trouble : timeout_trouble(rank_, message);
+  const Failure failure = ended ? message.failure : timeout_trouble(rank_, message);
   const int other = message.peer;
   end(message);
-  if (trouble) throw Error(trouble.code, trouble.text);
+  if (failure) throw Error(failure.code, failure.text);
   return other;
 }
 
@@ -131,11 +131,11 @@ bool Plain::may_come(const Op& op, int source) const {
                              [&](int r) { return is_present(r) && (r != rank_ || members.size() == 1); });
 }
 
-void Plain::fail(Op& op, const Trouble& trouble) {
-  if (op.trouble) return;
-  op.trouble = trouble;
+void Plain::fail(Op& op, const Failure& failure) {
+  if (op.failure) return;
+  op.failure = failure;
   for (auto& [id, message] : messages_)
-    if (message.op == &op) settle(message, trouble);
+    if (message.op == &op) settle(message, failure);
 }
 
 void Plain::on_left(int rank) {
@@ -158,7 +158,7 @@ void Plain::on_failed(int rank, const std::string& how) {
   log(LogLevel::info, "rank {} {}", rank, how);
   for (Op* op : ops_)
     if (op->has_member(rank)) fail(*op, failed_trouble(rank_, *op, rank, peer(rank).state, departures_));
-  tell_all({.kind = Kind::obituary, .id = static_cast<std::uint64_t>(rank)}, how);
+  tell_all({.kind = Kind::death_notice, .id = static_cast<std::uint64_t>(rank)}, how);
 }
 
 void Plain::note_departure(int rank) {
@@ -166,14 +166,14 @@ void Plain::note_departure(int rank) {
 }
 
 // That a rank left is no failure until an operation needs it. Then it is passed on, as above.
-Trouble Plain::left(const Message& message) {
+Failure Plain::left(const Message& message) {
   pass_on_departures();
   return left_trouble(rank_, message);
 }
 
 void Plain::pass_on_departures() {
   for (; passed_on_ < departures_.size(); ++passed_on_)
-    tell_all({.kind = Kind::obituary, .id = static_cast<std::uint64_t>(departures_[passed_on_])}, "");
+    tell_all({.kind = Kind::death_notice, .id = static_cast<std::uint64_t>(departures_[passed_on_])}, "");
 }
 
 void Plain::tell_all(const Header& header, const std::string& text) {

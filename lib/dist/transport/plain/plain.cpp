@@ -35,12 +35,12 @@ auto take_first(Map& map, const typename Map::key_type& key, const Is& is_it) {
 void Plain::open(Op& op) {
   op.since = std::chrono::steady_clock::now();
   Lock lock(mutex_);
-  if (!aborted_.empty()) op.trouble = aborted_trouble(rank_, op, aborted_);
+  if (!aborted_.empty()) op.failure = aborted_trouble(rank_, op, aborted_);
   for (int rank : failures_)
-    if (!op.trouble && op.has_member(rank))
-      op.trouble = failed_trouble(rank_, op, rank, peer(rank).state, departures_);
-  if (!op.trouble)
-    if (const auto message = unreceived(op.channel())) op.trouble = unreceived_trouble(rank_, op, *message);
+    if (!op.failure && op.has_member(rank))
+      op.failure = failed_trouble(rank_, op, rank, peer(rank).state, departures_);
+  if (!op.failure)
+    if (const auto message = unreceived(op.channel())) op.failure = unreceived_trouble(rank_, op, *message);
   ops_.insert(&op);
 }
 
@@ -65,14 +65,14 @@ Plain::Message& Plain::begin(Op& op, bool is_send, const TensorView& data, int p
   static_cast<TransferFacts&>(message) = {&op, is_send, peer, data.data, data.bytes(), 0};
   message.id = last_id_;
   message.stage = is_send ? Message::Stage::offered : Message::Stage::posted;
-  if (op.trouble) settle(message, op.trouble);
+  if (op.failure) settle(message, op.failure);
   return message;
 }
 
 std::uint64_t Plain::send(Op& op, const TensorView& data, int to) {
   Lock lock(mutex_);
   Message& message = begin(op, true, data, to);
-  if (op.trouble) return message.id;
+  if (op.failure) return message.id;
   if (peer(to).state.kind == PeerState::Kind::left) {
     settle(message, left(message));
     return message.id;
@@ -89,7 +89,7 @@ std::uint64_t Plain::send(Op& op, const TensorView& data, int to) {
 std::uint64_t Plain::receive(Op& op, const TensorView& data, int from) {
   Lock lock(mutex_);
   Message& message = begin(op, false, data, from);
-  if (op.trouble) return message.id;
+  if (op.failure) return message.id;
   const Key key = key_of(op.channel());
   const auto is_it = [&](const Unexpected& come) { return from == any_rank || come.source == from; };
   if (const auto node = take_first(unexpected_, key, is_it)) {
@@ -139,18 +139,18 @@ void Plain::match(Message& receive, int source, const Header& header, Payload pa
   ring();
 }
 
-void Plain::settle(Message& message, Trouble trouble) {
+void Plain::settle(Message& message, Failure failure) {
   if (message.stage == Message::Stage::done) return;
   if (message.stage == Message::Stage::posted)
     take_first(posted_, key_of(message.op->channel()), [&](const Message* m) { return m == &message; });
   message.stage = Message::Stage::done;
-  message.trouble = std::move(trouble);
+  message.failure = std::move(failure);
   note_activity();
 }
 
 // Whatever its stage: afterwards no buffer of the caller is touched, and the other side knows.
 void Plain::end(Message& message) noexcept {
-  const bool gives_up = message.stage != Message::Stage::done || message.trouble;
+  const bool gives_up = message.stage != Message::Stage::done || message.failure;
   gave_up_ |= gives_up;
   if (gives_up && message.peer != any_rank && is_present(message.peer)) {
     Peer& other = peer(message.peer);
@@ -202,7 +202,7 @@ void Plain::on_frame(int source, const Header& header, Payload payload) {
     case Kind::goodbye:
       if (text.empty()) return reports_.push_back([this, source] { on_left(source); });
       return reports_.push_back([this, source, text] { on_failed(source, "gave up: " + text); });
-    case Kind::obituary:
+    case Kind::death_notice:
       if (header.id >= peers_.size() || static_cast<int>(header.id) == rank_) return;
       if (text.empty()) return note_departure(static_cast<int>(header.id));
       return reports_.push_back([this, dead = static_cast<int>(header.id), text] { on_failed(dead, text); });

@@ -64,7 +64,7 @@ class Plain {
     enum class Stage : std::uint8_t { posted, offered, streaming, done };
     std::uint64_t id = 0, theirs = 0;  // the other side's number of it
     Stage stage = Stage::done;
-    Trouble trouble;
+    Failure failure;
   };
   struct Unexpected {
     int source = 0;
@@ -76,7 +76,7 @@ class Plain {
   // plain.cpp: how a send meets its receive.
   Message& begin(Op& op, bool is_send, const TensorView& data, int peer);
   void match(Message& receive, int source, const Header& header, Payload payload, bool withdrawn);
-  void settle(Message& message, Trouble trouble = {});
+  void settle(Message& message, Failure failure = {});
   void end(Message& message) noexcept;
   Message* find(std::uint64_t id, bool is_send);
   std::optional<Unreceived> unreceived(const Channel& before) const;
@@ -101,10 +101,10 @@ class Plain {
   void on_left(int rank);
   void on_failed(int rank, const std::string& how);
   void note_departure(int rank);
-  Trouble left(const Message& message);
+  Failure left(const Message& message);
   void pass_on_departures();
   void tell_all(const Header& header, const std::string& text);
-  void fail(Op& op, const Trouble& trouble);
+  void fail(Op& op, const Failure& failure);
 
   const int rank_;
   const std::vector<int> nodes_;

@@ -31,7 +31,7 @@ std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCost
   if (plan.collective == Collective::send_recv)
     dist::fail(dist::Errc::invalid_argument,
                "--explain: send_recv is a message and has no algorithms; name a collective");
-  const dist::Situation at{.ranks = plan.ranks, .nodes = 1, .peers_mapped = !only_tcp()};
+  const dist::World at{.ranks = plan.ranks, .nodes = 1, .peers_mapped = !only_tcp()};
   const auto kind = kind_of(plan.collective);
   const bool share_cores = plan.ranks > cores;
   const dist::CostModel model = share_cores ? dist::on_shared_cores(costs.model) : costs.model;

@@ -1,11 +1,11 @@
-#include "dist/backend/stream_points.h"
+#include "dist/backend/stream_events.h"
 
 #include <utility>
 
 namespace dist {
 
-std::shared_ptr<StreamPoints> StreamPointsPool::take(Device device) {
-  std::unique_ptr<StreamPoints> points;
+std::shared_ptr<StreamEvents> StreamEventsPool::take(Device device) {
+  std::unique_ptr<StreamEvents> points;
   {
     const std::scoped_lock lock(spare_->mutex);
     if (!spare_->points.empty()) {
@@ -13,9 +13,9 @@ std::shared_ptr<StreamPoints> StreamPointsPool::take(Device device) {
       spare_->points.pop_back();
     }
   }
-  if (!points) points = std::make_unique<StreamPoints>(device);
-  return {points.release(), [spare = spare_](StreamPoints* unused) {
-            std::unique_ptr<StreamPoints> owned(unused);
+  if (!points) points = std::make_unique<StreamEvents>(device);
+  return {points.release(), [spare = spare_](StreamEvents* unused) {
+            std::unique_ptr<StreamEvents> owned(unused);
             const std::scoped_lock lock(spare->mutex);
             spare->points.push_back(std::move(owned));
           }};

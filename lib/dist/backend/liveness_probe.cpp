@@ -1,4 +1,4 @@
-#include "dist/backend/lifeline.h"
+#include "dist/backend/liveness_probe.h"
 
 namespace dist {
 
@@ -7,12 +7,13 @@ namespace {
 constexpr Timeout telling_time = std::chrono::milliseconds(100);
 }  // namespace
 
-Lifeline::Lifeline(Endpoint& endpoint, TransportOptions options) : net_(endpoint.open(std::move(options))) {
+LivenessProbe::LivenessProbe(Endpoint& endpoint, TransportOptions options)
+    : net_(endpoint.open(std::move(options))) {
   for (int r = 0; r < net_->size(); ++r)
     if (r != net_->rank()) requests_.push_back(net_->irecv({nothing_.data(), 1, DType::u8, cpu}, r));
 }
 
-void Lifeline::check() {
+void LivenessProbe::check() {
   const std::scoped_lock lock(mutex_);
   for (Request& request : requests_)
     if (request.is_completed()) request.wait();

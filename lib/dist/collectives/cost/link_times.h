@@ -1,5 +1,5 @@
-// Ways: the seconds that messages take which many ranks send at once, where some stay on their node and the
-// others share its network cards. The formulas (formulas.h) are made of them.
+// LinkTimes: the seconds that messages take which many ranks send at once, where some stay on their node and
+// the others share its network cards. The formulas (formulas.h) are made of them.
 #pragma once
 
 #include "dist/collectives/cost/cost_model.h"
@@ -8,9 +8,9 @@ namespace dist::formulas {
 
 // Ranks are numbered node by node, with equally many on each. `bytes`: of one message. Where nothing else is
 // said the result is the time until the last of them has arrived.
-class Ways {
+class LinkTimes {
  public:
-  Ways(const CostModel& model, const Situation& at)
+  LinkTimes(const CostModel& model, const World& at)
       : m_(model), n_(at.ranks), nodes_(at.nodes), per_node_((at.ranks + at.nodes - 1) / at.nodes) {}
 
   // Within a node: the port's time; the whole way. With one node alone the figures of all messages are the

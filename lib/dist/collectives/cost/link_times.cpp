@@ -1,4 +1,4 @@
-#include "dist/collectives/cost/ways.h"
+#include "dist/collectives/cost/link_times.h"
 
 #include <algorithm>
 
@@ -6,32 +6,34 @@
 
 namespace dist::formulas {
 
-double Ways::near_port(double bytes) const {
+double LinkTimes::near_port(double bytes) const {
   return nodes_ == 1 ? m_.port(bytes) : m_.near_overhead + m_.near_beta * bytes;
 }
 
-double Ways::near(double bytes) const { return near_port(bytes) + (nodes_ == 1 ? m_.alpha : m_.near_alpha); }
+double LinkTimes::near(double bytes) const {
+  return near_port(bytes) + (nodes_ == 1 ? m_.alpha : m_.near_alpha);
+}
 
-double Ways::far(double bytes, double at_once) const {
+double LinkTimes::far(double bytes, double at_once) const {
   const double sharing = std::max(1., std::min<double>(at_once, per_node_) / std::max(1., m_.cards));
   return m_.message(0) + m_.beta * bytes * sharing;
 }
 
 // Where nodes have no power of two of ranks, the partners of one node's are on several, and messages that
 // wait for two cards each form one queue of all.
-double Ways::swap(int distance, double bytes) const {
+double LinkTimes::swap(int distance, double bytes) const {
   if (stays(distance)) return near(bytes);
   const bool is_one_queue =
       floor_pow2(per_node_) != per_node_ && std::min(distance, per_node_) > std::max(1., m_.cards);
   return is_one_queue ? m_.message(0) + m_.beta * bytes * n_ / 2 : far(bytes, distance);
 }
 
-double Ways::shift(int distance, double bytes) const {
+double LinkTimes::shift(int distance, double bytes) const {
   return nodes_ == 1 ? near(bytes) : far(bytes, std::min(distance, n_ - distance));
 }
 
 // By fewer than a node's ranks, on either side, as many of them send far; by more, all do.
-double Ways::all_shifts(double bytes) const {
+double LinkTimes::all_shifts(double bytes) const {
   if (nodes_ == 1) return (n_ - 1) * near(bytes);
   const int few = std::min(per_node_, (n_ + 1) / 2) - 1;
   const double cards = std::max(1., m_.cards), alone = std::min<double>(few, cards);
@@ -39,16 +41,18 @@ double Ways::all_shifts(double bytes) const {
   return 2 * (few * m_.message(0) + m_.beta * bytes * turns) + (n_ - 1 - 2 * few) * far(bytes, n_);
 }
 
-double Ways::serve_all(double bytes) const {
+double LinkTimes::serve_all(double bytes) const {
   return (per_node_ - 1) * near_port(bytes) + (n_ - per_node_) * m_.port(bytes) + m_.alpha;
 }
 
-double Ways::fold(double bytes) const { return nodes_ == 1 ? near(bytes) : far(bytes, n_ - floor_pow2(n_)); }
+double LinkTimes::fold(double bytes) const {
+  return nodes_ == 1 ? near(bytes) : far(bytes, n_ - floor_pow2(n_));
+}
 
-double Ways::along_row(int columns, double bytes) const {
+double LinkTimes::along_row(int columns, double bytes) const {
   return nodes_ == 1 || per_node_ % columns == 0 ? near(bytes) : far(bytes);
 }
 
-int Ways::far_levels() const { return nodes_ == 1 ? 0 : ceil_log2(nodes_); }
+int LinkTimes::far_levels() const { return nodes_ == 1 ? 0 : ceil_log2(nodes_); }
 
 }  // namespace dist::formulas

@@ -1,5 +1,5 @@
-// Lifeline: tells whether all members of a group are still there, while this rank waits for a device and so
-// not for messages. It is a receive from each of them of something that they never send.
+// LivenessProbe: tells whether all members of a group are still there, while this rank waits for a device and
+// so not for messages. It is a receive from each of them of something that they never send.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 namespace dist {
 
 // Thread-safe.
-class Lifeline {
+class LivenessProbe {
  public:
   // On a channel of its own.
-  Lifeline(Endpoint& endpoint, TransportOptions options);
+  LivenessProbe(Endpoint& endpoint, TransportOptions options);
   // Throws the error of a member that has gone, or of a group that was given up.
   void check();
 
