@@ -27,7 +27,7 @@ describe('a trace', () => {
   });
   it('is read as it was written', () => expect(parseTrace(text(ringAllReduce(3))).messages).toHaveLength(12));
   it('that was cut short is refused', () => expect(() => parseTrace(text(ringAllReduce(3)).slice(0, 99))).toThrow('cut short'));
-  it('of another format is refused', () => expect(() => parseTrace('{"traceEvents":[]}')).toThrow('no trace for the player'));
+  it('of another format is refused', () => expect(() => parseTrace('{"traceEvents":[]}')).toThrow('not a trace for the player'));
   it('that lacks a list is refused by its name', () => {
     const {waits: _, ...rest} = emptyTrace(2);
     expect(() => parseTrace(JSON.stringify({format: 'distlab player 2', ...rest}))).toThrow('"waits"');

@@ -77,9 +77,9 @@ TEST_F(CostModelFile, WhatIsBrokenIsNamedInOneLine) {
       }
     });
   };
-  refused("", "is no JSON");
-  refused("{\"alpha_us\": 1,}", "is no JSON");
-  refused("[1, 2]", "is no JSON object");
+  refused("", "is not JSON");
+  refused("{\"alpha_us\": 1,}", "is not JSON");
+  refused("[1, 2]", "is not a JSON object");
   refused(R"({"alfa_us": 1})", "unknown figure \"alfa_us\"");
   refused(R"({"alpha_us": "1"})", "\"1\" for \"alpha_us\"");
   refused(R"({"beta_ns_per_byte": -0.5})", "-0.5 for \"beta_ns_per_byte\"");

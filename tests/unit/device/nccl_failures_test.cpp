@@ -241,7 +241,7 @@ TEST(NcclErrors, SayWhatToDo) {
   EXPECT_EQ(
       explain("ncclCommInitRankConfig", "unhandled cuda error", "CUDA driver version is insufficient\n"),
       "ncclCommInitRankConfig: CUDA driver version is insufficient (unhandled cuda error); install a newer "
-      "driver (nvidia-smi shows the CUDA version it serves)");
+      "driver (nvidia-smi shows the CUDA version that it supports)");
   const std::string_view left = "remote process exited or there was a network error",
                          shared = "Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1000",
                          newer = "Multiple Ranks are using the same GPU/Partition.";

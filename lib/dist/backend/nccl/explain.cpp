@@ -29,7 +29,7 @@ constexpr std::array meanings{
     Meaning{"Duplicate GPU", one_gpu},
     Meaning{"Multiple Ranks are using the same GPU", one_gpu},  // newer NCCL's words for it
     Meaning{"driver version is insufficient",
-            "install a newer driver (nvidia-smi shows the CUDA version it serves)"},
+            "install a newer driver (nvidia-smi shows the CUDA version that it supports)"},
     Meaning{"out of memory",
             "use smaller tensors or fewer groups: each communicator takes memory of its own"},
     Meaning{"shared memory", "NCCL needs room in /dev/shm (docker run --ipc=host, or --shm-size=1g)"},

@@ -90,8 +90,8 @@ KnownCosts known_costs(bool by_tcp) {
 CostModel cost_model_from_json(const std::string& text, const std::string& source,
                                const CostModel& defaults) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) refuse(source, "is no JSON");
-  if (!json.is_object()) refuse(source, "is no JSON object");
+  if (json.is_discarded()) refuse(source, "is not JSON");
+  if (!json.is_object()) refuse(source, "is not a JSON object");
   CostModel model = defaults;
   for (const auto& [key, value] : json.items()) {
     const auto figure = std::ranges::find(figures, key, &Figure::key);

@@ -17,7 +17,7 @@ namespace dist {
 // cost_model_tcp.json.
 std::filesystem::path cost_model_path(bool by_tcp = false);
 
-// Nothing when there is no such file. Error{invalid_argument}: it cannot be read, is no JSON object, or holds
+// Nothing when there is no such file. Error{invalid_argument}: it cannot be read, is not a JSON object, or holds
 // something that is no figure of a cost model (unknown, not a number, negative, a segment of less than 1 KiB
 // or more than 1 GiB); the message names it.
 std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});

@@ -36,7 +36,7 @@ export function messageLines(message: Message, act: Act, duration: number): stri
     `rank ${src} → rank ${dst}: ${bytesText(bytes)}`,
     loadText(message, act),
     ...(offset >= 0 && act.operation.name !== 'messages' ? [`bytes ${offset} to ${offset + bytes} of the tensor`] : []),
-    arrive === null ? `sent at ${time(begin)}; nobody has received it`
+    arrive === null ? `sent at ${time(begin)}; no rank has received it`
                     : `sent at ${time(begin)}, there after ${timeText(arrive - begin)}`,
     operationText(act),
   ];

@@ -81,10 +81,10 @@ export function parseTrace(text: string): Trace {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new Error('This is no JSON, or it was cut short. `./distlab trace FILE --format player` writes a trace.');
+    throw new Error('This is not JSON, or it was cut short. `./distlab trace FILE --format player` writes a trace.');
   }
   if (json?.format !== format) {
-    throw new Error(`This is no trace for the player: its format is ${JSON.stringify(json?.format)}, not "${format}".`);
+    throw new Error(`This is not a trace for the player: its format is ${JSON.stringify(json?.format)}, not "${format}".`);
   }
   for (const key of lists) {
     if (!Array.isArray(json[key])) throw new Error(`The trace has no list "${key}".`);
