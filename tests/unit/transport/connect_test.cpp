@@ -46,12 +46,12 @@ void expect_parts(const std::string& text, const std::vector<std::string>& parts
 }
 
 // As another rank does that is reached there.
-void publish_card(Store& store, int rank, int world_size, const std::string& address) {
-  net::RankAddress address = net::describe_process();
-  address.rank = rank;
-  address.world_size = world_size;
-  address.addresses = {address};
-  store.set("endpoint/" + std::to_string(rank), address.str());
+void publish_address(Store& store, int rank, int world_size, const std::string& address) {
+  net::RankAddress published = net::describe_process();
+  published.rank = rank;
+  published.world_size = world_size;
+  published.addresses = {address};
+  store.set("endpoint/" + std::to_string(rank), published.str());
 }
 
 TEST(Connect, wrong_options_are_refused) {
@@ -85,8 +85,8 @@ TEST(Connect, a_rank_that_fails_tells_the_others_why) {
 TEST(Connect, a_rank_that_gave_up_unheard_is_not_taken_for_dead) {
   auto store = make_memory_store();
   const UniqueFd silent = listen_at({.host = "127.0.0.1", .port = 0, .name = {}});  // rank 0 never answers
-  publish_card(*store, 0, 3, "tcp://127.0.0.1:" + std::to_string(local_port(silent.get())));
-  publish_card(*store, 2, 3, "tcp://127.0.0.1:1");
+  publish_address(*store, 0, 3, "tcp://127.0.0.1:" + std::to_string(local_port(silent.get())));
+  publish_address(*store, 2, 3, "tcp://127.0.0.1:1");
   std::thread goes([&] {
     const auto address = net::RankAddress::parse(store->get_text("endpoint/1", Deadline::after(10s)), "here");
     auto way = dial(parse_address(address.addresses.back()), Deadline::after(5s));
@@ -104,7 +104,7 @@ TEST(Connect, a_rank_that_gave_up_unheard_is_not_taken_for_dead) {
 // Rank 1 took long to be accepted and has dialled again: the connection that it gave up is read first.
 TEST(Connect, a_connection_that_was_given_up_is_not_a_death) {
   auto store = make_memory_store();
-  publish_card(*store, 1, 2, "tcp://127.0.0.1:1");
+  publish_address(*store, 1, 2, "tcp://127.0.0.1:1");
   std::thread calls_twice([&] {
     const auto address = net::RankAddress::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
     const auto call = [&] {
@@ -131,7 +131,7 @@ TEST(Connect, a_death_is_told_where_the_store_died_with_the_rank) {
   auto server = std::make_optional<StoreServer>("tcp://127.0.0.1:0", "secret");
   const auto store = make_tcp_store(server->address(), "secret", Deadline::after(10s));
   const UniqueFd silent = listen_at({.host = "127.0.0.1", .port = 0, .name = {}});
-  publish_card(*store, 0, 2, "tcp://127.0.0.1:" + std::to_string(local_port(silent.get())));
+  publish_address(*store, 0, 2, "tcp://127.0.0.1:" + std::to_string(local_port(silent.get())));
   auto options = options_of(1, 2, "tcp");
   options.is_gone = [&](int) {
     server.reset();
