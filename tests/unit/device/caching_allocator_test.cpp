@@ -61,7 +61,7 @@ TEST_F(CachingAllocatorTest, SmallTensorsShareAPieceAndLargeOnesHaveTheirOwn) {
   EXPECT_GE(cache.in_use(), CachingAllocator::own_piece + 1001);
   EXPECT_EQ(cache.reserved(), 50 * mib);
   EXPECT_DIST_ERROR((void)cache.allocation_of(&taken), Errc::invalid_argument,
-                    "no memory of a tensor on cuda:0");
+                    "is not in the memory of any tensor on cuda:0");
 }
 
 TEST_F(CachingAllocatorTest, TheSameStreamGetsItsBlockBackAtOnce) {

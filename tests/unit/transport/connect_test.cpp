@@ -106,9 +106,9 @@ TEST(Connect, a_connection_that_was_given_up_is_not_a_death) {
   auto store = make_memory_store();
   publish_address(*store, 1, 2, "tcp://127.0.0.1:1");
   std::thread calls_twice([&] {
-    const auto address = net::RankAddress::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
+    const auto rank = net::RankAddress::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
     const auto call = [&] {
-      auto way = dial(parse_address(address.addresses.back()), Deadline::after(5s));
+      auto way = dial(parse_address(rank.addresses.back()), Deadline::after(5s));
       EXPECT_TRUE(way.fd) << way.problem;
       auto talk = std::make_unique<net::Handshake>(std::move(way.fd));
       EXPECT_TRUE(talk->say({.from = 1, .to = 0, .world_size = 2}, "secret", {}));
@@ -182,8 +182,8 @@ TEST(Connect, strangers_are_ignored) {
   std::latch knocked(1);
   std::vector<UniqueFd> strangers;
   std::thread knocking([&] {
-    const auto address = net::RankAddress::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
-    for (const std::string& address : {address.local_address, address.addresses.back()}) {
+    const auto rank = net::RankAddress::parse(store->get_text("endpoint/0", Deadline::after(10s)), "here");
+    for (const std::string& address : {rank.local_address, rank.addresses.back()}) {
       for (int i = 0; i < 80; ++i) {
         auto stranger = dial(parse_address(address), Deadline::after(5s));
         ASSERT_TRUE(stranger.fd) << stranger.problem;

@@ -24,17 +24,17 @@ bool may_meet(const PicturedCall& a, int of_a, const PicturedCall& b, int of_b) 
 // Which ranks stand still for ever.
 class Standstill {
  public:
-  explicit Standstill(const JobSnapshot& job) : scene_(job), stuck_(job.snapshots.size()) {
-    for (const Snapshot& snapshot : scene_.snapshots) stuck_[index(snapshot.rank)] = stands_still(snapshot);
+  explicit Standstill(const JobSnapshot& job) : job_(job), stuck_(job.snapshots.size()) {
+    for (const Snapshot& snapshot : job_.snapshots) stuck_[index(snapshot.rank)] = stands_still(snapshot);
     while (release_those_who_may_go_on()) {
     }
   }
 
   std::optional<check::Finding> finding() const {
-    if (!stuck_[index(scene_.rank)]) return std::nullopt;
+    if (!stuck_[index(job_.rank)]) return std::nullopt;
     std::vector<std::pair<int, const PicturedCall*>> open;
     std::vector<int> ended;
-    for (const int rank : needed_by(scene_.rank)) {
+    for (const int rank : needed_by(job_.rank)) {
       const Snapshot& snapshot = of(rank);
       if (snapshot.state == Snapshot::State::left) ended.push_back(rank);
       if (!stuck_[index(rank)]) continue;
@@ -55,14 +55,14 @@ class Standstill {
   static std::string with_group(const PicturedCall& call) {
     return fmt::format("{} among {}", call.doing, check::list_ranks(call.members));
   }
-  const Snapshot& of(int rank) const { return scene_.snapshots[index(rank)]; }
+  const Snapshot& of(int rank) const { return job_.snapshots[index(rank)]; }
 
   bool stands_still(const Snapshot& snapshot) const {
     if (snapshot.state != Snapshot::State::present || !snapshot.is_complete) return false;
     bool any = false;
     for (const PicturedCall& call : snapshot.calls) {
       if (!call.is_open() || !call.blocks) continue;
-      if (call.age < scene_.settled) return false;
+      if (call.age < job_.settled) return false;
       any = true;
     }
     return any;
@@ -70,7 +70,7 @@ class Standstill {
 
   bool release_those_who_may_go_on() {
     bool released = false;
-    for (const Snapshot& snapshot : scene_.snapshots) {
+    for (const Snapshot& snapshot : job_.snapshots) {
       if (!stuck_[index(snapshot.rank)]) continue;
       const bool goes_on = std::ranges::any_of(snapshot.calls, [&](const PicturedCall& call) {
         return call.is_open() && call.blocks && !is_hopeless(snapshot.rank, call);
@@ -129,7 +129,7 @@ class Standstill {
                             (other.peer == call.peer || other.peer < 0 || call.peer < 0);
       before += competes ? 1 : 0;
     }
-    for (const Snapshot& snapshot : scene_.snapshots) {
+    for (const Snapshot& snapshot : job_.snapshots) {
       if (snapshot.state != Snapshot::State::present) continue;
       partners +=
           static_cast<std::size_t>(std::ranges::count_if(snapshot.calls, [&](const PicturedCall& other) {
@@ -152,7 +152,7 @@ class Standstill {
     return needed;
   }
 
-  const JobSnapshot& scene_;
+  const JobSnapshot& job_;
   std::vector<bool> stuck_;  // [rank]
 };
 

@@ -46,10 +46,10 @@ std::string JobState::ask_others(std::uint64_t record, const Error& error) {
   const auto entry = log->recorder.find(record);
   const auto answer = watchdog->ask(entry ? entry->issued : FlightRecord::Time{}, patience);
   if (answer.snapshots.empty()) return {};
-  const JobSnapshot job{answer.snapshots, job.rank, record, answer.settled(job.rank, record)};
+  const JobSnapshot seen{answer.snapshots, job.rank, record, answer.settled(job.rank, record)};
   std::string text = is_timeout ? "; meanwhile " + answer.others(job.rank) : "";
-  auto finding = is_timeout ? explain_stall(job) : find_different_collectives(job);
-  if (!is_timeout && !finding && settings.debug == DebugLevel::detail) finding = find_misfit(job);
+  auto finding = is_timeout ? explain_stall(seen) : find_different_collectives(seen);
+  if (!is_timeout && !finding && settings.debug == DebugLevel::detail) finding = find_misfit(seen);
   return finding ? text + "; " + finding->line() : text;
 }
 
