@@ -1,4 +1,4 @@
-// Work: an operation that was issued. As torch.distributed's.
+// Work: an operation that was started, as torch.distributed's Work.
 #pragma once
 
 #include <memory>
@@ -7,42 +7,44 @@
 
 namespace dist {
 
-// What a backend implements for the operations it runs asynchronously. Thread-safe.
+// What a backend implements for operations that it runs asynchronously. Thread-safe.
 class WorkState {
  public:
   virtual ~WorkState() = default;
-  // Blocks until done or until `timeout` has passed: then Error{timeout}, and the operation goes on.
-  // Rethrows the operation's error, each time.
+  // Blocks until the operation is done. When `timeout` passes first, throws Error{timeout}, and the operation
+  // goes on. Throws the operation's error at every call.
   virtual void wait(Timeout timeout) = 0;
   // Does not block.
   virtual bool is_completed() = 0;
-  virtual int source_rank() { return -1; }  // of a completed receive: global rank
+  virtual int source_rank() { return -1; }  // after a receive: the global rank of its source
 };
 
-// A cheap, copyable handle. Buffers of the operation may be touched only after wait(). A synchronous call
-// returns one that has already waited.
+// A cheap handle that can be copied. Do not touch the operation's buffers before wait() has returned. A
+// synchronous call returns a Work that is already complete.
 class Work {
  public:
-  Work() = default;  // completed
-  // A backend's; programs get theirs from the calls.
+  Work() = default;  // complete
+  // For backends; programs get a Work from the operations.
   explicit Work(std::shared_ptr<WorkState> state) : state_(std::move(state)) {}
-  // Of a receive that has ended: its source.
+  // A receive that has ended: `source_rank` is its source, a global rank.
   explicit Work(int source_rank) : source_rank_(source_rank) {}
 
-  // Blocks until the operation is done; throws its error. Of a stream: the current one waits.
+  // Blocks until the operation is done; throws its error. For a device tensor it makes the current stream
+  // wait instead.
   void wait() { wait(no_timeout); }
-  // As above, but throws Error{timeout} when that has passed; the operation goes on.
+  // As above, but throws Error{timeout} when `timeout` passes first; the operation goes on, and may be waited
+  // for again.
   void wait(Timeout timeout) {
     if (state_) state_->wait(timeout);
   }
-  // Whether wait() would return at once. Does not block.
+  // Whether wait() would return or throw at once. Does not block.
   bool is_completed() { return !state_ || state_->is_completed(); }
-  // Of a completed receive: from which global rank; otherwise -1.
+  // After a receive has completed: the global rank it came from; otherwise -1.
   int source_rank() const { return state_ ? state_->source_rank() : source_rank_; }
 
  private:
   std::shared_ptr<WorkState> state_;
-  int source_rank_ = -1;  // without a state
+  int source_rank_ = -1;  // used where there is no state
 };
 
 }  // namespace dist

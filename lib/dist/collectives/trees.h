@@ -1,5 +1,5 @@
-// Trees over the ranks of a group, as index arithmetic: who is whose parent, known to every rank without a
-// message.
+// Trees over the ranks of a group, as index arithmetic: every rank knows every rank's parent and children
+// without a message. `rank` and `root` are group ranks, 0 to n-1.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@ namespace dist {
 
 inline constexpr int no_rank = -1;
 
-// ceil(log2 n): the rounds in which one rank can reach n ranks, when each that was reached helps. 0 for n
-// = 1.
+// ceil(log2 n), 0 for n = 1: the rounds in which the data of one rank can reach n ranks, when every rank that
+// has it passes it on.
 int ceil_log2(int n);
-// Highest power of two that is <= n; n >= 1.
+// The highest power of two that is <= n, for n >= 1.
 int floor_pow2(int n);
 
 // One rank's place in the binomial tree over n ranks rooted at `root`.
@@ -29,7 +29,7 @@ struct BinomialNode {
     int span;    // ranks in its subtree
   };
   int parent = no_rank;         // group rank; no_rank at the root
-  int span = 1;                 // ranks in this node's subtree, itself included
+  int span = 1;                 // ranks in this node's subtree, including itself
   std::vector<Child> children;  // largest subtree first, the order in which a broadcast must serve them
 
   bool is_root() const { return parent == no_rank; }
@@ -54,29 +54,31 @@ struct BinaryNode {
 };
 BinaryNode binary_node(int rank, int n);
 
-// One rank's place in the second tree of a pair of which binary_node() is the first: the same shape over
-// other ranks, so that those that are inner (have children) in one tree are leaves in the other, and both
-// trees together load every rank alike. (Sanders, Speck, Traeff 2009; NCCL since 2.4.)
+// One rank's place in the second tree of a pair whose first is binary_node(): the same shape over
+// other ranks, so that a rank that is inner (has children) in one tree is a leaf in the other, and the two
+// trees together load every rank equally. (Sanders, Speck, Traeff 2009; NCCL since 2.4.)
 //
-// n even: the mirror image, rank r in the place of n-1-r, root n-1: every rank is inner in exactly one tree.
-// n odd: shifted by one, rank r in the place of r-1 mod n, root 1: only rank 0 is inner in both, with one
+// n even: the mirror image, rank r at the place of n-1-r, root n-1: every rank is inner in exactly one tree.
+// n odd: shifted by one, rank r at the place of r-1 mod n, root 1: only rank 0 is inner in both, with one
 // child in each.
 //
 //   n = 8:   7 -> 3     3 -> 5, 1     5 -> 6, 4     1 -> 2, 0
 BinaryNode second_binary_node(int rank, int n);
 
-// Such a place with the colours, 0 or 1, of its edges: the edges between a rank and its children have
-// different ones, so that one message a time goes to a child and comes from a child.
+// A place in a tree with the colours, 0 or 1, of its edges: the edges between a rank and its children have
+// different colours, so that in each time slot the rank sends one message to a child and receives one from a
+// child.
 struct ColouredNode {
   BinaryNode place;
-  int to_parent = 0;             // the edge's colour; at the root without meaning
-  std::vector<int> to_children;  // of the edges to place.children
+  int to_parent = 0;             // the colour of the edge to the parent; unused at the root
+  std::vector<int> to_children;  // the colours of the edges to place.children
 };
-// Of binary_node(): lower children 0, higher ones 1.
+// The place in binary_node(): edges to the lower children have colour 0, to the higher ones 1.
 ColouredNode coloured_node(int rank, int n);
-// Of binary_node() and second_binary_node(). Here also the edges to a rank's two parents have different
-// colours, and those to its children in both trees: with the two ways of an edge each rank has a message in
-// and a message out for each of four phases. (Sanders, Speck, Traeff 2009, section 4.) Work: O(n).
+// The places in binary_node() and second_binary_node(). Here the edges to a rank's two parents also have
+// different colours, and so do those to its children in both trees: as every edge has two directions, each
+// rank receives one message and sends one in each of four phases. (Sanders, Speck, Traeff 2009, section 4.)
+// Takes O(n) time.
 std::array<ColouredNode, 2> coloured_pair(int rank, int n);
 
 }  // namespace dist

@@ -29,7 +29,7 @@ void AreaPool::give_back(int index) {
 
 void AreaPool::reclaim() {
   std::erase_if(retired_, [this](const RetiredArea& area) {
-    // A member whose area serves another group has seen all leave.
+    // A member whose area serves another group has seen every rank leave.
     const bool all_left = std::ranges::all_of(area.members, [&](const SharedArea* member) {
       return member->flags.left.load() == area.group || member->flags.group.load() != area.group;
     });

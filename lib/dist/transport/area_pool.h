@@ -1,5 +1,5 @@
-// Which areas of a rank's shared segment its groups use. An area is used again only when every member has
-// left the group it was for. Not synchronised: the engine locks.
+// AreaPool: which areas of a rank's shared segment its groups use. An area is used again only when every
+// member has left the group that it was for. Not synchronised: the engine holds the lock.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace dist::net {
 
-// One that this rank needs no longer.
+// An area that this rank no longer needs.
 struct RetiredArea {
   int index = 0;
   std::uint64_t group = 0;           // RoundFlags::group
@@ -21,8 +21,8 @@ struct RetiredArea {
 class AreaPool {
  public:
   explicit AreaPool(std::shared_ptr<SharedSegment> own);
-  std::optional<int> take(std::uint64_t group);  // its index, nothing when none is left
-  void give_back(int index);                     // no round was in it
+  std::optional<int> take(std::uint64_t group);  // the area's index; nullopt when all are in use
+  void give_back(int index);                     // for an area in which no round took place
   void retire(RetiredArea area) { retired_.push_back(std::move(area)); }
 
  private:

@@ -8,7 +8,7 @@
 namespace dist {
 namespace {
 
-// Over net::Engine or plain::Plain.
+// An endpoint over net::Engine or plain::Plain.
 template <class Engine>
 class HostEndpoint : public Endpoint {
  public:
@@ -34,11 +34,11 @@ class HostEndpoint : public Endpoint {
 class FastEndpoint final : public HostEndpoint<net::Engine> {
  public:
   using HostEndpoint::HostEndpoint;
-  // In fewer steps where the message meets its receive at once.
+  // Takes fewer steps when the message meets its receive at once.
   int carry(const Message& message, const MessageTerms& terms, const CallLabel& label) override {
     const auto op = [&] {
       net::Op made = net::op_for(rank(), world_size_, label.options());
-      net::global_peer(rank(), made, message);  // refuses it if need be
+      net::global_peer(rank(), made, message);  // throws where the message must be refused
       return made;
     };
     const bool may_be_quick = message.peer >= 0 && message.peer < terms.members.size() &&

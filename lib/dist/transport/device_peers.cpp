@@ -1,3 +1,7 @@
+// How a rank reaches its peers' device memory: place_of() and address_of() name and map an allocation,
+// check() and give_up() carry the news of a failure, settle() and leave() end the group's work. What outlives
+// the group on other ranks' streams is kept forever (keep_for_ever). The group is set up in
+// device_peers_setup.cpp.
 #include "dist/transport/device_peers.h"
 
 #include <algorithm>
@@ -45,7 +49,7 @@ DevicePeers::~DevicePeers() {
   if (others_may_look) keep_for_ever(std::move(flags_), std::move(rooms_), std::move(events_));
 }
 
-// Told before: whoever is let go by the signals finds it.
+// The flag is set first, so that a rank whose stream is released by the signals finds it.
 void DevicePeers::give_up() noexcept {
   pages_[rank_index(rank())]->broken().store(1);
   if (signals_) signals_->release();
@@ -74,8 +78,8 @@ bool DevicePeers::settle(Timeout patience) noexcept {
   }
 }
 
-// First the streams meet: then nobody's work of earlier rounds is left. Then the hosts do: nobody's stream
-// looks at the signals any more.
+// First the streams meet: afterwards no stream has work of earlier rounds left. Then the hosts meet:
+// afterwards no rank's stream reads the signals any more.
 void DevicePeers::leave(const CallLabel& label, const std::function<void()>& look) {
   {
     DeviceRound last(*this, meeting, label);
@@ -121,7 +125,7 @@ DevicePlace DevicePeers::place_of(const TensorView& part) {
   place.allocation = whole.id;
   place.address = reinterpret_cast<std::uint64_t>(part.data);
   place.offset = static_cast<std::uint64_t>(part.data - whole.base);
-  if (in_one_process()) return place;  // whose ranks take the address
+  if (in_one_process()) return place;  // ranks of one process use the address
   auto& handle = exported_[whole.id];
   if (handle.empty()) handle = api_->export_memory(device_, whole.base);
   if (handle.size() != sizeof place.handle)

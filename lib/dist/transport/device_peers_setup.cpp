@@ -1,4 +1,7 @@
-// How the ranks of a group agree to work on each other's device memory.
+// How the ranks of a group agree to use each other's device memory: connect() exchanges greetings (greet),
+// lets every rank map every other one's rooms (try_rooms), maps the pages with the flags (map_pages) and
+// chooses how the streams meet (choose_signals). A step that fails on one rank alone is agreed on by all
+// (agree).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -15,8 +18,8 @@
 namespace dist {
 namespace {
 
-// A number that no other process has: containers may have equal pids, and a forked child inherits what is
-// static.
+// A number that no other process has: containers may have equal pids, and a forked child inherits static
+// variables.
 std::uint64_t process_number() {
   static const std::uint64_t job = [] {
     std::random_device random;
@@ -25,7 +28,7 @@ std::uint64_t process_number() {
   return job ^ static_cast<std::uint64_t>(::getpid());
 }
 
-// What each rank shows the others of a plain struct, by rank.
+// Exchanges a plain struct with every rank; returns all ranks' structs, by rank.
 template <class T>
 std::vector<T> exchange(PeerMemory& hosts, T mine, const CallLabel& label) {
   Round round(hosts, DevicePeers::meeting, label);
@@ -38,7 +41,8 @@ std::vector<T> exchange(PeerMemory& hosts, T mine, const CallLabel& label) {
   return all;
 }
 
-// Runs what this rank may fail at alone. The others would wait for it, so it goes on and tells them.
+// Runs a step that may fail on this rank alone. The others would wait for it, so it goes on and reports the
+// failure.
 template <class Step>
 bool succeeds(const Step& step) {
   try {
@@ -54,11 +58,11 @@ bool succeeds(const Step& step) {
 
 struct DevicePeers::Hello {
   std::uint64_t process;
-  std::uint64_t usable;         // 0: the rank has failed at what follows
-  std::int64_t device;          // index
+  std::uint64_t usable;         // 0: this rank failed to fill in the rest
+  std::int64_t device;          // the device's index
   std::array<char, 32> bus_id;  // the same for all processes, whatever CUDA_VISIBLE_DEVICES says
   std::uint64_t has_flags;
-  std::uint64_t wanted_sync;  // DIST_CUDA_SYNC: 0 when it is not set, else the mode's number plus one
+  std::uint64_t wanted_sync;  // DIST_CUDA_SYNC: 0 when not set, else the mode's number plus 1
   EventBoard* events;
 };
 
@@ -102,8 +106,8 @@ bool DevicePeers::agree(bool mine, const CallLabel& label) {
   return std::ranges::all_of(all, [](std::uint64_t yes) { return yes == 1; });
 }
 
-// Whether the others may reach this rank's memory, and it theirs: their rooms are asked for as any tensor
-// will be.
+// Whether the other ranks can reach this rank's memory, and this rank theirs. It is tried on the rooms, in
+// the way that tensors will be reached.
 bool DevicePeers::try_rooms(const std::vector<Hello>& hellos, const CallLabel& label) {
   DevicePlace mine{};
   const bool shown = succeeds([&] { mine = place_of(rooms_.flat()); });
@@ -158,8 +162,8 @@ void DevicePeers::map_pages(const CallLabel& label) {
   pages_ = std::move(pages);
 }
 
-// False on all ranks where one could not register the pages with its device. Of all ranks' processes, not of
-// this one's alone: how often the hosts meet must be equal on all.
+// Returns false on all ranks when one of them could not register the pages with its device. It depends on the
+// processes of all ranks, not on this rank's alone: how often the hosts meet must be equal on all ranks.
 bool DevicePeers::use_flags(const std::vector<Hello>& hellos, const CallLabel& label) {
   std::set<std::uint64_t> processes;
   for (const Hello& hello : hellos) processes.insert(hello.process);

@@ -1,3 +1,6 @@
+// A round on device memory. show() publishes a copy, expose() the memory itself, attend() nothing; post()
+// puts it into the host's notice. of() waits for another rank's notice and makes the stream wait for its
+// data; close() signals that this rank is done; finish() waits until the others are.
 #include "dist/transport/device_round.h"
 
 #include <algorithm>
@@ -13,7 +16,7 @@ namespace dist {
 
 namespace {
 
-constexpr std::size_t part_alignment = 64;  // of the parts in a room
+constexpr std::size_t part_alignment = 64;  // bytes: each part in a room starts at a multiple of it
 
 std::size_t padded(std::size_t bytes) { return round_up(bytes, part_alignment); }
 
@@ -31,7 +34,7 @@ DeviceRound::DeviceRound(DevicePeers& peers, const RoundTerms& terms, const Call
   notices_.emplace(peers_.hosts_, terms_, label_);
 }
 
-// The others must not wait for this rank, whatever ended the round; but they must know that its part is
+// The other ranks must not wait for this rank, whatever ended the round; but they must learn that its part is
 // missing.
 DeviceRound::~DeviceRound() {
   try {
@@ -42,10 +45,10 @@ DeviceRound::~DeviceRound() {
 }
 
 bool DeviceRound::fits(std::size_t bytes, std::size_t parts) {
-  return bytes + parts * part_alignment <= shown_bytes + part_alignment;  // the last one needs none behind it
+  return bytes + parts * part_alignment <= shown_bytes + part_alignment;  // the last part needs no padding
 }
 
-// The room was used `round_depth` rounds ago; all must have read it.
+// The room was last used `round_depth` rounds ago; every rank must have read it.
 void DeviceRound::make_room() {
   if (peers_.round_ <= StreamSignals::round_depth) return;
   const Signal read{Point::done, peers_.round_ - StreamSignals::round_depth};
@@ -122,8 +125,8 @@ TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
   return view;
 }
 
-// This rank has enqueued all it does in this round. Where signals must be waited for after they were made,
-// the hosts tell each other that they have.
+// This rank has enqueued everything it does in this round. Where a signal may be waited for only after it was
+// made, the hosts notify each other of it.
 void DeviceRound::close() {
   closed_ = true;
   peers_.signals_->signal({Point::done, peers_.round_}, stream_);
@@ -141,7 +144,7 @@ bool DeviceRound::is_exposed_to(int rank) const {
 void DeviceRound::finish() {
   close();
   if (!exposes_) return;
-  peers_.check(label_);  // who works alone waits for nobody
+  peers_.check(label_);  // a rank without others has waited for no rank
   for (int r = 0; r < size(); ++r) {
     if (r == rank() || !is_exposed_to(r)) continue;
     if (notices_) notices_->meet(r);

@@ -1,3 +1,6 @@
+// Messages through device memory. isend() offers the place of its data; take_what_came() finds the offers and
+// take() enqueues the copy and sends a receipt; give_back() makes the sender's stream wait for that copy.
+// await() runs all of this while it waits for one message.
 #include "dist/transport/device_transport.h"
 
 #include <algorithm>
@@ -27,14 +30,14 @@ DeviceTransport::DeviceTransport(DevicePeers& peers, Channels channels, const Ca
   peers_.stream_ = stream_;
 }
 
-// A sender is `message_depth` messages ahead at most: so an offer also tells its receiver that the signals
-// with which both of them announce it are free again.
+// A sender is at most `message_depth` messages ahead: so an offer also says to its receiver that the signals
+// with which both of them announce the message are free again.
 Request DeviceTransport::isend(TensorView data, int dst) {
   const std::uint64_t id = next_++, number = ++post(dst).sent;
   while (number - post(dst).returned > StreamSignals::message_depth) {
     const auto oldest = std::ranges::find_if(
         sending_, [&](const auto& entry) { return entry.second.peer == dst && !entry.second.returned; });
-    if (oldest == sending_.end()) break;  // given up
+    if (oldest == sending_.end()) break;  // it was given up
     await([&] { return oldest->second.came.is_completed(); });
     give_back(oldest->second);
   }
@@ -42,7 +45,7 @@ Request DeviceTransport::isend(TensorView data, int dst) {
   DevicePlace place = peers_.place_of(lend(data, sending.lent));
   sending.came = channels_.receipts->irecv(bytes_of(sending.receipt), dst);
   signals().signal({Point::sent, number, dst}, stream_);
-  channels_.offers->isend(bytes_of(place), dst).wait();  // so short that it goes ahead
+  channels_.offers->isend(bytes_of(place), dst).wait();  // small enough to be sent eagerly
   return {this, id};
 }
 
@@ -90,7 +93,7 @@ void DeviceTransport::take(Receiving& receiving) {
   receiving.taken = true;
 }
 
-// The receipt has come. Those of one peer come in the order of the messages.
+// The receipt has come. The receipts of one peer come in the order of the messages.
 void DeviceTransport::give_back(Sending& sending) {
   sending.came.wait();
   signals().await(sending.peer, {Point::taken, sending.number, rank()}, stream_);
@@ -98,7 +101,7 @@ void DeviceTransport::give_back(Sending& sending) {
   sending.returned = true;
 }
 
-// Whatever this rank waits for, others may wait for its receipts.
+// Handles all messages, whichever one this rank waits for: other ranks may wait for its receipts.
 template <class Done>
 void DeviceTransport::await(const Done& done) {
   while (!done()) {

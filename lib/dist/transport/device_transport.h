@@ -1,10 +1,11 @@
-// DeviceTransport: messages between ranks that reach each other's device memory, so that what is written on a
-// Transport runs on device tensors.
+// DeviceTransport: messages between ranks that reach each other's device memory. With it, algorithms that are
+// written on a Transport run on device tensors.
 //
-// A send is an offer on the host: where the data lies, which is ready when the sender's stream says so. The
-// receiver's stream waits for that, copies, and says that it has; a receipt tells the sender's host, whose
-// stream waits in its turn before the memory is used again. The host waits for the others' calls, never for
-// data. Work is enqueued on the stream that is the current one when the transport is made.
+// A send is an offer on the host: it says where the data is, which is ready when the sender's stream signals
+// it. The receiver's stream waits for that signal, copies the data and signals that it has; a receipt
+// notifies the sender's host, whose stream waits for the copy before the memory is used again. The host waits
+// for the other ranks' calls, never for data. Work is enqueued on the stream that is current when the
+// transport is made.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +20,12 @@ namespace dist {
 
 class DeviceTransport final : public Transport {
  public:
-  // What the hosts say, each on a channel of its own.
+  // The hosts' messages, each kind on its own channel.
   struct Channels {
     std::unique_ptr<Transport> offers, receipts;
   };
-  // `look` is called while a peer's call is waited for: it rests a little. `peers` and `label` outlive this.
+  // `look` is called while a peer's call is waited for: it sleeps for a short time. `peers` and `label`
+  // outlive this.
   DeviceTransport(DevicePeers& peers, Channels channels, const CallLabel& label, std::function<void()> look);
 
   int rank() const override { return peers_.rank(); }
@@ -37,11 +39,11 @@ class DeviceTransport final : public Transport {
  private:
   struct Sending {
     int peer;
-    std::uint64_t number;  // among the messages to it
+    std::uint64_t number;  // counts the messages to that peer
     std::byte receipt;
     Request came;           // the receipt
-    Scratch lent;           // a copy of memory that the others do not reach
-    bool returned = false;  // the stream waits until it was taken
+    Scratch lent;           // a copy, where the peer cannot reach the memory
+    bool returned = false;  // the stream has been made to wait until it is taken
   };
   struct Receiving {
     TensorView data;
@@ -70,8 +72,8 @@ class DeviceTransport final : public Transport {
   const std::function<void()> look_;
   const StreamHandle stream_;
   std::uint64_t next_ = 0;
-  std::map<std::uint64_t, Sending> sending_;      // by request, so in their order
-  std::map<std::uint64_t, Receiving> receiving_;  // the same
+  std::map<std::uint64_t, Sending> sending_;      // by request, which is their order
+  std::map<std::uint64_t, Receiving> receiving_;  // likewise
 };
 
 }  // namespace dist

@@ -1,5 +1,5 @@
-// Endpoint: one rank's connections to all other ranks of the job, made once at init. Groups and operations
-// open light Transports on it.
+// Endpoint: one rank's connections to all other ranks of the job, made once by init_process_group. Groups and
+// operations open light Transports on it.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@
 
 namespace dist {
 
-// Which messages belong together. Two ranks' messages meet when context and tag are equal; `opcode` is
-// compared then, so that a broadcast's message met by an all_reduce is a mismatch, named on both sides, not
-// wrong data.
+// Which messages belong together. A message meets a receive when context and tag are equal; only then is
+// `opcode` compared, so that a broadcast's message that meets an all_reduce is a mismatch, named on both
+// sides, instead of wrong data.
 struct Channel {
   std::uint32_t context = 0;    // the group
   std::uint64_t tag = 0;        // collectives: the sequence number; point-to-point: the user's tag
-  std::uint32_t opcode = 0;     // opcode_of(), 0: not compared
+  std::uint32_t opcode = 0;     // opcode_of(); 0: not compared
   bool point_to_point = false;  // separates user messages from collectives of the same group
-  // Of a collective of which all ranks must pass equally many elements: their number plus one, compared as
-  // `opcode` is: messages of parts of it may fit where the whole does not. 0: not compared.
+  // For a collective in which all ranks must pass equally many elements: their number plus one, compared as
+  // `opcode` is, because messages with parts of it may fit where the whole does not. 0: not compared.
   std::uint64_t elements = 0;
 };
 
-// Of two numbers as Channel::elements.
+// Whether two values of Channel::elements contradict each other.
 inline bool elements_differ(std::uint64_t a, std::uint64_t b) { return a != b && a != 0 && b != 0; }
 
-// What error messages say of the operation that is running.
+// How error messages describe the running operation.
 struct OpLabel {
   std::string name;  // "ring_all_reduce", "send"
   std::uint64_t sequence = 0;
@@ -55,10 +55,10 @@ struct TransportOptions {
   OpLabel label;
   SendMode mode = SendMode::eager;
   Deadline deadline = Deadline::never();
-  std::uint64_t bytes = 0;  // of this rank's part; what errors say where no message is under way
+  std::uint64_t bytes = 0;  // of this rank's part; for errors when no message is under way
 };
 
-// What runs, asked for only when a rank must wait for long, or an error is to be written.
+// The running operation. It is asked only when a rank must wait for long, or when an error is written.
 class CallLabel {
  public:
   virtual TransportOptions options() const = 0;
@@ -67,14 +67,14 @@ class CallLabel {
   ~CallLabel() = default;
 };
 
-// What one rank sends or receives.
+// One message that this rank sends or receives.
 struct Message {
   bool is_send = false;
   TensorView data;
-  int peer = 0;  // group rank; of a receive also any_rank
+  int peer = 0;  // group rank; any_rank is possible in a receive
 };
 
-// The same of a rank that waits until it has ended: as the options that its label makes.
+// The options that a message's label gives too, for a rank that waits until the message has ended.
 struct MessageTerms {
   const Members& members;
   Channel channel;
@@ -83,11 +83,11 @@ struct MessageTerms {
 };
 
 Request start(Transport& transport, const Message& message);
-TransportOptions options_for(const MessageTerms& terms, const CallLabel& label);  // from now on
+TransportOptions options_for(const MessageTerms& terms, const CallLabel& label);  // the timeout begins now
 
 class PeerMemory;
 
-// Whether ranks of one host, too, exchange messages by sockets alone (EndpointOptions::transport).
+// Whether ranks exchange messages by sockets only, even on one host (EndpointOptions::transport).
 inline bool sends_by_sockets_alone(std::string_view transport) {
   return transport == "tcp" || transport == "plain";
 }
@@ -95,52 +95,54 @@ inline bool sends_by_sockets_alone(std::string_view transport) {
 struct EndpointOptions {
   int rank = 0;
   int world_size = 1;
-  std::string token = {};  // a stranger's connection is refused
+  std::string token = {};  // connections without this token are refused
   std::string transport =
       "auto";  // auto: shared memory on one host, else TCP; "shm"; "tcp"; "plain" (DIST_TRANSPORT)
-  Deadline deadline = Deadline::never();  // for the connections to be made
-  std::string host = {};  // of this rank, empty: host_id(). Ranks of equal hosts may share memory
-  // Whether that rank is known to have gone (a store's last will): nobody then waits for it to connect.
-  // Empty: unknown.
+  Deadline deadline = Deadline::never();  // for making the connections
+  std::string host = {};  // this rank's; empty: host_id(). Ranks with equal hosts may share memory
+  // Whether a rank is known to have ended (a store's last will): then no rank waits for it to connect.
+  // Empty: not known.
   std::function<bool(int rank)> is_gone = {};
 };
 
-// Who moves messages that nobody waits for. Thread-safe.
+// Moves messages that no thread waits for. Thread-safe.
 class Mover {
  public:
   virtual ~Mover() = default;
-  // Moves whatever can be moved for operations that nobody waits for right now (async point-to-point);
-  // returns after `patience`, or before that: when something completed, or interrupt() was called.
+  // Moves whatever can be moved for operations that no thread waits for now (asynchronous point-to-point);
+  // returns after `patience`, or earlier when something completed or interrupt() was called.
   virtual void progress(Timeout patience) = 0;
-  virtual void interrupt() = 0;  // wakes a progress() or wait of this rank to look again
-  // Messages move without anybody who calls progress().
+  virtual void interrupt() = 0;  // makes a progress() or wait of this rank check again
+  // Whether messages move without calls of progress().
   virtual bool moves_alone() const { return false; }
 };
 
-// Thread-safe: several operations may run at once, each by its own thread; waiting threads share the polling.
-// When a rank dies (its connection closes without a goodbye) every pending and later operation of a group
-// that contains it ends with Error{peer_failed} naming it. A rank that says goodbye (destroy, normal exit)
-// fails only what still needs it, and its reason is quoted.
+// Thread-safe: several operations may run at once, each on its own thread; waiting threads share the polling.
+// When a rank dies (its connection closes without a goodbye), every pending and later operation of a group
+// with that rank ends with Error{peer_failed} naming it. A rank that says goodbye (destroy, normal exit)
+// fails only operations that still need it, and its reason is quoted.
 class Endpoint : public Mover {
  public:
   ~Endpoint() override;
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
   virtual std::unique_ptr<Transport> open(TransportOptions options) = 0;
-  // A message from its start to its end, as open(), isend() or irecv() and wait() carry it, perhaps in fewer
-  // steps. Returns the other rank, of the group.
+  // One message from start to end, as open(), then isend() or irecv(), then wait() would carry it, perhaps in
+  // fewer steps. Returns the other rank (a group rank).
   virtual int carry(const Message& message, const MessageTerms& terms, const CallLabel& label);
   // This rank's part in working without messages (peer_memory.h), for a group whose ranks all map each
-  // other's memory; nullptr on every rank where one does not. Every member calls it, with a channel of its
-  // own for the messages in which they agree. Errors as an operation's. The result must not outlive the
-  // endpoint.
+  // other's memory; nullptr on every rank where one of them does not. Every member calls it, with a channel
+  // of its own for the messages by which they agree. Throws the same errors as an operation. The result must
+  // not outlive the endpoint.
   virtual std::unique_ptr<PeerMemory> map_peers(TransportOptions options);
-  // Every pending and later operation fails with Error{code} and this text. For watchdogs and shutdown.
+  // Every pending and later operation fails with Error{aborted} and this text. For watchdogs and for leaving
+  // the job.
   virtual void abort(const std::string& reason) = 0;
-  // Tells the others that this rank leaves; `reason` empty when all is well. Then nothing else may be called.
+  // Says goodbye to the other ranks; `reason` is empty when all is well. Nothing else may be called
+  // afterwards.
   virtual void close(const std::string& reason) noexcept = 0;
   virtual std::string link_kind(int peer) const = 0;  // "self", "thread", "shm", "tcp", "plain"
-  virtual bool has_cores() const { return true; }     // one for each rank of this host
+  virtual bool has_cores() const { return true; }     // every rank of this host has a core of its own
 };
 
 // Called by all ranks. Publishes this rank's addresses in the store, connects the mesh and verifies the token

@@ -9,17 +9,18 @@
 
 namespace dist::net {
 
-// What `options` are for this rank. Error{invalid_argument}: it is not a member, or a member is not of this
-// job.
+// `options` as this rank carries them out. Error{invalid_argument}: this rank is not a member, or a member
+// does not belong to this job.
 Op op_for(int rank, int world_size, TransportOptions options);
-// Of the group rank `peer`, which `message.is_send` sends to or receives from; any_rank of a receive stays.
-// Error{invalid_argument}: there is no such rank; Error{unsupported}: the data is not on the CPU.
+// The global rank of the group rank `message.peer`, which this rank sends to or receives from; any_rank in a
+// receive stays. Error{invalid_argument}: there is no such rank; Error{unsupported}: the data is not on the
+// CPU.
 int global_peer(int rank, const Op& op, const Message& message);
 
 template <class Engine>
 class HostTransport final : public Transport {
  public:
-  // Both must outlive it. Errors as op_for().
+  // Both must outlive this object. Throws the same errors as op_for().
   HostTransport(Engine& engine, ScratchCache& cache, int world_size, TransportOptions options)
       : engine_(engine), cache_(cache), op_(op_for(engine.rank(), world_size, std::move(options))) {
     engine_.open(op_);

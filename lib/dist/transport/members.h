@@ -1,5 +1,5 @@
-// Members: the ranks of a group. Copies share one list: every operation carries it, and a process may hold
-// thousands of ranks.
+// Members: the ranks of a group. Copies share one list, because every operation carries it and a process may
+// hold thousands of ranks.
 #pragma once
 
 #include <initializer_list>
@@ -10,10 +10,10 @@ namespace dist {
 
 class Members {
  public:
-  Members() = default;              // nobody
+  Members() = default;              // no rank
   Members(std::vector<int> ranks);  // global rank of each group rank
   Members(std::initializer_list<int> ranks) : Members(std::vector<int>(ranks)) {}
-  // 0 to n-1. All that are alive at once share one list.
+  // Ranks 0 to n-1. All copies that exist at the same time share one list.
   static Members everybody(int n);
 
   int size() const { return list_ ? static_cast<int>(list_->size()) : 0; }

@@ -1,4 +1,4 @@
-// Opcodes: what a message says of the operation it belongs to, so that two ranks that are in different
+// Opcodes: what a message says of its operation, so that two ranks that are in different
 // collectives at the same place find out, and can name both.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace dist {
 
-// Never 0, and readable again: Channel::opcode takes it. `terms`: 15 bits of what else must be equal on all
-// ranks.
+// Never 0. describe_opcode() reads it again, and Channel::opcode carries it. `terms`: 15 bits of what else
+// must be equal on all ranks.
 constexpr std::uint32_t opcode_of(OpKind kind, DType dtype, std::uint32_t terms = 0) {
   return 0x80000000u | (terms & 0x7fffu) << 16 | static_cast<std::uint32_t>(kind) << 8 |
          static_cast<std::uint32_t>(dtype);
@@ -19,7 +19,7 @@ constexpr std::uint32_t opcode_of(OpKind kind, DType dtype, std::uint32_t terms 
 
 constexpr DType dtype_of(std::uint32_t opcode) { return static_cast<DType>(opcode & 0xff); }
 
-// The same operation of the same dtype, but other terms.
+// Whether these are the same operation with the same dtype, but with other terms.
 constexpr bool differ_in_terms(std::uint32_t a, std::uint32_t b) {
   return a != b && ((a ^ b) & 0x8000ffffu) == 0;
 }

@@ -24,9 +24,9 @@ PeerMemory::~PeerMemory() {
   setup_.engine.with_areas([&](net::AreaPool& areas) { areas.retire(std::move(retired)); });
 }
 
-// The notices of the last round: some ranks need to look at none of the others'.
+// Compares the notices of the last round, because some ranks did not need those of the others.
 void PeerMemory::look_for_misfits() const {
-  if (peer(rank()).area->flags.withdrawn.load() != 0) return;  // an error has been thrown
+  if (peer(rank()).area->flags.withdrawn.load() != 0) return;  // an error has been thrown already
   for (const Peer& p : setup_.peers) {
     const net::Notice& notice = p.area->notice(round_);
     if (notice.round.load(std::memory_order_acquire) != round_ || notice.opcode == opcode_) continue;

@@ -5,9 +5,9 @@
 namespace dist::net {
 namespace {
 
-// What each rank tells every other. The group goes without messages when all offer an area.
+// What each rank sends to every other one. The group works without messages when all ranks offer an area.
 struct Offer {
-  std::int64_t area = -1;  // of its shared segment
+  std::int64_t area = -1;  // the number of an area in its shared segment
   std::int64_t has_cores = 0;
 };
 
@@ -27,9 +27,9 @@ std::vector<Offer> exchange(Transport& net, Offer mine) {
   return offers;
 }
 
-// Rounds of groups with other numbers are never taken for this one's: there is room for 2^44 of each. Numbers
-// come again after a million groups, when an area holds nothing of the first one any more (AreaPool::take). 0
-// is no group.
+// Where the rounds of this group are numbered from, so that no group's round is taken for another's: there is
+// room for 2^44 rounds of each group. The numbers repeat after a million groups; by then an area holds
+// nothing of the first of them any more (AreaPool::take). 0 stands for no group.
 std::uint64_t group_number(std::uint32_t context) {
   constexpr std::uint32_t groups = (1U << 20) - 1;
   return (std::uint64_t{context % groups} + 1) << 44;

@@ -1,3 +1,6 @@
+// Each *_trouble() function makes one failure: a headline (the rank and its operation), what happened, how
+// much had moved, and what to check. The misfit functions say which of kind, dtype, terms, element count and
+// size differs; where ranks are in different collectives a finding is added.
 #include "dist/transport/report.h"
 
 #include <fmt/format.h>
@@ -33,8 +36,8 @@ std::string dtype_in(std::uint32_t opcode) {
 }
 
 // "rank 1 is in broadcast f32 but rank 0 is in all_reduce f32 at the same place (#7)", and a finding where
-// the collectives differ: the other rank may have left before it can be asked. Of a message: what is sent and
-// what is expected; `rank` is its receiver or (not `receives`) its sender.
+// the collectives differ, because the other rank may have left before it can be asked. For a message: what is
+// sent and what is expected; `rank` is its receiver or, if not `receives`, its sender.
 std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32_t mine, const Op& op,
                           bool receives) {
   const OpLabel& label = op.options.label;
@@ -57,7 +60,7 @@ std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32
   return text + "; " + finding.line();
 }
 
-// Of a transfer whose other side has left in order.
+// The finding for a transfer whose other side has left in order.
 check::Finding waits_in_vain(int rank, const TransferFacts& t) {
   std::vector<int> gone{t.peer};
   if (t.peer == any_rank) {
@@ -68,7 +71,7 @@ check::Finding waits_in_vain(int rank, const TransferFacts& t) {
   return check::explain_deadlock({{rank, str(label), label.where, gone}}, gone);
 }
 
-// A part of the one fits a part of the other.
+// For collectives of different sizes, of which a part of one fits a part of the other.
 std::string elements_misfit(int other, std::uint64_t theirs, int rank, std::uint64_t mine) {
   return fmt::format(
       "rank {} calls it with {} elements in all, but rank {} with {}; all ranks must pass the same number",

@@ -1,4 +1,4 @@
-// The sentences of the transport's errors: who, what, how far, and what to check.
+// The sentences of the transport's errors: which rank, what it did, how far it got, and what to check.
 #pragma once
 
 #include <chrono>
@@ -11,21 +11,21 @@ namespace dist::net {
 
 struct Mailbox;
 
-// One operation's failure, or one transfer's: what wait() will throw.
+// The failure of one operation or one transfer: what wait() throws.
 struct Failure {
   Errc code = Errc::internal;
-  std::string text;  // empty: none
+  std::string text;  // empty: no failure
   explicit operator bool() const { return !text.empty(); }
 };
 
-inline constexpr std::size_t longest_reason = 1000;  // bytes, of a goodbye
+inline constexpr std::size_t longest_reason = 1000;  // bytes in a goodbye
 
 // An operation that was opened: what its transfers have in common.
 struct Op {
   TransportOptions options;
   int group_rank = 0;
   Mailbox* box = nullptr;
-  std::uint64_t transfers = 0;                    // under way
+  std::uint64_t transfers = 0;                    // the number of transfers under way
   Failure failure;                                // of every transfer from now on
   std::chrono::steady_clock::time_point since{};  // when it began, or began to wait
   Op *next = nullptr, *prev = nullptr;
@@ -34,11 +34,11 @@ struct Op {
   bool has_member(int rank) const { return options.members.contains(rank); }
 };
 
-// What sentences say of a send or a receive.
+// What the sentences say about a send or a receive.
 struct TransferFacts {
   Op* op = nullptr;
   bool is_send = false;
-  int peer = 0;  // global rank, or any_rank until a message came
+  int peer = 0;  // global rank, or any_rank until a message has come
   std::byte* data = nullptr;
   std::uint64_t bytes = 0, moved = 0;
 };
@@ -47,10 +47,10 @@ struct TransferFacts {
 struct Misfit {
   std::uint32_t opcode = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t elements = 0;  // as Channel::elements
+  std::uint64_t elements = 0;  // as in Channel::elements
 };
 
-// A message of a collective that nobody received.
+// A message of a collective that no rank received.
 struct Unreceived {
   int source = 0;
   std::uint32_t opcode = 0;
@@ -70,14 +70,14 @@ Failure failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
                        const std::vector<int>& departed);
 Failure left_trouble(int rank, const TransferFacts& t);  // t.peer left, or all possible senders did
 Failure cancelled_trouble(int rank, const TransferFacts& t);
-Failure algorithm_trouble(int rank, const Op& op, int peer);  // the same collective by another algorithm
+Failure algorithm_trouble(int rank, const Op& op, int peer);  // the peer uses another algorithm
 // `message`, of a collective that has ended here, was never received.
 std::string describe_unreceived(int rank, const Unreceived& message);
 Failure unreceived_trouble(int rank, const Op& op, const Unreceived& message);
-// The same collective, but the one before it was another one on that rank.
+// The peer calls the same collective, but the one before it differed.
 Failure earlier_trouble(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine);
 Failure aborted_trouble(int rank, const Op& op, const std::string& reason);
-// What does not fit the receive t: seen from the receiver, and from the sender (t is null when its send
+// What does not fit the receive t, seen from the receiver, and seen from the sender (t is null when its send
 // was buffered and has ended).
 Failure misfit_at_receiver(int rank, const TransferFacts& t, const Misfit& message, int sender);
 Failure misfit_at_sender(int rank, const Op& op, const TransferFacts* t, const Misfit& refusal, int receiver);

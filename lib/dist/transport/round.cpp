@@ -1,3 +1,7 @@
+// A round in shared memory. The constructor makes sure that this round's notice may be used again
+// (reusable_until); notice_of() waits for another rank's notice and checks what it calls; of() returns that
+// rank's data; finish() and the destructor end the round, well or not. What a notice contains is in
+// round_notice.cpp, how a rank waits where cores are shared in round_wait.cpp.
 #include "dist/transport/round.h"
 
 #include <algorithm>
@@ -19,16 +23,18 @@ using net::Notice;
 
 namespace {
 
-// How a rank that has a core of its own looks before it sleeps: without a question to the clock while an
-// answer is a matter of nanoseconds. Where ranks share cores: round_wait.cpp.
+// How a rank that has a core of its own polls before it sleeps: without reading the clock while an
+// answer may be a matter of nanoseconds. Where ranks share cores: round_wait.cpp.
 constexpr int quick_looks = 200;
-constexpr int looks_a_burst = 64;                    // between two questions to the clock
-constexpr std::chrono::microseconds first_look{50};  // then the engine waits, which learns how long to look
+constexpr int looks_a_burst = 64;                    // polls between two readings of the clock
+constexpr std::chrono::microseconds first_look{50};  // then the engine waits, which learns how long to poll
 
-// Of who only reads: the others may be so many rounds ahead, and a notice takes longer to come than a round.
+// How far ahead a rank that publishes nothing prefetches: the others may be this many rounds ahead, and a
+// notice takes longer to arrive than a round takes.
 constexpr std::uint64_t rounds_read_ahead = 3;
 
-// Of the data in a round's notice, what is to be fetched along with its first line, not after it.
+// The part of the data in a round's notice that is to be fetched along with its first line, instead of after
+// it.
 std::span<const std::byte> beyond_first_line(net::SharedArea& area, std::uint64_t round, std::size_t bytes) {
   constexpr std::size_t first_line = 64 - offsetof(Notice, data);
   if (bytes <= first_line || bytes > net::most_fetched_along) return {};
@@ -71,9 +77,9 @@ Round::Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label)
   }
 }
 
-// Before a notice or a room of `depth` is used again, every rank must have read what was in it: it has when
-// it is in a later round. Who must wait for that waits for half of them: to look at the very notice that the
-// other writes next would hold it up in every round.
+// Before a notice or a room is used again, after `depth` rounds, every rank must have read what was in it: it
+// has once it is in a later round. A rank that must wait for this waits until half of them are free, so that
+// it never polls the very notice that a peer writes next, which would slow that peer down in every round.
 std::uint64_t Round::reusable_until(std::uint64_t depth) {
   const std::uint64_t round = peers_.round_;
   const std::uint64_t needed = round - depth + 1, enough = round - depth / 2;
@@ -91,13 +97,14 @@ std::uint64_t Round::reusable_until(std::uint64_t depth) {
   return slowest + depth - 1;
 }
 
-// Done is told only after they can see that this rank has given up: they would take the round for finished.
+// Done is stored only after the others can see that this rank has given up: otherwise they would take the
+// round for finished.
 void Round::tell_given_up() {
   peers_.mine().flags.withdrawn.store(peers_.round_);
   tell_done();
 }
 
-// Done is told before the wait: the others may be waiting for this rank to give up, too.
+// Done is stored before the wait, because the others may be waiting for this rank to give up, too.
 Round::~Round() {
   const std::uint64_t round = peers_.round_;
   if (exposes_ || gave_up_)
@@ -201,7 +208,8 @@ void Round::fail_algorithm(int rank) {
   peers_.setup_.engine.fail_algorithm(label_.options(), peers_.peer(rank).global_rank);
 }
 
-// The owner withdraws its memory first and looks then who works on it; so one of the two sees the other.
+// The owner withdraws its memory first and then checks which ranks work on it; so one of the two sees the
+// other.
 void Round::begin_work(int rank) {
   const std::uint64_t round = peers_.round_;
   if (!works_) peers_.mine().flags.working.store(round);
@@ -215,13 +223,13 @@ void Round::tell_done() {
   peers_.tell(peers_.mine().flags.done, peers_.round_);
 }
 
-// This round, or one before it.
+// Whether that rank has given up this round, or one before it.
 bool Round::has_given_up(int rank) const {
   const std::uint64_t from = peers_.peer(rank).area->flags.withdrawn.load();
   return from != 0 && from <= peers_.round_;
 }
 
-// That rank, or anyone whose memory this rank works on, if it has given up; -1: nobody.
+// That rank, or a rank whose memory this rank works on, if it has given up; -1: none has.
 int Round::who_gave_up(int rank) const {
   if (has_given_up(rank)) return rank;
   for (int r = 0; works_ && r < size(); ++r)
@@ -229,7 +237,7 @@ int Round::who_gave_up(int rank) const {
   return -1;
 }
 
-// Until that rank has come so far in this round.
+// Waits until that rank has reached this point of the round.
 template <class Reached>
 void Round::await_progress(int rank, const Reached& reached) {
   const net::RoundFlags& theirs = peers_.peer(rank).area->flags;
@@ -266,7 +274,7 @@ void Round::await_filled(int rank, std::uint64_t count) {
 
 void Round::await_worked(std::uint64_t count) {
   for_each_user([&](int r) {
-    notice_of(r);  // before it, the figure is of another round
+    notice_of(r);  // until then the count belongs to another round
     await_progress(r, [&](const auto& theirs) {
       return theirs.worked.load(std::memory_order_acquire) >= count || is_done(theirs);
     });

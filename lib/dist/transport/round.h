@@ -1,7 +1,7 @@
 // Round: one operation of ranks that map each other's memory (peer_memory.h).
 //
-// Whoever waits looks for a moment, then sleeps in the engine, as for messages; so a death, an abort and a
-// timeout end it with the same errors.
+// A rank that waits polls for a moment, then sleeps in the engine, as for messages; so a death, an abort and
+// a timeout end it with the same errors.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,17 @@
 
 namespace dist {
 
-// First one of show(), expose() and attend(), then of() as needed, then finish() if memory was exposed by
-// anybody; or give_up().
+// The order of calls: first one of show(), expose() and attend(); then of() as needed; then finish() if any
+// rank exposed memory. Or give_up().
 class Round {
  public:
   static constexpr int everybody = -1;
-  // Those who share the work on what all expose to them: here every rank.
+  // The ranks that share the work on what all ranks expose to them: here every rank.
   static constexpr int workers = everybody;
-  // Whether, of what goes between a root's list and the other ranks, each of these copies its own.
+  // Whether each rank copies its own part of what goes between a root's list and the other ranks.
   static constexpr bool in_pairs = true;
 
-  // `terms` and `label` outlive it.
+  // `terms` and `label` outlive this object.
   Round(PeerMemory& peers, const RoundTerms& terms, const CallLabel& label);
   ~Round();
   Round(const Round&) = delete;
@@ -36,79 +36,81 @@ class Round {
   int size() const { return peers_.size(); }
   DType dtype() const { return dtype_; }
   static constexpr bool works() { return true; }
-  int worker() const { return rank(); }  // which of them this rank is, if it works()
+  int worker() const { return rank(); }  // this rank's position among the workers, if it works()
   int worker_count() const { return size(); }
 
-  static constexpr std::size_t shown_bytes = net::shown_bytes;  // at most, as a copy
-  // Whether `bytes` in so many parts can be shown as a copy.
+  static constexpr std::size_t shown_bytes = net::shown_bytes;  // most bytes that fit as a copy
+  // Whether `bytes` in `parts` parts can be published as a copy.
   static bool fits(std::size_t bytes, std::size_t parts = 1);
-  // Whether that is better than to show the memory itself. All ranks answer alike.
+  // Whether that is faster than publishing the memory itself. All ranks get the same answer.
   bool is_short(std::size_t bytes, std::size_t parts = 1) const;
 
-  // Lets the others read a copy: afterwards the memory is the caller's again. It must fit. Of a list, one
-  // part for each rank, its own is not copied.
+  // Lets the other ranks read a copy: afterwards the memory is the caller's again. The copy must fit. In a
+  // list with one part for each rank, this rank's own part is not copied.
   void show(const TensorView& data) { show({&data, 1}); }
   void show(std::span<const TensorView> parts);
-  // Lets the others (all, or only that one) read and write the memory itself, until finish(). What they do
-  // not map is not touched: they get windows. `helps`: this rank has no work of its own in this round.
+  // Lets the other ranks (all, or only rank `to`) read and write the memory itself, until finish(). Memory
+  // that they do not map is left alone: they get bounce buffers (windows). `helps`: this rank has no work of
+  // its own in this round.
   void expose(const TensorView& data, int to = everybody) { expose({&data, 1}, to); }
   void expose(std::span<const TensorView> parts, int to = everybody, bool helps = false);
-  void attend();                                       // shows nothing
+  void attend();                                       // publishes nothing
   bool maps(std::span<const TensorView> parts) const;  // whether the others reach them without windows
 
   void meet(int rank) { notice_of(rank); }  // waits for that rank's notice
-  bool in_windows(int rank);                // whether that rank gave windows; waits for its notice
-  bool any_in_windows();                    // of all ranks
-  // Whether that rank, or any, exposed its memory. What is asked for next by of(rank, count, part) is fetched
-  // along.
+  bool in_windows(int rank);                // whether that rank exposed windows; waits for its notice
+  bool any_in_windows();                    // the same for all ranks
+  // Whether that rank, or any rank, exposed its memory. What of(rank, count, part) will ask for is prefetched
+  // along with the notice.
   bool is_in_place(int rank, std::int64_t count = 0, int part = 0);
   bool any_in_place(std::int64_t count = 0, int part = 0);
-  bool exposes(int rank);       // whether it exposed its memory, and that is mapped
-  bool helps(int rank);         // ... and helps
-  bool exposes_list(int rank);  // ... and it is more than one part
+  bool exposes(int rank);       // whether it exposed its memory, and the memory is mapped
+  bool helps(int rank);         // ... and it helps
+  bool exposes_list(int rank);  // ... and there is more than one part
   bool all_expose_lists();
   bool shows_nothing(int rank);
 
-  // What that rank shows, `count` elements: waits for its notice. Error{mismatch} where it shows another
-  // number. A view of exposed memory is good until finish(). Of a rank that gave windows it begins where they
-  // do, and tells nothing else.
+  // The `count` elements that this rank publishes as `part`: waits for its notice. Error{mismatch} where it
+  // publishes another number. A view of exposed memory is valid until finish(). For a rank that exposed
+  // windows the view begins where they do, and says nothing else.
   TensorView of(int rank, std::int64_t count, int part = 0);
-  // After of(rank, ...): its pages that are used next are mapped together, if it is exposed memory.
+  // To be called after of(rank, ...): maps the pages that are used next together, if the view is exposed
+  // memory.
   void prefault(int rank, const TensorView& used);
-  // After of(rank, ...). Error{mismatch} where that rank shows a copy and not its memory, or the other way
-  // round: it runs another algorithm.
+  // To be called after of(rank, ...). Error{mismatch} where that rank publishes a copy instead of its memory,
+  // or the other way round: it runs another algorithm.
   void check_algorithm(int rank, bool copied) {
     if (seen_in_place_ == copied) fail_algorithm(rank);
   }
-  [[noreturn]] void fail_algorithm(int rank);  // that error
-  // This rank touches the others' memory no longer; waits until nobody touches this rank's.
-  // Error{peer_failed} where one of them gave up: its work is missing.
+  [[noreturn]] void fail_algorithm(int rank);  // throws that error
+  // From now on this rank does not touch the others' memory; waits until no rank touches this rank's.
+  // Error{peer_failed} where one of them gave up, because its work is missing.
   void finish();
-  // This rank ends the round by an error: its part is missing, and whoever waits for it gets an error too. So
-  // it is where exposed memory is left without finish().
+  // Ends the round by an error on this rank: its part is missing, and every rank that waits for it gets an
+  // error, too. The same happens when a round that exposed memory is destroyed without finish().
   void give_up() { gave_up_ = true; }
 
-  // Windows are filled, worked on and filled again in turns; `count` of them in all. Only where memory is in
-  // windows.
-  std::byte* windows() { return peers_.windows(); }  // this rank's
+  // Windows are filled, worked on and filled again in turns; `count`: how many in all. Only where memory is
+  // in windows.
+  std::byte* windows() { return peers_.windows(); }  // this rank's windows
   void tell_filled(std::uint64_t count);
   void tell_worked(std::uint64_t count);
   void await_filled(int rank, std::uint64_t count);
-  void await_worked(std::uint64_t count);  // by all to whom this rank exposed them; errors as finish()
+  void await_worked(std::uint64_t count);  // by all ranks that use them; throws the same errors as finish()
 
  private:
-  // Of a rank's list of parts, without its own.
+  // The place of a part in a rank's list that is published without the rank's own part.
   static std::size_t place_among_others(int part, int rank) {
     return static_cast<std::size_t>(part > rank ? part - 1 : part);
   }
-  // So many bytes of what is shown in a copy are read, at most.
+  // At most how many bytes are read of what that rank publishes as a copy.
   std::size_t read_up_to(int rank, std::int64_t count, int part) const {
     return (place_among_others(part, rank) + 1) * static_cast<std::size_t>(count) * size_of(dtype_);
   }
   template <class Done>
   void wait_until(const Done& done, int rank);
   template <class Done>
-  bool wait_on_own_core(const Done& done);  // for a while; whether it is done
+  bool wait_on_own_core(const Done& done);  // waits for a while; returns whether it is done
   bool wait_on_shared_core(const std::function<bool()>& done, int rank);
   void met_other_program(std::chrono::steady_clock::time_point now, std::chrono::nanoseconds slice);
   static bool nap(const std::function<bool()>& done);
@@ -120,7 +122,7 @@ class Round {
   std::byte* own_room();
   net::Notice& begin_notice(net::Showing showing, std::size_t parts);
   void post(net::Notice& notice, std::size_t data_in_line = 0);
-  net::Notice& notice_of(int rank, std::size_t read_up_to = 0);  // bytes of the data in it
+  net::Notice& notice_of(int rank, std::size_t read_up_to = 0);  // read_up_to: bytes of its data
   void check_terms(int rank, const net::Notice& theirs);
   net::PartPlace place_of(int rank, net::Notice& notice, int part);
   void begin_work(int rank);
@@ -138,10 +140,10 @@ class Round {
   const RoundTerms& terms_;
   const DType dtype_;
   const CallLabel& label_;
-  bool attends_ = false;        // nobody waits for more than its notice: the others may be rounds ahead
-  bool exposes_ = false;        // others may touch this rank's memory
-  bool works_ = false;          // this rank may touch that of others
-  bool seen_in_place_ = false;  // what of() gave last is the other's memory itself, or its windows
+  bool attends_ = false;        // no rank waits for more than its notice: others may be ahead
+  bool exposes_ = false;        // other ranks may touch this rank's memory
+  bool works_ = false;          // this rank may touch other ranks' memory
+  bool seen_in_place_ = false;  // of() last returned the other's memory itself, or its windows
   int exposed_to_ = everybody;
   bool gave_up_ = false;
 };

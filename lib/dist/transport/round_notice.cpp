@@ -1,4 +1,6 @@
-// What a notice says (shared_area.h): written by its owner, read by the others.
+// What a notice says (shared_area.h): written by its owner, read by the other ranks. begin_notice() and
+// post() frame what show() (a copy, in the notice or in a room), expose() (places of memory or windows) and
+// attend() (nothing) publish; place_of() finds a part again, on the reader's side.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -14,12 +16,13 @@ using net::Notice;
 
 namespace {
 
-// Of a room: more lines than a core asks for at a time would hold up what it does meanwhile.
+// How much of a room is prefetched for writing: more lines than a core requests at a time would delay its
+// next work.
 constexpr std::size_t most_owned_ahead = 1024;
 
 std::size_t table_bytes(std::size_t parts) { return parts * sizeof(net::PartPlace); }
 
-// Of a copy in a room: the data begins a line.
+// The table's size in front of a copy in a room: the data begins on a new line.
 std::size_t table_in_lines(std::size_t parts) {
   constexpr std::size_t line = 64;
   return parts == 1 ? 0 : round_up(table_bytes(parts), line);
@@ -29,7 +32,7 @@ bool are_equally_long(std::span<const TensorView> parts) {
   return std::ranges::all_of(parts, [&](const TensorView& part) { return part.bytes() == parts[0].bytes(); });
 }
 
-// Where the places of what is exposed are listed.
+// Where the table with the places of exposed memory is.
 template <class Room>
 std::byte* place_of_table(Notice& notice, const Room& room) {
   return table_bytes(notice.parts) <= net::in_line_bytes ? notice.data : room();
@@ -54,8 +57,8 @@ std::byte* Round::own_room() {
 
 Notice& Round::begin_notice(net::Showing showing, std::size_t parts) {
   net::RoundFlags& flags = peers_.mine().flags;
-  // Read by those who have seen the notice. Written only where windows were used before: the others look at
-  // this cache line.
+  // These are read by ranks that have seen the notice. They are written only where windows were used before,
+  // because the other ranks read this cache line in every round.
   for (auto* count : {&flags.filled, &flags.worked})
     if (count->load(std::memory_order_relaxed) != 0) count->store(0, std::memory_order_relaxed);
   Notice& notice = peers_.mine().notice(peers_.round_);
@@ -70,7 +73,7 @@ void Round::post(Notice& notice, std::size_t data_in_line) {
   peers_.seen_[static_cast<std::size_t>(rank())] = peers_.round_;
   peers_.tell(notice.round, peers_.round_);
   auto* const next = reinterpret_cast<std::byte*>(&peers_.mine().notice(peers_.round_ + 1));
-  net::prefetch_for_write(next, offsetof(Notice, data) + data_in_line);  // most likely
+  net::prefetch_for_write(next, offsetof(Notice, data) + data_in_line);  // most likely as much as this time
 }
 
 void Round::attend() {
@@ -101,7 +104,7 @@ void Round::show(std::span<const TensorView> parts) {
   post(notice, in_line ? at : 0);
   if (!in_line)
     net::prefetch_for_write(peers_.mine().room(peers_.round_ + 1),
-                            std::min(at, most_owned_ahead));  // most likely
+                            std::min(at, most_owned_ahead));  // most likely as much as this time
 }
 
 bool Round::maps(std::span<const TensorView> parts) const {
@@ -122,7 +125,7 @@ void Round::expose(std::span<const TensorView> parts, int to, bool helps) {
   net::prefetch_for_write(peers_.mine().flags.done);
 }
 
-// In this process's memory.
+// The result is an address of this process.
 net::PartPlace Round::place_of(int rank, Notice& notice, int part) {
   const auto room = [&] { return peers_.peer(rank).area->room(peers_.round_); };
   switch (notice.showing) {

@@ -10,7 +10,7 @@
 namespace dist {
 namespace {
 
-constexpr int looks = 100;  // between yields: for about as long as one takes
+constexpr int looks = 100;  // polls between yields: about as long as a yield takes
 constexpr int yields = 50;
 constexpr std::chrono::microseconds time_slice{1000};  // a yield this long went to another program
 constexpr int waits_per_slice = 8;  // a slice is forgotten after this many waits without one
@@ -20,11 +20,11 @@ constexpr int naps = 4;
 
 }  // namespace
 
-// A yield takes microseconds, and is in vain while the one that is waited for runs on another core. Beside
-// other programs that compute, it gives one of them a whole time slice, milliseconds, where a rank that
-// sleeps gets a core as soon as its time is up. A rank that meets such slices again and again shows it to
-// all: they nap instead, twice as long each time, until trying again costs them little. (A single slice may
-// have gone to a rank of the group that computes.)
+// A yield takes microseconds, and gains nothing while the rank that is waited for runs on another core.
+// Beside other programs that compute, it gives one of them a whole time slice, milliseconds, where a rank
+// that sleeps gets a core as soon as its time is up. A rank that meets such slices again and again shows it
+// to all: they nap instead, twice as long each time, until trying again costs them little. (A single slice
+// may have gone to a rank of the group that computes.)
 bool Round::wait_on_shared_core(const std::function<bool()>& done, int rank) {
   if (done()) return true;
   auto before = std::chrono::steady_clock::now();
@@ -51,22 +51,22 @@ void Round::met_other_program(std::chrono::steady_clock::time_point now, std::ch
   constexpr int crowd = slices_in_a_crowd * waits_per_slice;
   peers_.crowding_ = std::min(peers_.crowding_ + waits_per_slice, crowd);
   if (peers_.crowding_ < crowd) return;
-  peers_.crowding_ -= waits_per_slice;  // a single one does not start the next nap
+  peers_.crowding_ -= waits_per_slice;  // a single slice does not start the next nap
   peers_.nap_slices_ = std::clamp(2 * peers_.nap_slices_, first_nap, longest_nap);
   const auto until = now + peers_.nap_slices_ * slice;
   own_header().crowded_until.store(until.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-// The others need not ring for a rank that wakes by itself: that costs them less than as many bells.
+// The others need not ring for a rank that wakes by itself: that costs them less than ringing as many bells.
 bool Round::nap(const std::function<bool()>& done) {
   for (int i = 0; i < naps; ++i) {
-    std::this_thread::sleep_for(std::chrono::microseconds(1));  // and the system's slack, some 50
+    std::this_thread::sleep_for(std::chrono::microseconds(1));  // plus the system's slack, some 50 us
     if (done()) return true;
   }
   return false;
 }
 
-// Whether a rank of the group has met other programs on its core not long ago.
+// Whether other programs took the core of a rank of the group not long ago.
 bool Round::is_crowded(std::chrono::steady_clock::time_point now) const {
   for (const PeerMemory::Peer& peer : peers_.setup_.peers)
     if (peer.shared_segment->header().crowded_until.load(std::memory_order_relaxed) >
@@ -75,8 +75,8 @@ bool Round::is_crowded(std::chrono::steady_clock::time_point now) const {
   return false;
 }
 
-// Whether the others cannot come so far while this rank keeps its core: that rank, which is waited for, or
-// one that has not begun this round, was last seen on it.
+// Whether this rank keeps others from running: the rank that is waited for, or
+// one that has not begun this round, was last seen on this rank's core.
 bool Round::is_in_the_way(int rank) {
   const int core = net::show_core(own_header());
   for (int r = 0; r < size(); ++r) {
@@ -88,7 +88,7 @@ bool Round::is_in_the_way(int rank) {
   return false;
 }
 
-// A rank that has given up an earlier round and lives on never comes.
+// This also ends when `rank` has given up an earlier round and lives on: it never comes.
 void Round::wait_long(const std::function<bool()>& done, int rank) {
   const int other = peers_.peer(rank).global_rank;
   net::Engine& engine = peers_.setup_.engine;

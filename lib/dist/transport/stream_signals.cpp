@@ -1,3 +1,6 @@
+// Three kinds of StreamSignals: by events between threads, by flags in shared host memory that streams write
+// and wait for, and by the host (DIST_CUDA_SYNC). FlagPages places the flags, a cache line each; EventBoard
+// keeps one rank's events.
 #include "dist/transport/stream_signals.h"
 
 #include <cstdlib>

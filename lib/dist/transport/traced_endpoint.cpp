@@ -1,3 +1,6 @@
+// TracedTransport wraps a transport and reports each message, wait and reduction of its operation to the
+// rank's tracer; TracedEndpoint opens such transports for everything that is opened on the endpoint. Nothing
+// that moves is changed.
 #include "dist/transport/traced_endpoint.h"
 
 #include <mutex>
@@ -23,11 +26,12 @@ class TracedTransport final : public Transport, private ReductionWatch {
     call_ = tracer_->find_call(channel_.context, message, message ? options.label.sequence : channel_.tag);
     like_ = call_ ? call_->event : event_of(options);
     like_.rank = tracer_->rank();
-    waits_ = !(message && call_ && call_->async);  // Work::wait() tells of those
+    waits_ = !(message && call_ && call_->async);  // Work::wait() reports those waits
     numbers_ =
         message ? tracer_->message_numbers() : std::make_shared<trace::MessageNumbers>(tracer_->rank());
     inner_ = endpoint.open(std::move(options));
-    // A collective runs on the thread that opens its transport, and closes it before it opens another.
+    // A collective runs on the thread that opens its transport, and closes it before that thread opens
+    // another.
     watches_ = call_ && call_->may_reduce;
     if (watches_) watch_before_ = ReductionWatch::exchange_current(this);
   }
@@ -69,15 +73,15 @@ class TracedTransport final : public Transport, private ReductionWatch {
   struct Transfer {
     Request request;
     Event event;
-    std::uint64_t receive = 0;  // its name in numbers_
-    bool is_complete = false;   // seen so: event.end says when
+    std::uint64_t receive = 0;  // its number in numbers_
+    bool is_complete = false;   // it was seen complete, at event.end
   };
 
   static trace::MessageChannel channel_of(const TransportOptions& options) {
     return {options.channel.context, options.channel.tag, options.channel.point_to_point};
   }
 
-  // Where no call is open: a message of the library's own.
+  // Where no call is open, the message is the library's own.
   static Event event_of(const TransportOptions& options) {
     Event event;
     event.group = options.channel.context;
@@ -135,7 +139,7 @@ class TracedTransport final : public Transport, private ReductionWatch {
     note_failure(cancelled);
   }
 
-  void free_scratch(TensorView) noexcept override {}  // scratch memory knows the inner transport
+  void free_scratch(TensorView) noexcept override {}  // scratch memory belongs to the inner transport
 
   void note_wait(std::int64_t begin) {
     if (waits_) tracer_->waited(like_, begin);
@@ -169,14 +173,14 @@ class TracedTransport final : public Transport, private ReductionWatch {
   const std::shared_ptr<trace::RankTracer> tracer_;
   const Members members_;
   const trace::MessageChannel channel_;
-  std::shared_ptr<const trace::CallNow> call_;  // null: none is open
-  Event like_;                                  // of what this transport does
+  std::shared_ptr<const trace::CallNow> call_;  // null: no call is open
+  Event like_;                                  // the template of this transport's events
   bool waits_, watches_;
   std::shared_ptr<trace::MessageNumbers> numbers_;
   std::unique_ptr<Transport> inner_;
   ReductionWatch* watch_before_ = nullptr;
   std::uint64_t next_ = 0;
-  std::unordered_map<std::uint64_t, Transfer> transfers_;  // after inner_: go first
+  std::unordered_map<std::uint64_t, Transfer> transfers_;  // after inner_, so destroyed before it
 };
 
 class TracedEndpoint final : public Endpoint {

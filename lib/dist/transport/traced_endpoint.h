@@ -1,4 +1,4 @@
-// An endpoint that writes down what its transports do (DIST_TRACE).
+// An endpoint that records what its transports do (DIST_TRACE).
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace dist {
 
-// While the tracer runs, every Transport that is opened tells it of its messages and waits, and a
-// collective's of the reductions that its thread makes meanwhile. Moves the same bytes in the same order as
-// `endpoint`.
+// While the tracer runs, every Transport that is opened reports its messages and waits to it, and a
+// collective's also the reductions that its thread makes while it is open. Moves the same bytes in the same
+// order as `endpoint`.
 std::shared_ptr<Endpoint> traced(std::shared_ptr<Endpoint> endpoint,
                                  std::shared_ptr<trace::RankTracer> tracer);
 

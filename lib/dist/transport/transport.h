@@ -13,8 +13,8 @@ inline constexpr int any_rank = -1;
 
 class Transport;
 
-// A transfer under way. wait() exactly once, before its buffer is touched again; one that is destroyed
-// without wait() (an error is being thrown) is cancelled.
+// A transfer under way. Call wait() exactly once, before touching its buffer again; a request that is
+// destroyed without wait() (because an error is being thrown) is cancelled.
 class Request {
  public:
   Request() = default;
@@ -28,8 +28,8 @@ class Request {
   // send. Throws Error{timeout|peer_failed|mismatch}, naming the operation, the peer and how much had
   // arrived.
   int wait();
-  bool is_completed();  // never blocks; wait() is still due
-  // Whether its message travels whole, without an answer of the other rank first.
+  bool is_completed();  // never blocks; wait() must still be called
+  // Whether its message is sent whole at once, without an answer of the other rank first.
   bool is_short() const;
 
  private:
@@ -37,8 +37,8 @@ class Request {
   std::uint64_t id_ = 0;
 };
 
-// Scratch memory on the device of what it was made for; freed with this object (on a GPU: after the work
-// enqueued so far).
+// Scratch memory on the device of the tensor that it was made for; freed with this object (on a GPU: after
+// the work enqueued so far).
 class Scratch {
  public:
   Scratch() = default;
@@ -47,7 +47,7 @@ class Scratch {
   Scratch& operator=(Scratch&& other) noexcept;
   ~Scratch();
 
-  // The first like.count elements, as a place to receive `like` into. like.count must not exceed the
+  // The first like.count elements, as a place into which to receive `like`. like.count must not exceed the
   // capacity.
   TensorView of(const TensorView& like) const;
   TensorView all() const { return view_; }
@@ -66,7 +66,8 @@ class Transport {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Which ranks share a node: equal numbers for those that do. All ranks see the same. By default all do.
+  // Which ranks share a node: equal numbers for those that do. All ranks see the same. By default all share
+  // one.
   virtual int node_of(int rank) const {
     (void)rank;
     return 0;
@@ -75,7 +76,7 @@ class Transport {
   virtual Request isend(TensorView data, int dst) = 0;
   virtual Request irecv(TensorView data, int src) = 0;  // src may be any_rank where the operation allows it
 
-  // Room for `count` elements like those of `like`.
+  // Room for `count` elements with the dtype and device of `like`.
   virtual Scratch scratch(const TensorView& like, std::int64_t count) = 0;
   Scratch scratch(const TensorView& like) { return scratch(like, like.count); }
 
@@ -92,7 +93,7 @@ class Transport {
   virtual void free_scratch(TensorView view) noexcept = 0;
 };
 
-// Send-and-receive in one line, the step of most algorithms: both are under way at once.
+// A send and a receive at the same time, the step of most algorithms; returns when both are complete.
 void send_recv(Transport& net, TensorView out, int dst, TensorView in, int src);
 
 }  // namespace dist

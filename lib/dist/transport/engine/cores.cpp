@@ -6,7 +6,7 @@ namespace dist::net {
 
 int show_core(SharedSegmentHeader& own) noexcept {
   const int core = ::sched_getcpu() + 1;
-  if (seen_core(own) != core) own.core.store(core, std::memory_order_relaxed);  // a line that the others read
+  if (seen_core(own) != core) own.core.store(core, std::memory_order_relaxed);  // other ranks read this line
   return core;
 }
 

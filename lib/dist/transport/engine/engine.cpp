@@ -1,3 +1,7 @@
+// The transfers themselves. open() and close() begin and end an operation; begin_send() and begin_receive()
+// start a transfer, transmit() sends its frame, meet() joins a receive and its message, settle() ends a
+// transfer with or without a failure and retire() forgets it. carry() does all of it under one lock.
+// Everything else that an Engine does is in the other engine_*.cpp files.
 #include "dist/transport/engine/engine.h"
 
 #include <cstring>
@@ -73,7 +77,7 @@ void Engine::admit(Op& op) {
 }
 
 void Engine::dismiss(Lock& lock, Op& op) noexcept {
-  if (op.transfers > 0)  // given up: each that was waited for has been retired
+  if (op.transfers > 0)  // these are given up: a transfer that was waited for has been retired
     transfers_.for_each([&](Transfer& t) {
       if (t.op == &op) retire(lock, t);
     });
@@ -92,7 +96,7 @@ void Engine::close(Op& op) noexcept {
   dismiss(lock, op);
 }
 
-// Under one lock, and the clock is asked only by who must wait.
+// Takes the lock once, and asks for the time only if it must wait.
 int Engine::carry(bool is_send, const TensorView& data, int peer, const MessageTerms& terms,
                   const std::function<Op()>& make_op) {
   Lock lock = leader_lock_.enter();
@@ -186,7 +190,7 @@ bool Engine::may_come(const Op& op, int source) const {
   return false;
 }
 
-// A receive and its message; neither is in a list any more.
+// Joins a receive and its message; neither is in a list any more.
 void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte* payload) {
   t.stage = Transfer::Stage::streaming;
   t.peer = source;
@@ -209,7 +213,7 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
     copies_.push_back(t.id);
     wake_sleeper();
   } else if (peers_[static_cast<std::size_t>(source)].kind != PeerState::Kind::present) {
-    settle(t, report_left(t));  // it left its message behind
+    settle(t, report_left(t));  // its message is here, but the rank is not
   } else {
     link.send({.kind = FrameKind::accept, .id = message.id, .address = t.id});
   }
@@ -232,7 +236,7 @@ void Engine::settle(Transfer& t, Failure failure) {
   note_activity();
 }
 
-// The end of a transfer, whatever its stage: afterwards nobody touches its buffer.
+// Ends a transfer, whatever its stage: afterwards no thread or rank touches its buffer.
 void Engine::retire(Lock& lock, Transfer& t) noexcept {
   while (t.being_copied) leader_lock_.wait_for_event(lock);
   const bool is_under_way = t.stage != Transfer::Stage::done;

@@ -1,5 +1,5 @@
 // Engine: one rank's transfers. It matches messages with receives, moves data over the links, waits, and
-// knows who is still there. Thread-safe: one lock, shared as described in leader lock.h.
+// knows which ranks are still there. Thread-safe: one lock, shared as leader_lock.h describes.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ namespace dist::net {
 Frame frame_for(FrameKind kind, const Channel& channel);
 Frame eager_frame(const Transfer& t, const Channel& channel, SendMode mode);
 Frame text_frame(FrameKind kind, const std::string& text, std::uint64_t id = 0);
-// Whether a message is one for a receive of so many bytes.
+// Whether a message fits a receive of `bytes` bytes.
 bool fits(const Frame& message, const Channel& channel, std::uint64_t bytes);
 
 class Engine final : private LinkEvents {
@@ -36,18 +36,18 @@ class Engine final : private LinkEvents {
     int rank = 0;
     int world_size = 1;
     std::shared_ptr<SharedSegment> shared_segment;  // this rank's
-    std::chrono::microseconds spin{0};              // how long to look before sleeping
-    std::vector<int> nodes = {};                    // by rank, equal for ranks of one host; empty: all are
+    std::chrono::microseconds spin{0};              // how long to poll before sleeping
+    std::vector<int> nodes = {};                    // by rank: equal numbers are one host; empty: all on one
   };
   explicit Engine(Config config);
-  ~Engine();  // without leave(): the peers take it for dead
+  ~Engine();  // without leave() before it, the peers take this rank for dead
 
-  // While the mesh is made.
+  // The next few are for making the mesh.
   LinkEvents& events() { return *this; }
   void add_link(std::unique_ptr<Link> link);
   int poll_fd() const { return poller_.fd(); }
-  // Takes in what came; which of the linked ranks is gone, and how ("rank 2 died ..."): "" when all are
-  // there.
+  // Takes in what has arrived; returns which of the linked ranks is gone and how ("rank 2 died ..."), or ""
+  // when all are there.
   std::string failed_peer();
 
   int rank() const { return config_.rank; }
@@ -56,33 +56,33 @@ class Engine final : private LinkEvents {
   }
   Link& link(int peer) const { return *links_[static_cast<std::size_t>(peer)]; }
 
-  // Peers are global ranks. Failure surfaces in wait().
+  // Peers are global ranks. wait() throws the failures.
   void open(Op& op);
   void close(Op& op) noexcept;
-  // One transfer from start to end: the peer. `make_op` is asked for its op, which is not open, if it takes
-  // more than a few looks.
+  // Carries one transfer from start to end; returns the peer. `make_op` makes its op, which is not open yet;
+  // it is called only if the transfer is not over after a few polls.
   int carry(bool is_send, const TensorView& data, int peer, const MessageTerms& terms,
             const std::function<Op()>& make_op);
   std::uint64_t send(Op& op, const TensorView& data, int peer);
   std::uint64_t receive(Op& op, const TensorView& data, int peer);  // or any_rank
-  int wait(std::uint64_t id);                                       // the peer; throws the transfer's failure
+  int wait(std::uint64_t id);  // returns the peer; throws the transfer's failure
   bool test(std::uint64_t id);
   bool is_short(std::uint64_t id);
   void cancel(std::uint64_t id) noexcept;
 
-  // Work without messages (engine_memory.cpp): what PeerMemory needs. Blocks until arrived(), which looks at
-  // memory that `peer` writes before it rings; Error as wait() throws.
+  // Work without messages (engine_memory.cpp): what PeerMemory needs. Blocks until arrived(), which polls
+  // memory that `peer` writes before it rings. Throws the same errors as wait().
   void await_memory(TransportOptions options, int peer, const std::function<bool()>& arrived);
-  // The same without an error: until it is released, or the peer is gone or seems stopped.
+  // The same without an error: returns when it is released, or when the peer is gone or seems stopped.
   void await_release(int peer, const std::function<bool()>& released) noexcept;
-  // `theirs`: what the peer shows, as the message that it would be; `bytes`: what is wanted of it.
+  // `theirs`: what the peer publishes, in the form of a message; `bytes`: what this rank needs from it.
   [[noreturn]] void fail_misfit(TransportOptions options, int peer, std::uint64_t bytes, const Frame& theirs);
   [[noreturn]] void fail_earlier(TransportOptions options, int peer, std::uint32_t theirs,
                                  std::uint32_t mine);
   [[noreturn]] void fail_algorithm(TransportOptions options, int peer);
   [[noreturn]] void fail_withdrawn(TransportOptions options, int peer);
-  bool has_cores() const { return config_.spin.count() > 0; }  // every rank of this host
-  // Runs act(AreaPool&) under the lock.
+  bool has_cores() const { return config_.spin.count() > 0; }  // every rank of this host has one of its own
+  // Calls act(AreaPool&) under the lock.
   template <class Act>
   auto with_areas(const Act& act) {
     Lock lock = leader_lock_.enter();
@@ -136,7 +136,7 @@ class Engine final : private LinkEvents {
   void on_given_up(std::uint64_t id, bool is_send);
   void on_withdrawn(int peer, const Frame& frame);
 
-  // Who is still there (engine_peers.cpp).
+  // Which ranks are still there (engine_peers.cpp).
   void on_goodbye(int peer, const std::string& reason);
   void on_hang_up(Link& link);
   void on_obituary(int peer, const std::string& how);
@@ -152,7 +152,7 @@ class Engine final : private LinkEvents {
   Timeout patience_to_leave(bool in_order) const;
   void tell_others(int peer, const std::string& how);
   void fail_op(Op& op, const Failure& failure);
-  // All operations for which trouble_of(op) gives one.
+  // Fails all operations for which trouble_of(op) returns a failure.
   template <class TroubleOf>
   void fail_ops(const TroubleOf& trouble_of);
   Failure trouble_of(const Op& op) const;
@@ -186,31 +186,31 @@ class Engine final : private LinkEvents {
   AreaPool areas_;
   std::vector<std::unique_ptr<Link>> links_;  // by rank
   std::vector<Link*> rings_;                  // those that must be polled
-  std::vector<Link*> backlog_;                // those with something to flush
-  int sockets_ = 0;                           // links whose frames come by descriptor
+  std::vector<Link*> backlog_;                // links with something to flush
+  int sockets_ = 0;                           // the number of links whose frames come by a descriptor
   std::uint32_t ticks_ = 0;
 
   TransferPool transfers_;
   Matching matching_;
   IntrusiveList<Op> ops_;
-  Op nobody_;                                          // of a transfer that has no op yet
-  std::uint32_t quick_ = 0;                            // messages
+  Op nobody_;                // stands in for the op that a transfer does not have yet
+  std::uint32_t quick_ = 0;  // counts messages
   std::vector<const std::function<bool()>*> watched_;  // memory that threads of this rank wait for
   std::deque<std::uint64_t> copies_;  // transfers whose data is to be copied from the sender's memory
 
   std::vector<PeerState> peers_;                // by rank
   std::vector<int> failures_;                   // in the order they were noticed
-  std::vector<std::function<void()>> reports_;  // of who went and what was given up, in the order they came
-  std::vector<int> departures_;                 // in order; who left, by itself or by another rank's word
-  std::size_t passed_on_ = 0;                   // departures that the others have been told of
+  std::vector<std::function<void()>> reports_;  // departures and given-up transfers, as they came
+  std::vector<int> departures_;                 // ranks that left, as seen here or reported by another rank
+  std::size_t passed_on_ = 0;                   // departures that the other ranks have been notified of
   std::string aborted_;                         // why every operation fails from now on
-  bool gave_up_ = false;                        // a transfer: what belonged to it may lie about
+  bool gave_up_ = false;                        // some transfer: parts of it may be left over
   bool left_ = false;
 
   LeaderLock leader_lock_;
   Spin spin_;
   bool asleep_ = false;         // the leader is in the kernel
-  std::uint64_t activity_ = 0;  // transfers that ended, and interruptions
+  std::uint64_t activity_ = 0;  // counts ended transfers and interruptions
   const std::uint64_t serial_;  // of this engine in the process
 };
 

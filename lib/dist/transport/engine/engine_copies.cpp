@@ -1,4 +1,6 @@
-// Large messages: the receiver copies them out of the sender's memory, and a sender that waits helps.
+// Large messages within a host: the receiver copies them out of the sender's memory (copy), and a sender that
+// waits helps it (copy_together on the receiver, assist on the sender). run_copies() does what is due,
+// without the lock during a copy; withdraw() takes the sender's buffer back.
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -10,10 +12,11 @@
 namespace dist::net {
 namespace {
 
-// A peer that was stopped in the middle of a copy cannot be waited for for ever.
+// How long to wait for a peer that may be stopped in the middle of a copy.
 constexpr std::chrono::seconds stopped_copy_patience{2};
 
-constexpr std::chrono::microseconds look_again{200};  // whether the sender has copied its part
+// How often to check whether the sender has copied its part.
+constexpr std::chrono::microseconds look_again{200};
 
 }  // namespace
 
@@ -30,12 +33,12 @@ void Engine::run_copies(Lock& lock) {
 void Engine::copy(Lock& lock, Transfer& t) {
   Link& link = *links_[static_cast<std::size_t>(t.peer)];
   if (!begin_copy(*link.shared_segment(), t.claim)) {
-    t.claim = {};  // taken back: the sender's `withdraw` comes, behind the reason if it sent one
+    t.claim = {};  // the sender took it back: its `withdraw` follows, after the reason if any
     if (peers_[static_cast<std::size_t>(t.peer)].kind != PeerState::Kind::present)
       settle(t, cancelled_trouble(rank(), t));
     return;
   }
-  t.being_copied = true;  // and so stays, whatever happens to it meanwhile
+  t.being_copied = true;  // so the transfer stays, whatever happens to it during the copy
   const bool may_share = has_cores() && t.peer != rank() && t.bytes >= shared_copy_bytes;
   if (const auto target = may_share ? link.address_of(t.data, t.bytes) : std::nullopt) {
     copy_together(lock, t, *target);
@@ -48,12 +51,12 @@ void Engine::copy(Lock& lock, Transfer& t) {
   end_copy(*link.shared_segment(), t.claim);
   t.being_copied = false;
   link.send({.kind = FrameKind::ack, .id = t.theirs});
-  if (t.stage == Transfer::Stage::done) return note_activity();  // it failed meanwhile
+  if (t.stage == Transfer::Stage::done) return note_activity();  // it failed during the copy
   t.moved = t.bytes;
   settle(t);
 }
 
-// The sender takes a part, too, if it comes to it before all is taken.
+// The sender copies a part, too, if it arrives here before the receiver has taken everything.
 void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
   Link& link = *links_[static_cast<std::size_t>(t.peer)];
   link.send({.kind = FrameKind::share, .id = t.theirs, .address = target});
@@ -62,11 +65,11 @@ void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
   const bool is_done = !work.run_receiver() || work.await_sender();
   lock.lock();
   if (is_done) return;
-  // However long it takes: a sender that is stopped in the middle of its part writes to the buffer when it
-  // goes on.
+  // This wait has no limit: a sender that is stopped in the middle of its part will write to the buffer when
+  // it goes on.
   while (!work.is_sender_done()) {
     if (link.is_shut()) {
-      std::memcpy(t.data, t.source, t.bytes);  // who took the missing part is gone
+      std::memcpy(t.data, t.source, t.bytes);  // the rank that took the missing part is gone
       return;
     }
     lock.unlock();
@@ -95,12 +98,12 @@ void Engine::assist(Lock& lock, Transfer& t) {
   t.being_copied = false;
   const bool was_read = t.stage == Transfer::Stage::done && !t.failure;
   if (was_read && t.claim.value != 0)
-    claims_.release(std::exchange(t.claim, {}));  // on_ack() left that to us
+    claims_.release(std::exchange(t.claim, {}));  // on_ack() leaves this to the copying thread
   note_activity();
 }
 
-// Takes the buffer back. A peer that copies from it right now is waited for, unless it is gone, or seems
-// stopped.
+// Takes the sender's buffer back. Waits for a peer that is copying from it now, unless that peer is gone or
+// seems stopped.
 bool Engine::withdraw(ClaimRef claim, Link& peer) {
   const Deadline patience = Deadline::after(stopped_copy_patience);
   while (!claims_.withdraw(claim)) {

@@ -1,4 +1,6 @@
-// What the links tell the engine.
+// What the links report to the engine: on_frame() passes each frame to the function for its kind. An arriving
+// message meets its receive or is kept (park); the other kinds answer, continue or end transfers that have
+// begun.
 #include "dist/core/log.h"
 #include "dist/transport/engine/engine.h"
 
@@ -27,7 +29,8 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
   }
 }
 
-// Of a collective that has ended here, it comes too late: then it is the next one that fails.
+// Keeps a message without a receive. If its collective has ended here, it comes too late, and the next
+// collective fails.
 void Engine::park(int peer, const Frame& frame, const std::byte* payload) {
   const UnexpectedMessage& unexpected = matching_.park(frame, peer, payload);
   const Mailbox* const next = matching_.next_collective(frame);
@@ -64,7 +67,7 @@ void Engine::on_accept(int peer, const Frame& frame) {
   Link& link = *links_[static_cast<std::size_t>(peer)];
   Transfer* t = find(frame.id, true);
   if (!t) return link.send({.kind = FrameKind::cancel, .address = frame.other()});
-  if (t->claim.value != 0) {  // offered where it lies, but the peer does not map it
+  if (t->claim.value != 0) {  // it was offered in place, but the peer does not map it
     claims_.withdraw(t->claim);
     claims_.release(std::exchange(t->claim, {}));
   }
@@ -85,7 +88,7 @@ void Engine::on_refuse(int peer, const Frame& frame) {
   const Misfit misfit{frame.opcode, frame.bytes, frame.elements()};
   if (Transfer* t = find(frame.id, true))
     return settle(*t, misfit_at_sender(rank(), *t->op, t, misfit, peer));
-  // A buffered send has ended long ago; its operation may go on.
+  // The send was buffered and ended long ago; its operation may still be running.
   const MailboxKey key = key_of(frame);
   for (Op* op = ops_.first(); op; op = op->next) {
     if (op->box->key != key || !op->has_member(peer)) continue;
@@ -103,7 +106,7 @@ void Engine::on_given_up(std::uint64_t id, bool is_send) {
     if (is_send) links_[static_cast<std::size_t>(t->peer)]->forget(id);
     settle(*t, cancelled_trouble(rank(), *t));
   });
-  wake_sleeper();  // who settles it: a rank hears what it sends to itself at once, by any thread
+  wake_sleeper();  // it settles the transfer: any thread receives what a rank sends to itself
 }
 
 void Engine::on_withdrawn(int peer, const Frame& frame) {
@@ -119,7 +122,7 @@ void Engine::on_backlog(Link& link) {
   if (link.writes_to_fd())
     poller_.want_write(link.fd(), link.peer(), true);
   else if (asleep_)
-    wake_sleeper();  // a rank does not ring its own bell
+    wake_sleeper();  // the leader flushes it; no bell rings for that by itself
 }
 
 }  // namespace dist::net

@@ -1,15 +1,17 @@
-// Waiting for what peers write into shared memory instead of sending it (peer_memory.h).
+// Waiting for memory that peers write instead of sending messages (peer_memory.h): await_memory() blocks
+// until a predicate on it is true, or throws; await_release() waits without an error. The fail_*() functions
+// make a round's errors from what the peer published, so that they read like those of messages.
 #include "dist/transport/engine/engine.h"
 
 namespace dist::net {
 namespace {
 
-// A peer that was stopped while it works on this rank's memory cannot be waited for for ever.
+// How long to wait for a peer that may be stopped while it works on this rank's memory.
 constexpr std::chrono::seconds stopped_peer_patience{2};
 
 [[noreturn]] void raise(const Failure& failure) { throw Error(failure.code, failure.text); }
 
-// Looked at for as long as this lives, under the lock.
+// Registers a predicate that the leader polls, under the lock, for as long as this object lives.
 class Watched {
  public:
   using List = std::vector<const std::function<bool()>*>;
@@ -25,7 +27,7 @@ class Watched {
   const std::function<bool()>* arrived_;
 };
 
-// A receive from `peer` in the eyes of report.h.
+// The facts of a receive from `peer`, for report.h.
 Transfer wanted_from(Op& op, int peer, std::uint64_t bytes) {
   Transfer wanted;
   wanted.op = &op;
@@ -71,7 +73,7 @@ void Engine::await_release(int peer, const std::function<bool()>& released) noex
     if (peers_[static_cast<std::size_t>(peer)].kind != PeerState::Kind::present) return;
     advance(lock);
     Poller::Events events;
-    handle(poller_.wait(events, 1));  // a process that has ended closes its connection
+    handle(poller_.wait(events, 1));  // the connection of a process that has ended closes
   }
 }
 
@@ -94,7 +96,7 @@ void Engine::fail_algorithm(TransportOptions options, int peer) {
   raise(algorithm_trouble(rank(), op, peer));
 }
 
-// Whoever gives up because of another rank has passed the news of it on before: it is there to be read.
+// A rank that gives up because of another rank has passed that news on before: it can be read here.
 void Engine::fail_withdrawn(TransportOptions options, int peer) {
   Op op;
   op.options = std::move(options);

@@ -1,4 +1,7 @@
-// Who is still there: goodbyes, deaths, and leaving.
+// Which ranks are still there. Links report goodbyes (on_goodbye), closed connections (on_hang_up) and death
+// notices (on_obituary); settle_reports() acts on these reports after all earlier messages were taken in.
+// Each failure is passed on to the other ranks (tell_others) before an operation fails by it. abort() and
+// leave() end this rank's own part.
 #include <algorithm>
 
 #include "dist/core/log.h"
@@ -72,7 +75,7 @@ void Engine::on_peer_left(int peer) {
   if (state.kind != PeerState::Kind::present) return;
   state.kind = PeerState::Kind::left;
   note_departure(peer);
-  // Everything it ever sent has been taken in: what still needs it will never be.
+  // Everything that it ever sent has been taken in: what still needs this peer will never come.
   bool is_missed = false;
   transfers_.for_each([&](Transfer& t) {
     const bool can_copy = t.stage == Transfer::Stage::copying && t.claim.value != 0;
@@ -101,17 +104,17 @@ void Engine::report_failure(int peer, const std::string& how) {
   reports_.push_back([this, peer, how] { on_peer_failed(peer, how); });
 }
 
-// That somebody goes, in order or not, or gives up a transfer, one hears among other messages, and it ends
-// what needs that rank. First everything is taken in that was sent before: what needed no more than that has
-// ended well. Then the reports in their order: what was given up because of a death fails by that death.
+// Departures, deaths and given-up transfers are reported between ordinary messages, and they end what needs
+// that rank. So first take in everything that was sent before: what needed no more than that ends well. Then
+// act on the reports in their order: what a rank gave up because of a death fails by that death.
 void Engine::settle_reports() {
   if (reports_.empty()) return;
   take_in_all();
   for (const auto& act : std::exchange(reports_, {})) act();
 }
 
-// Everybody passes the news on before failing by it: whoever then sees this rank go has heard from it, on the
-// same connection, where the failure began.
+// Every rank passes the news on before it fails by it: a rank that then sees this rank go has heard before,
+// on the same connection, where the failure began.
 void Engine::on_peer_failed(int peer, const std::string& how) {
   PeerState& state = peers_[static_cast<std::size_t>(peer)];
   if (state.kind != PeerState::Kind::present) return;
@@ -126,7 +129,7 @@ void Engine::on_peer_failed(int peer, const std::string& how) {
   tell_others(peer, how);
 }
 
-// A bounded part of what never ends.
+// Takes in a bounded amount, because messages may never stop coming.
 void Engine::take_in_all() {
   constexpr int turns = 64;
   for (std::size_t i = 0; i < rings_.size(); ++i)
@@ -145,8 +148,8 @@ void Engine::note_departure(int peer) {
   if (std::ranges::find(departures_, peer) == departures_.end()) departures_.push_back(peer);
 }
 
-// That somebody has left is no failure, until an operation needs it. Then the news is passed on, too: the
-// user may end this rank by that error, and the others shall not take it for the first to go.
+// A rank that has left is no failure until an operation needs it. Then that news is passed on, too: the user
+// may end this rank by the error, and the other ranks must not take it for the first one to go.
 Failure Engine::report_left(const Transfer& t) {
   pass_on_departures();
   return left_trouble(rank(), t);
@@ -178,7 +181,8 @@ void Engine::abort(const std::string& reason) {
   note_activity();
 }
 
-// All roots of a broadcast are done when they have sent.
+// Warns of a message that no rank received: when every rank is root of a broadcast, all of them end without
+// an error.
 void Engine::look_for_unreceived() {
   const UnexpectedMessage* const message = matching_.unreceived();
   if (!message || gave_up_ || !failures_.empty()) return;
@@ -205,7 +209,7 @@ void Engine::leave(const std::string& reason) noexcept try {
       link->send(text_frame(FrameKind::goodbye, text), bytes_of(text));
   auto since = Deadline::Clock::now();
   while (!backlog_.empty() && !Deadline::at(since + patience_to_leave(reason.empty())).passed()) {
-    if (flush_backlog() && reason.empty()) since = Deadline::Clock::now();  // the peers still read
+    if (flush_backlog() && reason.empty()) since = Deadline::Clock::now();  // the peers are still reading
     if (advance(lock)) continue;
     Poller::Events events;
     handle(poller_.wait(events, 5));
@@ -213,7 +217,7 @@ void Engine::leave(const std::string& reason) noexcept try {
   if (reason.empty()) config_.shared_segment->header().left_in_order.store(1);
   for (const auto& link : links_) {
     if (!link || link->is_shut()) continue;
-    link->look_before_sleep();  // the peer learns what was read
+    link->look_before_sleep();  // reports to the peer what was read
     forget_link(*link);
   }
 } catch (const std::exception& error) {

@@ -1,5 +1,5 @@
-// Messages whose other rank is there at the same moment. Nothing of them is kept anywhere: no op, no mailbox,
-// no place among the transfers but a number. Whatever else comes up is left to engine.cpp.
+// Messages whose other rank is there at the same moment. They need no op, no mailbox and no place among the
+// transfers except a number. Everything else is left to engine.cpp.
 #include <cstring>
 
 #include "dist/transport/engine/engine.h"
@@ -9,14 +9,14 @@
 namespace dist::net {
 namespace {
 
-constexpr int quick_looks = 200;  // with pauses: some microseconds
+constexpr int quick_looks = 200;  // polls, with pauses between them: some microseconds
 
-// Every so many-th message goes the long way, where connections are looked at, and with them who has died.
+// One in this many messages goes the full way, which also checks the connections and so notices dead ranks.
 constexpr std::uint32_t messages_a_look_around = 64;
 
 }  // namespace
 
-// Null: there is none, or others of this rank need to be looked after.
+// Null: there is no ring to that peer, or other messages or failures of this rank must be handled first.
 RingLink* Engine::quick_way(int peer) {
   if (peer < 0 || !has_cores() || leader_lock_.is_taken() || ++quick_ % messages_a_look_around == 0)
     return nullptr;

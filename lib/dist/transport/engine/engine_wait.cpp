@@ -1,4 +1,7 @@
-// Waiting: a short look around, then sleep until a bell rings or a connection has something.
+// Waiting. await() makes one thread the leader (leader_lock.h); lead() polls for a short time (advance), then
+// sleeps until a bell rings or a connection has something (sleep). look_before_sleep() makes sure that no
+// wake-up is lost. The calls that end a transfer follow: wait(), test(), cancel(); and progress() for
+// messages that no thread waits for.
 #include <algorithm>
 
 #include "dist/transport/engine/cores.h"
@@ -8,7 +11,8 @@
 namespace dist::net {
 namespace {
 
-// With rings to look at, sockets get every so many-th look: asking the kernel is expensive.
+// With rings to poll, sockets are polled only once in this many times, because asking the kernel is
+// expensive.
 constexpr std::uint32_t looks_per_kernel_call = 16;
 
 }  // namespace
@@ -25,7 +29,7 @@ bool Engine::lead(Lock& lock, const Done& done, Deadline deadline) {
   for (;;) {
     if (advance(lock)) spin_.found();
     leader_lock_.let_others_in(lock);
-    if (done()) {  // asked last: whoever was let in may have done it, and rings only for a sleeper
+    if (done()) {  // asked last: a thread that was let in may have done it, without a bell
       spin_.found();
       return true;
     }
@@ -50,7 +54,7 @@ bool Engine::advance(Lock& lock) {
   return moved;
 }
 
-// Whether something that a thread of this rank waits for has come without a message.
+// Whether memory that a thread of this rank waits for has been written.
 bool Engine::look_at_memory() {
   return std::ranges::any_of(watched_, [](const auto* arrived) { return (*arrived)(); });
 }
@@ -77,7 +81,7 @@ bool Engine::take_in(std::span<const Poller::Event> events) {
   for (const auto [peer] : events) {
     if (peer == Poller::doorbell) {
       if (!asleep_)
-        config_.shared_segment->silence_bell();  // otherwise it rings for the leader, who is on the way
+        config_.shared_segment->silence_bell();  // otherwise it rings for the leader, which is waking up
       continue;
     }
     Link& link = *links_[static_cast<std::size_t>(peer)];
@@ -107,7 +111,7 @@ bool Engine::flush_backlog() {
   return moved;
 }
 
-// A rank that runs, and was last seen on this core, cannot: this thread keeps the core from it.
+// If another rank wants to run and was last seen on this core, this thread keeps the core from it: move away.
 void Engine::make_way() {
   SharedSegmentHeader& own = config_.shared_segment->header();
   const int core = show_core(own);
@@ -121,10 +125,10 @@ void Engine::make_way() {
   }
   if (!in_the_way) return;
   leave_cores(taken);
-  show_core(own);  // else the other leaves the same core
+  show_core(own);  // otherwise the other rank leaves the same core, too
 }
 
-// Whether something came.
+// Returns whether something arrived.
 bool Engine::sleep(Lock& lock, Deadline deadline) {
   bool moved = false;
   if (has_cores()) make_way();
@@ -172,8 +176,8 @@ bool Engine::look_before_sleep() {
   return stay_awake || !departed.empty();
 }
 
-// By a thread that does not wait. What the leader said before it slept must stay true: that the peers know
-// all that was read, and that nothing is left to do.
+// For a thread that does not wait. The conditions under which the leader fell asleep must stay true: the
+// peers know all that was read, and nothing is left to do.
 void Engine::look_around(Lock& lock) {
   advance(lock);
   if (asleep_ && look_before_sleep()) wake_sleeper();
@@ -183,8 +187,8 @@ void Engine::wake_sleeper() {
   if (asleep_) config_.shared_segment->ring_bell();
 }
 
-// Not only the leader ends transfers: test() looks around as well, and may take in what the leader sleeps
-// for.
+// The leader is not the only one that ends transfers: test() polls as well, and may take in what the leader
+// sleeps for.
 void Engine::note_activity() {
   ++activity_;
   leader_lock_.wake_all();
@@ -195,7 +199,8 @@ bool Engine::await_change(Lock& lock, const std::function<bool()>& done, Deadlin
   return await(lock, done, deadline);
 }
 
-// Whether it ends while an answer is a matter of nanoseconds. Where another thread leads, that one looks.
+// Polls while an answer may be a matter of nanoseconds; returns whether the transfer ended. Another leader
+// polls itself.
 bool Engine::look_for(Lock& lock, const Transfer& t) {
   constexpr int looks = 200;
   const bool may_look = has_cores() && !leader_lock_.is_taken();
@@ -206,7 +211,7 @@ bool Engine::look_for(Lock& lock, const Transfer& t) {
   return false;
 }
 
-// Waits for it, and retires it.
+// Waits for the transfer, and retires it.
 Failure Engine::end(Lock& lock, Transfer& t) {
   const auto settled = [&t] { return t.is_settled(); };
   if (!t.is_settled()) {
@@ -254,7 +259,7 @@ void Engine::cancel(std::uint64_t id) noexcept {
 }
 
 void Engine::progress(Timeout patience) {
-  // What this thread last saw of this engine; a stale value only returns early once.
+  // What this thread last saw of this engine; a stale value only makes it return early once.
   thread_local struct { std::uint64_t serial = 0, activity = 0; } seen;
   Lock lock = leader_lock_.enter();
   if (patience <= Timeout::zero())

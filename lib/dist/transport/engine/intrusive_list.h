@@ -1,5 +1,5 @@
-// A doubly linked list through the elements' own members: no allocation, removal from the middle. An element
-// is in as many lists at once as it has pairs of such members.
+// A doubly linked list through members of its elements: it allocates nothing, and removes from the middle. An
+// element can be in as many lists at once as it has pairs of such members.
 #pragma once
 
 namespace dist::net {

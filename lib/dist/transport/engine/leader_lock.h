@@ -1,6 +1,6 @@
-// LeaderLock: how the threads of one rank share its lock and its polling. Of the threads that wait, one holds
-// the leader lock: it polls, and sleeps in the kernel for all. The others sleep here until something ended,
-// and look again.
+// LeaderLock: how the threads of one rank share its lock and its polling. One of the waiting threads is the
+// leader: it polls, and sleeps in the kernel for all of them. The others sleep here until some transfer has
+// ended, and check again.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,8 @@
 
 namespace dist::net {
 
-// A rank is mostly one thread, and takes it for every message.
+// A rank mostly runs one thread, which takes the lock for every message: so the lock is biased to that
+// thread.
 using RankMutex = BiasedLock<std::mutex>;
 using Lock = std::unique_lock<RankMutex>;
 
@@ -30,8 +31,8 @@ class LeaderLock {
     return lock;
   }
 
-  // Blocks until done(), a predicate under the lock, or the deadline: then false. `lead` is called to poll in
-  // the meantime, lead(lock, done, deadline), and answers as await does.
+  // Blocks until done(), a predicate under the lock, or until the deadline: then returns false. `lead` is
+  // called to poll in the meantime: lead(lock, done, deadline) returns what await() is to return.
   template <class Done, class Lead>
   bool await(Lock& lock, const Done& done, Deadline deadline, const Lead& lead) {
     while (!done()) {
@@ -47,7 +48,7 @@ class LeaderLock {
 
   bool is_taken() const { return is_taken_; }
 
-  // Sleeps until the next wake_all(). False: the deadline passed.
+  // Sleeps until the next wake_all(). False: the deadline passed first.
   bool wait_for_event(Lock& lock, Deadline deadline = Deadline::never()) {
     const std::uint64_t before = event_;
     ++waiting_;
@@ -66,7 +67,7 @@ class LeaderLock {
     return event_ != before;
   }
 
-  // Under the lock: something ended.
+  // To be called under the lock, after a transfer has ended.
   void wake_all() {
     if (waiting_ == 0) return;
     ++event_;
@@ -75,7 +76,7 @@ class LeaderLock {
     changed_.notify_all();
   }
 
-  // A leader that looks again and again calls it to let others have the lock.
+  // A leader calls this between its polls, to let other threads have the lock.
   void let_others_in(Lock& lock) {
     if (contenders_.load(std::memory_order_relaxed) == 0) return;
     lock.unlock();
@@ -85,7 +86,7 @@ class LeaderLock {
   }
 
  private:
-  // While it lives: also when an exception ends it, somebody else leads then.
+  // Marks this thread as the leader while it lives; when it ends, also by an exception, another thread leads.
   struct Leader {
     Leader(LeaderLock& of, Lock& lock) : leader_lock(of), held(lock) { leader_lock.is_taken_ = true; }
     ~Leader() {
@@ -101,7 +102,7 @@ class LeaderLock {
 
   RankMutex mutex_;
   std::condition_variable_any changed_;
-  std::atomic<int> contenders_{0};  // threads that want the lock now
+  std::atomic<int> contenders_{0};  // the number of threads that want the lock now
   bool is_taken_ = false;
   int waiting_ = 0;
   std::uint64_t event_ = 0;

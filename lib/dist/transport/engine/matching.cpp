@@ -1,3 +1,6 @@
+// Mailboxes in a hash table (find_or_make, make_buckets), each with its posted receives or unexpected
+// messages. post() and take_posted() serve receives, park() and take_parked() unexpected messages;
+// unreceived*() and next_collective() find messages that no collective on this rank received.
 #include "dist/transport/engine/matching.h"
 
 #include <utility>
@@ -13,7 +16,7 @@ constexpr std::size_t kept_payload_bytes = 64 * 1024;
 // The library's own messages have no opcode.
 bool is_collective(const Frame& frame) { return !frame.has(flag_point_to_point) && frame.opcode != 0; }
 
-// The next free element, made if there is none.
+// Takes a free element, or makes one.
 template <class T>
 T& take(std::vector<T*>& free, std::deque<T>& all) {
   if (free.empty()) return all.emplace_back();
@@ -84,7 +87,7 @@ void Matching::post(Mailbox& box, Transfer& t) {
   box.lane_of(t.peer).posted.push_back(t);
 }
 
-// Of those for this source and those for any, the one that was posted first.
+// The earliest posted one among the receives from this source and those from any source.
 Transfer* Matching::take_posted(const MailboxKey& key, int source) {
   Mailbox* const box = find(key);
   Transfer* first = nullptr;

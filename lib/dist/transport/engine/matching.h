@@ -30,19 +30,19 @@ inline MailboxKey key_of(const Channel& channel) {
   return {channel.context, channel.point_to_point, channel.tag};
 }
 
-// A message that came before its receive: an eager one with its bytes, or an offer.
+// A message that came before its receive was posted: an eager one with its bytes, or an offer.
 struct UnexpectedMessage {
   Frame frame;
   int source = 0;
   std::vector<std::byte> payload;
   Unreceived unreceived() const { return {source, frame.opcode, frame.tag}; }
   UnexpectedMessage *next = nullptr, *prev = nullptr;                      // in its mailbox
-  UnexpectedMessage *next_of_source = nullptr, *prev_of_source = nullptr;  // and of its source's there
+  UnexpectedMessage *next_of_source = nullptr, *prev_of_source = nullptr;  // in its source's list there
 };
 
 // What waits at one key: receives for messages, or messages for receives.
 struct Mailbox {
-  // Of one rank: how long what waits for one rank is must not matter to another.
+  // The queue of one rank: how many messages or receives of one rank wait must not slow down another rank's.
   struct Lane {
     int source = 0;
     IntrusiveList<Transfer> posted = {};
@@ -60,34 +60,35 @@ struct Mailbox {
   }
 
   MailboxKey key;
-  int users = 0;            // open operations
-  std::vector<Lane> lanes;  // any_rank's too: of receives only
+  int users = 0;            // the number of open operations
+  std::vector<Lane> lanes;  // any_rank has one too, with receives only
   IntrusiveList<UnexpectedMessage> unexpected;
   Mailbox* next_in_bucket = nullptr;
 };
 
-// Not synchronised. Boxes and unexpected messages are kept for reuse: nothing is allocated once all sizes
-// were seen.
+// Not synchronised. Mailboxes and unexpected messages are reused: once all sizes have occurred, nothing is
+// allocated.
 class Matching {
  public:
   Mailbox& open(const MailboxKey& key);
   void close(Mailbox& box);
-  bool is_open(const MailboxKey& key) const { return find(key) != nullptr; }  // or messages wait there
+  bool is_open(const MailboxKey& key) const { return find(key) != nullptr; }  // or has messages waiting
 
   void post(Mailbox& box, Transfer& t);  // a receive from t.peer
   void withdraw(Transfer& t, Mailbox& box) { box.lane_of(t.peer).posted.remove(t); }
-  Transfer* take_posted(const MailboxKey& key, int source);  // nullptr: nobody waits for it
-  // The first message from `source` (or any_rank), to be given back by recycle(). nullptr: none.
+  Transfer* take_posted(const MailboxKey& key, int source);  // nullptr: no receive waits for it
+  // The first message from `source` (or any_rank), to be given back by recycle(); nullptr: there is none.
   UnexpectedMessage* take_parked(Mailbox& box, int source);
   const UnexpectedMessage& park(const Frame& frame, int source, const std::byte* payload);
   void recycle(UnexpectedMessage& unexpected);
-  // A message of a collective that waits for its receive; nullptr: none.
+  // A message of a collective that still waits for its receive; nullptr: there is none.
   const UnexpectedMessage* unreceived() const;
-  // The same of one before that collective, in its group.
+  // The same for a message of an earlier collective of that group.
   const UnexpectedMessage* unreceived_before(const Channel& collective) const;
-  // Where the collective after this message's, in its group, waits for messages; nullptr: it does not.
+  // The mailbox where the collective after this message's, in its group, waits for messages; nullptr: it does
+  // not wait.
   const Mailbox* next_collective(const Frame& frame) const;
-  // Marks the offer `id` of that source, if it is unexpected there, with flag_withdrawn.
+  // Marks the offer `id` of that source with flag_withdrawn, if it is among the unexpected messages.
   void withdraw(const MailboxKey& key, int source, std::uint64_t id);
 
  private:
@@ -101,14 +102,14 @@ class Matching {
   template <class Wanted>
   const UnexpectedMessage* find_parked(const Wanted& wanted) const;
 
-  std::vector<Mailbox*> buckets_ = std::vector<Mailbox*>(fewest_buckets);  // a power of two of them
+  std::vector<Mailbox*> buckets_ = std::vector<Mailbox*>(fewest_buckets);  // their number is a power of two
   std::size_t last_bucket_ = fewest_buckets - 1;
   std::deque<Mailbox> boxes_;
   std::vector<Mailbox*> free_boxes_;
   std::deque<UnexpectedMessage> messages_;
   std::vector<UnexpectedMessage*> free_messages_;
-  std::size_t collective_messages_ = 0;  // unexpected
-  std::uint64_t posted_ = 0;             // receives, so far
+  std::size_t collective_messages_ = 0;  // the number of unexpected messages of collectives
+  std::uint64_t posted_ = 0;             // counts receives
 };
 
 }  // namespace dist::net

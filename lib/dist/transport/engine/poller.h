@@ -10,7 +10,7 @@ namespace dist::net {
 
 class Poller {
  public:
-  static constexpr int doorbell = -1;  // in place of a peer
+  static constexpr int doorbell = -1;  // the value of Event::peer when the bell rang
   struct Event {
     int peer = 0;
   };
@@ -19,7 +19,7 @@ class Poller {
   void add(int fd, int peer);
   void want_write(int fd, int peer, bool wanted);
   void remove(int fd);
-  // Blocks until something is ready, at most so long (-1: for ever). Thread-safe.
+  // Blocks until something is ready, or for `milliseconds` (-1: no limit). Thread-safe.
   using Events = std::array<Event, 64>;
   std::span<const Event> wait(Events& events, int milliseconds) const;
   int fd() const { return epoll_.get(); }  // readable when something is ready

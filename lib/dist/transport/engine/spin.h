@@ -1,9 +1,10 @@
-// Spin: how long a waiting rank looks before it sleeps. Looking finds a message within a fraction of a
+// Spin: how long a waiting rank polls before it sleeps. Polling finds a message within a fraction of a
 // microsecond, but it is wasted, and keeps others from running, when the message is far away or its sender
-// has no CPU. So the patience follows experience: it shrinks with every look in vain, and is full again when
-// something came that full patience would have seen, looking or, since it had shrunk, asleep. (Else two ranks
-// that once wait for each other asleep go on doing so: to be woken takes longer than the message.) Now and
-// then it is tried in full.
+// has no CPU. So the patience follows experience: it shrinks each time polling found nothing, and is full
+// again when something arrived that polling with full patience would have found, whether this rank was
+// polling or, because its patience had shrunk, asleep. (Otherwise two ranks that once wait for each other
+// asleep would go on doing so, because waking up takes longer than the message.) Now and then full patience
+// is tried.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 
 namespace dist::net {
 
-// Between two looks at a cache line that another core is about to write. Each look takes it away from that
-// core: without pauses ranks that exchange notices need a tenth to a third more time.
+// The pause between two polls of a cache line that another core is about to write. Each poll takes the line
+// away from that core: without pauses, ranks that exchange notices need a tenth to a third more time.
 inline void relax_cpu() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -22,7 +23,7 @@ inline void relax_cpu() {
 #endif
 }
 
-// So many looks, with a pause after each.
+// Polls up to `times` times, with a pause after each.
 template <class Done>
 bool look(const Done& done, int times) {
   for (; times > 0; --times) {
@@ -37,12 +38,12 @@ class Spin {
   using Clock = std::chrono::steady_clock;
   explicit Spin(std::chrono::nanoseconds most) : most_(most), patience_(most) {}
 
-  // Before a wait, and after each sleep.
+  // To be called before a wait, and after each sleep.
   void restart() {
     looks_ = 0;
     now_ = ++waits_ % waits_a_trial == 0 ? most_ : patience_;
   }
-  // Something came.
+  // To be called when something arrived.
   void found() {
     const bool was_worth_it = gave_up_ ? Clock::now() - since_ < most_ : looks_ >= looks_a_burst;
     if (was_worth_it) patience_ = most_;
@@ -62,14 +63,14 @@ class Spin {
   }
 
  private:
-  static constexpr std::uint32_t looks_a_burst = 64;  // between two questions to the clock
+  static constexpr std::uint32_t looks_a_burst = 64;  // polls between two readings of the clock
   static constexpr std::uint32_t waits_a_trial = 32;
   static constexpr std::chrono::nanoseconds least{1000};
 
   std::chrono::nanoseconds most_, patience_;
-  std::chrono::nanoseconds now_{0};  // of this wait
+  std::chrono::nanoseconds now_{0};  // the patience of this wait
   std::uint32_t looks_ = 0, waits_ = 0;
-  bool gave_up_ = false;  // since then nothing has come
+  bool gave_up_ = false;  // this rank stopped polling, and nothing has arrived since
   Clock::time_point since_;
 };
 

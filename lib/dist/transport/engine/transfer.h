@@ -20,21 +20,21 @@ struct Transfer : TransferFacts {  // op is nullptr: free
     writing,    // send: its frame is not out yet
     offered,    // send: waits for an ack, a refusal, or an accept
     streaming,  // data is flowing in pieces
-    copying,    // receive: its data is being copied, or waits for somebody to copy it
-    done,       // with or without failure
+    copying,    // receive: its data is being copied, or waits for a thread to copy it
+    done,       // with or without a failure
   };
 
   std::uint64_t id = 0;
   Stage stage = Stage::done;
   bool wants_ack = false;
   bool being_copied = false;          // a thread copies without the lock: the transfer must stay
-  ClaimRef claim;                     // send: its own; receive that copies: the sender's
-  std::uint64_t theirs = 0;           // the other side's transfer
-  const std::byte* source = nullptr;  // receive: the sender's buffer, here
-  std::byte* target = nullptr;        // send: the receiver's buffer, here, where the sender may help to copy
+  ClaimRef claim;                     // send: its own claim; receive that copies: the sender's
+  std::uint64_t theirs = 0;           // the id of the other side's transfer
+  const std::byte* source = nullptr;  // receive: the sender's buffer, as mapped here
+  std::byte* target = nullptr;        // send: the receiver's buffer, as mapped here, if the sender may copy
   Failure failure;
   Transfer *next = nullptr, *prev = nullptr;  // among the posted receives of its mailbox, from its peer
-  std::uint64_t order = 0;                    // in which it was posted
+  std::uint64_t order = 0;                    // counts posted receives
 
   bool is_settled() const { return stage == Stage::done && !being_copied; }
 };
@@ -59,7 +59,7 @@ class TransferPool {
     return t;
   }
 
-  // nullptr: it has ended and is forgotten.
+  // nullptr: the transfer has ended and is forgotten.
   Transfer* find(std::uint64_t id) {
     const auto index = static_cast<std::size_t>(id & (generation_step - 1));
     if (index >= all_.size()) return nullptr;
@@ -74,10 +74,10 @@ class TransferPool {
     free_.push_back(&t);
   }
 
-  // Calls f(transfer) for all that are under way.
+  // Calls f(transfer) for all transfers that are under way.
   template <class F>
   void for_each(F&& f) {
-    for (std::size_t i = 0; i < all_.size(); ++i)  // f may make further ones
+    for (std::size_t i = 0; i < all_.size(); ++i)  // f may make more transfers
       if (all_[i].op != nullptr) f(all_[i]);
   }
 

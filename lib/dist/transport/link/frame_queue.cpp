@@ -1,3 +1,6 @@
+// The ring of frames. RingWriter::put() writes a frame and its payload if there is room, answer() leaves a
+// stamp where the next frame will be; RingReader::pop() frees a slot, and publish() reports to the writer
+// what was read.
 #include "dist/transport/link/frame_queue.h"
 
 #include <algorithm>
@@ -15,14 +18,15 @@ namespace {
 
 constexpr std::uint64_t line = 64;  // bytes of a cache line
 
-// Payloads are contiguous and start on a cache line: one that would wrap starts over at the beginning.
+// Payloads are contiguous and start on a cache line: one that would wrap around starts at the beginning
+// instead.
 std::uint64_t start_of(std::uint64_t position, std::uint64_t bytes, std::uint32_t capacity) {
   position = round_up(position, line);
   const std::uint64_t offset = position % capacity;
   return offset + bytes > capacity ? position + capacity - offset : position;
 }
 
-// No frame has so high a number, and no answer is to a message of the id 0.
+// No frame has a number this high, and no answer is to a message with the id 0.
 constexpr std::uint64_t answer_stamp(std::uint64_t id) { return std::uint64_t{1} << 63 | id; }
 
 RingControl* control_at(std::byte* memory) { return reinterpret_cast<RingControl*>(memory); }
@@ -88,7 +92,7 @@ bool RingWriter::put(const Frame& frame, const std::byte* payload, bool fenced) 
   if (outside > 0)
     prefetch_for_write(
         payload_ + start_of(payload_written_, outside, shape_.payload_bytes) % shape_.payload_bytes,
-        std::min<std::size_t>(outside, most_fetched_along));  // most likely
+        std::min<std::size_t>(outside, most_fetched_along));  // most likely the next payload
   return true;
 }
 
@@ -131,7 +135,7 @@ bool RingReader::pop() {
   const Frame& now = frame();
   if (!now.is_inline() && now.payload() > 0) payload_read_ = payload_start(now.payload()) + now.payload();
   ++read_;
-  // The writer learns in batches, so that its copy of the counter's cache line mostly stays valid.
+  // The writer is notified in batches, so that its copy of the counter's cache line mostly stays valid.
   const bool is_due = read_ - published_ >= shape_.slots / 4 ||
                       payload_read_ - payload_published_ >= shape_.payload_bytes / 4;
   return is_due ? publish() : publish_if_wanted();

@@ -66,7 +66,7 @@ void Link::shut() noexcept {
 void Link::forget(std::uint64_t owner) {
   std::erase_if(streams_, [owner](const Stream& s) { return s.owner == owner; });
   std::erase_if(queue_, [owner](const OutFrame& out) { return out.owner == owner && out.sent == 0; });
-  for (OutFrame& out : queue_) {  // half of it is on the wire: the rest must follow, from a copy
+  for (OutFrame& out : queue_) {  // half of it has been sent: the rest must follow, from a copy
     if (out.owner != owner) continue;
     out.owned.assign(out.payload, out.payload + out.frame.payload());
     out.payload = out.owned.data();

@@ -1,4 +1,4 @@
-// Link: the way to one peer. It carries frames in order, and behind them large messages in pieces.
+// Link: the connection to one peer. It carries frames in order, and after them large messages in pieces.
 // Used under the rank's lock.
 #pragma once
 
@@ -18,16 +18,16 @@ namespace dist::net {
 class Link;
 class RingLink;
 
-// What links tell the rank's engine.
+// What links report to the rank's engine.
 class LinkEvents {
  public:
   virtual void on_frame(int peer, const Frame& frame, const std::byte* payload) = 0;
   // `bytes` of the payload of transfer `id` have left its buffer.
   virtual void on_written(std::uint64_t id, std::uint64_t bytes) = 0;
-  // Where the next bytes of the message for receive `id` go; nullptr: nowhere, it has ended.
+  // Where the next bytes of the message for receive `id` go; nullptr: nowhere, the receive has ended.
   virtual std::byte* data_target(std::uint64_t id, std::uint64_t bytes) = 0;
-  virtual void on_data(std::uint64_t id, std::uint64_t bytes) = 0;  // so many came, and lie there
-  virtual void on_backlog(Link& link) = 0;                          // has something to flush() later
+  virtual void on_data(std::uint64_t id, std::uint64_t bytes) = 0;  // `bytes` more are at data_target()
+  virtual void on_backlog(Link& link) = 0;                          // it has something to flush() later
 
  protected:
   ~LinkEvents() = default;
@@ -45,44 +45,45 @@ class Link {
   virtual RingLink* ring() { return nullptr; }
   virtual std::size_t eager_limit() const = 0;
 
-  // The payload stays where it is until events.on_written(owner); owner 0: it is copied if it must wait.
+  // The payload stays where it is until events.on_written(owner); with owner 0 it is copied if it must wait.
   void send(const Frame& frame, const std::byte* payload = nullptr, std::uint64_t owner = 0);
-  // Tells the peer that its message was matched, if it asked for that.
+  // Reports to the peer that its message was matched, if the message asked for that.
   virtual void acknowledge(const Frame& message) {
     if (message.has(flag_wants_ack)) send({.kind = FrameKind::ack, .id = message.id});
   }
-  // Sends a message in pieces, as there is room, to the peer's receive `theirs`.
+  // Sends a message in pieces, as room becomes free, to the peer's receive `theirs`.
   void stream(std::uint64_t owner, const std::byte* data, std::uint64_t bytes, std::uint64_t theirs);
-  // The buffer of transfer `owner` is about to go: nothing of it is read after this call.
+  // To be called before the buffer of transfer `owner` goes: nothing of it is read afterwards.
   void forget(std::uint64_t owner);
-  bool flush();  // true when something left
+  bool flush();  // true when something was sent
   bool has_backlog() const { return !queue_.empty() || !streams_.empty(); }
 
-  // Takes in what has arrived, a bounded amount. True when there was something.
+  // Takes in what has arrived, a bounded amount. True when something had.
   virtual bool poll() = 0;
-  // Nothing more will be said of what was read: the last look before this rank sleeps. True: do not sleep.
+  // The last poll before this rank sleeps; reports to the peer all that was read. True: do not sleep.
   virtual bool look_before_sleep() { return false; }
 
-  // A descriptor to wait on besides the doorbell, -1: none; and what it reported.
+  // A descriptor to wait on besides the doorbell; -1: none. on_ready() is called when it is ready.
   virtual int fd() const { return -1; }
   virtual void on_ready() {}
-  virtual bool writes_to_fd() const { return false; }  // and reads from it
-  bool has_hung_up() const { return hung_up_; }        // nothing more will come
-  // The peer's machine has not answered for long: it, or the network between, is down.
+  virtual bool writes_to_fd() const { return false; }  // and reads from fd()
+  bool has_hung_up() const { return hung_up_; }        // nothing more will arrive
+  // Whether the peer's machine has not answered for long: it, or the network between, is down.
   virtual bool is_unreachable() const { return false; }
-  void shut() noexcept;  // closes; what is queued is dropped, a later send() does nothing
+  void shut() noexcept;  // closes: drops what is queued, and a later send() does nothing
   bool is_shut() const { return shut_; }
 
-  // Peer-mapped memory. address_of: how the peer finds [data, data + bytes) of this rank, if it can.
+  // Memory that the peer maps. address_of: how the peer finds [data, data + bytes) of this rank, if it can.
   virtual std::optional<std::uint64_t> address_of(const std::byte*, std::size_t) const {
     return std::nullopt;
   }
-  // The peer's address of so many bytes, here, and their pages mapped; nullptr: this rank does not map them.
+  // Where this rank maps those bytes at the peer's address, with their pages mapped; nullptr: it does not map
+  // them.
   virtual std::byte* resolve(std::uint64_t, std::size_t) { return nullptr; }
   virtual SharedSegment* shared_segment() const { return nullptr; }  // the peer's
-  // What to add to the peer's addresses of arena memory to find it here; nothing: it is not mapped.
+  // What to add to the peer's addresses of arena memory to find them here; nullopt: it is not mapped.
   virtual std::optional<std::ptrdiff_t> shift() const { return std::nullopt; }
-  virtual PrefaultedPages* pages() { return nullptr; }  // of the peer's arena here; nullptr: nothing to map
+  virtual PrefaultedPages* pages() { return nullptr; }  // the peer's arena here; nullptr: nothing to map
 
  protected:
   struct OutFrame {
@@ -90,9 +91,9 @@ class Link {
     const std::byte* payload = nullptr;
     std::uint64_t owner = 0;
     std::vector<std::byte> owned;  // the payload, when it is not the sender's own buffer
-    std::size_t sent = 0;          // bytes, of frame and payload (TCP)
+    std::size_t sent = 0;          // bytes of frame and payload (TCP)
   };
-  // True when the frame is out.
+  // True when the frame was sent.
   virtual bool put(OutFrame& out) = 0;
   virtual std::size_t piece_bytes() const = 0;
   virtual void close() noexcept {}

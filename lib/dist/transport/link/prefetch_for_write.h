@@ -1,6 +1,6 @@
-// Cache lines that this core writes next and others have read: taking them away from the others takes as long
-// as a message does, so it is asked for before they are written, while something else is done. And lines that
-// it reads next.
+// Prefetching of cache lines that this core writes next and other cores have read: taking them from those
+// cores takes as long as a message does, so it is started before they are written, while something else is
+// done. Also of lines that this core reads next.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace dist::net {
 
-// Hints: they change nothing that can be seen, and do not wait.
+// Both are hints: they change nothing that can be observed, and do not wait.
 inline void prefetch_for_write([[maybe_unused]] std::byte* written_next, [[maybe_unused]] std::size_t bytes) {
 #ifdef __x86_64__
   constexpr std::size_t line = 64;
@@ -21,7 +21,7 @@ void prefetch_for_write(T& written_next) {
   prefetch_for_write(reinterpret_cast<std::byte*>(&written_next), sizeof(T));
 }
 
-// Lines that others write and this core reads next: fetched while it waits for the one that says so.
+// For lines that other cores write and this core reads next, while it waits for the line that announces them.
 inline void prefetch_for_read(std::span<const std::byte> read_next) {
   constexpr std::size_t line = 64;
   for (std::size_t at = 0; at < read_next.size(); at += line) __builtin_prefetch(read_next.data() + at);

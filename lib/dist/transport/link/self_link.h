@@ -1,4 +1,4 @@
-// The link of a rank to itself: frames are handled where they are sent.
+// The link of a rank to itself: a frame is handled when it is sent.
 #pragma once
 
 #include <cstring>

@@ -1,3 +1,7 @@
+// Links over rings in shared memory. poll() takes frames in, a bounded number at a time; send_now(),
+// ask_for_stamp() and is_answered() serve messages that meet at once (engine_quick.cpp). At the end
+// ThreadLink and ProcessLink: how each notices that its peer is gone, and ProcessLink's addresses of the
+// peer's arena.
 #include "dist/transport/link/shared_link.h"
 
 #include <cerrno>
@@ -11,7 +15,7 @@
 namespace dist::net {
 namespace {
 
-// Frames taken from one peer before the others have their turn.
+// How many frames are taken from one peer before it is the next one's turn.
 constexpr int frames_a_turn = 64;
 
 }  // namespace
@@ -79,9 +83,9 @@ bool RingLink::poll() {
     return take_answer();
   }
   for (int i = 0; i < frames_a_turn && in_.has_frame(); ++i) {
-    take_answer();  // what this frame was written over
+    take_answer();  // this frame was written over the answer
     const Frame& frame = in_.frame();
-    // There was no room for a stamp, or the message did not fit its receive.
+    // The ack or refusal is a frame: there was no room for a stamp, or the message did not fit its receive.
     if (frame.id == asked_ && (frame.kind == FrameKind::ack || frame.kind == FrameKind::refuse)) asked_ = 0;
     if (frame.kind == FrameKind::data) {
       if (std::byte* to = events_.data_target(frame.other(), frame.payload()))
@@ -102,7 +106,7 @@ bool RingLink::look_before_sleep() {
 }
 
 bool ThreadLink::look_before_sleep() {
-  const bool departed = rooms_.theirs->header().departed.load() != 0;  // before the last look at the ring
+  const bool departed = rooms_.theirs->header().departed.load() != 0;  // before the last poll of the ring
   const bool stay_awake = RingLink::look_before_sleep();
   hung_up_ = departed && !stay_awake;
   return stay_awake;

@@ -11,12 +11,12 @@
 
 namespace dist::net {
 
-// What is the same for both: rings in the two shared segments, and the peer's doorbell.
+// What both have in common: rings in the two shared segments, and the peer's doorbell.
 class RingLink : public Link {
  public:
   struct Rooms {
     std::shared_ptr<SharedSegment> mine, theirs;
-    int my_index = 0, their_index = 0;  // among the ranks of this host: whose ring is whose
+    int my_index = 0, their_index = 0;  // positions among this host's ranks: which ring is whose
   };
   RingLink(int peer, LinkEvents& events, Rooms rooms);
 
@@ -25,17 +25,18 @@ class RingLink : public Link {
   bool poll() override;
   bool look_before_sleep() override;
   void acknowledge(const Frame& message) override;
-  // Past the queue, for messages that meet at once. False: it must wait.
+  // Bypasses the queue, for messages that meet at once. False: the frame must wait.
   bool send_now(const Frame& frame, const std::byte* payload);
-  // Asks the peer to answer this message by a stamp, if it owes no such answer: then is_answered() tells.
+  // Asks the peer to answer this message by a stamp, unless it still owes such an answer; is_answered() then
+  // reports it.
   void ask_for_stamp(Frame& message);
   bool is_answered(std::uint64_t id);
-  void ask_no_more(std::uint64_t id);  // it was not sent
-  void give_up_on(std::uint64_t id);   // it was sent: its answer may still come, at any time
+  void ask_no_more(std::uint64_t id);  // the message was not sent
+  void give_up_on(std::uint64_t id);   // it was sent: the answer may still come at any time
   bool has_answer() const { return asked_ != 0 && in_.has_answer(asked_, is_odd_); }
   bool has_frame() const { return in_.has_frame(); }
   void fetch_payload(std::size_t bytes) const { in_.fetch_payload(bytes); }
-  // The next one, until take().
+  // The next frame, valid until take().
   const Frame& frame() const { return in_.frame(); }
   const std::byte* payload() const { return in_.payload(); }
   void take();
@@ -53,11 +54,11 @@ class RingLink : public Link {
   RingReader in_;
   RingWriter out_;
   std::uint64_t asked_ = 0;  // the message that the peer answers by a stamp; 0: none
-  bool is_odd_ = false;      // it is the first, third, ... that was asked for
+  bool is_odd_ = false;      // it is the first, third, ... message that asked
   bool asks_ = true;         // false: a late answer could be written over another
 };
 
-// To a thread of this process: pointers mean the same on both sides.
+// The link to a thread of this process: pointers mean the same on both sides.
 class ThreadLink final : public RingLink {
  public:
   using RingLink::RingLink;
@@ -72,15 +73,15 @@ class ThreadLink final : public RingLink {
   std::optional<std::ptrdiff_t> shift() const override { return 0; }
 };
 
-// The peer's arena, mapped here; where the address space does not hold it, empty: the peer's messages come in
-// pieces then, and groups with it send messages.
+// The peer's arena, mapped here. Empty where the address space has no room for it: then the peer's messages
+// come in pieces, and groups with that peer send messages.
 struct PeerArena {
   Mapping mapping;
-  std::uint64_t base = 0;  // where the peer has it
+  std::uint64_t base = 0;  // its address in the peer
   PrefaultedPages pages{mapping.data(), mapping.size()};
 };
 
-// To another process. The unix socket they met by stays open: its end is the peer's end.
+// The link to another process. The unix socket by which they met stays open: it closes when the peer ends.
 class ProcessLink final : public RingLink {
  public:
   ProcessLink(int peer, LinkEvents& events, Rooms rooms, PeerArena arena, UniqueFd socket)

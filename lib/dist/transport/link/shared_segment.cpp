@@ -1,3 +1,6 @@
+// The shared segment of a rank: its memory and doorbell (SharedSegment), how many areas the limits allow
+// (affordable_areas), the claims on its large messages (Claims, begin_copy, end_copy), and the exchange by
+// which ranks that are threads find each other's segments (SharedSegmentExchange).
 #include "dist/transport/link/shared_segment.h"
 
 #include <algorithm>
@@ -56,7 +59,7 @@ SharedSegment::SharedSegment(UniqueFd memory, UniqueFd doorbell, int rings)
   mapping_ = Mapping(memory_.get(), read_size());
 }
 
-// A mapping beyond the end of the file would end in SIGBUS at some later moment.
+// The size is checked because a mapping beyond the end of the file would end in SIGBUS at some later moment.
 std::size_t SharedSegment::read_size() {
   struct stat info {};
   const std::size_t bytes = ::fstat(memory_.get(), &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
@@ -71,7 +74,7 @@ std::size_t SharedSegment::read_size() {
 int affordable_areas(int ranks) {
   const std::uint64_t share = free_address_space() / 8 / static_cast<std::uint64_t>(ranks);
   raise_soft_limit(RLIMIT_FSIZE, shared_segment_size(ranks, area_count, ring_shape(ranks - 1)));
-  const std::uint64_t file = soft_limit(RLIMIT_FSIZE) / 2;  // the rest is for rings and claims
+  const std::uint64_t file = soft_limit(RLIMIT_FSIZE) / 2;  // half of it is left for rings and claims
   return static_cast<int>(
       std::clamp<std::uint64_t>(std::min(share, file) / sizeof(SharedArea), 1, area_count));
 }
@@ -87,7 +90,7 @@ SharedArea& SharedSegment::area(int index) const {
 
 void SharedSegment::ring_bell() noexcept {
   const std::uint64_t one = 1;
-  // EAGAIN: it rings already.
+  // EAGAIN means that it rings already.
   [[maybe_unused]] const auto written = ::write(doorbell_.get(), &one, sizeof one);
 }
 
@@ -133,7 +136,7 @@ void end_copy(SharedSegment& sender, ClaimRef claim) {
 namespace {
 
 struct Published {
-  std::shared_ptr<SharedSegment> shared_segment;  // nullptr: renounced
+  std::shared_ptr<SharedSegment> shared_segment;  // nullptr: its owner renounced it
   int visitors = 0;
 };
 
@@ -143,7 +146,7 @@ struct ExchangeState {
 };
 
 ExchangeState& exchange_state() {
-  static auto* state = new ExchangeState;  // ranks may outlive main's statics
+  static auto* state = new ExchangeState;  // never destroyed: ranks may outlive main's statics
   return *state;
 }
 

@@ -1,3 +1,6 @@
+// The link over TCP. put() writes frames and pieces to the socket; poll() reads with receive() and cuts the
+// bytes into frames with parse() and take_frame(), except the data of large messages, which is read to where
+// it belongs. A connection that breaks is noticed by reading, after everything that the peer still sent.
 #include "dist/transport/link/tcp_link.h"
 
 #include <algorithm>
@@ -19,14 +22,15 @@ namespace {
 
 // The longest frame with its payload, and room to read ahead.
 constexpr std::size_t buffer_bytes = 2 * (sizeof(Frame) + tcp_eager_bytes);
-// Read beyond a piece of data, to find the next header: little, because what follows it is copied twice.
+// How much is read beyond a piece of data, to find the next header: little, because what follows it is copied
+// twice.
 constexpr std::size_t look_ahead_bytes = 4096;
 constexpr std::size_t discard_bytes = 16 * 1024;
-// Bytes taken from one peer before the others have their turn.
+// How many bytes are taken from one peer before it is the next one's turn.
 constexpr std::size_t bytes_a_turn = std::size_t{1} << 20;
 
-// The kernel lets buffers grow as a connection is used. A size that is asked for is there at once, and stays:
-// so it is asked for only where it may be had in full.
+// The kernel lets buffers grow as a connection is used. A size that is asked for is there at once, but stays:
+// so it is asked for only where the system grants all of it.
 void enlarge_buffer(int fd, int option, const char* file_of_limit) {
   int limit = 0;
   std::ifstream(file_of_limit) >> limit;
@@ -42,8 +46,7 @@ TcpLink::TcpLink(int peer, LinkEvents& events, UniqueFd socket)
     : Link(peer, events), socket_(std::move(socket)), buffer_(buffer_bytes) {
   enlarge_buffer(fd(), SO_SNDBUF, "/proc/sys/net/core/wmem_max");
   enlarge_buffer(fd(), SO_RCVBUF, "/proc/sys/net/core/rmem_max");
-  const unsigned int none =
-      0;  // a rank that computes for long closes its window, and is alive: tcp_silence.h
+  const unsigned int none = 0;  // a rank that computes for long closes its window but is alive: tcp_silence.h
   setsockopt(fd(), IPPROTO_TCP, TCP_USER_TIMEOUT, &none, sizeof none);
 }
 
@@ -67,7 +70,7 @@ bool TcpLink::put(OutFrame& out) {
     message.msg_iovlen = pieces.size();
     const auto sent = ::sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    // Full, or broken: then reading tells, after what the peer still said.
+    // The socket is full or broken: a broken one is noticed by reading, after what the peer still sent.
     if (sent < 0) return false;
     out.sent += static_cast<std::size_t>(sent);
   }

@@ -24,14 +24,14 @@ class TcpLink final : public Link {
   std::size_t piece_bytes() const override { return tcp_piece_bytes; }
   void close() noexcept override { socket_.reset(); }
 
-  std::size_t receive();  // one system call; the bytes that came, 0: none
-  void parse();           // what lies in the buffer
-  bool take_frame();      // false: the next one is not complete
+  std::size_t receive();  // one system call; returns the bytes that came, 0: none
+  void parse();           // parses what is in the buffer
+  bool take_frame();      // false: the next frame is not complete
   void take_data(std::size_t bytes);
 
   PrivateFd socket_;
   std::vector<std::byte> buffer_;    // frames with their payload, except data
-  std::size_t begin_ = 0, end_ = 0;  // what is filled and not parsed
+  std::size_t begin_ = 0, end_ = 0;  // the part that is filled and not parsed
   std::uint64_t data_for_ = 0;       // the receive whose data is arriving
   std::size_t data_left_ = 0;        // bytes of the piece under way
 };

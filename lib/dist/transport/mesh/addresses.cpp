@@ -1,4 +1,6 @@
-// By which addresses other hosts may reach this one.
+// By which addresses other hosts can reach this one: lists the network interfaces (interfaces), drops those
+// that others cannot use, honours DIST_SOCKET_IFNAME (reachable_hosts), and puts the address that leads to
+// the store first (address_towards).
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -33,7 +35,8 @@ struct Interface {
   bool is_loopback = false;
 };
 
-// A link-local address means something on its link alone: on the one by which the store is reached.
+// A link-local address means something on its link only: it is kept only on the link by which the store is
+// reached.
 std::vector<Interface> interfaces(const std::string& store) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return {};
@@ -51,7 +54,7 @@ std::vector<Interface> interfaces(const std::string& store) {
   return found;
 }
 
-// This machine's address on the way to a store on another one; nothing is sent to find out.
+// This machine's address on the way to a store on another machine; nothing is sent to find out.
 std::string address_towards(const std::string& store) {
   if (!store.starts_with("tcp://")) return "";
   const SocketAddress target = parse_address(store);
@@ -93,7 +96,7 @@ std::string names_of(const std::vector<Interface>& interfaces) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Hosts of this machine by which others may reach it; only one, where all are of the loopback device.
+// Hosts of this machine by which others may reach it; when all are on the loopback device, only one.
 std::vector<std::string> reachable_hosts(const std::string& store) {
   std::vector<Interface> found = interfaces(store);
   if (const char* names = std::getenv("DIST_SOCKET_IFNAME"); names && *names) {

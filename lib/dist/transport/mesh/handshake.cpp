@@ -36,7 +36,7 @@ bool Handshake::say(HandshakeMessage greeting, std::string_view token, std::span
   return ::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) == bytes;
 }
 
-// As recv(2), and keeps the descriptors that come along.
+// Works as recv(2), and keeps the descriptors that come along.
 long Handshake::receive(void* to, std::size_t bytes) {
   iovec piece{to, bytes};
   msghdr message{};

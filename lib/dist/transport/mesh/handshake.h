@@ -1,8 +1,8 @@
-// HandshakeMessage: the first words on a connection between two ranks. They prove that both belong to this
-// job, say who is who, and on a local socket carry the descriptors of what the two will share. The rank that
-// dials greets, the other one answers with a greeting, and the first confirms with another that this
-// connection is the one: it may have dialled several, and have given this one up before its greeting was
-// read.
+// HandshakeMessage: the first bytes on a connection between two ranks. They prove that both belong to this
+// job, say which ranks they are, and on a local socket carry the descriptors of what the two will share. The
+// rank that dials sends a greeting, the other one answers with a greeting, and the first confirms with
+// another one that this connection is in use: it may have dialled several, and may have given this one up
+// before its greeting was read.
 #pragma once
 
 #include <chrono>
@@ -22,15 +22,15 @@ struct HandshakeMessage {
   std::uint64_t magic = right_magic;
   std::int32_t from = 0, to = 0;
   std::int32_t world_size = 0;
-  std::uint32_t token_bytes = 0;  // that follow
+  std::uint32_t token_bytes = 0;  // the token's length; its bytes follow
   std::uint64_t rings = 0;        // of the shared segment
-  std::uint64_t arena_base = 0;   // where the greeting rank has its arena, and its size
+  std::uint64_t arena_base = 0;   // the address of the greeting rank's arena, and its size
   std::uint64_t arena_bytes = 0;
 };
 
 inline constexpr std::size_t longest_token = 1024;  // bytes
 
-// A connection until the other side has greeted.
+// A connection on which the other side has not greeted yet.
 class Handshake {
  public:
   using Clock = std::chrono::steady_clock;
@@ -42,10 +42,10 @@ class Handshake {
 
   // False: the connection broke. A greeting always fits into a fresh connection's buffer.
   bool say(HandshakeMessage greeting, std::string_view token, std::span<const int> descriptors);
-  // Reads what is there, and never beyond the greeting.
+  // Reads what is there, but never beyond the greeting.
   State listen();
-  void expect_another() { heard_ = 0; }           // greeting, to be read by listen()
-  bool is_silent() const { return heard_ == 0; }  // nothing was said so far
+  void expect_another() { heard_ = 0; }           // another greeting, to be read by listen()
+  bool is_silent() const { return heard_ == 0; }  // nothing has arrived so far
   const HandshakeMessage& greeting() const { return greeting_; }
   const std::string& token() const { return token_; }
   std::vector<UniqueFd> take_descriptors() { return std::move(descriptors_); }

@@ -1,3 +1,6 @@
+// The mesh as a whole. connect() publishes this rank's address, waits for those of the others (collect),
+// decides how to reach each rank (way_to), and connects (meet(), in mesh_connect.cpp, with mesh_dial.cpp)
+// until every rank is linked. give_up() and fail_by_reason_or() bring a failure to all ranks.
 #include "dist/transport/mesh/mesh.h"
 
 #include <algorithm>
@@ -24,8 +27,9 @@ constexpr std::string_view world_key = "endpoint/world_size";
 
 std::string card_key(int rank) { return fmt::format("endpoint/{}", rank); }
 
-// A socket and a doorbell for each peer, more while connecting; programs often start with room for 1024. A
-// peer elsewhere needs a socket alone, and who is where is not known yet: so many must there be in any case.
+// Each peer needs a socket and a doorbell, and more while connecting; programs often start with a limit of
+// 1024. A peer on another host needs a socket only, and which peers those are is not known yet: so one per
+// peer is the minimum.
 void reserve_descriptors(int world_size) {
   raise_soft_limit(RLIMIT_NOFILE, static_cast<std::uint64_t>(world_size) * 4 + 64);
   constexpr std::size_t own = 4;  // listener, shared segment, doorbell, epoll
@@ -33,7 +37,7 @@ void reserve_descriptors(int world_size) {
     expect_descriptors(own + static_cast<std::size_t>(world_size), fmt::format("a rank of {}", world_size));
 }
 
-// Where this process has its arena.
+// The address of this process's arena.
 std::uint64_t arena_base() {
   void* probe = Arena::local().allocate(1);
   const auto base = reinterpret_cast<std::uint64_t>(probe) - *Arena::local().offset_of(probe, 1);
@@ -86,8 +90,7 @@ std::shared_ptr<Engine> Mesh::connect() try {
 void Mesh::listen() {
   if (options_.transport != "tcp") {
     Arena::expect_ranks(options_.world_size);
-    arena_base_ =
-        arena_base();  // first: where there is no room for an arena, nobody is to wait for this rank
+    arena_base_ = arena_base();  // first: without room for an arena, no rank is to wait for this one
     const SocketAddress local{.host = {}, .port = 0, .name = fmt::format("distlab-{:016x}", random_number())};
     local_listener_ = listen_at(local);
     mine_.local_address = local.str();
@@ -99,7 +102,8 @@ void Mesh::listen() {
 }
 
 void Mesh::publish() {
-  // The first rank to come says how large the world is; whoever was told otherwise finds out at once.
+  // The first rank to come says how large the world is; a rank that was started with another size finds out
+  // at once.
   const Bytes said =
       store_.compare_set(world_key, {}, to_bytes(fmt::format("{} {}", mine_.world_size, mine_.rank)));
   int world_size = 0, rank = 0;
@@ -188,7 +192,8 @@ static std::chrono::microseconds asked_spin_time(std::string_view given) {
   return std::chrono::microseconds(us);
 }
 
-// Spinning pays when every rank of this host has a CPU of its own; otherwise it keeps others from running.
+// Polling pays when every rank of this host has a CPU of its own; otherwise it keeps other ranks from
+// running.
 std::chrono::microseconds Mesh::spin_time() const {
   if (const char* given = std::getenv("DIST_SPIN_US")) return asked_spin_time(given);
   std::set<int> cpus;
@@ -229,7 +234,7 @@ void Mesh::link(int peer, std::unique_ptr<Link> link) {
   processes_.erase(peer);
 }
 
-// The others may wait for this rank, or find its connection closed: they are to know why.
+// The other ranks may wait for this one, or find its connection closed: they must learn why.
 void Mesh::give_up(const std::string& reason) noexcept {
   try {
     if (engine_) engine_->leave(reason);
@@ -247,8 +252,9 @@ void Mesh::check_reasons() {
        store_.get_text(key, options_.deadline));
 }
 
-// A rank that gives up leaves the reason in the store, and takes leave of those that it is linked with:
-// another one sees its process end. The reason comes first, unless the store died with a rank.
+// A rank that gives up leaves the reason in the store, and says goodbye to the ranks that it is linked with.
+// Another rank may only see its process end: so quote the reason if there is one, unless the store died with
+// a rank.
 void Mesh::fail_by_reason_or(const std::string& what_was_seen) {
   try {
     check_reasons();
@@ -264,7 +270,7 @@ void Mesh::check_peers() {
   if (!seen.empty()) fail_by_reason_or(seen + " while the ranks were connecting");
 }
 
-// Ends the wait when somebody that is needed is gone.
+// Ends the wait when a rank that is needed is gone.
 void Mesh::check_health() {
   check_peers();
   const auto now = Clock::now();

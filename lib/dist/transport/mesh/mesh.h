@@ -1,12 +1,13 @@
 // Mesh: how the ranks of a job find and connect to each other.
 //
-// Each rank publishes a address in the store, waits for everybody's, dials all lower ranks and is dialled by
-// all higher ones. Ranks of one process find each other's shared segments directly. A rank that fails
-// meanwhile leaves the reason in the store, so that all others end with it.
+// Each rank publishes its address in the store, waits for all ranks' addresses, dials all lower ranks and is
+// dialled by all higher ones. Ranks of one process find each other's shared segments directly. A rank that
+// fails while they connect leaves the reason in the store, so that all others end with it.
 //
 // A rank that is slow to accept or to answer is alive: what was dialled is kept while other addresses are
-// tried, and two ranks are linked once both know by which connection (greeting.h). Dead is a rank whose
-// process has ended, that the store says is gone, or that hung up and does not call again.
+// tried, and two ranks are linked once both know by which connection (handshake.h). A rank counts as dead
+// when its process has ended, when the store says that it is gone, or when it hung up and does not call
+// again.
 #pragma once
 
 #include <chrono>
@@ -31,13 +32,13 @@ class Mesh {
   std::shared_ptr<Engine> connect();
 
  private:
-  // How often a rank that waits asks the store whether another has given up.
+  // How often a waiting rank checks in the store whether another one has given up.
   static constexpr std::chrono::milliseconds check_interval{200};
   enum class LinkKind { self, thread, process, tcp };
-  // A lower rank, until it has answered on one of the connections that were made.
+  // The calls to a lower rank, until it has answered on one of the connections.
   struct Call {
     struct Talk {
-      std::size_t place = 0;  // the dialler's
+      std::size_t place = 0;  // the dialler's number of the connection
       std::unique_ptr<Handshake> talk;
     };
     int peer = 0;
@@ -48,7 +49,7 @@ class Mesh {
   // A connection that was accepted.
   struct Caller {
     std::unique_ptr<Handshake> talk;
-    int from = -1;  // once it has proved who it is, and was answered
+    int from = -1;  // its rank, once it has proved it and was answered
   };
   using Clock = std::chrono::steady_clock;
 
@@ -62,8 +63,8 @@ class Mesh {
 
   LinkKind way_to(const RankAddress& peer) const;
   bool is_local(const RankAddress& peer) const;  // reached through shared segments
-  int local_index(int rank) const;               // among the ranks of this host
-  std::vector<int> nodes() const;                // of all ranks: the first rank of the same host
+  int local_index(int rank) const;               // its position among the ranks of this host
+  std::vector<int> nodes() const;                // for each rank: the first rank of its host
   std::chrono::microseconds spin_time() const;
   std::vector<SocketAddress> addresses_of(const RankAddress& peer) const;
   bool is_linked(int peer) const { return linked_[static_cast<std::size_t>(peer)]; }
@@ -87,7 +88,7 @@ class Mesh {
   void check_health();
   void check_peers();
   void report_silence();
-  bool is_first_here() const;  // of the ranks of this host
+  bool is_first_here() const;  // the lowest of this host's ranks
   std::string describe_calls() const;
   std::vector<int> died();
   bool has_pidfd(const RankAddress& peer);
@@ -110,7 +111,7 @@ class Mesh {
   std::map<int, UniqueFd> processes_;         // pidfds of ranks that are not linked yet
   std::map<int, Clock::time_point> hung_up_;  // ranks whose connection closed before it was confirmed
   Clock::time_point next_check_{}, next_look_{}, met_since_{};
-  bool told_strangers_ = false, told_unreachable_ = false, told_missing_ = false;  // once each
+  bool told_strangers_ = false, told_unreachable_ = false, told_missing_ = false;  // each is logged once
 };
 
 }  // namespace dist::net

@@ -1,4 +1,6 @@
-// The connections of the mesh: being dialled, greeting, linking, and who has died meanwhile.
+// The connections of the mesh: meet() is the loop that accepts, reads greetings and links, and watches for
+// ranks that have died. greet(), answer() and conclude() make one handshake; link() turns a connection into a
+// link; died() finds processes that have ended.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -19,11 +21,11 @@
 namespace dist::net {
 namespace {
 
-constexpr std::chrono::seconds recall_patience{30};  // for a rank that hung up to call again
-constexpr int news_interval_ms = 10;                 // rings are looked at so often
-constexpr std::size_t most_strangers = 64;           // connections that have not greeted yet
+constexpr std::chrono::seconds recall_patience{30};  // how long a rank that hung up may take to call again
+constexpr int news_interval_ms = 10;                 // how often the rings are polled
+constexpr std::size_t most_strangers = 64;           // most connections that have not greeted yet
 
-// Nothing where the address space does not hold it, and half as much for the program besides.
+// Maps nothing where the address space has no room for it and half as much again for the program.
 Mapping map_arena(int peer, int fd, std::size_t bytes) {
   if (bytes <= free_address_space() / 3 * 2) return {fd, bytes};
   log(LogLevel::info,
@@ -42,7 +44,7 @@ void Mesh::meet() {
     if (way_to(address(peer)) != LinkKind::thread)
       calls_.push_back({peer, Dialler(addresses_of(address(peer)))});
   while (!missing().empty()) {
-    const std::vector<int> gone = died();  // what they said before is heard below
+    const std::vector<int> gone = died();  // what they sent before is read below
     find_threads();
     if (local_listener_) accept_from(local_listener_);
     if (tcp_listener_) accept_from(tcp_listener_);
@@ -63,14 +65,14 @@ void Mesh::meet() {
   callers_.clear();
 }
 
-// A process that has ended may have given up because of another: the first cause is what all are to hear.
+// A process that has ended may have given up because of another one: all ranks must hear of the first cause.
 void Mesh::report_death(int peer) {
   check_peers();
   fail_by_reason_or(fmt::format("rank {}: rank {} (process {}) died while the ranks were connecting",
                                 mine_.rank, peer, address(peer).pid));
 }
 
-// `shares`: over a local socket what the two will share comes along.
+// `shares`: over a local socket, the descriptors of what the two will share come along.
 bool Mesh::greet(Handshake& talk, int peer, std::string_view token, bool shares) {
   HandshakeMessage greeting;
   greeting.from = mine_.rank;
@@ -148,7 +150,7 @@ void Mesh::hear_callers() {
   });
 }
 
-// False: the connection is closed.
+// False: the connection is to be closed.
 bool Mesh::answer(Caller& caller, Handshake::State state) {
   const HandshakeMessage& greeting = caller.talk->greeting();
   const bool is_ours = state == Handshake::State::complete && caller.talk->token() == options_.token &&
@@ -160,13 +162,13 @@ bool Mesh::answer(Caller& caller, Handshake::State state) {
         mine_.rank, peer_name(caller.talk->fd()));
     return false;
   }
-  if (is_linked(greeting.from)) return false;  // by another of its connections
+  if (is_linked(greeting.from)) return false;  // by another one of its connections
   caller.from = greeting.from;
   caller.talk->expect_another();
   return greet(*caller.talk, caller.from, {}, true);
 }
 
-// Its rank has confirmed the connection, or given it up: perhaps for another one.
+// To be called when its rank has confirmed the connection, or given it up, perhaps for another one.
 void Mesh::conclude(const Caller& caller, Handshake::State state) {
   if (is_linked(caller.from)) return;
   if (state == Handshake::State::complete && caller.talk->greeting().from == caller.from)
@@ -196,7 +198,7 @@ void Mesh::link(int peer, Handshake& talk) {
        std::make_unique<ProcessLink>(peer, engine_->events(), rooms, std::move(arena), talk.take_socket()));
 }
 
-// Whether this process can see that one end.
+// Whether this process can notice the end of that rank's process.
 bool Mesh::has_pidfd(const RankAddress& peer) {
   if (peer.host != mine_.host || peer.pid_namespace != mine_.pid_namespace ||
       way_to(peer) == LinkKind::thread)
@@ -206,7 +208,7 @@ bool Mesh::has_pidfd(const RankAddress& peer) {
   return process || errno == ESRCH;
 }
 
-// Ranks that ended before they were linked; their sockets cannot tell.
+// Ranks whose processes ended before they were linked; their sockets cannot show it.
 std::vector<int> Mesh::died() {
   std::vector<int> gone, watched;
   std::vector<pollfd> processes;

@@ -1,5 +1,6 @@
-// The mesh dials: all lower ranks at a time, each by all of its addresses, and what is said where that takes
-// long.
+// The mesh dials all lower ranks at the same time, each at all of its addresses (advance_calls), and reads
+// their answers (hear). The rest reports what goes wrong or takes long: addresses that do not answer, and
+// ranks that do not come, each once.
 #include <algorithm>
 
 #include "dist/core/fail.h"
@@ -9,8 +10,8 @@
 namespace dist::net {
 namespace {
 
-constexpr std::chrono::seconds silence_to_report{3};   // of an address
-constexpr std::chrono::seconds missing_to_report{10};  // of a rank
+constexpr std::chrono::seconds silence_to_report{3};   // by an address
+constexpr std::chrono::seconds missing_to_report{10};  // for a rank
 constexpr std::size_t most_named = 8;
 
 }  // namespace
@@ -22,7 +23,7 @@ std::vector<SocketAddress> Mesh::addresses_of(const RankAddress& peer) const {
     all.push_back(parse_address(text));
     if (is_link_local(all.back().host)) all.back().host += scope_of(store_.where());
   }
-  if (peer.host == mine_.host)  // the loopback first
+  if (peer.host == mine_.host)  // the loopback device first
     std::ranges::stable_partition(all, [](const SocketAddress& a) { return is_loopback(a.host); });
   return all;
 }
@@ -61,7 +62,7 @@ void Mesh::hear(Call& call) {
   }
 }
 
-// What is learned serves all ranks of that host.
+// What is learned about an address serves all ranks of that host.
 void Mesh::note_reached(const Call& call, std::size_t place) {
   const std::string host = call.dialler.host(place);
   for (Call& other : calls_)
@@ -87,7 +88,7 @@ void Mesh::fail_to_reach(const Call& call) {
        mine_.rank, call.peer, where.empty() ? "any address" : where, loopback_trouble());
 }
 
-// Of the first rank that is not reached.
+// Describes the calls to the first rank that is not reached.
 std::string Mesh::describe_calls() const {
   for (const Call& call : calls_)
     if (call.talks.empty())
@@ -95,7 +96,8 @@ std::string Mesh::describe_calls() const {
   return "";
 }
 
-// Once each: what can't be reached, and, by one rank of a host, what does not answer.
+// Reports, once each, the addresses that cannot be reached and, on one rank per host, those that do not
+// answer.
 void Mesh::report_silence() {
   for (const Call& call : calls_) {
     const auto silent = call.dialler.silent(silence_to_report);

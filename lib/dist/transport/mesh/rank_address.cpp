@@ -15,7 +15,7 @@ namespace dist::net {
 namespace {
 
 std::string process_name() {
-  // Made anew after a fork: the child is another process.
+  // Made anew after a fork, because the child is another process.
   static std::uint64_t nonce = 0;
   static pid_t owner = 0;
   static std::mutex mutex;
@@ -27,7 +27,7 @@ std::string process_name() {
   return fmt::format("{:016x}/{}", nonce, owner);
 }
 
-// Two machines' first namespaces have one number.
+// The boot id is part of it, because the first namespaces of two machines have the same number.
 std::string pid_namespace() {
   std::string boot = "?";
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;

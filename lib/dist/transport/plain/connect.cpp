@@ -1,4 +1,5 @@
-// How the ranks connect: through the store each learns where the others listen, and dials all lower ranks.
+// How the ranks connect: through the store each rank learns where the others listen (exchange_addresses),
+// dials all lower ranks (dial_rank) and accepts all higher ones (accept_rank).
 #include <map>
 #include <sstream>
 
@@ -15,19 +16,19 @@
 namespace dist::net::plain {
 namespace {
 
-// The first words of the rank that dials.
+// The first bytes from the rank that dials.
 struct Hello {
   std::uint64_t magic = 0x31306e69616c70;  // "plain01"
-  std::uint64_t token = 0;                 // its hash: a rank of another job is refused
+  std::uint64_t token = 0;                 // the token's hash: a rank of another job is refused
   std::int32_t rank = -1, world_size = 0;
 };
 
 constexpr std::chrono::milliseconds check_interval{200};
-constexpr std::chrono::seconds patience{3};  // with one address, or one caller
+constexpr std::chrono::seconds patience{3};  // for one address, or one caller
 
 std::string key_of(int rank) { return fmt::format("plain/{}", rank); }
 
-// "HOST ADDRESS ADDRESS ..." of each rank, as it published them.
+// "HOST ADDRESS ADDRESS ..." for each rank, as that rank published it.
 std::vector<std::string> exchange_addresses(Store& store, const EndpointOptions& options, int port) {
   const std::string host = options.host.empty() ? host_id() : options.host;
   store.set(key_of(options.rank),
@@ -59,7 +60,8 @@ UniqueFd dial_rank(int peer, std::istream& addresses, const Hello& mine, const E
        options.rank, peer, problems);
 }
 
-// The next higher rank that dials; nothing when it was a stranger, or none did for a while.
+// Accepts the next higher rank; an empty descriptor when it was a stranger, or when no rank called for a
+// while.
 UniqueFd accept_rank(int listener, const Hello& mine, Hello& theirs) {
   if (!wait_ready(listener, POLLIN, Deadline::after(check_interval))) return {};
   UniqueFd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -78,7 +80,7 @@ Connections connect(Store& store, const EndpointOptions& options) {
                    .world_size = options.world_size};
   const UniqueFd listener = listen_at({.host = "0.0.0.0", .port = 0, .name = {}});
   Connections all;
-  std::map<std::string, int> first_on;  // each host
+  std::map<std::string, int> first_on;  // the first rank of each host
   for (const std::string& entry : exchange_addresses(store, options, local_port(listener.get()))) {
     std::istringstream words(entry);
     std::string host;

@@ -25,7 +25,7 @@ void Peer::flush() {
         ::send(socket.get(), out_.data() + sent_, out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
-    if (n < 0) break;  // broken: reading tells, after what the peer still said
+    if (n < 0) break;  // broken: noticed by reading, after what the peer still sent
     sent_ += static_cast<std::size_t>(n);
   }
   out_.clear();
@@ -33,7 +33,7 @@ void Peer::flush() {
 }
 
 bool Peer::read(const Take& take) {
-  if (!socket) {  // this rank itself
+  if (!socket) {  // the peer is this rank itself
     if (out_.empty()) return false;
     in_ = std::exchange(out_, {});
   } else {
@@ -53,7 +53,7 @@ void Peer::parse(const Take& take) {
   while (in_.size() - begin >= sizeof header) {
     std::memcpy(&header, in_.data() + begin, sizeof header);
     if (header.kind < Kind::eager || header.kind > Kind::death_notice || header.payload > piece_bytes) {
-      hung_up = true;  // not a frame: this connection serves no more
+      hung_up = true;  // not a frame: this connection cannot be used any more
       break;
     }
     if (in_.size() - begin < sizeof header + header.payload) break;

@@ -14,21 +14,21 @@
 namespace dist::net::plain {
 
 inline constexpr std::size_t eager_bytes = 32 * 1024;    // a larger message is offered first
-inline constexpr std::size_t piece_bytes = 64 * 1024;    // of an accepted message, in one frame
-inline constexpr std::size_t buffer_bytes = 256 * 1024;  // of accepted messages that wait to be written
+inline constexpr std::size_t piece_bytes = 64 * 1024;    // of an accepted message in one frame
+inline constexpr std::size_t buffer_bytes = 256 * 1024;  // accepted messages that wait to be written
 
 enum class Kind : std::uint8_t {
   eager = 1,     // a message with its payload
-  offer,         // a message without: its sender waits for `accept`
-  accept,        // to the offer `id`: send it to the receive `other`
+  offer,         // a message without its payload: its sender waits for `accept`
+  accept,        // answers the offer `id`: send it to the receive `other`
   data,          // a piece for the receive `other`
   ack,           // the eager message `id` has met its receive
   refuse,        // the message `id` met a receive that it does not fit
   withdraw,      // the sender gave up its message `id`
   drop,          // the receiver gave up the message `id`
   goodbye,       // this rank leaves; the payload is the reason, empty when all is well
-  death_notice,  // the rank `id` died, as the payload says; empty: it left, and an operation of this rank
-                 // failed by that
+  death_notice,  // the rank `id` died, as the payload says; empty: it left, and an operation
+                 // of the sender failed by that
 };
 
 struct Header {
@@ -36,12 +36,12 @@ struct Header {
   bool point_to_point = false;
   bool wants_ack = false;
   std::uint32_t context = 0, opcode = 0;
-  std::uint32_t payload = 0;  // bytes that follow
+  std::uint32_t payload = 0;  // the number of bytes that follow
   std::uint64_t tag = 0;
-  std::uint64_t bytes = 0;     // of the whole message
+  std::uint64_t bytes = 0;     // size of the whole message
   std::uint64_t elements = 0;  // as Channel::elements
-  std::uint64_t id = 0;        // the sender's number of it
-  std::uint64_t other = 0;     // the receiver's
+  std::uint64_t id = 0;        // the sender's number of the message
+  std::uint64_t other = 0;     // the receiver's number of it
 };
 
 struct Peer {
@@ -49,21 +49,21 @@ struct Peer {
 
   UniqueFd socket;  // none: this rank itself, or a rank that is gone
   PeerState state;
-  std::deque<std::uint64_t> streams;  // sends that it accepted and that are not written yet
+  std::deque<std::uint64_t> streams;  // sends that the peer accepted and that are not written yet
   bool hung_up = false;
 
-  // Writes as much as the socket takes, and keeps the rest for flush().
+  // Writes as much as the socket accepts, and keeps the rest for flush().
   void put(Header header, std::span<const std::byte> payload = {});
   void flush();
   std::size_t unsent() const { return out_.size() - sent_; }
-  // Reads what is there; take() is called for every whole frame. False: nothing was there.
+  // Reads what is there, and calls take() for every whole frame. False: nothing was there.
   bool read(const Take& take);
 
  private:
   void parse(const Take& take);
 
   std::vector<std::byte> out_, in_;
-  std::size_t sent_ = 0;  // of out_
+  std::size_t sent_ = 0;  // the part of out_ that was sent
 };
 
 }  // namespace dist::net::plain

@@ -1,4 +1,6 @@
-// Who moves messages, and who is still there.
+// The thread that moves messages (move), and which ranks are still there: take_in_all() reads all sockets and
+// then acts on reports of deaths and departures; on_failed() and left() make the errors from them and pass
+// the news on; abort() and leave() end this rank's own part.
 #include <algorithm>
 #include <utility>
 
@@ -50,9 +52,9 @@ void Plain::move() {
   }
 }
 
-// Reads all sockets until they are empty, and only then acts on the news that ranks are gone or gave up:
-// whatever was sent before that has come. What rank 2 gave up because rank 3 died fails by that death,
-// whichever socket is read first.
+// Reads all sockets until they are empty, and only then acts on the news that ranks are gone or gave up: by
+// then everything that was sent before has arrived. What rank 2 gave up because rank 3 died fails by that
+// death, whichever socket is read first.
 void Plain::take_in_all() {
   constexpr int turns = 64;  // a bounded part of what may never end
   for (int turn = 0, moved = 1; moved && turn < turns; ++turn) {
@@ -149,7 +151,7 @@ void Plain::on_left(int rank) {
   }
 }
 
-// The others hear of it before they may see this rank end by it, and so name the rank where it began.
+// The other ranks get the news before they can see this rank end by it, and so name the rank where it began.
 void Plain::on_failed(int rank, const std::string& how) {
   if (!is_present(rank)) return;
   pass_on_departures();
@@ -165,7 +167,7 @@ void Plain::note_departure(int rank) {
   if (std::ranges::find(departures_, rank) == departures_.end()) departures_.push_back(rank);
 }
 
-// That a rank left is no failure until an operation needs it. Then it is passed on, as above.
+// A rank that has left is no failure until an operation needs it. Then the news is passed on, as above.
 Failure Plain::left(const Message& message) {
   pass_on_departures();
   return left_trouble(rank_, message);

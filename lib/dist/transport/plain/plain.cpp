@@ -1,4 +1,6 @@
-// How a send meets its receive.
+// How a send meets its receive: send() and receive() start a message (begin), match() joins the two sides,
+// settle() ends a message with or without a failure, end() forgets it. on_frame() handles what arrives;
+// stream() writes the pieces of accepted messages.
 #include "dist/transport/plain/plain.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ auto key_of(const auto& it) {
   return std::tuple(it.context, it.point_to_point, it.tag);
 }  // a Header or a Channel
 
-// The first at `key` for which is_it(value), taken out.
+// Takes out the first element at `key` for which is_it(value).
 template <class Map, class Is>
 auto take_first(Map& map, const typename Map::key_type& key, const Is& is_it) {
   const auto [begin, end] = map.equal_range(key);
@@ -44,13 +46,13 @@ void Plain::open(Op& op) {
   ops_.insert(&op);
 }
 
-// A message of an earlier collective of that group, which has ended here without it: the ranks' roots
-// differed.
+// A message of an earlier collective of that group, which has ended here without receiving it: the ranks had
+// different roots.
 std::optional<Unreceived> Plain::unreceived(const Channel& before) const {
   if (before.point_to_point || before.opcode == 0 || gave_up_ || !failures_.empty()) return std::nullopt;
   const auto end = unexpected_.lower_bound({before.context, false, before.tag});
   for (auto at = unexpected_.lower_bound({before.context, false, 0}); at != end; ++at)
-    if (const Header& header = at->second.header; header.opcode != 0)  // the library's own messages have none
+    if (const Header& header = at->second.header; header.opcode != 0)  // 0: the library's own
       return Unreceived{at->second.source, header.opcode, header.tag};
   return std::nullopt;
 }
@@ -113,7 +115,7 @@ void Plain::on_message(int source, const Header& header, Payload payload) {
       if (const auto late = unreceived(op->channel())) fail(*op, unreceived_trouble(rank_, *op, *late));
 }
 
-// A receive and its message; neither waits in a list any more.
+// Joins a receive and its message; neither waits in a list any more.
 void Plain::match(Message& receive, int source, const Header& header, Payload payload, bool withdrawn) {
   const Channel& channel = receive.op->channel();
   const bool fits = header.bytes == receive.bytes && !elements_differ(header.elements, channel.elements) &&
@@ -132,7 +134,7 @@ void Plain::match(Message& receive, int source, const Header& header, Payload pa
     settle(receive);
     if (header.wants_ack) peer(source).put({.kind = Kind::ack, .id = header.id});
   } else if (!is_present(source)) {
-    settle(receive, left(receive));  // it left its message behind
+    settle(receive, left(receive));  // its message is here, but the rank is not
   } else {
     peer(source).put({.kind = Kind::accept, .id = header.id, .other = receive.id});
   }
@@ -148,7 +150,8 @@ void Plain::settle(Message& message, Failure failure) {
   note_activity();
 }
 
-// Whatever its stage: afterwards no buffer of the caller is touched, and the other side knows.
+// Ends a message, whatever its stage: afterwards no buffer of the caller is touched, and the other side is
+// notified.
 void Plain::end(Message& message) noexcept {
   const bool gives_up = message.stage != Message::Stage::done || message.failure;
   gave_up_ |= gives_up;
@@ -232,7 +235,7 @@ void Plain::on_withdrawn(int source, const Header& header) {
   });
 }
 
-// The next pieces of what this peer has accepted, as far as its buffer goes.
+// Writes the next pieces of what this peer has accepted, as far as its buffer allows.
 void Plain::stream(Peer& to) {
   while (!to.streams.empty() && to.unsent() < buffer_bytes) {
     Message* const message = find(to.streams.front(), true);

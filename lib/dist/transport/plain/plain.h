@@ -1,9 +1,10 @@
-// The plain transport (DIST_TRANSPORT=plain): one stream socket for each pair of ranks, one thread that polls
-// them, and nothing else. It is the transport to read first, and the one that the fast ones are compared
-// with: the same interface, the same errors, the same tests.
+// The plain transport (DIST_TRANSPORT=plain): one stream socket per pair of ranks, one thread that polls
+// them, and nothing else. It is the transport to read first, and the one with which the fast ones are
+// compared: the same interface, the same errors, the same tests.
 //
 // A small message is sent at once, and the receiver keeps it until its receive is posted. A large one is
-// offered, and sent when the receiver accepts it. A connection that ends without a goodbye is a death.
+// offered, and sent when the receiver accepts it. A connection that ends without a goodbye means that the
+// peer died.
 #pragma once
 
 #include <condition_variable>
@@ -27,19 +28,19 @@ namespace dist::net::plain {
 
 struct Connections {
   std::vector<UniqueFd> sockets;  // by rank; this rank's own is empty
-  std::vector<int> nodes;         // of each rank: the first rank on the same host
+  std::vector<int> nodes;         // for each rank: the first rank on its host
 };
 
 // Called by all ranks. Publishes where this rank listens, dials all lower ranks and is dialled by all higher
 // ones. Error{timeout} names the ranks that did not come, Error{peer_failed} one that died.
 Connections connect(Store& store, const EndpointOptions& options);
 
-// One rank's transfers. Peers are global ranks. Thread-safe: one lock; a thread of its own moves messages,
-// and those that wait for one are notified.
+// One rank's transfers. Peers are global ranks. Thread-safe: one lock; a thread of its own moves messages
+// and notifies the threads that wait for one.
 class Plain {
  public:
   Plain(int rank, Connections connections);
-  ~Plain();  // without leave(): the peers take this rank for dead
+  ~Plain();  // without leave() before it, the peers take this rank for dead
 
   int rank() const { return rank_; }
   int node_of(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
@@ -47,7 +48,7 @@ class Plain {
   void close(Op& op) noexcept;
   std::uint64_t send(Op& op, const TensorView& data, int peer);
   std::uint64_t receive(Op& op, const TensorView& data, int peer);  // or any_rank
-  int wait(std::uint64_t id);                                       // the peer; throws why it failed
+  int wait(std::uint64_t id);                                       // returns the peer; throws the failure
   bool test(std::uint64_t id);
   bool is_short(std::uint64_t id);
   void cancel(std::uint64_t id) noexcept;
@@ -62,7 +63,7 @@ class Plain {
   using Key = std::tuple<std::uint32_t, bool, std::uint64_t>;  // context, point-to-point, tag
   struct Message : TransferFacts {
     enum class Stage : std::uint8_t { posted, offered, streaming, done };
-    std::uint64_t id = 0, theirs = 0;  // the other side's number of it
+    std::uint64_t id = 0, theirs = 0;  // `theirs`: the other side's number of the message
     Stage stage = Stage::done;
     Failure failure;
   };
@@ -86,7 +87,7 @@ class Plain {
   void on_withdrawn(int source, const Header& header);
   void stream(Peer& peer);
 
-  // peers.cpp: who moves messages, and who is still there.
+  // peers.cpp: the thread that moves messages, and which ranks are still there.
   void move();
   void stop();
   void take_in_all();
@@ -118,10 +119,10 @@ class Plain {
   std::vector<int> failures_, departures_;  // ranks that died or gave up; that left in order
   std::size_t passed_on_ = 0;               // departures that the others have been notified of
   std::vector<std::function<void()>>
-      reports_;          // of ranks that went; acted on when all that was sent before is in
+      reports_;          // ranks that went; acted on when all that was sent before is read
   std::string aborted_;  // why every operation fails from now on
   std::uint64_t last_id_ = 0, activity_ = 0, seen_ = 0;
-  bool gave_up_ = false;  // a transfer: what belonged to it may be left over
+  bool gave_up_ = false;  // some transfer: parts of it may be left over
   bool stopping_ = false;
   UniqueFd bell_;  // an eventfd: wakes mover_
   std::thread mover_;
