@@ -1,3 +1,5 @@
+// The table of all algorithms, by collective: name, how to run it, when it is good and its cost, and its
+// formula. In front of it, the reduce that is made from an all-reduce; after it, find_algorithm().
 #include "dist/collectives/algorithms.h"
 
 #include <algorithm>
@@ -30,8 +32,8 @@ namespace {
 
 using Args = const CollectiveArgs&;
 
-// A reduce by an all-reduce of a copy, so that only the root's data changes: with many ranks that are not a
-// power of two, the rings beat what only a reduce can do.
+// A reduce made from an all-reduce of a copy, so that only the root's data changes: with many ranks that are
+// not a power of two, the rings are faster than every algorithm made for reduce.
 template <class AllReduce>
 void reduce_by(Transport& net, Args a, const AllReduce& all_reduce) {
   if (net.rank() == a.root) return all_reduce(a.out);
@@ -45,24 +47,24 @@ double reduce_by_seconds(const CostModel& model, const World& at, double bytes) 
   return all_reduce(model, at, bytes) + model.copy * bytes;
 }
 
-// L = ceil(log2 n); alpha, beta, gamma: seconds a message, a byte sent, a byte reduced. The headers have the
-// details.
+// L = ceil(log2 n); alpha: seconds per message, beta: per byte sent, gamma: per byte reduced. The headers
+// have the details.
 constexpr std::array table{
     AlgorithmEntry{OpKind::broadcast, "flat",
                    [](Transport& net, Args a) { flat_broadcast(net, a.out, a.root); },
                    "two or three ranks: (n-1)(alpha + beta S)", formulas::flat_broadcast},
     AlgorithmEntry{OpKind::broadcast, "binomial",
                    [](Transport& net, Args a) { binomial_broadcast(net, a.out, a.root); },
-                   "short data: L (alpha + beta S)", formulas::binomial_broadcast},
+                   "small data: L (alpha + beta S)", formulas::binomial_broadcast},
     AlgorithmEntry{OpKind::broadcast, "chain",
                    [](Transport& net, Args a) { chain_broadcast(net, a.out, a.root, a.segment_bytes); },
-                   "long data, m segments: (n+m-2)(alpha + beta S/m)", formulas::chain_broadcast},
+                   "large data, m segments: (n+m-2)(alpha + beta S/m)", formulas::chain_broadcast},
     AlgorithmEntry{OpKind::broadcast, "scatter_all_gather",
                    [](Transport& net, Args a) { scatter_all_gather_broadcast(net, a.out, a.root); },
-                   "long data: (L + n-1) alpha + 2(n-1)/n beta S", formulas::scatter_all_gather_broadcast},
+                   "large data: (L + n-1) alpha + 2(n-1)/n beta S", formulas::scatter_all_gather_broadcast},
     AlgorithmEntry{OpKind::broadcast, "direct",
                    [](Transport& net, Args a) { flat_broadcast(net, a.out, a.root); },
-                   "ranks that map each other: each copies a share, 2 h + (n-1)/n c S",
+                   "ranks that map each other: each rank copies 1/n, 2 h + (n-1)/n c S",
                    formulas::direct_broadcast, direct_broadcast},
 
     AlgorithmEntry{OpKind::reduce, "flat",
@@ -70,10 +72,10 @@ constexpr std::array table{
                    "two or three ranks: (n-1)(alpha + beta S + gamma S)", formulas::flat_reduce},
     AlgorithmEntry{OpKind::reduce, "binomial",
                    [](Transport& net, Args a) { binomial_reduce(net, a.out, a.op, a.root); },
-                   "short data: L (alpha + beta S + gamma S)", formulas::binomial_reduce},
+                   "small data: L (alpha + beta S + gamma S)", formulas::binomial_reduce},
     AlgorithmEntry{OpKind::reduce, "scatter_gather",
                    [](Transport& net, Args a) { rabenseifner_reduce(net, a.out, a.op, a.root); },
-                   "long data: 2L alpha + 2(n-1)/n beta S + (n-1)/n gamma S", formulas::rabenseifner_reduce},
+                   "large data: 2L alpha + 2(n-1)/n beta S + (n-1)/n gamma S", formulas::rabenseifner_reduce},
     AlgorithmEntry{OpKind::reduce, "chain",
                    [](Transport& net, Args a) { chain_reduce(net, a.out, a.op, a.root, a.segment_bytes); },
                    "large data, m segments: (n+m-2)(alpha + beta S/m + gamma S/m)", formulas::chain_reduce},
@@ -99,25 +101,25 @@ constexpr std::array table{
                    reduce_by_seconds<formulas::ring_2d_all_reduce>},
     AlgorithmEntry{OpKind::reduce, "direct",
                    [](Transport& net, Args a) { flat_reduce(net, a.out, a.op, a.root); },
-                   "ranks that map each other: each reduces a share, 2 h + (n-1)/n gamma S",
+                   "ranks that map each other: each rank reduces 1/n, 2 h + (n-1)/n gamma S",
                    formulas::direct_reduce, direct_reduce},
 
     AlgorithmEntry{OpKind::all_reduce, "recursive_doubling",
                    [](Transport& net, Args a) { recursive_doubling_all_reduce(net, a.out, a.op); },
-                   "short data: log2 n (alpha + beta S + gamma S)", formulas::recursive_doubling_all_reduce},
+                   "small data: log2 n (alpha + beta S + gamma S)", formulas::recursive_doubling_all_reduce},
     AlgorithmEntry{OpKind::all_reduce, "ring",
                    [](Transport& net, Args a) { ring_all_reduce(net, a.out, a.op); },
-                   "long data: 2(n-1) alpha + 2(n-1)/n beta S + (n-1)/n gamma S", formulas::ring_all_reduce},
+                   "large data: 2(n-1) alpha + 2(n-1)/n beta S + (n-1)/n gamma S", formulas::ring_all_reduce},
     AlgorithmEntry{
         OpKind::all_reduce, "ring_segmented",
         [](Transport& net, Args a) { ring_segmented_all_reduce(net, a.out, a.op, a.segment_bytes); },
-        "the ring in segments, longer data: down to 2(n-1)/n beta S", formulas::ring_segmented_all_reduce},
+        "the ring in segments, larger data: down to 2(n-1)/n beta S", formulas::ring_segmented_all_reduce},
     AlgorithmEntry{
         OpKind::all_reduce, "ring_2d", [](Transport& net, Args a) { ring_2d_all_reduce(net, a.out, a.op); },
         "rows and columns of rings: 4 sqrt(n) alpha + 2 beta S + gamma S", formulas::ring_2d_all_reduce},
     AlgorithmEntry{OpKind::all_reduce, "hierarchical",
                    [](Transport& net, Args a) { hierarchical_all_reduce(net, a.out, a.op); },
-                   "several nodes of g ranks: S/g bytes a rank between the nodes",
+                   "several nodes of g ranks: S/g bytes per rank between the nodes",
                    formulas::hierarchical_all_reduce},
     AlgorithmEntry{OpKind::all_reduce, "rabenseifner",
                    [](Transport& net, Args a) { rabenseifner_all_reduce(net, a.out, a.op); },
@@ -125,12 +127,12 @@ constexpr std::array table{
                    formulas::rabenseifner_all_reduce},
     AlgorithmEntry{OpKind::all_reduce, "tree",
                    [](Transport& net, Args a) { tree_all_reduce(net, a.out, a.op, a.segment_bytes); },
-                   "many ranks, middling data: 2L alpha + 3 beta S, pipelined, sums behind them in part",
+                   "many ranks, medium data: 2L alpha + 3 beta S, pipelined, sums partly overlapped",
                    formulas::tree_all_reduce},
     AlgorithmEntry{
         OpKind::all_reduce, "double_binary_tree",
         [](Transport& net, Args a) { double_binary_tree_all_reduce(net, a.out, a.op, a.segment_bytes); },
-        "many ranks, long data: 2L alpha + 2 beta S, pipelined, sums behind them in part",
+        "many ranks, large data: 2L alpha + 2 beta S, pipelined, sums partly overlapped",
         formulas::double_binary_tree_all_reduce},
     AlgorithmEntry{OpKind::all_reduce, "reduce_broadcast",
                    [](Transport& net, Args a) { reduce_broadcast_all_reduce(net, a.out, a.op); },
@@ -138,44 +140,45 @@ constexpr std::array table{
                    nullptr, false, true},
     AlgorithmEntry{OpKind::all_reduce, "parameter_server",
                    [](Transport& net, Args a) { parameter_server_all_reduce(net, a.out, a.op); },
-                   "to compare, rank 0 serves: 2(n-1) beta S at its port",
+                   "for comparison, rank 0 serves all: 2(n-1) beta S at its port",
                    formulas::parameter_server_all_reduce, nullptr, false, true},
     AlgorithmEntry{OpKind::all_reduce, "naive_exchange",
                    [](Transport& net, Args a) { naive_exchange_all_reduce(net, a.out, a.op); },
-                   "to compare, all send all: (n-1)(alpha + beta S + gamma S)",
+                   "for comparison, every rank sends to all: (n-1)(alpha + beta S + gamma S)",
                    formulas::naive_exchange_all_reduce, nullptr, false, true},
-    AlgorithmEntry{OpKind::all_reduce, "one_shot",
-                   [](Transport& net, Args a) { naive_exchange_all_reduce(net, a.out, a.op); },
-                   "ranks that map each other, short data: each reads all, h a piece + n c S + (n-1) gamma S",
-                   formulas::one_shot_all_reduce, one_shot_all_reduce},
-    AlgorithmEntry{OpKind::all_reduce, "two_shot",
-                   [](Transport& net, Args a) { pairwise_all_reduce(net, a.out, a.op); },
-                   "ranks that map each other, long data: each reduces a share, 2 h + c S + (n-1)/n gamma S",
-                   formulas::two_shot_all_reduce, two_shot_all_reduce},
+    AlgorithmEntry{
+        OpKind::all_reduce, "one_shot",
+        [](Transport& net, Args a) { naive_exchange_all_reduce(net, a.out, a.op); },
+        "ranks that map each other, small data: each rank reads all, h per piece + n c S + (n-1) gamma S",
+        formulas::one_shot_all_reduce, one_shot_all_reduce},
+    AlgorithmEntry{
+        OpKind::all_reduce, "two_shot", [](Transport& net, Args a) { pairwise_all_reduce(net, a.out, a.op); },
+        "ranks that map each other, large data: each rank reduces 1/n, 2 h + c S + (n-1)/n gamma S",
+        formulas::two_shot_all_reduce, two_shot_all_reduce},
 
     AlgorithmEntry{OpKind::scatter, "flat",
                    [](Transport& net, Args a) { flat_scatter(net, a.ins, a.out, a.root); },
                    "any counts: (n-1) alpha + (n-1)/n beta S", formulas::flat_scatter},
     AlgorithmEntry{OpKind::scatter, "binomial",
                    [](Transport& net, Args a) { binomial_scatter(net, a.ins, a.out, a.root); },
-                   "short data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
+                   "small data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
                    nullptr, true},
     AlgorithmEntry{OpKind::scatter, "direct",
                    [](Transport& net, Args a) { flat_scatter(net, a.ins, a.out, a.root); },
-                   "ranks that map each other: each fetches its own, 2 h + c S/n", formulas::direct_scatter,
-                   direct_scatter},
+                   "ranks that map each other: each rank reads its part, 2 h + c S/n",
+                   formulas::direct_scatter, direct_scatter},
 
     AlgorithmEntry{OpKind::gather, "flat",
                    [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
                    "any counts: (n-1) alpha + (n-1)/n beta S", formulas::flat_scatter},
     AlgorithmEntry{OpKind::gather, "binomial",
                    [](Transport& net, Args a) { binomial_gather(net, a.in, a.outs, a.root); },
-                   "short data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
+                   "small data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
                    nullptr, true},
     AlgorithmEntry{OpKind::gather, "direct",
                    [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
-                   "ranks that map each other: each brings its own, 2 h + c S/n", formulas::direct_gather,
-                   direct_gather},
+                   "ranks that map each other: each rank writes its part, 2 h + c S/n",
+                   formulas::direct_gather, direct_gather},
 
     AlgorithmEntry{OpKind::all_gather, "ring",
                    [](Transport& net, Args a) { ring_all_gather(net, a.in, a.outs); },
@@ -185,14 +188,14 @@ constexpr std::array table{
                    "a link between every pair: (n-1) alpha + (n-1)/n beta S", formulas::pairwise_all_gather},
     AlgorithmEntry{OpKind::all_gather, "bruck",
                    [](Transport& net, Args a) { bruck_all_gather(net, a.in, a.outs); },
-                   "short data: L alpha + (n-1)/n beta S + a copy of S", formulas::bruck_all_gather},
+                   "small data: L alpha + (n-1)/n beta S + a copy of S", formulas::bruck_all_gather},
     AlgorithmEntry{OpKind::all_gather, "recursive_doubling",
                    [](Transport& net, Args a) { recursive_doubling_all_gather(net, a.in, a.outs); },
-                   "as bruck, between fixed pairs; n a power of two, otherwise bruck",
+                   "like bruck, between fixed pairs; n a power of two, otherwise bruck",
                    formulas::recursive_doubling_all_gather},
     AlgorithmEntry{OpKind::all_gather, "direct",
                    [](Transport& net, Args a) { pairwise_all_gather(net, a.in, a.outs); },
-                   "ranks that map each other: each fetches all, 2 h + (n-1)/n c S",
+                   "ranks that map each other: each rank reads all, 2 h + (n-1)/n c S",
                    formulas::direct_all_gather, direct_all_gather},
 
     AlgorithmEntry{OpKind::reduce_scatter, "ring",
@@ -204,11 +207,11 @@ constexpr std::array table{
                    formulas::pairwise_reduce_scatter},
     AlgorithmEntry{OpKind::reduce_scatter, "recursive_halving",
                    [](Transport& net, Args a) { halving_reduce_scatter(net, a.ins, a.out, a.op); },
-                   "short data: log2 n alpha + (n-1)/n (beta + gamma) S + a copy of S",
+                   "small data: log2 n alpha + (n-1)/n (beta + gamma) S + a copy of S",
                    formulas::halving_reduce_scatter},
     AlgorithmEntry{OpKind::reduce_scatter, "direct",
                    [](Transport& net, Args a) { pairwise_reduce_scatter(net, a.ins, a.out, a.op); },
-                   "ranks that map each other: each reduces its own, 2 h + (n-1)/n gamma S",
+                   "ranks that map each other: each rank reduces its part, 2 h + (n-1)/n gamma S",
                    formulas::direct_reduce_scatter, direct_reduce_scatter},
 
     AlgorithmEntry{OpKind::all_to_all, "pairwise",
@@ -216,10 +219,10 @@ constexpr std::array table{
                    "any counts: (n-1) alpha + (n-1)/n beta S", formulas::pairwise_all_gather},
     AlgorithmEntry{
         OpKind::all_to_all, "bruck", [](Transport& net, Args a) { bruck_all_to_all(net, a.ins, a.outs); },
-        "short data, equal counts only: L alpha + L/2 beta S", formulas::bruck_all_to_all, nullptr, true},
+        "small data, equal counts only: L alpha + L/2 beta S", formulas::bruck_all_to_all, nullptr, true},
     AlgorithmEntry{OpKind::all_to_all, "direct",
                    [](Transport& net, Args a) { pairwise_all_to_all(net, a.ins, a.outs); },
-                   "ranks that map each other: each fetches its own, 2 h + (n-1)/n c S",
+                   "ranks that map each other: each rank reads its parts, 2 h + (n-1)/n c S",
                    formulas::direct_all_gather, direct_all_to_all},
 
     AlgorithmEntry{OpKind::barrier, "dissemination", [](Transport& net, Args) { dissemination_barrier(net); },

@@ -24,37 +24,38 @@ struct AlgorithmEntry {
   std::string_view name;  // "ring"
   AlgorithmFunction run;
   std::string_view about;  // one line: when it is good, and its cost
-  // Its header's formula (formulas.h); for two ranks or more. `bytes`: as of choose().
+  // The formula in its header (formulas.h), for two ranks or more. `bytes`: as for choose().
   double (*seconds)(const CostModel& model, const World& at, double bytes) = nullptr;
-  // Works in the memory that the ranks map of each other, where they do: `seconds` are its own then. `run` is
-  // the same division of work by messages, for ranks that do not. Null: messages everywhere.
+  // Works in the memory that the ranks map of each other, where they do: then `seconds` is the cost of this.
+  // `run` is the same division of work by messages, for ranks that do not map it. Null: messages everywhere.
   DirectFunction direct = nullptr;
-  bool needs_equal_counts = false;  // of scatter, gather and all_to_all: refuses counts that differ
-  bool is_baseline = false;         // there to be compared with: never chosen
+  bool needs_equal_counts = false;  // for scatter, gather and all_to_all: refuses counts that differ
+  bool is_baseline = false;         // for comparison only: never chosen
 };
 
 std::span<const AlgorithmEntry> algorithms();
 // Error{invalid_argument} lists the names that exist for this collective.
 const AlgorithmEntry& find_algorithm(OpKind collective, std::string_view name);
 
-// What to run, and why (for DIST_LOG=info): of the algorithms that are right for all arguments and possible
-// in this situation, the one of the least cost; of equal ones the first in the table. A pure function of its
-// arguments, so that all ranks choose alike when they pass the same ones. `bytes`: the data of broadcast,
-// reduce and all_reduce, the sum of all_gather's outs and of reduce_scatter's ins; scatter, gather and
-// all_to_all, whose ranks know only their own shares, are chosen whatever it is. Error{internal}: not a
-// collective; Error{invalid_argument}: fewer ranks or nodes than one, or more nodes than ranks.
+// Which algorithm to run, and why (for DIST_LOG=info): among the algorithms that are correct for all
+// arguments and possible in this situation, the one with the least cost; among equal ones the first in the
+// table. A pure function of its arguments, so that all ranks choose the same when they pass the same ones.
+// `bytes`: the data of broadcast, reduce and all_reduce, the sum of all_gather's outs and of reduce_scatter's
+// ins; for scatter, gather and all_to_all, whose ranks know only their own parts, the choice does not depend
+// on it. Error{internal}: not a collective; Error{invalid_argument}: fewer ranks or nodes than one, or more
+// nodes than ranks.
 struct Choice {
   std::string_view algorithm;
   std::string reason;  // one sentence with the figures
 };
 Choice choose(OpKind collective, std::size_t bytes, const World& at, const CostModel& model = {});
 
-// All algorithms of the collective and what each would cost, the least first; those that choose() does not
-// consider come last. 0 seconds on one rank. Errors as of choose().
+// All algorithms of the collective and the estimated cost of each, the cheapest first; those that choose()
+// does not consider come last. 0 seconds on one rank. Throws the same errors as choose().
 struct Estimate {
   const AlgorithmEntry* algorithm = nullptr;
   double seconds = 0;
-  std::string_view not_considered;  // why choose() does not; empty: it does
+  std::string_view not_considered;  // why choose() does not consider it; empty: it does
 };
 std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const World& at,
                                 const CostModel& model = {});

@@ -1,3 +1,6 @@
+// The algorithms on the binomial tree: first the checks that scatter and gather share, then broadcast,
+// reduce, scatter and gather, each of which serves or collects its children's subtrees, and the all-reduce
+// made of reduce and broadcast.
 #include "dist/collectives/binomial.h"
 
 #include <string_view>
@@ -15,9 +18,9 @@ void refuse_uneven(std::string_view what, std::span<const TensorView> list, std:
   for (std::size_t i = 0; i < list.size(); ++i)
     if (list[i].count != count)
       fail(Errc::invalid_argument,
-           "binomial_{} needs equal counts, but the share of member {} of the group has {} elements and "
+           "binomial_{} needs equal counts, but the part of member {} of the group has {} elements and "
            "the root's {}; "
-           "use algorithm \"flat\" for uneven shares",
+           "use algorithm \"flat\" for uneven parts",
            what, i, list[i].count, count);
 }
 
@@ -47,7 +50,7 @@ void binomial_reduce(Transport& net, TensorView data, ReduceOp op, int root) {
       copy(sum, data);
     }
   }
-  // The last child's subtree is the smallest, and ready first.
+  // The last child's subtree is the smallest, and its sum is ready first.
   for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
     net.irecv(inbox.all(), child->rank).wait();
     reduce(sum, inbox.all(), op);
@@ -63,7 +66,7 @@ void binomial_scatter(Transport& net, std::span<const TensorView> ins, TensorVie
     net.irecv(out, node.parent).wait();
     return;
   }
-  const Scratch block = net.scratch(out, node.span * out.count);  // the subtree's shares, in the tree's order
+  const Scratch block = net.scratch(out, node.span * out.count);  // the subtree's parts, in the tree's order
   const auto shares = [&](int first, int ranks) {
     return block.all().slice(first * out.count, ranks * out.count);
   };

@@ -1,3 +1,6 @@
+// Bruck's all_gather and all_to_all, and all_gather by recursive doubling. Packed puts the views' elements
+// into one run of scratch memory, so that what travels in a round is one or two runs; the checks and the
+// index arithmetic follow it.
 #include "dist/collectives/bruck.h"
 
 #include <algorithm>
@@ -11,7 +14,7 @@
 namespace dist {
 namespace {
 
-// The views' elements one behind the other, from view `first` on and round.
+// The views' elements in one run of memory, starting with view `first` and wrapping around.
 class Packed {
  public:
   Packed(Transport& net, std::span<const TensorView> views, int first)
@@ -34,7 +37,7 @@ class Packed {
   const TensorView& view(int place) const {
     return views_[static_cast<std::size_t>(mod(first_ + place, size()))];
   }
-  // Summed up when asked for, as n offsets on each of n ranks would fill the memory of a simulation.
+  // Summed up when asked for, because n offsets on each of n ranks would fill the memory of a simulation.
   std::int64_t begin(int place) const {
     std::int64_t sum = 0;
     for (int i = 0; i < place; ++i) sum += view(i).count;
@@ -55,8 +58,8 @@ void refuse_uneven(std::span<const TensorView> views, std::int64_t count) {
   for (std::size_t i = 0; i < views.size(); ++i)
     if (views[i].count != count)
       fail(Errc::invalid_argument,
-           "bruck_all_to_all needs equal counts, but the share of member {} of the group has {} elements and "
-           "that of member 0 {}; use algorithm \"pairwise\" for uneven shares",
+           "bruck_all_to_all needs equal counts, but the part of member {} of the group has {} elements and "
+           "that of member 0 {}; use algorithm \"pairwise\" for uneven parts",
            i, views[i].count, count);
 }
 
@@ -64,7 +67,7 @@ void refuse_uneven(std::span<const TensorView> views, std::int64_t count) {
 
 void bruck_all_gather(Transport& net, TensorView in, std::span<const TensorView> outs) {
   const int n = net.size(), rank = net.rank();
-  const Packed packed(net, outs, rank);  // place i: rank + i's
+  const Packed packed(net, outs, rank);  // place i: the data of rank + i
   copy(packed.range(0, 1), in);
   for (int have = 1; have < n; have *= 2) {
     const int more = std::min(have, n - have);
@@ -83,8 +86,8 @@ void recursive_doubling_all_gather(Transport& net, TensorView in, std::span<cons
   packed.copy_out();
 }
 
-// A share waits at the place of its distance, rank after rank: in round k those with bit k in their distance
-// move on by 2^k, to the same place there.
+// A part waits at the place of its distance and moves from rank to rank: in round k, those with bit k in
+// their distance move on by 2^k, to the same place there.
 void bruck_all_to_all(Transport& net, std::span<const TensorView> ins, std::span<const TensorView> outs) {
   const int n = net.size(), rank = net.rank();
   const std::int64_t count = ins[0].count;
@@ -109,7 +112,7 @@ void bruck_all_to_all(Transport& net, std::span<const TensorView> ins, std::span
       moved += count;
     });
   }
-  for (int i = 0; i < n; ++i)  // it came from i ranks before
+  for (int i = 0; i < n; ++i)  // this part came from the rank i places before
     copy(outs[static_cast<std::size_t>(mod(rank - i, n))], place(i));
 }
 

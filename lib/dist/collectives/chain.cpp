@@ -28,7 +28,7 @@ void chain_reduce(Transport& net, TensorView data, ReduceOp op, int root, std::i
   std::array<Scratch, 2> inboxes;
   if (receives)
     for (Scratch& inbox : inboxes) inbox = net.scratch(segments[0]);
-  // Segment `step` arrives while the one before it is added up and leaves.
+  // Segment `step` arrives while the one before it is reduced and leaves.
   for (int step = 0; step <= segments.count(); ++step) {
     Request got, put;
     const bool arrives = receives && step < segments.count();

@@ -1,4 +1,4 @@
-// Lists of views, one a rank.
+// Lists of views, one per rank.
 #pragma once
 
 #include <algorithm>
@@ -8,25 +8,25 @@
 
 namespace dist {
 
-// The n chunks of `all` (one rank's share each), in rank order. Made when they are asked for: lists of n
+// The n chunks of `all` (one for each rank), in rank order. A chunk is made when it is asked for: lists of n
 // chunks on each of n ranks would fill the memory of a simulation.
 class Chunks {
  public:
   Chunks(const TensorView& all, int n) : all_(all), n_(n), each_(all.count / n), rest_(all.count % n) {}
   int size() const { return n_; }
   TensorView operator[](int i) const { return range(i, i + 1); }
-  // Chunks first ... last - 1, which lie one behind the other.
+  // Chunks first ... last - 1 as one view: they are contiguous.
   TensorView range(int first, int last) const {
     const std::int64_t lo = begin(first);
     return all_.slice(lo, begin(last) - lo);
   }
 
  private:
-  // chunk_begin(all_.count, i, n_), of which the divisions that are always the same have been done.
+  // chunk_begin(all_.count, i, n_), with the divisions that do not depend on i done in advance.
   std::int64_t begin(std::int64_t i) const {
     if (rest_ == 0) return each_ * i;
     const auto extra = static_cast<std::uint64_t>(rest_ * i);
-    // Dividing 32 bits takes half the time; a simulation does it for every message.
+    // Dividing 32 bits takes half the time, and a simulation does it for every message.
     const auto small = static_cast<std::uint32_t>(extra);
     return each_ * i + (small == extra ? small / static_cast<std::uint32_t>(n_)
                                        : static_cast<std::int64_t>(extra / static_cast<std::uint64_t>(n_)));
@@ -38,7 +38,7 @@ class Chunks {
 
 inline TensorView largest(const Chunks& chunks) {
   return chunks[chunks.size() - 1];
-}  // as chunk_begin rounds
+}  // rounds as chunk_begin does
 inline const TensorView& largest(std::span<const TensorView> views) {
   return *std::ranges::max_element(views, {}, &TensorView::count);
 }

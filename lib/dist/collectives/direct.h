@@ -1,33 +1,33 @@
 // Collectives of ranks that map each other's memory (transport/peer_memory.h): nothing is sent, each rank
-// reads and writes where the data lies.
+// reads and writes the data in place.
 //
-// Small data is shown as a copy and read by whoever needs it: one synchronisation, and nobody waits for
-// readers. Large data stays where it is. Ranks share the work: each takes one n-th of the elements, or its
-// own result, reads it from every rank and writes it to every rank that wants it, between two
-// synchronisations.
+// Small data is published as a copy and read by the ranks that need it: one synchronisation, and no rank
+// waits for the readers. Large data stays where it is. The ranks share the work: each takes one n-th of the
+// elements, or its own result, reads it from every rank and writes it to every rank that wants it, between
+// two synchronisations.
 //
-// S bytes, n ranks; h: one synchronisation; c: seconds a byte copied; gamma: a byte reduced. "Short": what
-// is better shown as a copy (transport/tuning.h; up to shown_bytes where ranks outnumber the cores).
-//   all_reduce one_shot     h + n c S + (n-1) gamma S       each rank reads n-1 copies; longer data in pieces
+// S bytes, n ranks; h: one synchronisation; c: seconds per byte copied; gamma: per byte reduced. "Small":
+// what is better published as a copy (transport/engine/tuning.h; up to shown_bytes where ranks outnumber the
+// cores).
+//   all_reduce one_shot     h + n c S + (n-1) gamma S       each rank reads n-1 copies; large data in pieces
 //   all_reduce two_shot     2 h + c S + (n-1)/n gamma S     each rank reads S/n of n ranks, writes it to n
-//   broadcast               2 h + (n-1)/n c S               each rank copies S/n, in windows fetches S;
-//   short:
-//                                                           h + 2 c S
-//   reduce                  2 h + c S/n + (n-1)/n gamma S   short: h + c S + (n-1) gamma S
+//   broadcast               2 h + (n-1)/n c S               each rank copies S/n; with windows it reads S;
+//                                                           small: h + 2 c S
+//   reduce                  2 h + c S/n + (n-1)/n gamma S   small: h + c S + (n-1) gamma S
 //   scatter                 2 h + c S/n                     S: the root's list
-//   gather                  2 h + c S/n                     short parts: the root fetches, 2 h + (n-1)/n c S
-//   all_gather              2 h + (n-1)/n c S               each rank brings its part to all, short: fetches
-//   all_to_all              2 h + (n-1)/n c S               each rank fetches what is its own
+//   gather                  2 h + c S/n                     small: the root reads, 2 h + (n-1)/n c S
+//   all_gather              2 h + (n-1)/n c S               each rank writes its part to all; small: reads
+//   all_to_all              2 h + (n-1)/n c S               each rank reads its own parts
 //   reduce_scatter          2 h + (n-1)/n gamma S
 //   barrier                 h
-// What goes to several ranks, a broadcast's shares and an all_gather's parts, is read from memory once.
-// Between a root's list and the other ranks each copies its own part; a root that works in place has none and
-// takes an n-th of each. Memory that the others do not map (Tensor::from_blob) passes through windows
-// (windows.h), in any mixture of ranks and tensors: its owner copies what others read of it, and what they
-// wrote, once more within the cache, (n-1)/n c S each way for an all_reduce, and the ranks meet for every
-// window_bytes (transport/tuning.h). Where the ranks do not map each other at all, the same work is done by
-// messages (algorithms.cpp). All ranks end with the same bits: an element is reduced once, in the order of
-// the ranks, or (one_shot) by every rank in that order.
+// Data for several ranks (the parts of a broadcast and of an all_gather) is read from memory once. Between a
+// root's list and the other ranks, each of these copies its own part; a root that works in place has no part
+// of its own and takes an n-th of each. Memory that the others do not map (Tensor::from_blob) passes through
+// bounce buffers (windows.h), in any mixture of ranks and tensors: its owner copies what others read of it,
+// and what they wrote, once more within the cache, (n-1)/n c S in each direction for an all_reduce, and the
+// ranks meet for every window_bytes (transport/engine/tuning.h). Where the ranks do not map each other at
+// all, the same work is done by messages (algorithms.cpp). All ranks end with the same bits: an element is
+// reduced once, in rank order, or (one_shot) by every rank in that order.
 #pragma once
 
 #include "dist/collectives/collective_args.h"
@@ -46,7 +46,7 @@ struct DirectCall {
   const CallLabel& label;
 };
 
-// As the tables of algorithms.h; op may be avg too, and not premul_sum.
+// The arguments are as in the table in algorithms.h; op may also be avg, but not premul_sum.
 void one_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args);
 void two_shot_all_reduce(const DirectCall& call, const CollectiveArgs& args);
 void direct_broadcast(const DirectCall& call, const CollectiveArgs& args);

@@ -1,6 +1,6 @@
-// The bodies of direct.h: written on rounds, wherever the memory is that the ranks show each other.
-// direct.cpp makes them for the host's, backend/device_algorithms.cpp for a device's. `Call`: as DirectCall;
-// its Round and Windows: as transport/round.h and windows.h.
+// The bodies of direct.h, written on rounds, wherever the memory is that the ranks publish.
+// direct.cpp instantiates them for host memory, backend/device_algorithms.cpp for device memory. `Call`: like
+// DirectCall; its Round and Windows: like transport/round.h and windows.h.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace dist::on_rounds {
 
-// As Windows (windows.h), where there are none: one step, of all that there is.
+// Used like Windows (windows.h) where there are none: one step, with all of the data.
 template <class Round>
 class OneStep {
  public:
@@ -31,7 +31,7 @@ class OneStep {
 
 namespace detail {
 
-// Runs work(round). Where that fails, this rank's part of the round does, for the others too.
+// Runs work(round). Where that fails, this rank's part of the round fails for the other ranks, too.
 template <class Call, class Work>
 void in_round(const Call& call, const Work& work) {
   typename Call::Round round(call.peers, call.terms, call.label);
@@ -43,7 +43,7 @@ void in_round(const Call& call, const Work& work) {
   }
 }
 
-// As a copy when it is short, otherwise in place.
+// Publishes the parts as a copy when they are small, otherwise in place.
 template <class Round>
 void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Round::everybody,
                     bool helps = false) {
@@ -55,8 +55,8 @@ void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Ro
 
 inline std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
-// Whether a part of a root's list is copied where it lies by the rank that it belongs to. Of a list that is
-// shown as a whole, `parts` so long are.
+// Whether a part of a root's list is copied in place by the rank that it belongs to. `parts`: how many parts
+// of this size the list has, when it is published as a whole.
 template <class Round>
 bool is_paired(const Round& round, const TensorView& part, std::size_t parts = 1) {
   return Round::in_pairs && part.bytes() >= net::paired_bytes && !round.is_short(parts * part.bytes(), parts);
@@ -71,8 +71,8 @@ inline bool is_in_place(std::span<const TensorView> list, int root, const Tensor
   return list[index(root)].data == own.data;
 }
 
-// Between part r of the root's list and rank r's data, where they lie: rank r copies, and a root that helps
-// takes a share. copy_pair(roots, theirs) copies one way or the other.
+// Copies between part r of the root's list and rank r's data, in place: rank r copies, and a root that helps
+// takes a share of the work. copy_pair(roots, theirs) copies in one direction or the other.
 template <class Round, class CopyPair>
 void copy_in_pairs(Round& round, int root, std::span<const TensorView> list, const TensorView& own,
                    const CopyPair& copy_pair) {
@@ -91,8 +91,8 @@ void copy_in_pairs(Round& round, int root, std::span<const TensorView> list, con
   for (int r = 0; r < n; ++r) {
     if (r == root || round.shows_nothing(r)) continue;
     const TensorView &part = list[index(r)], theirs = round.of(r, part.count);
-    if (round.in_windows(r)) continue;                                    // nobody else reaches its memory
-    const TensorView mine = round.exposes(r) ? roots_share(part) : part;  // a copy is there to be read
+    if (round.in_windows(r)) continue;                                    // no other rank reaches its memory
+    const TensorView mine = round.exposes(r) ? roots_share(part) : part;  // a copy must be read
     const TensorView piece = theirs.slice(elements_between(part, mine), mine.count);
     round.prefault(r, piece);
     copy_pair(mine, piece);
@@ -100,7 +100,7 @@ void copy_in_pairs(Round& round, int root, std::span<const TensorView> list, con
   round.finish();
 }
 
-// To an all_gather of long parts: the places for all parts, and then its own part.
+// For an all_gather of large parts: exposes the places for all parts, and then this rank's own part.
 template <class Round>
 void expose_places_and_part(Round& round, const CollectiveArgs& args) {
   ViewList all(args.outs.size() + 1);
@@ -109,7 +109,7 @@ void expose_places_and_part(Round& round, const CollectiveArgs& args) {
   round.expose(all);
 }
 
-// Each rank brings its part to the places that all have exposed for it.
+// Each rank writes its part to the places that all ranks have exposed for it.
 template <class Round>
 void bring_to_all(Round& round, const CollectiveArgs& args) {
   ViewList places(index(round.size()));
@@ -123,7 +123,7 @@ void bring_to_all(Round& round, const CollectiveArgs& args) {
   round.finish();
 }
 
-// Every rank's contribution as it is shown; this rank's own where it lies.
+// Gets every rank's contribution as it was published; this rank's own in place.
 template <class Round>
 void get_contributions(Round& round, const TensorView& own, ViewList& ins) {
   for (int r = 0; r < round.size(); ++r) {
@@ -132,8 +132,8 @@ void get_contributions(Round& round, const TensorView& own, ViewList& ins) {
   }
 }
 
-// Calls work(views) on every rank's data that corresponds to this rank's share, which is empty for who does
-// not work, in steps if need be. All have exposed data of equal size to the workers.
+// Calls work(views) on every rank's data in this rank's share of the work (empty for a rank that does not
+// work), in steps if necessary. All ranks have exposed data of equal size to the workers.
 template <class Call, class Work>
 void in_shares(typename Call::Round& round, const TensorView& data, bool written, const Work& work) {
   typename Call::Windows windows(round, {.mine = {&data, 1},
@@ -157,8 +157,8 @@ void in_shares(typename Call::Round& round, const TensorView& data, bool written
   round.finish();
 }
 
-// Calls work(windows), which reads what the ranks show: in the steps of make_plan(), or at once where none of
-// them shows it `in_place`.
+// Calls work(windows), which reads what the ranks publish: in the steps of make_plan(), or at once where no
+// rank publishes it `in_place`.
 template <class Call, class MakePlan, class Work>
 void in_steps(typename Call::Round& round, bool in_place, const MakePlan& make_plan, const Work& work) {
   if (in_place) {
@@ -190,7 +190,7 @@ void one_shot_all_reduce(const Call& call, const CollectiveArgs& args) {
       reduce_many({&piece, 1}, ins, args.op);
     });
   };
-  // Once even for no elements: the ranks wait for each other.
+  // One round even for no elements, because the ranks wait for each other.
   if (Call::Round::fits(args.out.bytes())) return reduce_piece(args.out);
   const auto most = static_cast<std::int64_t>(Call::Round::shown_bytes / size_of(args.out.dtype));
   for (std::int64_t first = 0; first < args.out.count; first += most)
@@ -225,7 +225,7 @@ void direct_broadcast(const Call& call, const CollectiveArgs& args) {
           if (r != args.root) others.set(index(r > args.root ? r - 1 : r), views[index(r)]);
         copy_to_all(others, views[index(args.root)]);
       });
-    // A share copied to a window would be copied twice: each rank fetches all.
+    // A share copied to a window would be copied twice: so each rank reads all of the data.
     typename Call::Windows windows(round, {.mine = {&args.out, is_root ? 1u : 0u},
                                            .longest = args.out.count,
                                            .in_steps = round.in_windows(args.root)});
@@ -295,7 +295,7 @@ void direct_gather(const Call& call, const CollectiveArgs& args) {
     else
       round.attend();
     if constexpr (Call::Round::in_pairs)
-      // Whose part the root can't read as a copy brings it, long enough for that or not.
+      // A rank whose part the root cannot read as a copy writes it to the root, whatever its size.
       if ((is_root || round.is_in_place(round.rank())) && round.exposes(args.root))
         return copy_in_pairs(round, args.root, args.outs, args.in,
                              [](const TensorView& roots, const TensorView& theirs) { copy(roots, theirs); });

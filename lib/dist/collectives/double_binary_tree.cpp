@@ -1,3 +1,6 @@
+// OneTree is one rank's part in one of the two trees: post() starts the messages of one colour, wait()
+// completes them, and reduce_what_came() adds up what arrived in the phase before. run_phase() does one phase
+// of both trees; the all-reduce runs four phases per step.
 #include "dist/collectives/double_binary_tree.h"
 
 #include <algorithm>
@@ -15,7 +18,7 @@ namespace {
 enum class Direction { up, down };
 
 // One rank's part in one tree, phase by phase. With L = ceil(log2 n), a rank at depth d sends segment s up in
-// step s + L - d and down in step s + L + d, one step after it came.
+// step s + L - d, and down in step s + L + d, one step after the segment arrived.
 class OneTree {
  public:
   OneTree(Transport& net, const Segments& segments, ReduceOp op, ColouredNode node)
@@ -26,7 +29,7 @@ class OneTree {
 
   int steps() const { return segments_.count() + 2 * levels_; }
 
-  // Posts what goes over the edges of this colour.
+  // Posts the messages over the edges of this colour.
   void post(int step, Direction way, int colour) {
     const int leaving =
         way == Direction::up ? step - levels_ + node_.place.depth : step - levels_ - node_.place.depth;
@@ -41,7 +44,8 @@ class OneTree {
     }
   }
 
-  // Until what was posted has gone and come. A sum that came is added by the next call of reduce_what_came().
+  // Waits until what was posted has left and arrived. The next call of reduce_what_came() adds up what
+  // arrived.
   void wait() {
     if (std::exchange(receives_, false)) got_.wait();
     if (std::exchange(sends_, false)) put_.wait();
@@ -79,13 +83,13 @@ class OneTree {
   const ReduceOp op_;
   const ColouredNode node_;
   const int levels_;
-  std::vector<Scratch> inboxes_;  // one a child
+  std::vector<Scratch> inboxes_;  // one per child
   Request got_, put_;
   bool receives_ = false, sends_ = false;
   Sum arriving_, came_;
 };
 
-// While one phase's messages are on their way, the sum that came in the phase before is added.
+// While the messages of this phase are on their way, what arrived in the phase before is added up.
 void run_phase(std::span<OneTree> trees, int step, Direction way, int colour) {
   for (OneTree& tree : trees) tree.post(step, way, colour);
   for (OneTree& tree : trees) tree.reduce_what_came();

@@ -22,7 +22,7 @@ void Halving::fold(TensorView mine, TensorView inbox, ReduceOp op) {
 }
 
 void Halving::reduce_scatter(const BlockRange& blocks, TensorView inbox, ReduceOp op) {
-  int first = 0;  // of the blocks that this rank is still responsible for, 2 * distance of them
+  int first = 0;  // first of the 2 * distance blocks that this rank is still responsible for
   for (int distance = width_ / 2; distance > 0; distance /= 2) {
     const TensorView low = blocks(first, first + distance);
     const TensorView high = blocks(first + distance, first + 2 * distance);

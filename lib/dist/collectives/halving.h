@@ -1,9 +1,9 @@
-// Recursive halving and doubling among p ranks, p the highest power of two <= n, and what is done about the
-// others: the parts of rabenseifner.h, recursive_halving.h, scatter_gather.h and bruck.h.
+// Recursive halving and doubling among p ranks, p the highest power of two <= n, and what happens with the
+// others: the building blocks of rabenseifner.h, recursive_halving.h and bruck.h.
 //
 // The data is cut into p blocks. Halving: ranks at distance p/2, p/4, ... 1 swap halves of what they are
-// still responsible for and reduce the half they keep, until each has one block, complete. Doubling is the
-// way back. With n > p the ranks beyond p first hand their data to the rank p places before (folding).
+// still responsible for and reduce the half they keep, until each has one complete block. Doubling goes the
+// opposite way. With n > p, the ranks beyond p first hand their data to the rank p places before (folding).
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace dist {
 
-// Blocks first ... last - 1, which lie one behind the other.
+// Blocks first ... last - 1 as one contiguous view.
 using BlockRange = std::function<TensorView(int first, int last)>;
 
-// One rank's part. Ranks have places, numbered from rank `first` on; those from p on are beyond.
+// One rank's part. Ranks have places, numbered from rank `first` on; the places from p on are beyond.
 class Halving {
  public:
   Halving(Transport& net, int first);
@@ -25,16 +25,16 @@ class Halving {
   bool has_partner_beyond() const { return !is_beyond() && place_ + width_ < size_; }
   int partner() const { return rank_at(is_beyond() ? place_ - width_ : place_ + width_); }
 
-  // The partner beyond gives its `mine`, the other one reduces it into `mine`, with `inbox` as long as that.
-  // No message of ranks without a partner.
+  // The partner beyond sends its `mine`; the other one reduces it into its own `mine`, with `inbox` of the
+  // same size. Ranks without a partner send nothing.
   void fold(TensorView mine, TensorView inbox, ReduceOp op);
 
   // The following are for ranks that are not beyond, log2 p rounds each.
-  // Afterwards block `place` is complete. inbox: room for half of the blocks, on any rank the largest half.
+  // Afterwards block `place` is complete. inbox: room for half of the blocks, on any rank the larger half.
   void reduce_scatter(const BlockRange& blocks, TensorView inbox, ReduceOp op);
-  // Block `place` is there before, all blocks are afterwards.
+  // Before, block `place` is complete; afterwards, all blocks are.
   void all_gather(const BlockRange& blocks);
-  // Block `place` is there before, all blocks are at place 0 afterwards.
+  // Before, block `place` is complete; afterwards, all blocks are at place 0.
   void gather(const BlockRange& blocks);
 
  private:

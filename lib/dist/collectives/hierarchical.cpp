@@ -10,13 +10,13 @@
 namespace dist {
 namespace {
 
-// What a rank must know of the nodes.
+// What a rank must know about the nodes.
 struct NodesSeenFromOne {
-  std::vector<int> ranks;  // of its node, ascending
+  std::vector<int> ranks;  // the ranks of its node, ascending
   int place = 0;           // its index among them
-  int width = 0;           // g: ranks of the smallest node
+  int width = 0;           // g: the number of ranks of the smallest node
   std::vector<int> peers;  // the ranks at index `place` of all nodes, ascending
-  int node = 0;            // its index among those
+  int node = 0;            // its index among the peers
 };
 
 NodesSeenFromOne look_around(const Transport& net) {
@@ -27,7 +27,7 @@ NodesSeenFromOne look_around(const Transport& net) {
     if (rank == net.rank()) seen.place = static_cast<int>(seen.ranks.size());
     seen.ranks.push_back(rank);
   }
-  std::map<int, int> found;  // ranks of each node so far
+  std::map<int, int> found;  // by node: the number of its ranks so far
   for (int rank = 0; rank < net.size(); ++rank) {
     const int node = net.node_of(rank), index = found[node]++;
     if (index != seen.place) continue;
@@ -44,7 +44,7 @@ Ring ring_among(const std::vector<int>& ranks, int size, int place) {
   return {.size = size, .place = place, .previous = at(place - 1), .next = at(place + 1)};
 }
 
-// What the ranks beyond g hand over.
+// Reduces what the ranks beyond g hand over.
 void collect(Transport& net, const std::vector<int>& beyond, TensorView data, ReduceOp op) {
   if (beyond.empty()) return;
   const Scratch inbox = net.scratch(data);

@@ -35,7 +35,7 @@ void pairwise_all_gather(Transport& net, TensorView in, std::span<const TensorVi
   }
 }
 
-// The shares arrive in another order on each rank, but each element is summed by one rank only.
+// The parts arrive in a different order on each rank, but each element is summed by one rank only.
 void pairwise_all_reduce(Transport& net, TensorView data, ReduceOp op) {
   const int n = net.size(), rank = net.rank();
   if (n == 1) return;

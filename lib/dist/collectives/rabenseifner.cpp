@@ -8,7 +8,7 @@
 namespace dist {
 namespace {
 
-// The p ranks' sum of `data`, block `place` of it on each; data is overwritten.
+// Afterwards each of the p ranks has block `place` of the sum of `data`; data is overwritten.
 void fold_and_scatter(Transport& net, Halving& halving, TensorView data, const BlockRange& blocks,
                       ReduceOp op) {
   const std::int64_t longest_half = data.count - data.count / 2;

@@ -25,7 +25,7 @@ void recursive_doubling_all_reduce(Transport& net, TensorView data, ReduceOp op)
   for (int distance = 1; distance < p; distance *= 2) {
     const int peer = rank ^ distance;
     send_recv(net, mine, peer, theirs, peer);
-    if (peer < rank) std::swap(mine, theirs);  // the lower rank's is the left operand, and becomes the result
+    if (peer < rank) std::swap(mine, theirs);  // the lower rank's is the left operand and becomes the result
     reduce(mine, theirs, op);
   }
   if (has_partner_beyond) net.isend(mine, rank + p).wait();

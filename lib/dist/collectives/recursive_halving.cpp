@@ -8,7 +8,7 @@
 namespace dist {
 namespace {
 
-// Shares in the order of the p blocks: block i is share i and, where there is one, share i + p. Where blocks
+// The parts in the order of the p blocks: block i is part i and, where there is one, part i + p. Where blocks
 // begin is summed up when it is asked for: n offsets on each of n ranks would fill the memory of a
 // simulation.
 class BlocksOfShares {

@@ -1,10 +1,10 @@
-// Reduce-scatter by recursive halving (halving.h): log2 n rounds, each of half of the bytes of the one
-// before. The bytes of the ring without its n - 1 messages, where every pair has a link of its own. (Thakur,
-// Rabenseifner, Gropp 2005, section 4.2, for operations that are commutative.)
+// Reduce-scatter by recursive halving (halving.h): log2 n rounds, each with half of the bytes of the one
+// before. It sends the bytes of the ring without its n - 1 messages, where every pair has a link of its own.
+// (Thakur, Rabenseifner, Gropp 2005, section 4.2, for commutative operations.)
 //
 // With p the highest power of two <= n and e = n - p, the e ranks beyond p hand all of their contributions to
 // the rank p places before, which then works for both and hands the sum over at the end. S: all of the data
-// of one rank, in n equal shares.
+// of one rank, in n equal parts.
 //   n = p   log2 n alpha + (n-1)/n (beta + gamma) S                                       log2 n rounds
 //   n > p   (log2 p + 2) alpha + (1 + h + 1/n) beta S + (1 + h) gamma S             log2 p + 2 rounds
 //           h: the sum of (d + min(d, e))/n over d = 1, 2, 4, ... p/2; about 1

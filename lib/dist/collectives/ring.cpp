@@ -9,7 +9,7 @@ namespace dist {
 
 namespace {
 
-// In step s chunk place-s is passed on, which has just arrived; before any has, this rank's own.
+// In step s, chunk place-s is passed on, which has just arrived; in the first step, this rank's own.
 template <class Views>
 void all_gather(Transport& net, const Ring& ring, const TensorView& own, const Views& chunks) {
   TensorView out = own;
@@ -59,8 +59,8 @@ void ring_all_reduce(Transport& net, TensorView data, ReduceOp op) {
   ring_all_reduce(net, ring_of_all(net), data, op);
 }
 
-// The inputs must stay as they are, so a sum travels in two boxes: one being sent while the other fills. A
-// chunk starts its way at the rank after its owner and reaches the owner last.
+// The inputs must stay unchanged, so a sum travels in two buffers: one is being sent while the other one
+// fills. A chunk starts at the rank after its owner and reaches the owner last.
 void ring_reduce_scatter(Transport& net, std::span<const TensorView> ins, TensorView out, ReduceOp op) {
   const int n = net.size(), rank = net.rank();
   copy(out, ins[rank]);
@@ -84,7 +84,7 @@ void ring_reduce_scatter(Transport& net, std::span<const TensorView> ins, Tensor
 
 void ring_all_gather(Transport& net, TensorView in, std::span<const TensorView> outs) {
   all_gather(net, ring_of_all(net), in, outs);
-  copy(outs[net.rank()], in);  // last: the send has brought it into the caches
+  copy(outs[net.rank()], in);  // last, because the send has brought `in` into the caches
 }
 
 }  // namespace dist

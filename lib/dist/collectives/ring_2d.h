@@ -1,14 +1,14 @@
 // All-reduce on a grid: the ranks in rows and columns, and rings along both. Reduce-scatter in the row,
-// all-reduce of the own chunk in the column, all-gather in the row: the bytes of one ring with far fewer
-// messages one after the other. (Barnett, Littlefield, Payne, van de Geijn, "Global combine on mesh
+// all-reduce of this rank's chunk in the column, all-gather in the row: it sends the bytes of one ring with
+// far fewer messages one after the other. (Barnett, Littlefield, Payne, van de Geijn, "Global combine on mesh
 // architectures with wormhole routing", 1993; Ying et al., "Image classification at supercomputer scale",
 // 2018, for machines whose network is a torus.)
 //
 // r rows of c ranks, n = r c, r <= c as near to each other as possible; rank = row * c + column. A prime n is
 // one row: the ring.
 //   (2(c-1) + 2(r-1)) alpha + 2(n-1)/n beta S + (n-1)/n gamma S     2(c-1) + 2(r-1) rounds
-// Every rank sends as many messages: 2(c-1) of S/c bytes along the row, 2(r-1) of S/n along the column. All
-// ranks end with the same bits: each part is summed up once, then copied.
+// Every rank sends 2(c-1) messages of S/c bytes along the row, and 2(r-1) of S/n along the column. All
+// ranks end with the same bits: each part is summed once, then copied.
 #pragma once
 
 #include "dist/collectives/ring.h"
@@ -22,8 +22,8 @@ int rows_of_grid(int n);
 // In place. Scratch: one chunk, S/c.
 void ring_2d_all_reduce(Transport& net, TensorView data, ReduceOp op);
 
-// Along any two rings: `within`, whose ranks share the data out among themselves, and `across`, which is made
-// of the ranks of equal places in the other rings. For hierarchical.h.
+// The same along any two rings: `within`, whose ranks divide the data among themselves, and `across`, which
+// is made of the ranks at equal places in the other rings. For hierarchical.h.
 void two_ring_all_reduce(Transport& net, const Ring& within, const Ring& across, TensorView data,
                          ReduceOp op);
 

@@ -11,7 +11,7 @@ namespace dist {
 namespace {
 
 // Turn q stands for segment q mod m of step q / m: a rank receives it in that turn, and what it receives in
-// turn q is what it sends for turn q + m. The first (n-1) m turns are the reduce-scatter.
+// turn q is what it sends in turn q + m. The first (n-1) m turns are the reduce-scatter.
 class SegmentedRing {
  public:
   SegmentedRing(Transport& net, TensorView data, ReduceOp op, int segments)
@@ -60,8 +60,8 @@ class SegmentedRing {
   const Ring ring_;
   const Chunks chunks_;
   const int segments_;
-  const int summed_;     // turns of the reduce-scatter
-  const int under_way_;  // sends at once; no more than segments_, as the data of later ones is not there yet
+  const int summed_;     // the number of turns of the reduce-scatter
+  const int under_way_;  // sends at once; at most segments_: the data of later ones is not there
   std::array<Scratch, 2> inboxes_;
   std::array<Request, 2> arriving_;
   std::array<Request, most_segments_under_way> leaving_;

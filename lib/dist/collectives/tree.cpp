@@ -9,7 +9,7 @@ namespace dist {
 
 namespace {
 
-// One rank's part of the tree: a segment up, a segment down, and what is in flight between.
+// One rank's part of the tree: sends segments up and down, and keeps track of what is in flight between.
 class TreePipeline {
  public:
   TreePipeline(Transport& net, const Segments& segments, ReduceOp op)
@@ -36,7 +36,7 @@ class TreePipeline {
   void broadcast_down(int s) {
     const TensorView result = segments_[s];
     if (node_.parent != no_rank) {
-      going_up_[s].wait();  // at once: the parent has taken it, or it could not answer
+      going_up_[s].wait();  // returns at once: the parent received it before it could answer
       net_.irecv(result, node_.parent).wait();
     }
     finish_sends_down();
@@ -53,15 +53,15 @@ class TreePipeline {
   const Segments segments_;
   const ReduceOp op_;
   const BinaryNode node_;
-  std::vector<Scratch> inboxes_;  // one a child
+  std::vector<Scratch> inboxes_;  // one per child
   std::vector<Request> arriving_, going_up_, going_down_;
 };
 
 }  // namespace
 
-// A segment is back at depth d 2d steps after it went up from there: the rank sends that many segments up
-// before it waits for the first to come down, and from then on one up and one down a step. Deeper ranks run
-// ahead by more, so nobody waits for a segment that is held back behind a wait of its own.
+// At depth d a segment comes back 2d steps after it went up: so the rank sends 2d segments up
+// before it waits for the first to come down, and from then on one up and one down per step. Deeper ranks run
+// ahead by more, so no rank waits for a segment that is held back by a wait of its own.
 void tree_all_reduce(Transport& net, TensorView data, ReduceOp op, std::int64_t segment_bytes) {
   if (net.size() == 1) return;
   const Segments segments(data, segment_bytes);

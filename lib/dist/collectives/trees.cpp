@@ -1,3 +1,6 @@
+// The trees of trees.h. The in-order binary tree is index arithmetic (binary_parent, binary_node), and the
+// second tree is its mirror image or shifted (second_binary_node). TreeEdge and colour_of() colour the edges
+// of the pair of trees.
 #include "dist/collectives/trees.h"
 
 #include <algorithm>
@@ -18,7 +21,7 @@ int binary_parent(int rank, int n) {
   return above < n ? above : below;
 }
 
-// An edge of a pair of trees, by the tree and the rank at its lower end.
+// An edge of a pair of trees, named by the tree and the rank at its lower end.
 struct TreeEdge {
   int tree, child;
   friend auto operator<=>(const TreeEdge&, const TreeEdge&) = default;
@@ -28,8 +31,8 @@ BinaryNode node_of(int tree, int rank, int n) {
   return tree == 0 ? binary_node(rank, n) : second_binary_node(rank, n);
 }
 
-// The edge that must have another colour because it has the same lower end, or the same upper end. A missing
-// one: none.
+// The edge that must have another colour because it shares the lower end with e, or the upper end. nullopt:
+// there is none.
 std::optional<TreeEdge> with_same_child(const TreeEdge& e, int n) {
   const TreeEdge other{1 - e.tree, e.child};
   if (node_of(other.tree, other.child, n).parent == no_rank) return std::nullopt;
@@ -43,8 +46,8 @@ std::optional<TreeEdge> with_same_parent(const TreeEdge& e, int n) {
   return std::nullopt;
 }
 
-// Edges that must differ form paths and rings of even length, as each has at most two others. An edge's
-// colour is that of its distance, odd or even, from the least edge of its path.
+// Edges that must differ form paths and cycles of even length, because each has at most two such others. An
+// edge's colour is the parity of its distance from the least edge of its path.
 int colour_of(const TreeEdge& e, int n) {
   TreeEdge least = e;
   int distance = 0;

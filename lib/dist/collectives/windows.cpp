@@ -1,3 +1,6 @@
+// The steps of Windows. next() goes on to the next step, of() finds another rank's elements of it; fill()
+// copies this rank's own elements into a bounce buffer before the others use them, take_back() out of it
+// after they wrote them.
 #include "dist/collectives/windows.h"
 
 #include <algorithm>
@@ -63,7 +66,7 @@ TensorView Windows::of(int rank, std::int64_t count, int part) {
   return now;
 }
 
-// With each piece of this rank's own memory and its place in the window.
+// Calls copy(piece, there) for each piece of this rank's own memory and its place in the window.
 template <class Copy>
 void Windows::for_each_piece(std::int64_t step, const Copy& copy) {
   for (std::size_t i = 0; i < plan_.mine.size(); ++i) {
@@ -82,8 +85,8 @@ void Windows::for_each_piece(std::int64_t step, const Copy& copy) {
   }
 }
 
-// By memcpy, which does not read what it overwrites: the window was last read by the others, and lies in
-// their caches. copy() would fetch it from there, line by line (256 KiB by 2 ranks: half as fast).
+// Uses memcpy, which does not read what it overwrites: the window was last read by other ranks, and is in
+// their caches. copy() would fetch it from there, line by line (256 KiB on 2 ranks: half as fast).
 void Windows::fill(std::int64_t step) {
   const auto filled = static_cast<std::uint64_t>(step) + 1;
   if (filled > net::window_count) round_.await_worked(filled - net::window_count);

@@ -1,10 +1,11 @@
 // Windows: the steps in which ranks work on memory that they expose to each other (transport/round.h).
 //
-// One step, where all of it is mapped. Memory that is not mapped passes through windows, which are: in each
-// step its owner copies one window's elements in, the others work on them there, and where they wrote the
-// owner copies them out again. So a tensor of any size needs two windows of memory, which stay in the cache.
-// The next window is filled while the others work on this one; it is filled again when they are done with it.
-// What only the owner itself works on, its part of a list or its share, is not copied.
+// There is one step where all of the memory is mapped. Memory that is not mapped passes through bounce
+// buffers (windows), which are: in each step its owner copies one window's elements in, the others work on
+// them there, and where they wrote, the owner copies them out again. So a tensor of any size needs two
+// windows of memory, which stay in the cache. The next window is filled while the others work on this one; a
+// window is filled again when they are done with it. What only the owner itself works on (its part of a list,
+// or its share) is not copied.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +16,31 @@
 
 namespace dist {
 
-// Rank `rank`'s share of n ranks' work on `all`: whole cache lines, so that no two ranks write to one.
+// Rank `rank`'s share when n ranks divide the work on `all`: whole cache lines, so that no two ranks write to
+// one.
 TensorView share_of(const TensorView& all, int rank, int n);
 
 struct WindowPlan {
   std::span<const TensorView> mine;  // what this rank exposed and the others use, if anything
-  int parts = 1;                     // of each rank that exposed something
-  std::int64_t longest = 0;          // elements of the longest part that this rank uses or others use of it
-  bool in_steps = false;             // whether this rank or one that it reads from gave windows
-  bool by_shares = false;            // everybody works on a share of each step
+  int parts = 1;                     // the parts of each rank that exposed something
+  std::int64_t longest = 0;          // elements of the largest part that this rank uses, or others use of it
+  bool in_steps = false;             // whether this rank, or one that it reads from, exposed windows
+  bool by_shares = false;            // every rank works on a share of each step
   bool written = false;              // the others write to what this rank exposed
 };
 
-// Of one rank in one round, after its notice was posted. All ranks take the same steps; those that need fewer
-// stop earlier. Then Round::finish().
+// The steps of one rank in one round, after its notice was posted. All ranks take the same steps; those that
+// need fewer stop earlier. Then Round::finish() must be called.
 class Windows {
  public:
   Windows(Round& round, const WindowPlan& plan);
-  // Goes on to the next step, the first too; false when there are no more. The views that were asked for are
-  // good until then. Errors as Round::finish().
+  // Goes on to the next step, or to the first; false when there are no more. Views that were returned are
+  // valid until then. Throws the same errors as Round::finish().
   bool next();
 
-  TensorView slice(const TensorView& part) const { return slice(part, step_); }  // of this step
-  // This step's elements of a part of another rank, which has `count` in all: waits for them. Errors as
-  // Round::of().
+  TensorView slice(const TensorView& part) const { return slice(part, step_); }  // this step's elements
+  // This step's elements of a part of another rank, which has `count` elements in all: waits for them. Throws
+  // the same errors as Round::of().
   TensorView of(int rank, std::int64_t count, int part = 0);
 
  private:
@@ -51,7 +53,7 @@ class Windows {
 
   Round& round_;
   const WindowPlan plan_;
-  const std::size_t room_;  // bytes of a part in a window
+  const std::size_t room_;  // bytes of one part in a window
   std::int64_t steps_ = 1;
   std::int64_t step_ = -1;
   bool fills_ = false;

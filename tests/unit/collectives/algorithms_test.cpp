@@ -64,8 +64,8 @@ TEST(Binomial, RefusesUnevenCountsAtTheRoot) {
     });
   };
   EXPECT_EQ(error_of(scatter),
-            "invalid_argument: rank 0: binomial_scatter needs equal counts, but the share of member 1 of the "
-            "group has 3 elements and the root's 2; use algorithm \"flat\" for uneven shares");
+            "invalid_argument: rank 0: binomial_scatter needs equal counts, but the part of member 1 of the "
+            "group has 3 elements and the root's 2; use algorithm \"flat\" for uneven parts");
 }
 
 TEST(Segments, CoverTheDataInOrderAndAreNeverNone) {

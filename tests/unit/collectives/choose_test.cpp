@@ -178,7 +178,7 @@ TEST(Choose, TheReasonIsASentenceWithFigures) {
   for (const char* part : {"is estimated at", "1048576 bytes on 8 ranks", "the next are", " us"})
     EXPECT_NE(reason.find(part), std::string::npos) << reason;
   EXPECT_EQ(choose(OpKind::all_reduce, 8, {.ranks = 1}).reason,
-            "recursive_doubling, as one rank has nobody to talk to");
+            "recursive_doubling, because one rank has no other to talk to");
   EXPECT_EQ(choose(OpKind::scatter, 8, {.ranks = 4}).reason, "flat, the only one that takes any arguments");
 }
 

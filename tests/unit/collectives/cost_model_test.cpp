@@ -205,9 +205,9 @@ TEST(Fit, RefusesWhatLeavesFiguresOpen) {
   refuses({{What::one_way, 64, 1e-6}}, "two sizes");
   refuses({{What::one_way, 64, 1e-6}, {What::one_way, 64, 2e-6}}, "two sizes");
   refuses({{What::reduce, 0, 1e-9}}, "have no bytes");
-  refuses({{What::burst, 8, 0}}, "is no measurement");
-  refuses({{What::mapped, 8, -1}}, "is no measurement");
-  refuses({{What::reduce, -8, 1e-6}}, "is no measurement");
+  refuses({{What::burst, 8, 0}}, "is not a measurement");
+  refuses({{What::mapped, 8, -1}}, "is not a measurement");
+  refuses({{What::reduce, -8, 1e-6}}, "is not a measurement");
 }
 
 }  // namespace

@@ -15,13 +15,13 @@ void check(OpKind collective, const World& at) {
          at.ranks, at.nodes);
 }
 
-// Every rank knows only its own shares.
+// These collectives are chosen without their size: every rank knows only its own parts.
 bool hides_its_size(OpKind collective) {
   return collective == OpKind::scatter || collective == OpKind::gather || collective == OpKind::all_to_all;
 }
 
 std::string_view why_not(const AlgorithmEntry& entry, const World& at) {
-  if (entry.is_baseline) return "a baseline, to compare with";
+  if (entry.is_baseline) return "a baseline, for comparison";
   if (entry.needs_equal_counts) return "counts may differ, and a rank knows only its own";
   if (entry.direct && !at.peers_mapped) return "ranks cannot map each other's memory";
   return {};
@@ -47,7 +47,7 @@ std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const Worl
   std::ranges::stable_sort(all, [](const Estimate& a, const Estimate& b) {
     if (a.not_considered.empty() != b.not_considered.empty()) return a.not_considered.empty();
     if (a.seconds != b.seconds) return a.seconds < b.seconds;
-    return a.algorithm->direct && !b.algorithm->direct;  // one rank: it needs no transport
+    return a.algorithm->direct && !b.algorithm->direct;  // on one rank, direct needs no transport
   });
   return all;
 }
@@ -55,14 +55,14 @@ std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const Worl
 Choice choose(OpKind collective, std::size_t bytes, const World& at, const CostModel& model) {
   const std::vector<Estimate> all = estimates(collective, hides_its_size(collective) ? 0 : bytes, at, model);
   const std::string_view best = all[0].algorithm->name;
-  if (at.ranks == 1) return {best, fmt::format("{}, as one rank has nobody to talk to", best)};
+  if (at.ranks == 1) return {best, fmt::format("{}, because one rank has no other to talk to", best)};
   std::string others;
   int named = 0;
   for (std::size_t i = 1; i < all.size() && all[i].not_considered.empty() && named < 3; ++i, ++named)
     others +=
         fmt::format("{}{} {}", others.empty() ? "" : ", ", all[i].algorithm->name, as_time(all[i].seconds));
   if (others.empty()) return {best, fmt::format("{}, the only one that takes any arguments", best)};
-  const std::string size = hides_its_size(collective) ? "for 0 bytes (a rank knows its own share alone)"
+  const std::string size = hides_its_size(collective) ? "for 0 bytes (a rank knows only its own part)"
                                                       : fmt::format("for {} bytes", bytes);
   return {best, fmt::format("{} is estimated at {} {} on {} ranks; the next are {}", best,
                             as_time(all[0].seconds), size, at.ranks, others)};

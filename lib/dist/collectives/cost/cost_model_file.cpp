@@ -1,3 +1,5 @@
+// The cost model as JSON. A table of figures with their units serves to_json() and cost_model_from_json();
+// the file is found by cost_model_path(), and known_costs() falls back to round figures where there is none.
 #include "dist/collectives/cost/cost_model_file.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ namespace fs = std::filesystem;
 struct Figure {
   std::string_view key;
   double CostModel::*value;
-  double unit;  // in seconds, or bytes
+  double unit;  // in seconds or bytes
 };
 constexpr std::array figures{
     Figure{"alpha_us", &CostModel::alpha, 1e-6},
@@ -76,7 +78,7 @@ std::optional<CostModel> load_cost_model(const fs::path& path, const CostModel& 
 
 KnownCosts known_costs(bool by_tcp) {
   CostModel unmeasured = round_figures(by_tcp);
-  if (by_tcp) {  // within a node they share memory
+  if (by_tcp) {  // within a node, ranks share memory
     const CostModel near = known_costs(false).model;
     unmeasured.near_alpha = near.alpha;
     unmeasured.near_beta = near.beta;

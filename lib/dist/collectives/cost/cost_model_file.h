@@ -1,7 +1,7 @@
-// The cost model of this machine as a file of the user's: JSON, written by a calibration, read when a choice
+// The cost model of this machine as a file of the user: JSON, written by a calibration, read when a choice
 // is to be made or explained.
 //
-//   {"alpha_us": 1.5, "beta_ns_per_byte": 0.2, ...}     each figure may be left out: it keeps its default
+//   {"alpha_us": 1.5, "beta_ns_per_byte": 0.2, ...}     a figure that is left out keeps its default
 #pragma once
 
 #include <filesystem>
@@ -12,24 +12,25 @@
 
 namespace dist {
 
-// DIST_COST_MODEL, else $XDG_CONFIG_HOME/distlab/cost_model.json, else ~/.config/distlab/cost_model.json;
-// empty where none of these variables and no HOME is set. `by_tcp`, of ranks whose messages go over TCP:
-// cost_model_tcp.json.
+// The path: DIST_COST_MODEL, else $XDG_CONFIG_HOME/distlab/cost_model.json, else
+// ~/.config/distlab/cost_model.json; empty where neither these variables nor HOME are set. `by_tcp`: for
+// ranks whose messages go over TCP, cost_model_tcp.json.
 std::filesystem::path cost_model_path(bool by_tcp = false);
 
-// Nothing when there is no such file. Error{invalid_argument}: it cannot be read, is not a JSON object, or holds
-// something that is no figure of a cost model (unknown, not a number, negative, a segment of less than 1 KiB
-// or more than 1 GiB); the message names it.
+// nullopt when there is no such file. Error{invalid_argument}: the file cannot be read, is not a JSON object,
+// or holds something that is not a figure of a cost model (unknown, not a number, negative, a segment of less
+// than 1 KiB or more than 1 GiB); the message names it.
 std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});
 
-// What is known of this machine: figures as a calibration saved them in `file`, or round ones of no file.
+// What is known of this machine: figures that a calibration saved in `file`, or round figures and an empty
+// path.
 struct KnownCosts {
   CostModel model;
   std::filesystem::path file;
 };
-KnownCosts known_costs(bool by_tcp = false);  // errors as of load_cost_model()
+KnownCosts known_costs(bool by_tcp = false);  // throws the same errors as load_cost_model()
 
-// The same as text: what a file holds. `source` names it in errors.
+// The model as text, in the form that a file has. `source` names the text in errors.
 std::string to_json(const CostModel& model);
 CostModel cost_model_from_json(const std::string& text, const std::string& source,
                                const CostModel& defaults = {});

@@ -26,13 +26,13 @@ struct Line {
   double each = 0, per_byte = 0;
 };
 
-// Sums of the normal equations, every term divided by the square of its time.
+// The sums of the normal equations, every term divided by the square of its time.
 struct Sums {
   explicit Sums(std::span<const Measurement> measurements, What what) {
     for (const Measurement& m : measurements) {
       if (m.what != what) continue;
       if (!(m.seconds > 0) || !std::isfinite(m.seconds) || m.bytes < 0)
-        fail(Errc::invalid_argument, "fit: {} bytes in {} s is no measurement of {}", m.bytes, m.seconds,
+        fail(Errc::invalid_argument, "fit: {} bytes in {} s is not a measurement of {}", m.bytes, m.seconds,
              name(what));
       const double steps = m.steps / m.seconds, bytes = m.bytes / m.seconds;
       ++count;
@@ -53,7 +53,7 @@ Line line(const Sums& sums, What what) {
   const double determinant = sums.steps_steps * sums.bytes_bytes - sums.steps_bytes * sums.steps_bytes;
   if (!(determinant > 1e-9 * sums.steps_steps * sums.bytes_bytes))
     fail(Errc::invalid_argument,
-         "fit: {} {} leave it open what each costs and what a byte; measure two sizes "
+         "fit: {} {} do not determine the cost of each and of a byte; measure two sizes "
          "that are far apart",
          sums.count, name(what));
   const Line best{(sums.steps_one * sums.bytes_bytes - sums.bytes_one * sums.steps_bytes) / determinant,
@@ -65,7 +65,7 @@ Line line(const Sums& sums, What what) {
 
 double slope(const Sums& sums, What what) {
   if (!(sums.bytes_bytes > 0))
-    fail(Errc::invalid_argument, "fit: {} {} have no bytes; measure longer ones", sums.count, name(what));
+    fail(Errc::invalid_argument, "fit: {} {} have no bytes; measure larger ones", sums.count, name(what));
   return sums.through_zero().per_byte;
 }
 

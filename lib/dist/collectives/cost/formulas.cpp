@@ -1,3 +1,6 @@
+// The formulas, grouped by collective and in the order of formulas.h. In front of them is what they are made
+// of: sums over distances, phases of rings, halving, and a binary tree's way up and down; the costs of
+// messages on several nodes come from link_times.h. The formulas of direct.h come last.
 #include "dist/collectives/cost/formulas.h"
 
 #include <algorithm>
@@ -17,7 +20,7 @@ bool folds(int n) { return floor_pow2(n) != n; }
 
 double segments_of(Model m, double bytes) { return std::max(1., std::ceil(bytes / m.segment)); }
 
-// For distance 1, 2, 4, ... below n.
+// The sum of seconds(distance) for distance 1, 2, 4, ... below n.
 template <class Seconds>
 double over_distances(int n, const Seconds& seconds) {
   double sum = 0;
@@ -25,11 +28,11 @@ double over_distances(int n, const Seconds& seconds) {
   return sum;
 }
 
-// One phase of a ring of n ranks, `bytes` in all. It is as fast as its slowest link.
+// One phase of a ring of n ranks with `bytes` in all. It is as fast as its slowest link.
 double ring_phase(Model m, int n, double bytes) { return (n - 1) * m.message(bytes / n); }
 double ring_sums(Model m, int n, double bytes) { return (n - 1) * m.sum(bytes / n); }
 
-// `along` and `crossing`: what a message takes in a ring within, and in one across.
+// `along` and `crossing`: the seconds of a message in a ring within, and in one across.
 template <class Along, class Crossing>
 double two_rings(Model m, int within, int across, double bytes, const Along& along,
                  const Crossing& crossing) {
@@ -38,13 +41,13 @@ double two_rings(Model m, int within, int across, double bytes, const Along& alo
          2 * (across - 1) * crossing(share / across) + ring_sums(m, across, share);
 }
 
-// Among the highest power of two of the ranks, p: each has 1/p of the sum afterwards.
+// The halving among p ranks, p the highest power of two <= n: afterwards each has 1/p of the sum.
 double halving(Model m, At at, double bytes) {
   const int p = floor_pow2(at.ranks);
   const LinkTimes ways(m, at);
   return over_distances(p, [&](int d) { return ways.swap(d, bytes * d / p); }) + m.sum(bytes - bytes / p);
 }
-// A first message of whoever need not wait can take the port before it.
+// The first message of a rank that need not wait can take the port before it: `first` is that message's size.
 double fold(Model m, At at, double bytes, double first) {
   return LinkTimes(m, at).fold(bytes) + m.sum(bytes) + m.port(first);
 }
@@ -139,8 +142,8 @@ double ring_2d_all_reduce(Model m, At at, double bytes) {
       [&](double part) { return ways.shift(columns, part); });
 }
 
-// The last node may have fewer ranks: as many take part on the others, and have the rest hand them their
-// data.
+// The last node may have fewer ranks: then as many take part on each other node, and the remaining ranks hand
+// them their data.
 double hierarchical_all_reduce(Model m, At at, double bytes) {
   const int most = (at.ranks + at.nodes - 1) / at.nodes, last = at.ranks - (at.nodes - 1) * most;
   const int within = last > 0 ? last : at.ranks / at.nodes, turns = (most - 1) / within;
@@ -151,7 +154,7 @@ double hierarchical_all_reduce(Model m, At at, double bytes) {
                       [&](double part) { return ways.far(part, within); });
 }
 
-// The first segment's way up and down; then an inner rank's port takes three messages for each segment.
+// The first segment's way up and down; then an inner rank's port takes three messages per segment.
 double tree_all_reduce(Model m, At at, double bytes) {
   const double segment = std::min(bytes, m.segment), count = segments_of(m, bytes);
   return up_and_down(m, at, segment) + 3 * ((count - 1) * m.overhead + m.beta * (bytes - segment));
@@ -220,7 +223,7 @@ double halving_reduce_scatter(Model m, At at, double bytes) {
 double bruck_all_to_all(Model m, At at, double bytes) {
   const int n = at.ranks;
   const LinkTimes ways(m, at);
-  // Shares that go so far in a round.
+  // The number of parts that travel over distance d.
   const auto shares = [n](int d) { return n / (2 * d) * d + std::max(0, n % (2 * d) - d); };
   double moved = 0;
   const double rounds = over_distances(n, [&](int d) {

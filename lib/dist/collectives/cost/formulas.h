@@ -1,10 +1,11 @@
-// The costs that the algorithms' headers state, as functions: seconds until the last rank has its result. One
-// for each row of the table (algorithms.h) that takes the name of its collective and algorithm.
+// The costs that the algorithms' headers state, as functions: seconds until the last rank has its result.
+// There is one for each row of the table (algorithms.h), named after the collective and the algorithm.
 //
-// For two ranks or more. `bytes`: S of the header. Where a header says "at most" or "about", so does its
-// function. Copies within a rank's own memory count (c S, c: CostModel::copy) where an algorithm copies all
-// of its data and others need not. On several nodes messages within one take less time than those between,
-// and those that its ranks send out at once share its network cards: there the functions are estimates.
+// They are for two ranks or more. `bytes`: S of the header. Where a header says "at most" or "about", so does
+// its function. Copies within a rank's own memory count (c S, c: CostModel::copy) where an algorithm copies
+// all of its data and others need not. On several nodes, messages within one node take less time than those
+// between nodes, and those that the ranks of a node send at the same time share its network cards: there the
+// functions are estimates.
 #pragma once
 
 #include "dist/collectives/cost/cost_model.h"
@@ -36,11 +37,11 @@ double reduce_broadcast_all_reduce(Model m, At at, double bytes);
 double parameter_server_all_reduce(Model m, At at, double bytes);
 double naive_exchange_all_reduce(Model m, At at, double bytes);
 
-double flat_scatter(Model m, At at, double bytes);      // and gather
-double binomial_scatter(Model m, At at, double bytes);  // and gather
+double flat_scatter(Model m, At at, double bytes);      // also for gather
+double binomial_scatter(Model m, At at, double bytes);  // also for gather
 
 double ring_all_gather(Model m, At at, double bytes);
-double pairwise_all_gather(Model m, At at, double bytes);  // and all_to_all
+double pairwise_all_gather(Model m, At at, double bytes);  // also for all_to_all
 double bruck_all_gather(Model m, At at, double bytes);
 double recursive_doubling_all_gather(Model m, At at, double bytes);
 double ring_reduce_scatter(Model m, At at, double bytes);
@@ -48,14 +49,14 @@ double pairwise_reduce_scatter(Model m, At at, double bytes);
 double halving_reduce_scatter(Model m, At at, double bytes);
 double bruck_all_to_all(Model m, At at, double bytes);
 
-// direct.h: of ranks that map each other's memory.
+// For direct.h: ranks that map each other's memory.
 double direct_broadcast(Model m, At at, double bytes);
 double direct_reduce(Model m, At at, double bytes);
 double one_shot_all_reduce(Model m, At at, double bytes);
 double two_shot_all_reduce(Model m, At at, double bytes);
 double direct_scatter(Model m, At at, double bytes);
 double direct_gather(Model m, At at, double bytes);
-double direct_all_gather(Model m, At at, double bytes);  // and all_to_all
+double direct_all_gather(Model m, At at, double bytes);  // also for all_to_all
 double direct_reduce_scatter(Model m, At at, double bytes);
 double direct_barrier(Model m, At at, double bytes);
 

@@ -19,8 +19,8 @@ double LinkTimes::far(double bytes, double at_once) const {
   return m_.message(0) + m_.beta * bytes * sharing;
 }
 
-// Where nodes have no power of two of ranks, the partners of one node's are on several, and messages that
-// wait for two cards each form one queue of all.
+// Where the number of ranks per node is not a power of two, the partners of one node's ranks are on several
+// nodes, and messages that wait for two cards each form one queue of all messages.
 double LinkTimes::swap(int distance, double bytes) const {
   if (stays(distance)) return near(bytes);
   const bool is_one_queue =
@@ -32,7 +32,8 @@ double LinkTimes::shift(int distance, double bytes) const {
   return nodes_ == 1 ? near(bytes) : far(bytes, std::min(distance, n_ - distance));
 }
 
-// By fewer than a node's ranks, on either side, as many of them send far; by more, all do.
+// With shifts by fewer than a node's ranks, in either direction, as many of them send far; with larger ones,
+// all do.
 double LinkTimes::all_shifts(double bytes) const {
   if (nodes_ == 1) return (n_ - 1) * near(bytes);
   const int few = std::min(per_node_, (n_ + 1) / 2) - 1;
