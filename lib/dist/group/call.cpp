@@ -1,3 +1,7 @@
+// A call on its way to the backend. Call's constructor checks the options; group_rank() and check_supported()
+// check ranks, device and algorithm; admit() numbers the call and records it; issue() runs it on this thread
+// or submits it. In front: what an observer of calls is notified of (ObservedWork), and a check that one
+// thread at a time issues collectives.
 #include "dist/group/call.h"
 
 #include <atomic>
@@ -11,7 +15,7 @@
 namespace dist {
 namespace {
 
-// Tells the observer how its user treats it.
+// Reports to the observer how its user treats it.
 class ObservedWork final : public WorkState {
  public:
   ObservedWork(std::shared_ptr<CallObserver> observer, const CallNote& call, std::shared_ptr<WorkState> work)
@@ -27,7 +31,7 @@ class ObservedWork final : public WorkState {
     try {
       work_->wait(timeout);
     } catch (...) {
-      told_ = true;  // of an error; after a timeout the operation goes on
+      told_ = true;  // true after an error; after a timeout the operation goes on
       if (work_->is_completed() && !ended_.exchange(true)) observer_->failed(call_.record);
       throw;
     }
@@ -60,7 +64,7 @@ bool has_root(OpKind kind) {
          kind == OpKind::gather;
 }
 
-// All that a backend's support depends on besides the kind; never 0.
+// Everything that a backend's support depends on besides the kind; never 0.
 std::uint32_t signature(const Operation& operation) {
   const auto at = [](auto value, int bit) { return static_cast<std::uint32_t>(value) << bit; };
   const Device device = operation.device();
@@ -85,7 +89,7 @@ void write_down(const GroupState& group, const Operation& operation, FlightCall&
   record.where = operation.where;
 }
 
-// It goes on when the caller has got its Work.
+// Prepares an operation that goes on after its caller has got its Work.
 CallNote let_go(const GroupState& group, Operation& operation) {
   operation.own_tensors();
   const CallNote note(group, operation);
@@ -99,8 +103,8 @@ Work observed(const GroupState& group, const CallNote& call, std::shared_ptr<Wor
   return Work(std::make_shared<ObservedWork>(group.job->observer, call, std::move(state)));
 }
 
-// While it lives no other thread issues a collective of this group. Two that come at the very same moment may
-// both pass: it is a look, not a lock, and costs next to nothing.
+// While it lives, no other thread issues a collective of this group. Two threads that come at exactly the
+// same moment may both pass: it is a check, not a lock, and costs next to nothing.
 class OneAtATime {
  public:
   explicit OneAtATime(std::atomic<bool>* taken) : taken_(taken) {
@@ -157,22 +161,22 @@ void Call::check_options(const Options& options) const {
   }
   const bool takes_src = kind == OpKind::recv || kind == OpKind::broadcast || kind == OpKind::scatter;
   const bool takes_dst = kind == OpKind::send || kind == OpKind::reduce || kind == OpKind::gather;
-  if (options.group_src != -1 && !takes_src) refuse("it takes no .group_src");
-  if (options.group_dst != -1 && !takes_dst) refuse("it takes no .group_dst");
+  if (options.group_src != -1 && !takes_src) refuse("it does not take .group_src");
+  if (options.group_dst != -1 && !takes_dst) refuse("it does not take .group_dst");
 }
 
 void Call::refuse_non_member() const {
   const std::string& group_name = group.identity.name;
   check::Finding finding{check::Code::wrong_group,
-                         fmt::format("{} is used by a rank that is no member of it", group_name),
+                         fmt::format("{} is used by a rank that is not a member of it", group_name),
                          {{group.global_rank, std::string(name), operation.where, {}}}};
-  refuse("this rank is no member of {} ({}){}", group_name,
+  refuse("this rank is not a member of {} ({}){}", group_name,
          group.size() == 0 ? "it has no members"
                            : fmt::format("{} members, this rank not among them", group.size()),
          group.job->tell(std::move(finding)));
 }
 
-// In a simulation the backend that the program asked for runs as "sim", but takes its own tensors only.
+// In a simulation, the backend that the program named runs as "sim", but accepts only its own tensors.
 void Call::check_device(Device device) const {
   if (group.identity.asked.empty() || !group.job->observer->sees_everything) return;
   const BackendEntry& asked = backend_named(group.identity.asked);
@@ -193,18 +197,18 @@ void Call::refuse_text(const std::string& why) const {
 int Call::group_rank(std::string_view argument, int global, int in_group) const {
   if (in_group != -1) {
     if (in_group < 0 || in_group >= group.size()) {
-      refuse(".group_{} = {} is no rank of {}, which has {} ranks", argument, in_group, group.identity.name,
-             group.size());
+      refuse(".group_{} = {} is not a rank of {}, which has {} ranks", argument, in_group,
+             group.identity.name, group.size());
     }
     return in_group;
   }
   const int world = group.job->job.world_size;
   if (global < 0 || global >= world)
-    refuse("{} = {} is no rank; there are ranks 0 to {}", argument, global, world - 1);
+    refuse("{} = {} is not a rank; there are ranks 0 to {}", argument, global, world - 1);
   const int rank = group.group_rank_of(global);
   if (rank < 0) {
     const bool has_twin = argument == "src" || argument == "dst";
-    refuse("{} = {} is no member of {} ({} takes global ranks{})", argument, global, group.identity.name,
+    refuse("{} = {} is not a member of {} ({} takes global ranks{})", argument, global, group.identity.name,
            has_twin ? argument : "it",
            has_twin ? fmt::format("; group ranks go into .group_{}", argument) : "");
   }
@@ -214,7 +218,7 @@ int Call::group_rank(std::string_view argument, int global, int in_group) const 
 void Call::check_supported() const {
   if (group.job->observer->sees_everything && !Tasking::current())
     refuse(
-        "a thread that a simulated rank made has no place in the simulation; call it from the rank's "
+        "a thread that a simulated rank made is not part of the simulation; call it from the rank's "
         "function");
   auto& supported = group.supported[static_cast<std::size_t>(operation.kind)];
   if (has_tensors(operation) && supported.load(std::memory_order_relaxed) != signature(operation)) {
@@ -239,7 +243,7 @@ void Call::check_supported() const {
   }
 }
 
-// Which of them is first would be chance, and may differ from rank to rank.
+// Which of the two threads comes first would be chance, and may differ from rank to rank.
 void Call::refuse_second_thread() const {
   refuse(
       "another thread of this rank is in a collective of {}, and collectives of a group need one order; "

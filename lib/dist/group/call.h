@@ -16,11 +16,12 @@
 
 namespace dist {
 
-// The group that a handle means: an empty one means the default group. While this lives, another thread that
-// destroys the group waits for it.
+// The group that a handle means: an empty handle means the default group. While this object lives, another
+// thread that destroys the group waits for it.
 class GroupInUse {
  public:
-  // Error{not_initialized} when there is none, or when it was destroyed, which names the call and its line.
+  // Error{not_initialized}, naming the call and its line, when there is no such group or when it was
+  // destroyed.
   GroupInUse(const ProcessGroup& group, std::string_view call, CallSite where);
   GroupState& operator*() const { return *state_; }
   GroupState* operator->() const { return state_; }
@@ -28,15 +29,15 @@ class GroupInUse {
  private:
   [[noreturn]] static void fail_destroyed(const GroupState& group, std::string_view call, CallSite where);
 
-  RankContext* const context_;  // null: a group was named
+  RankContext* const context_;  // null: the handle names a group
   Gate::Pass pass_;
   GroupState* state_;
 };
 
-// Error{not_initialized}: the rank is in no job, or the thread belongs to no rank.
+// Error{not_initialized}: the rank is not in a job, or the thread does not belong to a rank.
 [[noreturn]] void fail_without_group(std::string_view call, CallSite where);
 
-// Gives admitted operations to the backend together.
+// Submits admitted operations to the backend together.
 std::vector<Work> submit(GroupState& group, std::vector<Operation> operations);
 
 class Call {
@@ -44,26 +45,28 @@ class Call {
   GroupInUse group_in_use_;
 
  public:
-  // `name` is the function the user called, for messages. Refuses a group that this rank is no member of.
+  // `name`: the function that the user called, for messages. Refuses a group that this rank is not a member
+  // of.
   Call(OpKind kind, std::string_view name, const Options& options, CallSite where);
 
-  // Error{invalid_argument}: "rank 1: all_gather at train.cpp:12: <why>".
+  // Throws Error{invalid_argument}: "rank 1: all_gather at train.cpp:12: <why>".
   template <class... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
     refuse_text(fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // The group rank that the user means by a global rank, or by `.group_src` / `.group_dst` when that is
-  // given.
+  // The group rank that the user means by a global rank, or by `.group_src` / `.group_dst` when one of those
+  // is given.
   int group_rank(std::string_view argument, int global, int in_group) const;
   void set_root(std::string_view argument, int global, int in_group) {
     operation.root = group_rank(argument, global, in_group);
   }
   bool is_root() const { return operation.root == group.rank; }
 
-  // Whether the backend has this operation for these tensors, and the algorithm that was asked for.
+  // Refuses an operation that the backend does not have for these tensors, or an algorithm that does not
+  // exist.
   void check_supported() const;
-  // Numbers it and writes it down: after this nothing may refuse it.
+  // Numbers the call and records it: nothing may refuse it afterwards.
   void admit();
   // check_supported(), admit(), then runs or submits it.
   Work issue();

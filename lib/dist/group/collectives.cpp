@@ -1,4 +1,5 @@
-// The collectives: each checks its arguments and becomes one Operation.
+// The collectives: each function checks its arguments and becomes one Operation. In front: checks that
+// several share, and how all_to_all_single cuts its tensors into rows.
 #include "dist/group/call.h"
 #include "dist/group/validate.h"
 
@@ -13,7 +14,7 @@ void check_n_times(const Call& call, const Named& whole, const Named& part) {
   }
 }
 
-// Splits `t` along its first axis, as all_to_all_single's arguments say.
+// Splits `t` along its first axis, as the arguments of all_to_all_single say.
 std::vector<Tensor> split_rows(const Call& call, const Named& t, std::string_view splits_name,
                                const std::vector<std::int64_t>& splits) {
   const int n = call.group.size();
@@ -21,7 +22,7 @@ std::vector<Tensor> split_rows(const Call& call, const Named& t, std::string_vie
   const std::int64_t rows = t.tensor.size(0);
   if (splits.empty()) {
     if (rows % n != 0) {
-      call.refuse("{} has {} rows, which {} ranks cannot share equally; give {}", t.name, rows, n,
+      call.refuse("{} has {} rows, which {} ranks cannot divide equally; give {}", t.name, rows, n,
                   splits_name);
     }
     std::vector<Tensor> parts;
@@ -47,7 +48,7 @@ std::vector<Tensor> split_rows(const Call& call, const Named& t, std::string_vie
   return parts;
 }
 
-// Whether these two are n equal shares each that lie apart, as they mostly are: then the shares need no
+// Whether both tensors are n equal parts and share no memory, as in most calls: then the parts need no
 // tensors of their own.
 bool are_equal_shares(const Tensor& a, const Tensor& b, int n) {
   const auto divides = [n](const Tensor& t) { return t.dim() > 0 && t.size(0) % n == 0; };
@@ -171,7 +172,7 @@ Work reduce_scatter_tensor(Tensor& out, const Tensor& t, ReduceOp op, const Opti
 Work all_to_all(std::vector<Tensor>& outs, const std::vector<Tensor>& ins, const Options& options,
                 Caller at) {
   Call call(OpKind::all_to_all, "all_to_all", options, at);
-  if (ins.empty()) call.refuse("ins is empty; it needs one tensor a rank");
+  if (ins.empty()) call.refuse("ins is empty; it needs one tensor per rank");
   check_defined(call, {"ins[0]", ins[0]});
   const NamedList sent{"ins", ins}, received{"outs", outs};
   check_list(call, sent, {"ins[0]", ins[0]});

@@ -1,3 +1,6 @@
+// Control calls. exchange() swaps short texts between all members, on real ranks by messages
+// (exchange_by_transport), among virtual ranks by their world, and compares what the ranks call;
+// disagreement() describes the difference. ControlRecord records such a call like any other.
 #include "dist/group/control.h"
 
 #include <algorithm>
@@ -32,8 +35,8 @@ TensorView bytes_of(void* data, std::size_t bytes) {
   return {static_cast<std::byte*>(data), static_cast<std::int64_t>(bytes), DType::u8, cpu};
 }
 
-// `out` to every other rank, ins[i] from each; returns the group ranks whose part did not come before the
-// deadline.
+// Sends `out` to every other rank and receives ins[i] from each; returns the group ranks whose message did
+// not come before the deadline.
 std::vector<int> swap_with_all(Transport& net, TensorView out, std::span<const TensorView> ins,
                                Deadline deadline) {
   std::vector<std::pair<int, Request>> gets, puts;
@@ -75,7 +78,7 @@ std::vector<int> swap_with_all(Transport& net, TensorView out, std::span<const T
        std::chrono::duration_cast<std::chrono::milliseconds>(call.timeout).count());
 }
 
-// Who calls what, and D9 when it is about groups.
+// Says which rank calls what, and adds D9 when the difference is about groups.
 std::string disagreement(const GroupState& group, const ControlCall& call,
                          const std::vector<ControlMessage>& messages) {
   std::vector<check::RankSays> said;
@@ -91,7 +94,7 @@ std::string disagreement(const GroupState& group, const ControlCall& call,
   return text;
 }
 
-// Between all pairs.
+// The exchange by messages between all pairs of ranks.
 std::shared_ptr<const Exchanged> exchange_by_transport(GroupState& group, const ControlCall& call,
                                                        std::uint64_t tag, const ControlMessage& mine) {
   const Deadline deadline = Deadline::after(call.timeout);

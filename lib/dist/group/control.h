@@ -1,5 +1,5 @@
-// Control calls: what the ranks of a group tell each other beside their collectives (new_group, split_group,
-// the mismatch check). A plain exchange of short texts between all pairs, so that a rank that is missing or
+// Control calls: what the ranks of a group exchange besides their collectives (new_group, split_group, the
+// mismatch check). It is a plain exchange of short texts between all pairs, so that a rank that is missing or
 // different can be named.
 #pragma once
 
@@ -22,22 +22,22 @@ struct ControlCall {
   Timeout timeout = default_timeout;
 };
 
-// What one rank says.
+// What one rank says in a control call.
 struct ControlMessage {
   std::string call;     // must be equal on all ranks: "new_group({0, 2})"
   std::string where;    // "train.cpp:41"
-  std::string data;     // whatever the call needs
+  std::string data;     // what else the call needs
   CallSite place = {};  // the same as `where`, for ranks of this process
 };
 
-// What all members said, by group rank. Virtual ranks share one, so that thousands of them need not each
-// read thousands of messages: what follows from it is computed once.
+// What all members said, by group rank. Virtual ranks share one object, so that thousands of them need not
+// read thousands of messages each: what follows from the messages is computed once.
 class Exchanged {
  public:
   std::vector<ControlMessage> messages;
 
   bool agreed() const;  // all calls are equal
-  // compute(messages), by whoever asks first. One type of result for each exchange.
+  // compute(messages), evaluated by the first rank that asks. One type of result for each exchange.
   template <class Compute>
   const auto& once(Compute compute) const {
     using Result = decltype(compute(messages));
@@ -51,28 +51,28 @@ class Exchanged {
 };
 
 // All members' messages by group rank, once all have made this call. A rank that does not come in time is
-// named in Error{timeout}; when the calls differ, Error{mismatch} on every rank says who calls what.
+// named in Error{timeout}; when the calls differ, Error{mismatch} on every rank says which rank calls what.
 std::shared_ptr<const Exchanged> exchange(GroupState& group, const ControlCall& call,
                                           const ControlMessage& mine);
 
-// The exchange alone, for those who number their calls themselves: messages meet by `tag`, calls are not
-// compared.
+// Only the exchange, for callers that number their calls themselves: messages are matched by `tag`, calls are
+// not compared.
 std::shared_ptr<const Exchanged> exchange_by_tag(GroupState& group, const ControlCall& call,
                                                  std::uint64_t tag, const ControlMessage& mine);
 
-// Tags of the group's context that no collective uses.
+// Tags in the group's context that no collective uses.
 inline constexpr std::uint64_t control_tags = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t fingerprint_tags = std::uint64_t{1} << 62;
-// Label of a message that nobody needs to receive: that its rank has given up a monitored_barrier.
+// The label of a message that no rank needs to receive: its sender has given up a monitored_barrier.
 inline constexpr std::string_view gave_up_label = "monitored_barrier_given_up";
 
-// Writes a control call into the flight recorder and the trace while it lives, and adds the other ranks'
+// Records a control call in the flight recorder and the trace while it lives, and adds the other ranks'
 // state to its timeouts.
 class ControlRecord {
  public:
   ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence);
   void completed();
-  [[noreturn]] void failed(const Error& error);  // throws what the user gets
+  [[noreturn]] void failed(const Error& error);  // throws the error that the user gets
 
  private:
   GroupState& group_;

@@ -9,7 +9,7 @@
 
 namespace dist {
 
-// One where hosts are not kept: among virtual ranks.
+// 1 where hosts are not known: among virtual ranks.
 int JobState::nodes_of(const Members& members) const {
   std::set<int> hosts;
   for (const int member : members.list())

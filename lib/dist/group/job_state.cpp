@@ -1,3 +1,7 @@
+// Joining a job. The constructor joins with real ranks (join: rendezvous, then connect()) or virtual ones
+// (join_virtually); agree_with_others() exchanges what all must agree on (backend, debug level, costs, rank
+// 0's clock) before the default group gets its backend. Leaving is in job_leave.cpp, failures in
+// job_failures.cpp, groups in job_groups.cpp.
 #include "dist/group/job_state.h"
 
 #include <algorithm>
@@ -28,7 +32,7 @@ const std::string& wanted_backend(const InitOptions& options, const Settings& se
   return options.backend == "auto" && !context.virtual_world ? settings.backend : options.backend;
 }
 
-// Before anybody is met: without this rank there is no job.
+// Checked before any other rank is met, because without this rank there is no job.
 void refuse_without_gpu(CallSite where) {
   std::string why;
   if (default_device(0, &why) == cpu)
@@ -36,7 +40,7 @@ void refuse_without_gpu(CallSite where) {
          why);
 }
 
-// The second line of what a rank says when it joins.
+// Reads the second line of what a rank sends when it joins.
 RankDevice device_in(std::string_view said) {
   said.remove_prefix(said.find('\n') + 1);
   return RankDevice::from(said.substr(0, said.find('\n')));
@@ -73,7 +77,7 @@ JobState::JobState(const InitOptions& options, RankContext& of, CallSite where)
     context.virtual_world ? void(endpoint = context.virtual_world->endpoint(job.rank)) : connect();
     GroupState::Identity world{"the default group", 0, Members::everybody(job.world_size), backend, asked,
                                job.timeout};
-    // Before a backend begins to talk: ranks that named different ones are told so.
+    // Before a backend begins to communicate: ranks that named different ones learn it here.
     agree_with_others(*make_group(std::move(world)));
     give_backend(*groups[0], nullptr);
     makes_on_gpu = settings.device == DeviceType::cuda &&
@@ -131,7 +135,7 @@ void JobState::connect() {
   if (settings.deadlock_after_s == 0 || job.world_size == 1) return;
   const auto after = std::chrono::seconds(settings.deadlock_after_s);
   stall_look_ = std::make_unique<StallLook>(log, *watchdog, after, [this](const check::Finding& finding) {
-    endpoint->abort(fmt::format("it stands still for ever; {}", finding.line()));
+    endpoint->abort(fmt::format("it would hang forever; {}", finding.line()));
   });
 }
 
@@ -160,7 +164,7 @@ void JobState::agree_with_others(GroupState& world) {
       fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
                   is_auto ? found().str() : "", is_virtual ? "" : to_json(costs_here())),
       joined_at};
-  // The mismatch check needs all ranks: one that asks for it is enough.
+  // The mismatch check needs all ranks, so it is on when one rank asks for it.
   const auto exchanged = exchange(world, call, mine);
   settings.debug = exchanged->once([](const auto& messages) {
     DebugLevel highest = DebugLevel::off;
@@ -184,7 +188,7 @@ Device JobState::device() const {
 std::shared_ptr<JobState> JobState::of(RankContext& context) {
   auto job = std::static_pointer_cast<JobState>(context.job);
   if (!job || job->forks_ == forks_before()) return job;
-  keep_for_ever(std::move(context.job));  // its connections and threads are the parent's
+  keep_for_ever(std::move(context.job));  // its connections and threads belong to the parent
   context.default_group = {};
   context.gate.renew();
   return nullptr;

@@ -1,4 +1,6 @@
-// Making groups: new_group and split_group.
+// Making groups: new_group() and split_group(). Both exchange what each rank calls and proposes (control.h)
+// and then compute the same result on every rank: the context number (agree_on_context), whether the parent's
+// backend is split (all_can_split), and for split_group() the members of every color (split_by_color).
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -14,7 +16,7 @@
 namespace dist {
 namespace {
 
-// Numbers that a rank puts into a message's data, and reads from the others'.
+// Numbers that a rank puts into its message's data, and reads from the others' messages.
 std::string encode(std::initializer_list<std::int64_t> numbers) {
   return fmt::format("{}", fmt::join(numbers, " "));
 }
@@ -33,9 +35,9 @@ std::vector<std::int64_t> decode(const std::string& data) {
   return numbers;
 }
 
-// The first context number that none of these ranks has used yet: each proposes its next, the highest wins.
-// (As MPI libraries do. Groups without a common rank may get equal numbers; they never exchange messages.)
-// The first number of each message's data is the proposal.
+// The first context number that none of these ranks has used yet: each proposes its next one, and the highest
+// wins. (MPI libraries do the same. Groups without a common rank may get equal numbers; they never exchange
+// messages.) The first number of each message's data is the proposal.
 std::uint32_t agree_on_context(const std::vector<ControlMessage>& messages) {
   std::uint32_t context = 0;
   for (const auto& message : messages) {
@@ -44,7 +46,7 @@ std::uint32_t agree_on_context(const std::vector<ControlMessage>& messages) {
   return context;
 }
 
-// What a rank says of the backend of the group that others are made of: 1 when that can be split.
+// What a rank says about the backend of the parent group: 1 when it can be split.
 std::int64_t can_split(const GroupState& parent, const std::string& backend) {
   return parent.backend && parent.identity.backend == backend && parent.backend->can_split() ? 1 : 0;
 }
@@ -54,7 +56,7 @@ bool all_can_split(const std::vector<ControlMessage>& messages) {
   return std::ranges::all_of(messages, [](const auto& message) { return decode(message.data).back() == 1; });
 }
 
-// This rank's part of a group that `parent` is split into, for its backend.
+// This rank's part of a group that `parent` is split into, for that group's backend.
 std::shared_ptr<void> split_off(GroupState& parent, std::int64_t color, const Members& members) {
   const int rank = members.group_rank_of(parent.global_rank);
   return parent.backend->split(
@@ -62,7 +64,7 @@ std::shared_ptr<void> split_off(GroupState& parent, std::int64_t color, const Me
       parent.identity.timeout);
 }
 
-// Every color's group, and the number that serves all: no rank is in two of them.
+// Every color's group, and one context number for all of them: no rank is in two of them.
 struct Split {
   std::uint32_t context = 0;
   bool splits_backend = false;
@@ -144,7 +146,7 @@ ProcessGroup split_group(int color, int key, const SplitOptions& options, Caller
   GroupState& parent = *in_use;
   JobState& job = *parent.job;
   if (parent.rank < 0) {
-    fail(Errc::invalid_argument, "rank {}: split_group at {}: this rank is no member of {}",
+    fail(Errc::invalid_argument, "rank {}: split_group at {}: this rank is not a member of {}",
          parent.global_rank, at.str(), parent.identity.name);
   }
   const std::uint64_t number = parent.control_calls;

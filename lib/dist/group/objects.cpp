@@ -1,4 +1,5 @@
-// Strings and bytes of any length: first the lengths travel, then the bytes.
+// Strings and bytes of any length: the lengths travel first, then the bytes. send_object() and recv_object()
+// are two messages; the collectives exchange lengths and then bytes by the collectives on tensors.
 #include <cstring>
 
 #include "dist/group/call.h"
@@ -42,17 +43,17 @@ std::vector<std::string> strings_of(const std::vector<Tensor>& list) {
   return strings;
 }
 
-// Checks the options as the collective underneath would, and says what concerns objects.
+// Checks the options as the collective that is used would, and refuses what objects do not allow.
 Call object_call(OpKind kind, std::string_view name, const Options& options, Caller at) {
   Call call(kind, name, options, at);
-  if (options.async_op) call.refuse(".async_op: objects are exchanged synchronously");
+  if (options.async_op) call.refuse(".async_op is not possible: objects are exchanged synchronously");
   return call;
 }
 
-// The second message, from the rank that the first came from.
+// Receives the second message, from the rank that the first one came from.
 int recv_bytes(std::string& object, const Work& first, const Tensor& length, Options options, Caller at) {
   const int source = first.source_rank();
-  options.group_src = -1;  // it is known
+  options.group_src = -1;  // the source is known
   Tensor bytes = room_for(length.item<int64_t>());
   recv(bytes, source, options, at);
   object = string_of(bytes);
@@ -115,7 +116,8 @@ std::string scatter_object(const std::vector<std::string>& objects, int src, con
   Call call = object_call(OpKind::scatter, "scatter_object", options, at);
   call.set_root("src", src, options.group_src);
   if (call.is_root() && objects.size() != static_cast<std::size_t>(call.group.size())) {
-    call.refuse("there are {} objects for {} ranks; it needs one a rank", objects.size(), call.group.size());
+    call.refuse("there are {} objects for {} ranks; it needs one per rank", objects.size(),
+                call.group.size());
   }
   std::vector<Tensor> lengths, bytes;
   if (call.is_root()) {

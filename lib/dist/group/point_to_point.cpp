@@ -1,4 +1,5 @@
-// send, recv and their asynchronous forms.
+// send, recv and their asynchronous forms: send_call() and recv_call() check and build the operation;
+// batch_isend_irecv() checks all of its operations before it starts the first.
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
 #include "dist/group/call.h"
@@ -8,7 +9,7 @@
 namespace dist {
 namespace {
 
-// What the caller knows the arguments as.
+// The names that the caller uses for the call and its arguments.
 struct Words {
   std::string_view call, tensor, peer;
 };
@@ -32,7 +33,7 @@ Call recv_call(std::string_view name, const Tensor& t, int src, const Options& o
   return recv_call(Words{name, "t", "src"}, t, src, options, at);
 }
 
-// `.group_src` still names one.
+// `.group_src` still names a source.
 Call recv_from_any(std::string_view name, const Tensor& t, const Options& options, Caller at) {
   if (options.group_src != -1) return recv_call(name, t, any_rank, options, at);
   Call call(OpKind::recv, name, options, at);
@@ -81,7 +82,7 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
   constexpr std::string_view name = "batch_isend_irecv";
   if (options.tag != 0 || options.group_src != -1 || options.group_dst != -1)
     fail(Errc::invalid_argument,
-         "rank {}: {} at {}: .tag, .group_src and .group_dst are a single message's; "
+         "rank {}: {} at {}: .tag, .group_src and .group_dst belong to a single message; "
          "give each P2P its own peer and tag",
          current_rank_label(), name, at.str());
   std::vector<Call> calls;
@@ -89,7 +90,7 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const P2P& each = operations[i];
     Options of_each = options;
-    of_each.async_op = true;  // as isend and irecv: the rank goes on
+    of_each.async_op = true;  // like isend and irecv: the rank goes on
     if (each.group) of_each.group = each.group;
     of_each.tag = each.tag;
     const std::string tensor = fmt::format("operations[{}].tensor", i),
@@ -98,7 +99,8 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
     calls.push_back(each.kind == P2P::isend ? send_call(words, each.tensor, each.peer, of_each, at)
                                             : recv_call(words, each.tensor, each.peer, of_each, at));
   }
-  // All of them are right before the first is numbered; each group's operations go to its backend together.
+  // All of them are correct before the first one is numbered; each group's operations go to its backend
+  // together.
   for (const auto& call : calls) call.check_supported();
   std::vector<Work> works(calls.size());
   std::vector<bool> submitted(calls.size());

@@ -12,7 +12,7 @@ const GroupState& state_of(const ProcessGroup& group) {
   return *group.state();
 }
 
-// While it lives the rank stays in its job.
+// While it lives, the rank stays in its job.
 class CurrentJob {
  public:
   CurrentJob(std::string_view call, CallSite where) : default_group_({}, call, where) {}
@@ -34,7 +34,8 @@ GroupInUse::GroupInUse(const ProcessGroup& group, std::string_view call, CallSit
 void GroupInUse::fail_destroyed(const GroupState& group, std::string_view call, CallSite where) {
   if (!group.is_own())
     fail(Errc::not_initialized,
-         "{} at {}: {} is the parent's, rank {}'s: a forked process is in no job before init_process_group",
+         "{} at {}: {} belongs to the parent, rank {}: a forked process is not in a job before "
+         "init_process_group",
          call, where.str(), group.identity.name, group.global_rank);
   fail(Errc::not_initialized, "rank {}: {} at {}: {} was destroyed and cannot be used any more",
        group.global_rank, call, where.str(), group.identity.name);
@@ -43,8 +44,9 @@ void GroupInUse::fail_destroyed(const GroupState& group, std::string_view call, 
 void fail_without_group(std::string_view call, CallSite where) {
   if (is_beside_ranks())
     fail(Errc::not_initialized,
-         "{} at {}: this thread belongs to no rank: here ranks are threads, and one that a rank makes is not "
-         "a rank's; call it from the rank's own function, give .group, or let the ranks be processes",
+         "{} at {}: this thread does not belong to a rank: ranks are threads here, and a thread that a rank "
+         "makes is not a rank's; call it from the rank's own function, give .group, or let the ranks be "
+         "processes",
          call, where.str());
   fail(Errc::not_initialized, "{} at {}: there is no process group; call init_process_group first", call,
        where.str());

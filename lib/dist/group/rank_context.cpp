@@ -7,17 +7,17 @@
 namespace dist {
 namespace {
 
-// Never destroyed: threads and handles in static storage may outlive main.
+// Never destroyed, because threads and handles in static storage may outlive main.
 RankContext*& process_context() {
   static RankContext* context = new RankContext;
   return context;
 }
 
-std::atomic<int> others_than_the_process{0};  // guards of such ranks
+std::atomic<int> others_than_the_process{0};  // guards of ranks that are threads or fibers
 
 }  // namespace
 
-// A simulated rank has one thread, and fibers: they may not hold a lock while others run.
+// A simulated rank has one thread, and its fibers may not hold a lock while others run.
 std::unique_lock<std::mutex> RankContext::turn() {
   return virtual_world ? std::unique_lock<std::mutex>() : std::unique_lock(turn_);
 }

@@ -1,5 +1,5 @@
-// Rank context: what "this rank" means on the current thread. A process rank has one for the whole process;
-// ranks that are threads or fibers have one each. The default group lives in it.
+// Rank context: what "this rank" means on the current thread. A rank that is a process has one for the whole
+// process; ranks that are threads or fibers have one each. The default group is in it.
 #pragma once
 
 #include <memory>
@@ -16,33 +16,34 @@ namespace dist {
 class VirtualWorld;
 
 struct RankContext {
-  // Of one that joins or leaves its job or destroys a group: the rank's threads do that one at a time.
+  // For a thread that joins or leaves its job or destroys a group: the rank's threads do that one at a time.
   std::unique_lock<std::mutex> turn();
-  std::unique_lock<std::mutex> try_turn();  // owns nothing where another thread has it
+  std::unique_lock<std::mutex> try_turn();  // owns nothing when another thread has the turn
 
   Gate gate;                         // open while the rank is in a job and calls may use the next
   ProcessGroup default_group;        // and `job`, below
   std::optional<LaunchInfo> launch;  // set by spawn: init_process_group() needs no environment then
   std::shared_ptr<Store> store;      // set by spawn for threads
-  std::shared_ptr<VirtualWorld> virtual_world;  // of a simulated rank
+  std::shared_ptr<VirtualWorld> virtual_world;  // for a simulated rank
   int generation = 0;         // how often this rank has tried to join a job; kept by rendezvous()
-  std::shared_ptr<void> job;  // what init_process_group made and destroy_process_group ends
+  std::shared_ptr<void> job;  // made by init_process_group, ended by destroy_process_group
 
  private:
   std::mutex turn_;
 };
 
-// Of this thread if it was given one, otherwise of the process.
+// The context of this thread if it was given one, otherwise that of the process.
 RankContext& rank_context();
 RankContext& process_rank_context();
-// A new one for the process. What was in the one before is left alone, not destroyed.
+// Makes a new context for the process. What was in the previous one is left alone, not destroyed.
 RankContext& renew_process_rank_context();
 
-// Whether this thread belongs to no rank, though others of this process do: it is one that a rank made, where
-// ranks are threads or simulated.
+// Whether this thread does not belong to a rank, although other threads of this process do: it was made by a
+// rank, where ranks are threads or simulated.
 bool is_beside_ranks();
 
-// Gives this thread a context of its own while the guard lives (spawned threads; the simulator swaps them).
+// Gives this thread a context of its own while the guard lives (for spawned threads; the simulator swaps
+// contexts).
 class RankContextGuard {
  public:
   explicit RankContextGuard(RankContext& context);
@@ -57,8 +58,8 @@ class RankContextGuard {
 
 // Ends this rank's part in its job without waiting for anything: pending operations of this rank end with
 // Error{aborted}. With a reason ("an exception") this rank has failed, and every operation of the others that
-// contains it ends with it; with an empty one only what still needs this rank does. Launchers call it when a
-// rank's function has thrown. Does nothing when the context is in no job.
+// involves it fails; with an empty reason only those fail that still need this rank. Launchers call it when a
+// rank's function has thrown. Does nothing when the context is not in a job.
 void leave_job(RankContext& context, const std::string& reason) noexcept;
 
 }  // namespace dist

@@ -1,4 +1,4 @@
-// One rank of a program that brings its ranks along: its function, and how that ended.
+// One rank of a program that starts its own ranks: it runs the rank's function and reports how that ended.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@ using RankFunction = std::function<void(int rank)>;
 // How fn(rank) ended.
 struct RankResult {
   bool threw = false;
-  Errc code = Errc::internal;  // a dist::Error's
+  Errc code = Errc::internal;  // the code of a dist::Error
   std::string text;
-  // Whether it says that it follows from another rank's failure.
+  // Whether the error says that it follows from another rank's failure.
   bool blames_others() const { return code == Errc::peer_failed || code == Errc::aborted; }
 };
 
@@ -29,7 +29,7 @@ RankResult run_rank(int rank, const RankFunction& fn, const std::function<void(c
 // "rank 2: <text>", without a second "rank 2: ".
 std::string rank_message(int rank, const std::string& text);
 
-// What such a rank knows of the launch: all n ranks are on this node.
+// What such a rank knows of its launch: all n ranks are on this node.
 LaunchInfo spawned_rank(int rank, int n);
 
 }  // namespace dist

@@ -1,3 +1,5 @@
+// The checks of a call's tensors. Extents are ranges of addresses: check_disjoint() and the check_apart*()
+// functions compare them, first as a whole (hull_of) and only then one by one.
 #include "dist/group/validate.h"
 
 #include <algorithm>
@@ -20,8 +22,8 @@ Extent extent_of(const Tensor& tensor) {
   return {view.data, view.data + view.bytes()};
 }
 
-// Everything between the first and the last byte of a list: lists are mostly whole, so this settles most
-// questions.
+// Everything between the first and the last byte of a list: lists are mostly parts of one tensor, so this
+// settles most questions.
 Extent hull_of(std::span<const Tensor> tensors) {
   Extent hull{nullptr, nullptr};
   for (const auto& tensor : tensors) {
@@ -55,8 +57,8 @@ void check_same_kind(const Call& call, const Named& a, const Named& b) {
 void check_list(const Call& call, const NamedList& list, const Named& like) {
   const auto n = static_cast<std::size_t>(call.group.size());
   if (list.tensors.size() != n) {
-    call.refuse("{} has {} tensors, but {} has {} ranks; it needs one a rank", list.name, list.tensors.size(),
-                call.group.identity.name, n);
+    call.refuse("{} has {} tensors, but {} has {} ranks; it needs one per rank", list.name,
+                list.tensors.size(), call.group.identity.name, n);
   }
   for (std::size_t i = 0; i < n; ++i) {
     const Tensor& tensor = list.tensors[i];
@@ -71,7 +73,7 @@ void check_own_share(const Call& call, const NamedList& list, const Named& own) 
   const auto rank = static_cast<std::size_t>(call.group.rank);
   const auto expected = list.tensors[rank].numel();
   if (own.tensor.numel() != expected) {
-    call.refuse("{} has {} elements, but {}[{}], this rank's share, has {}", own.name, own.tensor.numel(),
+    call.refuse("{} has {} elements, but {}[{}], this rank's part, has {}", own.name, own.tensor.numel(),
                 list.name, rank, expected);
   }
 }

@@ -9,7 +9,7 @@
 
 namespace dist {
 
-// A tensor argument and what the user knows it as: "t", "list".
+// A tensor argument and the name that the user knows it by: "t", "list".
 struct Named {
   std::string_view name;
   const Tensor& tensor;
@@ -23,9 +23,9 @@ void check_defined(const Call& call, const Named& argument);
 bool share_memory(const Tensor& a, const Tensor& b);
 void check_same_kind(const Call& call, const Named& a, const Named& b);  // dtype and device
 
-// One defined tensor a rank of the group, each of `like`'s dtype and device.
+// `list` has one defined tensor per rank of the group, each with the dtype and device of `like`.
 void check_list(const Call& call, const NamedList& list, const Named& like);
-// list[rank] on rank `rank` stands for `own`: equal numbers of elements.
+// On this rank, list[rank] stands for `own`: both have equally many elements.
 void check_own_share(const Call& call, const NamedList& list, const Named& own);
 void check_empty(const Call& call, const NamedList& list, std::string_view only_on, int root_global);
 
@@ -34,7 +34,7 @@ void check_disjoint(const Call& call, const NamedList& list);
 // `one` shares no memory with the list, except that it may be list[this rank] itself.
 void check_apart(const Call& call, const NamedList& list, const Named& one);
 void check_apart(const Call& call, const NamedList& a, const NamedList& b);
-// The same for the equal parts of `whole`, one a rank, in place of a list.
+// The same for the equal parts of `whole`, one per rank, instead of a list.
 void check_apart_from_parts(const Call& call, const Named& whole, const Named& one);
 
 }  // namespace dist

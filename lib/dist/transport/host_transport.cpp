@@ -9,8 +9,8 @@ Op op_for(int rank, int world_size, TransportOptions options) {
   op.options = std::move(options);
   op.group_rank = op.options.members.group_rank_of(rank);
   if (op.group_rank < 0)
-    fail(Errc::invalid_argument, "rank {} is no member of the group of {} #{}", rank, op.options.label.name,
-         op.options.label.sequence);
+    fail(Errc::invalid_argument, "rank {} is not a member of the group of {} #{}", rank,
+         op.options.label.name, op.options.label.sequence);
   for (int member : op.options.members.list())
     if (member < 0 || member >= world_size)
       fail(Errc::invalid_argument, "member {} of a group: ranks go from 0 to {}", member, world_size - 1);

@@ -15,7 +15,7 @@ void diagnose_finding(const Finding& finding) {
   bool in_new_group = says("new_group");
   for (const auto& party : finding.parties)
     in_new_group = in_new_group || party.doing.find("new_group") != std::string::npos;
-  if (finding.code == Code::wrong_group && says("no member")) {
+  if (finding.code == Code::wrong_group && says("not a member")) {
     judge::misconception("used_by_a_non_member",
                          "a group is made by everybody and used by its members only: ask is_member() before "
                          "the collective");

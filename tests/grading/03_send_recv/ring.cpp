@@ -51,7 +51,7 @@ void diagnose_ring(const Transfer& ring, const judge::SimRun& run) {
     if (names_another(run.ranks.front())) return;  // it has copied, and expect_transferred says where to
     misconception("ring_of_one",
                   "in a ring of one the next rank is oneself, to whom nothing is sent: copy `out` to `in`");
-  } else if (!failures.empty() && failures.front().what.find("= -1 is no rank") != std::string::npos) {
+  } else if (!failures.empty() && failures.front().what.find("= -1 is not a rank") != std::string::npos) {
     misconception(
         "negative_remainder",
         "(rank - 1) % n is -1 for rank 0 in C++, where a remainder has the sign of the dividend: add n "

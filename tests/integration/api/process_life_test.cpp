@@ -203,7 +203,7 @@ TEST(ProcessLife, AForkedChildLeavesTheJobAlone) {
         } catch (const Error& error) {
           const bool told =
               error.code() == Errc::not_initialized &&
-              std::string(error.what()).find("a forked process is in no job") != std::string::npos;
+              std::string(error.what()).find("a forked process is not in a job") != std::string::npos;
           std::exit(!told || is_initialized() ? 1 : 0);  // its exit handlers run
         }
       }

@@ -199,7 +199,7 @@ TEST(Remote, AnotherThreadIsToldThatItIsNone) {
         said = error.what();
       }
     }).join();
-    require(said.find("a thread that a simulated rank made has no place") != said.npos, said.c_str());
+    require(said.find("a thread that a simulated rank made is not part") != said.npos, said.c_str());
   });
   EXPECT_TRUE(report.failures.empty()) << report.text();
 }

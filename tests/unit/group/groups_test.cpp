@@ -42,7 +42,7 @@ TEST(Groups, HalvesAndTheirSums) {
           double want = 0;
           for (const int r : mine.ranks()) want += r;
           EXPECT_EQ(sum_over(mine, rank), want);
-          expect_error(Errc::invalid_argument, {"no member of", other.name(), "groups_test.cpp"},
+          expect_error(Errc::invalid_argument, {"not a member of", other.name(), "groups_test.cpp"},
                        [&] { sum_over(other, 1); });
           EXPECT_EQ(sum_over({}, 1), n) << "the default group goes on";
         },
@@ -139,7 +139,7 @@ TEST(Groups, SplitByKeyAndWithoutColor) {
         const ProcessGroup group = split_group(rank == 2 ? -1 : 7, -rank);
         if (rank == 2) {
           EXPECT_FALSE(group.is_member());
-          expect_error(Errc::invalid_argument, {"no member"}, [&] { sum_over(group, 1); });
+          expect_error(Errc::invalid_argument, {"not a member"}, [&] { sum_over(group, 1); });
         } else {
           EXPECT_EQ(group.ranks(), (std::vector<int>{4, 3, 1, 0})) << "ordered by key";
           EXPECT_EQ(sum_over(group, 1), 4);

@@ -480,7 +480,7 @@ TEST(Rendezvous, OptionsThatContradictAreRefusedBeforeAnythingMoves) {
   refused(as_rank(0, 0, "tcp://127.0.0.1:1"), {"world size 0"});
   for (const Timeout none : {Timeout::zero(), Timeout(-1s)})
     refused(as_rank(0, 2, "tcp://127.0.0.1:1", none), {"the timeout must be greater than 0"});
-  refused(as_rank(0, 2, "tcp://127.0.0.1:1?rank=1"), {"rank is 1 there and 0 in the options"});
+  refused(as_rank(0, 2, "tcp://127.0.0.1:1?rank=1"), {"rank is 1 in init_method and 0 in the options"});
   refused(as_rank(0, 2, "tcp://127.0.0.1:1?rang=1"), {"'rang'"});
   refused(as_rank(-1, 2, "tcp://127.0.0.1:1?rank=x"), {"'x'", "no number"});
   refused(as_rank(0, 2, "tcp://127.0.0.1"), {"port is missing"});

@@ -179,8 +179,8 @@ TEST(Threads, OneThatARankMakesIsToldThatItBelongsToNone) {
   REAL_RANKS_ONLY(no_threads);
   run_ranks(1, [](int) {
     std::thread([] {
-      expect_error(Errc::not_initialized, {"this thread belongs to no rank", "the rank's own function"},
-                   [] { get_rank(); });
+      expect_error(Errc::not_initialized,
+                   {"this thread does not belong to a rank", "the rank's own function"}, [] { get_rank(); });
     }).join();
   });
   EXPECT_DIST_ERROR(get_rank(), Errc::not_initialized, "call init_process_group first");

@@ -67,7 +67,7 @@ const std::vector<Refusal>& refusals() {
          auto list = list_of(3, 5);
          all_gather(list, t2());
        },
-       {"t has 2 elements", "this rank's share, has 5"}},
+       {"t has 2 elements", "this rank's part, has 5"}},
       {"overlap in the output list",
        [](int rank) {
          Tensor whole = zeros({6});
@@ -110,19 +110,19 @@ const std::vector<Refusal>& refusals() {
          Tensor t = t2();
          broadcast(t, 3);
        },
-       {"src = 3 is no rank", "0 to 2"}},
+       {"src = 3 is not a rank", "0 to 2"}},
       {"negative dst",
        [](int) {
          Tensor t = t2();
          reduce(t, -1);
        },
-       {"dst = -1 is no rank"}},
+       {"dst = -1 is not a rank"}},
       {"any_rank as a number",
        [](int) {
          Tensor t = t2();
          recv(t, -1);
        },
-       {"src = -1 is no rank"}},
+       {"src = -1 is not a rank"}},
       {"group_src out of range",
        [](int) {
          Tensor t = t2();
@@ -211,7 +211,7 @@ const std::vector<Refusal>& refusals() {
          auto outs = list_of(3, 3), ins = list_of(3, 2);
          all_to_all(outs, ins);
        },
-       {"this rank's share"}},
+       {"this rank's part"}},
       {"all_to_all without inputs",
        [](int) {
          auto outs = list_of(3);
@@ -310,9 +310,9 @@ TEST(Validation, AMemberOfAnotherGroupAsRoot) {
     const ProcessGroup pair = new_group({0, 2});
     if (rank == 1) return;
     Tensor t = t2();
-    expect_error(Errc::invalid_argument, {"src = 1 is no member", ".group_src"},
+    expect_error(Errc::invalid_argument, {"src = 1 is not a member", ".group_src"},
                  [&] { broadcast(t, 1, {.group = pair}); });
-    expect_error(Errc::invalid_argument, {"dst = 1 is no member"}, [&] { send(t, 1, {.group = pair}); });
+    expect_error(Errc::invalid_argument, {"dst = 1 is not a member"}, [&] { send(t, 1, {.group = pair}); });
   });
 }
 

@@ -131,7 +131,7 @@ TEST_F(Simulated, AFindingIsThrownToo) {
 TEST_F(Simulated, AThreadThatARankMadeIsTold) {
   for (const bool async : {false, true}) {
     ask("ranks=2");
-    expect_error(Errc::peer_failed, {"a thread that a simulated rank made has no place in the simulation"},
+    expect_error(Errc::peer_failed, {"a thread that a simulated rank made is not part of the simulation"},
                  [async] {
                    spawn(2, [async](int rank) {
                      init_process_group();

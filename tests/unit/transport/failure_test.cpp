@@ -121,7 +121,7 @@ TEST_P(Failure, wrong_arguments_are_refused_at_once) {
     on_device.device = cuda(0);
     expect_error(error_of([&] { net->isend(on_device, 0); }), Errc::unsupported, {"cuda:0"});
     expect_error(error_of([&] { me.open({.members = {1 - me.rank()}}); }), Errc::invalid_argument,
-                 {"no member"});
+                 {"not a member"});
     expect_error(error_of([&] {
                    me.open({.members = {me.rank(), 2}});
                  }),

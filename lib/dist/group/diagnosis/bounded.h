@@ -1,5 +1,5 @@
-// Calls that may block for long, because they ask a store whose keeper may be stopped or cut off, with a
-// bound.
+// A time limit for calls that may block for long, because they ask a store whose server may be stopped or cut
+// off.
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +13,8 @@
 namespace dist {
 
 // Calls fn on a thread of its own and waits for it, but no longer than `patience`; returns whether it ended.
-// If not, the thread is left to itself with what fn holds: fn owns whatever it touches. fn must not throw.
-// Throws std::system_error when there is no thread.
+// If it did not, the thread goes on with what fn holds: fn must own whatever it touches, and must not throw.
+// Throws std::system_error when no thread can be started.
 template <class F>
 bool run_within(Timeout patience, F fn) {
   struct Ended {

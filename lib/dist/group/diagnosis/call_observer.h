@@ -1,5 +1,5 @@
-// CallObserver: told of every call of one rank and of what becomes of it. The simulator's checker and tracer
-// listen here; of real ranks only asynchronous calls are watched, and what becomes of their Work.
+// CallObserver: notified of every call of one rank and of what becomes of it. The simulator's checker and
+// tracer listen here; on real ranks only asynchronous calls are watched, and what becomes of their Work.
 #pragma once
 
 #include "dist/backend/operation.h"
@@ -9,7 +9,7 @@ namespace dist {
 
 struct GroupState;
 
-// What is kept of a call while its Work is out.
+// What is kept of a call while its Work exists.
 struct CallNote {
   CallNote(const GroupState& group, const Operation& operation);
   std::string doing() const;  // "send #0 (4 f32)"
@@ -27,22 +27,22 @@ class CallObserver {
   explicit CallObserver(bool sees_everything_) : sees_everything(sees_everything_) {}
   virtual ~CallObserver() = default;
 
-  const bool sees_everything;  // issued() and, for synchronous calls, ended()
+  const bool sees_everything;  // whether issued() and, for synchronous calls, ended() are called
 
-  // Admitted, numbered, and about to be given to the backend. `async`: a Work will be waited for, and the
-  // operation may get other tensors in place of the user's until it has ended.
+  // The call was admitted and numbered, and goes to the backend next. `async`: a Work will be waited for, and
+  // the operation may get other tensors instead of the user's until it has ended.
   virtual void issued(const GroupState& group, Operation& operation, bool async) {
     (void)group, (void)operation, (void)async;
   }
-  // The rank waits for its Work without a limit, or does no longer.
+  // The rank waits for its Work without a time limit, or no longer does.
   virtual void waiting(const CallNote& call, bool yes) { (void)call, (void)yes; }
-  // Its buffers are the user's again: a synchronous call has returned, or the Work was waited for.
+  // The call's buffers are the user's again: a synchronous call has returned, or the Work was waited for.
   virtual void ended(std::uint64_t record) { (void)record; }
-  // The same, by an error.
+  // The same, after an error.
   virtual void failed(std::uint64_t record) { (void)record; }
-  // The last Work was given up without a wait.
+  // The last Work was dropped without a wait.
   virtual void never_waited(const CallNote& call) = 0;
-  // Something else that is wrong with the program. False: let an error say so.
+  // Something else is wrong with the program. False: an error must say so.
   virtual bool found(check::Finding finding) {
     (void)finding;
     return false;

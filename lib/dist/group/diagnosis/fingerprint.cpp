@@ -1,3 +1,6 @@
+// The mismatch check. A Fingerprint is what must be equal on all ranks; compare_fingerprints() exchanges it
+// and reports D2 or D3. Where sizes differ between ranks legitimately (all_to_all, scatter ...),
+// check_traffic() compares them in pairs.
 #include "dist/group/diagnosis/fingerprint.h"
 
 #include <algorithm>
@@ -11,7 +14,7 @@
 namespace dist {
 namespace {
 
-// Elements that a rank sends to and expects from each rank of the group: what must fit in pairs.
+// How many elements a rank sends to and expects from each rank of the group; these must match in pairs.
 struct Traffic {
   std::vector<std::int64_t> sends, expects;
 };
@@ -63,7 +66,7 @@ Traffic decode(std::string_view data, std::size_t n) {
   return traffic;
 }
 
-// Group ranks, and elements.
+// Two ranks of the group, and how many elements one sends and the other expects.
 struct Pair {
   int from, to;
   std::int64_t sent, expected;
@@ -135,7 +138,7 @@ check::Code kind_of_difference(Fingerprint a, const Fingerprint& b) {
 
 void compare_fingerprints(GroupState& group, const Operation& operation) {
   const Fingerprint print(group, operation);
-  // Sizes apart, so that D2 and D3 can be told from each other.
+  // Sizes are left out, so that D2 and D3 can be told from each other.
   Fingerprint call = print;
   call.dtype = DType::u8;
   call.count = -1;

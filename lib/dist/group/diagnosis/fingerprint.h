@@ -8,7 +8,7 @@
 
 namespace dist {
 
-// What must be equal on all ranks of a collective: comparing it formats nothing.
+// What must be equal on all ranks of a collective; comparing it formats nothing.
 struct Fingerprint {
   Fingerprint() = default;
   Fingerprint(const GroupState& group, const Operation& operation);
@@ -17,19 +17,20 @@ struct Fingerprint {
   std::string str() const;
 
   OpKind kind = OpKind::barrier;
-  ReduceOp::Kind op = ReduceOp::Kind::sum;  // of reductions
+  ReduceOp::Kind op = ReduceOp::Kind::sum;  // for reductions
   DType dtype = DType::u8;
-  int root = -1;            // global rank, -1: has none
-  std::int64_t count = -1;  // elements, -1: each rank has its own
+  int root = -1;            // global rank; -1: no root
+  std::int64_t count = -1;  // elements; -1: each rank has its own number
   std::uint64_t sequence = 0;
-  std::string algorithm = {};  // that the call names; empty: it leaves the choice
+  std::string algorithm = {};  // the algorithm that the call names; empty: none
 };
 
-// D3 when these differ in size and dtype alone, else D2.
+// D3 when the two differ in size or dtype only, else D2.
 check::Code kind_of_difference(Fingerprint a, const Fingerprint& b);
 
-// Error{mismatch} on every rank says who is in which collective, or whose sizes do not fit; Error{timeout}
-// names the ranks that did not come to a collective with this number. Blocks until all have come.
+// Error{mismatch} on every rank says which rank is in which collective, or which sizes do not fit;
+// Error{timeout} names the ranks that did not come to a collective with this number. Blocks until all have
+// come.
 void compare_fingerprints(GroupState& group, const Operation& operation);
 
 }  // namespace dist

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Steady times as seconds since 1970, by today's difference between the two clocks.
+// Converts steady times to seconds since 1970, by the present difference between the two clocks.
 class WallClock {
  public:
   Json operator()(FlightRecord::Time time) const {
@@ -75,7 +75,7 @@ void dump(const FlightLog& log, std::string_view reason) noexcept {
     try {
       dist::log(LogLevel::warn, "rank {}: no flight record: {}", log.rank, error.what());
     } catch (...) {
-      // Out of memory while saying so: there is nothing left to try.
+      // There was no memory to report it: nothing is left to try.
     }
   }
 }

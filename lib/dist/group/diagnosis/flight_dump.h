@@ -9,12 +9,12 @@
 
 namespace dist {
 
-// One rank's recorder and where it is dumped.
+// One rank's recorder, and where it is dumped.
 struct FlightLog {
   FlightLog(int rank_, int world_size_, std::size_t capacity, std::string directory_)
       : rank(rank_), world_size(world_size_), directory(std::move(directory_)), recorder(capacity) {}
   const int rank, world_size;
-  const std::string directory;  // empty: nowhere
+  const std::string directory;  // empty: no dumps
   FlightRecorder recorder;
 };
 
@@ -22,12 +22,12 @@ struct FlightLog {
 // seconds since 1970, oldest record first.
 std::string to_json(const FlightLog& log, std::string_view reason);
 
-// Writes DIRECTORY/distlab_rankN.json, whole or not at all; trouble is logged. Nothing without a
+// Writes DIRECTORY/distlab_rankN.json, whole or not at all; a failure is logged. Does nothing without a
 // directory.
 void dump(const FlightLog& log, std::string_view reason) noexcept;
 
-// While one lives, SIGUSR1 dumps `log` (to stderr when it has no directory), unless the program has a handler
-// of its own. One thread per process waits for the signal.
+// While such an object lives, SIGUSR1 dumps `log` (to stderr when it has no directory), unless the program
+// has a handler of its own. One thread per process waits for the signal.
 class SignalDump {
  public:
   explicit SignalDump(std::shared_ptr<const FlightLog> log);

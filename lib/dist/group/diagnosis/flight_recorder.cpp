@@ -1,3 +1,6 @@
+// The flight recorder beyond what every call needs (that is in the header). started(), completed() and
+// failed() follow a call; keep_open_locked() saves calls that are still open when the ring overwrites them;
+// snapshot(), activity(), find() and stood_in() answer what the rank is doing.
 #include "dist/group/diagnosis/flight_recorder.h"
 
 #include <fmt/format.h>
@@ -46,7 +49,8 @@ bool FlightRecorder::knows_all_open() const {
   return lost_ == 0;
 }
 
-// Those in which a thread stands are few, and all are kept: who frees what they use asks for them.
+// Keeps an entry that the ring overwrites. The calls that block a thread are few, and all of them are kept,
+// because the code that frees what such threads use asks for them.
 void FlightRecorder::keep_open_locked(const Entry& entry) {
   constexpr std::size_t most_kept = 4096;
   if (entry.call.blocks || overwritten_.size() < most_kept)
@@ -73,7 +77,7 @@ void FlightRecorder::started(std::uint64_t id, std::string_view algorithm) {
   if (!entry) return;
   entry->state = RecordState::running;
   entry->call.algorithm = algorithm;
-  // The rank stands in the call: no time has passed that is worth asking for.
+  // The rank is inside the call: too little time has passed to read the clock again.
   entry->started = entry->call.blocks && entry == last_ ? entry->issued : clock_.now();
 }
 

@@ -1,6 +1,6 @@
-// Flight recorder: the last operations of one rank, kept in a ring so that after a failure somebody can see
-// what it was doing; and those before them that have not ended. Every operation is written down, so an entry
-// must cost little: some tens of nanoseconds, and no allocation, unless very many are under way.
+// Flight recorder: the last operations of one rank, kept in a ring so that after a failure one can see what
+// the rank was doing, and earlier operations that have not ended. Every operation is recorded, so an entry
+// must cost little: some tens of nanoseconds, and no allocation unless very many are under way.
 #pragma once
 
 #include <array>
@@ -28,27 +28,27 @@ enum class RecordState : std::uint8_t { issued, running, completed, failed };
 
 std::string_view name(RecordState state);  // "issued", ...
 
-// What is numbered together: a group counts each of them by itself.
+// The kinds of calls that a group numbers separately.
 enum class CallFamily : std::uint8_t { collective, message, control };
 inline constexpr std::size_t call_families = 3;
 
-// A call as its rank writes it down.
+// A call as its rank records it.
 struct FlightCall {
   CallFamily family = CallFamily::collective;
-  bool blocks = false;         // the rank stands still until it has ended
+  bool blocks = false;         // the rank blocks until the call has ended
   std::string_view operation;  // "all_reduce"; static storage
   std::string_view algorithm;  // "ring", or empty; static storage
   std::uint32_t group = 0;     // its context number
   std::uint64_t sequence = 0;
-  std::int64_t count = -1;  // elements; -1: moves none
+  std::int64_t count = -1;  // elements; -1: the call moves none
   DType dtype = DType::u8;
-  int root = -1;  // global ranks, -1: has none
+  int root = -1;  // global ranks; -1: none
   int peer = -1;
-  std::uint64_t tag = 0;  // of a message
+  std::uint64_t tag = 0;  // for a message
   CallSite where;
 };
 
-// What became of it: filled in by the recorder.
+// What became of the call; filled in by the recorder.
 struct FlightRecord : FlightCall {
   using Time = std::chrono::steady_clock::time_point;
 
@@ -62,7 +62,7 @@ struct FlightRecord : FlightCall {
   std::string what() const;   // "all_reduce #7 (4 f32) at train.cpp:41"
 };
 
-// What a rank answers when it is asked what it is doing; `age` is how long it has been so.
+// A rank's answer to the question what it is doing; `age`: for how long.
 struct Activity {
   std::string what;  // "in all_reduce #7 (4 f32) at train.cpp:41", "in no operation; the last, ..."
   std::chrono::nanoseconds age{};
@@ -74,8 +74,8 @@ class FlightRecorder {
   explicit FlightRecorder(std::size_t capacity);
 
   void name_group(std::uint32_t group, std::string name, Members members = {});
-  // `fill(FlightCall&)` writes the call down in place; it may not throw. Returns the entry's id, for the
-  // calls below. They do nothing when the operation is not known any more.
+  // `fill(FlightCall&)` writes the call into its entry; it must not throw. Returns the entry's id, for the
+  // calls below. Those do nothing when the operation is not known any more.
   template <class Fill>
   std::uint64_t issued_by(const Fill& fill);
   std::uint64_t issued(const FlightCall& call) {
@@ -91,13 +91,13 @@ class FlightRecorder {
   struct Group {
     std::string name;
     Members members;
-    std::array<std::uint64_t, call_families> begun{};  // calls, also of those that have been overwritten
+    std::array<std::uint64_t, call_families> begun{};  // counts calls, also overwritten ones
   };
   std::map<std::uint32_t, Group> groups() const;
-  bool knows_all_open() const;  // false: so many were under way that some are not kept
+  bool knows_all_open() const;  // false: too many were under way to keep all
   Activity activity() const;
-  std::optional<FlightRecord> find(std::uint64_t id) const;  // nothing when it is not known any more
-  std::vector<FlightRecord> stood_in() const;                // the calls in which threads stand still
+  std::optional<FlightRecord> find(std::uint64_t id) const;  // nullopt when it is not known any more
+  std::vector<FlightRecord> stood_in() const;                // the calls in which threads are blocked
 
  private:
   struct Entry {
@@ -109,7 +109,7 @@ class FlightRecorder {
 
     bool is_over() const { return state == RecordState::completed || state == RecordState::failed; }
   };
-  // The oldest entry, as new; and the newest: it gets its number.
+  // Recycles the oldest entry as the newest one, and numbers it.
   Entry& begin_locked();
   std::uint64_t end_begin_locked(Entry& entry);
   Entry& next_locked() { return last_ == nullptr || last_ == &ring_.back() ? ring_.front() : last_[1]; }
@@ -119,21 +119,21 @@ class FlightRecorder {
   Entry* in_ring_locked(std::uint64_t id);
   Entry* find_locked(std::uint64_t id) { return const_cast<Entry*>(std::as_const(*this).find_locked(id)); }
   const Entry* find_locked(std::uint64_t id) const;
-  Entry* end_locked(std::uint64_t id, RecordState state);  // null: not in the ring any more
+  Entry* end_locked(std::uint64_t id, RecordState state);  // null: it is not in the ring any more
 
   const TickClock clock_;
-  mutable BiasedLock<SpinLock> lock_;  // of all below
+  mutable BiasedLock<SpinLock> lock_;  // guards everything below
   std::vector<Entry> ring_;
   Entry* last_ = nullptr;  // the newest
   std::uint64_t next_id_ = 1;
   std::map<std::uint32_t, Group> groups_;
-  std::pair<std::uint32_t, Group*> last_group_{0, nullptr};  // of the operation before
-  std::map<std::uint64_t, Entry> overwritten_;               // by id, while they are under way
-  std::uint64_t lost_ = 0;                                   // under way, and too many to be kept
+  std::pair<std::uint32_t, Group*> last_group_{0, nullptr};  // the group of the latest operation
+  std::map<std::uint64_t, Entry> overwritten_;               // by id: those that are still under way
+  std::uint64_t lost_ = 0;                                   // how many under way could not be kept
   std::set<std::uint64_t> waits_for_lost_;
 };
 
-// All in the header: this is part of every call.
+// These are in the header because they are part of every call.
 
 inline FlightRecorder::Entry& FlightRecorder::begin_locked() {
   Entry& entry = next_locked();
@@ -152,7 +152,7 @@ inline std::uint64_t FlightRecorder::end_begin_locked(Entry& entry) {
   const FlightCall& call = entry.call;
   auto& begun = group_locked(call.group).begun[static_cast<std::size_t>(call.family)];
   if (begun <= call.sequence) begun = call.sequence + 1;
-  // Nothing is chosen for a message: where the rank stands in the call, it runs.
+  // A message needs no choice of an algorithm: if the rank blocks in the call, it is running.
   const bool runs = call.blocks && call.family == CallFamily::message;
   entry.state = runs ? RecordState::running : RecordState::issued;
   if (runs) entry.started = entry.issued;

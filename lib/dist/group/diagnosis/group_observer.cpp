@@ -40,7 +40,7 @@ class GroupObserver final : public OperationObserver {
  private:
   JobState& job_;
   GroupState& group_;
-  // Of the job: every operation meets these two.
+  // The job's; kept here because every operation needs these two.
   FlightRecorder& recorder_;
   trace::RankTracer* const tracer_;
 };

@@ -1,5 +1,5 @@
-// What a group learns from its backend: the flight recorder's states, the mismatch check, the others' state
-// in timeouts.
+// The OperationObserver of a group: the flight recorder's states, the mismatch check, and the other ranks'
+// state in timeouts.
 #pragma once
 
 #include <memory>

@@ -1,3 +1,6 @@
+// What the ranks' snapshots prove. Standstill marks the ranks that certainly block forever and finds the
+// cycle, or the rank that all wait for (D1); different_from() finds ranks in different collectives (D2);
+// find_misfit() finds a message whose other side does not fit (D3).
 #include "dist/group/diagnosis/hang_report.h"
 
 #include <algorithm>
@@ -14,14 +17,14 @@ bool is_same_collective(const PicturedCall& a, const PicturedCall& b) {
   return a.family == b.family && a.group == b.group && a.sequence == b.sequence;
 }
 
-// The two ends of one message's path: `a` by rank `of_a`, `b` by rank `of_b`.
+// Whether the two can be the two ends of one message: `a` by rank `of_a`, `b` by rank `of_b`.
 bool may_meet(const PicturedCall& a, int of_a, const PicturedCall& b, int of_b) {
   const auto names = [](const PicturedCall& call, int rank) { return call.peer == rank || call.peer < 0; };
   return a.is_message() && b.is_message() && a.is_send() != b.is_send() && a.group == b.group &&
          a.tag == b.tag && names(a, of_b) && names(b, of_a);
 }
 
-// Which ranks stand still for ever.
+// Which ranks are blocked forever.
 class Standstill {
  public:
   explicit Standstill(const JobSnapshot& job) : job_(job), stuck_(job.snapshots.size()) {
@@ -82,7 +85,7 @@ class Standstill {
 
   bool never_comes(int rank) const { return of(rank).state == Snapshot::State::left || stuck_[index(rank)]; }
 
-  // Any one of them would do for a receive from any rank; every other call needs all.
+  // For a receive from any rank one of the awaited ranks suffices; every other call needs all of them.
   bool is_hopeless(int rank, const PicturedCall& call) const {
     const auto awaited = waits_for(rank, call);
     const auto lost = [&](int other) { return never_comes(other); };
@@ -97,7 +100,7 @@ class Standstill {
     return awaited;
   }
 
-  // Those whose part has not begun.
+  // The ranks whose part of the call has not begun.
   std::vector<int> waits_for(int rank, const PicturedCall& call) const {
     std::vector<int> awaited;
     if (!call.is_message()) {
@@ -113,13 +116,13 @@ class Standstill {
 
   static bool has_begun(const Snapshot& snapshot, const PicturedCall& call) {
     if (snapshot.state == Snapshot::State::left) return false;
-    if (snapshot.state != Snapshot::State::present || !snapshot.is_complete) return true;  // not known
+    if (snapshot.state != Snapshot::State::present || !snapshot.is_complete) return true;  // unknown, so yes
     return std::ranges::any_of(snapshot.begun, [&](const Begun& begun) {
       return begun.group == call.group && begun.family == call.family && begun.calls > call.sequence;
     });
   }
 
-  // Messages of one path meet in their order: is there a partner for this one?
+  // Messages between two ranks meet in order: whether this one has a partner.
   bool is_met(int rank, const PicturedCall& call) const {
     std::size_t before = 0, partners = 0;
     for (const PicturedCall& other : of(rank).calls) {
@@ -153,7 +156,7 @@ class Standstill {
   }
 
   const JobSnapshot& job_;
-  std::vector<bool> stuck_;  // [rank]
+  std::vector<bool> stuck_;  // by rank
 };
 
 std::optional<check::Finding> different_from(const JobSnapshot& job, const PicturedCall& mine) {

@@ -1,4 +1,6 @@
-// A barrier that names who is missing.
+// A barrier that names the ranks that are missing. lead(), on group rank 0, hears from every rank and then
+// tells the ranks that came which did not; follow(), on the others, sends a message and waits for that
+// verdict. The last part words the error.
 #include <exception>
 
 #include <fmt/ranges.h>
@@ -12,9 +14,9 @@
 namespace dist {
 namespace {
 
-// Of the barrier's channel, those of ranks that say that they have given up.
+// Tags of the barrier's channel for ranks that report that they have given up.
 constexpr std::uint64_t given_up_tags = std::uint64_t{1} << 59;
-constexpr Timeout margin = std::chrono::seconds(1);  // for group rank 0's verdict to travel
+constexpr Timeout margin = std::chrono::seconds(1);  // extra time for group rank 0's verdict to arrive
 
 class MonitoredBarrier {
  public:
@@ -23,7 +25,7 @@ class MonitoredBarrier {
 
   std::uint64_t number() const { return number_; }
 
-  // Group rank 0: hears of everybody, then tells those that came who did not.
+  // On group rank 0: hears from every rank, then sends the verdict to those that came.
   void lead() {
     const auto n = static_cast<std::size_t>(group_.size());
     const Deadline deadline = Deadline::after(timeout_);
@@ -46,13 +48,13 @@ class MonitoredBarrier {
         fates[i] = Fate::left;
       }
     }
-    if (gone == n - 1) std::rethrow_exception(why);  // nobody is left to be told, or a death that all hear of
+    if (gone == n - 1) std::rethrow_exception(why);  // no rank is left to notify
     tell(fates);
     throw_if_any(fates);
   }
 
-  // The others: the send ends when group rank 0 listens; the verdict comes when it has heard or waited
-  // enough.
+  // On the other ranks: the send ends when group rank 0 listens; the verdict comes when it has heard from
+  // all, or waited long enough.
   void follow() {
     const auto arrive = open(Deadline::after(timeout_));
     if (auto arrival = arrive->isend({}, 0); !came(arrival, Deadline::after(timeout_))) {
@@ -71,7 +73,7 @@ class MonitoredBarrier {
   // What has become of a rank.
   enum class Fate : std::uint8_t { came, late, left, gave_up };
 
-  // To those that came. One that came and no longer listens has given up before this rank came.
+  // Notifies those that came. A rank that came and no longer listens had given up before this rank came.
   void tell(std::vector<Fate>& fates) {
     const Deadline deadline = Deadline::after(margin);
     const auto net = open(deadline);
@@ -85,7 +87,7 @@ class MonitoredBarrier {
     for (const int rank : silent) fates[static_cast<std::size_t>(rank)] = Fate::gave_up;
   }
 
-  // A simulated rank that has given up leaves nothing behind, but what it says here.
+  // A simulated rank that has given up leaves no other trace than this message.
   void say_so() {
     if (group_.job->context.virtual_world) open(Deadline::never(), given_up_tags)->isend({}, 0).wait();
   }
@@ -156,7 +158,7 @@ class MonitoredBarrier {
 
 void monitored_barrier(Timeout timeout, const Options& options, Caller at) {
   const Call call(OpKind::barrier, "monitored_barrier", options, at);
-  if (options.async_op) call.refuse(".async_op: it is synchronous");
+  if (options.async_op) call.refuse(".async_op is not possible: this call is synchronous");
   if (timeout < Timeout::zero()) call.refuse("the timeout is negative");
   GroupState& group = call.group;
   if (group.size() == 1) return;

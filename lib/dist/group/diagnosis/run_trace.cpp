@@ -1,3 +1,5 @@
+// Traces of real runs. Moment puts all ranks on rank 0's time (origin_of); make_tracer() and start_trace()
+// begin a trace, trace_call() and traced() record calls and waits, write_trace() writes this rank's file.
 #include "dist/group/diagnosis/run_trace.h"
 
 #include <algorithm>
@@ -63,7 +65,7 @@ Moment Moment::parse(std::string_view text) {
     const auto system = std::from_chars(steady.ptr + 1, end, moment.system_ns);
     if (system.ec == std::errc() && system.ptr == end) return moment;
   }
-  fail(Errc::internal, "\"{}\" is no moment", text);
+  fail(Errc::internal, "\"{}\" is not a moment", text);
 }
 
 std::chrono::steady_clock::time_point origin_of(const Moment& rank_0, bool one_host) {
@@ -122,7 +124,7 @@ void write_trace(trace::RankTracer& tracer, const std::string& path) noexcept {
     try {
       log(LogLevel::warn, "rank {}: no trace: {}", tracer.rank(), error.what());
     } catch (...) {
-      // Out of memory while saying so: there is nothing left to try.
+      // There was no memory to report it: nothing is left to try.
     }
   }
 }

@@ -1,5 +1,5 @@
-// Traces of real runs (DIST_TRACE): from when all ranks count, what a rank's tracer is told of calls, and
-// where its events go in the end.
+// Traces of real runs (DIST_TRACE): the moment from which all ranks count time, which calls a rank's tracer
+// is notified of, and where its events go in the end.
 #pragma once
 
 #include <chrono>
@@ -25,30 +25,30 @@ struct Moment {
 
   static Moment now();
   std::string str() const;
-  static Moment parse(std::string_view text);  // Error{internal} when it is none
+  static Moment parse(std::string_view text);  // Error{internal} when the text is damaged
 };
 
-// Rank 0's moment on this rank's steady clock. Ranks of one host share that clock: their times fit to the
-// nanosecond. Where there are several hosts, the system clocks say how long ago it was: times of two hosts
-// are then off by as much as these differ (about a millisecond with NTP), and a message may seem to arrive
+// Rank 0's moment on this rank's steady clock. Ranks of one host share that clock, so their times agree to
+// the nanosecond. With several hosts, the system clocks say how long ago it was: times of two hosts are then
+// off by as much as these clocks differ (about a millisecond with NTP), and a message may seem to arrive
 // before it was sent.
 std::chrono::steady_clock::time_point origin_of(const Moment& rank_0, bool one_host);
 
-// Null when no trace is asked for. It starts when all ranks have said hello, at rank 0's moment.
+// Null when no trace is wanted. The trace starts when all ranks have joined, at rank 0's moment.
 std::shared_ptr<trace::RankTracer> make_tracer(const Settings& settings, const Job& job);
 void start_trace(trace::RankTracer& tracer, const Job& job, const Moment& rank_0);
 
-// An admitted call, for whoever traces it; by which algorithm it will run is not known yet.
+// An admitted call in the form that traces have; its algorithm is not known yet.
 trace::Call call_of(const GroupState& group, const Operation& operation, bool async);
 
-// An admitted call begins; nothing when no trace is kept. It ends by RankTracer::call_ends().
+// Records that an admitted call begins; does nothing without a trace. RankTracer::call_ends() ends it.
 void trace_call(const GroupState& group, const Operation& operation, bool async);
 
-// The same Work; its waits are traced.
+// The same Work, with its waits traced.
 std::shared_ptr<WorkState> traced(std::shared_ptr<trace::RankTracer> tracer, const CallNote& call,
                                   std::shared_ptr<WorkState> work);
 
-// This rank's events into its file (trace/parts.h), if the trace has begun. Trouble is a warning.
+// Writes this rank's events into its file (trace/parts.h), if the trace has begun. A failure is a warning.
 void write_trace(trace::RankTracer& tracer, const std::string& path) noexcept;
 
 }  // namespace dist

@@ -1,4 +1,4 @@
-// SIGUSR1 for flight_dump.h: the handler only writes to an eventfd; a thread does the rest.
+// SIGUSR1 for flight_dump.h: the handler only writes to an eventfd; a thread (Listener) does the rest.
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -20,9 +20,10 @@ namespace dist {
 namespace {
 
 std::atomic<int> signalled_fd{-1};
-std::atomic<std::uint32_t> signalled_forks{0};  // when the descriptor was made
+std::atomic<std::uint32_t> signalled_forks{0};  // forks_before() when the descriptor was made
 
-// A forked child has the descriptor and the handler of its parent: a signal to it is none to the rank.
+// A forked child has the descriptor and the handler of its parent, but a signal to the child is not for the
+// rank.
 void on_signal(int) {
   if (signalled_forks != forks_before()) return;
   const int before = errno;
@@ -33,11 +34,11 @@ void on_signal(int) {
   errno = before;
 }
 
-// All logs of this process. The thread that waits for the signal is started by the first and stays until the
-// process ends, asleep: ending it would race with a signal that is just arriving.
+// All logs of this process. The thread that waits for the signal is started by the first one and stays until
+// the process ends, asleep: ending it earlier would race with a signal that is just arriving.
 class Listener {
  public:
-  // A forked child gets a new one: the parent's thread does not exist there.
+  // A forked child gets a new one, because the parent's thread does not exist there.
   static Listener& of_this_process() {
     static std::mutex mutex;
     static Listener* current = nullptr;  // never destroyed
@@ -100,7 +101,7 @@ class Listener {
   }
 
   const pid_t pid_ = getpid();
-  std::mutex mutex_;  // of logs_
+  std::mutex mutex_;  // guards logs_
   std::vector<std::shared_ptr<const FlightLog>> logs_;
 };
 

@@ -1,3 +1,5 @@
+// take_picture() makes a rank's snapshot from its flight recorder; encode() and decode_picture() carry it as
+// JSON through the store.
 #include "dist/group/diagnosis/snapshot.h"
 
 #include <algorithm>

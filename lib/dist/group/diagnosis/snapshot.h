@@ -1,4 +1,4 @@
-// Snapshot: what one rank answers when it is asked what it is doing, in words and as data.
+// Snapshot: a rank's answer to the question what it is doing, in words and as data.
 #pragma once
 
 #include <chrono>
@@ -10,26 +10,26 @@
 
 namespace dist {
 
-// A group as all its members name it: groups of equal context numbers have no common member.
+// The name of a group that all its members agree on: groups with equal context numbers have no common member.
 struct GroupKey {
   std::uint32_t context = 0;
   int first = 0;  // global rank of group rank 0
   friend bool operator==(const GroupKey&, const GroupKey&) = default;
 };
 
-// An operation that is under way, or has failed.
+// An operation that is under way, or that has failed.
 struct PicturedCall {
   std::uint64_t record = 0;  // its entry in the flight recorder
   std::string name, doing;   // "send", "send #0 (4 f32)"
   CallSite where;
   CallFamily family = CallFamily::collective;
-  bool blocks = false;  // the rank stands still until it has ended
+  bool blocks = false;  // the rank blocks until it has ended
   bool failed = false;
   std::chrono::milliseconds age{};
   GroupKey group;
-  std::vector<int> members;  // of the group, global ranks
+  std::vector<int> members;  // the group's global ranks
   std::uint64_t sequence = 0, tag = 0, bytes = 0;
-  int peer = -1;           // of a message; -1: any
+  int peer = -1;           // for a message; -1: any rank
   std::string group_name;  // "group 1"; empty: the default group
 
   bool is_open() const { return !failed; }
@@ -49,8 +49,8 @@ struct Snapshot {
   int rank = 0;
   State state = State::silent;
   std::string activity;             // "in all_reduce #7 (4 f32) at train.cpp:41"
-  double activity_s = 0;            // for how long
-  bool is_complete = false;         // `calls` has all that are open, `begun` all that were begun
+  double activity_s = 0;            // seconds since it began
+  bool is_complete = false;         // `calls` has all open calls, `begun` all that were begun
   std::vector<PicturedCall> calls;  // in the order they were begun
   std::vector<Begun> begun;
 

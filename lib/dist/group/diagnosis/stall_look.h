@@ -1,4 +1,5 @@
-// StallLook: a rank that has stood in a call for some time asks the others why, long before its timeout.
+// StallLook: a rank that has been blocked in a call for some time asks the others why, long before its
+// timeout.
 #pragma once
 
 #include <condition_variable>
@@ -17,11 +18,12 @@ namespace dist {
 
 class StallLook {
  public:
-  // `found` is called, once and on a thread of its own, with the finding of a call that has been going on for
-  // `after` and certainly never ends. `watchdog` outlives this. Error{resource}: there is no thread.
+  // `found` is called, once and on a thread of its own, with the finding for a call that has been going on
+  // for `after` and certainly never ends. `watchdog` must outlive this object. Error{resource}: no thread
+  // could be started.
   StallLook(std::shared_ptr<const FlightLog> log, Watchdog& watchdog, Timeout after,
             std::function<void(const check::Finding&)> found);
-  ~StallLook();  // waits for a question that is under way: a second at most
+  ~StallLook();  // waits for a question that is under way, at most a second
   StallLook(const StallLook&) = delete;
   StallLook& operator=(const StallLook&) = delete;
 
@@ -33,7 +35,7 @@ class StallLook {
   Watchdog& watchdog_;
   const Timeout after_;
   const std::function<void(const check::Finding&)> found_;
-  Deadline next_ = Deadline::after(Timeout::zero());  // before it nobody is asked again
+  Deadline next_ = Deadline::after(Timeout::zero());  // the ranks are not asked again before it
   std::mutex mutex_;
   std::condition_variable stopped_;
   bool stop_ = false;

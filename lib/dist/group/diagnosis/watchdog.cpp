@@ -1,3 +1,6 @@
+// The watchdog. loop() runs on a thread that sleeps in the store until a rank asks, and answers with this
+// rank's snapshot. ask() puts a question to all ranks, or reads the answers to one that another rank has just
+// put, and collect() gathers them; Answer words them. The first functions name the keys in the store.
 #include "dist/group/diagnosis/watchdog.h"
 
 #include <algorithm>
@@ -20,7 +23,7 @@
 namespace dist {
 namespace {
 
-// Rounds are numbered on each rank alike: a round ends on a rank when it has answered.
+// Every rank numbers the rounds in the same way: a round ends on a rank when it has answered.
 std::string question_key(std::int64_t round, int rank) { return fmt::format("stall/{}/ask/{}", round, rank); }
 std::string answer_key(std::int64_t round, int rank) {
   return fmt::format("stall/{}/answer/{}", round, rank);
@@ -46,7 +49,7 @@ struct Watchdog::Shared {
   std::shared_ptr<Store> store;
   std::shared_ptr<const FlightLog> log;
   std::atomic<std::int64_t> round{0};
-  std::atomic<Deadline::Clock::rep> answered_at{0};  // when this rank answered the round before
+  std::atomic<Deadline::Clock::rep> answered_at{0};  // when this rank answered the previous round
   std::atomic<bool> stopping{false}, leaves_in_order{false};
   std::mutex mutex;
   std::condition_variable changed;
@@ -63,11 +66,12 @@ Watchdog::Watchdog(std::shared_ptr<Store> store, std::shared_ptr<const FlightLog
 
 Watchdog::~Watchdog() {
   if (!thread_.joinable()) return;
-  // Joined, so that nothing of the store outlives this: a file store removes its file when it is destroyed.
+  // The thread is joined, so that nothing of the store outlives this: a file store removes its file at its
+  // end.
   is_ending() ? thread_.join() : thread_.detach();
 }
 
-// Says goodbye; false when the loop has not heard of it in time, as the store does not answer.
+// Says goodbye; false when the loop did not react in time, because the store does not answer.
 bool Watchdog::is_ending() {
   shared_->stopping = true;
   constexpr Timeout patience = std::chrono::seconds(1);
@@ -78,7 +82,7 @@ bool Watchdog::is_ending() {
       lock.unlock();
       const int rank = shared->log->rank;
       shared->store->set(left_key(rank), std::string(shared->leaves_in_order ? in_order : "failed"));
-      // The loop may be between two rounds: ask in both.
+      // The loop may be between two rounds, so the question is put in both.
       const auto round = shared->round.load();
       shared->store->set(question_key(round, rank), "stop");
       shared->store->set(question_key(round + 1, rank), "stop");
@@ -87,9 +91,9 @@ bool Watchdog::is_ending() {
     }
   };
   try {
-    if (!run_within(patience, say_goodbye)) return false;  // the loop is as stuck as we were
+    if (!run_within(patience, say_goodbye)) return false;  // the loop is as stuck as this was
   } catch (const std::exception&) {
-    return false;  // no thread to be had: the loop goes on with what it shares
+    return false;  // no thread could be started: the loop goes on with what it shares
   }
   std::unique_lock lock(shared_->mutex);
   return shared_->changed.wait_for(lock, patience, [this] { return shared_->ended; });
@@ -117,15 +121,15 @@ void Watchdog::loop(Shared& shared) {
   shared.changed.notify_all();
 }
 
-// The first answer stays: a rank that gives up answers for itself, before its error makes it go on.
+// The first answer stays: a rank that gives up answers for itself before its error lets it go on.
 void Watchdog::answer(Shared& shared, std::int64_t round) {
   const Bytes text = to_bytes(encode(take_picture(*shared.log)));
   shared.store->compare_set(answer_key(round, shared.log->rank), {}, text);
 }
 
-// When several ranks give up at the same moment, the first one's question fixes the snapshot for all: an
-// answer that is half a second younger would tell of what a rank did after its own error. A call that was
-// begun since is of another moment.
+// When several ranks give up at the same moment, the question of the first one fixes the snapshots for all:
+// an answer that is half a second younger would show what a rank did after its own error. A call that was
+// begun since then belongs to another moment.
 std::int64_t Watchdog::round_to_read(const Shared& shared, Deadline::Clock::time_point since) {
   constexpr auto same_moment = std::chrono::milliseconds(500);
   const auto round = shared.round.load();
@@ -152,7 +156,7 @@ Watchdog::Answer Watchdog::collect(Shared& shared, Deadline::Clock::time_point s
   try {
     shared.store->wait(answers, deadline);
   } catch (const Error& error) {
-    if (error.code() != Errc::timeout) throw;  // else: those who have not answered are told below
+    if (error.code() != Errc::timeout) throw;  // otherwise: ranks that have not answered are marked below
   }
   Answer all;
   for (int rank = 0; rank < n; ++rank) {
@@ -209,7 +213,7 @@ Watchdog::Answer Watchdog::ask(Deadline::Clock::time_point since, Timeout patien
     std::lock_guard lock(slot->mutex);
     return std::move(slot->answer);
   } catch (const std::exception&) {
-    return {};  // no thread, no memory: the error is thrown without the others' state
+    return {};  // no thread or memory: the error is thrown without the others' state
   }
 }
 

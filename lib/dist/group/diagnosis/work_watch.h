@@ -1,5 +1,5 @@
-// WorkWatch: the CallObserver of a real rank. Says when a Work is dropped that nobody has waited for (D6),
-// and lets the flight recorder know which asynchronous operations the rank stands still for.
+// WorkWatch: the CallObserver of a real rank. It reports a Work that is dropped without a wait (D6),
+// and records in the flight recorder for which asynchronous operations the rank blocks.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ class WorkWatch final : public CallObserver {
  public:
   explicit WorkWatch(std::shared_ptr<FlightLog> log) : CallObserver(false), log_(std::move(log)) {}
 
-  // This operation has failed: a Work is easily lost then. From now on one thing is said at most: the error
-  // of a dropped Work, if nobody has heard of any.
+  // Called when this operation has failed: Works are easily dropped then. From now on at most one thing is
+  // reported: the error of a dropped Work, if the program has not seen any error.
   void note_failure(std::uint64_t record);
   void keep_silent() { silent_ = heard_ = true; }
 
@@ -27,10 +27,10 @@ class WorkWatch final : public CallObserver {
  private:
   const std::shared_ptr<FlightLog> log_;
   std::atomic<bool> silent_{false};
-  std::atomic<bool> heard_{false};  // the program was told of a failure
+  std::atomic<bool> heard_{false};  // the program has seen a failure
 };
 
-// D6.
+// The finding for a dropped Work.
 check::Finding dropped_work(const CallNote& call);
 
 }  // namespace dist

@@ -22,7 +22,7 @@ struct Blackboard::Sheet : WaitReason {
   int expected;
   std::string call;
   CallSite place;
-  std::string broken;  // why it will never be complete; empty: it may be
+  std::string broken;  // why it will never be complete; empty: it may become so
   Condition complete;
 
   bool is_for(const Members& others) const {
@@ -51,10 +51,10 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const BoardCall& mine, std
   if (!sheet->is_for(mine.members)) refuse_group(mine, *sheet);
   const auto self = static_cast<std::size_t>(mine.members.group_rank_of(mine.rank));
   sheet->exchanged->messages[self] = mine.message;
-  if (!sheet->came[self]) --sheet->expected;  // not again after a call that was given up
+  if (!sheet->came[self]) --sheet->expected;  // only once, also when a given-up call is repeated
   sheet->came[self] = true;
   if (sheet->expected == 0) {
-    sheets_.erase(key);  // all have come: who is late holds it by himself
+    sheets_.erase(key);  // all have come: a rank that is still reading holds the sheet itself
     sheet->complete.notify_all();
   }
   while (sheet->expected > 0) {

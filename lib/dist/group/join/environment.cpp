@@ -1,3 +1,7 @@
+// What a launcher left in the environment. from_torchrun(), from_open_mpi() and from_slurm() each read one
+// launcher's variables, from_launcher() decides which; the address of the store comes from torchrun_store(),
+// slurm_store() or MASTER_ADDR. Variables reads numbers and names what is wrong with them. read_timeout()
+// reads DIST_TIMEOUT.
 #include "dist/group/join/environment.h"
 
 #include <algorithm>
@@ -25,7 +29,7 @@ class Variables {
 
   bool has(const std::string& name) const { return get_(name).has_value(); }
   std::optional<std::string> find(const std::string& name) const { return get_(name); }
-  // Of several names, the first that is set.
+  // The first of several names that is set.
   std::optional<std::string> first(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
       if (auto value = get_(name)) return value;
@@ -52,7 +56,7 @@ class Variables {
   const GetEnv& get_;
 };
 
-// The names under which a launcher says who we are.
+// The names under which a launcher says which rank this is.
 struct RankNames {
   const char *rank, *world_size, *local_rank, *local_world_size;
 };
@@ -88,7 +92,7 @@ void read_ranks(const Variables& vars, const RankNames& names, LaunchInfo& info)
                                known ? names.local_world_size : names.world_size);
 }
 
-// "tcp://host:port" from MASTER_ADDR, in which an IPv6 address may stand with or without brackets.
+// "tcp://host:port" from MASTER_ADDR, in which an IPv6 address may be with or without brackets.
 std::string tcp_address(const std::string& variable, std::string host, int port) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   in6_addr ignored;
@@ -110,7 +114,7 @@ std::string master_address(const Variables& vars, int fallback_port) {
   return tcp_address("MASTER_ADDR", *vars.find("MASTER_ADDR"), master_port(vars, fallback_port));
 }
 
-// A name for a local socket, from ids that the launcher chose freely.
+// A name for a local socket, made of ids that the launcher chose freely.
 std::string local_address(std::string id) {
   constexpr std::size_t longest = 64;
   if (id.size() > longest) id = fmt::format("{}-{:x}", id.substr(0, 40), std::hash<std::string>()(id));
@@ -179,9 +183,9 @@ LaunchInfo from_open_mpi(const Variables& vars) {
 }
 
 std::string slurm_store(const Variables& vars, const std::string& job, const std::string& step) {
-  // Below the ports that systems give to connections going out; steps of one job may run at the same time.
+  // Below the ports that systems use for outgoing connections; steps of one job may run at the same time.
   constexpr std::int64_t first_port = 15000, ports = 17000, between_steps = 1021;
-  std::int64_t number = 0;  // of a step that has a name: 0
+  std::int64_t number = 0;  // stays 0 for a step that has a name
   std::from_chars(step.data(), step.data() + step.size(), number);
   const std::int64_t job_number = vars.number("SLURM_JOB_ID", 0, most_ranks);
   const int port = static_cast<int>(first_port + (job_number + number % ports * between_steps) % ports);
@@ -199,7 +203,7 @@ std::string slurm_store(const Variables& vars, const std::string& job, const std
   return tcp_address(list_name, first.first, master_port(vars, port));
 }
 
-// Not in a batch script, which Slurm starts as well.
+// The step that this process is part of. None in a batch script, although Slurm starts that as well.
 std::optional<std::string> slurm_step(const Variables& vars) {
   return vars.first({"SLURM_STEP_ID", "SLURM_STEPID"});
 }

@@ -1,4 +1,6 @@
-// Joining and leaving the job.
+// Joining and leaving the job: init_process_group(), destroy_process_group() and leave_job(), and what
+// happens when a program ends without them: close_at_exit() says goodbye, keep_trace_and_terminate() saves
+// the trace.
 #include <cstdlib>
 #include <exception>
 #include <mutex>
@@ -14,14 +16,14 @@
 namespace dist {
 namespace {
 
-// After its end: no thread passes the gate any more.
+// To be called after the job's end: no thread passes the gate any more.
 void forget_job(RankContext& context, const JobState& job) {
   if (job.makes_on_gpu) set_default_device(cpu);
   context.default_group = {};
   context.job.reset();
 }
 
-// Of whoever has the turn.
+// To be called by the thread that has the turn.
 void leave_now(RankContext& context, const std::string& reason) noexcept {
   const auto job = JobState::of(context);
   if (!job) return;
@@ -29,9 +31,9 @@ void leave_now(RankContext& context, const std::string& reason) noexcept {
   forget_job(context, *job);
 }
 
-// A program that ends without destroy_process_group still says goodbye, so that the others do not take it for
-// dead. When another thread stands in a call, that uses all there is: nothing is freed, and the others see
-// this rank die. Where one is about to join or leave, that is not waited for.
+// A program that ends without destroy_process_group still says goodbye, so that the other ranks do not take
+// it for dead. When another thread is in a call, that thread uses everything there is: nothing is freed, and
+// the others see this rank die. A thread that is about to join or leave is not waited for.
 void close_at_exit() {
   RankContext& context = process_rank_context();
   const auto turn = context.try_turn();
@@ -47,7 +49,7 @@ void close_at_exit() {
 
 std::terminate_handler terminate_before = nullptr;
 
-// What ends the process by an exception that nobody catches comes by no exit handler, and is what a trace is
+// An uncaught exception ends the process without exit handlers, and it is what a trace is most needed
 // for.
 void keep_trace_and_terminate() {
   if (const auto job = JobState::of(process_rank_context()); job && job->tracer)
@@ -83,7 +85,8 @@ void init_process_group(const InitOptions& options, Caller at) {
   if (job->makes_on_gpu) set_default_device(job->device());
   context.job = std::move(job);
   context.gate.open();
-  // After everything that init makes: handlers run before what was made earlier is destroyed.
+  // Registered after everything that init makes, because handlers run before what was made earlier is
+  // destroyed.
   if (&context != &process_rank_context()) return;
   close_at_exit_once();
   if (has_trace) keep_trace_at_terminate_once();
@@ -94,8 +97,8 @@ void destroy_process_group(const ProcessGroup& group, Caller at) {
   const bool unwinding = std::uncaught_exceptions() > 0;
   const auto turn = context.turn();
   if (group && group.state() != context.default_group.state()) {
-    if (unwinding) return;  // the default group's turn comes, and ends this one too
-    // It stays: the turn is this thread's.
+    if (unwinding) return;  // the default group will be left, which ends this group too
+    // The job stays, because this thread has the turn.
     JobState* const job = GroupInUse(group, "destroy_process_group", at)->job;
     job->remove_group(*group.state());
     return;

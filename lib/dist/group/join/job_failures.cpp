@@ -1,4 +1,4 @@
-// What a rank says of its failed operations and its findings.
+// What a rank reports of its failed operations and its findings.
 #include "dist/group/diagnosis/hang_report.h"
 #include "dist/group/diagnosis/work_watch.h"
 #include "dist/group/job_state.h"
@@ -34,12 +34,13 @@ std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
   }
 }
 
-// A timeout is explained by what the others are doing; so is a mismatch that the transport has noticed.
+// A timeout is explained by what the other ranks are doing; so is a mismatch that the transport has noticed.
 std::string JobState::ask_others(std::uint64_t record, const Error& error) {
   constexpr Timeout patience = std::chrono::seconds(1);
   const bool is_timeout = error.code() == Errc::timeout;
   const bool is_mismatch = error.code() == Errc::mismatch;
-  // In detail all ranks have compared their calls: nobody knows more. The transport has seen two.
+  // With detail all ranks have compared their calls, so there is nothing to add. The transport has compared
+  // only two.
   const bool all_compared = is_mismatch && settings.debug == DebugLevel::detail;
   const bool is_told = (all_compared || !is_mismatch) && check::without_finding(error.what()) != error.what();
   if (!watchdog || is_told || (!is_timeout && !is_mismatch)) return {};

@@ -1,4 +1,6 @@
-// How a rank leaves its job.
+// How a rank leaves its job. finish() waits for everything, close() for nothing; both close the groups'
+// gates, so that no call begins, then end the diagnosis threads, say goodbye and leave the store
+// (leave_with). Where another thread is still in a call, what it uses is kept forever.
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -13,7 +15,7 @@
 namespace dist {
 namespace {
 
-// How long a rank that leaves in disorder keeps the store for the others, and waits for threads of its own.
+// How long a rank that leaves after a failure keeps the store for the others, and waits for its own threads.
 constexpr Timeout hasty_patience = std::chrono::seconds(1);
 
 bool is_no_receive(const FlightRecord& call) { return call.operation != name(OpKind::recv); }
@@ -42,7 +44,7 @@ bool JobState::no_thread_stays(Timeout patience, const std::function<bool(const 
   return comes_true([&] { return !stays(); }, Deadline::after(patience));
 }
 
-// Of all that have passed them.
+// Whether all calls that passed the gates have ended.
 bool JobState::are_empty(const std::vector<Gate*>& gates, Deadline deadline) const {
   return context.virtual_world ||
          comes_true([&] { return std::ranges::all_of(gates, &Gate::is_empty); }, deadline);
@@ -69,7 +71,7 @@ void JobState::finish() {
   for (auto group = ending.rbegin(); group != ending.rend(); ++group) (*group)->finish_pending();
   no_thread_stays(leave_patience, is_no_receive);
   if (!context.virtual_world) {
-    note_who_stands();  // in a receive: it ends now, and its thread goes on using what is here
+    note_who_stands();  // it ends now, and its thread goes on using what is here
     endpoint->abort("this rank is leaving the job");
   }
   leave_with("", Deadline::after(leave_patience));
@@ -90,7 +92,7 @@ void JobState::close(const std::string& text) noexcept {
 
 void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept {
   left_ = true;
-  stall_look_.reset();  // before what it asks
+  stall_look_.reset();  // before the watchdog that it asks
   std::vector<Gate*> gates{&context.gate};
   for (const auto& group : close_gates()) gates.push_back(&group->gate);
   if (work_watch_ && !reason.empty()) work_watch_->keep_silent();
@@ -115,11 +117,11 @@ void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept
   if (endpoint) endpoint->close(reason);
   endpoint.reset();
   leave_store(deadline);
-  if (tracer) write_trace(*tracer, settings.trace_file);  // last: nobody waits for this rank any more
+  if (tracer) write_trace(*tracer, settings.trace_file);  // last, because no rank waits for this one any more
   tracer.reset();
 }
 
-// The store's keeper may be stopped or cut off; that must not hold up a rank that leaves.
+// The store's server may be stopped or cut off; that must not hold up a rank that leaves.
 void JobState::leave_store(Deadline deadline) noexcept {
   if (!job.base) return;
   try {

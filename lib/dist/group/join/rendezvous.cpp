@@ -1,3 +1,6 @@
+// The rendezvous. Meeting is one rank's part of a joining: it claims its number, states its world size, and
+// waits for the verdict (rendezvous_verdict.h); rendezvous() opens the store, meets the others and fills in
+// the Job. part() and leave() say goodbye, and rank 0 keeps the store until the others have.
 #include "dist/group/join/rendezvous.h"
 
 #include <algorithm>
@@ -34,7 +37,7 @@ std::string this_process() {
   return fmt::format("process {} on {}", getpid(), host.data());
 }
 
-// What a rank publishes under its number; one line each.
+// What a rank publishes under its number, one item per line.
 struct Claim {
   std::string nonce, host, process;
   std::string text() const { return fmt::format("{}\n{}\n{}", nonce, host, process); }
@@ -48,7 +51,7 @@ struct Claim {
   }
 };
 
-// The protocol is that of rendezvous_verdict.h.
+// One rank's part in a joining; the protocol is described in rendezvous_verdict.h.
 class Meeting {
  public:
   Meeting(const Job& job, Deadline deadline)
@@ -68,7 +71,7 @@ class Meeting {
   }
 
  private:
-  // For contradictions: ours is an error in any case, even when the others had agreed before we came.
+  // For contradictions: this rank's is an error in any case, even when the others had agreed before it came.
   [[noreturn]] void object(const std::string& why) {
     Verdict::bad(Errc::mismatch, why).propose(store_);
     throw Error(Errc::mismatch, why);
@@ -130,7 +133,7 @@ class Meeting {
   Deadline deadline_;
 };
 
-// What the launcher did not say about this host, from where the ranks are.
+// Finds out, from where the ranks are, what the launcher did not say about this host.
 void find_local_rank(Job& job, const LaunchInfo& launch) {
   const int here = job.hosts.at(static_cast<std::size_t>(job.rank));
   const auto before = job.hosts.begin() + job.rank;
@@ -140,7 +143,7 @@ void find_local_rank(Job& job, const LaunchInfo& launch) {
   if (job.local_world_size < 0) job.local_world_size = static_cast<int>(std::ranges::count(job.hosts, here));
 }
 
-// Rank 0, if it keeps the store, waits for the others: those that have joined, or all.
+// Says goodbye. Rank 0, if it keeps the store, waits for the others: for those that have joined, or for all.
 void part(Job& job, bool from_all, Deadline deadline) noexcept {
   try {
     if (job.server) {
@@ -152,7 +155,8 @@ void part(Job& job, bool from_all, Deadline deadline) noexcept {
       job.base->wait(farewells, deadline);
     } else if (job.kept_by_rank_0) {
       job.store.reset();
-      // The last handle's end says it by itself (see LastWill); one that somebody still holds needs the word.
+      // The end of the last handle says it (see LastWill); where the program still holds one, it must be
+      // written.
       if (job.base.use_count() > 1) job.base->set(gone_key(job.rank), "left");
     }
   } catch (const std::exception& error) {
@@ -184,7 +188,7 @@ Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& g
     job.store = meeting_place(job.base, job.restart_count, job.generation);
     Meeting(job, deadline).hold().read_into(job);
   } catch (const Error& error) {
-    // After a timeout who has not come will not come; a contradiction may have been found before all came.
+    // After a timeout, missing ranks will not come; a contradiction may have been found before all have come.
     part(job, error.code() == Errc::mismatch, Deadline::after(last_look));
     throw Error(error.code(), fmt::format("rank {}: init_process_group at {}: {}", plan.launch.rank,
                                           where.str(), error.what()));

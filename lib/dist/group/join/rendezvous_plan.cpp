@@ -1,3 +1,6 @@
+// Brings options, rank context and environment together. parse() splits the init_method and its query;
+// who_am_i() takes rank and world size from the options, else from spawn or the environment;
+// plan_rendezvous() adds where the store is.
 #include "dist/group/join/rendezvous_plan.h"
 
 #include <algorithm>
@@ -13,7 +16,7 @@ namespace {
 
 constexpr std::string_view env_scheme = "env://", tcp_scheme = "tcp://", file_scheme = "file://";
 
-// Options whose init_method has had its "?rank=..&world_size=.." moved into the fields.
+// The options, with "?rank=..&world_size=.." of init_method moved into the fields.
 struct Asked {
   std::string method;
   int rank, world_size;
@@ -38,10 +41,10 @@ void take_query(std::string_view query, const std::string& method, Asked& reques
     int value = 0;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || end != digits.data() + digits.size()) {
-      refuse(method, fmt::format("{} is '{}', which is no number", name, digits), request.where);
+      refuse(method, fmt::format("{} is '{}', which is not a number", name, digits), request.where);
     }
     if (*target != -1 && *target != value) {
-      refuse(method, fmt::format("{} is {} there and {} in the options", name, value, *target),
+      refuse(method, fmt::format("{} is {} in init_method and {} in the options", name, value, *target),
              request.where);
     }
     *target = value;
@@ -66,14 +69,14 @@ GetEnv replaced(const GetEnv& get_env, std::map<std::string, std::string> values
   };
 }
 
-// Rank and world size from the options; what they leave open from spawn or the environment.
+// Rank and world size from the options; what is left out comes from spawn or the environment.
 LaunchInfo who_am_i(const Asked& request, const RankContext& context, const GetEnv& get_env) {
   const bool both_given = request.rank != -1 && request.world_size != -1;
   LaunchInfo info;
   if (context.launch) {
     info = *context.launch;
   } else if (request.method != env_scheme) {
-    // Where the environment would have the store does not matter, and may be missing.
+    // It does not matter where the environment would have the store, and that may be missing.
     if (!both_given) info = read_environment(replaced(get_env, {{"DIST_STORE", request.method}}));
   } else if (both_given) {
     info = read_environment(replaced(get_env, {{"RANK", std::to_string(request.rank)},
@@ -82,7 +85,7 @@ LaunchInfo who_am_i(const Asked& request, const RankContext& context, const GetE
     info = read_environment(get_env);
   }
   if (request.rank != -1 && request.rank != info.rank) {
-    info.local_rank = info.local_world_size = -1;  // the launcher spoke of another rank
+    info.local_rank = info.local_world_size = -1;  // the launcher's figures are for another rank
   }
   if (request.rank != -1) info.rank = request.rank;
   if (request.world_size != -1) info.world_size = request.world_size;
@@ -121,7 +124,7 @@ RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& co
     plan.launch.launcher = "tcp";
     plan.launch.store_address = method;
     if (parse_address(method).port == 0 && plan.launch.world_size > 1) {
-      refuse(options.init_method, "port 0 is any free one, which the other ranks could not know", where);
+      refuse(options.init_method, "port 0 means any free port, which the other ranks could not know", where);
     }
   } else if (method.starts_with(file_scheme)) {
     plan.launch.launcher = "file";

@@ -1,4 +1,4 @@
-// What rendezvous() is asked to do: options, rank context and environment brought together and checked,
+// What rendezvous() is to do: options, rank context and environment brought together and checked
 // before anything moves.
 #pragma once
 
@@ -14,18 +14,18 @@
 namespace dist {
 
 struct RendezvousPlan {
-  LaunchInfo launch;  // with the options' rank and world size; where the store is, if at an address
+  LaunchInfo launch;             // rank and world size; where the store is, if at an address
   std::shared_ptr<Store> store;  // given by the caller or by spawn
   std::string path;              // of a file store
   Timeout timeout = default_timeout;
 
-  // Rank 0 makes the store's server, the others connect to it.
+  // Whether rank 0 makes the store's server, to which the others connect.
   bool kept_by_rank_0() const {
     return !store && path.empty() && !launch.store_is_external && !launch.store_address.empty();
   }
 };
 
-// Error{invalid_argument} for contradictions, otherwise as read_environment().
+// Error{invalid_argument} for contradictions; otherwise throws the same errors as read_environment().
 RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& context, const GetEnv& get_env,
                                CallSite where);
 

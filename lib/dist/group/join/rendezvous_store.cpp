@@ -1,3 +1,5 @@
+// Opening the store. Rank 0 keeps it (keep_store), or finds that another process does as the same rank
+// (join_rival); the others connect to it (join_kept_store). The keys of one joining are named at the end.
 #include "dist/group/join/rendezvous_store.h"
 
 #include <algorithm>
@@ -15,8 +17,8 @@ using namespace std::chrono_literals;
 constexpr const char* generation_key = "generation";  // which joining a store kept by rank 0 serves
 constexpr Timeout pause_between_looks = 20ms;
 
-// Another process that keeps a store here as rank 0 of this very job: two were started as rank 0. Joining its
-// store lets both be told so; a port that anybody else has is simply taken.
+// Another process keeps a store here as rank 0 of this very job: two processes were started as rank 0.
+// Joining its store lets both of them be notified; a port that another program uses is simply taken.
 OpenedStore join_rival(const RendezvousPlan& plan, const Error& taken, Deadline deadline) {
   const std::string first[]{join_key(0)};
   try {
@@ -26,7 +28,7 @@ OpenedStore join_rival(const RendezvousPlan& plan, const Error& taken, Deadline 
     if (meeting_place(store, plan.launch.restart_count, generation)->check(first))
       return {nullptr, store, generation};
   } catch (const std::exception&) {
-    // no store of ours
+    // It is not a store of this job.
   }
   throw taken;
 }
@@ -39,7 +41,7 @@ OpenedStore keep_store(const RendezvousPlan& plan, int generation, Deadline dead
     if (error.code() != Errc::resource) throw;
     return join_rival(plan, error, deadline);
   }
-  SocketAddress asked = parse_address(plan.launch.store_address);  // 0.0.0.0 is not only the loopback device
+  SocketAddress asked = parse_address(plan.launch.store_address);  // 0.0.0.0 is more than the loopback device
   asked.port = opened.server->port();
   opened.store = make_tcp_store(asked.str(), plan.launch.token, deadline);
   opened.store->set(generation_key, std::to_string(generation));
@@ -47,8 +49,8 @@ OpenedStore keep_store(const RendezvousPlan& plan, int generation, Deadline dead
   return opened;
 }
 
-// A store of an earlier generation is one that rank 0 is about to close: we were quicker to come back than it
-// was. One of a later generation shows that the others tried without us.
+// A store of an earlier generation is one that rank 0 is about to close: this rank came back earlier than
+// rank 0 did. One of a later generation shows that the others tried without this rank.
 OpenedStore join_kept_store(const RendezvousPlan& plan, int generation, Deadline deadline) {
   const auto& launch = plan.launch;
   const LastWill will{gone_key(launch.rank), "lost"};
@@ -58,7 +60,7 @@ OpenedStore join_kept_store(const RendezvousPlan& plan, int generation, Deadline
     try {
       served = std::stoi(store->get_text(generation_key, deadline));
     } catch (const Error& error) {
-      if (error.code() != Errc::connection) throw;  // it has closed meanwhile
+      if (error.code() != Errc::connection) throw;  // it closed in the meantime
     }
     if (served >= generation) return {nullptr, store, served};
     if (deadline.passed()) {

@@ -1,4 +1,4 @@
-// Opening the store that a plan names; on rank 0 this may mean to keep it.
+// Opening the store that a plan names; on rank 0 this may mean keeping it.
 #pragma once
 
 #include <memory>
@@ -21,12 +21,12 @@ struct OpenedStore {
 // Blocks until the store can be used. `generation`: how often this rank has tried to join before.
 OpenedStore open_store(const RendezvousPlan& plan, int generation, Deadline deadline);
 
-// Where the ranks of one joining meet: the keys of another restart or generation are not seen.
+// Where the ranks of one joining meet: keys of another restart or generation are not seen there.
 std::shared_ptr<Store> meeting_place(std::shared_ptr<Store> store, int restart_count, int generation);
 
 std::string join_key(int rank);  // at the meeting place: this rank has come
-// This rank has left, or its process has ended. At the meeting place when a launcher keeps the store, outside
-// when rank 0 does: its store serves one joining only.
+// This rank has left, or its process has ended. The key is at the meeting place when a launcher keeps the
+// store, outside it when rank 0 does, because that store serves one joining only.
 std::string gone_key(int rank);
 
 }  // namespace dist

@@ -12,7 +12,7 @@ namespace {
 
 bool has(Store& store, const std::string& key) { return store.check(std::span(&key, 1)); }
 
-// How many ranks the launcher has started: there when the first of them has ended.
+// How many ranks the launcher has started; it is written when the first of them has ended.
 std::string started_key(int restart_count) { return fmt::format("ended/{}", restart_count); }
 std::string ended_key(int restart_count, int rank) { return fmt::format("ended/{}/{}", restart_count, rank); }
 
@@ -50,7 +50,8 @@ StatedSize StatedSize::parse(const std::string& text) {
 
 std::string StatedSize::text() const { return fmt::format("{} {}", world_size, by); }
 
-// Where fewer ranks join than were started, they may be numbered otherwise.
+// Where fewer ranks join than were started, they may have other numbers: then the ends of started ranks say
+// nothing.
 std::optional<Verdict> without_those_who_ended(Store& base, Store& place, const Job& job) {
   const std::string started = started_key(job.restart_count);
   if (!has(base, started) || base.get_text(started, Deadline::never()) != std::to_string(job.world_size))
@@ -68,7 +69,7 @@ void cancel_rendezvous(const std::shared_ptr<Store>& base, int restart_count,
                        const std::string& why) noexcept {
   try {
     const Verdict verdict = Verdict::bad(Errc::peer_failed, why);
-    for (int generation = 0;; ++generation) {  // those that have a verdict are over
+    for (int generation = 0;; ++generation) {  // joinings that have a verdict are over
       if (verdict.propose(*meeting_place(base, restart_count, generation)).text == verdict.text) return;
     }
   } catch (const std::exception& error) {
@@ -85,7 +86,7 @@ void note_end(const std::shared_ptr<Store>& base, int restart_count, int rank, i
     waiting.restart_count = restart_count;
     for (;; ++waiting.generation) {
       const auto place = meeting_place(base, restart_count, waiting.generation);
-      if (has(*place, verdict_key)) continue;  // over
+      if (has(*place, verdict_key)) continue;  // it is over
       if (!has(*place, world_size_key)) return;
       if (const auto verdict = without_those_who_ended(*base, *place, waiting)) verdict->propose(*place);
       return;

@@ -1,4 +1,4 @@
-// What the ranks of one joining wait for. Every rank claims its number and states its world size; whoever
+// What the ranks of one joining wait for. Every rank claims its number and states its world size; a rank that
 // sees a contradiction, sees its time run out, knows of a rank that cannot come any more, or completes the
 // number of ranks, proposes a verdict. The first verdict stands.
 #pragma once
@@ -23,9 +23,9 @@ struct Verdict {
   static Verdict good(const std::string& token, const std::vector<int>& hosts);
   static Verdict bad(Errc code, const std::string& why);
 
-  // The one that stands at this meeting place afterwards.
+  // Returns the verdict that stands at this meeting place afterwards.
   Verdict propose(Store& place) const;
-  void read_into(Job& job) const;  // throws a bad one
+  void read_into(Job& job) const;  // throws a bad verdict
 };
 
 // The world size that was stated first, and by which rank: "4 0".
@@ -35,9 +35,9 @@ struct StatedSize {
   std::string text() const;
 };
 
-// When a rank will not come to the joining of `job` at this place, for it has ended before. Called by those
-// who join, after they have stated the world size, and by launchers, after they have noted an end: so one of
-// the two knows of both.
+// The verdict when a rank will not come to the joining of `job` at this place because it has ended before.
+// Called by ranks that join, after they have stated the world size, and by launchers, after they have noted
+// an end: so one of the two knows of both.
 std::optional<Verdict> without_those_who_ended(Store& base, Store& place, const Job& job);
 
 }  // namespace dist

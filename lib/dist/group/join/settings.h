@@ -15,15 +15,15 @@ namespace dist {
 enum class DebugLevel { off, info, detail };
 
 struct Settings {
-  std::string backend = "auto";               // DIST_BACKEND: of ranks whose program says auto
+  std::string backend = "auto";               // DIST_BACKEND: for ranks whose program says auto
   std::optional<DeviceType> device;           // DIST_DEVICE=auto|cpu|cuda; auto: a GPU where there is one
   DebugLevel debug = DebugLevel::off;         // DIST_DEBUG=off|info|detail
   SendMode send_mode = SendMode::rendezvous;  // DIST_SEND=rendezvous|eager
   std::string transport = "auto";             // DIST_TRANSPORT=auto|shm|tcp|plain
-  std::string algorithms;           // DIST_ALGO, as AlgorithmChooser reads it; the same on all ranks
-  std::size_t recorder_size = 256;  // DIST_FLIGHT_RECORDER_SIZE, operations
-  // DIST_DEADLOCK_AFTER, seconds: a call that goes on for so long, and certainly for ever, fails then; 0: at
-  // its timeout.
+  std::string algorithms;                     // DIST_ALGO, for AlgorithmChooser; equal on all ranks
+  std::size_t recorder_size = 256;            // DIST_FLIGHT_RECORDER_SIZE, operations
+  // DIST_DEADLOCK_AFTER, seconds: a call that has been going on for this long, and certainly goes on forever,
+  // fails then; 0: it fails at its timeout.
   std::size_t deadlock_after_s = 0;
   std::string dump_dir;    // DIST_DUMP_DIR, empty: no dumps on errors
   std::string trace_file;  // DIST_TRACE, absolute; empty: no trace (run_trace.h)

@@ -11,7 +11,7 @@ struct SlurmNodes {
   bool several = false;  // whether there are more
 };
 
-// Error{invalid_argument} naming the variable it came from.
+// Error{invalid_argument} names the variable that the list came from.
 SlurmNodes parse_slurm_nodes(std::string_view variable, std::string_view list);
 
 }  // namespace dist

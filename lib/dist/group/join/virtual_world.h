@@ -1,6 +1,6 @@
 // VirtualWorld: the job of ranks that are neither processes nor threads. The simulator provides it; a rank
-// whose context has one meets the others here instead of by a store and sockets. That world may be in this
-// process, or at the other end of a socket (remote/).
+// whose context has one meets the others here instead of through a store and sockets. That world may be in
+// this process, or at the other end of a socket (simulate/remote/).
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ class CallObserver;
 
 // A control call of one rank.
 struct BoardCall {
-  std::uint32_t context = 0;  // of its group
+  std::uint32_t context = 0;  // the group's number
   Members members;
-  int rank = 0;  // who calls, global
+  int rank = 0;  // the rank that calls, global
   std::uint64_t tag = 0;
   Deadline deadline = Deadline::never();
   ControlMessage message = {};
@@ -31,13 +31,13 @@ class VirtualWorld {
   virtual ~VirtualWorld() = default;
   virtual Job join(int rank) = 0;
   virtual std::shared_ptr<Endpoint> endpoint(int rank) = 0;
-  // Who runs a group's operations; null: the backend that the group names.
+  // The backend that runs a group's operations; null: the one that the group names.
   virtual std::unique_ptr<Backend> backend(const BackendContext&) { return nullptr; }
-  // Says this rank's message and waits for those of all members. Null when the deadline passed first;
+  // Passes on this rank's message and waits for those of all members. Null when the deadline passed first;
   // `missing` then has the group ranks that did not come.
   virtual std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing) = 0;
-  virtual std::size_t recorder_size() const = 0;                 // operations a rank remembers
-  virtual CostModel costs() const = 0;                           // what all choose algorithms by
+  virtual std::size_t recorder_size() const = 0;                 // how many operations a rank remembers
+  virtual CostModel costs() const = 0;                           // all ranks choose algorithms by them
   virtual std::shared_ptr<CallObserver> observer(int rank) = 0;  // may be null
 };
 

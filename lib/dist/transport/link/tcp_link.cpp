@@ -144,7 +144,7 @@ bool TcpLink::take_frame() {
   if (frame.kind < FrameKind::eager || frame.kind > last_kind ||
       frame.payload() > (is_data ? tcp_piece_bytes : tcp_eager_bytes)) {
     log(LogLevel::error,
-        "rank {} sent something that is no message (kind {}, {} bytes); its connection is closed", peer_,
+        "rank {} sent something that is not a message (kind {}, {} bytes); its connection is closed", peer_,
         static_cast<int>(frame.kind), frame.payload());
     hung_up_ = true;
     return false;
