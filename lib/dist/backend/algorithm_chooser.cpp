@@ -25,7 +25,7 @@ std::optional<OpKind> collective_named(std::string_view text) {
 }  // namespace
 
 std::size_t deciding_bytes(const Operation& operation) {
-  const std::uint64_t elements = operation.elements();  // plus one
+  const std::uint64_t elements = operation.elements();  // the number of elements plus one
   return elements == 0 ? 0 : static_cast<std::size_t>(elements - 1) * size_of(operation.dtype());
 }
 

@@ -11,20 +11,20 @@
 
 namespace dist {
 
-// One per group. Every rank comes to the same answer, because it depends only on what all ranks know. Not
+// One per group. Every rank gets the same answer, because it depends only on what all ranks know. Not
 // thread-safe.
 class AlgorithmChooser {
  public:
-  // `dist_algo`: "all_reduce:ring,broadcast:chain" (underscores may be left out), empty for none.
+  // `dist_algo`: "all_reduce:ring,broadcast:chain" (underscores may be left out); empty for none.
   // Error{invalid_argument} quotes the part that is wrong and lists what exists.
   AlgorithmChooser(const World& at, const CostModel* costs, std::string_view dist_algo);
 
-  // What the call or DIST_ALGO names; null: it is left to choose().
+  // The algorithm that the call or DIST_ALGO names; null: the choice is left to choose().
   const AlgorithmEntry* asked_for(const Operation& operation) const;
-  // The situation's peers_mapped is not looked at, it is learnt later. `mapped`: whether the ranks map each
+  // World::peers_mapped is ignored here, because it becomes known later. `mapped`: whether the ranks map each
   // other's memory.
   const AlgorithmEntry& pick(const Operation& operation, bool mapped) const;
-  // Of the algorithms that send in segments.
+  // For the algorithms that send in segments.
   std::int64_t segment_bytes() const { return static_cast<std::int64_t>(costs().segment); }
 
  private:
@@ -42,11 +42,11 @@ class AlgorithmChooser {
   const CostModel* costs_;  // null: the defaults
   std::array<const AlgorithmEntry*, op_kind_count> from_environment_{};
   mutable std::array<Remembered, 16>
-      remembered_{};  // choose() writes down its reason, too slow for every call
+      remembered_{};  // choose() also words its reason, which is too slow for every call
 };
 
-// The size that decides, in bytes, as every rank knows it. 0 for scatter, gather and all_to_all: a rank knows
-// only its own share there, and shares may differ.
+// The size that decides, in bytes, as every rank knows it. 0 for scatter, gather and all_to_all: there a rank
+// knows only its own part, and parts may differ.
 std::size_t deciding_bytes(const Operation& operation);
 
 }  // namespace dist

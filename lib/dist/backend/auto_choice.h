@@ -10,15 +10,15 @@
 
 namespace dist {
 
-// The device of a rank that nobody told which to take: its place among the ranks of its host, modulo the GPUs
-// there. The CPU where there is none; then `why`, unless it is null, gets the reason.
+// The device of a rank for which no device was named: its position among the ranks of its host, modulo the
+// GPUs there. The CPU where there is no GPU; then `why`, unless it is null, gets the reason.
 Device default_device(int local_rank, std::string* why = nullptr);
 
-// What one rank has, as the others must know it.
+// What one rank has, as the other ranks must know it.
 struct RankDevice {
-  std::string gpu;     // the same for two ranks only if they share it, in the whole job; empty: none
-  bool nccl = false;   // NCCL can be used
-  std::string reason;  // why one of them is missing; one line
+  std::string gpu;     // equal for two ranks of the job only if they share a GPU; empty: none
+  bool nccl = false;   // whether NCCL can be used
+  std::string reason;  // why the GPU or NCCL is missing; one line
 
   std::string str() const;  // one line
   static RankDevice from(std::string_view line);
@@ -29,7 +29,7 @@ struct BackendChoice {
   std::string_view backend;
   std::string reason;  // for DIST_LOG=info
 };
-// The same on every rank.
+// Returns the same on every rank.
 BackendChoice choose_backend(std::span<const RankDevice> by_rank);
 
 }  // namespace dist

@@ -1,4 +1,4 @@
-// A collective, or what is as ordered, that was submitted and runs on the group's progress thread.
+// A collective, or another ordered operation, that was submitted and runs on the group's progress thread.
 #pragma once
 
 #include <exception>
@@ -12,18 +12,18 @@
 
 namespace dist {
 
-// Where the operation runs on a stream, wait() waits on the host until all is enqueued, then the current
-// stream waits for the rest.
+// Where the operation runs on a stream, wait() waits on the host until everything is enqueued, then makes the
+// current stream wait for the rest.
 class CollectiveWork final : public WorkState {
  public:
-  // `source`: of a receive, the global rank.
+  // `source`: for a receive, the global rank of its source.
   CollectiveWork(Operation op, std::shared_ptr<StreamEvents> on_stream, int source = -1)
       : operation(std::move(op)), points(std::move(on_stream)), source_(source) {}
 
   void wait(Timeout timeout) override;
   bool is_completed() override;
   int source_rank() override { return source_; }
-  void finish(std::exception_ptr error);  // nullptr: well
+  void finish(std::exception_ptr error);  // nullptr: success
 
   const Operation operation;
   const std::shared_ptr<StreamEvents> points;  // null: it runs on the host
@@ -37,10 +37,10 @@ class CollectiveWork final : public WorkState {
 };
 
 // A work keeps its error and throws copies: the thread that drops the work last frees what it keeps, while
-// the caller still reads what it was thrown. To be called under the lock that guards `kept`.
+// the caller may still read the error that it caught. To be called under the lock that guards `kept`.
 std::exception_ptr copy_of(const std::exception_ptr& kept);
 
-// What wait(timeout) throws when it has waited in vain, for every kind of operation.
+// Throws what wait(timeout) throws when the time is up, for every kind of operation.
 [[noreturn]] void fail_wait(const Operation& operation, Timeout waited, std::string_view waits_for);
 
 // "all_reduce #7 (4 f32) at train.cpp:41"

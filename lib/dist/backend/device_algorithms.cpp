@@ -19,8 +19,8 @@ constexpr std::array table{
     DeviceAlgorithm{OpKind::all_to_all, "direct", on_rounds::direct_all_to_all},
 };
 
-// One shot is one synchronisation less, but a copy and a kernel of every rank, which cost more where they
-// share a device; and beyond a room's size it would be several rounds.
+// One shot saves one synchronisation, but needs a copy and a kernel of every rank, which cost more where
+// ranks share a device; and for data larger than a room it would take several rounds.
 std::string_view default_name(const Operation& operation, bool share_devices) {
   if (operation.kind != OpKind::all_reduce) return "direct";
   return DeviceRound::fits(operation.outputs[0].bytes()) && !share_devices ? "one_shot" : "two_shot";

@@ -12,7 +12,7 @@
 
 namespace dist {
 
-// As DirectCall. Memory that others do not reach was replaced before: it needs no windows.
+// Used like DirectCall. Memory that other ranks do not reach was replaced before, so it needs no windows.
 struct DeviceCall {
   using Round = DeviceRound;
   using Windows = on_rounds::OneStep<DeviceRound>;
@@ -26,13 +26,14 @@ using DeviceFunction = void (*)(const DeviceCall& call, const CollectiveArgs& ar
 
 struct DeviceAlgorithm {
   OpKind collective;
-  std::string_view name;  // as the one on the host that shares its code
+  std::string_view name;  // the name of the host's algorithm with the same code
   DeviceFunction run;
   Exposed exposed = Exposed::when_long;
 };
 
-// What runs this operation, or null when that takes messages: premul_sum, or an algorithm that is not here.
-// `asked`: the one that was asked for by name, null: none. `share_devices`: whether most ranks do.
+// The algorithm that runs this operation, or null when it needs messages: for premul_sum, or an algorithm
+// that is not in the table. `asked`: the one that was named, null: none. `share_devices`: whether most ranks
+// share devices.
 const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked,
                                         bool share_devices);
 

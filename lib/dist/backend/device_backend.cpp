@@ -1,3 +1,6 @@
+// The "cuda" backend. connect() tries once to reach the members' device memory; plan_of() chooses: on that
+// memory (run_on_peers), by messages between devices (run_by_messages), or through the host. detach(), part()
+// and the destructor end it; what a stream may still use is kept until the process ends (Kept).
 #include "dist/backend/device_backend.h"
 
 #include <list>
@@ -18,11 +21,11 @@ namespace {
 
 constexpr Timeout leave_timeout = std::chrono::seconds(5);
 constexpr Timeout settle_timeout = std::chrono::seconds(2);
-constexpr Timeout look_again = std::chrono::microseconds(500);  // whether a peer has called
+constexpr Timeout look_again = std::chrono::microseconds(500);  // how often to check for a peer
 
-// What a stream that still waits looks at, to the end of the process.
+// What a stream that still waits may use, kept until the process ends.
 struct Kept {
-  std::shared_ptr<Endpoint> endpoint;  // which maps the others' memory
+  std::shared_ptr<Endpoint> endpoint;  // it maps the other ranks' memory
   std::unique_ptr<PeerMemory> hosts;
   std::unique_ptr<DevicePeers> peers;
   std::optional<Stream> stream;
@@ -38,20 +41,20 @@ void keep_for_ever(Kept kept) {
 }  // namespace
 
 DeviceBackend::DeviceBackend(const BackendContext& context) : StreamBackend("cuda", context) {
-  (void)wanted_sync();  // misspelt on one rank, all learn it before anything runs
+  (void)wanted_sync();  // an error here reaches all ranks before anything runs
 }
 
 DeviceBackend::~DeviceBackend() {
   stop();
   if (!peers_ || peers_->settle(settle_timeout)) return;
   log(LogLevel::warn,
-      "a stream of a group that has ended still waits on {}, though it was let go; the memory of other "
-      "ranks that it may look at stays mapped until this process ends",
+      "a stream of a group that has ended still waits on {}, although it was released; the memory of other "
+      "ranks that it may use stays mapped until this process ends",
       device().str());
   keep_for_ever({context_.endpoint, std::move(hosts_), std::move(peers_), take_stream()});
 }
 
-// All ranks get the same answer.
+// All ranks get the same result.
 void DeviceBackend::connect(const Operation& operation) {
   const auto options = [&] {
     return options_of(context_, operation, std::string(dist::name(operation.kind)), device_peers_tag);
@@ -73,7 +76,7 @@ void DeviceBackend::start(const Operation& operation) {
   direct ? run_on_peers(*direct, operation) : run_by_messages(chooser().pick(operation, false), operation);
 }
 
-// Whether most ranks share devices is known once they are connected, which they are when anything runs.
+// Whether most ranks share devices is known once they are connected, and they are before anything runs.
 const DeviceAlgorithm* DeviceBackend::direct_for(const Operation& operation) const {
   const bool share_devices = connected_ && peers_ && 2 * peers_->worker_count() <= peers_->size();
   return device_algorithm(operation, chooser().asked_for(operation), share_devices);
@@ -93,7 +96,7 @@ void DeviceBackend::run_by_messages(const AlgorithmEntry& algorithm, const Opera
   };
   TransportOptions of_receipts = options();
   of_receipts.channel.tag |= receipts_tag;
-  of_receipts.channel.opcode = 0;  // the library's own: it says nothing of the operations before
+  of_receipts.channel.opcode = 0;  // the library's own: not compared with the operations before
   of_receipts.channel.elements = 0;
   const OperationLabel label(options);
   DeviceTransport net(*peers_,
@@ -117,7 +120,7 @@ void DeviceBackend::detach() noexcept {
   if (peers_) peers_->give_up();
 }
 
-// Then the others need nothing of this rank's any more.
+// Afterwards the other ranks need nothing of this rank any more.
 void DeviceBackend::part() {
   if (!peers_) return;
   Operation leaving;

@@ -1,7 +1,7 @@
-// The "cuda" backend: collectives on device tensors run on the ranks' own memory (device_algorithms.h); what
-// is not there, and what is asked for by name, by the algorithms of collectives/ on messages between devices
-// (device_transport.h). All else is StreamBackend's: everything where ranks do not reach each other's memory
-// goes through the host.
+// The "cuda" backend. Collectives on device tensors run on the ranks' own memory (device_algorithms.h); those
+// that are not in that table, and those named by the caller, run as algorithms of collectives/ on messages
+// between devices (device_transport.h). Everything else is StreamBackend's: where ranks do not reach each
+// other's memory, all data goes through the host.
 #pragma once
 
 #include <atomic>
@@ -31,9 +31,9 @@ class DeviceBackend final : public StreamBackend {
   void run_on_peers(const DeviceAlgorithm& algorithm, const Operation& operation);
   void run_by_messages(const AlgorithmEntry& algorithm, const Operation& operation);
 
-  std::atomic<bool> connected_ = false;  // what the next two are is told by it to threads that only ask
-  std::unique_ptr<PeerMemory> hosts_;    // null: ranks of several hosts, or of one without shared memory
-  std::unique_ptr<DevicePeers> peers_;   // null: through the host
+  std::atomic<bool> connected_ = false;  // publishes the next two to threads that only read them
+  std::unique_ptr<PeerMemory> hosts_;    // null: several hosts, or no shared memory
+  std::unique_ptr<DevicePeers> peers_;   // null: data goes through the host
 };
 
 }  // namespace dist

@@ -1,5 +1,5 @@
-// The rows of the backend table. Each pair is defined in the backend's own file, or in its stub (no_cuda.cpp,
-// ...) where this build has none.
+// The rows of the backend table. Each pair of functions is defined in the backend's own file, or in its stub
+// (no_cuda.cpp, ...) where this build does not have it.
 #pragma once
 
 #include <memory>

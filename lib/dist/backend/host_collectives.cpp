@@ -17,7 +17,7 @@ std::string HostCollectives::algorithm_for(const Operation& operation) const {
   return is_collective(operation.kind) ? std::string(chooser_.pick(operation, maps_).name) : std::string();
 }
 
-// All ranks get the same answer.
+// All ranks get the same result.
 void HostCollectives::prepare(const Operation& operation) {
   if (prepared_) return;
   peers_ = context_.endpoint->map_peers(
@@ -27,7 +27,7 @@ void HostCollectives::prepare(const Operation& operation) {
 }
 
 Plan HostCollectives::choose(const Operation& operation) {
-  // Contributions to premul_sum are multiplied first, in memory of their own.
+  // Contributions to premul_sum are multiplied first, in memory of their own, which the others do not map.
   const bool mapped = peers_ && operation.op.kind() != ReduceOp::Kind::premul_sum;
   running_ = &chooser_.pick(operation, mapped);
   is_direct_ = mapped && running_->direct;

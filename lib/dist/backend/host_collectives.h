@@ -1,6 +1,6 @@
 // HostCollectives: the collectives of one group on CPU tensors, by the algorithms of collectives/ and an
-// Endpoint. Each opens a Transport of its own, so that operations under way at the same time cannot meet each
-// other's messages; where all ranks map each other's memory it needs none.
+// Endpoint. Each collective opens a Transport of its own, so that operations under way at the same time
+// cannot receive each other's messages; where all ranks map each other's memory it needs none.
 #pragma once
 
 #include <atomic>
@@ -13,26 +13,26 @@
 
 namespace dist {
 
-// One collective at a time.
+// Runs one collective at a time.
 class HostCollectives {
  public:
-  explicit HostCollectives(const BackendContext& context);  // which outlives it
+  explicit HostCollectives(const BackendContext& context);  // `context` outlives this object
 
   std::string algorithm_for(const Operation& operation) const;
   const AlgorithmChooser& chooser() const { return chooser_; }
-  // Before each; the first time all ranks talk to each other.
+  // To be called before each collective; the first time, all ranks communicate.
   void prepare(const Operation& operation);
   Plan choose(const Operation& operation);
-  void execute(const Operation& operation);  // as was chosen last
+  void execute(const Operation& operation);  // as choose() decided last
 
  private:
   const BackendContext& context_;
   AlgorithmChooser chooser_;
   bool prepared_ = false;
-  // How this group works without messages. Null where it does not.
+  // How this group works without messages; null where it does not.
   std::unique_ptr<PeerMemory> peers_;
-  std::atomic<bool> maps_ = false;  // the same, for who asks while the first collective runs
-  // Of the collective that runs.
+  std::atomic<bool> maps_ = false;  // the same, for threads that ask while the first collective runs
+  // The algorithm of the running collective.
   const AlgorithmEntry* running_ = nullptr;
   bool is_direct_ = false;
 };

@@ -3,7 +3,7 @@
 namespace dist {
 
 namespace {
-// Within which the death of a rank is known.
+// The time within which the death of a rank becomes known.
 constexpr Timeout telling_time = std::chrono::milliseconds(100);
 }  // namespace
 

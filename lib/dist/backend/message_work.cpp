@@ -1,3 +1,6 @@
+// A send or receive under way. acquire() and release() let one thread at a time use the transport; wait()
+// waits in slices, because another thread may move the data; end_transfer() keeps the result; give_up() and
+// cancel() end a message early.
 #include "dist/backend/message_work.h"
 
 #include <algorithm>
@@ -87,7 +90,7 @@ bool MessageWork::is_ready() noexcept {
   try {
     return request_.is_completed();
   } catch (...) {
-    return true;  // the request's wait() throws it again
+    return true;  // the request's wait() throws the error again
   }
 }
 
@@ -96,7 +99,7 @@ std::string MessageWork::peer_name() const {
 }
 
 void MessageWork::wait_in_slices(Deadline deadline, Timeout timeout) {
-  constexpr Timeout slice = std::chrono::milliseconds(5);  // another thread may have moved our data already
+  constexpr Timeout slice = std::chrono::milliseconds(5);  // another thread may already have moved the data
   while (!is_ready()) {
     if (deadline.passed()) fail_wait(operation, timeout, peer_name());
     mover_->progress(std::min(slice, deadline.left()));

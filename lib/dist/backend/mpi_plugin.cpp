@@ -1,4 +1,4 @@
-// The mpi backend as a plugin: loaded when it is first asked for, and Open MPI with it.
+// The mpi backend as a plugin: it is loaded, with Open MPI, when it is first asked for.
 #include "dist/backend/mpi_plugin.h"
 
 #include <atomic>
@@ -23,7 +23,8 @@ void finalize(int exit_status, void*) {
   if (const Plugin* const found = loaded) found->finalize(exit_status);
 }
 
-// What is registered before main runs behind all that the program registers: it has left its job by then.
+// Exit handlers that are registered before main run after all that the program registers: by then it has left
+// its job.
 [[maybe_unused]] const int registered = on_exit(finalize, nullptr);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the plugin of the mpi backend (core/plugin.h) has for the library: the object `dist_mpi_plugin`,
+// What the plugin of the mpi backend (core/plugin.h) offers to the library: the object `dist_mpi_plugin`,
 // defined in mpi/.
 #pragma once
 
@@ -10,9 +10,9 @@ namespace dist::mpi {
 
 struct Plugin {
   std::unique_ptr<Backend> (*make)(const BackendContext& context);
-  void (*finalize)(int exit_status);  // the last thing that the process does with MPI
+  void (*finalize)(int exit_status);  // called last, at the end of the process
 };
 
-extern "C" const Plugin dist_mpi_plugin;  // in the plugin alone
+extern "C" const Plugin dist_mpi_plugin;  // defined in the plugin only
 
 }  // namespace dist::mpi

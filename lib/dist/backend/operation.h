@@ -17,7 +17,7 @@ namespace dist {
 //   send            inputs[0] to peer
 //   recv            outputs[0] from peer (or any_rank)
 //   broadcast       outputs[0] on every rank; the root's is the source
-//   reduce          outputs[0]: contribution, and on the root the result; elsewhere it is left as it was
+//   reduce          outputs[0]: contribution, and on the root the result; on other ranks it is not changed
 //   all_reduce      outputs[0] in place
 //   scatter         root: inputs[i] to rank i; every rank: outputs[0]
 //   gather          every rank: inputs[0]; root: outputs[i] from rank i
@@ -26,17 +26,17 @@ namespace dist {
 //   all_to_all      inputs[i] to rank i, outputs[i] from rank i (counts may differ)
 //   barrier         none
 //
-// Ranks are group ranks. Somebody keeps the tensors alive until the operation has ended: the caller where it
-// blocks, the operation itself where it owns them.
+// Ranks are group ranks. The tensors are kept alive until the operation has ended: by the caller where it
+// blocks, by the operation itself where it owns them.
 struct Operation {
   OpKind kind = OpKind::barrier;
-  std::uint64_t sequence = 0;  // per group: collectives count 0, 1, 2, ...; point-to-point counts apart
+  std::uint64_t sequence = 0;  // per group: collectives count 0, 1, 2, ...; messages count separately
   TensorList inputs, outputs;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
   int peer = 0;
   std::uint64_t tag = 0;
-  std::string algorithm;  // empty: choose
+  std::string algorithm;  // empty: the library chooses
   Timeout timeout = default_timeout;
   CallSite where;
   std::uint64_t record = 0;  // its entry in the flight recorder
@@ -45,7 +45,7 @@ struct Operation {
     inputs.own();
     outputs.own();
   }
-  // Elements and dtype of this rank's part: the numbers that messages and reports quote.
+  // Elements and dtype of this rank's part: the figures that messages and reports quote.
   std::int64_t count() const;
   DType dtype() const {  // u8 for a barrier
     return !outputs.empty() ? outputs.dtype() : !inputs.empty() ? inputs.dtype() : DType::u8;
@@ -53,8 +53,8 @@ struct Operation {
   Device device() const {  // the CPU for a barrier
     return !outputs.empty() ? outputs.device() : !inputs.empty() ? inputs.device() : cpu;
   }
-  // What must be equal on all ranks: kind, dtype, reduction, root (of 2047 one after another). A send and its
-  // receive have the same.
+  // What must be equal on all ranks: kind, dtype, reduction, and root (modulo 2048). A send and its
+  // receive have the same opcode.
   std::uint32_t opcode() const {
     if (!is_collective(kind)) return opcode_of(OpKind::send, dtype());
     return opcode_of(kind, dtype(),
@@ -62,7 +62,7 @@ struct Operation {
   }
   // The number of elements that must be equal on all ranks, plus one; 0: there is none.
   std::uint64_t elements() const;
-  Amount amount() const;      // that messages and reports quote; nothing for a barrier
+  Amount amount() const;      // for messages and reports; empty for a barrier
   std::string doing() const;  // "all_reduce #7 (16384 f32)"
 };
 

@@ -26,7 +26,7 @@ TransportOptions without_deadline(const BackendContext& context, const Operation
   return options;
 }
 
-// Its ranks may call different operations: they learn it from these.
+// Its ranks may be in different operations, and learn so from each other's messages.
 TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label,
                             std::uint64_t tag) {
   TransportOptions options = options_of(context, operation, std::move(label));

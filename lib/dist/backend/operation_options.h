@@ -1,4 +1,4 @@
-// What an operation's transports are opened with.
+// The options with which an operation's transports are opened.
 #pragma once
 
 #include <optional>
@@ -15,20 +15,20 @@ Channel channel_of(const BackendContext& context, const Operation& operation);
 TransportOptions without_deadline(const BackendContext& context, const Operation& operation,
                                   std::string label);
 
-// Channels of a group that belong to no operation: no collective has so high a number.
+// Channels of a group that belong to no operation: no collective has a number this high.
 inline constexpr std::uint64_t map_peers_tag = std::uint64_t{1} << 61;
 inline constexpr std::uint64_t device_peers_tag = map_peers_tag + 1;
 inline constexpr std::uint64_t lifeline_tag = map_peers_tag + 2;
 inline constexpr std::uint64_t farewell_tag = map_peers_tag + 3;
 inline constexpr std::uint64_t lanes_tag = map_peers_tag + 4;
-// ... of one collective: this and its number. What DeviceTransport answers.
+// Plus the collective's number: the channel on which DeviceTransport sends its receipts.
 inline constexpr std::uint64_t receipts_tag = std::uint64_t{1} << 60;
-// Such a one.
+// The options for such a channel.
 TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label,
                             std::uint64_t tag);
 
-// What rounds of one operation say of it, made when it is asked for. Its time runs from the first time on:
-// all waits of the operation have one deadline.
+// How the rounds of one operation describe it, made when it is asked for. The timeout runs from the first
+// time on: all waits of the operation have one deadline.
 template <class Make>
 class OperationLabel final : public CallLabel {
  public:

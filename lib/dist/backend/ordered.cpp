@@ -1,3 +1,6 @@
+// Order and messages of a group. run() and submit() send collectives through the progress thread, or run them
+// at once when it is idle; messages are carried directly. break_by() and refuse_if_broken() end the group's
+// collectives after a failure; finish() waits for what is pending.
 #include "dist/backend/ordered.h"
 
 #include "dist/backend/operation_options.h"
@@ -9,7 +12,7 @@
 namespace dist {
 namespace {
 
-// Throws what the observer makes of the failure.
+// Runs part(); throws what the observer makes of its failure.
 template <class Part>
 auto noting_failure(const BackendContext& context, const Operation& operation, const Part& part) {
   try {
@@ -33,7 +36,7 @@ OrderedBackend::OrderedBackend(std::string_view of, const BackendContext& contex
 
 void OrderedBackend::stop() {
   constexpr Timeout patience = std::chrono::seconds(10);
-  const Deadline deadline = Deadline::after(patience);  // for other threads, which wait for them
+  const Deadline deadline = Deadline::after(patience);  // for other threads that wait for these messages
   for (const auto& message : thread_->messages()) message->cancel("its group was destroyed", deadline);
   thread_.reset();
 }
@@ -166,7 +169,7 @@ std::vector<std::string> OrderedBackend::finish() {
       try {
         message->wait(no_timeout);
       } catch (const Error&) {
-        // Kept in its Work.
+        // The error is kept in its Work.
       }
     } else if (message->give_up("its group was destroyed and nothing had arrived")) {
       given_up.push_back(describe(message->operation));

@@ -1,5 +1,5 @@
-// How every backend runs one collective. A template, so that where a collective is a matter of some hundred
-// nanoseconds nothing of it is called through a table.
+// How every backend runs one collective. It is a template, so that where a collective takes only some hundred
+// nanoseconds nothing of it is a virtual call.
 #pragma once
 
 #include "dist/backend/ordered.h"
@@ -11,7 +11,7 @@ template <class Self>
 void OrderedBackend::run_as(Self& self, const Operation& operation,
                             const std::shared_ptr<StreamEvents>& points) {
   const ProfilerRange range([&] { return operation.doing(); });
-  bool may_differ = false;  // the ranks may not be in step any more if this fails
+  bool may_differ = false;  // whether the ranks may be out of step if this fails
   try {
     refuse_if_broken(operation);
     may_differ = true;

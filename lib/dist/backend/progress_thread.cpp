@@ -1,3 +1,6 @@
+// The progress thread. loop() runs the first collective of the queue (run_front), else moves messages
+// (move_messages), else rests for a moment when only small ones are left (rest), else sleeps. drop_ended()
+// forgets messages that have ended.
 #include "dist/backend/progress_thread.h"
 
 #include <algorithm>
@@ -9,13 +12,13 @@
 
 namespace dist {
 
-// How long the thread stays with the mover before it looks again at which messages are left.
+// How long the thread stays with the mover before it checks again which messages are left.
 constexpr Timeout patience = std::chrono::milliseconds(20);
-// How long a short message is left to whoever waits for it.
+// How long a small message is left to the thread that waits for it.
 constexpr Timeout time_for_short = std::chrono::milliseconds(1);
 
-// At so many messages at a time, however many there are: of those that are found to have ended each costs one
-// look, and the others are moved all the same.
+// How many messages are polled at a time, however many there are: a message that is found to have ended costs
+// one poll, and the others are moved in any case.
 constexpr std::size_t looks_a_turn = 64;
 
 ProgressThread::ProgressThread(std::shared_ptr<Mover> mover, Callbacks callbacks)
@@ -55,7 +58,7 @@ void ProgressThread::look_after(std::shared_ptr<MessageWork> work) {
   }
   start_locked();
   const bool can_wait = messages_.back()->is_short() && (moving_ || resting_);
-  if (!running_ && !can_wait) wake_locked();  // a running collective moves messages too
+  if (!running_ && !can_wait) wake_locked();  // a running collective moves messages, too
 }
 
 void ProgressThread::wait_idle() {
@@ -114,7 +117,8 @@ void ProgressThread::run_front(std::unique_lock<std::mutex>& lock) {
   running_ = false;
   idle_now_ = queue_.empty();
   if (queue_.empty()) idle_.notify_all();
-  // Last: whoever waits for this work finds the thread idle, and runs its next operation itself.
+  // This comes last: a thread that waits for this work then finds this one idle, and runs its next operation
+  // itself.
   work->finish(std::move(error));
 }
 
@@ -125,7 +129,7 @@ void ProgressThread::move_messages(std::unique_lock<std::mutex>& lock) {
   try {
     mover_->progress(patience);
   } catch (...) {
-    mover_failed = true;  // each message gets its own error when it is looked at
+    mover_failed = true;  // each message gets its own error when it is polled
   }
   lock.lock();
   moving_ = false;
@@ -133,7 +137,7 @@ void ProgressThread::move_messages(std::unique_lock<std::mutex>& lock) {
   drop_ended(lock, looks_a_turn);
 }
 
-// Then looks, unless the message that was there before is one that somebody waits for.
+// Sleeps, then polls, unless the message that was oldest before is one that a thread waits for.
 void ProgressThread::rest(std::unique_lock<std::mutex>& lock) {
   const auto oldest = messages_.front();
   resting_ = true;
@@ -165,7 +169,7 @@ bool ProgressThread::is_over(const std::shared_ptr<MessageWork>& message) {
   return true;
 }
 
-// Of the first ones. Those that have not ended go behind the others, unless these are all there are.
+// Checks the first `looks` messages. Those that have not ended go to the end, unless these are all there are.
 std::size_t ProgressThread::drop_known_to_have_ended(std::size_t looks) {
   if (looks >= messages_.size())
     return std::erase_if(messages_, [this](const auto& message) { return is_over(message); });

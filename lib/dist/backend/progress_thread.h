@@ -1,7 +1,7 @@
 // The progress thread of a group: runs submitted collectives in order, and between them moves the messages
-// that nobody is waiting for: long ones at once, short ones every millisecond, as most are waited for soon,
-// and to wake a thread takes longer than they do. Started by the first asynchronous operation; sleeps when
-// there is nothing to do.
+// that no thread is waiting for: large ones at once, small ones every millisecond, because most are waited
+// for soon, and waking a thread takes longer than the message. The first asynchronous operation starts it; it
+// sleeps when there is nothing to do.
 #pragma once
 
 #include <atomic>
@@ -22,9 +22,9 @@ namespace dist {
 class ProgressThread {
  public:
   struct Callbacks {
-    std::function<void()> started;                   // first thing on the thread
-    std::function<void(const CollectiveWork&)> run;  // one collective; errors are thrown
-    // One that will not run: returns the error that its wait() throws.
+    std::function<void()> started;                   // called first on the thread
+    std::function<void(const CollectiveWork&)> run;  // runs one collective; throws its errors
+    // For a collective that will not run: returns the error that its wait() throws.
     std::function<std::exception_ptr(const CollectiveWork&)> abandon;
   };
   ProgressThread(std::shared_ptr<Mover> mover, Callbacks callbacks);
@@ -32,9 +32,9 @@ class ProgressThread {
 
   void submit(std::shared_ptr<CollectiveWork> work);
   void look_after(std::shared_ptr<MessageWork> work);  // until it has ended, even when its Work is dropped
-  bool is_idle() const { return idle_now_.load(); }    // no collective is queued or running
+  bool is_idle() const { return idle_now_.load(); }    // whether no collective is queued or running
   void wait_idle();
-  std::vector<std::shared_ptr<MessageWork>> messages();  // those that have not ended
+  std::vector<std::shared_ptr<MessageWork>> messages();  // the messages that have not ended
 
  private:
   void start_locked();
@@ -44,23 +44,24 @@ class ProgressThread {
   void rest(std::unique_lock<std::mutex>& lock);
   void drop_ended(std::unique_lock<std::mutex>& lock, std::size_t looks_at_once);
   std::size_t drop_known_to_have_ended(std::size_t looks);
-  bool is_over(const std::shared_ptr<MessageWork>& message);  // then it is not counted any more
+  bool is_over(const std::shared_ptr<MessageWork>& message);  // if so, it is not counted any more
   void wake_locked();
 
   std::shared_ptr<Mover> mover_;
   Callbacks callbacks_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards everything below
   Condition changed_;
   Condition idle_;
   std::deque<std::shared_ptr<CollectiveWork>> queue_;
   std::deque<std::shared_ptr<MessageWork>> messages_;
-  std::size_t long_messages_ = 0;     // among them
-  bool running_ = false;              // a collective
+  std::size_t long_messages_ = 0;     // how many of them are large
+  bool running_ = false;              // whether a collective is running
   std::atomic<bool> idle_now_{true};  // written under the mutex
-  bool moving_ = false;               // moving messages
-  bool resting_ = false;              // until the next look at short ones
+  bool moving_ = false;               // whether messages are being moved
+  bool resting_ = false;              // whether it sleeps until the next poll of small ones
   bool stopping_ = false;
-  // Where nobody needs to move them: messages since the last look at all of them, and when the next is due.
+  // Where messages move by themselves: how many came since the last check of all, and when the next check is
+  // due.
   std::size_t listed_ = 0, prune_at_ = 16;
   Worker thread_;
 };

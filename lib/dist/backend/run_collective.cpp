@@ -1,3 +1,5 @@
+// One operation as a call of an algorithm: one function per kind of reduction, and move() for the collectives
+// that only move data. Parts takes avg and premul_sum apart and widens 16-bit floats.
 #include "dist/backend/run_collective.h"
 
 #include <vector>
@@ -17,9 +19,10 @@ std::vector<TensorView> views_of(const TensorList& tensors) {
   return views;
 }
 
-// An operation of which `run` gets the sum or the like: before that every contribution is multiplied, and
-// what comes of it is divided. Means of f16 and bf16 are sums of f32, rounded once, as types.h says: in 16
-// bits a sum may be too large where the mean is not, and what is divided first may vanish.
+// An operation of which `run` gets only a base operation such as sum: every contribution is multiplied before
+// it, and the result is divided after it. Means of f16 and bf16 are sums of f32, rounded once, as types.h
+// says: in 16 bits a sum may be too large where the mean is not, and a number that is divided first may
+// vanish.
 class Parts {
  public:
   Parts(const Operation& operation, int ranks)
@@ -32,7 +35,7 @@ class Parts {
   }
   bool widens() const { return op_.kind() == Kind::avg && (dtype_ == DType::f16 || dtype_ == DType::bf16); }
   bool multiplies() const { return factor_ != 1; }
-  // Room for `count` elements of what `run` works on, on the device of `like`.
+  // Room for `count` elements of the type that `run` works on, on the device of `like`.
   Scratch scratch(Transport& net, TensorView like, std::int64_t count) const {
     if (widens()) like.dtype = DType::f32;
     return net.scratch(like, count);
@@ -84,7 +87,7 @@ void reduce_to_root(Transport& net, const Operation& operation, const Collective
   args.root = operation.root;
   const bool is_root = net.rank() == operation.root;
   Scratch apart;
-  if (parts.widens() || (parts.multiplies() && !is_root)) {  // the contribution must stay as it was
+  if (parts.widens() || (parts.multiplies() && !is_root)) {  // the contribution must not change
     apart = parts.scratch(net, out, out.count);
     args.out = apart.all();
     parts.take_in(args.out, out);

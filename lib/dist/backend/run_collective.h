@@ -9,10 +9,10 @@
 
 namespace dist {
 
-// Who carries it out: an algorithm, or a library that has its own.
+// Carries out the collective: an algorithm, or a library that has its own.
 using CollectiveFunction = std::function<void(const CollectiveArgs& args)>;
 
-// Blocks until this rank's part is done. Takes avg and premul_sum apart: `run` gets sums only.
+// Blocks until this rank's part is done. Takes avg and premul_sum apart: `run` gets base operations only.
 void run_collective(Transport& net, const Operation& operation, const CollectiveFunction& run);
 
 }  // namespace dist

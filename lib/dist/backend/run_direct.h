@@ -12,10 +12,10 @@
 
 namespace dist {
 
-// What others read or write of a tensor in place, where rounds have no windows.
+// When the other ranks read or write a tensor in place, where rounds have no windows.
 enum class Exposed { never, when_long, always };
 
-// The views of a list of tensors. Those that the others are to reach in place, and that are not mapped, are
+// The views of a list of tensors. Tensors that the others are to reach in place, and that are not mapped, are
 // replaced by a copy.
 template <class Call, class Peers>
 class DirectViews {
@@ -33,7 +33,7 @@ class DirectViews {
   operator std::span<const TensorView>() const { return views_; }
   TensorView first() const {
     if (views_.size() == 0) return {};
-    if constexpr (Call::has_windows) return tensors_[0];  // nothing waits for what was just written
+    if constexpr (Call::has_windows) return tensors_[0];  // does not wait for what was just written
     return views_[0];
   }
   void copy_back() {
@@ -42,7 +42,7 @@ class DirectViews {
   }
 
  private:
-  // A copy of memory that others do not map, for the time of one operation.
+  // A copy of memory that the other ranks do not map, for the duration of one operation.
   struct Lent {
     TensorView users;
     Tensor copy;
@@ -59,8 +59,8 @@ class DirectViews {
   [[no_unique_address]] std::conditional_t<Call::has_windows, Nothing, std::vector<Lent>> lent_;
 };
 
-// Not for premul_sum. `Call`: as DirectCall (collectives/direct.h). `exposed`: of the tensor that an
-// all_reduce, a broadcast and a reduce change. Errors as the transport's.
+// For every operation but premul_sum. `Call`: used like DirectCall (collectives/direct.h). `exposed`: for the
+// tensor that an all_reduce, a broadcast or a reduce changes. Throws the same errors as the transport.
 template <class Peers, class Call>
 void run_direct(Peers& peers, const Operation& operation,
                 void (*algorithm)(const Call& call, const CollectiveArgs& args), const CallLabel& label,

@@ -1,4 +1,4 @@
-// A message whose tensor has a twin on the host.
+// A message whose tensor has a copy on the host.
 #pragma once
 
 #include <memory>

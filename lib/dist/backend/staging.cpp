@@ -12,7 +12,7 @@ namespace dist {
 
 namespace {
 
-constexpr std::size_t alignment = 64;  // of the twins
+constexpr std::size_t alignment = 64;  // bytes: each copy starts at a multiple of it
 
 std::size_t room_for(const TensorList& tensors) {
   std::size_t bytes = 0;
@@ -20,7 +20,7 @@ std::size_t room_for(const TensorList& tensors) {
   return bytes;
 }
 
-// `place` moves on; null: anywhere.
+// Allocates the copies at `place`, which moves on; null: anywhere.
 std::vector<Tensor> twins_of(const TensorList& tensors, bool with_elements, std::byte*& place) {
   std::vector<Tensor> twins;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -34,12 +34,12 @@ std::vector<Tensor> twins_of(const TensorList& tensors, bool with_elements, std:
   return twins;
 }
 
-// Whether elements that were in the outputs before count.
+// Whether the operation reads what its outputs held before.
 bool reads_outputs(OpKind kind) {
   return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::all_reduce;
 }
 
-// Before copies, too: those from or to memory that is not registered must find it idle (Tensor::copy_).
+// Needed before copies, too: memory that is not registered must find the stream idle (Tensor::copy_).
 void finish_current_stream(Device device) {
   device_api(device.type).synchronize(device, current_stream(device));
 }
@@ -50,13 +50,13 @@ std::byte* StagingRoom::at_least(std::size_t bytes) {
   if (begin_ && bytes <= bytes_) return begin_;
   registered_ = {};
   bytes_ = whole_pages(std::max(bytes, 2 * bytes_));
-  memory_ = Tensor();  // first: both may not fit
+  memory_ = Tensor();  // first, because both may not fit
   memory_ = empty({static_cast<std::int64_t>(bytes_ + whole_pages(1))}, DType::u8, cpu);
   begin_ = reinterpret_cast<std::byte*>(whole_pages(reinterpret_cast<std::uintptr_t>(memory_.raw())));
   try {
     registered_ = RegisteredPages(device_, begin_, bytes_);
   } catch (const Error& error) {
-    log(LogLevel::info, "copies through the host take a detour: {}", error.what());
+    log(LogLevel::info, "copies through the host are slower than they could be: {}", error.what());
   }
   return begin_;
 }

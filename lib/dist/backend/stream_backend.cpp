@@ -1,3 +1,6 @@
+// What the backends of device tensors share. mark() and enqueue() put a collective on the group's stream,
+// behind the caller's; choose() and execute() run it there or through the host; carry() and submit_message()
+// stage messages; give_up(), stop() and leave() end the group's work.
 #include "dist/backend/stream_backend.h"
 
 #include <utility>
@@ -12,7 +15,7 @@ namespace dist {
 
 namespace {
 
-constexpr Timeout look_again = std::chrono::microseconds(500);  // at what is under way
+constexpr Timeout look_again = std::chrono::microseconds(500);  // how often to poll what is under way
 
 bool on_device(const Operation& operation) { return operation.device().type != DeviceType::cpu; }
 
@@ -33,8 +36,8 @@ StreamBackend::StreamBackend(std::string_view of, const BackendContext& context)
                                const std::exception_ptr& error) { give_up(operation, error); },
               .detach = [this] { detach(); }}) {}
 
-// Later calls are refused first, however long the rest takes. No call throws the error itself, so they also
-// say what the observer finds out about it.
+// Later calls are refused first, however long the rest takes. No call throws the error itself, so later calls
+// also say what the observer finds out about it.
 void StreamBackend::give_up(const Operation& operation, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -62,8 +65,8 @@ bool StreamBackend::is_at_rest() {
 
 std::string StreamBackend::other_device(Device device) const {
   if (!device_ || *device_ == device) return {};
-  return fmt::format("its tensors are on {}, but this group works on {}; use one device a rank", device.str(),
-                     device_->str());
+  return fmt::format("its tensors are on {}, but this group works on {}; use one device per rank",
+                     device.str(), device_->str());
 }
 
 bool StreamBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device,
@@ -90,7 +93,7 @@ void StreamBackend::watch_members(const Operation& operation) {
 
 void StreamBackend::wait_a_little() {
   if (!liveness_probe_) return dist::sleep(look_again);
-  context_.endpoint->progress(look_again);  // where a death is noticed
+  context_.endpoint->progress(look_again);  // this notices a death
   liveness_probe_->check();
 }
 
@@ -121,10 +124,10 @@ std::shared_ptr<WorkState> StreamBackend::submit_message(Operation operation) {
 std::shared_ptr<StreamEvents> StreamBackend::mark(const Operation& operation) {
   if (!on_device(operation)) return nullptr;
   const Device device = operation.device();
-  if (const std::string other = other_device(device); !other.empty())  // of a message
+  if (const std::string other = other_device(device); !other.empty())  // possible for a message
     fail(Errc::invalid_argument, "rank {}: {}: {}", context_.members[context_.rank], describe(operation),
          other);
-  if (!device_) {  // once: the group's thread reads both
+  if (!device_) {  // only once, because the group's thread reads both
     stream_.emplace(device);
     device_ = device;
   }
@@ -149,7 +152,7 @@ Plan StreamBackend::choose(const Operation& operation) {
 }
 
 void StreamBackend::execute(const Operation& operation) {
-  if (operation.kind == OpKind::barrier) watch_.wait_idle();  // it is behind all that was enqueued
+  if (operation.kind == OpKind::barrier) watch_.wait_idle();  // comes after all that was enqueued
   host_.execute(operation);
 }
 

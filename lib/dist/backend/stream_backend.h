@@ -1,6 +1,6 @@
 // What the backends of device tensors have in common. Collectives run on a stream of the group, behind the
-// caller's current stream, which waits for the result; the host waits for the others' calls at most. What
-// became of them is seen by a thread (stream_watch.h). What the derived class cannot do on the device goes
+// caller's current stream, which waits for the result; the host waits at most for the other ranks' calls. A
+// thread watches what becomes of them (stream_watch.h). What the derived class cannot do on the device goes
 // through the host, as do messages; operations on CPU tensors are run as the host backend runs them.
 #pragma once
 
@@ -25,30 +25,32 @@ class StreamBackend : public OrderedBackend {
 
  protected:
   StreamBackend(std::string_view name, const BackendContext& context);  // `name`: static storage
-  // First thing in a derived class's destructor: threads use the rest.
+  // To be called first in a derived class's destructor, because threads use the rest.
   void stop();
-  // Waits until nothing is under way; whether all went well, and this rank is connected.
+  // Waits until nothing is under way; returns whether all went well and this rank is connected.
   bool is_at_rest();
 
-  // The next three: for one collective on device tensors at a time, the group's stream being the current one.
+  // The next three are called for one collective on device tensors at a time; the group's stream is the
+  // current one.
   virtual void connect(const Operation& operation) = 0;  // once, before the first; every rank calls it
-  // How it runs on the device; without an algorithm: it goes through the host. The same on all ranks.
+  // How it runs on the device; without an algorithm it goes through the host. The same on all ranks.
   virtual Plan plan_of(const Operation& operation) const = 0;
   virtual void start(const Operation& operation) = 0;  // enqueues it
-  // Throws when what was enqueued cannot end, or, having ended, not well. On the watch's thread.
+  // Throws when what was enqueued cannot end, or has ended with an error. Called on the watch's thread.
   virtual void look(const Operation&) {}
-  // All is well and has ended: the last words to the other ranks. The group's stream is the current one.
+  // Everything has ended well: exchanges the last messages with the other ranks. The group's stream is the
+  // current one.
   virtual void part() {}
 
   // From now on the death of a member ends what is enqueued.
   void watch_members(const Operation& operation);
   void wait_a_little();  // throws when a member has gone; from any thread
   const AlgorithmChooser& chooser() const { return host_.chooser(); }
-  // Waits for all members on the host; not for what runs on devices.
+  // Waits for all members on the host, but not for what runs on devices.
   void meet_on_host(Timeout timeout);
   Device device() const { return *device_; }
   StreamHandle stream() const { return stream_->handle(); }
-  // Of what outlives the backend on purpose.
+  // For what outlives the backend on purpose.
   std::optional<Stream> take_stream() { return std::move(stream_); }
 
  private:
@@ -70,7 +72,7 @@ class StreamBackend : public OrderedBackend {
   std::optional<Stream> stream_;
   StreamEventsPool points_;
   bool connected_ = false;
-  std::optional<StagingRoom> room_;  // of collectives that go through the host
+  std::optional<StagingRoom> room_;  // for collectives that go through the host
   std::unique_ptr<LivenessProbe> liveness_probe_;
   StreamWatch watch_;
 };

@@ -1,4 +1,4 @@
-// The points on streams of an operation on a device.
+// The events on streams that belong to an operation on a device.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@ namespace dist {
 struct StreamEvents {
   explicit StreamEvents(Device on) : device(on), ready(on), done(on) {}
   const Device device;
-  Event ready, done;  // from where its tensors may be used, and where it has ended
+  Event ready, done;  // when its tensors may be used, and when it has ended
 };
 
-// Points that nobody has any more are used again: where threads share a GPU, to make events and to destroy
-// them takes longer than all else that a small collective asks of CUDA. Of one device. Thread-safe.
+// Events that have no owner any more are used again: where threads share a GPU, making and destroying events
+// takes longer than everything else that a small collective needs from CUDA. For one device. Thread-safe.
 class StreamEventsPool {
  public:
-  // `ready` is to be recorded before anybody asks about it, and `done`.
+  // `ready` must be recorded before it is queried, and so must `done`.
   std::shared_ptr<StreamEvents> take(Device device);
 
  private:

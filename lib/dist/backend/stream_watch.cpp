@@ -1,3 +1,6 @@
+// The thread that watches enqueued operations (loop). has_ended() reports the front operation's end or
+// failure; expect() applies its timeout; after a failure is_over() releases the stream again and again until
+// it has passed the operation.
 #include "dist/backend/stream_watch.h"
 
 #include <utility>
@@ -11,7 +14,7 @@
 namespace dist {
 
 namespace {
-// How long a stream may take to pass work that was let go: kernels that run on, or somebody else's work.
+// How long a stream may take to pass released work: kernels that run on, or work of another owner.
 constexpr Timeout passing_time = std::chrono::seconds(2);
 constexpr Timeout rest = std::chrono::microseconds(500);
 }  // namespace
@@ -26,7 +29,7 @@ void StreamWatch::stop() {
 }
 
 void StreamWatch::add(Operation operation, std::shared_ptr<StreamEvents> points) {
-  operation.own_tensors();  // somebody may still ask what they were
+  operation.own_tensors();  // because it may still be asked what they were
   const Deadline deadline = Deadline::after(operation.timeout);
   {
     const std::scoped_lock lock(mutex_);
@@ -41,7 +44,7 @@ void StreamWatch::wait_idle() {
   changed_.wait(lock, [&] { return queue_.empty(); });
 }
 
-// The front stays in the queue while it is looked at: others only add behind it.
+// The front stays in the queue while it is checked: other threads only add behind it.
 void StreamWatch::loop() {
   callbacks_.started();
   std::unique_lock lock(mutex_);
@@ -77,14 +80,14 @@ bool StreamWatch::has_ended(Watched& front) {
   return false;
 }
 
-// When a rank dies its memory and connections go, and what used them breaks. Then the death is the reason.
+// When a rank dies, its memory and connections go, and what used them breaks. Then the death is the reason.
 bool StreamWatch::is_done(const Watched& front) {
   try {
     const bool done = front.points->done.is_done();
-    callbacks_.look(front.operation);  // after the question: what let the stream go was told before
+    callbacks_.look(front.operation);  // after is_done(): a release is announced first
     return done;
   } catch (const Error&) {
-    // Only the first that fails: what comes after it fails for its reason.
+    // Only for the first operation that fails: what comes after it fails for the same reason.
     if (!patience_) await_death(callbacks_.wait_a_little);
     callbacks_.look(front.operation);
     throw;
@@ -99,7 +102,7 @@ void StreamWatch::expect(const Watched& front) {
        std::chrono::duration_cast<std::chrono::milliseconds>(front.operation.timeout).count());
 }
 
-// Streams of other ranks may undo what has let this one go, so it is done again.
+// Streams of other ranks may undo what has released this one, so it is done again.
 bool StreamWatch::is_over(const Watched& failed) {
   callbacks_.detach();
   try {

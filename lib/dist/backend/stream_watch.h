@@ -1,6 +1,6 @@
-// StreamWatch: what becomes of operations that were enqueued on a device. Nobody waits for them on the host,
-// so a thread looks whether they have ended, have taken too long, or cannot end because another rank has.
-// Those that have failed are let go until their stream has passed them.
+// StreamWatch: what becomes of operations that were enqueued on a device. No thread waits for them on the
+// host, so this thread polls whether they have ended, have taken too long, or cannot end because another rank
+// has failed. Streams of failed operations are released until they have passed them.
 #pragma once
 
 #include <deque>
@@ -20,19 +20,19 @@ namespace dist {
 class StreamWatch {
  public:
   struct Callbacks {
-    std::function<void()> started;        // first thing on the thread; the others are called there too
+    std::function<void()> started;        // called first on the thread; the others are called there, too
     std::function<void()> wait_a_little;  // throws when a rank has gone
-    // Throws when the operation cannot end any more, or, having ended, not well.
+    // Throws when the operation cannot end any more, or has ended with an error.
     std::function<void(const Operation&)> look;
     std::function<void(const Operation&)> completed;
     std::function<void(const Operation&, std::exception_ptr)> failed;
-    std::function<void()> detach;  // what failed must not be waited for
+    std::function<void()> detach;  // releases what waits for a failed operation
   };
   explicit StreamWatch(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
   ~StreamWatch() { stop(); }
-  void stop();  // what has not ended is not looked at any more
+  void stop();  // what has not ended is not polled any more
 
-  // Operations end in the order in which they are added. `points->done` has been recorded.
+  // Operations end in the order in which they are added. `points->done` must have been recorded.
   void add(Operation operation, std::shared_ptr<StreamEvents> points);
   void wait_idle();
 
@@ -45,14 +45,14 @@ class StreamWatch {
   };
   void loop();
   bool has_ended(Watched& front);
-  bool is_done(const Watched& front);  // and well
+  bool is_done(const Watched& front);  // whether it has ended well
   void expect(const Watched& front);
   bool is_over(const Watched& failed);
 
   const Callbacks callbacks_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards everything below
   Condition changed_;
-  std::optional<Deadline> patience_;  // with all that has failed; only the thread's
+  std::optional<Deadline> patience_;  // for all that has failed; used by the thread only
   std::deque<Watched> queue_;
   bool stopping_ = false;
   Worker thread_;

@@ -20,7 +20,7 @@ constexpr std::array table{
     BackendEntry{"sim", DeviceType::cpu, sim::available, sim::make},
 };
 
-// What a name of PyTorch's is here. No backend: what to use instead is said.
+// What a backend name of PyTorch's is called in distlab. `backend` empty: the error says what to use instead.
 struct PyTorchName {
   std::string_view name, backend;
 };
@@ -31,13 +31,13 @@ std::string_view translated(std::string_view name) {
   if (found == pytorch_names.end()) return name;
   if (found->backend.empty())
     fail(Errc::invalid_argument,
-         "distlab has no backend \"{}\"; use \"auto\", which takes nccl where every rank has a GPU of its "
+         "distlab has no backend \"{}\"; use \"auto\", which chooses nccl where every rank has a GPU of its "
          "own, cuda "
          "where ranks share one, and host on CPUs",
          name);
   static std::once_flag said;
   std::call_once(said, [&] {
-    log(LogLevel::info, "backend \"{}\" is PyTorch's name; here it is \"{}\"", name, found->backend);
+    log(LogLevel::info, "backend \"{}\" is PyTorch's name; distlab calls it \"{}\"", name, found->backend);
   });
   return found->backend;
 }
@@ -60,7 +60,8 @@ const BackendEntry& backend_named(std::string_view asked) {
     names.push_back(entry.name);
     if (entry.name == name) return entry;
   }
-  fail(Errc::invalid_argument, "backend \"{}\" does not exist; there are {}", name, fmt::join(names, ", "));
+  fail(Errc::invalid_argument, "backend \"{}\" does not exist; the backends are {}", name,
+       fmt::join(names, ", "));
 }
 
 }  // namespace dist

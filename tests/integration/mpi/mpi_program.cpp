@@ -156,9 +156,9 @@ void refusals() {
   expect_error(Errc::invalid_argument, "leaves the algorithm to MPI",
                [&] { all_reduce(t, ReduceOp::sum, {.algorithm = "ring"}); });
   all_reduce(t, ReduceOp::sum, {.algorithm = "mpi"});
-  expect_error(Errc::unsupported, "highest that MPI has",
+  expect_error(Errc::unsupported, "highest tag of MPI",
                [&] { send(t, 1 - rank, {.tag = std::uint64_t{1} << 40}); });
-  expect_error(Errc::unsupported, "highest that MPI has",
+  expect_error(Errc::unsupported, "highest tag of MPI",
                [&] { isend(t, 1 - rank, {.tag = std::uint64_t{1} << 40}).wait(); });
   const auto message = [&](std::int64_t sent, std::int64_t taken, std::string_view part) {
     Tensor small = zeros({taken});

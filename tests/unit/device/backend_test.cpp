@@ -233,7 +233,7 @@ TEST(DeviceBackend, AGroupWorksOnOneDeviceARank) {
       [&](int rank) {
         Tensor t = zeros({3}, DType::f32, cuda(rank)), elsewhere = zeros({3}, DType::f32, cuda(1 - rank));
         all_reduce(t);
-        EXPECT_DIST_ERROR(all_reduce(elsewhere), Errc::invalid_argument, "one device a rank");
+        EXPECT_DIST_ERROR(all_reduce(elsewhere), Errc::invalid_argument, "one device per rank");
       },
       on_cuda());
 }
@@ -247,9 +247,9 @@ TEST(DeviceBackend, ACallOnAnotherDeviceLeavesTheGroupAsItWas) {
         Tensor t = full({3}, 1, DType::f32, cuda(0)), elsewhere = zeros({3}, DType::f32, cuda(1));
         all_reduce(t);
         if (rank == 1) {
-          EXPECT_DIST_ERROR(all_reduce(elsewhere), Errc::invalid_argument, "one device a rank");
+          EXPECT_DIST_ERROR(all_reduce(elsewhere), Errc::invalid_argument, "one device per rank");
           EXPECT_DIST_ERROR(all_reduce(elsewhere, {.async_op = true}), Errc::invalid_argument,
-                            "one device a rank");
+                            "one device per rank");
         }
         all_reduce(t);
         EXPECT_EQ(sum(t), 12);

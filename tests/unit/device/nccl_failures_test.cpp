@@ -127,7 +127,7 @@ TEST_F(NcclFailures, AnEndThatSticksIsLeftToItself) {
     EXPECT_DIST_ERROR(
         alone.close(
             {.deadline = Deadline::after(std::chrono::milliseconds(100)), .look = [] {}, .doing = "leaving"}),
-        Errc::timeout, "leaving: NCCL has not let go of the ranks in time");
+        Errc::timeout, "leaving: NCCL has not released the ranks in time");
     EXPECT_DIST_ERROR(alone.check(), Errc::aborted, "was given up");
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));

@@ -1,3 +1,6 @@
+// The "mpi" backend. Order and messages are OrderedBackend's; execute() and carry() run one operation as a
+// Flight; open_message() opens a FlightTransport; take_leave_of_peers() lets sends that others still have
+// under way complete.
 #include "dist/backend/mpi/backend.h"
 
 #include <algorithm>
@@ -17,7 +20,7 @@
 namespace dist::mpi {
 namespace {
 
-// MPI moves messages while somebody calls it: the progress thread does, which tests what is under way between
+// MPI moves messages while a thread calls it: the progress thread does, which tests what is under way between
 // these pauses.
 class Pauses final : public Mover {
  public:
@@ -28,7 +31,7 @@ class Pauses final : public Mover {
   void interrupt() override {}  // a pause is short
 };
 
-// Of MPI's own words: what was called, and what the ranks may have done differently.
+// Adds to MPI's own words what was called, and what the ranks may have done differently.
 void explain(const Error& error, const Operation& operation) {
   if (error.code() != Errc::mismatch && error.code() != Errc::connection) return;
   fail(error.code(),
@@ -61,8 +64,8 @@ std::unique_ptr<Transport> MpiBackend::open_message(const Operation& operation) 
       options_of(context_, operation, std::string(dist::name(operation.kind))), operation, correspondents_);
 }
 
-// MPI tells a sender that its message was received while the receiver calls it. So a rank that leaves goes on
-// calling it until those that have sent it messages say that they wait for no more, or for some seconds.
+// MPI completes a send while the receiver calls MPI. So a rank that leaves goes on
+// calling it until the ranks that have sent it messages say that they wait for no more, or for some seconds.
 void MpiBackend::take_leave_of_peers() {
   TransportOptions options;
   options.members = context_.members;
@@ -98,7 +101,7 @@ void MpiBackend::execute(const Operation& operation) {
     run_collective(net, operation,
                    [&](const CollectiveArgs& args) { mpi::run(net.flight(), operation.kind, args); });
   } catch (const Error& error) {
-    net.flight().carry(operation);  // the caller may free its tensors now, MPI may still use them
+    net.flight().carry(operation);  // the caller may free its tensors, but MPI may still use them
     explain(error, operation);
     throw;
   }

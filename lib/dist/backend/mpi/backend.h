@@ -1,4 +1,4 @@
-// The "mpi" backend: every operation by MPI's own call, on ranks that mpirun started.
+// The "mpi" backend: every operation is MPI's own call, on ranks that mpirun started.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@ namespace dist::mpi {
 
 class MpiBackend final : public OrderedBackend {
  public:
-  explicit MpiBackend(const BackendContext& context);  // errors as Communicator's
+  explicit MpiBackend(const BackendContext& context);  // throws the same errors as Communicator
   ~MpiBackend() override;
 
-  // "mpi", and nothing else can be asked for.
+  // "mpi"; no other algorithm can be named.
   std::string algorithm_for(const Operation& operation) const override;
 
  private:

@@ -1,3 +1,5 @@
+// The collectives as MPI calls: one function for each kind, and run(), which picks it. Row brings a list of
+// tensors into the form that MPI's functions with counts and displacements take.
 #include "dist/backend/mpi/collectives.h"
 
 #include <algorithm>
@@ -10,8 +12,8 @@
 namespace dist::mpi {
 namespace {
 
-// A tensor for each rank as MPI takes them: one run of memory, with counts and places. It is the tensors
-// themselves where they lie behind each other, else a copy.
+// A list with one tensor per rank in the form that MPI takes: one run of memory with counts and
+// displacements. It is the tensors themselves where they are contiguous, else a copy.
 class Row {
  public:
   Row(Flight& flight, std::span<const TensorView> views)
@@ -39,7 +41,7 @@ class Row {
   std::byte* data() const { return all_.data; }
   const int* counts() const { return counts_.data(); }
   const int* places() const { return places_.data(); }
-  // Whether rank's part is this very memory.
+  // Whether `rank`'s part is this very memory.
   bool has_in_place(int rank, const TensorView& view) const {
     return view.count > 0 && !is_copy_ && views_[static_cast<std::size_t>(rank)].data == view.data;
   }
@@ -90,7 +92,7 @@ void all_reduce(Flight& flight, const CollectiveArgs& args) {
 }
 
 void scatter(Flight& flight, const CollectiveArgs& args) {
-  const Row row(flight, args.ins);  // empty where this is not the root
+  const Row row(flight, args.ins);  // empty on ranks that are not the root
   row.fill();
   const MPI_Datatype type = type_of(args.out.dtype);
   const bool in_place = !args.ins.empty() && row.has_in_place(args.root, args.out);
@@ -103,7 +105,7 @@ void scatter(Flight& flight, const CollectiveArgs& args) {
 }
 
 void gather(Flight& flight, const CollectiveArgs& args) {
-  const Row row(flight, args.outs);  // empty where this is not the root
+  const Row row(flight, args.outs);  // empty on ranks that are not the root
   const MPI_Datatype type = type_of(args.in.dtype);
   const bool in_place = !args.outs.empty() && row.has_in_place(args.root, args.in);
   flight.start("MPI_Igatherv", [&](MPI_Comm comm, MPI_Request* request) {

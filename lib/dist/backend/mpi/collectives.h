@@ -7,7 +7,7 @@
 
 namespace dist::mpi {
 
-// Blocks until this rank's part is done. Errors as Flight's.
+// Blocks until this rank's part is done. Throws the same errors as Flight.
 void run(Flight& flight, OpKind kind, const CollectiveArgs& args);
 
 }  // namespace dist::mpi

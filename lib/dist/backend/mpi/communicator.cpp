@@ -12,7 +12,7 @@ struct World {
   int rank = 0, size = 1;
 };
 
-// Where mpirun did not start us MPI would be a world of one: nothing to begin, when there are more of us.
+// Where mpirun did not start this process, MPI would be a world of one: useless when the job has more ranks.
 bool is_one_of_many() {
   int initialized = 0;
   MPI_Initialized(&initialized);

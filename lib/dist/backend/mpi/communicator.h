@@ -1,4 +1,4 @@
-// The communicator of one group.
+// The MPI communicator of one group.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace dist::mpi {
 
-// Ranks are group ranks. Freed with its last user.
+// Ranks are group ranks. The communicator is freed with its last user.
 class Communicator {
  public:
-  // Begins MPI where that is due. Every member calls it; blocks until all have. Error{unsupported}: MPI does
+  // Begins MPI if necessary. Every member calls it; blocks until all have. Error{unsupported}: MPI does
   // not know the ranks of this job.
   explicit Communicator(const BackendContext& context);
   ~Communicator();

@@ -7,7 +7,7 @@
 namespace dist::mpi {
 namespace {
 
-constexpr int looks_before_yield = 64;  // each lets MPI move what it can
+constexpr int looks_before_yield = 64;  // polls before yielding; each lets MPI move what it can
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Flight::~Flight() {
   if (cargo_->request != MPI_REQUEST_NULL) keep(cargo_);
 }
 
-// A receive that nothing has met yet.
+// Cancels a receive that no message has met yet.
 void Flight::take_back() {
   if (cargo_->operation.kind != OpKind::recv) return;
   const auto lock = turn();

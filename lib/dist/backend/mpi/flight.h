@@ -14,8 +14,8 @@
 
 namespace dist::mpi {
 
-// MPI takes no collective and no send back. What has not ended when a Flight is destroyed is kept, with the
-// tensors, until the process ends. Not thread-safe.
+// MPI cannot cancel a collective or a send. What has not ended when a Flight is destroyed is kept, together
+// with the tensors, until the process ends. Not thread-safe.
 class Flight {
  public:
   Flight(std::shared_ptr<const Communicator> communicator, Watch watch);
@@ -24,19 +24,20 @@ class Flight {
   Flight& operator=(const Flight&) = delete;
 
   const Communicator& communicator() const { return *cargo_->communicator; }
-  // Keeps the tensors as long as MPI may touch them.
+  // Keeps the tensors for as long as MPI may touch them.
   void carry(const Operation& operation);
   TensorView scratch(DType dtype, std::int64_t count);
   std::vector<int>& numbers(std::size_t count);
 
-  // Starts it: `call(communicator, &request)` is an MPI function that begins something.
+  // Starts the operation: `call(communicator, &request)` is an MPI function that begins something.
   template <class Call>
   void start(const char* name, Call call) {
     const auto lock = turn();
     check(call(cargo_->communicator->handle(), &cargo_->request), name);
   }
-  bool has_ended();  // never blocks; throws MPI's error, and the same again later
-  // Until it has ended, or cannot any more: then throws what its Watch does, and it is still under way.
+  bool has_ended();  // never blocks; throws MPI's error, the same one at every call
+  // Waits until it has ended, or cannot end any more: then throws its Watch's error, and it is still under
+  // way.
   void wait();
   Watch& watch() { return watch_; }
   const MPI_Status& status() const { return cargo_->status; }

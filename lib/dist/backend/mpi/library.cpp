@@ -1,3 +1,6 @@
+// MPI itself: begin() initialises it once per process, turn() serialises calls where the library serves one
+// thread at a time, check() turns results into errors, keep() holds what MPI still works on, and finalize()
+// ends MPI with the process.
 #include "dist/backend/mpi/library.h"
 
 #include <algorithm>
@@ -20,12 +23,12 @@ struct Library {
   bool begun = false;
   std::atomic<bool> takes_turns{false};
   std::mutex turn;
-  pid_t begun_by_us_in = 0;  // 0: by the program itself, who then ends it, too
+  pid_t begun_by_us_in = 0;  // 0: the program began it, and ends it
   std::mutex keeping;
   std::vector<std::shared_ptr<const void>> kept;
 };
 
-// Never destroyed: used until the process has ended.
+// Never destroyed, because it is used until the process has ended.
 Library& library() {
   static Library& the_one = *new Library;
   return the_one;
@@ -40,8 +43,8 @@ std::string version() {
 
 }  // namespace
 
-// MPI_Finalize waits for all ranks. One that ends with an error does not: mpirun sees it go, and ends the
-// others. A forked child has its parent's MPI, and leaves it alone.
+// MPI_Finalize waits for all ranks. A rank that ends with an error does not call it: mpirun sees it go, and
+// ends the others. A forked child has its parent's MPI, and leaves it alone.
 void finalize(int exit_status) {
   const Library& lib = library();
   if (lib.begun_by_us_in != getpid() || exit_status != 0 || !is_running()) return;
@@ -61,13 +64,13 @@ void begin() {
   MPI_Finalized(&finalized);
   if (finalized)
     fail(Errc::unsupported,
-         "backend \"mpi\": this process has called MPI_Finalize, and MPI begins only once");
+         "backend \"mpi\": this process has called MPI_Finalize, and MPI can be begun only once");
   if (initialized) {
     check(MPI_Query_thread(&level), "MPI_Query_thread");
   } else {
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level), "MPI_Init_thread");
     lib.begun_by_us_in = getpid();
-    // Of what is called before a group has its own communicator.
+    // For calls that are made before a group has its own communicator.
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
@@ -113,7 +116,7 @@ int highest_tag() {
     const auto lock = turn();
     check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&value), &found),
           "MPI_Comm_get_attr");
-    constexpr int least = 32767;  // that the standard promises
+    constexpr int least = 32767;  // the least that the standard allows
     return found ? *static_cast<int*>(value) : least;
   }();
   return highest;

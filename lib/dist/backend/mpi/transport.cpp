@@ -1,3 +1,5 @@
+// A Transport whose messages are MPI's: isend() and irecv() start one as a Flight, wait() waits for it and
+// compares the sizes, which MPI does not do when a message is smaller than its receive.
 #include "dist/backend/mpi/transport.h"
 
 #include <limits>
@@ -18,7 +20,7 @@ int tag_of(const TransportOptions& options) {
   const auto highest = static_cast<std::uint64_t>(highest_tag());
   if (options.channel.tag > highest)
     fail(Errc::unsupported,
-         "{}: the tag {} is above {}, the highest that MPI has (MPI_TAG_UB); take a smaller one",
+         "{}: the tag {} is above {}, the highest tag of MPI (MPI_TAG_UB); use a smaller one",
          headline(options), options.channel.tag, highest);
   return static_cast<int>(options.channel.tag);
 }
@@ -28,7 +30,8 @@ int tag_of(const TransportOptions& options) {
 int count_of(std::int64_t elements) {
   if (elements > std::numeric_limits<int>::max())
     fail(Errc::unsupported,
-         "rank {}: {} elements in one call of the mpi backend: MPI counts by int, to {}; split the tensor",
+         "rank {}: {} elements in one call of the mpi backend: MPI counts with int, up to {}; split the "
+         "tensor",
          current_rank_label(), elements, std::numeric_limits<int>::max());
   return static_cast<int>(elements);
 }
@@ -83,7 +86,7 @@ bool FlightTransport::test(std::uint64_t) {
   return false;
 }
 
-// A receive that is longer than its message is none of MPI's errors.
+// To MPI, a receive that is larger than its message is no error.
 void FlightTransport::check_size() {
   const MPI_Status& status = flight_.status();
   MPI_Count bytes = 0;

@@ -11,7 +11,7 @@
 
 namespace dist::mpi {
 
-// By group rank: with whom this rank has exchanged messages.
+// By group rank: the ranks with which this rank has exchanged messages.
 struct Correspondents {
   explicit Correspondents(int ranks)
       : sent_to(static_cast<std::size_t>(ranks)), heard_from(static_cast<std::size_t>(ranks)) {}
@@ -20,7 +20,7 @@ struct Correspondents {
 
 class FlightTransport final : public Transport {
  public:
-  // `operation` is looked at now; a message's tensors are kept as long as MPI may touch them.
+  // `operation` is read only now; a message's tensors are kept for as long as MPI may touch them.
   FlightTransport(std::shared_ptr<const Communicator> communicator, std::shared_ptr<Endpoint> endpoint,
                   TransportOptions options, const Operation& operation,
                   std::shared_ptr<Correspondents> correspondents);
@@ -39,8 +39,8 @@ class FlightTransport final : public Transport {
  private:
   int wait(std::uint64_t id) override;
   bool test(std::uint64_t id) override;
-  void cancel(std::uint64_t) noexcept override {}     // the Flight's end does it
-  void free_scratch(TensorView) noexcept override {}  // it goes with the Flight
+  void cancel(std::uint64_t) noexcept override {}     // the end of the Flight cancels it
+  void free_scratch(TensorView) noexcept override {}  // it is freed with the Flight
   void check_size();
   [[noreturn]] void refuse_size(int source, std::string_view sent) const;
 
@@ -52,7 +52,7 @@ class FlightTransport final : public Transport {
   Flight flight_;
 };
 
-// A number of elements as MPI takes it. Error{unsupported} when int cannot hold it.
+// A number of elements in the type that MPI takes. Error{unsupported} when an int cannot hold it.
 int count_of(std::int64_t elements);
 
 }  // namespace dist::mpi

@@ -14,7 +14,8 @@ using Kind = ReduceOp::Kind;
 
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::premul_sum) + 1, dtypes = all_dtypes.size();
 
-// MPI hands its function neither the operation nor our dtype: each pair has a function of its own.
+// MPI passes its function neither the operation nor the library's dtype, so each pair has a function of its
+// own.
 template <std::size_t pair>
 void reduce_pair(void* in, void* in_out, int* count, MPI_Datatype*) noexcept {
   constexpr auto kind = static_cast<Kind>(pair / dtypes);
@@ -42,7 +43,7 @@ MPI_Op our_op(Kind kind, DType dtype) {
   return ops[static_cast<std::size_t>(kind) * dtypes + static_cast<std::size_t>(dtype)];
 }
 
-// Open MPI's vector instructions add numbers of 8 bits with saturation (its op/avx); here they wrap around.
+// Open MPI's vector instructions add 8-bit numbers with saturation (its op/avx); in distlab they wrap around.
 bool means_the_same(Kind kind, DType dtype) {
   if (kind == Kind::sum && (dtype == DType::u8 || dtype == DType::i8)) return false;
   if (dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::boolean) return false;
@@ -79,7 +80,7 @@ MPI_Op op_of(Kind kind, DType dtype) {
     case Kind::avg:
     case Kind::premul_sum: break;
   }
-  fail(Errc::internal, "{} is no operation of MPI's: its caller takes it apart", name(kind));
+  fail(Errc::internal, "{} is not an MPI operation: its caller takes it apart", name(kind));
 }
 
 }  // namespace dist::mpi

@@ -11,9 +11,9 @@ using namespace std::chrono_literals;
 
 constexpr Timeout between_looks = 1ms;
 constexpr Timeout first_look_at_others = 20ms;  // most operations have ended by then
-// For what a rank had sent before it left: MPI still delivers that.
+// How long to wait for what a rank had sent before it left: MPI still delivers that.
 constexpr Timeout patience_with_the_gone = 1s;
-// Of the channels of a group: no collective has so high a number, and nobody sends there.
+// Tags of the group's channels: no collective has a number this high, and no rank sends there.
 constexpr std::uint64_t silent_tags = std::uint64_t{1} << 60;
 
 }  // namespace

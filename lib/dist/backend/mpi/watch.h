@@ -1,5 +1,5 @@
-// Watch: sees what MPI does not tell of an operation that does not end: its time is up, a rank that it needs
-// has died or left, or this rank gives up.
+// Watch: notices what MPI does not report about an operation that does not end: its time is up, a rank that
+// it needs has died or left, or this rank gives up.
 #pragma once
 
 #include <exception>
@@ -14,11 +14,11 @@ namespace dist::mpi {
 // Not thread-safe.
 class Watch {
  public:
-  // `options`: what the operation would be opened with on the endpoint.
+  // `options`: those with which the operation would be opened on the endpoint.
   Watch(std::shared_ptr<Endpoint> endpoint, TransportOptions options, const Operation& operation);
 
-  // Error{timeout|peer_failed|aborted} when the operation cannot end any more, each time. To be called often:
-  // it looks at the clock, and at the endpoint now and then.
+  // Throws Error{timeout|peer_failed|aborted} when the operation cannot end any more, at every call. To be
+  // called often: it reads the clock, and polls the endpoint now and then.
   void look();
 
  private:

@@ -1,3 +1,6 @@
+// The "nccl" backend. supports() and plan_of() say what runs on NCCL; connect() and split() make
+// communicators; lane_of() makes a backend for the messages from one rank to another (DIST_NCCL_MESSAGES=1);
+// part() and detach() end it. The collectives are in collectives.cpp.
 #include "dist/backend/nccl/backend.h"
 
 #include <cstdlib>
@@ -23,8 +26,9 @@ bool is_set(const char* variable) {
 bool shares_gpus() { return is_set("DIST_NCCL_SHARE_GPU"); }
 bool carries_messages() { return is_set("DIST_NCCL_MESSAGES"); }
 
-// NCCL refuses two ranks with the same GPU on the same host, so each is made a host of its own: they talk
-// over sockets then. Before NCCL reads its environment, which it does once.
+// NCCL refuses two ranks with the same GPU on the same host, so each rank is made to look like a host of its
+// own: they then communicate over sockets. It must happen before NCCL reads its environment, which it does
+// once.
 void look_like_many_hosts(const BackendContext& context) {
   for (int peer = 0; peer < context.endpoint->world_size(); ++peer)
     if (context.endpoint->link_kind(peer) == "thread")
@@ -108,8 +112,8 @@ bool NcclBackend::is_ordered(const Operation& operation) const {
   return role_ == Role::lane || StreamBackend::is_ordered(operation);
 }
 
-// Each way between two ranks is a communicator and a stream of its own: no message waits for another's
-// direction, nor for a collective.
+// Each direction between two ranks is a communicator and a stream of its own: no message waits for one of the
+// other direction, nor for a collective.
 Backend* NcclBackend::lane_of(const Operation& operation) {
   const bool through_host =
       operation.device().type == DeviceType::cpu || operation.tag != 0 || operation.peer == context_.rank;
@@ -142,7 +146,8 @@ void NcclBackend::connect(const Operation& operation) {
   watch_members(operation);
   if (communicator_ && communicator_->device() != device())
     fail(Errc::invalid_argument,
-         "rank {}: {} has tensors on {}, but {} was made of a group that works on {}; use one device a rank",
+         "rank {}: {} has tensors on {}, but {} was made of a group that works on {}; use one device per "
+         "rank",
          context_.members[context_.rank], describe(operation), device().str(), context_.group_name,
          communicator_->device().str());
   if (communicator_) return;
@@ -170,7 +175,7 @@ void NcclBackend::detach() noexcept {
   if (communicator_) communicator_->abort();
 }
 
-// Of a lane.
+// For a lane: waits for the other end.
 void NcclBackend::meet_other_end() {
   Operation leaving;
   leaving.timeout = close_timeout;
@@ -180,19 +185,19 @@ void NcclBackend::meet_other_end() {
   send_recv(*net, {&mine, 1, DType::u8, cpu}, other, {&theirs, 1, DType::u8, cpu}, other);
 }
 
-// All ranks come here when their work has ended, and none goes before the others have.
+// All ranks come here when their work has ended, and none leaves before the others have come.
 void NcclBackend::part() {
   role_ == Role::group ? meet_on_host(close_timeout) : meet_other_end();
   Operation leaving;
   leaving.timeout = close_timeout;
   Patience patience = patience_for(leaving);
-  patience.look = [] { dist::sleep(std::chrono::microseconds(500)); };  // the others may be gone by now
+  patience.look = [] { dist::sleep(std::chrono::microseconds(500)); };  // the other ranks may be gone by now
   communicator_->close(patience);
 }
 
 bool available(std::string* why) {
   try {
-    (void)library();  // first: what the build has not cannot be mended here
+    (void)library();  // first: what this build lacks cannot be fixed here
     if (device_api(DeviceType::cuda).count() == 0) fail(Errc::unsupported, "there is no cuda device");
     if (why) why->clear();
     return true;

@@ -1,4 +1,4 @@
-// The "nccl" backend: every collective on device tensors by NCCL's own calls. What is not on a device is run
+// The "nccl" backend: every collective on device tensors is NCCL's own call. What is not on a device is run
 // as the host backend runs it (StreamBackend).
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace dist::nccl {
 
-// What one is for: all of a group, or the messages from the first of two ranks to the second, in their order.
+// What a backend object is for: everything of a group, or the messages from the first of two ranks to the
+// second, in order.
 enum class Role : std::uint8_t { group, lane };
 
 class NcclBackend final : public StreamBackend {
@@ -42,7 +43,7 @@ class NcclBackend final : public StreamBackend {
   const std::shared_ptr<Library> library_;
   const Role role_;
   std::shared_ptr<Communicator> communicator_;
-  std::mutex lanes_mutex_;                                                // of the next
+  std::mutex lanes_mutex_;                                                // guards the next
   std::map<std::pair<int, OpKind>, std::unique_ptr<NcclBackend>> lanes_;  // by peer and direction
 };
 

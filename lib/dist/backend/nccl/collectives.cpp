@@ -1,3 +1,6 @@
+// The collectives as NCCL calls. Flight is one operation on its way into NCCL; the functions are for
+// collectives that NCCL does not have as one call; enqueue() picks what to call, and run() does what must
+// happen before and after.
 #include "dist/backend/nccl/collectives.h"
 
 #include <optional>
@@ -16,22 +19,22 @@ struct Flight {
   Comm comm;
   const int rank, size;
   const StreamHandle stream;
-  const std::optional<Joined>& joined;  // the list of an all_gather or a reduce_scatter
+  const std::optional<Joined>& joined;  // the joined list of an all_gather or a reduce_scatter
 
   TensorView in() const { return operation.inputs[0]; }
   TensorView out() const { return operation.outputs[0]; }
   TensorView in(int r) const { return operation.inputs[static_cast<std::size_t>(r)]; }
   TensorView out(int r) const { return operation.outputs[static_cast<std::size_t>(r)]; }
 
-  // For one rank NCCL runs a kernel only to scale, which leaves out the end of some sizes and runs on the
-  // thread's current device. So it copies, and run() scales.
+  // With one rank NCCL runs a kernel only to scale, which leaves out the end of some sizes and runs on the
+  // thread's current device. So NCCL copies, and run() scales.
   ReduceOp op() const {
     const auto kind = operation.op.kind();
     const bool scales = kind == ReduceOp::Kind::avg || kind == ReduceOp::Kind::premul_sum;
     return size == 1 && scales ? ReduceOp::sum : operation.op;
   }
 
-  // Nothing is sent for no elements, nor to oneself.
+  // Sends nothing for no elements, nor to this rank itself.
   void send(const TensorView& view, int peer) const {
     if (view.count > 0 && peer != rank) library.send(comm, view, peer, stream);
   }
@@ -57,7 +60,7 @@ void all_to_all(const Flight& f) {
   }
 }
 
-// Tensors that differ in length: as many broadcasts, in one operation.
+// Tensors with different sizes: one broadcast each, in one operation.
 void all_gather(const Flight& f) {
   if (f.joined) return f.library.all_gather(f.comm, f.in(), f.joined->view(), f.stream);
   for (int r = 0; r < f.size; ++r)
@@ -70,7 +73,7 @@ void reduce_scatter(const Flight& f) {
     f.library.reduce(f.comm, f.in(r), r == f.rank ? f.out() : f.in(r), f.op(), r, f.stream);
 }
 
-// What this rank sends itself.
+// Copies what this rank sends to itself.
 void copy_own(const Operation& operation, int rank) {
   const auto own = static_cast<std::size_t>(rank);
   const bool is_root = rank == operation.root;
@@ -90,7 +93,7 @@ void enqueue(const Flight& f) {
     case OpKind::all_gather: return all_gather(f);
     case OpKind::reduce_scatter: return reduce_scatter(f);
     case OpKind::all_to_all: return all_to_all(f);
-    case OpKind::send: return f.send(f.in(), 1);  // in a lane, from 0 to 1
+    case OpKind::send: return f.send(f.in(), 1);  // in a lane, from rank 0 to rank 1
     case OpKind::recv: return f.recv(f.out(), 0);
     case OpKind::barrier: break;
   }

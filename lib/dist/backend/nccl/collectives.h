@@ -6,7 +6,7 @@
 
 namespace dist::nccl {
 
-// Enqueues this rank's part on the current stream. Errors as Communicator::run's.
+// Enqueues this rank's part on the current stream. Throws the same errors as Communicator::run().
 void run(Communicator& communicator, const Operation& operation, const Patience& patience);
 
 }  // namespace dist::nccl

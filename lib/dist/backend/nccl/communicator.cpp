@@ -1,3 +1,7 @@
+// A group's communicator. The constructor agrees on an id through the store (agree_on_id) and connects;
+// split() makes communicators for new groups; run() and enqueue() call NCCL; await() polls until NCCL is no
+// longer busy, within the limits of a Patience; abort() and close() end it, on a thread of their own
+// (ending.h).
 #include "dist/backend/nccl/communicator.h"
 
 #include <cstring>
@@ -10,14 +14,14 @@ namespace dist::nccl {
 namespace {
 
 constexpr std::string_view id_key = "nccl/id";
-constexpr std::string_view refusal = "refused: ";  // in the id's place: the first rank could not make one
-// NCCL launches on a thread of its own, which takes some ten microseconds: less than any rest. Where other
-// processes want the core, one look may take as long as a launch by itself: so many looks come before a rest
-// in any case.
+constexpr std::string_view refusal = "refused: ";  // instead of the id: the first rank could not make one
+// NCCL launches on a thread of its own, which takes some ten microseconds: less than any sleep. Where other
+// processes want the core, one poll may take as long as a launch by itself: so this many polls come before a
+// sleep in any case.
 constexpr Timeout launch_time = std::chrono::microseconds(300);
 constexpr int launch_looks = 8;
 
-// Calls NCCL, whose connections break when a rank dies: then the death is the reason.
+// Calls NCCL. Its connections break when a rank dies: then the death is reported as the reason.
 template <class Calls>
 auto naming_deaths(const Patience& patience, const Calls& calls) {
   try {
@@ -46,7 +50,7 @@ Communicator::Communicator(std::shared_ptr<Library> library, Device device, cons
 Communicator::Communicator(std::shared_ptr<Library> library, Device device, Comm comm, int rank, int size)
     : library_(std::move(library)), device_(device), rank_(rank), size_(size), comm_(comm) {}
 
-// `made` is left to NCCL where it may still write it.
+// `made` is left to NCCL where NCCL may still write it.
 std::unique_ptr<Communicator> Communicator::split(const SplitPlace& share, const Patience& patience) {
   auto made = std::make_unique<Comm>(nullptr);
   try {
@@ -84,7 +88,7 @@ UniqueId Communicator::agree_on_id(const BackendContext& context, const Patience
     try {
       patience.look();
     } catch (const Error&) {
-      if (!is_there()) throw;  // else the first rank has gone because of what it says there
+      if (!is_there()) throw;  // otherwise the first rank left because of the error there
     }
     if (patience.deadline.passed())
       fail(Errc::timeout,
@@ -132,9 +136,9 @@ void Communicator::enqueue(const Calls& calls) {
     error = std::current_exception();
   }
   try {
-    library_->end_group();  // in any case: other groups of this thread come after it
+    library_->end_group();  // in any case, because this thread makes other groups later
   } catch (...) {
-    if (!error) throw;  // else it says no more than that a call has failed
+    if (!error) throw;  // otherwise it only says that a call has failed
   }
   if (error) std::rethrow_exception(error);
 }
@@ -156,7 +160,7 @@ Comm Communicator::take() {
   return std::exchange(comm_, nullptr);
 }
 
-// Whoever calls next must not wait for it, so it happens without the lock.
+// The thread that calls next must not wait for it, so it happens without the lock.
 void Communicator::abort() noexcept {
   Comm comm = take();
   if (comm) ending_.begin([library = library_, device = device_, comm] { library->abort(device, comm); });
@@ -167,7 +171,7 @@ void Communicator::close(const Patience& patience) {
     const std::scoped_lock lock(mutex_);
     library_->finalize(use());
   }
-  constexpr std::string_view waiting = "NCCL has not let go of the ranks";
+  constexpr std::string_view waiting = "NCCL has not released the ranks";
   await(patience, waiting);
   if (Comm comm = take())
     ending_.begin([library = library_, device = device_, comm] { library->destroy(device, comm); });

@@ -1,5 +1,5 @@
-// Communicator: one group's, on this rank. Everything that NCCL may take long for is asked about, never
-// waited for, so a deadline, a death and an aborted group end it with an error of ours.
+// Communicator: one group's, on this rank. Everything that may take NCCL long is polled, never
+// waited for, so that a deadline, a death and an aborted group end it with an error of the library.
 #pragma once
 
 #include <functional>
@@ -12,19 +12,19 @@
 
 namespace dist::nccl {
 
-// How long, and what else, to look at meanwhile.
+// How long to wait, and what to check in the meantime.
 struct Patience {
   Deadline deadline = Deadline::never();
-  std::function<void()> look;  // rests a little; throws when the wait is in vain
+  std::function<void()> look;  // sleeps for a short time; throws when waiting is useless
   std::string doing;           // "rank 2: all_reduce #0 (4 f32) at train.cpp:41", for errors
 };
 
 class Communicator {
  public:
-  // Every member calls it. The first one makes the id and puts it in the group's store.
+  // Every member calls it. The first one makes the id and puts it into the group's store.
   Communicator(std::shared_ptr<Library> library, Device device, const BackendContext& context,
                const Patience& patience);
-  // One that NCCL has made.
+  // For a communicator that NCCL has already made.
   Communicator(std::shared_ptr<Library> library, Device device, Comm comm, int rank, int size);
   ~Communicator() { abort(); }
   Communicator(const Communicator&) = delete;
@@ -34,17 +34,17 @@ class Communicator {
   int size() const { return size_; }
   Device device() const { return device_; }
 
-  // Makes communicators of its ranks, which all call it and have nothing else under way: as
-  // Library::begin_split. Null for color -1. If it fails, this one is aborted.
+  // Makes communicators of its ranks, which all call it and have nothing else under way: see
+  // Library::begin_split. Null for color -1. If it fails, this communicator is aborted.
   std::unique_ptr<Communicator> split(const SplitPlace& share, const Patience& patience);
 
   // Enqueues what `calls` does as one operation.
   using Calls = std::function<void(Library& library, Comm comm)>;
   void run(const Calls& calls, const Patience& patience);
-  // The next two: from any thread.
-  void check();           // throws what has gone wrong meanwhile
-  void abort() noexcept;  // soon what was enqueued waits for nobody any more; nothing can be run afterwards
-  // The last thing all ranks do, when all work has ended.
+  // The next two may be called from any thread.
+  void check();           // throws what has gone wrong since
+  void abort() noexcept;  // what was enqueued soon stops waiting; nothing can be run afterwards
+  // The last call of every rank, when all work has ended.
   void close(const Patience& patience);
 
  private:
@@ -53,12 +53,12 @@ class Communicator {
   bool is_busy();
   void enqueue(const Calls& calls);
   Comm use();   // with mutex_ held
-  Comm take();  // whoever gets it, not null, ends it
+  Comm take();  // a caller that gets it (not null) must end it
 
   const std::shared_ptr<Library> library_;
   const Device device_;
   const int rank_, size_;
-  std::mutex mutex_;  // of the handle, and of every call with it
+  std::mutex mutex_;  // guards the handle, and every call with it
   Comm comm_ = nullptr;
   Ending ending_;
 };

@@ -11,13 +11,13 @@
 namespace dist::nccl {
 namespace {
 
-// Those of a group that has failed end while its error waits to be told.
+// How long the communicators of a failed group may take to end while the group's error waits to be reported.
 constexpr std::chrono::milliseconds patience(1000);
 
 }  // namespace
 
 struct Ending::State {
-  std::mutex mutex;  // of the next
+  std::mutex mutex;  // guards the next
   bool over = true;
   Condition changed;
 };
@@ -35,7 +35,7 @@ void Ending::begin(std::function<void()> call) noexcept {
     state_->over = false;
   }
   auto run = [state = state_, call = std::move(call)]() mutable {
-    std::exchange(call, nullptr)();  // what it owns goes first
+    std::exchange(call, nullptr)();  // frees what it owns before the end is reported
     const std::scoped_lock lock(state->mutex);
     state->over = true;
     state->changed.notify_all();
@@ -43,7 +43,7 @@ void Ending::begin(std::function<void()> call) noexcept {
   try {
     std::thread(run).detach();
   } catch (const std::system_error&) {
-    run();  // there is no thread
+    run();  // no thread could be started
   }
 }
 

@@ -1,5 +1,5 @@
 // Ending: a call that ends a communicator. NCCL makes its caller wait for its kernels, its threads and the
-// driver, for ever when one of them is stuck; so a thread of its own makes the call.
+// driver, forever when one of them is stuck; so a thread of its own makes the call.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,14 @@ class Ending {
   Ending(const Ending&) = delete;
   Ending& operator=(const Ending&) = delete;
 
-  // Once. The call owns what it touches and does not throw.
+  // To be called once. The call owns what it touches and does not throw.
   void begin(std::function<void()> call) noexcept;
-  // Whether it ended in time; so it did if none was begun.
+  // Whether the call ended in time; true if none was begun.
   bool wait(const Deadline& deadline);
 
  private:
   struct State;
-  const std::shared_ptr<State> state_;  // of the thread, too
+  const std::shared_ptr<State> state_;  // shared with the thread
 };
 
 }  // namespace dist::nccl

@@ -9,7 +9,7 @@ namespace dist::nccl {
 namespace {
 
 struct Meaning {
-  std::string_view words;  // in what NCCL says
+  std::string_view words;  // part of what NCCL says
   std::string_view advice;
 };
 
@@ -17,8 +17,8 @@ constexpr std::string_view one_gpu =
     "NCCL refuses two ranks on one GPU: start as many ranks as there are GPUs, use backend \"cuda\", or set "
     "DIST_NCCL_SHARE_GPU=1, which is slow and for tests";
 
-// The first that fits counts. NCCL's last line may be of an earlier error. That another rank has ended is
-// what the result itself says, so only what could be its reason goes before it.
+// The first entry that fits counts. NCCL's last line may belong to an earlier error. That another rank has
+// ended is what the result itself says, so only what could be the reason for that is listed before it.
 constexpr std::array meanings{
     Meaning{"no socket interface",
             "set NCCL_SOCKET_IFNAME to a network interface that all hosts share (ip addr)"},
@@ -27,11 +27,11 @@ constexpr std::array meanings{
     Meaning{"Connection refused", "did a rank end, or does a firewall close NCCL's ports?"},
     Meaning{"remote process exited", "another rank has ended; its own error says why"},
     Meaning{"Duplicate GPU", one_gpu},
-    Meaning{"Multiple Ranks are using the same GPU", one_gpu},  // newer NCCL's words for it
+    Meaning{"Multiple Ranks are using the same GPU", one_gpu},  // the words of newer NCCL versions
     Meaning{"driver version is insufficient",
             "install a newer driver (nvidia-smi shows the CUDA version that it supports)"},
     Meaning{"out of memory",
-            "use smaller tensors or fewer groups: each communicator takes memory of its own"},
+            "use smaller tensors or fewer groups: each communicator needs memory of its own"},
     Meaning{"shared memory", "NCCL needs room in /dev/shm (docker run --ipc=host, or --shm-size=1g)"},
     Meaning{"/dev/shm", "NCCL needs room in /dev/shm (docker run --ipc=host, or --shm-size=1g)"},
     Meaning{"invalid usage",

@@ -1,4 +1,4 @@
-// What NCCL's own errors mean, and what to do.
+// What NCCL's own errors mean, and what to do about them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace dist::nccl {
 
 // "ncclCommInitRankConfig: Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1000; ...". `said`:
-// the last line that NCCL has for it.
+// the last line that NCCL has about it.
 std::string explain(std::string_view call, std::string_view result, std::string_view said);
 
 }  // namespace dist::nccl

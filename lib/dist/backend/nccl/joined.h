@@ -1,4 +1,4 @@
-// Joined: the tensors of a list as one, for the calls of NCCL that take them so.
+// Joined: the tensors of a list as one tensor, for the calls of NCCL that need that.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@ namespace dist::nccl {
 
 class Joined {
  public:
-  // Of a list whose tensors are equally long; else nothing. Lengths are equal on all ranks. Places are not,
-  // so they must not count: ranks that make different calls of NCCL hang.
+  // For a list whose tensors have equal sizes; otherwise nullopt. Sizes are equal on all ranks, but addresses
+  // are not, so addresses must not decide: ranks that make different calls of NCCL hang.
   static std::optional<Joined> of(const TensorList& list);
 
   const TensorView& view() const { return view_; }
-  // Enqueued on the current stream, where the tensors lie apart: from them into the view, and back.
+  // Where the tensors are not contiguous: copies them into the view, and back, on the current stream.
   void collect(const TensorList& list) const;
   void spread(const TensorList& list) const;
 
@@ -23,7 +23,7 @@ class Joined {
   TensorView part(const TensorList& list, std::size_t i) const;
 
   TensorView view_;
-  Tensor lent_;  // its memory; undefined where the tensors lie behind each other
+  Tensor lent_;  // its memory; undefined where the tensors are contiguous
 };
 
 }  // namespace dist::nccl

@@ -1,4 +1,5 @@
-// NCCL itself, found when it is first asked for: programs that do not use it neither load nor need it.
+// NCCL itself, found when it is first asked for: programs that do not use it neither load nor need it. load()
+// and find_all() find its functions; NcclLibrary implements library.h with them; check() explains its errors.
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,7 @@ struct Functions {
 #undef DIST_NCCL
 };
 
-// The one whose header this was compiled with comes first: another may lack functions.
+// The library whose header this was compiled with comes first, because another one may lack functions.
 void* load() {
   for (const char* name : {DIST_NCCL_LIBRARY, "libnccl.so.2", "libnccl.so"})
     if (void* const found = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
@@ -35,7 +36,7 @@ void* load() {
 }
 
 Functions find_all() {
-  ::setenv("NCCL_COMM_BLOCKING", "0", 1);  // 1 would overrule begin(), and waits would have no end
+  ::setenv("NCCL_COMM_BLOCKING", "0", 1);  // 1 would overrule begin(), and waits would never end
   void* const handle = load();
   Functions f;
 #define DIST_NCCL(name)                                                \
@@ -46,7 +47,7 @@ Functions find_all() {
   return f;
 }
 
-// bool as u8 whose elements are 0 and 1.
+// bool is reduced as u8 with elements 0 and 1.
 constexpr std::array types{ncclUint8,    ncclInt8,    ncclInt32,   ncclInt64, ncclFloat16,
                            ncclBfloat16, ncclFloat32, ncclFloat64, ncclUint8};
 static_assert(types.size() == all_dtypes.size());
@@ -83,11 +84,11 @@ class NcclLibrary final : public Library {
     return comm;
   }
 
-  // ncclCommSplit of communicators that do not block reads what another thread left behind, before 2.27:
+  // Before 2.27, ncclCommSplit of communicators that do not block reads what another thread left behind:
   // github.com/NVIDIA/nccl/issues/1605.
   bool can_split() const override { return version_code() >= NCCL_VERSION(2, 27, 0); }
 
-  // The new ones are as their parent is: they do not block.
+  // The new communicators are like their parent: they do not block.
   void begin_split(Comm parent, int color, int key, Comm* made) override {
     static_assert(sizeof(ncclComm_t) == sizeof(Comm));
     check(f_.ncclCommSplit(of(parent), color < 0 ? NCCL_SPLIT_NOCOLOR : color, key,
@@ -103,7 +104,7 @@ class NcclLibrary final : public Library {
   }
 
   void finalize(Comm comm) override { check(f_.ncclCommFinalize(of(comm)), "ncclCommFinalize", comm); }
-  // NCCL goes back to the device that was current, which gives that one a context.
+  // NCCL switches back to the device that was current, which would create a context there.
   void destroy(Device device, Comm comm) noexcept override {
     const cuda_detail::UseDevice use(device, std::nothrow);
     f_.ncclCommDestroy(of(comm));
@@ -156,7 +157,7 @@ class NcclLibrary final : public Library {
   }
 
  private:
-  // NCCL's operation for the time of one call: premul_sum is made for its factor.
+  // NCCL's operation for the duration of one call: premul_sum is made for its factor.
   class Op {
    public:
     Op(NcclLibrary& library, Comm comm, ReduceOp op, DType dtype) : library_(library), comm_(of(comm)) {
@@ -173,7 +174,7 @@ class NcclLibrary final : public Library {
     operator ncclRedOp_t() const { return op_; }
 
    private:
-    // On bool, sum is "or" and product is "and".
+    // For bool, sum is "or" and product is "and".
     static ncclRedOp_t built_in(ReduceOp::Kind kind, DType dtype) {
       const bool is_bool = dtype == DType::boolean;
       switch (kind) {
