@@ -21,9 +21,9 @@ inline constexpr std::uint64_t device_peers_tag = map_peers_tag + 1;
 inline constexpr std::uint64_t lifeline_tag = map_peers_tag + 2;
 inline constexpr std::uint64_t farewell_tag = map_peers_tag + 3;
 inline constexpr std::uint64_t lanes_tag = map_peers_tag + 4;
-// Plus the collective's number: the channel on which DeviceTransport sends its receipts.
+// This tag plus the collective's number: the channel on which DeviceTransport sends its receipts.
 inline constexpr std::uint64_t receipts_tag = std::uint64_t{1} << 60;
-// The options for such a channel.
+// The options of an operation on one of these channels.
 TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label,
                             std::uint64_t tag);
 

@@ -73,7 +73,7 @@ bool DevicePeers::settle(Timeout patience) noexcept {
     }
     return true;
   } catch (const std::exception& error) {
-    log(LogLevel::info, "{} does not tell whether its work has ended: {}", device_.str(), error.what());
+    log(LogLevel::info, "{} does not say whether its work has ended: {}", device_.str(), error.what());
     return false;
   }
 }

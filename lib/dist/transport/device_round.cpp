@@ -40,7 +40,7 @@ DeviceRound::~DeviceRound() {
   try {
     if (!closed_) close();
   } catch (const std::exception& error) {
-    log(LogLevel::info, "a rank that gives up could not tell the others: {}", error.what());
+    log(LogLevel::info, "a rank that gives up could not notify the others: {}", error.what());
   }
 }
 

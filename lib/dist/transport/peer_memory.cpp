@@ -52,7 +52,7 @@ void PeerMemory::fail_given_up(TransportOptions options, int rank) {
 std::byte* PeerMemory::windows() {
   if (!windows_) {
     log(LogLevel::info,
-        "a tensor of this group lies in memory that the other ranks do not map: it is copied, {} KiB at a "
+        "a tensor of this group is in memory that the other ranks do not map: it is copied, {} KiB at a "
         "time; tensors that the library allocates (dist::empty, dist::zeros) need no copies",
         net::window_bytes >> 10);
     windows_.emplace(cpu, net::window_count * net::window_bytes);

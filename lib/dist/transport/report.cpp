@@ -23,7 +23,7 @@ std::string check(const Op& op, bool is_send, bool anyone) {
     return fmt::format("{} alive and calling the same collective?",
                        anyone ? "are the others" : "is that rank");
   const std::string_view deed = is_send ? "posted its receive" : "sent it";
-  return fmt::format("{} {}, in this group and with this tag?", anyone ? "has anyone" : "has that rank",
+  return fmt::format("{} {}, in this group and with this tag?", anyone ? "has any rank" : "has that rank",
                      deed);
 }
 
@@ -131,8 +131,8 @@ Failure algorithm_trouble(int rank, const Op& op, int peer) {
 
 std::string describe_unreceived(int rank, const Unreceived& message) {
   return fmt::format(
-      "rank {} never received what rank {} sent it in {} #{}: had the ranks different roots, or different "
-      "algorithms? (DIST_DEBUG=detail finds it at once)",
+      "rank {} never received what rank {} sent it in {} #{}: did the ranks have different roots, or "
+      "different algorithms? (DIST_DEBUG=detail finds it at once)",
       rank, message.source, describe_opcode(message.opcode), message.tag);
 }
 

@@ -1,6 +1,7 @@
 // What one rank of a group publishes to the others without messages (peer_memory.h): a ring of notices,
 // flags, and room for small data. It is in the owner's shared segment, which the peers map for as long as
-// they are connected. Only the owner writes it, and each flag that is waited for has a cache line of its own.
+// they are connected. Only the owner writes to it, so each
+// rank writes to cache lines of its own.
 #pragma once
 
 #include <atomic>
@@ -10,7 +11,8 @@
 namespace dist::net {
 
 // How many rounds a rank may be ahead of the slowest reader. It waits until that reader is at most half as
-// far behind, and learns of that by two cache lines that travel: with 64 notices this adds little per round.
+// far behind; learning of that takes the time in which two cache lines travel: with 64 notices, little per
+// round.
 inline constexpr std::size_t notice_depth = 64;
 inline constexpr std::size_t room_depth = 16;     // the same for rounds whose data needs more than a notice
 inline constexpr std::size_t shown_bytes = 8192;  // room for one round's data

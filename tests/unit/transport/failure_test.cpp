@@ -89,7 +89,7 @@ TEST_P(Failure, a_timeout_says_who_what_and_how_far) {
 
     auto user = me.open({.tag = 5, .timeout = 30ms, .name = "recv", .point_to_point = true});
     expect_error(error_of([&] { user->irecv(message.view(), any_rank).wait(); }), Errc::timeout,
-                 {"rank 0: recv #5 got 0 of 262144 bytes from any rank", "has anyone sent it"});
+                 {"rank 0: recv #5 got 0 of 262144 bytes from any rank", "has any rank sent it"});
     expect_error(error_of([&] { user->irecv(message.view(), 0).wait(); }), Errc::timeout,
                  {"has that rank sent it"});
   });

@@ -30,8 +30,8 @@ int tag_of(const TransportOptions& options) {
 int count_of(std::int64_t elements) {
   if (elements > std::numeric_limits<int>::max())
     fail(Errc::unsupported,
-         "rank {}: {} elements in one call of the mpi backend: MPI counts with int, up to {}; split the "
-         "tensor",
+         "rank {}: {} elements in one call of the mpi backend: MPI counts with int, up to {}; "
+         "split the tensor",
          current_rank_label(), elements, std::numeric_limits<int>::max());
   return static_cast<int>(elements);
 }

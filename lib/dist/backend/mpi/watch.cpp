@@ -74,7 +74,7 @@ void Watch::fail_in_time() const {
        is_send  ? "did not take it"
        : anyone ? "sent it"
                 : "did not send it",
-       ms, anyone ? "anyone" : "that rank", is_send ? "posted its receive" : "sent it");
+       ms, anyone ? "any rank" : "that rank", is_send ? "posted its receive" : "sent it");
 }
 
 }  // namespace dist::mpi

@@ -1,4 +1,5 @@
-// SIGUSR1 for flight_dump.h: the handler only writes to an eventfd; a thread (Listener) does the rest.
+// SIGUSR1 for flight_dump.h. The handler (on_signal) only writes to an eventfd; the thread of a Listener, one
+// per process, then dumps the logs of all ranks of the process. SignalDump adds and removes a log.
 #include <atomic>
 #include <cerrno>
 #include <csignal>

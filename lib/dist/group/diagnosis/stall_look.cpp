@@ -15,7 +15,8 @@ StallLook::StallLook(std::shared_ptr<const FlightLog> log, Watchdog& watchdog, T
   try {
     thread_ = std::thread([this] { loop(); });
   } catch (const std::system_error& error) {
-    fail(Errc::resource, "rank {}: no thread to look for deadlocks: {}", log_->rank, error.what());
+    fail(Errc::resource, "rank {}: no thread could be started to look for deadlocks: {}", log_->rank,
+         error.what());
   }
 }
 

@@ -27,7 +27,7 @@ using GetEnv = std::function<std::optional<std::string>(const std::string&)>;
 // Errors name the variable and its value: RANK without WORLD_SIZE, not a number, rank out of range, and, when
 // nothing is set at all, how to start a program.
 LaunchInfo read_environment(const GetEnv& get_env);
-LaunchInfo read_environment();  // of this process
+LaunchInfo read_environment();  // for this process
 
 // Whether a launcher has started this process as one of its ranks, so that init_process_group() will find a
 // job. If not, the process may start ranks of its own, by spawn().

@@ -16,7 +16,7 @@ namespace dist {
 struct RendezvousPlan {
   LaunchInfo launch;             // rank and world size; where the store is, if at an address
   std::shared_ptr<Store> store;  // given by the caller or by spawn
-  std::string path;              // of a file store
+  std::string path;              // the file of a file store
   Timeout timeout = default_timeout;
 
   // Whether rank 0 makes the store's server, to which the others connect.

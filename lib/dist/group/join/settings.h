@@ -31,6 +31,6 @@ struct Settings {
 
 // Error{invalid_argument} names the variable, its value and what is allowed.
 Settings read_settings(const GetEnv& get_env);
-Settings read_settings();  // of this process
+Settings read_settings();  // for this process
 
 }  // namespace dist

@@ -211,7 +211,7 @@ class Engine final : private LinkEvents {
   Spin spin_;
   bool asleep_ = false;         // the leader is in the kernel
   std::uint64_t activity_ = 0;  // counts ended transfers and interruptions
-  const std::uint64_t serial_;  // of this engine in the process
+  const std::uint64_t serial_;  // this engine's number in the process
 };
 
 // See Endpoint::map_peers.

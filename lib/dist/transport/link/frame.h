@@ -34,7 +34,7 @@ inline constexpr std::uint8_t flag_odd = 32;  // on the first, third, ... messag
 // flag_odd.
 inline constexpr std::uint8_t flag_answers = 64, flag_answers_odd = 128;
 
-// Small payloads travel in the header itself, in place of `address` and `claim`.
+// Small payloads travel in the header itself, instead of `address` and `claim`.
 inline constexpr std::uint32_t inline_payload = 16;  // bytes
 
 struct Frame {
@@ -47,7 +47,7 @@ struct Frame {
   std::uint64_t tag = 0;
   std::uint64_t bytes = 0;    // of the message; data: of the piece; goodbye, death notice: of the text
   std::uint64_t id = 0;       // the sender's number of its transfer
-  std::uint64_t address = 0;  // offer: where the message lies; accept, data, cancel: the receiver's transfer
+  std::uint64_t address = 0;  // offer: where the message is; accept, data, cancel: the receiver's transfer
   std::uint64_t claim = 0;    // offer: the word that guards the sender's buffer
 
   bool has(std::uint8_t flag) const { return (flags & flag) != 0; }

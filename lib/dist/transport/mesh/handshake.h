@@ -23,7 +23,7 @@ struct HandshakeMessage {
   std::int32_t from = 0, to = 0;
   std::int32_t world_size = 0;
   std::uint32_t token_bytes = 0;  // the token's length; its bytes follow
-  std::uint64_t rings = 0;        // of the shared segment
+  std::uint64_t rings = 0;        // in the shared segment
   std::uint64_t arena_base = 0;   // the address of the greeting rank's arena, and its size
   std::uint64_t arena_bytes = 0;
 };
