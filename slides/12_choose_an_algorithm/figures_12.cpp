@@ -2,8 +2,8 @@
 // what a billion parameters weigh at a server.
 #include <fmt/format.h>
 
-#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
+#include "dist/simulate/simulate_collective.h"
 
 #include "choose_an_algorithm.h"
 

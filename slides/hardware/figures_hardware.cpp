@@ -2,8 +2,8 @@
 // its lanes. And a ring on the 8 GPUs of one node, and on the 16 of two.
 #include <fmt/format.h>
 
-#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
+#include "dist/simulate/simulate_collective.h"
 
 namespace {
 

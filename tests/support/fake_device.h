@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "dist/core/device/caching_allocator.h"
 #include "dist/core/device.h"
+#include "dist/core/device/caching_allocator.h"
 
 #include "support/fake_memory.h"
 #include "support/fake_stream.h"

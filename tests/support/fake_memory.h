@@ -11,9 +11,9 @@
 
 #include <sys/types.h>
 
-#include "dist/core/memory/block_map.h"
 #include "dist/core/device.h"
 #include "dist/core/handles.h"
+#include "dist/core/memory/block_map.h"
 
 namespace dist::test {
 

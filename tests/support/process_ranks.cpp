@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dist/group/rank_context.h"
 #include "dist/group/join/rendezvous.h"
+#include "dist/group/rank_context.h"
 
 namespace dist::test {
 namespace {

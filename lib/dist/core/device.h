@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "dist/core/kernels.h"
 #include "dist/core/device/stream_flag.h"
+#include "dist/core/kernels.h"
 #include "dist/core/view.h"
 
 namespace dist {

@@ -9,8 +9,8 @@
 #include "dist/core/fail.h"
 #include "dist/core/functors.h"
 #include "dist/core/kernels.h"
-#include "dist/core/shape.h"
 #include "dist/core/memory/storage.h"
+#include "dist/core/shape.h"
 
 namespace dist {
 

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <utility>
 
-#include "dist/core/fail.h"
 #include "dist/core/device/registered_pages.h"
+#include "dist/core/fail.h"
 #include "dist/core/shape.h"
 
 namespace dist::data {

@@ -9,8 +9,8 @@
 #include "dist/core/fail.h"
 #include "dist/core/tasking.h"
 #include "dist/group/diagnosis/call_observer.h"
-#include "dist/group/job_state.h"
 #include "dist/group/diagnosis/run_trace.h"
+#include "dist/group/job_state.h"
 
 namespace dist {
 namespace {

@@ -12,10 +12,10 @@
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
 #include "dist/group/control.h"
-#include "dist/group/join/rendezvous_store.h"
 #include "dist/group/diagnosis/run_trace.h"
-#include "dist/group/join/virtual_world.h"
 #include "dist/group/diagnosis/work_watch.h"
+#include "dist/group/join/rendezvous_store.h"
+#include "dist/group/join/virtual_world.h"
 #include "dist/trace/profiler.h"
 #include "dist/transport/traced_endpoint.h"
 

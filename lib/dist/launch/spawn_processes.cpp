@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "dist/check/who.h"
-#include "dist/core/memory/arena.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
+#include "dist/core/memory/arena.h"
 #include "dist/core/standard_streams.h"
-#include "dist/group/rank_context.h"
 #include "dist/group/join/rendezvous.h"
+#include "dist/group/rank_context.h"
 #include "dist/launch/child_process.h"
 #include "dist/launch/oom_kills.h"
 #include "dist/launch/root_cause.h"

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "dist/group/join/environment.h"
+#include "dist/launch/spawn_ranks.h"
 #include "dist/simulate/explore.h"
 #include "dist/simulate/simulate.h"
-#include "dist/launch/spawn_ranks.h"
 
 namespace dist {
 

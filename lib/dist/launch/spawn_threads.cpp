@@ -3,11 +3,11 @@
 #include <thread>
 #include <vector>
 
-#include "dist/core/memory/arena.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
-#include "dist/group/rank_context.h"
+#include "dist/core/memory/arena.h"
 #include "dist/group/join/rendezvous.h"
+#include "dist/group/rank_context.h"
 #include "dist/launch/root_cause.h"
 #include "dist/launch/spawn_ranks.h"
 #include "dist/store/memory_store.h"

@@ -1,8 +1,8 @@
 #include "dist/simulate/explore.h"
 
 #include "dist/core/fail.h"
-#include "dist/simulate/simulation.h"
 #include "dist/sim/choices.h"
+#include "dist/simulate/simulation.h"
 
 namespace dist::sim {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "dist/core/fail.h"
 #include "dist/group/join/environment.h"
-#include "dist/simulate/simulation.h"
 #include "dist/sim/choices.h"
 #include "dist/sim/topology_file.h"
+#include "dist/simulate/simulation.h"
 #include "dist/trace/recorder.h"
 
 namespace dist::sim {

@@ -11,9 +11,9 @@
 
 #include "dist/collectives/algorithms.h"
 #include "dist/core/fail.h"
-#include "dist/simulate/topology_costs.h"
 #include "dist/sim/switch_tree.h"
 #include "dist/sim/transport.h"
+#include "dist/simulate/topology_costs.h"
 
 namespace dist::sim {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "dist/core/op_kind.h"
-#include "dist/simulate/simulate.h"
 #include "dist/sim/topology.h"
+#include "dist/simulate/simulate.h"
 
 namespace dist::sim {
 

@@ -7,10 +7,10 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
-#include "dist/simulate/sim_observer.h"
 #include "dist/group/run_rank.h"
-#include "dist/simulate/topology_costs.h"
 #include "dist/sim/watch.h"
+#include "dist/simulate/sim_observer.h"
+#include "dist/simulate/topology_costs.h"
 
 namespace dist::sim {
 namespace {

@@ -9,17 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "dist/group/join/blackboard.h"
 #include "dist/group/diagnosis/call_observer.h"
-#include "dist/group/rank_context.h"
+#include "dist/group/join/blackboard.h"
 #include "dist/group/join/virtual_world.h"
-#include "dist/simulate/inspector.h"
-#include "dist/simulate/simulate.h"
+#include "dist/group/rank_context.h"
 #include "dist/sim/choices.h"
 #include "dist/sim/globals.h"
 #include "dist/sim/scheduler.h"
 #include "dist/sim/tracer.h"
 #include "dist/sim/transport.h"
+#include "dist/simulate/inspector.h"
+#include "dist/simulate/simulate.h"
 
 namespace dist::sim {
 

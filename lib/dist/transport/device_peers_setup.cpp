@@ -10,9 +10,9 @@
 
 #include <unistd.h>
 
+#include "dist/core/device/registered_pages.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
-#include "dist/core/device/registered_pages.h"
 #include "dist/transport/device_peers.h"
 
 namespace dist {

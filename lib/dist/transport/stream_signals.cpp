@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#include "dist/core/fail.h"
 #include "dist/core/device/registered_pages.h"
+#include "dist/core/fail.h"
 
 namespace dist {
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/simulate/simulate.h"
 #include "dist/parallel/distributed_data_parallel.h"
+#include "dist/simulate/simulate.h"
 
 #include "ddp_support.h"
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
+#include "dist/simulate/simulate_collective.h"
 
 #include "formulas.h"
 

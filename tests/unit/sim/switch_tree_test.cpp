@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
+#include "dist/simulate/simulate_collective.h"
 
 #include "support/expect_error.h"
 #include "unit/sim/simulate.h"

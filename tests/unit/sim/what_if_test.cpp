@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"
-#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
+#include "dist/simulate/simulate_collective.h"
 
 #include "support/expect_error.h"
 #include "unit/sim/simulate.h"

@@ -16,8 +16,8 @@
 #include <span>
 #include <vector>
 
-#include "dist/core/memory/block_map.h"
 #include "dist/core/device.h"
+#include "dist/core/memory/block_map.h"
 
 namespace dist {
 

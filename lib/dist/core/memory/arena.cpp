@@ -16,8 +16,8 @@
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
-#include "dist/core/sanitizer.h"
 #include "dist/core/memory/segment.h"
+#include "dist/core/sanitizer.h"
 
 namespace dist {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "dist/core/memory/block_map.h"
 #include "dist/core/handles.h"
+#include "dist/core/memory/block_map.h"
 #include "dist/core/memory/prefaulted_pages.h"
 
 namespace dist {

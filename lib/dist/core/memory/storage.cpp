@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "dist/core/memory/arena.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
+#include "dist/core/memory/arena.h"
 #include "dist/core/tasking.h"
 
 namespace dist {

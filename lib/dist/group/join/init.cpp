@@ -10,8 +10,8 @@
 #include "dist/core/rank_label.h"
 #include "dist/core/standard_streams.h"
 #include "dist/group/call.h"
-#include "dist/group/job_state.h"
 #include "dist/group/diagnosis/run_trace.h"
+#include "dist/group/job_state.h"
 
 namespace dist {
 namespace {

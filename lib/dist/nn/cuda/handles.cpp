@@ -1,7 +1,7 @@
 #include "dist/nn/cuda/handles.h"
 
-#include "dist/core/device/cuda/cuda_device.h"
 #include "dist/core/device.h"
+#include "dist/core/device/cuda/cuda_device.h"
 #include "dist/nn/cuda/per_thread.h"
 
 namespace dist::nn {

@@ -6,8 +6,8 @@
 
 #include "dist/group/join/virtual_world.h"
 #include "dist/simulate/inspector.h"
-#include "dist/simulate/sim_observer.h"
 #include "dist/simulate/remote/remote_tasking.h"
+#include "dist/simulate/sim_observer.h"
 
 namespace dist::sim {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "dist/core/tasking.h"
-#include "dist/simulate/simulation.h"
 #include "dist/simulate/remote/channel.h"
 #include "dist/simulate/remote/host.h"
 #include "dist/simulate/remote/protocol.h"
+#include "dist/simulate/simulation.h"
 
 namespace dist::sim {
 

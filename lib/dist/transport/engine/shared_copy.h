@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "dist/core/copy_bytes.h"
-#include "dist/transport/link/shared_segment.h"
 #include "dist/transport/engine/spin.h"
+#include "dist/transport/link/shared_segment.h"
 
 namespace dist::net {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
+#include "dist/simulate/simulate_collective.h"
 
 #include "distlab/show/scene.h"
 #include "distlab/terminal.h"

@@ -10,9 +10,9 @@
 
 #include "dist/core/fail.h"
 #include "dist/group/join/environment.h"
-#include "dist/simulate/simulate.h"
 #include "dist/launch/spawn_simulated.h"
 #include "dist/sim/topology_file.h"
+#include "dist/simulate/simulate.h"
 
 #include "distlab/commands.h"
 #include "distlab/labs.h"

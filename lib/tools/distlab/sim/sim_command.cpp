@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "dist/core/fail.h"
-#include "dist/simulate/simulate_collective.h"
 #include "dist/sim/topology_file.h"
+#include "dist/simulate/simulate_collective.h"
 
 #include "distlab/commands.h"
 #include "distlab/file_text.h"

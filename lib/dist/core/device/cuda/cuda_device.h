@@ -12,8 +12,8 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "dist/core/device/caching_allocator.h"
 #include "dist/core/device.h"
+#include "dist/core/device/caching_allocator.h"
 
 namespace dist {
 
