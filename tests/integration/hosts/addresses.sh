@@ -4,6 +4,7 @@
 set -euo pipefail
 
 program=$1
+# shellcheck source=tests/integration/hosts/namespaces.sh
 source "${BASH_SOURCE[0]%/*}/namespaces.sh"
 ip link add "x$$" netns "$a" type veth peer name "y$$" netns "$a"  # before the real one: its address is named first
 ip link add "c$$" netns "$a" type veth peer name "d$$" netns "$b"

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced: makes two network namespaces, $a and $b, and a folder, $work; they end with the script, and so do its jobs.
 # Ends it with status 77 where namespaces are not permitted.
 a=distlab-a-$$ b=distlab-b-$$

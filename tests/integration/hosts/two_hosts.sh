@@ -4,6 +4,7 @@
 set -euo pipefail
 
 distrun=$1 program=$2
+# shellcheck source=tests/integration/hosts/namespaces.sh
 source "${BASH_SOURCE[0]%/*}/namespaces.sh"
 ip link add "da$$" netns "$a" type veth peer name "db$$" netns "$b"
 ip -n "$a" addr add 10.77.0.1/24 dev "da$$"
