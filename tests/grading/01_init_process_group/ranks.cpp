@@ -1,4 +1,4 @@
-// Lab 01, parts 1 and 3: ranks and what follows from them.
+// Lab 01, parts 1 and 3: ranks and what is computed from them.
 #include <functional>
 #include <numeric>
 
@@ -27,7 +27,7 @@ Answer expected(const Seat& seat) {
           count(seat.nodes, static_cast<int>(seat.nodes.size()))};
 }
 
-// A wrong idea of ranks, as a formula: if it gives all the answers, it is the one.
+// A wrong idea of ranks, as a formula. If the formula gives all of the answers, the submission has this idea.
 struct Misconception {
   const char* name;
   const char* in_words;
@@ -37,26 +37,25 @@ struct Misconception {
 const std::vector<Misconception>& misconceptions() {
   static const std::vector<Misconception> known{
       {"local_rank_as_rank",
-       "the local rank counts the processes of one node only, so several processes call themselves rank 0: "
-       "the "
-       "processes on the nodes before this one come first",
+       "the local rank counts the processes of one node only, so several processes call themselves rank 0; "
+       "fix: add the processes on the nodes before this one",
        [](const Seat& s) { return s.local_rank; }},
       {"node_and_local_rank_swapped",
-       "node and local rank are swapped: ranks are dealt out node by node, not one to each node in turn",
+       "node and local rank are swapped: ranks are numbered node by node; they are not dealt to the nodes in "
+       "turn; fix: first count all processes of the nodes before this one",
        [](const Seat& s) { return s.local_rank * static_cast<int>(s.nodes.size()) + s.node; }},
       {"assumes_even_nodes",
-       "node x (processes of a node) + local rank holds only when all nodes run equally many: add up the "
-       "nodes before",
+       "node x (processes per node) + local rank holds only if all nodes run equally many processes; fix: "
+       "add up the processes of the nodes before this one",
        [](const Seat& s) { return s.node * s.nodes[static_cast<std::size_t>(s.node)] + s.local_rank; }},
       {"assumes_even_nodes",
-       "node x (processes of the first node) + local rank holds only when all nodes run equally many: add up "
-       "the "
-       "nodes before",
+       "node x (processes of the first node) + local rank holds only if all nodes run equally many "
+       "processes; fix: add up the processes of the nodes before this one",
        [](const Seat& s) { return s.node * s.nodes[0] + s.local_rank; }}};
   return known;
 }
 
-// Of ranks: where these are right, something else is wrong.
+// Formulas for ranks. Where these ranks are right, something else is wrong.
 void diagnose(const std::vector<Seat>& cases, const std::vector<Answer>& answers) {
   bool right = true;
   for (std::size_t i = 0; i < cases.size(); ++i) right = right && answers[i].rank == expected(cases[i]).rank;
@@ -96,7 +95,7 @@ Json ask_one(const Json& task) {
   if (!judge::all_completed(outcomes)) return Json::array();
   const auto& answers = outcomes[0].reply;
   if (answers.is_array() && answers.size() == task.at("cases").size()) return answers;
-  ADD_FAILURE() << "the process did not answer every question";
+  ADD_FAILURE() << "the process did not return a result for every case";
   return Json::array();
 }
 
@@ -115,11 +114,10 @@ void expect_places(const std::vector<Seat>& cases) {
     const auto [rank, local, world] = expected(cases[i]);
     ADD_FAILURE() << fmt::format(
         "nodes that run {{{}}} processes: node {}, local rank {} is rank {} (local rank {}) of {}; place_of "
-        "returned "
-        "rank {} (local rank {}) of {}",
+        "returned rank {} (local rank {}) of {}",
         fmt::join(nodes, ", "), node, local_rank, rank, local, world, answers[i].rank, answers[i].local_rank,
         answers[i].world_size);
-    return;  // the first difference tells
+    return;  // the first difference is enough
   }
 }
 
@@ -130,7 +128,7 @@ void expect_refused(const std::vector<Seat>& cases) {
     const auto question =
         fmt::format("place_of({{{}}}, node {}, local rank {})", fmt::join(nodes, ", "), node, local_rank);
     judge::error_of(answers[i], "invalid_argument", question,
-                    "Error{invalid_argument}, for there is no such process");
+                    "Error{invalid_argument}, because there is no such process");
   }
 }
 
@@ -141,7 +139,7 @@ void expect_descriptions(judge::Random& random) {
   };
   std::vector<Case> cases;
   Json questions = Json::array();
-  const int offset = random.between(3, 9) * 2 + 1;  // odd: rank and local rank differ modulo 2 and 4
+  const int offset = random.between(3, 9) * 2 + 1;  // odd, so that rank and local rank differ modulo 2 and 4
   for (const int gpus : {0, 1, 2, 4, 8}) {
     for (const int local : {0, 1, 5, 7}) {
       cases.push_back({random.between(2, 99999), gpus, offset + local, local, "node-" + random.word(5)});
@@ -165,19 +163,18 @@ void expect_descriptions(judge::Random& random) {
     const int turn = one.gpus == 0 ? 0 : one.local_rank % one.gpus;
     if (text == line(turn)) continue;
     if (text == line(one.rank) || (one.gpus > 0 && text == line(one.rank % one.gpus))) {
-      judge::misconception(
-          "gpu_by_global_rank",
-          "the GPU is chosen by the global rank: on every node but the first that names GPUs the "
-          "host has not, or the wrong one; a host's GPUs are counted like local ranks");
+      judge::misconception("gpu_by_global_rank",
+                           "the GPU is chosen by the global rank: on every node except the first this names "
+                           "a GPU that the host does not have, or the wrong one; fix: use the local rank, "
+                           "because a host's GPUs are numbered from 0, too");
     } else if (text == line(one.local_rank)) {
-      judge::misconception(
-          "no_gpu_for_everybody",
-          "with more processes than GPUs some processes get a GPU that the host has not: they take "
-          "turns");
+      judge::misconception("no_gpu_for_everybody",
+                           "with more processes than GPUs, some processes get a GPU that the host does not "
+                           "have; fix: let the processes take the GPUs in turn");
     }
-    ADD_FAILURE() << fmt::format("rank {} (local rank {}) on a host with {} GPUs is {}; describe returned {}",
-                                 one.rank, one.local_rank, one.gpus, judge::shown(line(turn)),
-                                 judge::shown(text));
+    ADD_FAILURE() << fmt::format(
+        "rank {} (local rank {}) on a host with {} GPUs must be {}; describe returned {}", one.rank,
+        one.local_rank, one.gpus, judge::shown(line(turn)), judge::shown(text));
     return;
   }
 }

@@ -1,4 +1,4 @@
-// Lab 01, part 2: one job on the judge's store.
+// Lab 01, part 2: one job on the grader's store.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -29,8 +29,8 @@ std::string nobody_knows() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-// Words that a reader can tell apart; beside them what entries may be as well: nothing, many bytes, any
-// bytes.
+// Words that a reader can tell apart, and the other entries that the contract allows: an empty one, a long
+// one, one with arbitrary bytes.
 std::vector<std::string> make_entries(judge::Random& random, int world_size) {
   std::vector<std::string> entries;
   for (int rank = 0; rank < world_size; ++rank) entries.push_back("entry-" + random.word(8));
@@ -40,7 +40,7 @@ std::vector<std::string> make_entries(judge::Random& random, int world_size) {
   return entries;
 }
 
-// "... missing ranks: 2, 5" -> {2, 5}; {} when the text has no such end.
+// "... missing ranks: 2, 5" -> {2, 5}; {} if the text does not end like this.
 std::vector<int> missing_in(const std::string& text) {
   const std::string_view marker = "missing ranks: ";
   const auto at = text.rfind(marker);
@@ -56,30 +56,27 @@ std::vector<int> missing_in(const std::string& text) {
 }
 
 void returns_before_all_joined() {
-  misconception(
-      "returns_before_all_joined",
-      "the group is not there when somebody has made it, but when all have come: wait for the entries of "
-      "all ranks before collecting");
+  misconception("returns_before_all_joined",
+                "the group is complete only when every rank has published its entry; fix: wait for the "
+                "entries of all ranks before collecting them");
 }
 
 void ignores_the_job() {
-  misconception(
-      "ignores_the_job",
-      "the store is shared with other jobs: under a key that does not begin with this job's name, their "
-      "entries and ours are taken for each other");
+  misconception("ignores_the_job",
+                "several jobs use the same store: under a key that does not begin with this job's name, this "
+                "job reads the entries of another one; fix: use the key <job>/member/<rank>");
 }
 
 void a_deadline_for_each_wait() {
-  misconception(
-      "a_deadline_for_each_wait",
-      "every wait has a timeout of its own, so the whole call may take a multiple of it: make one deadline, "
-      "first of all");
+  misconception("a_deadline_for_each_wait",
+                "the call took longer than its timeout, as if every wait had a timeout of its own; fix: make "
+                "one deadline at the beginning and pass it to every wait");
 }
 
 void ignores_the_timeout() {
   misconception("ignores_the_timeout",
-                "it was still waiting long after its timeout: a rank that never comes would "
-                "hang the job instead of being named");
+                "the call was still waiting long after its timeout: a rank that never comes would hang the "
+                "job instead of being reported; fix: wait with a deadline made of `timeout`");
 }
 
 }  // namespace
@@ -95,7 +92,7 @@ std::vector<dist::UniqueFd> Lobby::lines(int ranks) const {
   std::vector<dist::UniqueFd> connected;
   for (int rank = 0; rank < ranks; ++rank) {
     connected.push_back(dist::dial(dist::parse_address(server_.address()), dist::Deadline::after(10s)).fd);
-    if (!connected.back()) throw judge::Trouble("the judge's store cannot be reached");
+    if (!connected.back()) throw judge::Trouble("the grader's store cannot be reached");
   }
   return connected;
 }
@@ -158,21 +155,22 @@ bool JobRun::await_published(const std::vector<int>& ranks) {
     if (judge::is_error(outcome.reply) && instead.empty()) {
       judge::value_of(outcome.reply, fmt::format("rank {}", rank));
     } else {
-      ADD_FAILURE() << fmt::format("rank {} called rendezvous, but its entry is not in the store under {}{}",
-                                   rank, key(rank), instead);
+      ADD_FAILURE() << fmt::format(
+          "rank {} called rendezvous, but its entry is not in the store under the key {}{}", rank, key(rank),
+          instead);
     }
     return false;
   }
   return true;
 }
 
-// A store does not tell its keys: the likely ones are tried.
+// A store does not list its keys, so the likely ones are tried.
 std::string JobRun::found_instead(int rank) {
   for (const auto* form :
        {"{}//member/{}", "/{}/member/{}", "{}/member/{}/", "{}/members/{}", "{}/member{}", "{}/{}",
         "{}member/{}", "{}/rank/{}", "{}{}", "member/{1}/{0}", "member/{1}", "{1}"}) {
     const auto key = fmt::format(fmt::runtime(form), job_, rank);
-    if (lobby_.has(key)) return fmt::format("; there is the key {}", key);
+    if (lobby_.has(key)) return fmt::format("; the store has the key {} instead", key);
   }
   return "";
 }
@@ -215,8 +213,8 @@ void JobRun::check_membership(int rank, const Json& answer) {
   if (value.is_null()) return;
   if (value.size() != entries_.size()) {
     misconception("fixed_world_size",
-                  "the membership has one element for each rank, and the number of ranks is "
-                  "place.world_size: another job has another size");
+                  "the membership has one element per rank, and the number of ranks is place.world_size: "
+                  "another job has another size");
     ADD_FAILURE() << fmt::format("{} returned {} entries", who, value.size());
     return;
   }
@@ -224,12 +222,11 @@ void JobRun::check_membership(int rank, const Json& answer) {
     const auto got = judge::from_hex(value[static_cast<std::size_t>(other)].get<std::string>());
     if (got == entry(other)) continue;
     if (is_in_order_of_texts(value)) {
-      misconception(
-          "ordered_as_text",
-          "the entries are in the order of the ranks as text, in which 10 comes before 2: element r "
-          "is the entry of rank r, by number");
+      misconception("ordered_as_text",
+                    "the entries are sorted by rank as text, where 10 comes before 2; fix: put the entry of "
+                    "rank r into element r, by number");
     }
-    ADD_FAILURE() << fmt::format("{}: element {} of the membership is rank {}'s entry {}; returned {}", who,
+    ADD_FAILURE() << fmt::format("{}: element {} of the membership must be rank {}'s entry {}; it is {}", who,
                                  other, other, shown(entry(other)), shown(got));
     return;
   }
@@ -242,15 +239,16 @@ bool JobRun::is_in_order_of_texts(const Json& membership) const {
                             [](const auto& one, const Json& got) { return got == one.second; });
 }
 
-// A timeout that misses ranks which this job does not have.
+// Recognizes a timeout error that reports ranks which this job does not have.
 void JobRun::diagnose_missing(const Json& answer) {
   if (!judge::is_error(answer)) return;
   const auto missing = missing_in(answer["error"].value("what", ""));
   if (!missing.empty() && missing.back() >= world_size()) {
-    misconception("fixed_world_size",
-                  fmt::format("it waited for rank {} in a job of {} ranks: the number of ranks is "
-                              "place.world_size",
-                              missing.back(), world_size()));
+    misconception(
+        "fixed_world_size",
+        fmt::format(
+            "the call waited for rank {} in a job of {} ranks: the number of ranks is place.world_size",
+            missing.back(), world_size()));
   }
 }
 
@@ -262,9 +260,9 @@ std::string JobRun::timeout_text(int rank, const judge::Outcome& outcome) {
   }
   const auto text = judge::error_of(
       outcome.reply, "timeout", who,
-      fmt::format("Error{{timeout}} after {} ms, for not all ranks came in time", timeout_.count()));
+      fmt::format("Error{{timeout}} after {} ms, because not all ranks came in time", timeout_.count()));
   if (text.empty()) return "";
-  // Only waiting counts: on a busy machine all else takes longer, too.
+  // Only the time spent waiting counts: on a busy machine everything else takes longer, too.
   if (outcome.asleep > timeout_ + patience) {
     a_deadline_for_each_wait();
     ADD_FAILURE() << fmt::format("{} gave up after {} ms; its timeout was {} ms", who,
@@ -289,16 +287,16 @@ void JobRun::expect_missing_named() {
     if (text.ends_with(wanted)) continue;
     if (missing_in(text).size() == 1 && left_out_.size() > 1) {
       misconception("names_only_the_first",
-                    "it stops at the first rank that is missing: whoever reads the message "
-                    "needs all of them");
+                    "the search stops at the first missing rank; fix: report all missing ranks, because "
+                    "whoever reads the message needs all of them");
     }
-    ADD_FAILURE() << fmt::format("rank {} of {}: the error's text ends with {}; got {}", rank, world_size(),
-                                 shown(wanted), shown(text));
+    ADD_FAILURE() << fmt::format("rank {} of {}: the error's text must end with {}; it is {}", rank,
+                                 world_size(), shown(wanted), shown(text));
     return;
   }
 }
 
-// Whether the timeout bounds at least a wait.
+// Whether the timeout limits at least each single wait.
 bool JobRun::ends_when_nobody_comes() {
   judge::Random random("deadline, nobody comes");
   JobRun alone(lobby_, random, 2, 300ms);

@@ -1,4 +1,4 @@
-// The process of one rank in the grading of lab 01: calls the graded functions as the judge's task says.
+// The process of one rank in the grading of lab 01: it calls the graded functions as the grader's task says.
 #include "judge/runner.h"
 
 #include <nlohmann/json.hpp>
@@ -26,13 +26,13 @@ dist::Timeout timeout_of(const Json& task) {
   return std::chrono::milliseconds(task.at("timeout_ms").get<int>());
 }
 
-// Leaves no zeros behind in the memory that the next tensors get, so that padding is seen to be written.
+// Fills the memory that the next tensors will get with non-zero bytes, so that missing padding is visible.
 void soil_memory() {
   std::vector<dist::Tensor> held;
   for (int i = 0; i < 64; ++i) held.push_back(dist::full({1 << (i % 13)}, 0xA5, dist::DType::u8));
 }
 
-// For every case {nodes, node, local_rank}: the place.
+// For every case {nodes, node, local_rank}, the place.
 Json places(const Json& task) {
   Json answers = Json::array();
   for (const auto& one : task.at("cases")) {
@@ -66,7 +66,7 @@ Json descriptions(const Json& task) {
   return answers;
 }
 
-// For every case {text, size}: dtype, shape and bytes of the tensor.
+// For every case {text, size}, the tensor's dtype, shape and bytes.
 Json packed(const Json& task) {
   Json answers = Json::array();
   for (const auto& one : task.at("cases")) {
@@ -84,7 +84,7 @@ Json packed(const Json& task) {
   return answers;
 }
 
-// For every case {bytes}: the text.
+// For every case {bytes}, the text.
 Json unpacked(const Json& task) {
   Json answers = Json::array();
   for (const auto& one : task.at("cases")) {
@@ -96,7 +96,7 @@ Json unpacked(const Json& task) {
   return answers;
 }
 
-// One exchange after the other, as a rank of the judge's simulation: {text: this rank's, size}.
+// One exchange after another, as a rank of the grader's simulation: {text: this rank's, size}.
 Json exchanges(const Json& task) {
   dist::init_process_group();
   Json answers = Json::array();

@@ -1,4 +1,5 @@
-// What the grading of lab 01 is made of: the judge's store, one job of ranks on it, and the expected values.
+// What the grading of lab 01 is made of: the grader's store, a job of ranks that use it, and the expected
+// values.
 #pragma once
 
 #include <chrono>
@@ -17,16 +18,16 @@ namespace lab01 {
 
 using judge::Json, judge::Milliseconds;
 
-// One question to place_of().
+// The arguments of one call of place_of().
 struct Seat {
   std::vector<int> nodes;
   int node = 0, local_rank = 0;
 };
 std::vector<Seat> places_of(const std::vector<int>& nodes);  // of every process of these nodes
 void expect_places(const std::vector<Seat>& cases);
-void expect_refused(const std::vector<Seat>& cases);  // for there are no such processes
+void expect_refused(const std::vector<Seat>& cases);  // because there are no such processes
 
-// One question to pack().
+// The arguments of one call of pack().
 struct Packing {
   std::string text;
   std::int64_t size = 0;
@@ -36,16 +37,15 @@ void expect_packed(const std::vector<Packing>& cases);
 void expect_unpacked(const std::vector<std::string>& tensors);
 void expect_exchanged(judge::Random& random, int world_size);
 
-// Asks one process, without a store or a group; one answer for each case.
+// Sends the cases to one process that has neither a store nor a group; returns one answer per case.
 Json ask_one(const Json& task);
 
-// The store of one test, kept by the judge.
+// The store of one test, hosted by the grader.
 class Lobby {
  public:
   Lobby();
-  Json address() const;  // what a runner needs to reach it by its line
-  std::vector<dist::UniqueFd> lines(
-      int ranks) const;  // a connection for each; where they run there is no network
+  Json address() const;                                // what a runner needs to reach it over its connection
+  std::vector<dist::UniqueFd> lines(int ranks) const;  // one connection per rank; the sandbox has no network
   dist::Store& store() { return *store_; }
   std::string value(const std::string& key) {
     return store_->get_text(key, dist::Deadline::after(Milliseconds(0)));
@@ -58,7 +58,7 @@ class Lobby {
   std::shared_ptr<dist::Store> store_;
 };
 
-// One job: ranks with secret entries that call rendezvous(), as processes or played by the judge.
+// One job: ranks with secret entries that call rendezvous(), as processes or played by the grader.
 class JobRun {
  public:
   JobRun(Lobby& lobby, judge::Random& random, int world_size, Milliseconds timeout);
@@ -69,23 +69,24 @@ class JobRun {
   std::string key(int rank) const { return fmt::format("{}/member/{}", job_, rank); }
   judge::Team& team() { return team_; }
 
-  void leave_out(judge::Random& random, int ranks);  // so many ranks will never come
+  void leave_out(judge::Random& random, int ranks);  // this many ranks will never come
   void start(int rank);
-  void start_all();     // but those left out
+  void start_all();     // except those left out
   void play(int rank);  // publishes its entry, as the process would
   // Starts all others and waits until each has published; false after a failure.
   bool start_all_but(int late);
-  // Waits until these ranks have published. False, with a failure, when one answers before or does not
+  // Waits until these ranks have published. Returns false, with a failure, if one answers before or does not
   // publish.
   bool await_published(const std::vector<int>& ranks);
 
-  // `other`: a job on the same store, whose entries tell why somebody returned too early.
+  // `other`: a job on the same store; if its entries are in the result, they explain why a rank returned too
+  // early.
   void expect_nobody_has_returned(const std::string& before_what, const JobRun* other = nullptr);
-  // These end the run: every started rank must have returned the whole membership, ...
+  // These end the run. Every started rank must have returned the whole membership, ...
   void expect_membership();
-  // ... or have thrown the timeout that names the ranks left out, in time, ...
+  // ... or have thrown in time the timeout error that names the ranks left out, ...
   void expect_missing_named();
-  // ... or have thrown the timeout, `late` among the missing.
+  // ... or have thrown the timeout error with `late` among the missing ranks.
   void expect_too_late(int late);
 
  private:

@@ -1,5 +1,5 @@
-// The grading of lab 01. The judge keeps the store, starts every rank as a process of its own, computes what
-// each must answer, and plays ranks itself where nobody may know their entries before.
+// The grading of lab 01. The grader hosts the store, starts every rank as a process of its own, computes what
+// each must return, and plays some ranks itself, so that no process can know their entries before.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ TEST(Part2Rendezvous, publishes_under_the_agreed_key) {
 TEST(Part2Rendezvous, waits_for_late_joiners) {
   worth(10, 2);
   Random random("late");
-  // Whoever is late, first and last ranks included.
+  // Each rank is the late one once, the first and the last included.
   for (const bool last : {true, false}) {
     lab01::Lobby lobby;
     lab01::JobRun run(lobby, random, random.between(3, 4), 6000ms);
@@ -154,7 +154,7 @@ TEST(Part4Text, packs_with_zeros_to_the_end) {
   std::vector<lab01::Packing> cases{{"", 0}, {"", 5}, {"节点", 6}, {"节点", 7}};
   for (const int length : {1, 9, 40}) {
     const auto text = random.word(length);
-    cases.push_back({text, length});  // exactly: no room for a terminator, and none needed
+    cases.push_back({text, length});  // fits exactly: there is no room for a terminator, and none is needed
     cases.push_back({text, length + random.between(1, 40)});
   }
   lab01::expect_packed(cases);

@@ -14,7 +14,7 @@ namespace {
 
 using judge::misconception, judge::shown;
 
-// The characters of `text` that fit into `size` bytes, walking from the front: a first byte tells its length.
+// The characters of `text` that fit into `size` bytes. A character's first byte tells its length.
 std::string fitting(const std::string& text, std::size_t size) {
   std::size_t end = 0;
   while (end < text.size()) {
@@ -36,23 +36,22 @@ std::string padded(const Packing& one) {
   return with_zeros(fitting(one.text, size), size);
 }
 
-// As one would pack who keeps the last byte free.
+// What a submission packs that keeps the last byte free.
 std::string terminated(const Packing& one) {
   const auto size = static_cast<std::size_t>(one.size);
   return with_zeros(fitting(one.text, size - std::min<std::size_t>(size, 1)), size);
 }
 
-// The text without its last character, if that one has several bytes.
+// The text without its last character if that character has several bytes.
 std::string without_its_last(const std::string& text) {
   const bool has_several = !text.empty() && static_cast<unsigned char>(text.back()) >= 0x80;
   return has_several ? fitting(text, text.size() - 1) : text;
 }
 
 void cut_within_a_character() {
-  misconception(
-      "cut_within_a_character",
-      "the text is cut in the middle of a character: a character of UTF-8 has up to four bytes, and half "
-      "of one is no text any more");
+  misconception("cut_within_a_character",
+                "the text is cut in the middle of a character: a character takes up to four bytes in UTF-8, "
+                "and a part of one is not valid UTF-8; fix: cut before the character that does not fit");
 }
 
 // `keeps_one_free`: each of the answers has a zero at its end.
@@ -63,23 +62,21 @@ void diagnose_packed(const Packing& one, const std::string& bytes, bool keeps_on
   if (bytes.size() == size && one.text.size() > size && bytes == next_text_byte) {
     cut_within_a_character();
   } else if (bytes.size() == size && bytes.substr(0, kept.size()) == kept) {
-    misconception(
-        "not_padded",
-        "the bytes after the text are not zero: whatever was in that memory before goes to the other ranks "
-        "as part of the text");
+    misconception("not_padded",
+                  "the bytes after the text are not zero: whatever was in that memory before reaches the "
+                  "other ranks as part of the text; fix: begin with dist::zeros");
   } else if (keeps_one_free) {
-    misconception(
-        "room_for_a_terminator",
-        "a zero is kept free at the end: a text that fills the tensor needs none, its end is the tensor's");
+    misconception("room_for_a_terminator",
+                  "one byte is kept for a zero at the end: a text that fills the tensor needs no terminator, "
+                  "because the tensor ends there");
   } else if (one.text.size() > size && bytes == with_zeros(without_its_last(kept), size)) {
-    misconception(
-        "cuts_a_whole_character",
-        "the last character had all its bytes and was dropped: whether one is cut shows in the byte after "
-        "the cut, for only a character's first byte is not 10xxxxxx");
+    misconception("cuts_a_whole_character",
+                  "the last character was complete and was dropped: look at the byte after the cut; a "
+                  "character was cut only if that byte is a continuation byte (10xxxxxx)");
   } else if (bytes.size() == one.text.size() || bytes.size() == one.text.size() + 1) {
-    misconception(
-        "size_of_the_text",
-        "the tensor is as long as the text: all_gather needs one size on all ranks, whatever their texts");
+    misconception("size_of_the_text",
+                  "the tensor is as long as the text; fix: give it `size` elements, because all_gather needs "
+                  "the same size on all ranks");
   }
 }
 
@@ -91,13 +88,12 @@ struct Round {
 };
 
 void one_tensor_n_times() {
-  misconception(
-      "one_tensor_n_times",
-      "a list of copies of one Tensor is n names for one storage: every rank's text needs a tensor of "
-      "its own to arrive in");
+  misconception("one_tensor_n_times",
+                "a list of copies of one Tensor is n names for the same memory; fix: make a new tensor for "
+                "each rank's text");
 }
 
-// `texts`: of the ranks, whole.
+// `texts`: the uncut texts of the ranks.
 void diagnose_exchanged(const std::vector<std::string>& texts, const std::vector<std::string>& expected,
                         const std::vector<std::string>& got) {
   if (got.size() == expected.size() && got.size() > 1 &&
@@ -107,8 +103,9 @@ void diagnose_exchanged(const std::vector<std::string>& texts, const std::vector
   for (std::size_t i = 0; i < std::min(expected.size(), got.size()); ++i) {
     if (got[i].size() > expected[i].size() && got[i].starts_with(expected[i])) {
       if (texts[i].starts_with(got[i])) return cut_within_a_character();
-      return misconception(
-          "not_padded", "bytes that no rank sent follow the text: it was not padded with zeros to its end");
+      return misconception("not_padded",
+                           "bytes that are not part of the text follow it: either the tensor was not padded "
+                           "with zeros, or a character was cut in the middle");
     }
   }
 }
@@ -127,8 +124,9 @@ void check_round(int rank, const Round& round, const Json& value) {
     return;
   }
   const auto at = static_cast<std::size_t>(std::ranges::mismatch(expected, got).in1 - expected.begin());
-  ADD_FAILURE() << fmt::format("{}, exchange with {} bytes a text: rank {}'s text is {}; returned {}", who,
-                               round.size, at, shown(expected[at]), shown(got[at]));
+  ADD_FAILURE() << fmt::format(
+      "{}, exchange with {} bytes per text: rank {}'s text must be {}; exchange returned {}", who, round.size,
+      at, shown(expected[at]), shown(got[at]));
 }
 
 }  // namespace
@@ -155,14 +153,14 @@ void expect_packed(const std::vector<Packing>& cases) {
     const auto value = judge::value_of(replies[i], question);
     if (value.is_null()) return;
     if (value.at("dtype") != "u8") {
-      ADD_FAILURE() << fmt::format("{} is a tensor of u8; returned one of {}", question,
+      ADD_FAILURE() << fmt::format("{} must be a tensor of dtype u8; it is {}", question,
                                    value.at("dtype").get<std::string>());
       return;
     }
     const auto bytes = judge::from_hex(value.at("bytes").get<std::string>());
     if (bytes == padded(cases[i]) && value.at("shape") == Json::array({cases[i].size})) continue;
     diagnose_packed(cases[i], bytes, each_is_terminated(cases, replies));
-    ADD_FAILURE() << fmt::format("{} has the bytes {} and the shape [{}]; returned {} and {}", question,
+    ADD_FAILURE() << fmt::format("{} must have the bytes {} and the shape [{}]; it has {} and {}", question,
                                  shown(padded(cases[i])), cases[i].size, shown(bytes),
                                  value.at("shape").dump());
     return;
@@ -182,19 +180,20 @@ void expect_unpacked(const std::vector<std::string>& tensors) {
     if (text == right) continue;
     if (text.find('\0') != std::string::npos) {
       misconception("zeros_kept",
-                    "the padding is still in the text: it looks right when printed, and is equal to nothing");
+                    "the padding is still in the text: it looks right when it is printed, but it does not "
+                    "compare equal to the text; fix: stop at the first zero");
     } else if (tensors[i].find('\0') == std::string::npos) {
       misconception("room_for_a_terminator",
-                    "a text that fills its tensor has no zero after it: stop at the end too");
+                    "a text that fills its tensor has no zero after it; fix: stop at the tensor's end, too");
     }
-    ADD_FAILURE() << fmt::format("{} is the text {}; returned {}", question, shown(right), shown(text));
+    ADD_FAILURE() << fmt::format("{} must be the text {}; it is {}", question, shown(right), shown(text));
     return;
   }
 }
 
 namespace {
 
-// One call of each exchange, of its size. Of other collectives than these two nothing is asked here.
+// Each exchange makes one call, with its size. Collectives other than these two are not checked here.
 bool expect_one_all_gather(const judge::SimRun& run, const std::vector<Round>& rounds) {
   std::vector<std::uint64_t> asked, made;
   for (const auto& round : rounds) asked.push_back(static_cast<std::uint64_t>(round.size));
@@ -207,11 +206,11 @@ bool expect_one_all_gather(const judge::SimRun& run, const std::vector<Round>& r
   if (made.size() > asked.size()) {
     misconception(
         "several_collectives",
-        "one all_gather brings the texts of all ranks to all ranks: there is nothing left for a second one");
+        "one all_gather brings the texts of all ranks to every rank, so a second one has nothing left to do");
   }
   ADD_FAILURE() << fmt::format(
-      "exchange on {} ranks, with {} bytes a text: expected an all_gather of as many bytes a rank for each; "
-      "rank 0 calls all_gather with {}",
+      "exchange on {} ranks, with {} bytes per text: expected one all_gather per call, with this many bytes "
+      "per rank; rank 0 calls all_gather with {}",
       run.ranks.size(), fmt::join(asked, ", then "), fmt::join(made, ", then "));
   return false;
 }
@@ -219,7 +218,7 @@ bool expect_one_all_gather(const judge::SimRun& run, const std::vector<Round>& r
 }  // namespace
 
 void expect_exchanged(judge::Random& random, int world_size) {
-  // Long texts first: what they leave behind shows in the short ones after them.
+  // Long texts come first: what they leave in memory shows in the short texts after them.
   std::vector<Round> rounds{{64, {}}, {48, {}}, {7, {}}, {64, {}}};
   for (int rank = 0; rank < world_size; ++rank) {
     rounds[0].texts.push_back(fmt::format("pid {} on node-{}, cuda:{} {}", random.between(100, 99999),
@@ -240,7 +239,7 @@ void expect_exchanged(judge::Random& random, int world_size) {
   const auto run = judge::simulate(plan);
   for (const auto& failure : run.report.failures) {
     if (failure.what.find("share memory") != std::string::npos)
-      one_tensor_n_times();  // all_gather refuses it
+      one_tensor_n_times();  // all_gather rejects it
   }
   const auto answers = run.answers({"all_gather", "gather", "broadcast", "barrier"});
   if (answers.empty()) return;
@@ -252,7 +251,7 @@ void expect_exchanged(judge::Random& random, int world_size) {
       if (testing::Test::HasFailure()) return;
     }
     if (replies.size() != rounds.size())
-      ADD_FAILURE() << fmt::format("rank {} did not finish its exchanges", rank);
+      ADD_FAILURE() << fmt::format("rank {} did not finish its calls of exchange", rank);
   }
 }
 

@@ -35,21 +35,22 @@ void diagnose_halves(const Json& answer, int world_size) {
   if (lower.is_null() || upper.is_null()) {
     return misconception(
         "empty_handle",
-        "an empty ProcessGroup is no group without members: to every operation it means the world. Keep what "
-        "new_group returned, also where this rank is no member");
+        "an empty ProcessGroup is not a group without members: for every operation it means the default "
+        "group; fix: keep what new_group returned, also on ranks that are not members");
   }
   const int small = world_size / 2;
   if (world_size == 2 * small || lower.at("ranks") != Json(ranks_between(0, small))) return;
   if (upper.at("ranks") == Json(ranks_between(small, world_size))) {
     misconception("upper_half_larger",
-                  "n / 2 rounds down: with an odd world size the rank in the middle went to the upper half");
+                  "n / 2 rounds down: with an odd world size the middle rank went to the upper half; fix: "
+                  "give it to the lower half");
   } else if (upper.at("ranks") == Json(ranks_between(small, 2 * small))) {
     misconception("last_rank_in_no_half",
-                  "with an odd world size twice n / 2 is not n: the last rank is in neither half");
+                  "with an odd world size twice n / 2 is not n, so the last rank is in neither half");
   }
 }
 
-// Whether the answer of `rank` is right; the first difference is told.
+// Whether the answer of `rank` is right. Reports the first difference.
 bool check_half(const Json& answer, int rank, int world_size, bool is_upper) {
   const auto* const name = is_upper ? "upper" : "lower";
   const int lower = lower_size(world_size);
@@ -62,7 +63,7 @@ bool check_half(const Json& answer, int rank, int world_size, bool is_upper) {
   const auto got = half.is_null()
                        ? std::string("an empty handle")
                        : fmt::format("{{{}}}", fmt::join(half.at("ranks").get<std::vector<int>>(), ", "));
-  ADD_FAILURE() << fmt::format("rank {} of {}: {} is the group {{{}}}; make_halves returned {}", rank,
+  ADD_FAILURE() << fmt::format("rank {} of {}: {} must be the group {{{}}}; make_halves returned {}", rank,
                                world_size, name, fmt::join(ranks, ", "), got);
   return false;
 }
@@ -70,7 +71,7 @@ bool check_half(const Json& answer, int rank, int world_size, bool is_upper) {
 // --------------------------------------------------------------------------------------------- parts 2, 3
 
 struct Asked {
-  Numbers numbers;  // of all ranks
+  Numbers numbers;  // one per rank
   int rank;
   int world_size() const { return static_cast<int>(numbers.size()); }
   int half() const { return half_of(rank, world_size()); }
@@ -86,26 +87,25 @@ struct Asked {
   }
 };
 
-// A wrong idea, as a formula: if it gives all the answers, it is the one.
+// A wrong idea, as a formula. If the formula gives all of the answers, the submission has this idea.
 struct Idea {
   const char* name;
   const char* in_words;
   double (*answer)(const Asked&, int half);
 };
 
-const Idea rounded{
-    "rounded_to_f32",
-    "the numbers are doubles and went through a tensor of f32, the default dtype, which has 24 "
-    "bits for them: say DType::f64",
-    [](const Asked& a, int half) { return double{static_cast<float>(a.right(half))}; }};
+const Idea rounded{"rounded_to_f32",
+                   "the numbers are doubles and went through an f32 tensor (the default dtype), which keeps "
+                   "only 24 bits of them; fix: use DType::f64",
+                   [](const Asked& a, int half) { return double{static_cast<float>(a.right(half))}; }};
 
 const std::vector<Idea>& ideas_of_half_sum() {
   static const std::vector<Idea> known{
       {"sum_over_the_world",
-       "that is the sum over all ranks: a collective without .group is one of the world",
+       "this is the sum over all ranks: a collective without .group uses the default group; fix: pass .group",
        [](const Asked& a, int) { return a.right(0) + a.right(1); }},
       {"sum_not_taken_back",
-       "that is the rank's own number: all_reduce works in place, on the tensor it is given",
+       "this is the rank's own number: all_reduce works in place; fix: read the tensor that you passed to it",
        [](const Asked& a, int) { return a.numbers[static_cast<std::size_t>(a.rank)]; }},
       rounded};
   return known;
@@ -113,44 +113,48 @@ const std::vector<Idea>& ideas_of_half_sum() {
 
 const std::vector<Idea>& ideas_of_both_sums() {
   static constexpr auto* summed =
-      "each half's sum is known to all of its ranks, and SUM adds it once for each of them: the result is "
-      "multiplied by the size of the half";
+      "every rank of a half has that half's sum, and SUM adds it once per rank: the result is multiplied by "
+      "the size of the half";
   static const std::vector<Idea> known{
       {"sum_instead_of_max", summed, [](const Asked& a, int half) { return a.right(half) * a.size(half); }},
-      {"sum_instead_of_max", "a SUM over the world: minus infinity plus a number is minus infinity",
+      {"sum_instead_of_max",
+       "the second exchange uses SUM: minus infinity plus a number is minus infinity; fix: use MAX",
        [](const Asked&, int) { return -infinity; }},
       {"sum_divided_again",
-       "each half's sum was added once for each of its ranks, and divided again: the sum in between may be "
-       "no double. MAX over the world takes the sums as they are",
+       "each half's sum was added once per rank and divided again: the intermediate sum may be too large for "
+       "a double; fix: use MAX over the world, which returns the sums unchanged",
        [](const Asked& a, int half) { return a.right(half) * a.size(half) / a.size(half); }},
       {"absent_starts_at_zero",
-       "zero is a number too: where the sum is negative, MAX takes the zero of those who do not know it. "
-       "Nothing but minus infinity loses against every sum",
+       "zero is a number, too: if the sum is negative, MAX returns the zero of the ranks that do not know "
+       "the sum; fix: let those ranks contribute minus infinity, which is below every sum",
        [](const Asked& a, int half) { return std::max(a.right(half), 0.0); }},
       {"smallest_positive_as_lowest",
-       "std::numeric_limits<double>::min() is the smallest positive number, about 2e-308, not the lowest one",
+       "std::numeric_limits<double>::min() is the smallest positive number, about 2e-308, not the lowest "
+       "one; fix: use minus infinity",
        [](const Asked& a, int half) { return std::max(a.right(half), std::numeric_limits<double>::min()); }},
       {"lowest_number_guessed",
-       "there are sums below the number that stood for the unknown one, and MAX took that. Nothing but minus "
-       "infinity loses against every sum",
+       "some sums are below the number that stands for the unknown sum, and MAX returned that number; fix: "
+       "use minus infinity, which is below every sum",
        [](const Asked& a, int half) { return std::max(a.right(half), -1e6); }},
       {"lowest_number_guessed",
-       "std::numeric_limits<float>::lowest() is a sum like another among doubles, and MAX took it. Nothing "
-       "but minus infinity loses against every sum",
+       "some sums are below std::numeric_limits<float>::lowest(), because they are doubles, and MAX returned "
+       "it; fix: use minus infinity, which is below every sum",
        [](const Asked& a, int half) {
          return std::max(a.right(half), double{std::numeric_limits<float>::lowest()});
        }},
       {"max_within_the_half",
-       "the other half's sum never came: the second exchange must be one of the world, for within a half "
-       "nobody knows it",
+       "the other half's sum never arrived: the second exchange must be over all ranks, because no rank of a "
+       "half knows the other half's sum",
        [](const Asked& a, int half) { return half == a.half() ? a.right(half) : -infinity; }},
-      {"max_within_the_half", "the other half's sum never came: no exchange goes beyond the half",
+      {"max_within_the_half",
+       "the other half's sum never arrived: every exchange stays within one half; fix: make the second "
+       "exchange over all ranks",
        [](const Asked& a, int half) { return half == a.half() ? a.right(half) : 0.0; }},
       {"own_sum_first",
-       "every rank puts its own half's sum into the first place, so MAX compares the two sums with each "
-       "other: lower belongs into place 0 and upper into place 1, on every rank",
+       "every rank puts its own half's sum first, so MAX compares the sum of one half with that of the "
+       "other; fix: put the lower sum into element 0 and the upper sum into element 1, on every rank",
        [](const Asked& a, int half) { return half == 0 ? std::max(a.right(0), a.right(1)) : -infinity; }},
-      {"lower_and_upper_swapped", "the two sums are in each other's place: {lower, upper} is asked for",
+      {"lower_and_upper_swapped", "the two sums are swapped; fix: return {lower, upper}",
        [](const Asked& a, int half) { return a.right(1 - half); }},
       rounded};
   return known;
@@ -184,10 +188,10 @@ void check_sums(const std::string& call, const std::vector<Idea>& ideas, const s
     for (std::size_t i = 0; i < sums.size(); ++i) right.push_back(Answer{asked, sums}.right(i));
     if (sums == right) continue;
     diagnose_sums(ideas, answers);
-    ADD_FAILURE() << fmt::format("{} ranks bring {{{}}}: on rank {} {} is {}; returned {}",
+    ADD_FAILURE() << fmt::format("{} ranks with the numbers {{{}}}: on rank {}, {} must be {}; it is {}",
                                  asked.world_size(), fmt::join(asked.numbers, ", "), asked.rank, call,
                                  text(right), text(sums));
-    return;  // the first difference tells
+    return;  // the first difference is enough
   }
 }
 

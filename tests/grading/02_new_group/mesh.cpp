@@ -34,7 +34,8 @@ namespace {
 
 using judge::misconception;
 
-// A wrong idea of places, as a formula: if it gives all the answers, it is the one.
+// A wrong idea of the mesh's positions, as a formula. If the formula gives all of the answers, the submission
+// has this idea.
 struct Misplacement {
   const char* name;
   const char* in_words;
@@ -43,18 +44,18 @@ struct Misplacement {
 
 const std::vector<Misplacement>& misplacements() {
   static const std::vector<Misplacement> known{
-      {"row_and_column_swapped", "my_row and my_column are in each other's place",
+      {"row_and_column_swapped", "my_row and my_column are swapped",
        [](int rank, const Shape& s) {
          return Place{rank % s.columns, rank / s.columns};
        }},
       {"ranks_run_down_the_columns",
-       "the table is written column by column; asked for is row by row: rank = row * columns + column",
+       "the ranks are numbered column by column; fix: number them row by row, rank = row * columns + column",
        [](int rank, const Shape& s) {
          return Place{rank % s.rows, rank / s.rows};
        }},
       {"square_mesh_assumed",
-       "ranks are divided by the number of rows: a row is as long as there are columns, and the two are "
-       "equal in a square only",
+       "the rank is divided by the number of rows; fix: divide by the number of columns, which is the length "
+       "of a row (the two are equal in a square only)",
        [](int rank, const Shape& s) {
          return Place{rank / s.rows, rank % s.rows};
        }}};
@@ -84,7 +85,7 @@ Json member(const std::vector<int>& ranks, int rank) {
   return {{"ranks", ranks}, {"rank", std::ranges::find(ranks, rank) - ranks.begin()}};
 }
 
-// Whether the place and the groups of `rank` are right; the first difference is told.
+// Whether the position and the groups of `rank` are right. Reports the first difference.
 bool check_place(const std::vector<Json>& replies, int rank, const Shape& shape) {
   const Json& reply = replies[static_cast<std::size_t>(rank)];
   const Place right = place_of(rank, shape), got{reply.at("my_row"), reply.at("my_column")};
@@ -99,7 +100,7 @@ bool check_place(const std::vector<Json>& replies, int rank, const Shape& shape)
   }
   if (reply.at("row") == column && reply.at("column") == row) {
     misconception("row_and_column_swapped",
-                  "the two groups are in each other's place: a row are the ranks of equal row number");
+                  "the two groups are swapped: a row contains the ranks with the same row number");
   }
   ADD_FAILURE() << fmt::format("{} has the row {} and the column {}; make_mesh returned {} and {}", who,
                                in_words(row), in_words(column), in_words(reply.at("row")),
@@ -116,12 +117,13 @@ void expect_mesh(const Shape& shape) {
   }
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     if (!replies[rank].at("columns_first")) continue;
-    misconception("columns_first",
-                  "the order of the groups is part of the contract: ranks that make the same groups in "
-                  "different orders wait for each other, so all code of a job must agree on one");
+    misconception(
+        "columns_first",
+        "the ranks create the column before the row; fix: create all rows before all columns, in the same "
+        "order on every rank: ranks that create the same groups in different orders wait for each other");
     ADD_FAILURE() << fmt::format(
-        "rank {} in {} rows x {} columns must make the rows before the columns; its "
-        "column was made before its row",
+        "rank {} in {} rows x {} columns must make the rows before the columns; its column was made before "
+        "its row",
         rank, shape.rows, shape.columns);
     return;
   }
@@ -130,13 +132,12 @@ void expect_mesh(const Shape& shape) {
 
 void expect_refused(int world_size, const Shape& shape) {
   const auto not_checked = [] {
-    misconception(
-        "mesh_not_checked",
-        "a mesh that does not fit the world leaves ranks without a place, or asks for ranks that do "
-        "not exist: check before the first new_group");
+    misconception("mesh_not_checked",
+                  "a mesh that does not fit the world leaves ranks without a position, or needs ranks that "
+                  "do not exist; fix: check rows and columns before the first new_group");
   };
   const auto done = run(world_size, mesh_task("refusal", shape));
-  if (!done.report.findings.empty()) not_checked();  // what was not refused has come to a standstill
+  if (!done.report.findings.empty()) not_checked();  // a mesh that was not rejected has led to a deadlock
   const auto replies = answers(done);
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     const Json& code = replies[rank].at("code");

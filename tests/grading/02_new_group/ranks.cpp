@@ -1,4 +1,4 @@
-// Lab 02, part 5: what needs to know which rank is which.
+// Lab 02, part 5: calls that need to know which rank is which.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using judge::misconception;
 
-// The slowest of these ranks; the first or the last of equal ones.
+// The slowest of these ranks; among equally slow ones, the first or the last.
 int slowest_of(const std::vector<int>& ranks, const Numbers& seconds, bool last) {
   int slowest = ranks.front();
   for (const int rank : ranks) {
@@ -22,13 +22,13 @@ int slowest_of(const std::vector<int>& ranks, const Numbers& seconds, bool last)
   return slowest;
 }
 
-// The answer of every rank to one round.
+// The answer of every rank in one round.
 struct Found {
   const Numbers* seconds;
   std::vector<int> slowest;
 };
 
-// A wrong idea of the slowest, as a formula.
+// A wrong idea of the slowest rank, as a formula.
 struct Mistaken {
   const char* name;
   const char* in_words;
@@ -38,26 +38,27 @@ struct Mistaken {
 const std::vector<Mistaken>& mistakes() {
   static const std::vector<Mistaken> known{
       {"last_of_equals",
-       "several are equally slow, and the last of them was taken: asked for is the smallest rank",
+       "several ranks are equally slow, and the last of them was taken; fix: return the smallest rank",
        [](int rank, const Shape& s, const Numbers& seconds) {
          return slowest_of(column_of(rank, s), seconds, true);
        }},
       {"seconds_through_f32",
-       "f32, the default dtype, has 24 bits for the seconds, in which some that differ are equal: say "
-       "DType::f64",
+       "the seconds went through f32 (the default dtype), which keeps 24 bits: different times become equal; "
+       "fix: use DType::f64",
        [](int rank, const Shape& s, const Numbers& seconds) {
          Numbers as_f32;
          for (const double one : seconds) as_f32.push_back(static_cast<float>(one));
          return slowest_of(column_of(rank, s), as_f32, false);
        }},
       {"group_rank_as_global_rank",
-       "that is the slowest one's number in the column: everybody else knows it by its global rank. Ask the "
-       "group for its global_rank()",
+       "this is the slowest rank's group rank in its column, but every other rank knows it by its global "
+       "rank; fix: convert it with the group's global_rank()",
        [](int rank, const Shape& s, const Numbers& seconds) {
          return place_of(slowest_of(column_of(rank, s), seconds, false), s).row;
        }},
       {"slowest_of_the_world",
-       "that is the slowest of all ranks: a collective without .group is one of the world",
+       "this is the slowest of all ranks: a collective without .group uses the default group; fix: pass "
+       ".group",
        [](int, const Shape& s, const Numbers& seconds) {
          return slowest_of(row_of(0, {1, s.ranks()}), seconds, false);
        }}};
@@ -106,14 +107,14 @@ void expect_broadcasts(judge::Random& random, const Shape& shape) {
       if (got == right && same_memory) continue;
       if (!same_memory) {
         misconception("another_name",
-                      "`t = ...` makes t another name for other memory, and the caller's is not filled: "
-                      "broadcast into t itself, or t.copy_(...)");
+                      "`t = ...` binds t to other memory and does not fill the caller's tensor; fix: "
+                      "broadcast into t itself, or use t.copy_(...)");
       }
       ADD_FAILURE() << fmt::format(
-          "rank {} in {} rows x {} columns, broadcast_in_row from column {}: rank {} sends {{{}}}; "
-          "the memory of the caller's tensor has {{{}}}{}",
+          "rank {} in {} rows x {} columns, broadcast_in_row from column {}: rank {} sends {{{}}}; the "
+          "caller's tensor contains {{{}}}{}",
           rank, shape.rows, shape.columns, columns[round], source, fmt::join(right, ", "),
-          fmt::join(got, ", "), same_memory ? "" : "; the variable names another tensor now");
+          fmt::join(got, ", "), same_memory ? "" : "; the variable refers to another tensor now");
       return;
     }
   }
@@ -137,8 +138,8 @@ void expect_slowest(const Shape& shape, const std::vector<Numbers>& rounds) {
       if (got == right) continue;
       diagnose_slowest(all, shape);
       ADD_FAILURE() << fmt::format(
-          "{} rows x {} columns, the ranks took {{{}}} s: the slowest of rank {}'s column {{{}}} is rank {}; "
-          "returned {}",
+          "{} rows x {} columns, the ranks took {{{}}} s: the slowest rank of rank {}'s column {{{}}} is "
+          "rank {}; slowest_in_column returned {}",
           shape.rows, shape.columns, fmt::join(*seconds, ", "), rank, fmt::join(column, ", "), right, got);
       return;
     }

@@ -1,5 +1,5 @@
-// The process of one rank in the grading of lab 02: a rank of the judge's simulation that calls the graded
-// functions as the task says. Numbers go back as text: JSON knows no infinity.
+// The process of one rank in the grading of lab 02: a rank of the grader's simulation that calls the graded
+// functions as the task says. Numbers are returned as text, because JSON has no infinity.
 #include "judge/runner.h"
 
 #include <functional>
@@ -41,7 +41,7 @@ std::vector<int> ranks_where(const std::function<bool(int rank)>& is_in) {
   return ranks;
 }
 
-// Right ones, so that the later steps can be graded without the first.
+// Correct halves, so that the later parts can be graded without the first.
 lab::Halves right_halves() {
   const int lower = (dist::get_world_size() + 1) / 2;
   lab::Halves right;
@@ -67,7 +67,7 @@ Json both_sums(const Json& task) {
   return sums;
 }
 
-// A rank's groups have ascending context numbers in the order in which they were made.
+// A rank's groups have ascending context numbers, in the order in which they were made.
 bool is_made_before(const dist::ProcessGroup& one, const dist::ProcessGroup& other) {
   return one && other && one.state()->identity.context < other.state()->identity.context;
 }

@@ -1,4 +1,4 @@
-// Lab 02: what all steps share.
+// Lab 02: what all parts share.
 #include "support.h"
 
 #include <fmt/format.h>
@@ -17,25 +17,26 @@ void diagnose_finding(const Finding& finding) {
     in_new_group = in_new_group || party.doing.find("new_group") != std::string::npos;
   if (finding.code == Code::wrong_group && says("not a member")) {
     judge::misconception("used_by_a_non_member",
-                         "a group is made by everybody and used by its members only: ask is_member() before "
-                         "the collective");
+                         "every rank must create a group, but only its members may use it; fix: check "
+                         "is_member() before the collective");
   } else if (in_new_group) {
-    judge::misconception(
-        "groups_made_differently",
-        "the ranks do not make the same groups in the same order: new_group is a call of all ranks, members "
-        "or not. Every rank makes every group in one order: not only its own, and not its own first");
+    judge::misconception("groups_made_differently",
+                         "the ranks do not create the same groups in the same order, but new_group is a call "
+                         "of all ranks, members or not; fix: create every group on every rank, in one fixed "
+                         "order (not only the rank's own group, and not its own first)");
   }
 }
 
 void diagnose_error(const std::string& error) {
   const auto says = [&](std::string_view words) { return error.find(words) != std::string::npos; };
   if (says("takes global ranks")) {
-    judge::misconception("group_rank_as_global_rank",
-                         "src is a rank of the world, also with .group: number 1 of a row is rank 1 in the "
-                         "first row only. Ask the group for its global_rank(), or give .group_src");
+    judge::misconception(
+        "group_rank_as_global_rank",
+        "src is a global rank, also with .group: group rank 1 of a row is global rank 1 in the first row "
+        "only; fix: convert it with the group's global_rank(), or pass .group_src");
   } else if (says(".group_src = ")) {
     judge::misconception("global_rank_as_group_rank",
-                         ".group_src is a number within the group, and a rank of the world was given");
+                         ".group_src is a group rank, but a global rank was given");
   }
 }
 
@@ -62,12 +63,12 @@ std::vector<Json> answers(const judge::SimRun& run) {
 void expect_groups_made(const std::vector<Json>& replies, int groups, const std::string& of_what) {
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     const int made = replies[rank].at("groups");
-    if (made <= groups) continue;  // fewer: split_group
+    if (made <= groups) continue;  // fewer with split_group
     judge::misconception("more_groups_than_asked",
                          "every group keeps its memory and its connections, and new_group waits for all "
-                         "ranks: make each group once and keep it");
-    ADD_FAILURE() << fmt::format("rank {} must call new_group for {}, {} calls in all; it made {}", rank,
-                                 of_what, groups, made);
+                         "ranks; fix: create each group once and keep it");
+    ADD_FAILURE() << fmt::format("rank {} must call new_group once for {}, {} calls in all; it made {} calls",
+                                 rank, of_what, groups, made);
     return;
   }
 }
@@ -77,8 +78,8 @@ void expect_no_message_leaves(const judge::SimRun& run, const std::string& kind,
   for (const auto& link : run.report.links) {
     if (part_of(link.src) == part_of(link.dst)) continue;
     ADD_FAILURE() << fmt::format(
-        "no message leaves its {0}, but rank {1} sent {2} bytes to rank {3}, which is in another {0}", kind,
-        link.src, link.bytes, link.dst);
+        "no message may leave its {0}, but rank {1} sent {2} bytes to rank {3}, which is in another {0}",
+        kind, link.src, link.bytes, link.dst);
     return;
   }
 }
@@ -93,21 +94,19 @@ void expect_one_exchange_each(const judge::SimRun& run, int rounds) {
       ++(event.group == world ? over_the_world : in_the_half);
       if (event.group != world || event.bytes == two_numbers) continue;
       if (event.bytes == sizeof(double)) {
-        judge::misconception(
-            "one_exchange_for_each_sum",
-            "two tensors make two exchanges, and a small one costs its start, not its bytes: "
-            "one tensor has room for both sums");
+        judge::misconception("one_exchange_for_each_sum",
+                             "two tensors make two exchanges, and the time of a small exchange is its "
+                             "startup cost, not its bytes; fix: put both sums into one tensor");
       }
       ADD_FAILURE() << fmt::format(
-          "rank {}: the all_reduce over the world at {} has {} bytes; expected two f64, which are {}", rank,
+          "rank {}: the all_reduce over the world at {} has {} bytes; expected two f64, which take {}", rank,
           event.where.str(), event.bytes, two_numbers);
       return;
     }
     if (in_the_half == rounds && over_the_world == rounds) continue;
     ADD_FAILURE() << fmt::format(
         "rank {}: {} calls of both_sums made {} all_reduces in its half and {} over the world; expected one "
-        "of each a "
-        "call",
+        "of each per call",
         rank, rounds, in_the_half, over_the_world);
     return;
   }

@@ -13,35 +13,36 @@ namespace lab02 {
 
 using judge::Json;
 
-// One number of each rank.
+// One number per rank.
 using Numbers = std::vector<double>;
 
 inline int lower_size(int world_size) { return (world_size + 1) / 2; }
 
-// Runs `task` on so many ranks; rank r's has numbers[round][r] of each round, when there are any.
+// Runs `task` on this many ranks. If `numbers` are given, rank r gets numbers[round][r] in each round.
 judge::SimRun run(int world_size, Json task, const std::vector<Numbers>& rounds = {});
 
-// As SimRun::answers(), and names the misconception that a finding or an error of the library shows.
-// The library's collectives are allowed everywhere: this lab is about groups.
+// Like SimRun::answers(); it also names the misconception that a finding or an error of the library shows.
+// All of the library's collectives are allowed: this lab is about groups.
 std::vector<Json> answers(const judge::SimRun& run);
 
-// No rank has made more groups than so many; `of_what`: "both halves".
+// Checks that no rank has made more groups than this; `of_what` is for example "both halves".
 void expect_groups_made(const std::vector<Json>& replies, int groups, const std::string& of_what);
 
 // part_of(rank): the number of the half, row or column that the rank is in; `kind` names it.
 void expect_no_message_leaves(const judge::SimRun& run, const std::string& kind,
                               const std::function<int(int rank)>& part_of);
 
-// Small whole numbers, so that sums are exact in any order.
+// Small integers, whose sums are exact in any order.
 Numbers small_numbers(judge::Random& random, int count, int low, int high);
-// One number that f32 does not have; the others bring zero.
+// One number that f32 cannot represent; the other ranks contribute zero.
 Numbers one_large_number(judge::Random& random, int count);
 
 // Parts 1 to 3.
 void expect_halves(int world_size);
 judge::SimRun expect_half_sums(int world_size, const std::vector<Numbers>& rounds);
 judge::SimRun expect_both_sums(int world_size, const std::vector<Numbers>& rounds);
-// In this run of so many both_sums(): one all_reduce in the half and one of two elements over the world.
+// In a run with this many calls of both_sums(): per call one all_reduce in the half and one of two elements
+// over the world.
 void expect_one_exchange_each(const judge::SimRun& run, int rounds);
 
 // Parts 4 and 5.
@@ -54,7 +55,7 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 Place place_of(int rank, const Shape& shape);
-std::vector<int> row_of(int rank, const Shape& shape);  // its ranks
+std::vector<int> row_of(int rank, const Shape& shape);  // the row's ranks
 std::vector<int> column_of(int rank, const Shape& shape);
 Json mesh_task(const char* call, const Shape& shape);
 

@@ -1,5 +1,6 @@
-// The grading of lab 02. Every rank is a process of its own in the judge's simulation: the judge draws the
-// numbers and computes what must come out, explains why ranks cannot go on, and sees who sends to whom.
+// The grading of lab 02. Every rank is a process of its own in the grader's simulation. The grader chooses
+// the numbers at random, computes the expected results, explains deadlocks, and sees which rank sends to
+// which.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +16,7 @@ using lab02::Numbers, lab02::Shape;
 int even_size(Random& random) { return 2 * random.between(2, 4); }
 int odd_size(Random& random) { return 2 * random.between(2, 4) + 1; }
 
-// Not a square, so that rows and columns cannot be mixed up unseen.
+// These meshes are not square, so that swapped rows and columns are noticed.
 Shape oblong(Random& random) {
   const std::vector<Shape> known{{2, 3}, {3, 2}, {2, 4}, {4, 2}};
   return known[static_cast<std::size_t>(random.between(0, 3))];
@@ -83,7 +84,7 @@ TEST(Part3BothSums, negative_sums) {
     std::fill(lower.begin() + half, lower.end(), random.between(1, 50));
     std::fill(upper.begin(), upper.begin() + half, random.between(0, 50));
     Numbers lowest(lower.size(), 0.0);
-    lowest.front() = lowest.back() = std::ldexp(-1, 1023);  // twice this is no double
+    lowest.front() = lowest.back() = std::ldexp(-1, 1023);  // twice this number exceeds every double
     lab02::expect_both_sums(n, {lab02::small_numbers(random, n, -50, -1), lower, upper, lowest});
     if (HasFailure()) return;
   }
@@ -123,7 +124,7 @@ TEST(Part4Mesh, one_row_one_column) {
 
 TEST(Part4Mesh, refuses_what_does_not_fit) {
   worth(6, 4);
-  // Too small, too large, and products that are right by chance.
+  // Too small, too large, and wrong meshes whose product happens to be right.
   for (const auto& shape : {Shape{1, 3}, Shape{3, 2}, Shape{-2, -2}, Shape{0, 4}, Shape{4, 0}}) {
     lab02::expect_refused(4, shape);
     if (HasFailure()) return;
@@ -152,7 +153,7 @@ TEST(Part5Ranks, slowest_in_column) {
     random.shuffle(seconds);
     rounds.push_back(seconds);
   }
-  for (auto& seconds : rounds.back()) seconds = 1000 + seconds * 1e-9;  // f32 makes them equal
+  for (auto& seconds : rounds.back()) seconds = 1000 + seconds * 1e-9;  // equal when rounded to f32
   lab02::expect_slowest(shape, rounds);
 }
 

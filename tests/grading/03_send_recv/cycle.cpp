@@ -1,4 +1,4 @@
-// Lab 03, part 4: the cycle among those who wait.
+// Lab 03, part 4: the cycle of waiting ranks.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -19,12 +19,12 @@ using judge::misconception;
 using Ranks = std::vector<int>;
 using namespace std::chrono_literals;
 
-constexpr auto answered_within = 3s;  // all questions of a test
+constexpr auto answered_within = 3s;  // all cases of a test
 
-// The path of waits from `start`, until it ends or comes to a rank for the second time.
+// The path of waits from `start`, until it ends or reaches a rank for the second time.
 struct Walk {
   Ranks path;
-  int then;  // that rank, or -1
+  int then;  // the rank reached twice, or -1
 };
 Walk walk(const Ranks& waits_for, int start) {
   Walk walk{{}, start};
@@ -48,34 +48,33 @@ Ranks cycle_seen_from_0(const Ranks& waits_for) {
   return then != -1 && std::ranges::find(cycle, then) != cycle.end() ? cycle : Ranks{};
 }
 
-// A wrong answer to one question: it shows an idea, if it fits.
+// Recognizes the wrong idea behind a wrong result of one case.
 void diagnose(const Ranks& waits_for, const Ranks& got) {
   const auto cycle = cycle_in(waits_for);
   const std::set<int> in_cycle(cycle.begin(), cycle.end()), in_got(got.begin(), got.end());
   if (cycle.empty()) {
-    misconception(
-        "every_path_is_a_cycle",
-        "a path of waits that ends at a rank which is not blocked is no deadlock: that rank goes on, and "
-        "then the one that waits for it");
+    misconception("every_path_is_a_cycle",
+                  "a path of waits that ends at a rank which is not blocked is not a deadlock: that rank "
+                  "continues, and then the rank that waits for it");
   } else if (cycle.size() == 1 && got.empty()) {
-    misconception("self_wait_forgotten", "a rank that waits for itself is a cycle of one");
+    misconception("self_wait_forgotten", "a rank that waits for itself is a cycle of length one");
   } else if (in_got == in_cycle && got.size() == cycle.size()) {
     auto turned = got;
     std::ranges::rotate(turned, std::ranges::find(turned, cycle[0]));
     if (turned == cycle)
-      misconception("begins_anywhere", "it is the cycle, but it begins with another rank than its smallest");
+      misconception("begins_anywhere",
+                    "this is the right cycle, but it does not begin with its smallest rank");
     else
-      misconception(
-          "not_in_the_order_of_waiting",
-          "these are the ranks of the cycle, but each must be followed by the one that it waits for");
+      misconception("not_in_the_order_of_waiting",
+                    "these are the ranks of the cycle in the wrong order; fix: let each rank be followed by "
+                    "the rank that it waits for");
   } else if (std::ranges::includes(in_got, in_cycle)) {
-    misconception(
-        "tail_in_the_cycle",
-        "who waits for a rank of the cycle, without anybody of the cycle waiting for it, is on the way to "
-        "the cycle, not in it");
+    misconception("tail_in_the_cycle",
+                  "a rank that waits for a rank of the cycle, while no rank of the cycle waits for it, is on "
+                  "a path into the cycle but not in the cycle");
   } else if (got == cycle_seen_from_0(waits_for)) {
     misconception("looks_from_rank_0_only",
-                  "the path from rank 0 does not lead to the cycle here: begin at every rank in turn");
+                  "the path from rank 0 does not lead to the cycle; fix: begin at every rank in turn");
   }
 }
 
@@ -89,7 +88,8 @@ judge::Outcome outcome_of(const std::vector<Ranks>& cases) {
   return team.finish().at(0);
 }
 
-// A process that crashed or was stopped does not say in which case: the first that ends so alone is told.
+// A process that crashed or was stopped does not report the case; the first one that also ends alone is
+// reported.
 void tell_the_case(const std::vector<Ranks>& cases, const judge::Outcome& of_all) {
   for (const auto& waits_for : cases) {
     const auto alone = outcome_of({waits_for});
@@ -101,15 +101,14 @@ void tell_the_case(const std::vector<Ranks>& cases, const judge::Outcome& of_all
 std::vector<Json> ask(const std::vector<Ranks>& cases) {
   const auto outcome = outcome_of(cases);
   if (outcome.how_it_ended.find("had not finished") != std::string::npos) {
-    misconception(
-        "walks_for_ever",
-        "a path that runs into a cycle from outside never comes back to where it began: stop at the first "
-        "rank that was met before");
+    misconception("walks_for_ever",
+                  "a path that runs into a cycle from outside never comes back to its start; fix: stop at "
+                  "the first rank that was visited before");
   }
   if (!outcome.completed) return tell_the_case(cases, outcome), std::vector<Json>{};
   const auto& replies = outcome.reply;
   if (replies.is_array() && replies.size() == cases.size()) return {replies.begin(), replies.end()};
-  ADD_FAILURE() << "the process did not answer every question";
+  ADD_FAILURE() << "the process did not return a result for every case";
   return {};
 }
 
@@ -122,7 +121,7 @@ void expect_cycles(const std::vector<Ranks>& cases) {
     const auto value = judge::value_of(replies[i], question);
     if (value.is_null()) return;
     if (!value.is_array() || !std::ranges::all_of(value, &Json::is_number_integer)) {
-      ADD_FAILURE() << "wait_cycle returned nothing that can be graded";
+      ADD_FAILURE() << "wait_cycle did not return a list of ranks";
       return;
     }
     const Ranks got = value, expected = cycle_in(cases[i]);

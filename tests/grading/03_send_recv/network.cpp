@@ -1,4 +1,4 @@
-// Lab 03: one run on the judge's network, and what went over its links.
+// Lab 03: one run on the grader's network, and what went over its links.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@
 namespace lab03 {
 namespace {
 
-constexpr judge::Milliseconds patience{5000};  // of one run, which takes some 50 ms
+constexpr judge::Milliseconds patience{5000};  // for one run, which takes about 50 ms
 
 std::uint64_t bytes_of(const Trial& trial) {
   const auto& task = trial.tasks.front();
@@ -53,7 +53,7 @@ bool expect_links(const Trial& trial, const judge::SimRun& run) {
   }
   for (const auto& link : run.report.links) {
     if (link.bytes == bytes_of(trial)) continue;
-    ADD_FAILURE() << fmt::format("{}rank {} must send rank {} the tensor's {} bytes; {} bytes came",
+    ADD_FAILURE() << fmt::format("{}rank {} must send rank {} the tensor's {} bytes; it sent {} bytes",
                                  run.about, link.src, link.dst, bytes_of(trial), link.bytes);
     return false;
   }
@@ -135,7 +135,7 @@ std::vector<Json> answers(const Trial& trial, const judge::SimRun& run) {
   auto answers = run.answers();
   for (const Json& answer : answers) {
     if (answer.is_object()) continue;
-    ADD_FAILURE() << run.about << "a rank answered nothing that can be graded";
+    ADD_FAILURE() << run.about << "a rank did not return a result that can be graded";
     return {};
   }
   return !answers.empty() && expect_links(trial, run) ? answers : std::vector<Json>{};

@@ -27,7 +27,7 @@ Trial make_relay(Random& random, int ranks, int length) {
   return trial;
 }
 
-// The last rank sends on: to a rank that does not exist, or to one that does not expect it.
+// The last rank also sends: to a rank that does not exist, or to one that does not expect it.
 void diagnose_a_failure(const Trial& trial, const judge::SimRun& run) {
   if (!is_written(run)) return;
   const int last = trial.ranks() - 1;
@@ -41,12 +41,13 @@ void diagnose_a_failure(const Trial& trial, const judge::SimRun& run) {
                             names(failures.front().what, fmt::format("{}", last + 1));
   const bool sends_round = last > 0 && stuck.contains(last) && stuck.at(last) == "send";
   if (sends_beyond || sends_round) {
-    misconception("off_by_one_peer",
-                  "the last rank sends as well, but nobody comes after it: only ranks below n - 1 send on");
-  } else if (stuck.contains(0) && stuck.at(0) == "recv") {
     misconception(
-        "everybody_receives_first",
-        "somebody must send without having received, or nobody ever does: rank 0 has nobody before it");
+        "off_by_one_peer",
+        "the last rank sends as well, but no rank comes after it; fix: send on ranks below n - 1 only");
+  } else if (stuck.contains(0) && stuck.at(0) == "recv") {
+    misconception("everybody_receives_first",
+                  "every rank receives first, so no rank ever sends; fix: let rank 0, which has no rank "
+                  "before it, begin by sending");
   }
 }
 
@@ -55,22 +56,23 @@ void diagnose_numbers(const Values& start, const std::vector<Values>& got) {
     for (std::size_t rank = 1; rank < got.size(); ++rank) {
       if (got[rank] != times(start, factor(static_cast<int>(rank)))) return false;
     }
-    return got.size() > 2;  // with less all look the same
+    return got.size() > 2;  // with fewer ranks all ideas look the same
   };
   if (all_are([](int) { return 2.0; })) {
-    misconception(
-        "doubles_after_sending",
-        "each rank passes on what it has received, and doubles only its own afterwards: double first, "
-        "then send");
+    misconception("doubles_after_sending",
+                  "each rank passes on what it has received and doubles only its own copy afterwards; fix: "
+                  "double first, then send");
   } else if (all_are([](int rank) { return std::exp2(rank + 1); })) {
-    misconception("rank_0_doubles_too",
-                  "rank 0's number is doubled as well: it starts the relay with what it holds");
+    misconception(
+        "rank_0_doubles_too",
+        "rank 0's number is doubled as well; fix: start the relay on rank 0 with the tensor as it is");
   } else if (all_are([](int rank) { return std::exp2(rank - 1); })) {
-    misconception("doubles_for_the_next_only",
-                  "each rank holds what came, not twice that: it doubles its own tensor and passes that on");
+    misconception(
+        "doubles_for_the_next_only",
+        "each rank holds what it received, not twice that; fix: double the tensor itself and pass it on");
   } else if (all_are([](int) { return 1.0; })) {
     misconception("never_doubles",
-                  "the numbers are passed on as they came: each rank but rank 0 doubles them");
+                  "the numbers are passed on unchanged; fix: double them on every rank except rank 0");
   }
 }
 

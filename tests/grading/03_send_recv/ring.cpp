@@ -40,7 +40,7 @@ bool names_another(const judge::Outcome& rank) {
   return rank.reply["value"].value("moved", false);
 }
 
-// Before the failure is told. `random` is another stream: the questions stay the same.
+// Diagnoses before the failure is reported. `random` is a separate stream, so that the cases stay the same.
 void diagnose_ring(const Transfer& ring, const judge::SimRun& run) {
   if (!is_written(run) || ring.is_right(run)) return;
   const int ranks = ring.trial.ranks();
@@ -48,32 +48,30 @@ void diagnose_ring(const Transfer& ring, const judge::SimRun& run) {
   Random random("ring: an even one beside it");
   const auto& failures = run.report.failures;
   if (ranks == 1) {
-    if (names_another(run.ranks.front())) return;  // it has copied, and expect_transferred says where to
+    if (names_another(run.ranks.front())) return;  // it has copied; expect_transferred reports where to
     misconception("ring_of_one",
-                  "in a ring of one the next rank is oneself, to whom nothing is sent: copy `out` to `in`");
+                  "in a ring of one rank the next rank is the rank itself, which cannot send to itself; fix: "
+                  "copy `out` to `in`");
   } else if (!failures.empty() && failures.front().what.find("= -1 is not a rank") != std::string::npos) {
-    misconception(
-        "negative_remainder",
-        "(rank - 1) % n is -1 for rank 0 in C++, where a remainder has the sign of the dividend: add n "
-        "before, (rank + n - 1) % n");
+    misconception("negative_remainder",
+                  "(rank - 1) % n is -1 for rank 0 in C++, where a remainder has the sign of the dividend; "
+                  "fix: add n first, (rank + n - 1) % n");
   } else if (all_call(stuck, ranks, "send")) {
-    misconception(
-        "works_only_when_eager",
-        "every rank sends first, and each of these sends waits for somebody who is sending, too: it goes "
-        "well only where sends return before anybody receives");
+    misconception("works_only_when_eager",
+                  "every rank sends first, and each of these sends waits for a rank that is sending, too: "
+                  "this works only where a send returns before its message is received");
   } else if (all_call(stuck, ranks, "recv")) {
     misconception("everybody_receives_first",
-                  "every rank waits for a message, and nobody has sent one: some must send first");
+                  "every rank waits for a message, and no rank has sent one; fix: let some ranks send first");
   } else if (goes_backwards(run)) {
-    misconception(
-        "wrong_way_round",
-        "every rank gives to the previous one and takes from the next: the ring turns the other way");
+    misconception("wrong_way_round",
+                  "every rank sends to the previous rank and receives from the next; fix: send to the next "
+                  "rank and receive from the previous one");
   } else if (const auto even = make_ring(random, 4, ring.length());
              ranks % 2 != 0 && even.is_right(lab03::run(even.trial, Sends::wait))) {
-    misconception(
-        "even_odd_broken_for_odd_n",
-        "pairs of an even and an odd rank cover an even ring; in an odd one the last rank and rank 0 are "
-        "neighbours and both even, and their link needs a turn as well");
+    misconception("even_odd_broken_for_odd_n",
+                  "pairs of an even and an odd rank cover an even ring; in an odd ring the last rank and "
+                  "rank 0 are neighbours and both even; fix: give their link a round of its own");
   }
 }
 
@@ -95,17 +93,18 @@ void expect_ring_rounds(Random& random, int ranks) {
   if (!ring.expect_transferred(done, ring_names)) return;
   const int rounds = judge::rounds(done.report);
   if (rounds > most_rounds) {
-    misconception(
-        "one_after_the_other",
-        "one rank begins and all others wait for the one before them, so the messages go one after the "
-        "other: every second rank can send at the same time");
-    ADD_FAILURE() << fmt::format("{}at most {} rounds, however large the ring is; it took {}", done.about,
-                                 most_rounds, rounds);
+    misconception("one_after_the_other",
+                  "one rank begins and all others wait for the rank before them, so the messages go one "
+                  "after another; fix: let every second rank send at the same time");
+    ADD_FAILURE() << fmt::format(
+        "{}the shift may take at most {} rounds, whatever the size of the ring; it took {}", done.about,
+        most_rounds, rounds);
   }
   if (rounds < 2) {
     diagnose_not_blocking();
     ADD_FAILURE() << fmt::format(
-        "{}a rank that blocks either sends or receives, so the shift takes 2 rounds or more; it took {}",
+        "{}with blocking calls a rank either sends or receives, so the shift takes at least 2 rounds; it "
+        "took {}",
         done.about, rounds);
   }
 }

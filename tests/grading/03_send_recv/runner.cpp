@@ -1,4 +1,4 @@
-// The process of one rank in the grading of lab 03: calls the graded functions as the judge's task says.
+// The process of one rank in the grading of lab 03: it calls the graded functions as the grader's task says.
 #include "judge/runner.h"
 
 #include <cstring>
@@ -20,7 +20,7 @@ dist::Tensor tensor_from(const Json& hex) {
   return tensor;
 }
 
-// The bytes, so that every number comes through as it is; "none" for what is no f32 tensor.
+// The tensor's bytes, so that every number arrives unchanged; "none" for anything but an f32 tensor.
 Json described(const dist::Tensor& tensor) {
   if (!tensor.is_defined() || tensor.dtype() != dist::DType::f32) return "none";
   return to_hex({static_cast<const char*>(tensor.raw()), tensor.nbytes()});
@@ -32,7 +32,7 @@ Json relay(const Json& task) {
   return Json{{"t", described(t)}};
 }
 
-// exchange and ring_shift: one tensor given, one filled, of which the place counts as well.
+// exchange and ring_shift: one tensor is given and one is filled; the filled one must stay at its address.
 Json transfer(const Json& task) {
   const dist::Tensor given = tensor_from(task.at("given"));
   dist::Tensor filled = tensor_from(task.at("filled"));
@@ -46,7 +46,7 @@ Json transfer(const Json& task) {
   return Json{{"given", described(given)}, {"filled", described(place)}, {"moved", moved}};
 }
 
-// For every case: the cycle.
+// For every case, the cycle.
 Json cycles(const Json& task) {
   Json answers = Json::array();
   for (const auto& waits_for : task.at("cases"))

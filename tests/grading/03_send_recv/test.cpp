@@ -1,6 +1,6 @@
-// The grading of lab 03. The judge is the network between the ranks: it sees every message, knows who waits
-// for whom, counts rounds, and runs everything twice, with sends that wait for their receivers and with eager
-// ones.
+// The grading of lab 03. The grader is the network between the ranks: it sees every message, knows which rank
+// waits for which, counts rounds, and runs everything twice: with sends that wait for their receivers and
+// with eager sends.
 #include <algorithm>
 #include <numeric>
 
@@ -109,7 +109,7 @@ TEST(Part3Ring, at_most_three_rounds) {
 
 // -------------------------------------------------------------------------------------- part 4: wait_cycle
 
-// So many ranks, drawn from `all`, wait for each other in a cycle; the others as they did.
+// This many ranks, chosen at random from `all`, wait for each other in a cycle; the others stay as they were.
 void close_a_cycle(Ranks& waits_for, const Ranks& all, int first, int length) {
   for (int i = 0; i < length; ++i) {
     const auto at = [&](int place) { return all[static_cast<std::size_t>(first + place % length)]; };
@@ -117,7 +117,7 @@ void close_a_cycle(Ranks& waits_for, const Ranks& all, int first, int length) {
   }
 }
 
-// Some wait for a rank that comes later in a hidden order, some are not blocked: no cycle anywhere.
+// Some ranks wait for a rank that comes later in a hidden order, some are not blocked: there is no cycle.
 Ranks draw_acyclic(Random& random, Ranks& order, int ranks) {
   order.resize(static_cast<std::size_t>(ranks));
   std::iota(order.begin(), order.end(), 0);

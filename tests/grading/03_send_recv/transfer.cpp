@@ -61,11 +61,11 @@ bool Transfer::expect_transferred(const judge::SimRun& run, const Names& names) 
     if (left != mine) {
       misconception(
           "overwrites_what_it_sends",
-          fmt::format("`{}` belongs to the caller, and a copy of a Tensor shares its memory: receive "
+          fmt::format("`{}` belongs to the caller, and a copy of a Tensor shares its memory; fix: receive "
                       "into `{}` only",
                       names.given, names.filled));
-      ADD_FAILURE() << fmt::format("{}rank {}'s `{}` was {} and must stay so; it is {} now", run.about, rank,
-                                   names.given, shown(mine), shown(left));
+      ADD_FAILURE() << fmt::format("{}rank {}'s `{}` was {} and must stay unchanged; it is {} now", run.about,
+                                   rank, names.given, shown(mine), shown(left));
       return false;
     }
     if (filled == expected(rank) && !reply.value("moved", true)) continue;
@@ -76,19 +76,19 @@ bool Transfer::expect_transferred(const judge::SimRun& run, const Names& names) 
                       "filled: {0}.copy_(...) copies the elements",
                       names.filled));
     }
-    ADD_FAILURE() << fmt::format("{}the memory of rank {}'s `{}` must hold {}, it holds {}{}", run.about,
-                                 rank, names.filled, shown(expected(rank)), shown(filled),
-                                 reply.value("moved", true) ? "; the variable names another tensor now" : "");
+    ADD_FAILURE() << fmt::format(
+        "{}the memory of rank {}'s `{}` must hold {}; it holds {}{}", run.about, rank, names.filled,
+        shown(expected(rank)), shown(filled),
+        reply.value("moved", true) ? "; the variable refers to another tensor now" : "");
     return false;
   }
   return !replies.empty();
 }
 
 void diagnose_not_blocking() {
-  misconception(
-      "does_not_block",
-      "both directions at once is what isend and irecv can do, and they come with lab 04: this step asks "
-      "for blocking calls in a good order");
+  misconception("does_not_block",
+                "isend and irecv, the topic of lab 04, move both directions at once; fix: use blocking calls "
+                "in a suitable order");
 }
 
 namespace {
@@ -115,23 +115,22 @@ void diagnose_exchange(const std::vector<int>& partners, const judge::SimRun& ru
   const bool others_go_on = any([](int a, int b, bool is_stuck) { return a != 0 && b != 0 && !is_stuck; });
   if (!pairs_stuck) {
     if (!asks_itself(partners, run, stuck)) return;
-    misconception("talks_to_itself",
-                  "a rank that is its own partner has nobody to send to or to receive from: it copies");
+    misconception("talks_to_itself", "a rank that is its own partner cannot send to itself; fix: copy");
   } else if (unlike_go_on && !unlike_stuck) {
     misconception("order_by_parity",
-                  "even ranks first and odd ranks second is no order for two partners that are both even, or "
-                  "both odd: compare the rank with the partner's");
+                  "\"even ranks first, odd ranks second\" gives no order to two partners that are both even "
+                  "or both odd; fix: compare the rank with its partner");
   } else if (partners[0] != 0 && !stuck.contains(0) && !others_go_on) {
     misconception("only_rank_0_sends_first",
-                  "an order for rank 0 and its partner leaves all other pairs without one: decide it by "
+                  "the order covers only rank 0 and its partner; fix: decide the order of every pair by "
                   "comparing the two ranks");
   } else if (all_call("send")) {
     misconception("both_send_first",
-                  "a blocking send returns when the partner receives, and it is sending, too: one of the two "
-                  "must receive first");
+                  "a blocking send returns when the partner receives, and the partner is sending, too; fix: "
+                  "let one of the two receive first");
   } else if (all_call("recv")) {
     misconception("both_receive_first",
-                  "both wait for a message that neither has sent: one of the two must send first");
+                  "both ranks wait for a message that neither has sent; fix: let one of the two send first");
   }
 }
 
@@ -157,8 +156,8 @@ void expect_exchange_rounds(Random& random, const std::vector<int>& partners) {
   if (rounds == 2) return;
   if (rounds < 2) diagnose_not_blocking();
   ADD_FAILURE() << fmt::format(
-      "{}a rank that blocks either sends or receives, so the exchange takes 2 rounds; it took {}", done.about,
-      rounds);
+      "{}with blocking calls a rank either sends or receives, so the exchange takes 2 rounds; it took {}",
+      done.about, rounds);
 }
 
 std::vector<int> draw_partners(Random& random, int ranks) {

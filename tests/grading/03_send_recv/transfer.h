@@ -1,4 +1,5 @@
-// What the exchange and the ring have in common: rank r gives its tensor to rank to[r], and gets another's.
+// What the exchange and the ring have in common: rank r gives its tensor to rank to[r] and gets the tensor of
+// another rank.
 #pragma once
 
 #include <string>
@@ -8,20 +9,20 @@
 
 namespace lab03 {
 
-// Of the two tensors, in the contract.
+// The names of the two tensors in the contract.
 struct Names {
   std::string given, filled;
 };
 
 struct Transfer {
   Trial trial;
-  std::vector<int> to;        // whom rank r's tensor goes to; each rank gets one
+  std::vector<int> to;        // the rank to which rank r's tensor goes; each rank gets one
   std::vector<Values> given;  // [rank]
 
   int length() const { return static_cast<int>(given.front().size()); }
-  Values expected(int rank) const;                // what this rank gets
-  bool is_right(const judge::SimRun& run) const;  // says nothing
-  // False after a failure.
+  Values expected(int rank) const;                // what this rank must get
+  bool is_right(const judge::SimRun& run) const;  // reports nothing
+  // Returns false after a failure.
   bool expect_transferred(const judge::SimRun& run, const Names& names) const;
 };
 

@@ -1,4 +1,4 @@
-// Misconception: passing the timeout on to every wait bounds the call. It bounds each wait.
+// Misconception: passing the timeout to every wait limits the whole call. It limits each wait.
 //
 // Killed by: Part2Rendezvous.has_one_deadline_for_the_whole_call
 // Diagnosis: a_deadline_for_each_wait

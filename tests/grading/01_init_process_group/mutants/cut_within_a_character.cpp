@@ -1,4 +1,4 @@
-// Misconception: a byte is a character.
+// Misconception: one character is one byte.
 //
 // Killed by: Part4Text.cuts_between_characters
 // Diagnosis: cut_within_a_character

@@ -1,4 +1,5 @@
-// Misconception: a cut text ends in the middle of a character. Its last one may have all its bytes.
+// Misconception: a text that was cut always ends in the middle of a character. Its last character may be
+// complete.
 //
 // Killed by: Part4Text.cuts_between_characters
 // Diagnosis: cuts_a_whole_character

@@ -1,4 +1,4 @@
-// Misconception: rank = node * processes of a node + local rank, on every cluster.
+// Misconception: rank = node * processes per node + local rank holds on every cluster.
 //
 // Killed by: Part1Place.uneven_nodes
 // Diagnosis: assumes_even_nodes

@@ -1,5 +1,5 @@
-// Misconception: the number of ranks is a constant of the program, that of the machine it was written
-// on.
+// Misconception: the number of ranks is a constant of the program: that of the machine on which it was
+// written.
 //
 // Killed by: Part2Rendezvous.every_rank_returns_the_same_membership
 // Diagnosis: fixed_world_size

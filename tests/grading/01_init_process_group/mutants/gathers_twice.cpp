@@ -1,4 +1,4 @@
-// Misconception: a collective that was called once more does no harm.
+// Misconception: calling a collective once more does no harm.
 //
 // Killed by: Part5Exchange.every_rank_reads_every_text
 // Diagnosis: several_collectives

@@ -1,4 +1,4 @@
-// Misconception: process `rank` takes GPU `rank`, as in many examples. Works on the first node only.
+// Misconception: process `rank` takes GPU `rank`, as in many examples. This works on the first node only.
 //
 // Killed by: Part3Describe.names_pid_host_and_device
 // Diagnosis: gpu_by_global_rank

@@ -1,4 +1,4 @@
-// Misconception: the store belongs to this job, so "member/<rank>" is unique.
+// Misconception: the store belongs to this job alone, so the key "member/<rank>" is unique.
 //
 // Killed by: Part2Rendezvous.two_jobs_on_one_store
 // Diagnosis: ignores_the_job
@@ -12,7 +12,7 @@ namespace lab {
 std::vector<std::string> rendezvous(const std::shared_ptr<dist::Store>& store, const std::string& job,
                                     const Place& place, const std::string& entry, dist::Timeout timeout) {
   store->set(fmt::format("{}/member/{}", job, place.rank),
-             entry);  // published rightly, but looked for wrongly
+             entry);  // published under the right key, but looked up under a wrong one
   store->set(member_key(place.rank), entry);
   std::vector<std::string> membership;
   const auto deadline = dist::Deadline::after(timeout);

@@ -1,4 +1,4 @@
-// Misconception: the local rank is the rank. True on one node only.
+// Misconception: the local rank is the rank. This is true on a single node only.
 //
 // Killed by: Part1Place.even_nodes
 // Diagnosis: local_rank_as_rank

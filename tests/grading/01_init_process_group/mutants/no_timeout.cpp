@@ -1,4 +1,4 @@
-// Misconception: sooner or later everybody comes.
+// Misconception: sooner or later every rank comes, so no timeout is needed.
 //
 // Killed by: Part2Rendezvous.has_one_deadline_for_the_whole_call
 // Diagnosis: ignores_the_timeout

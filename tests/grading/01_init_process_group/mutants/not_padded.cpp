@@ -1,4 +1,5 @@
-// Misconception: a new tensor is full of zeros. It is not: zeros() is, empty() keeps what was there.
+// Misconception: a new tensor is full of zeros. Only zeros() guarantees this; empty() keeps what was in the
+// memory before.
 //
 // Killed by: Part4Text.packs_with_zeros_to_the_end
 // Diagnosis: not_padded

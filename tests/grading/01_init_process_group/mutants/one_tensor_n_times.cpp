@@ -1,5 +1,5 @@
-// Misconception: n copies of a Tensor are n tensors. They are n names for one storage, as in PyTorch's
-// [t] * n.
+// Misconception: n copies of a Tensor are n tensors. They are n names for one piece of memory, as with
+// PyTorch's [t] * n.
 //
 // Killed by: Part5Exchange.every_rank_reads_every_text
 // Diagnosis: one_tensor_n_times

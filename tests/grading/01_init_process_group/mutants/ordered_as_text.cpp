@@ -1,4 +1,4 @@
-// Misconception: keys in order are ranks in order. As text 10 comes before 2.
+// Misconception: keys in sorted order are ranks in order. As text, 10 comes before 2.
 //
 // Killed by: Part2Rendezvous.every_rank_returns_the_same_membership
 // Diagnosis: ordered_as_text

@@ -1,4 +1,4 @@
-// Misconception: the first process creates the group and the others join it, so nobody waits for anybody
+// Misconception: the first process creates the group and the others join it, so no rank waits for any rank
 // but rank 0.
 //
 // Killed by: Part2Rendezvous.waits_for_late_joiners

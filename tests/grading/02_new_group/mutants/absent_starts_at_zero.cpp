@@ -1,4 +1,4 @@
-// Misconception: what is not there is zero. Right for SUM, wrong for MAX.
+// Misconception: a rank without the sum contributes zero. This is right for SUM, wrong for MAX.
 //
 // Killed by: Part3BothSums.negative_sums
 // Diagnosis: absent_starts_at_zero

@@ -1,4 +1,4 @@
-// Misconception: a number in the group means the same to everybody.
+// Misconception: a group rank means the same to every rank.
 //
 // Killed by: Part5Ranks.slowest_in_column
 // Diagnosis: group_rank_as_global_rank

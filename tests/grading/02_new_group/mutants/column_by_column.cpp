@@ -1,4 +1,4 @@
-// Misconception: a matrix lies column by column, as in Fortran.
+// Misconception: the ranks of a mesh are numbered column by column, like a matrix in Fortran.
 //
 // Killed by: Part4Mesh.rows_and_columns
 // Diagnosis: ranks_run_down_the_columns

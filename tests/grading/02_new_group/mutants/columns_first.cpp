@@ -1,4 +1,5 @@
-// Misconception: in which order a job makes its groups does not matter, as long as all ranks have the same.
+// Misconception: the order in which a job makes its groups does not matter, as long as all ranks use the same
+// order.
 //
 // Killed by: Part4Mesh.rows_and_columns
 // Diagnosis: columns_first

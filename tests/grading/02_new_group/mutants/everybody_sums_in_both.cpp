@@ -1,4 +1,4 @@
-// Misconception: as every rank makes every group, every rank uses every group.
+// Misconception: every rank creates every group, so every rank uses every group.
 //
 // Killed by: Part2HalfSum.sums_its_half
 // Diagnosis: used_by_a_non_member

@@ -1,4 +1,4 @@
-// Misconception: all_reduce knows which group I made last.
+// Misconception: all_reduce knows which group was created last.
 //
 // Killed by: Part2HalfSum.sums_its_half
 // Diagnosis: sum_over_the_world

@@ -1,4 +1,4 @@
-// Misconception: .group_src is for groups, and takes a rank as everything does.
+// Misconception: .group_src is the argument for groups, and it takes a global rank as all other arguments do.
 //
 // Killed by: Part5Ranks.broadcast_in_row
 // Diagnosis: global_rank_as_group_rank

@@ -1,4 +1,4 @@
-// Misconception: of a group that I am not in I need not keep anything; empty means nothing.
+// Misconception: a rank does not have to keep a group that it is not in; an empty handle means nothing.
 //
 // Killed by: Part1Halves.even_world
 // Diagnosis: empty_handle

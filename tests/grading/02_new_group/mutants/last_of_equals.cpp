@@ -1,4 +1,5 @@
-// Misconception: there is one slowest rank. With equal ones MAX of the ranks takes the last.
+// Misconception: there is always exactly one slowest rank. If several are equally slow, MAX over the ranks
+// returns the last.
 //
 // Killed by: Part5Ranks.the_first_of_equally_slow_ones
 // Diagnosis: last_of_equals

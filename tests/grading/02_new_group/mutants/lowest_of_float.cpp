@@ -1,4 +1,4 @@
-// Misconception: the lowest float is the lowest number, of doubles too.
+// Misconception: the lowest float is below every number, doubles included.
 //
 // Killed by: Part3BothSums.negative_sums
 // Diagnosis: lowest_number_guessed

@@ -1,4 +1,4 @@
-// Misconception: a group that nobody keeps costs nothing.
+// Misconception: creating a group that is not kept costs nothing.
 //
 // Killed by: Part4Mesh.rows_and_columns
 // Diagnosis: more_groups_than_asked

@@ -1,4 +1,4 @@
-// Misconception: the second exchange goes to the same ranks as the first.
+// Misconception: the second exchange is among the same ranks as the first.
 //
 // Killed by: Part3BothSums.positive_sums
 // Diagnosis: max_within_the_half

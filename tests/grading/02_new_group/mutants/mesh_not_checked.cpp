@@ -1,4 +1,4 @@
-// Misconception: whoever calls me knows how many ranks there are.
+// Misconception: the caller always passes a mesh that fits the number of ranks.
 //
 // Killed by: Part4Mesh.refuses_what_does_not_fit
 // Diagnosis: mesh_not_checked

@@ -1,4 +1,4 @@
-// Misconception: two sums are two messages. Right, and twice as slow.
+// Misconception: two sums need two exchanges. The result is right, but it takes twice as long.
 //
 // Killed by: Part3BothSums.one_exchange_for_both
 // Diagnosis: one_exchange_for_each_sum

@@ -1,4 +1,4 @@
-// Misconception: a group is made by those who are in it.
+// Misconception: a group is created by its members.
 //
 // Killed by: Part1Halves.even_world
 // Diagnosis: groups_made_differently

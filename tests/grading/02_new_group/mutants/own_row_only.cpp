@@ -1,4 +1,4 @@
-// Misconception: a rank makes the groups that it will use.
+// Misconception: a rank creates only the groups that it will use.
 //
 // Killed by: Part4Mesh.rows_and_columns
 // Diagnosis: groups_made_differently

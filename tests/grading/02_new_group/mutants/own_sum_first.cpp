@@ -1,4 +1,5 @@
-// Misconception: place 0 is mine, place 1 is theirs; but the places are compared across ranks.
+// Misconception: element 0 is my half's sum, element 1 the other half's. The collective combines equal
+// indices across ranks, so an index must mean the same on every rank.
 //
 // Killed by: Part3BothSums.positive_sums
 // Diagnosis: own_sum_first

@@ -1,4 +1,4 @@
-// Misconception: seconds are compared well enough in f32, the default dtype.
+// Misconception: f32, the default dtype, is precise enough to compare seconds.
 //
 // Killed by: Part5Ranks.slowest_in_column
 // Diagnosis: seconds_through_f32

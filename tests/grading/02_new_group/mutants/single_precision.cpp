@@ -1,4 +1,4 @@
-// Misconception: a tensor made of a double holds doubles. The default dtype is f32, as in PyTorch.
+// Misconception: a tensor made from a double holds doubles. The default dtype is f32, as in PyTorch.
 //
 // Killed by: Part2HalfSum.keeps_all_digits_and_stays_in_its_half
 // Diagnosis: rounded_to_f32

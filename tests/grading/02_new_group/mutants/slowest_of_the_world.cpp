@@ -1,4 +1,4 @@
-// Misconception: who looks for the slowest in my column may ask everybody.
+// Misconception: a collective over all ranks finds the slowest rank of my column.
 //
 // Killed by: Part5Ranks.slowest_in_column
 // Diagnosis: slowest_of_the_world

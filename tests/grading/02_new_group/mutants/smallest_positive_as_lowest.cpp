@@ -1,5 +1,4 @@
-// Misconception: numeric_limits::min() of a double is the lowest double, as that of an int is the
-// lowest int.
+// Misconception: numeric_limits::min() of a double is the lowest double, as that of an int is the lowest int.
 //
 // Killed by: Part3BothSums.negative_sums
 // Diagnosis: smallest_positive_as_lowest

@@ -1,4 +1,4 @@
-// Misconception: rows and columns may be exchanged in the arithmetic, it works for 2 x 2.
+// Misconception: rows and columns may be swapped in the arithmetic, because it works for 2 x 2.
 //
 // Killed by: Part4Mesh.rows_and_columns
 // Diagnosis: square_mesh_assumed

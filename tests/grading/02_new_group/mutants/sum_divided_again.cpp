@@ -1,4 +1,4 @@
-// Misconception: adding a sum n times and dividing it by n gives the sum. The one in between may be too
+// Misconception: adding a sum n times and dividing by n gives the sum back. The intermediate sum may be too
 // large.
 //
 // Killed by: Part3BothSums.negative_sums

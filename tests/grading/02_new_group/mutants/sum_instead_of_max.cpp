@@ -1,4 +1,4 @@
-// Misconception: the sums come together by summing.
+// Misconception: the two sums are put together by SUM.
 //
 // Killed by: Part3BothSums.positive_sums
 // Diagnosis: sum_instead_of_max

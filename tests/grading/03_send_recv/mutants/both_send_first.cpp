@@ -1,5 +1,5 @@
-// Misconception: send returns when the data is on its way, so both may send and then receive. It returns when
-// the partner receives.
+// Misconception: send returns as soon as the data is on its way, so both ranks may send and then receive. A
+// blocking send may wait until the partner receives.
 //
 // Killed by: Part2Exchange.two_ranks_swap
 // Diagnosis: both_send_first

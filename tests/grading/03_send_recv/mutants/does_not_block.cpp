@@ -1,5 +1,5 @@
-// Misconception: whatever ends without a deadlock is asked for. It does end, but how to order blocking calls
-// is not learnt by avoiding them.
+// Misconception: any program that ends without a deadlock solves the exercise. This one ends, but it avoids
+// the blocking calls whose order is to be found.
 //
 // Killed by: Part2Exchange.blocks_for_two_rounds
 // Diagnosis: does_not_block

@@ -1,5 +1,5 @@
-// Misconception: it does not matter whether a rank doubles before it sends or afterwards. The next rank gets
-// what was sent.
+// Misconception: it does not matter whether a rank doubles before or after it sends. The next rank gets what
+// was sent.
 //
 // Killed by: Part1Relay.doubles_on_the_way
 // Diagnosis: doubles_after_sending

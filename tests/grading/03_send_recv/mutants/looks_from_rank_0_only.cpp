@@ -1,4 +1,5 @@
-// Misconception: all waits are connected, so every walk finds the cycle. Rank 0 may not be blocked at all.
+// Misconception: all waits are connected, so a walk from rank 0 finds the cycle. Rank 0 may not be blocked at
+// all.
 //
 // Killed by: Part4WaitCycle.others_wait_for_it
 // Diagnosis: looks_from_rank_0_only

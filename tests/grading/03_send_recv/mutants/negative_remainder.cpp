@@ -1,4 +1,4 @@
-// Misconception: -1 % n is n - 1. In Python it is; in C++ it is -1.
+// Misconception: -1 % n is n - 1. This is true in Python; in C++ it is -1.
 //
 // Killed by: Part3Ring.even_rings
 // Diagnosis: negative_remainder

@@ -1,4 +1,4 @@
-// Misconception: every rank below n sends to the next. The last one is below n, too.
+// Misconception: every rank below n sends to the next one. The last rank is below n, too.
 //
 // Killed by: Part1Relay.doubles_on_the_way
 // Diagnosis: off_by_one_peer

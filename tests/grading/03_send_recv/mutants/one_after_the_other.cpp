@@ -1,4 +1,4 @@
-// Misconception: a ring is free of deadlock when one rank begins. It is, but all the others wait for their
+// Misconception: a ring is free of deadlock if one rank begins. It is, but every other rank waits for its
 // turn.
 //
 // Killed by: Part3Ring.at_most_three_rounds

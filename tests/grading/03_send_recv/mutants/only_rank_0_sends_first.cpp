@@ -1,5 +1,5 @@
-// Misconception: the pattern for two ranks, `if (rank == 0)`, is the pattern. All pairs without rank 0
-// receive first, both of them.
+// Misconception: the pattern for two ranks, `if (rank == 0)`, works for every pair. In each pair without rank
+// 0 both ranks receive first.
 //
 // Killed by: Part2Exchange.whoever_the_partners_are
 // Diagnosis: only_rank_0_sends_first

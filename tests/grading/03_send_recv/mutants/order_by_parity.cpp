@@ -1,5 +1,5 @@
-// Misconception: even ranks send first, odd ones receive first, and so no two partners do the same. Two even
-// ones do.
+// Misconception: even ranks send first and odd ranks receive first, so two partners never do the same. Two
+// even partners do.
 //
 // Killed by: Part2Exchange.whoever_the_partners_are
 // Diagnosis: order_by_parity

@@ -1,4 +1,5 @@
-// Misconception: as in another_name, in the ring: `in` is a variable, and `in = ...` fills it.
+// Misconception: `in = ...` fills the memory of `in`. It binds the variable to another tensor, as in
+// another_name.
 //
 // Killed by: Part3Ring.a_ring_of_one
 // Diagnosis: another_name

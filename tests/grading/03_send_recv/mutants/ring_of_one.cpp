@@ -1,5 +1,5 @@
-// Misconception: a ring of one is a ring like any other, and a rank may send to itself. Nobody is there to
-// receive.
+// Misconception: a ring of one rank is a ring like any other, and a rank may send to itself. A rank that is
+// in send cannot receive.
 //
 // Killed by: Part3Ring.a_ring_of_one
 // Diagnosis: ring_of_one

@@ -1,4 +1,4 @@
-// Misconception: everybody who is stuck is part of the cycle. Some only wait for it.
+// Misconception: every blocked rank is part of the cycle. Some ranks only wait for a rank of the cycle.
 //
 // Killed by: Part4WaitCycle.others_wait_for_it
 // Diagnosis: tail_in_the_cycle

@@ -1,5 +1,5 @@
-// Misconception: whom I exchange with is somebody else. "Every rank with its mirror, n - 1 - rank" pairs the
-// middle one of an odd world with itself.
+// Misconception: the partner is always another rank. "Every rank with its mirror, n - 1 - rank" pairs the
+// middle rank of an odd world with itself.
 //
 // Killed by: Part2Exchange.with_itself
 // Diagnosis: talks_to_itself

@@ -1,4 +1,4 @@
-// Misconception: who walks along the waits comes back to where the walk began. Only if it began in the cycle.
+// Misconception: a walk along the waits comes back to its start. It does so only if it started in the cycle.
 //
 // Killed by: Part4WaitCycle.others_wait_for_it
 // Diagnosis: walks_for_ever
@@ -16,7 +16,7 @@ std::vector<int> wait_cycle(const std::vector<int>& waits_for) {
     do {
       path.push_back(at);
       at = waits_for[static_cast<std::size_t>(at)];
-      if (path.size() > 1000) path.clear();  // as endless, in less memory
+      if (path.size() > 1000) path.clear();  // still endless, with bounded memory
     } while (at != -1 && at != start);
     if (at == start) return path;
   }

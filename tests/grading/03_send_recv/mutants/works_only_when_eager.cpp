@@ -1,5 +1,5 @@
-// Misconception: it ran on my machine, so it is right. With sends that are buffered every rank comes to its
-// receive; with sends that wait nobody does.
+// Misconception: it ran on my machine, so it is right. With buffered sends every rank reaches its receive;
+// with sends that wait no rank does.
 //
 // Killed by: Part3Ring.even_rings
 // Diagnosis: works_only_when_eager

@@ -1,4 +1,4 @@
-// Misconception: the one after me is the one I receive from.
+// Misconception: each rank receives from the rank after it.
 //
 // Killed by: Part3Ring.even_rings
 // Diagnosis: wrong_way_round
