@@ -1,4 +1,4 @@
-// Lab 04, parts 3 and 4: a grid in slices of rows, its ghost rows, and steps of a rule on it.
+// Lab 04, parts 3 and 4: a grid in slices of rows, its ghost rows (the halo), and stencil steps on it.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ using judge::misconception;
 struct GhostIdea {
   const char* name;
   const char* in_words;
-  // The ghost row of `rank`, above or below, as this idea has it.
+  // The ghost row of `rank`, above or below, according to this idea.
   Row (*ghost)(const Slices& before, int rank, bool above);
 };
 
@@ -26,7 +26,8 @@ const Row& own(const Slices& slices, int rank, bool above) {
   return above ? slice.front() : slice.back();
 }
 
-// Whoever lies there, `inward` rows from that rank's edge: 0 is its ghost row. Of the border: itself.
+// The neighbour's row that is `inward` rows from that rank's edge; 0 is its ghost row. At the border: the row
+// itself.
 Row from_neighbour(const Slices& slices, int rank, bool above, bool its_far_end, std::size_t inward) {
   const int neighbour = above ? rank - 1 : rank + 1;
   if (neighbour < 0 || neighbour >= static_cast<int>(slices.size())) return own(slices, rank, above);
@@ -41,25 +42,27 @@ Row right_ghost(const Slices& slices, int rank, bool above) {
 
 const std::vector<GhostIdea>& ghost_ideas() {
   static const std::vector<GhostIdea> known{
-      {"nothing_came", "the ghost rows are as they were: the receives must go into rows of field itself",
+      {"nothing_came", "the ghost rows are unchanged; fix: receive into the rows of field itself",
        [](const Slices& s, int rank, bool above) { return own(s, rank, above); }},
       {"sends_ghost_rows",
-       "those are the neighbours' ghost rows: a rank gives away its own first and last row, field[1] and "
+       "these are the neighbours' ghost rows; fix: send the rank's own first and last row, field[1] and "
        "field[rows]",
        [](const Slices& s, int rank, bool above) { return from_neighbour(s, rank, above, false, 0); }},
       {"sends_the_far_row",
-       "the neighbours' rows at the wrong end: above this rank lies the LAST row of rank - 1, so each sends "
-       "its first row up and its last row down",
+       "these are the neighbours' rows from the wrong end: the row above this rank's first row is the LAST "
+       "row of rank - 1; fix: send the first row up and the last row down",
        [](const Slices& s, int rank, bool above) { return from_neighbour(s, rank, above, true, 1); }},
       {"the_grid_as_a_ring",
-       "the first and the last rank have become neighbours: here the grid has a border, above rank 0 and "
-       "below the last rank is nobody",
+       "the first and the last rank are treated as neighbours, but the grid has a border: rank 0 has no "
+       "neighbour above and the last rank none below",
        [](const Slices& s, int rank, bool above) {
          const int n = static_cast<int>(s.size());
          const auto& slice = s[static_cast<std::size_t>((rank + (above ? n - 1 : 1)) % n)];
          return above ? slice[slice.size() - 2] : slice[1];
        }},
-      {"ghosts_swapped", "each ghost row lies at the other end: field[0] is the one above",
+      {"ghosts_swapped",
+       "the two ghost rows are swapped; fix: receive the row above into field[0] and the row below into "
+       "field[rows + 1]",
        [](const Slices& s, int rank, bool above) {
          const int n = static_cast<int>(s.size());
          const bool is_lonely = (rank == 0 && !above) || (rank == n - 1 && above);
@@ -89,8 +92,8 @@ void check_ghosts(const Slices& before, const Slices& got, const Grid& grid) {
       }
       const bool is_ghost = row == 0 || row + 1 == right[rank].size();
       ADD_FAILURE() << fmt::format(
-          "rank {} of {}, {} rows of {}: {} row field[{}] must begin with {} and end with {}; it has {} and "
-          "{}",
+          "rank {} of {}, {} rows of {} elements: {} row field[{}] must begin with {} and end with {}; it "
+          "begins with {} and ends with {}",
           rank, grid.ranks, grid.rows, grid.columns, is_ghost ? "ghost" : "own", row, right[rank][row][0],
           right[rank][row][1], got[rank][row][0], got[rank][row][1]);
       return;
@@ -98,7 +101,7 @@ void check_ghosts(const Slices& before, const Slices& got, const Grid& grid) {
   }
 }
 
-// The places where a rank calls for point-to-point operations.
+// The source lines where a rank calls point-to-point operations.
 bool one_call_on_each(const judge::SimRun& done) {
   for (int rank = 0; rank < static_cast<int>(done.ranks.size()); ++rank) {
     std::vector<std::string> places;
@@ -107,8 +110,9 @@ bool one_call_on_each(const judge::SimRun& done) {
       if (std::ranges::find(places, event.where.str()) == places.end()) places.push_back(event.where.str());
     }
     if (places.size() <= 1) continue;
-    ADD_FAILURE() << fmt::format("rank {}: one batch_isend_irecv is asked for; operations were started at {}",
-                                 rank, fmt::join(places, ", "));
+    ADD_FAILURE() << fmt::format(
+        "rank {}: all operations must be started by one batch_isend_irecv; they were started at {}", rank,
+        fmt::join(places, ", "));
     return false;
   }
   return true;
@@ -166,8 +170,8 @@ void expect_one_batch_at_once(int ranks) {
   const double chain = (ranks - 1) * transfer_seconds();
   expect_within(done, exchange_seconds(), fmt::format("{} ranks exchange rows at the same time", ranks),
                 {{"one_neighbour_after_the_other",
-                  "each rank finishes with the neighbour above before it turns to the one below, so the "
-                  "exchange runs through the ranks like a row of dominoes: start all four, then wait",
+                  "each rank finishes with the neighbour above before it starts with the one below, so the "
+                  "exchanges follow each other from rank to rank; fix: start all four operations, then wait",
                   chain}});
   one_call_on_each(done);
 }

@@ -1,4 +1,4 @@
-// Lab 04, part 4: steps of a rule on the grid, with its exchange hidden.
+// Lab 04, part 4: stencil steps on the grid, with the exchange overlapped.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 
 using judge::misconception;
 
-// The runner's rule.
+// The runner's stencil.
 Row next_row(const Row& above, const Row& row, const Row& below) {
   Row next{};
   for (std::size_t i = 0; i < row.size(); ++i)
@@ -22,9 +22,9 @@ Row next_row(const Row& above, const Row& row, const Row& below) {
 }
 
 struct Wrong {
-  bool exchanges = true;     // with the neighbours, in every step
-  bool in_place = false;     // the row above is the new one already
-  bool border_lost = false;  // the tensor of every other step has 0 there
+  bool exchanges = true;     // ghost rows with the neighbours, in every step
+  bool in_place = false;     // the row above is already the new one
+  bool border_lost = false;  // the tensor of every second step has 0 there
 };
 
 void exchange(Slices& slices) {
@@ -59,13 +59,13 @@ Slices relaxed(Slices slices, int steps, const Wrong& wrong = {}) {
   return slices;
 }
 
-// Own rows and border; what the inner ghost rows hold does not matter.
+// The own rows and the border; what the inner ghost rows hold does not matter.
 bool counts(const Slices& slices, std::size_t rank, std::size_t row) {
   const auto last_row = slices[rank].size() - 1;
   return (row > 0 || rank == 0) && (row < last_row || rank + 1 == slices.size());
 }
 
-// Where the two differ first: {rank, row}, or the number of ranks.
+// The first difference: {rank, row}, or {number of ranks, ...} if there is none.
 std::pair<std::size_t, std::size_t> first_difference(const Slices& a, const Slices& b) {
   for (std::size_t rank = 0; rank < a.size(); ++rank) {
     for (std::size_t row = 0; row < a[rank].size(); ++row) {
@@ -85,14 +85,16 @@ void diagnose(const Slices& before, const Slices& got, int steps) {
   };
   if (is({.exchanges = false})) {
     misconception("never_exchanges",
-                  "every rank has worked by itself: each step needs the neighbours' new rows");
+                  "every rank has worked by itself; fix: exchange the ghost rows in each step, because each "
+                  "step needs the neighbours' new rows");
   } else if (is({.in_place = true})) {
     misconception("new_rows_over_old_ones",
-                  "a row was made from a row that is new already: the new rows need a tensor of their own, "
-                  "until the step is done");
+                  "a row was computed from a row that is already new; fix: write the new rows into a tensor "
+                  "of their own until the step is complete");
   } else if (is({.border_lost = true}) || border_differs(before, got)) {
-    misconception("border_changed",
-                  "the border of the grid is given and no step changes it; a second tensor needs it too");
+    misconception(
+        "border_changed",
+        "no step may change the border of the grid; fix: copy the border into the second tensor, too");
   }
 }
 
@@ -102,8 +104,8 @@ void check_relaxed(const Slices& before, const Slices& got, const Grid& grid, in
   if (rank == right.size()) return;
   diagnose(before, got, steps);
   ADD_FAILURE() << fmt::format(
-      "rank {} of {}, {} rows of {}, after {} steps: field[{}] must begin with {} and end with {}, as on one "
-      "rank; it has {} and {}",
+      "rank {} of {}, {} rows of {} elements, after {} steps: field[{}] must begin with {} and end with {}, "
+      "as on one rank; it begins with {} and ends with {}",
       rank, grid.ranks, grid.rows, grid.columns, steps, row, right[rank][row][0], right[rank][row][1],
       got[rank][row][0], got[rank][row][1]);
 }
@@ -114,7 +116,7 @@ judge::SimRun run_relax(const Slices& before, const Grid& grid, int steps, doubl
   return run(grid_tasks(task, before, grid), how);
 }
 
-// Whether there was an answer; calls and rows are looked at.
+// Whether there was a right answer; checks the calls of the rule and the rows.
 bool check_answers(const std::vector<Json>& replies, const Slices& before, const Grid& grid, int steps) {
   std::vector<Json> fields;
   for (const auto& reply : replies) fields.push_back(reply.at("field"));
@@ -126,10 +128,9 @@ bool check_answers(const std::vector<Json>& replies, const Slices& before, const
     const int calls = replies[rank].at("calls");
     if (calls == steps * grid.rows) continue;
     misconception("makes_rows_twice",
-                  "in each step every own row is made once; of a single row the first is "
-                  "also the last");
+                  "each step computes every own row once; with a single row, the first row is also the last");
     ADD_FAILURE() << fmt::format(
-        "rank {}: {} rows in {} steps are {} calls of the rule; it was called {} times", rank, grid.rows,
+        "rank {}: {} rows in {} steps need {} calls of the rule; it was called {} times", rank, grid.rows,
         steps, steps * grid.rows, calls);
     return false;
   }
@@ -157,12 +158,12 @@ void expect_relax_time(int ranks, int steps, double row_seconds) {
                 fmt::format("{} steps, each max(inner rows {}, exchange {}) + edge rows {}", steps,
                             in_us(inner), in_us(exchange), in_us(edges)),
                 {{"ghosts_before_any_row",
-                  "no row is made before the ghost rows are there, though only the first and the last row "
-                  "need them: the others can be made meanwhile",
+                  "no row is computed before the ghost rows have arrived, though only the first and the last "
+                  "row need them; fix: compute the inner rows while the exchange is running",
                   all_in_sequence},
                  {"first_exchange_alone",
-                  "all exchanges are hidden but one, that of the first step: let it be under way while the "
-                  "inner rows of that step are made",
+                  "all exchanges are hidden except that of the first step; fix: compute the inner rows of "
+                  "the first step, too, while its exchange is running",
                   exchange + (steps - 1) * (std::max(inner, exchange) + edges) + inner + edges}});
 }
 

@@ -1,5 +1,5 @@
-// The process of one rank in the grading of lab 04: a rank of the judge's simulation that calls the graded
-// functions as the task says, and tells what is in the tensors afterwards.
+// The process of one rank in the grading of lab 04: a rank of the grader's simulation that calls the graded
+// functions as the task says, and reports what is in the tensors afterwards.
 #include "judge/runner.h"
 
 #include <stdexcept>
@@ -14,9 +14,9 @@ namespace {
 
 using dist::DType, dist::Tensor, judge::Json;
 
-constexpr double unwritten = -1;  // what a result holds before
+constexpr double unwritten = -1;  // what a result tensor holds before the call
 
-// All elements of a short tensor; first and last of a long one.
+// All elements of a small tensor; the first and the last of a large one.
 Json told(const Tensor& t) {
   auto values = t.to_vector<double>();
   if (values.size() > 64) values = {values.front(), values.back()};
@@ -28,7 +28,7 @@ Tensor as_f64(const Json& values) {
   return dist::tensor(std::span<const double>(numbers));
 }
 
-// "values": a short one; "count" of "value": a long one.
+// "values" describes a small tensor; "count" copies of "value" a large one.
 Tensor asked(const Json& task) {
   if (task.contains("values")) return as_f64(task.at("values"));
   return dist::full({task.at("count").get<std::int64_t>()}, task.at("value"), DType::f64);
@@ -53,7 +53,7 @@ Json overlap(const Json& task) {
   return {{"mine", told(mine)}, {"theirs", told(theirs)}, {"calls", calls}};
 }
 
-// One number a row; the columns of a row differ.
+// One number per row; the columns of a row differ.
 Tensor field_of(const Json& task) {
   const std::vector<double> values = task.at("values");
   auto field = dist::empty({std::ssize(values), task.at("columns")}, DType::f64);
@@ -65,7 +65,7 @@ Tensor field_of(const Json& task) {
   return field;
 }
 
-// First and last element of each row.
+// The first and the last element of each row.
 Json ends_of_rows(const Tensor& field) {
   Json ends = Json::array();
   for (std::int64_t row = 0; row < field.size(0); ++row) {
@@ -87,7 +87,7 @@ Json ghosts(const Json& task) {
   return ends_of_rows(field);
 }
 
-// Whole numbers, so that the result is exact. The judge knows the same rule.
+// Integer arithmetic, so that the result is exact. The grader knows the same rule.
 void next_row(const Tensor& above, const Tensor& row, const Tensor& below, Tensor& next) {
   const auto a = above.data<double>(), r = row.data<double>(), b = below.data<double>();
   const auto n = next.data<double>();

@@ -34,12 +34,13 @@ bool check_order(const Json& answer, int rank, int blocks) {
   for (int i = 0; i < blocks; ++i) right.push_back(i);
   if (answer.at("order") == Json(right)) return true;
   const auto* const call = rank == 0 ? "produce" : "consume";
-  ADD_FAILURE() << fmt::format("rank {}: {} is called for blocks {} in this order; it was called for {}",
-                               rank, call, shown(right), shown(answer.at("order")));
+  ADD_FAILURE() << fmt::format(
+      "rank {}: {} must be called for the blocks {} in this order; it was called for {}", rank, call,
+      shown(right), shown(answer.at("order")));
   return false;
 }
 
-// Whether all is right, times apart; the first difference is told.
+// Whether everything except the times is right. Reports the first difference.
 bool check_stream(const judge::SimRun& done, const Stream& stream) {
   const auto replies = answers(done);
   if (replies.empty()) return false;
@@ -53,10 +54,10 @@ bool check_stream(const judge::SimRun& done, const Stream& stream) {
     const Json& got = seen.at(static_cast<std::size_t>(i));
     if (got == right) continue;
     if (std::ranges::count(seen, right) != 0)
-      misconception("wrong_buffer",
-                    "a block was looked for in the other buffer: block i lies in buffers[i % 2]");
-    ADD_FAILURE() << fmt::format("{} blocks of {}: consume({}) must see {}; it saw {} (-1: nothing came)",
-                                 stream.blocks, stream.length, i, shown(right), shown(got));
+      misconception("wrong_buffer", "the block is in the other buffer; fix: use buffers[i % 2] for block i");
+    ADD_FAILURE() << fmt::format(
+        "{} blocks of {} elements: consume({}) must see {}; it saw {} (-1: nothing arrived)", stream.blocks,
+        stream.length, i, shown(right), shown(got));
     return false;
   }
   return true;
@@ -64,19 +65,19 @@ bool check_stream(const judge::SimRun& done, const Stream& stream) {
 
 std::vector<SlowIdea> slow_ideas(const Stream& stream) {
   const double p = stream.produce_seconds, c = stream.consume_seconds, t = transfer_seconds();
-  const double left = hold_seconds();  // the sender's side of a transfer
+  const double left = hold_seconds();  // how long a transfer occupies the sender
   const auto times = [&](double period) { return (stream.blocks - 1) * period + p + t + c; };
   return {{"sender_waits_at_once",
-           "the sender waits for each block before it produces the next, so one buffer would do: wait for "
-           "the Work of a buffer when that buffer is needed again, two blocks later",
+           "the sender waits for each block before it produces the next one, so its second buffer is "
+           "useless; fix: wait for the Work of a buffer when that buffer is needed again, two blocks later",
            times(std::max(p + left, c))},
           {"receiver_waits_at_once",
-           "the receiver asks for a block when it has consumed the one before: let the receive of the next "
-           "one be under way meanwhile, into the other buffer",
+           "the receiver asks for a block only after it has consumed the block before; fix: let the receive "
+           "of the next block run during consume(), into the other buffer",
            times(std::max(p, t + c))},
           {"sender_and_receiver_wait_at_once",
-           "on both sides a block is on its way while nobody computes: wait for the Work of a buffer when "
-           "that buffer is needed again",
+           "on both sides no computation runs while a block is moving; fix: wait for the Work of a buffer "
+           "when that buffer is needed again",
            times(std::max(p + left, t + c))}};
 }
 
@@ -97,7 +98,8 @@ void expect_stream_memory() {
     const auto peak = done.report.peak_buffer_bytes[rank];
     if (peak < 2 * block + block / 2) continue;
     misconception("more_than_two_buffers",
-                  "a clone() of each block is safe, and the memory of a third buffer");
+                  "a clone() of each block is safe, but it needs the memory of a third buffer; fix: use the "
+                  "two buffers that you have");
     ADD_FAILURE() << fmt::format("rank {}: two buffers of {} bytes are enough; its tensors took {} bytes",
                                  rank, block, peak);
     return;
@@ -111,8 +113,8 @@ void expect_stream_time(double produce_seconds, double consume_seconds) {
   const double transfer = transfer_seconds();
   const double slowest = std::max({produce_seconds, transfer, consume_seconds});
   expect_within(done, (stream.blocks - 1) * slowest + produce_seconds + transfer + consume_seconds,
-                fmt::format("{} blocks, each produced in {}, moved in {} and consumed in {}; the slowest for "
-                            "all blocks, the others once",
+                fmt::format("{} blocks, each produced in {}, moved in {} and consumed in {}; the slowest of "
+                            "the three for all blocks, the other two once",
                             stream.blocks, in_us(produce_seconds), in_us(transfer), in_us(consume_seconds)),
                 slow_ideas(stream));
 }

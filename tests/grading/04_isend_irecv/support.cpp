@@ -1,4 +1,4 @@
-// Lab 04: what all steps share.
+// Lab 04: what all parts share.
 #include "support.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ const dist::sim::Cost& cost() {
   return known;
 }
 
-// Otherwise somebody waits for a rank that has ended.
+// Whether the ranks wait for each other in a cycle; otherwise a rank waits for one that has ended.
 bool is_cycle(const dist::check::Finding& finding) {
   const auto waits = [&](int rank) {
     return std::ranges::find(finding.parties, rank, &dist::check::Party::rank) != finding.parties.end();
@@ -34,29 +34,29 @@ bool is_cycle(const dist::check::Finding& finding) {
                              [&](const auto& party) { return std::ranges::any_of(party.waits_for, waits); });
 }
 
-// Only what this lab is about; the finding's own text says the rest.
+// Only what this lab is about; the finding's own text reports the rest.
 void diagnose(const dist::check::Finding& finding) {
   if (finding.code == Code::deadlock) {
     if (!is_cycle(finding)) return;
     misconception("waits_before_all_have_started",
-                  "somebody waits for a send before its own receive is there: start both directions first, "
-                  "then wait");
+                  "a rank waits for a send before its own receive has been started; fix: start both "
+                  "directions first, then wait");
   } else if (finding.code == Code::read_before_wait) {
     misconception("reads_before_wait",
-                  "irecv returns before anything has come: until the wait() of its Work the tensor is not to "
-                  "be touched, not even to be read");
+                  "irecv returns before the message has arrived; fix: do not touch the tensor, not even to "
+                  "read it, before the wait() of its Work");
   } else if (finding.code == Code::changed_before_wait) {
-    misconception("changes_what_is_being_sent",
-                  "isend lends the tensor out, it does not copy it: until the wait() of its Work nobody may "
-                  "write it");
+    misconception(
+        "changes_what_is_being_sent",
+        "isend does not copy the tensor; fix: do not write to the tensor before the wait() of its Work");
   } else if (finding.code == Code::never_waited) {
     misconception("forgets_a_wait",
-                  "every isend and irecv returns a debt, and one was not paid: wait for the sends too, and "
-                  "for the last ones of a loop");
+                  "every Work that isend or irecv returns must be waited for, and one was not; fix: wait for "
+                  "the sends too, and for the last operations of a loop");
   } else if (finding.code == Code::overlap) {
     misconception("one_tensor_for_two_messages",
-                  "a tensor is given to a second operation while the first still uses it: wait for the Work "
-                  "of that tensor first");
+                  "a tensor is passed to a second operation while the first still uses it; fix: wait for the "
+                  "Work of that tensor first");
   }
 }
 
@@ -92,8 +92,8 @@ void expect_within(const judge::SimRun& run, double seconds, const std::string& 
     misconception(idea.name, idea.in_words);
     break;
   }
-  ADD_FAILURE() << fmt::format("took {} of virtual time; expected at most {} and 5 %: {}", in_us(took),
-                               in_us(seconds), why);
+  ADD_FAILURE() << fmt::format("the run took {} of virtual time; expected at most {} plus 5 %: {}",
+                               in_us(took), in_us(seconds), why);
 }
 
 std::vector<double> small_numbers(judge::Random& random, int count) {

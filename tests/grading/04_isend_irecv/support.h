@@ -11,27 +11,27 @@ namespace lab04 {
 
 using judge::Json;
 
-// Where time is looked at, messages take long: 10 Gb/s Ethernet, a rank a machine.
+// Where time is checked, messages take long: 10 Gb/s Ethernet, one rank per node.
 struct How {
   bool timed = false;
   bool eager = false;  // sends return at once
 };
 judge::SimRun run(const std::vector<Json>& tasks, const How& how = {});
 
-// As SimRun::answers(), and names the misconception that a finding shows.
+// Like SimRun::answers(); it also names the misconception that a finding shows.
 std::vector<Json> answers(const judge::SimRun& run);
 
-// Of a timed run.
-inline constexpr int many = 32768;  // f64 elements of a message whose time counts
-double transfer_seconds();          // one message of so many, alone on its way
-double hold_seconds();              // so long it occupies the cards at both ends
+// Times of a timed run.
+inline constexpr int many = 32768;  // f64 elements of a message whose time is checked
+double transfer_seconds();          // one message of this size, alone on the network
+double hold_seconds();              // how long it occupies the network interfaces at both ends
 
-// A wrong idea, as the time that it takes.
+// A wrong idea, recognized by the time that it takes.
 struct SlowIdea {
   std::string name, in_words;
   double seconds;
 };
-// The run took no more than `seconds` and 5 %; `why` says where they come from.
+// Checks that the run took no more than `seconds` plus 5 %; `why` says what the time is made of.
 void expect_within(const judge::SimRun& run, double seconds, const std::string& why,
                    const std::vector<SlowIdea>& ideas);
 std::string in_us(double seconds);
@@ -39,9 +39,9 @@ std::string in_us(double seconds);
 std::vector<double> small_numbers(judge::Random& random, int count);
 std::string shown(const Json& numbers);
 
-// Parts 1 and 2. Partners: each the other's; with an odd number one is its own.
+// Parts 1 and 2. Two partners swap with each other; with an odd number of ranks, one is its own partner.
 std::vector<int> draw_partners(judge::Random& random, int world_size);
-// Every rank sends its numbers to its partner; with a computation when `call` is "overlap".
+// Every rank sends its numbers to its partner, with a computation if `call` is "overlap".
 void expect_swapped(judge::Random& random, const std::string& call, const std::vector<int>& partners,
                     int length, const How& how);
 void expect_swap_time(const How& how);
@@ -60,7 +60,7 @@ void expect_relax_time(int ranks, int steps, double row_seconds);
 // Part 5.
 void expect_stream(judge::Random& random, int blocks, int length, const How& how);
 void expect_stream_memory();
-// Seconds that a block takes to be made and to be used.
+// The seconds that it takes to produce and to consume a block.
 void expect_stream_time(double produce_seconds, double consume_seconds);
 
 }  // namespace lab04

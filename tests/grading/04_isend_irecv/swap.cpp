@@ -1,4 +1,4 @@
-// Lab 04, parts 1 and 2: both directions at once, and a computation meanwhile.
+// Lab 04, parts 1 and 2: both directions at once, and a computation at the same time.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,29 +14,30 @@ using judge::misconception;
 
 using Numbers = std::vector<double>;
 
-// Of one rank: whether its answer is right; the first difference is told.
+// Whether the answer of one rank is right. Reports the first difference.
 struct Swapped {
   std::string call;
   int rank, partner, world_size;
-  Numbers mine, theirs;  // as they must be
+  Numbers mine, theirs;  // the right values
 
   bool check(const Json& answer) const {
     const auto who = fmt::format("rank {} of {}, partner {}", rank, world_size, partner);
     if (answer.at("mine") != Json(mine)) {
-      misconception("changes_its_input", "the tensor that is sent must stay as it is");
-      ADD_FAILURE() << fmt::format("{}: sends {}; after {} that tensor holds {}", who, shown(mine), call,
+      misconception("changes_its_input", "the tensor that is sent must not change");
+      ADD_FAILURE() << fmt::format("{}: it sends {}; after {} that tensor holds {}", who, shown(mine), call,
                                    shown(answer.at("mine")));
       return false;
     }
     if (answer.at("theirs") != Json(theirs)) {
       if (answer.at("theirs") == Json(mine))
-        misconception("gets_its_own", "that is what the rank itself has sent: receive from the partner");
-      ADD_FAILURE() << fmt::format("{}: {} must bring {}; it brought {} (-1: nothing came)", who, call,
-                                   shown(theirs), shown(answer.at("theirs")));
+        misconception("gets_its_own", "this is what the rank itself has sent; fix: receive from the partner");
+      ADD_FAILURE() << fmt::format(
+          "{}: after {} the received tensor must hold {}; it holds {} (-1: nothing arrived)", who, call,
+          shown(theirs), shown(answer.at("theirs")));
       return false;
     }
     if (call == "overlap" && answer.at("calls") != 1) {
-      misconception("computes_twice_or_never", "compute() is the work of the caller: it runs once");
+      misconception("computes_twice_or_never", "compute() is the caller's work, so it must run exactly once");
       ADD_FAILURE() << fmt::format("{}: compute() must run once; it ran {} times", who,
                                    answer.at("calls").get<int>());
       return false;
@@ -45,7 +46,7 @@ struct Swapped {
   }
 };
 
-// Two ranks with long messages.
+// Two ranks with large messages.
 std::vector<Json> long_tasks(const std::string& call, double seconds) {
   std::vector<Json> tasks;
   for (const int rank : {0, 1})
@@ -64,7 +65,7 @@ bool long_answers_are_right(const std::string& call, const judge::SimRun& done) 
   return !replies.empty();
 }
 
-// Whether the first message was started when the computation of rank 0 had ended.
+// Whether the first message was started only after the computation of rank 0 had ended.
 bool starts_late(const judge::SimRun& done) {
   std::int64_t first_call = INT64_MAX, computed = INT64_MAX;
   for (const auto& event : done.report.trace.events) {
@@ -81,7 +82,7 @@ std::vector<int> draw_partners(judge::Random& random, int world_size) {
   std::vector<int> order;
   for (int rank = 0; rank < world_size; ++rank) order.push_back(rank);
   random.shuffle(order);
-  std::vector<int> partners = order;  // as large
+  std::vector<int> partners = order;  // of the right size
   for (std::size_t i = 0; i < order.size(); i += 2) {
     const int one = order[i], other = order[std::min(i + 1, order.size() - 1)];
     partners[static_cast<std::size_t>(one)] = other;
@@ -116,10 +117,10 @@ void expect_swap_time(const How& how) {
   const auto done = run(long_tasks("swap_with", 0), how);
   if (!long_answers_are_right("swap_with", done)) return;
   const double once = transfer_seconds();
-  expect_within(done, once, "both directions at once take as long as one of them",
+  expect_within(done, once, "both directions at once take as long as one direction",
                 {{"one_direction_after_the_other",
-                  "first one rank's message, then the other's: right, and twice as long. Start the receive "
-                  "and the send, and only then wait",
+                  "first one rank's message is sent, then the other's: this is right, but it takes twice as "
+                  "long; fix: start the receive and the send, and only then wait",
                   2 * once}});
 }
 
@@ -128,17 +129,17 @@ void expect_overlap_time(double computation_seconds, const How& how) {
   if (!long_answers_are_right("overlap", done)) return;
   const double once = transfer_seconds();
   const SlowIdea late{"starts_after_the_computation",
-                      "the messages set out when compute() has ended: start them before it",
+                      "the messages are started after compute() has ended; fix: start them before it",
                       computation_seconds + once};
   const SlowIdea early{"waits_at_once",
-                       "computation and transfer take their times one after the other, because a wait() "
-                       "stands before compute(): a Work is waited for when its tensor is needed, not before",
+                       "the computation and the transfer run one after the other, because a wait() comes "
+                       "before compute(); fix: wait for a Work only when its tensor is needed",
                        computation_seconds + once};
   expect_within(done, std::max(computation_seconds, once),
                 fmt::format("max(computation {}, transfer {})", in_us(computation_seconds), in_us(once)),
                 {starts_late(done) ? late : early,
                  {"one_direction_after_the_other",
-                  "the two directions are not under way at the same time: start both before compute()",
+                  "the two directions do not run at the same time; fix: start both before compute()",
                   std::max(computation_seconds, once) + once}});
 }
 

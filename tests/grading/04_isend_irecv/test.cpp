@@ -1,6 +1,6 @@
-// The grading of lab 04. Every rank is a process of its own in the judge's simulation: the judge draws the
-// numbers, computes what must come out and how long it may take, and sees every tensor that is touched too
-// early.
+// The grading of lab 04. Every rank is a process of its own in the grader's simulation. The grader chooses
+// the numbers at random, computes the expected results and how long they may take, and notices every tensor
+// that is touched too early.
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -10,7 +10,7 @@ namespace {
 using judge::Random, judge::worth;
 using lab04::Grid, lab04::How;
 
-// Each row on a page of its own: who reads it too early is seen.
+// Each row is on a page of its own, so that a rank that reads it too early is noticed.
 constexpr int page_of_columns = 512;
 
 constexpr How rendezvous{}, eager{.eager = true};
@@ -18,7 +18,7 @@ constexpr How rendezvous{}, eager{.eager = true};
 int even_size(Random& random) { return 2 * random.between(2, 4); }
 int odd_size(Random& random) { return 2 * random.between(1, 4) + 1; }
 
-// ------------------------------------------------------------------------------------------------- swap_with
+// ---------------------------------------------------------------------------------------- part 1: swap_with
 
 TEST(Part1Swap, swaps_with_a_partner) {
   worth(8, 1);
@@ -50,7 +50,7 @@ TEST(Part1Swap, both_directions_at_once) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------- overlap
+// ------------------------------------------------------------------------------------------ part 2: overlap
 
 TEST(Part2Overlap, swaps_and_computes_once) {
   worth(8, 2);
@@ -79,7 +79,7 @@ TEST(Part2Overlap, hides_the_computation) {
   lab04::expect_overlap_time(0.1 * random.between(4, 8) * lab04::transfer_seconds(), {.timed = true});
 }
 
-// ------------------------------------------------------------------------------------------- exchange_ghosts
+// ---------------------------------------------------------------------------------- part 3: exchange_ghosts
 
 TEST(Part3Ghosts, neighbours_rows) {
   worth(9, 3);
@@ -107,7 +107,7 @@ TEST(Part3Ghosts, one_batch_at_once) {
   lab04::expect_one_batch_at_once(random.between(7, 9));
 }
 
-// ----------------------------------------------------------------------------------------------------- relax
+// -------------------------------------------------------------------------------------------- part 4: relax
 
 TEST(Part4Relax, as_on_one_rank) {
   worth(8, 4);
@@ -142,7 +142,7 @@ TEST(Part4Relax, hides_the_exchange) {
   lab04::expect_relax_time(random.between(3, 5), 3, transfer);
 }
 
-// ---------------------------------------------------------------------------------------------------- stream
+// ------------------------------------------------------------------------------------------- part 5: stream
 
 TEST(Part5Stream, every_block_in_order) {
   worth(8, 5);

@@ -1,6 +1,6 @@
-// The process of one rank in the grading of lab 05: a rank of the judge's simulation that calls the graded
-// functions as the task says. What comes back is what the caller sees in its own memory, whatever became of
-// the tensor.
+// The process of one rank in the grading of lab 05: a rank of the grader's simulation that calls the graded
+// functions as the task says. It returns what the caller sees in its own memory, whatever the function did to
+// the tensor handle.
 #include "judge/runner.h"
 
 #include <nlohmann/json.hpp>

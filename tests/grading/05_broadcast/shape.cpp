@@ -1,4 +1,4 @@
-// Lab 05, parts 1 to 3: who sends how much to whom, and in how many rounds.
+// Lab 05, parts 1 to 3: which rank sends how much to which, and in how many rounds.
 #include <numeric>
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace lab05 {
 
-// Of one broadcast; false, and the test has failed, when its values are wrong already.
+// Runs one broadcast. Returns false, and the test has failed, if its values are wrong already.
 bool run_in_rounds(const Asked& asked, judge::SimRun& done);
 
 namespace {
@@ -19,7 +19,7 @@ std::string heading(const Asked& asked) {
   return fmt::format("{} among {} ranks from root {}", asked.call, asked.world_size(), asked.rounds[0].root);
 }
 
-// The longest way from the root along the links, and the most receivers of one rank.
+// The longest path from the root along the links, and the largest number of receivers of one rank.
 struct Form {
   int depth = 0, widest = 0;
 };
@@ -43,28 +43,28 @@ Form form_of(const judge::SimRun& done, int root) {
 void diagnose_slow_tree(const Form& form, int n) {
   if (form.widest == n - 1) {
     misconception("flat_for_a_tree",
-                  "the root sends to everybody itself: whoever has the data should pass it on meanwhile");
+                  "the root sends to every rank itself; fix: let every rank that has the data pass it on");
   } else if (form.depth == n - 1) {
     misconception("chain_for_a_tree",
-                  "each rank passes the data on to one other: in every round all that have it should send");
+                  "each rank passes the data on to one other rank only; fix: send the data in every round "
+                  "from every rank that has it");
   } else if (form.depth > ceil_log2(n)) {
-    misconception("tree_too_deep", "the way from the root to the last rank is longer than ceil(log2 n)");
+    misconception("tree_too_deep", "the path from the root to some rank has more than ceil(log2 n) links");
   } else {
-    misconception(
-        "smallest_subtree_first",
-        "the tree is right and served in the wrong order: the child with the largest subtree has the most "
-        "work before it, so it must be sent to first");
+    misconception("smallest_subtree_first",
+                  "the tree is right, but its children are served in the wrong order; fix: send first to the "
+                  "child with the largest subtree, because it has the most work left");
   }
 }
 
-// Each rank but the root receives once; the root never.
+// Each rank except the root receives once; the root receives nothing.
 bool check_one_message_each(const judge::SimRun& done, const Asked& asked) {
   const int n = asked.world_size(), root = asked.rounds[0].root;
   for (int rank = 0; rank < n; ++rank) {
     const auto received = done.report.traffic[static_cast<std::size_t>(rank)].messages_received;
     const std::uint64_t expected = rank == root ? 0 : 1;
     if (received == expected) continue;
-    ADD_FAILURE() << fmt::format("{}: rank {} receives {} messages; expected {}", heading(asked), rank,
+    ADD_FAILURE() << fmt::format("{}: rank {} receives {} messages; it must receive {}", heading(asked), rank,
                                  received, expected);
     return false;
   }
@@ -74,15 +74,16 @@ bool check_one_message_each(const judge::SimRun& done, const Asked& asked) {
 void diagnose_link(const dist::sim::LinkTraffic& link, const Round& round, int n) {
   const int next = (link.src + 1) % n;
   if (link.dst == round.root) {
-    misconception(
-        "ring_for_a_chain",
-        "a chain has an end: the rank before the root has nobody to send to, the root has the data");
+    misconception("ring_for_a_chain",
+                  "the rank before the root sends to the root, which has the data already; fix: end the "
+                  "chain at that rank");
   } else if (link.src == round.root && link.dst != next) {
-    misconception(
-        "root_serves_everybody",
-        "the root sends to its successor only: what it sends more goes through its one port as often");
+    misconception("root_serves_everybody",
+                  "the root sends to more ranks than its successor, so the data leaves its one port several "
+                  "times; fix: send to the successor only");
   } else if (link.dst != next) {
-    misconception("not_the_successor", "a rank of the chain sends to the rank after it and to nobody else");
+    misconception("not_the_successor",
+                  "a rank of the chain must send to the rank after it and to no other rank");
   }
 }
 
@@ -94,16 +95,17 @@ void expect_root_sends_all(const Asked& asked) {
   const int n = asked.world_size(), root = asked.rounds[0].root;
   for (const auto& link : done.report.links) {
     if (link.src == root) continue;
-    misconception("not_flat",
-                  "asked for is the plainest way: one rank sends to all. The next steps are better");
-    ADD_FAILURE() << fmt::format("{}: rank {} sends to rank {}; expected that only the root sends",
-                                 heading(asked), link.src, link.dst);
+    misconception(
+        "not_flat",
+        "this part asks for a flat broadcast: one rank sends to all others; trees come in the next parts");
+    ADD_FAILURE() << fmt::format("{}: rank {} sends to rank {}; only the root may send", heading(asked),
+                                 link.src, link.dst);
     return;
   }
   const int rounds = judge::rounds(done.report);
   if (rounds == n - 1) return;
-  ADD_FAILURE() << fmt::format("{}: took {} rounds; expected {}, one for each message of the root",
-                               heading(asked), rounds, n - 1);
+  ADD_FAILURE() << fmt::format("{} took {} rounds; expected {}, one per message of the root", heading(asked),
+                               rounds, n - 1);
 }
 
 void expect_a_tree(const Asked& asked) {
@@ -114,9 +116,8 @@ void expect_a_tree(const Asked& asked) {
   const auto form = form_of(done, asked.rounds[0].root);
   diagnose_slow_tree(form, n);
   ADD_FAILURE() << fmt::format(
-      "{} took {} rounds; expected at most ceil(log2 {}) = {}. The longest way has {} links, and one rank "
-      "sends "
-      "to {} others",
+      "{} took {} rounds; expected at most ceil(log2 {}) = {}. The longest path from the root has {} links, "
+      "and one rank sends to {} others",
       heading(asked), rounds, n, limit, form.depth, form.widest);
 }
 
@@ -130,8 +131,8 @@ void expect_a_chain(const Asked& asked) {
     diagnose_link(link, round, n);
     if (link.dst == (link.src + 1) % n && link.dst != round.root && link.bytes == bytes) continue;
     ADD_FAILURE() << fmt::format(
-        "{}: rank {} sends {} bytes to rank {}; expected {} bytes to its successor, and nothing to "
-        "others or from the last rank",
+        "{}: rank {} sends {} bytes to rank {}; each rank must send {} bytes to its successor and nothing to "
+        "other ranks, and the last rank must send nothing",
         heading(asked), link.src, link.bytes, link.dst, bytes);
     return;
   }
@@ -149,9 +150,9 @@ void expect_pipelined(const Asked& asked) {
     diagnose_link(link, round, n);
     if (link.messages == expected) continue;
     if (link.messages == 1) {
-      misconception(
-          "not_in_segments",
-          "all of it in one message: the next rank can pass nothing on before the last byte has come");
+      misconception("not_in_segments",
+                    "the whole data is sent in one message, so the next rank can pass nothing on before the "
+                    "last byte has arrived; fix: send it in segments");
     }
     ADD_FAILURE() << fmt::format("{}: rank {} sends rank {} {} messages; expected {}", what, link.src,
                                  link.dst, link.messages, expected);
@@ -161,8 +162,8 @@ void expect_pipelined(const Asked& asked) {
   if (rounds <= limit) return;
   misconception(
       "waits_before_the_next_segment",
-      "a rank receives and sends in turns: let a segment leave (isend, without waiting) while the next "
-      "one is being received, and wait for all of them at the end");
+      "a rank receives and sends alternately, so its port is idle half of the time; fix: start sending a "
+      "segment with isend while the next one is being received, and wait for all sends at the end");
   ADD_FAILURE() << fmt::format("{} took {} rounds; expected at most n - 2 + segments = {}", what, rounds,
                                limit);
 }

@@ -1,4 +1,4 @@
-// Lab 05: what all steps share.
+// Lab 05: what all parts share.
 #include "support.h"
 
 #include <fmt/format.h>
@@ -11,26 +11,27 @@ namespace {
 using dist::check::Code, dist::check::Finding;
 
 void diagnose_self() {
-  judge::misconception("sends_to_itself", "the root has the data already: it sends to every rank but itself");
+  judge::misconception("sends_to_itself",
+                       "a rank cannot send to itself, and the root has the data already; fix: send to every "
+                       "rank except the root");
 }
 
 void diagnose_finding(const Finding& finding, const std::string& call) {
   for (const auto& party : finding.parties) {
     if (party.doing.find("new_group") != std::string::npos) {
-      return judge::misconception(
-          "only_members_make_the_group",
-          "new_group is a call of all ranks, also of those that are not in the group: first new_group, then "
-          "is_member()");
+      return judge::misconception("only_members_make_the_group",
+                                  "new_group is a call of all ranks, also of those that are not in the "
+                                  "group; fix: call new_group on every rank first, then ask is_member()");
     }
     const bool waits_for_itself = std::ranges::find(party.waits_for, party.rank) != party.waits_for.end();
     if (finding.code != Code::deadlock || !waits_for_itself) continue;
     if (party.doing.find("send") != std::string::npos) return diagnose_self();
-    // In a chain everybody receives from the one before; elsewhere it is a mistake about the root.
+    // In a chain every rank receives from the rank before it; in the others it is a mistake about the root.
     if (party.doing.find("recv") != std::string::npos && call == "chain_broadcast") {
       return judge::misconception(
           "minus_one_is_not_given",
-          "(rank - 1) % n is -1 for group rank 0, and .group_src = -1 means that it is not given: then the "
-          "second argument counts. Add n first");
+          "(rank - 1) % n is -1 for group rank 0, and .group_src = -1 means that it is not given, so the "
+          "second argument is used; fix: add n first, (rank + n - 1) % n");
     }
   }
 }
@@ -41,12 +42,11 @@ void diagnose_error(const std::string& error) {
   if (says("takes global ranks")) {
     judge::misconception(
         "group_rank_as_global_rank",
-        "dst and src are ranks of the world, also with .group: a rank of the group goes into "
-        ".group_dst or .group_src");
+        "dst and src are global ranks, also with .group; fix: pass a group rank as .group_dst or .group_src");
   } else if (says(".group_dst = ") || says(".group_src = ")) {
     judge::misconception("no_such_group_rank",
-                         "a group rank is from 0 to n - 1, n the size of the group: either it went beyond "
-                         "the last one, or a rank of the world was given");
+                         "a group rank is between 0 and n - 1, where n is the size of the group: either the "
+                         "number went beyond the last rank, or a global rank was given");
   }
 }
 
@@ -86,12 +86,11 @@ bool are_in_place(const std::vector<Json>& replies, const std::string& call) {
       if (seen.at("same_memory")) continue;
       judge::misconception(
           "not_in_place",
-          "the tensor was made to point to other memory, and whoever else holds the old memory, the "
-          "optimizer or the caller, sees nothing of it: receive into the tensor's own memory, or copy_ into "
-          "it");
+          "the tensor now refers to other memory, so whoever holds the old memory (the optimizer or the "
+          "caller) does not see the new values; fix: receive into the tensor's own memory, or copy_ into it");
       ADD_FAILURE() << fmt::format(
-          "rank {}: after {} the tensor has other memory than the caller gave; expected the same, written in "
-          "place",
+          "rank {}: after {} the tensor has other memory than the caller gave; expected the same memory, "
+          "written in place",
           rank, call);
       return false;
     }

@@ -20,48 +20,50 @@ using dist::ceil_log2, judge::difference, judge::Json, judge::Numbers, judge::te
 // One broadcast.
 struct Round {
   int root = 0;
-  std::vector<Numbers> before;  // [rank]: what its tensor holds; the root's is what all must have
+  std::vector<Numbers> before;  // [rank]: what its tensor holds; all must end with the root's
   int segment = 1;              // elements; for the chain
   std::string dtype = "f32";
   std::vector<int> shape = {};
   int elements() const { return static_cast<int>(before.at(0).size()); }
   double offset() const { return dtype == "f32" ? 0 : 1099511627776; }   // added to each number: 2^40
-  int messages() const { return (elements() + segment - 1) / segment; }  // a link of the chain
+  int messages() const { return (elements() + segment - 1) / segment; }  // per link of the chain
   std::int64_t bytes() const { return std::int64_t{4} * elements(); }
 };
 
-// A broadcast of so many numbers. All ranks hold different ones.
+// A broadcast of this many numbers. All ranks hold different ones.
 Round round_of(judge::Random& random, int world_size, int root, int elements, int segment = 1);
-// f64 of two axes and i64 of none, with numbers that f32 cannot hold: through f32 each comes back as 0.
+// f64 with two axes and i64 with none, with numbers that f32 cannot hold: after rounding to f32 each becomes
+// 0.
 std::vector<Round> other_tensors(judge::Random& random, int world_size, int segment = 1);
 
-// Calls of one way, one after the other in the same program.
+// Calls of one function, one after another in the same program.
 struct Asked {
   std::string call;  // "tree_broadcast"
   std::vector<Round> rounds;
-  bool backwards = false;  // in a group of all ranks, the last one first; roots are ranks of the world here
+  bool backwards = false;  // in a group of all ranks, the last one first; roots are global ranks here
   int world_size() const { return static_cast<int>(rounds.at(0).before.size()); }
 };
 
 inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
 
-// As SimRun::answers(), and names the misconception that a finding or an error shows.
+// Like SimRun::answers(); it also names the misconception that a finding or an error shows.
 std::vector<Json> answers(const judge::SimRun& run, const std::string& call,
                           const std::vector<std::string_view>& allowed = {});
-// Whether every tensor is still the caller's; the first that is not is told.
+// Whether every tensor still has the caller's memory. Reports the first that has not.
 bool are_in_place(const std::vector<Json>& replies, const std::string& call);
 
-// All ranks have the root's numbers, in place, whether sends wait for their receivers or not.
+// All ranks have the root's numbers, in place, both with sends that wait for their receivers and with eager
+// sends.
 void expect_broadcasts(const Asked& asked);
-// Whether one of these broadcasts, alone, is right; says nothing.
+// Whether one of these broadcasts, run alone, is right; reports nothing.
 bool is_right(const std::string& call, const Round& round);
-// The same in a group whose ranks are the world's backwards.
+// The same in a group that contains the world's ranks in reverse order.
 void expect_in_the_group(Asked asked);
 
-// These look at one broadcast, on topology "rounds".
+// These check one broadcast, on topology "rounds".
 void expect_root_sends_all(const Asked& asked);  // flat
 void expect_a_tree(const Asked& asked);
-void expect_a_chain(const Asked& asked);  // who sends how much to whom
+void expect_a_chain(const Asked& asked);  // which rank sends how much to which
 void expect_pipelined(const Asked& asked);
 
 // Part 4.
@@ -81,12 +83,13 @@ struct Update {
 
   bool is_server(int rank) const { return std::ranges::find(servers, rank) != servers.end(); }
   bool takes_part(int rank) const { return rank == trainers.at(0) || is_server(rank); }
-  std::vector<std::vector<std::size_t>> buckets() const;  // the tensors of each, those without elements too
+  std::vector<std::vector<std::size_t>> buckets()
+      const;  // the tensors of each, including those without elements
   std::int64_t bytes() const;
 };
-// The servers have the weights, in place, and nobody else took part.
+// The servers have the weights, in place, and no other rank took part.
 judge::SimRun expect_updated(judge::Random& random, const Update& update);
-// In that run: messages and bytes.
+// The messages and bytes of that run.
 void expect_buckets(const judge::SimRun& run, const Update& update);
 
 }  // namespace lab05

@@ -1,5 +1,5 @@
-// The grading of lab 05. Every rank is a process of its own in the judge's simulation: the judge draws the
-// numbers, the roots and the lengths, knows what must come out, and counts messages, bytes and rounds.
+// The grading of lab 05. Every rank is a process of its own in the grader's simulation. The grader chooses
+// numbers, roots and lengths at random, knows the expected results, and counts messages, bytes and rounds.
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace {
 using judge::Random, judge::worth;
 using lab05::Asked, lab05::Round, lab05::round_of, lab05::Update;
 
-// One broadcast from each of these roots, of a length drawn by lot.
+// One broadcast from each of these roots, of random length.
 Asked from_roots(Random& random, const std::string& call, int n, const std::vector<int>& roots) {
   Asked asked{call, {}};
   for (const int root : roots) {
@@ -33,7 +33,8 @@ Asked one(Random& random, const std::string& call, int n, int root, int elements
   return {call, {round_of(random, n, root, elements, segment)}};
 }
 
-// Of what fails in the second part some has to do with the root, and some with the second call of a program.
+// A failure in the second part comes from the root in some cases, and in others from the second call of a
+// program.
 void diagnose_root(const std::string& call, const std::vector<Round>& rounds) {
   for (auto round : rounds) {
     if (round.root == 0 || lab05::is_right(call, round)) continue;
@@ -41,13 +42,13 @@ void diagnose_root(const std::string& call, const std::vector<Round>& rounds) {
     if (!lab05::is_right(call, round)) return;
     return judge::misconception(
         "root_0_assumed",
-        fmt::format("root 0 works and root {} does not: count the places from the root on, (rank - "
-                    "root + n) % n, and translate back, (root + place) % n",
+        fmt::format("root 0 works and root {} does not; fix: count relative ranks from the root, (rank - "
+                    "root + n) % n, and convert them back to ranks, (root + relative rank) % n",
                     root));
   }
 }
 
-// First from root 0, then from all.
+// First from root 0, then from all roots.
 void expect_any_root(Random& random, const std::string& call, const std::vector<int>& sizes) {
   for (const int n : sizes) {
     lab05::expect_broadcasts(from_roots(random, call, n, {0}));
@@ -62,7 +63,7 @@ void expect_any_root(Random& random, const std::string& call, const std::vector<
   lab05::expect_in_the_group(from_roots(random, call, n, {n - 1, 0}));
 }
 
-// No element, one element, and nobody to send to; other dtypes and shapes.
+// No element, one element, and a world of one rank; other dtypes and shapes.
 void expect_awkward_lengths(Random& random, const std::string& call) {
   for (const int n : {1, random.between(2, 5)}) {
     Asked asked{call, {}};
@@ -116,8 +117,8 @@ TEST(Part2Tree, any_number_of_ranks) {
     if (!HasFailure()) continue;
     return judge::misconception(
         "power_of_two_assumed",
-        "4 ranks work, and a number that is no power of two does not: the last children of some "
-        "ranks do not exist, so a rank sends to place v + distance only when that is below n");
+        "4 ranks work, but a number of ranks that is not a power of two does not; fix: send to relative rank "
+        "v + distance only if it is below n, because the last children of some ranks do not exist");
   }
 }
 
@@ -209,7 +210,8 @@ TEST(Part4Update, one_message_a_bucket) {
   Random random("update buckets");
   Update update{6, {1, 0}, {5, 2, 4, 3}, {}, 20};
   for (int i = 0; i < 16; ++i) update.parameters.push_back({{random.between(1, 5), 2}});
-  // Larger than a bucket, and none comes after the next: that one would be a bucket without elements.
+  // The first is larger than a bucket, and no tensor follows the next: one that followed would be a bucket
+  // without elements.
   update.parameters.insert(update.parameters.end(), {{{7, 3}}, {{0, 4}}});
   const auto done = lab05::expect_updated(random, update);
   if (HasFailure()) return;

@@ -20,7 +20,7 @@ std::string heading(const Update& update) {
                      update.bucket_elements);
 }
 
-// Different for all ranks, but the same for all trainers.
+// Different on all ranks, but the same on all trainers.
 std::vector<Weights> weights_before(judge::Random& random, const Update& update) {
   std::vector<Weights> before(static_cast<std::size_t>(update.world_size));
   for (int rank = 0; rank < update.world_size; ++rank) {
@@ -53,7 +53,7 @@ judge::SimRun run(const Update& update, const std::vector<Weights>& before, bool
   return judge::simulate(plan);
 }
 
-// Which tensors of this server are still the old ones.
+// Which tensors of this server still have their old values.
 std::vector<std::size_t> unchanged(const Json& reply, const Weights& before) {
   std::vector<std::size_t> tensors;
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -74,20 +74,21 @@ void diagnose(const Update& update, const Json& reply, const Weights& before, st
   const auto last = update.buckets().back();
   if (is([](std::size_t) { return true; })) {
     if (bytes_received > 0) {
-      misconception(
-          "not_unpacked",
-          "the buckets came and their elements were not copied into the parameters, which are all old");
+      misconception("not_unpacked",
+                    "the buckets arrived, but all parameters are old: the buckets' elements were not copied "
+                    "into the parameters");
     }
   } else if (is([&](std::size_t i) { return std::ranges::find(last, i) != last.end(); })) {
     misconception(
         "last_bucket_forgotten",
-        "the tensors of the last bucket are old: a bucket that is not full has to be sent too, at the end");
+        "the tensors of the last bucket are old; fix: at the end, send the bucket that is not full, too");
   } else if (is([&](std::size_t i) { return update.parameters[i].shape.empty(); })) {
     misconception("no_axis_no_tensor",
-                  "the tensors without an axis are old: such a tensor has one element, as numel() says");
+                  "the tensors without an axis are old; fix: use numel(), which is 1 for such a tensor");
   } else if (is([&](std::size_t i) { return update.parameters[i].elements() > update.bucket_elements; })) {
-    misconception("large_tensor_left_out",
-                  "the tensors that are larger than a bucket are old: each of them gets a bucket of its own");
+    misconception(
+        "large_tensor_left_out",
+        "the tensors that are larger than a bucket are old; fix: give each of them a bucket of its own");
   }
 }
 
@@ -103,7 +104,7 @@ bool check_weights(const Update& update, const judge::SimRun& done, const std::v
       if (update.is_server(rank))
         diagnose(update, replies[me], before[me], done.report.traffic[me].bytes_received);
       ADD_FAILURE() << fmt::format(
-          "{}: expected {} in tensor {} of rank {}; it has {}, and had {} before ({})", heading(update),
+          "{}: expected {} in tensor {} of rank {}; it has {} and had {} before ({})", heading(update),
           text(right[i]), i, rank, text(got), text(before[me][i]), difference(right[i], got));
       return false;
     }
@@ -116,12 +117,12 @@ bool check_bystanders(const Update& update, const judge::SimRun& done) {
     const auto& traffic = done.report.traffic[static_cast<std::size_t>(rank)];
     if (update.takes_part(rank) || traffic.messages_sent + traffic.messages_received == 0) continue;
     if (std::ranges::find(update.trainers, rank) != update.trainers.end()) {
-      misconception("trainers_take_part",
-                    "the other trainers have the weights already: the group is trainers[0] and the servers");
+      misconception(
+          "trainers_take_part",
+          "the other trainers have the weights already; fix: make the group of trainers[0] and the servers");
     }
     ADD_FAILURE() << fmt::format(
-        "{}: rank {} is neither trainers[0] nor a server; expected no message, it "
-        "sends {} and receives {}",
+        "{}: rank {} is neither trainers[0] nor a server and must take no part; it sends {} and receives {}",
         heading(update), rank, traffic.messages_sent, traffic.messages_received);
     return false;
   }
@@ -145,10 +146,9 @@ void check_sizes(const judge::SimRun& done, const Update& update) {
     if (event.kind != dist::trace::Kind::send ||
         event.bytes <= std::uint64_t{4} * static_cast<unsigned>(limit))
       continue;
-    misconception(
-        "bucket_limit_ignored",
-        "more tensors in a bucket than it has room for: a bucket is memory beside the weights, and what "
-        "bounds it is bucket_elements");
+    misconception("bucket_limit_ignored",
+                  "a message holds more elements than a bucket may; fix: limit a bucket to bucket_elements, "
+                  "because buckets take memory beside the weights");
     ADD_FAILURE() << fmt::format("{}: rank {} sends {} bytes in one message; expected at most {}",
                                  heading(update), event.rank, event.bytes, 4 * limit);
     return;
@@ -201,12 +201,13 @@ void expect_buckets(const judge::SimRun& done, const Update& update) {
     if (traffic.messages_received == buckets && traffic.bytes_received == bytes) continue;
     if (traffic.bytes_received == bytes && traffic.messages_received == buckets + empty_ones) {
       misconception("sends_empty_buckets",
-                    "a bucket without elements was sent: nobody waits for what is in it, and the message "
-                    "costs its start");
+                    "a bucket without elements was sent: no rank needs it, and the message costs its "
+                    "overhead; fix: skip it");
     } else if (traffic.messages_received == tensors ||
                traffic.messages_received == update.parameters.size()) {
       misconception("one_message_a_tensor",
-                    "every tensor travels by itself and pays for its start: pack small ones into one bucket");
+                    "every tensor is sent by itself, and each message costs its overhead; fix: pack small "
+                    "tensors into one bucket");
     }
     ADD_FAILURE() << fmt::format(
         "{}, {} tensors: expected {} messages of {} bytes in all to rank {}; it receives {} of {} bytes",
@@ -219,7 +220,8 @@ void expect_buckets(const judge::SimRun& done, const Update& update) {
              sent = done.report.traffic[trainer].messages_sent;
   if (sent <= most) return;
   misconception("trainer_serves_everybody",
-                "trainers[0] sends every bucket to every server itself: with a tree the servers help");
+                "trainers[0] sends every bucket to every server itself; fix: broadcast with a tree, so that "
+                "the servers pass it on");
   ADD_FAILURE() << fmt::format(
       "{}: rank {} sends {} messages; expected at most {} buckets x ceil(log2 {}) = {}", heading(update),
       trainer, sent, buckets, n, most);

@@ -11,7 +11,7 @@
 namespace lab05 {
 namespace {
 
-// What a rank should have after one of the rounds, were an idea right.
+// What a rank would have after one of the rounds if an idea were right.
 using Expected = std::function<Numbers(const Round&, int rank)>;
 
 struct Idea {
@@ -34,18 +34,18 @@ Numbers first_of_root(const Round& round, int rank, int count) {
 
 const std::vector<Idea>& ideas() {
   static const std::vector<Idea> known{
-      {"root_0_assumed", "that is rank 0's data, on all ranks, whichever rank is the root",
+      {"root_0_assumed", "all ranks have rank 0's data, whichever rank is the root",
        [](const Round& r, int) { return of_rank(r, 0); }},
-      {"nothing_arrives", "every rank still has its own: nothing was received into the tensor",
+      {"nothing_arrives", "every rank still has its own data: nothing was received into the tensor",
        [](const Round& r, int rank) { return of_rank(r, rank); }},
       {"last_segment_dropped",
-       "the whole segments came and what is left after them did not: the last segment may be shorter",
+       "the full segments arrived, but the rest after them did not; fix: send them as a smaller last segment",
        [](const Round& r, int rank) { return first_of_root(r, rank, whole_segments(r)); }},
-      {"first_segment_only", "the first segment came, the others did not",
+      {"first_segment_only", "the first segment arrived, the others did not",
        [](const Round& r, int rank) { return first_of_root(r, rank, std::min(r.segment, r.elements())); }},
       {"power_of_two_assumed",
-       "the tree stops at the highest power of two below n: the ranks behind it are reached by nobody. Go on "
-       "while distance < n, and leave out children that do not exist",
+       "the tree stops at the highest power of two below n, so the ranks beyond it receive nothing; fix: "
+       "continue while distance < n, and leave out children that do not exist",
        [](const Round& r, int rank) {
          const int n = static_cast<int>(r.before.size()), reached = 1 << (ceil_log2(n + 1) - 1);
          return place_of(rank, r.root, n) < reached ? of_root(r) : of_rank(r, rank);
@@ -87,9 +87,9 @@ judge::SimRun run(const Asked& asked, bool eager, const std::string& topology) {
 }
 
 void went_through_f32() {
-  judge::misconception("went_through_f32",
-                       "the numbers were rounded as f32 rounds them: a tensor has a dtype of its own, and a "
-                       "message takes the tensor as it is, whatever that is");
+  judge::misconception(
+      "went_through_f32",
+      "the numbers were rounded to f32; fix: send the tensor as it is, because a message takes any dtype");
 }
 
 std::string of_chain(const Asked& asked, const Round& round) {
@@ -98,11 +98,11 @@ std::string of_chain(const Asked& asked, const Round& round) {
 
 std::string of_tensor(const Round& round) {
   if (round.dtype == "f32") return "";
-  return fmt::format(", a tensor of {} of the shape [{}] with {:.0f} more in each element", round.dtype,
+  return fmt::format(", a tensor of {} with the shape [{}] and {:.0f} added to each element", round.dtype,
                      fmt::join(round.shape, ", "), round.offset());
 }
 
-// Whether all ranks have what they should; the first difference is told.
+// Whether all ranks have the right values. Reports the first difference.
 bool check(const Asked& asked, const std::vector<Json>& replies, bool eager) {
   if (replies.empty() || !are_in_place(replies, asked.call)) return false;
   for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
@@ -113,9 +113,8 @@ bool check(const Asked& asked, const std::vector<Json>& replies, bool eager) {
       if (round.dtype != "f32" && got == Numbers(got.size(), 0)) went_through_f32();
       diagnose(asked, replies);
       ADD_FAILURE() << fmt::format(
-          "{} among {} ranks from root {}{}{}: expected the root's {} on rank {}; it has {}, and had {} "
-          "before "
-          "({})",
+          "{} among {} ranks from root {}{}{}: expected the root's {} on rank {}; it has {} and had {} "
+          "before ({})",
           asked.call, asked.world_size(), round.root, of_chain(asked, round) + of_tensor(round),
           eager ? ", with eager sends" : "", text(of_root(round)), rank, text(got),
           text(of_rank(round, static_cast<int>(rank))), difference(of_root(round), got));
@@ -125,13 +124,14 @@ bool check(const Asked& asked, const std::vector<Json>& replies, bool eager) {
   return true;
 }
 
-// A rank's way of failing says little about which call it was in.
+// An error of a rank does not show in which call it happened.
 void tell_the_call(const Asked& asked, bool eager) {
   std::vector<std::string> rounds;
   for (const auto& round : asked.rounds)
     rounds.push_back(fmt::format("root {} ({} elements)", round.root, round.elements()));
-  ADD_FAILURE() << fmt::format("that was {} among {} ranks{}, from {}", asked.call, asked.world_size(),
-                               eager ? " with eager sends" : "", fmt::join(rounds, ", then "));
+  ADD_FAILURE() << fmt::format("this happened in {} among {} ranks{}, from {}", asked.call,
+                               asked.world_size(), eager ? " with eager sends" : "",
+                               fmt::join(rounds, ", then "));
 }
 
 }  // namespace
@@ -162,17 +162,18 @@ void expect_in_the_group(Asked asked) {
   asked.backwards = true;
   const auto done = run(asked, false, "laptop");
   const auto ignored = [&] {
-    judge::misconception("ignores_the_group",
-                         "in a group whose ranks are not the world's it went by the world's: give every call "
-                         ".group, and count with "
-                         "get_rank(group) and get_world_size(group)");
+    judge::misconception(
+        "ignores_the_group",
+        "in a group whose group ranks differ from the global ranks, the function used the global ones; fix: "
+        "pass .group to every call, and count with get_rank(group) and get_world_size(group)");
   };
   if (!done.report.findings.empty() || !done.report.failures.empty()) ignored();
   const auto replies = answers(done, asked.call, {"new_group"});
   for (const auto& reply : replies)
     for (std::size_t i = 0; i < asked.rounds.size(); ++i)
       if (numbers_in(reply, i) != of_root(asked.rounds[i])) ignored();
-  if (!check(asked, replies, false)) ADD_FAILURE() << "that was in a group of all ranks, the last one first";
+  if (!check(asked, replies, false))
+    ADD_FAILURE() << "this happened in a group of all ranks in reverse order";
 }
 
 bool run_in_rounds(const Asked& asked, judge::SimRun& done) {

@@ -1,6 +1,6 @@
-// The process of one rank in the grading of lab 06: a rank of the judge's simulation that calls the graded
+// The process of one rank in the grading of lab 06: a rank of the grader's simulation that calls the graded
 // functions as the task says. It allocates what the contract gives the caller and no other tensor, since the
-// judge counts them.
+// grader counts tensors.
 #include "judge/runner.h"
 
 #include <nlohmann/json.hpp>
@@ -52,7 +52,7 @@ Json gather(const Json& round) {
   return {{"outputs", numbers_of(given)}, {"in_place", in_place}, {"inputs", numbers_of({mine})}};
 }
 
-// Whether `part` lies in the memory of `all`.
+// Whether `part` is in the memory of `all`.
 bool is_view(const Tensor& part, const Tensor& all) {
   if (!all.is_defined() || !part.is_defined() || part.numel() == 0) return false;
   const auto* begin = static_cast<const std::byte*>(all.raw());
@@ -60,7 +60,7 @@ bool is_view(const Tensor& part, const Tensor& all) {
   return at >= begin && at < begin + all.nbytes();
 }
 
-// The root's one tensor; undefined elsewhere.
+// The root's one tensor; undefined on the other ranks.
 Tensor all_of(const Json& round) {
   return round.at("inputs").empty() ? Tensor{} : tensor_of(round.at("inputs").at(0));
 }
@@ -94,8 +94,8 @@ Json ends_of(const Tensor& t) {
   return ends;
 }
 
-// Shares too large to be told number by number: all of one's own value, rank r's is value + r. Of each tensor
-// the answer has the first and the last element.
+// Chunks too large to be reported number by number: all elements of a chunk have one value, rank r's is value
+// + r. For each tensor the answer has the first and the last element.
 Json scatter_large(const Json& task) {
   const std::int64_t elements = task.at("elements"), value = task.at("value");
   const int root = task.at("root");

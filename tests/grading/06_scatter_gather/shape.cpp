@@ -1,4 +1,4 @@
-// Lab 06: who sends how much to whom, in how many rounds, and how much memory it takes.
+// Lab 06: which rank sends how much to which, in how many rounds, and how much memory it takes.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,23 +12,23 @@ namespace {
 
 using judge::misconception;
 
-constexpr std::uint64_t size_message_bytes = 16;  // scatter_rows: how much there is
+constexpr std::uint64_t size_message_bytes = 16;  // scatter_rows: the message with the number of rows
 
 std::uint64_t bytes_of(const Numbers& numbers) { return 4 * numbers.size(); }
 
 void broadcast_and_slice() {
   misconception("broadcast_and_slice",
-                "a rank is sent the shares of others too, and throws them away: n times the bytes and the "
-                "memory. Send each rank its own share");
+                "a rank receives the chunks of other ranks, too, and discards them: this takes n times the "
+                "bytes and the memory; fix: send each rank its own chunk only");
 }
 
 void room_for_everything() {
   misconception("room_for_everything",
-                "this rank makes room for all shares, though most are not its own: that is what scatter "
-                "and gather are to save");
+                "this rank allocates room for all chunks, most of which are not its own; fix: allocate room "
+                "for this rank's data only");
 }
 
-// One rank of a flat scatter or gather that is not the root: what may pass through it.
+// The traffic and memory that are allowed to a rank of a flat scatter or gather other than the root.
 struct Allowed {
   std::uint64_t sent_messages, sent_bytes, received_messages, received_bytes, memory;
 };
@@ -47,12 +47,13 @@ bool check_traffic(const Asked& asked, int rank, const dist::sim::RankTraffic& t
       traffic.messages_received <= most.received_messages && traffic.bytes_received <= most.received_bytes)
     return true;
   if (asked.is("gather")) {
-    misconception("everybody_gathers", "only the root asked for the list: nobody else is sent anything");
+    misconception("everybody_gathers", "only the root needs the list; fix: send nothing to any other rank");
   } else if (traffic.bytes_sent == 0 && traffic.bytes_received >= bytes_of(round.all)) {
     broadcast_and_slice();
   } else if (traffic.bytes_sent > 0) {
-    misconception("not_flat",
-                  "asked for is the plainest way: the root sends to all. The tree comes in part 4");
+    misconception(
+        "not_flat",
+        "this part asks for the flat algorithm: the root sends to every rank; the tree comes in part 4");
   }
   ADD_FAILURE() << fmt::format(
       "{}: rank {} receives {} bytes in {} messages and sends {} in {}; expected at most {} in {}, and {} in "
@@ -63,7 +64,7 @@ bool check_traffic(const Asked& asked, int rank, const dist::sim::RankTraffic& t
   return false;
 }
 
-// `tolerance`: for what is small beside a share.
+// `tolerance`: an allowance for what is small compared with a chunk.
 bool check_memory(const Asked& asked, int rank, std::uint64_t peak, std::uint64_t most,
                   std::uint64_t tolerance) {
   if (peak <= most + tolerance) return true;
@@ -72,18 +73,17 @@ bool check_memory(const Asked& asked, int rank, std::uint64_t peak, std::uint64_
     room_for_everything();
   } else {
     misconception("one_buffer_too_many",
-                  "a share is copied through a buffer of its own: receive where it is to stay, and send from "
-                  "where it is");
+                  "a chunk is copied through an extra buffer; fix: receive it where it must stay, and send "
+                  "it from where it is");
   }
   ADD_FAILURE() << fmt::format(
-      "{}: the tensors of rank {} take {} bytes at a time, those that it was given included; expected at "
-      "most "
-      "{} (a share has {})",
+      "{}: the tensors of rank {} take {} bytes at the same time, those that it was given included; expected "
+      "at most {} (a chunk has {})",
       heading(asked, round), rank, peak, most, bytes_of(share_of(round, rank)));
   return false;
 }
 
-// Bytes, rank after rank, of the tree's one contract: all but one's own share goes on.
+// The bytes of each rank, by the tree's contract: a rank forwards everything except its own chunk.
 bool check_forwarding(const Asked& asked, int rank, const dist::sim::RankTraffic& traffic) {
   const auto& round = asked.rounds[0];
   const auto share = bytes_of(share_of(round, rank)), all = bytes_of(round.all);
@@ -92,24 +92,24 @@ bool check_forwarding(const Asked& asked, int rank, const dist::sim::RankTraffic
   if (traffic.messages_received == messages && traffic.bytes_sent + share == has) return true;
   if (traffic.messages_received > 1) {
     misconception("one_message_a_share",
-                  "the shares of a subtree come in several messages, and each pays for its start: they are "
-                  "neighbours in memory, so they can go in one");
+                  "the chunks of a subtree arrive in several messages, and each costs its overhead; fix: "
+                  "send them in one message, because they are contiguous in memory");
   } else if (is_root ? traffic.bytes_sent > all && traffic.bytes_sent == traffic.messages_sent * all
                      : traffic.bytes_received >= all) {
     misconception("forwards_everything",
-                  "every rank is sent all shares, as in a broadcast: a child needs those of its subtree");
+                  "every rank receives all chunks, as in a broadcast; fix: send a child the chunks of its "
+                  "subtree only");
   }
   ADD_FAILURE() << fmt::format(
-      "{}: rank {} receives {} messages with {} shares and forwards {}; expected {} and all shares but its "
-      "own "
-      "forwarded{}",
+      "{}: rank {} receives {} messages with {} chunks and forwards {}; expected {} and all chunks except "
+      "its own forwarded{}",
       heading(asked, round), rank, traffic.messages_received, traffic.bytes_received / share,
       traffic.bytes_sent / share, is_root ? "no message" : "1 message",
       is_root ? fmt::format(", {}", round.ranks - 1) : "");
   return false;
 }
 
-// The longest way from the root along the links.
+// The longest path from the root along the links.
 int depth_of(const judge::SimRun& done, int root) {
   std::vector<int> depth(done.ranks.size(), -1);
   depth[static_cast<std::size_t>(root)] = 0;
@@ -126,14 +126,14 @@ int depth_of(const judge::SimRun& done, int root) {
 void diagnose_slow_tree(int depth, int n) {
   if (depth <= 1) {
     misconception("flat_for_a_tree",
-                  "the root sends to everybody itself: give half of the shares to one that deals them out "
-                  "meanwhile");
+                  "the root sends to every rank itself; fix: give half of the chunks to another rank that "
+                  "deals them out");
   } else if (depth > ceil_log2(n)) {
-    misconception("tree_too_deep", "the way from the root to the last rank is longer than ceil(log2 n)");
+    misconception("tree_too_deep", "the path from the root to some rank has more than ceil(log2 n) links");
   } else {
     misconception("smallest_subtree_first",
-                  "the tree is right and served in the wrong order: the child with the largest subtree has "
-                  "the most work before it, so it must be sent to first");
+                  "the tree is right, but its children are served in the wrong order; fix: send first to the "
+                  "child with the largest subtree, because it has the most work left");
   }
 }
 
@@ -142,7 +142,7 @@ bool run_in_rounds(const Asked& asked, judge::SimRun& done) {
   return !answers(done).empty();
 }
 
-// A scatter of shares with so many elements, all of a share the same.
+// A scatter of chunks with this many elements; all elements of a chunk are the same.
 Asked of_one_value(int elements, int root, int value) {
   Round round{.ranks = 8, .root = root, .all = {}, .elements = elements};
   for (int rank = 0; rank < round.ranks; ++rank)
@@ -193,8 +193,8 @@ void expect_little_memory(judge::Random& random) {
     if (rank == root || peak < before + all / 2) continue;
     room_for_everything();
     ADD_FAILURE() << fmt::format(
-        "{}: the process of rank {} takes {} MiB more than for shares of one element; its share has {} MiB, "
-        "all of them {}",
+        "{}: the process of rank {} takes {} MiB more than for chunks of one element; its chunk has {} MiB, "
+        "all chunks together {}",
         heading(large, round), rank, (peak - before) >> 20, share >> 20, all >> 20);
     return;
   }
@@ -210,7 +210,7 @@ void expect_only_the_subtree(const Asked& asked) {
   for (int rank = 0; rank < round.ranks; ++rank) {
     const auto me = static_cast<std::size_t>(rank);
     const auto share = bytes_of(share_of(round, rank)), all = bytes_of(round.all);
-    // What it was given, and what it may allocate.
+    // What the rank was given, and what it may allocate.
     const auto most = rank == round.root ? all + share + all : share + done.report.traffic[me].bytes_received;
     if (!check_memory(asked, rank, done.report.peak_buffer_bytes[me], most, share / 4)) return;
   }
@@ -225,7 +225,7 @@ void expect_few_rounds(const Asked& asked) {
   const int depth = depth_of(done, round.root);
   diagnose_slow_tree(depth, round.ranks);
   ADD_FAILURE() << fmt::format(
-      "{} took {} rounds; expected at most ceil(log2 {}) = {}. The longest way has {} links",
+      "{} took {} rounds; expected at most ceil(log2 {}) = {}. The longest path from the root has {} links",
       heading(asked, round), rounds, round.ranks, most, depth);
 }
 

@@ -1,4 +1,4 @@
-// Lab 06: what all steps share.
+// Lab 06: what all parts share.
 #include "support.h"
 
 #include <algorithm>
@@ -13,10 +13,9 @@ namespace {
 using dist::check::Code, dist::check::Finding;
 
 void diagnose_self() {
-  judge::misconception(
-      "sends_to_itself",
-      "a rank waits for itself: its own share it copies, and messages are for others. Is the "
-      "other rank counted from the root?");
+  judge::misconception("sends_to_itself",
+                       "a rank sends to itself or receives from itself; fix: copy the rank's own chunk, and "
+                       "check that the other rank is counted from the root");
 }
 
 void diagnose_finding(const Finding& finding) {
@@ -71,10 +70,10 @@ Round shares(judge::Random& random, int ranks, int root, int k) {
 }
 
 std::string heading(const Asked& asked, const Round& round) {
-  const auto size =
-      asked.is("scatter_rows")
-          ? fmt::format("{} rows of {}", round.rows(), round.columns)
-          : fmt::format("shares of {}", round.elements > 0 ? round.elements : round.rows() / round.ranks);
+  const auto size = asked.is("scatter_rows")
+                        ? fmt::format("{} rows of {}", round.rows(), round.columns)
+                        : fmt::format("chunks of {} elements",
+                                      round.elements > 0 ? round.elements : round.rows() / round.ranks);
   return fmt::format("{}, {}, {} ranks, root {}", asked.call, size, round.ranks, round.root);
 }
 

@@ -18,14 +18,14 @@ using dist::ceil_log2, judge::difference, judge::Json, judge::Numbers, judge::te
 // One call of a function on all ranks.
 struct Round {
   int ranks, root;
-  Numbers all;                      // all shares, in rank order
+  Numbers all;                      // all chunks, in rank order
   int columns = 1;                  // scatter_rows
-  std::vector<int> delays_us = {};  // [rank]: computes so long before the call; empty: nobody does
-  int elements = 0;                 // of a share, where `all` has only its first and its last one
+  std::vector<int> delays_us = {};  // [rank]: computes this long before the call; empty: none does
+  int elements = 0;                 // of a chunk, if `all` has only its first and last one
   int rows() const { return static_cast<int>(all.size()) / columns; }
 };
 
-// Calls of one function, one after the other in the same program.
+// Calls of one function, one after another in the same program.
 struct Asked {
   std::string call;  // "tree_scatter"
   std::vector<Round> rounds;
@@ -38,12 +38,12 @@ struct Part {
 };
 Part part_of(const Round& round, int rank);
 Numbers rows_of(const Round& round, int first, int count);
-// What scatter must bring to this rank, and gather from it.
+// What scatter must give to this rank, and what gather must take from it.
 Numbers share_of(const Round& round, int rank);
-// What an output holds before: nothing that is in any share.
+// What an output holds before the call: a value that is in no chunk.
 Numbers garbage(const Round& round, int rank);
 
-// Equal shares of k elements, or so many rows; the numbers drawn by lot, no two the same.
+// Equal chunks of k elements, or this many rows; the numbers are random and all different.
 Round shares(judge::Random& random, int ranks, int root, int k);
 Round uneven(judge::Random& random, int ranks, int root, int rows, int columns);
 
@@ -51,22 +51,23 @@ inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
 // "scatter_rows of 10 x 2 among 4 ranks, root 1"
 std::string heading(const Asked& asked, const Round& round);
 
-// What a rank is given to send: shares, or all of them in one. `everywhere`: all ranks are given what is the
-// root's alone.
+// What a rank is given to send: chunks, or all of them in one tensor. `everywhere`: all ranks are given what
+// only the root should have.
 Json inputs(const Asked& asked, const Round& round, int rank, bool everywhere = false);
 judge::SimRun run(const Asked& asked, bool eager, const std::string& topology, bool everywhere = false);
-// As SimRun::answers() without any collective, and names the misconception that a finding or an error shows.
+// Like SimRun::answers() without any collective; it also names the misconception that a finding or an error
+// shows.
 std::vector<Json> answers(const judge::SimRun& run);
 
-// All shares are where they belong, in place, inputs as before; otherwise the test fails. `how`: said of the
-// run.
+// Checks that all chunks are where they belong, in place, and that inputs are unchanged; otherwise the test
+// fails. `how` describes the run in the message.
 bool arrived(const Asked& asked, const std::vector<Json>& replies, const std::string& how);
-// The same of a run, whether sends wait for their receivers or not.
+// The same for a run, both with sends that wait for their receivers and with eager sends.
 void expect_shares(const Asked& asked);
 
-// These look at one call, with shares so large that nothing else counts.
-void expect_only_shares(const Asked& asked);       // flat: messages, bytes and memory of the others
-void expect_little_memory(judge::Random& random);  // scatter of 64 MiB: of the whole process of the others
+// These check one call with chunks so large that nothing else matters.
+void expect_only_shares(const Asked& asked);       // flat: messages, bytes and memory of the other ranks
+void expect_little_memory(judge::Random& random);  // scatter of 64 MiB: whole processes of the other ranks
 void expect_only_the_subtree(const Asked& asked);  // the same for the tree
 void expect_few_rounds(const Asked& asked);        // of a tree
 

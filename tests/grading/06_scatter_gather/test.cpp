@@ -1,5 +1,5 @@
-// The grading of lab 06. Every rank is a process of its own in the judge's simulation: the judge draws the
-// numbers, the roots and the lengths, knows what must come out, and counts messages, bytes, rounds and
+// The grading of lab 06. Every rank is a process of its own in the grader's simulation. The grader chooses
+// numbers, roots and lengths at random, knows the expected results, and counts messages, bytes, rounds and
 // memory.
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@ namespace {
 using judge::Random, judge::worth;
 using lab06::Asked, lab06::shares, lab06::uneven;
 
-constexpr int large = 2048;  // elements of a share, where its memory is measured
+constexpr int large = 2048;  // elements of a chunk in the tests that measure memory
 
-// One call from each of these roots, of a length drawn by lot.
+// One call from each of these roots, of random length.
 Asked from_roots(Random& random, const std::string& call, int n, const std::vector<int>& roots) {
   Asked asked{call, {}};
   for (const int root : roots) {
@@ -30,7 +30,7 @@ std::vector<int> all_roots(Random& random, int n) {
   return roots;
 }
 
-// First from root 0, then from all: what fails in the second part only has to do with the root.
+// First from root 0, then from all roots: a failure in the second part only has to do with the root.
 void expect_any_root(Random& random, const std::string& call, const std::vector<int>& sizes) {
   for (const int n : sizes) {
     lab06::expect_shares(from_roots(random, call, n, {0}));
@@ -40,11 +40,12 @@ void expect_any_root(Random& random, const std::string& call, const std::vector<
     lab06::expect_shares(from_roots(random, call, n, all_roots(random, n)));
     if (!testing::Test::HasFailure()) continue;
     return judge::misconception("root_0_assumed",
-                                "root 0 works and other roots do not: whose number is taken for the root's?");
+                                "root 0 works and another root does not: either a rank number is not counted "
+                                "from the root, or the root's input was changed in place");
   }
 }
 
-// One element, none, and nobody to send to.
+// One element, none, and a world of one rank.
 void expect_awkward_lengths(Random& random, const std::string& call) {
   for (const int n : {1, random.between(2, 5)}) {
     Asked asked{call, {}};
@@ -55,7 +56,7 @@ void expect_awkward_lengths(Random& random, const std::string& call) {
   }
 }
 
-// One call with shares of 8 KiB.
+// One call with chunks of 8 KiB.
 Asked a_large_one(Random& random, const std::string& call, int n) {
   return {call, {shares(random, n, random.between(0, n - 1), large)}};
 }
@@ -95,7 +96,7 @@ TEST(Part2Gather, awkward_lengths) {
   expect_awkward_lengths(random, "gather");
 }
 
-// The larger its number, the sooner a rank comes.
+// The larger a rank's number, the sooner it arrives.
 TEST(Part2Gather, in_rank_order) {
   worth(4, 2);
   Random random("gather order");
@@ -106,7 +107,7 @@ TEST(Part2Gather, in_rank_order) {
   lab06::expect_shares(asked);
 }
 
-// One rank comes late, and the others are at their next call already.
+// One rank comes late, while the others are in their next call already.
 TEST(Part2Gather, calls_do_not_mix) {
   worth(4, 2);
   Random random("gather twice");
@@ -183,10 +184,10 @@ TEST(Part4Tree, any_number_of_ranks) {
   for (const int n : {3, random.between(5, 7), 9}) {
     lab06::expect_shares(from_roots(random, "tree_scatter", n, {0}));
     if (!HasFailure()) continue;
-    return judge::misconception("power_of_two_assumed",
-                                "4 ranks work, and a number that is no power of two does not: the last "
-                                "subtree is cut off at n, so it "
-                                "has fewer shares, and some children do not exist");
+    return judge::misconception(
+        "power_of_two_assumed",
+        "4 ranks work, but a number of ranks that is not a power of two does not; fix: cut the last subtree "
+        "off at n: it has fewer chunks, and some children do not exist");
   }
 }
 

@@ -1,4 +1,4 @@
-// Lab 06: where the shares are after a call.
+// Lab 06: where the chunks are after a call.
 #include <algorithm>
 #include <functional>
 
@@ -13,14 +13,14 @@ namespace {
 
 using judge::misconception;
 
-// What stands in the place of a rank's share, were an idea right.
+// What would be in the place of a rank's chunk if an idea were right.
 struct Idea {
   const char* name;
   const char* in_words;
   std::function<Numbers(const Round&, int rank)> numbers;
 };
 
-// Rows [first, first + count), as far as there are any.
+// The rows [first, first + count), as far as they exist.
 Numbers clipped(const Round& round, int first, int count) {
   const int begin = std::min(first, round.rows()), end = std::min(first + count, round.rows());
   return rows_of(round, begin, end - begin);
@@ -38,46 +38,47 @@ Numbers dealt_in_turn(const Round& round, int rank) {
 const std::vector<Idea>& ideas() {
   static const std::vector<Idea> known{
       {"own_share_forgotten",
-       "the root's own share is missing, all others are right: no message brings it, the root copies it",
+       "the root's own chunk is missing, all others are right; fix: copy it on the root, because no message "
+       "brings it",
        [](const Round& r, int rank) { return rank == r.root ? garbage(r, rank) : share_of(r, rank); }},
-      {"nothing_arrives", "everything is as it was before: nothing was written into the caller's tensors",
+      {"nothing_arrives", "the caller's tensors are unchanged: nothing was written into them",
        [](const Round& r, int rank) { return garbage(r, rank); }},
       {"shares_by_place",
-       "each rank has the share of its place, counted from the root; share r of `all` belongs to rank r: the "
-       "root has to put them in order of places before it cuts the subtrees out",
+       "each rank has the chunk of its relative rank, counted from the root; fix: chunk r of `all` belongs "
+       "to rank r, so sort the chunks by relative rank on the root before you cut out the subtrees",
        [](const Round& r, int rank) { return share_of(r, place_of(rank, r.root, r.ranks)); }},
-      {"first_share_for_all", "every rank has share 0", [](const Round& r, int) { return share_of(r, 0); }},
+      {"first_share_for_all", "every rank has chunk 0", [](const Round& r, int) { return share_of(r, 0); }},
       {"remainder_dropped",
-       "every part has rows / n rows, rounded down, and the rows that are left over went to nobody",
+       "every part has rows / n rows, rounded down, and no rank has the rows that are left over",
        [](const Round& r, int rank) { return rows_of(r, rank * (r.rows() / r.ranks), r.rows() / r.ranks); }},
       {"last_takes_the_rest",
-       "the last rank has all rows that are left over, up to n - 1 of them, and all wait for it: give one "
-       "each to the first ranks",
+       "the last rank has all rows that are left over, up to n - 1 of them, and all ranks wait for it; fix: "
+       "give one each to the first ranks",
        [](const Round& r, int rank) {
          const int each = r.rows() / r.ranks;
          return clipped(r, rank * each, rank == r.ranks - 1 ? r.rows() : each);
        }},
       {"size_rounded_up",
-       "the size of a part was rounded up, so that the last ranks have too few rows or none: sizes may "
-       "differ "
-       "by one only",
+       "the size of a part was rounded up, so the last ranks have too few rows or none; fix: let the sizes "
+       "differ by at most one",
        [](const Round& r, int rank) {
          const int each = (r.rows() + r.ranks - 1) / r.ranks;
          return clipped(r, rank * each, each);
        }},
       {"longer_parts_not_first",
-       "the sizes are right, but the longer parts are not the first ones; Tensor::chunk places them "
-       "elsewhere",
+       "the sizes are right, but the larger parts are not the first ones (Tensor::chunk places them "
+       "elsewhere)",
        [](const Round& r, int rank) {
          const int begin = rank * r.rows() / r.ranks, end = (rank + 1) * r.rows() / r.ranks;
          return rows_of(r, begin, end - begin);
        }},
-      {"dealt_in_turn", "the rows were dealt in turn, like cards; a part is a contiguous run of rows",
+      {"dealt_in_turn",
+       "the rows were dealt one by one, like cards; fix: make each part a contiguous run of rows",
        dealt_in_turn}};
   return known;
 }
 
-using Table = std::vector<std::vector<Numbers>>;  // [round][rank]: what stands in its share's place
+using Table = std::vector<std::vector<Numbers>>;  // [round][rank]: what is in the place of its chunk
 
 Table table_of(const Asked& asked, const std::vector<Json>& replies) {
   Table table(asked.rounds.size());
@@ -100,7 +101,7 @@ bool fits(const Asked& asked, const Table& table, const Idea& idea) {
   return true;
 }
 
-// All shares are in the list, in another order.
+// All chunks are in the list, in another order.
 bool is_out_of_order(const Asked& asked, const Table& table) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     auto got = table[i];
@@ -116,8 +117,8 @@ bool is_out_of_order(const Asked& asked, const Table& table) {
 void diagnose(const Asked& asked, const Table& table) {
   if (asked.is("gather") && is_out_of_order(asked, table)) {
     misconception("order_by_arrival",
-                  "the shares stand in the order in which they came; list[r] belongs to rank r: receive from "
-                  "rank r by name");
+                  "the chunks are in the order in which they arrived; fix: receive from each rank by its "
+                  "number, because list[r] belongs to rank r");
   }
   for (const auto& idea : ideas()) {
     if (fits(asked, table, idea)) return misconception(idea.name, idea.in_words);
@@ -126,9 +127,10 @@ void diagnose(const Asked& asked, const Table& table) {
     for (int rank = 0; rank < asked.world_size(); ++rank) {
       const auto next = share_of(asked.rounds[i + 1], rank);
       if (next.empty() || table[i][static_cast<std::size_t>(rank)] != next) continue;
-      return misconception("calls_mixed",
-                           "what a rank sent in its next call was taken for this one: who receives from any "
-                           "rank takes whatever comes, also twice from the one that is ahead");
+      return misconception(
+          "calls_mixed",
+          "a message of a rank's next call was taken for one of this call; fix: receive from each rank by "
+          "its number, because a receive from any rank may take two messages of the fastest one");
     }
   }
 }
@@ -144,7 +146,7 @@ bool check_numbers(const Asked& asked, const std::vector<Json>& replies, const s
       diagnose(asked, table);
       const auto where = asked.is("gather") ? fmt::format("in list[{}] of rank {}", rank, round.root)
                                             : fmt::format("on rank {}", rank);
-      ADD_FAILURE() << fmt::format("{}{}: expected {} {}; there is {} ({})", heading(asked, round), how,
+      ADD_FAILURE() << fmt::format("{}{}: expected {} {}; it is {} ({})", heading(asked, round), how,
                                    text(expected), where, text(got), difference(expected, got));
       return false;
     }
@@ -157,22 +159,24 @@ bool fail(const Asked& asked, const Round& round, int rank, const std::string& w
   return false;
 }
 
-// Of one rank and round: whose memory it is. Asked first, as what stands in the caller's tensors tells
-// nothing of those that took their place.
+// Whose memory the tensors of one rank and round are. Checked first, because the values in the caller's
+// tensors say nothing about tensors that replaced them.
 bool check_memory(const Asked& asked, const Round& round, int rank, const Json& reply) {
   if (reply.at("in_place")) return true;
-  misconception("not_in_place",
-                "the tensor was made to point to other memory, and the caller sees nothing of it, or sees "
-                "the next change of the root's list in it: receive into its own memory, or copy_ into it");
+  misconception(
+      "not_in_place",
+      "the tensor now refers to other memory, so the caller does not see the result, or sees the next change "
+      "of the root's list in it; fix: receive into the tensor's own memory, or copy_ into it");
   return fail(asked, round, rank,
-              "a tensor has other memory or another shape than the caller gave; expected the same, written "
-              "in place");
+              "a tensor has other memory or another shape than the caller gave; expected the same memory, "
+              "written in place");
 }
 
-// Shapes, and that inputs are as before.
+// Checks shapes, and that inputs are unchanged.
 bool check_reply(const Asked& asked, const Round& round, int rank, const Json& reply) {
   if (reply.at("inputs") != inputs(asked, round, rank))
-    return fail(asked, round, rank, "what was to be sent is changed afterwards; expected as before");
+    return fail(asked, round, rank,
+                "the tensors to be sent were changed by the call; they must stay as they were");
   if (!asked.is("scatter_rows")) return true;
   const Json shape{part_of(round, rank).count, round.columns};
   if (reply.at("shape") != shape)
@@ -180,9 +184,9 @@ bool check_reply(const Asked& asked, const Round& round, int rank, const Json& r
                 fmt::format("the part has shape {}; expected {}", reply.at("shape").dump(), shape.dump()));
   if (!reply.at("is_view")) return true;
   misconception("view_of_the_batch",
-                "the root's part is a view of the batch: who changes the part changes the batch, and the "
-                "batch cannot be freed as long as the part lives");
-  return fail(asked, round, rank, "the part lies in the memory of `all`; expected memory of its own");
+                "the root's part is a view of the batch: a change of the part changes the batch, and the "
+                "batch's memory cannot be freed while the part exists; fix: copy the part");
+  return fail(asked, round, rank, "the part is in the memory of `all`; expected memory of its own");
 }
 
 using Check = bool (*)(const Asked& asked, const Round& round, int rank, const Json& reply);
@@ -202,7 +206,7 @@ bool went_well(const judge::SimRun& done) {
          });
 }
 
-// A run that came to nothing: does it work from root 0, or with inputs on all ranks? And which calls were it?
+// After a failed run: does it work from root 0, or with inputs on all ranks? And which calls were made?
 void explain_failure(const Asked& asked, const std::string& how) {
   Asked from_0 = asked;
   for (auto& round : from_0.rounds) round.root = 0;
@@ -210,16 +214,17 @@ void explain_failure(const Asked& asked, const std::string& how) {
       std::ranges::any_of(asked.rounds, [](const auto& round) { return round.root != 0; });
   if (other_root && went_well(run(from_0, false, "laptop"))) {
     misconception("root_0_assumed",
-                  "root 0 works and other roots do not: whose number is taken for the root's?");
+                  "root 0 works and another root does not: either a rank number is not counted from the "
+                  "root, or the root's input was changed in place");
   } else if (went_well(run(asked, false, "laptop", true))) {
-    misconception("input_required_everywhere",
-                  "it works when all ranks are given what is the root's alone; here only the root has it: "
-                  "elsewhere the "
-                  "list is empty, or the tensor undefined, so only the root may look into it");
+    misconception(
+        "input_required_everywhere",
+        "the calls work if all ranks are given the root's input, but only the root has it; fix: read the "
+        "list or the tensor `all` on the root only, because it is empty or undefined on the other ranks");
   }
   std::string calls;
   for (const auto& round : asked.rounds)
-    calls += (calls.empty() ? "that was " : ", then ") + heading(asked, round);
+    calls += (calls.empty() ? "the calls were " : ", then ") + heading(asked, round);
   ADD_FAILURE() << calls << how;
 }
 

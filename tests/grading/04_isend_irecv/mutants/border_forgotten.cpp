@@ -1,4 +1,5 @@
-// Misconception: the new rows go into an empty tensor; all of it is written anyway.
+// Misconception: the new rows may go into an empty tensor, because all of it is written anyway. Nothing
+// writes the border rows.
 //
 // Killed by: Part4Relax.as_on_one_rank
 // Diagnosis: border_changed

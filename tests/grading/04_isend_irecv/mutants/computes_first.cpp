@@ -1,4 +1,4 @@
-// Misconception: first the work, then the talk.
+// Misconception: computation comes first, communication afterwards.
 //
 // Killed by: Part2Overlap.hides_the_computation
 // Diagnosis: starts_after_the_computation

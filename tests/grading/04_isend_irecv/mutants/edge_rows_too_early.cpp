@@ -1,4 +1,4 @@
-// Misconception: the exchange has been started, so the ghost rows are there.
+// Misconception: the exchange has been started, so the ghost rows have arrived.
 //
 // Killed by: Part4Relax.as_on_one_rank
 // Diagnosis: reads_before_wait

@@ -1,4 +1,4 @@
-// Misconception: edge rows first, then all exchanges are hidden. All but the first.
+// Misconception: computing the edge rows first hides all exchanges. It hides all except the first.
 //
 // Killed by: Part4Relax.hides_the_exchange
 // Diagnosis: first_exchange_alone

@@ -1,4 +1,5 @@
-// Misconception: the loop waits for every block: before its buffer is used again.
+// Misconception: the loop waits for every block, because it waits before it uses a buffer again. The last
+// blocks' buffers are not used again.
 //
 // Killed by: Part5Stream.every_block_in_order
 // Diagnosis: forgets_a_wait

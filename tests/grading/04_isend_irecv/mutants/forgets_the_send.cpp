@@ -1,4 +1,4 @@
-// Misconception: what was sent is gone; only what is received must be waited for.
+// Misconception: a message that was sent is gone; only a receive must be waited for.
 //
 // Killed by: Part1Swap.swaps_with_a_partner
 // Diagnosis: forgets_a_wait

@@ -1,4 +1,4 @@
-// Misconception: a step needs its ghost rows, so it begins with the exchange.
+// Misconception: a stencil step needs its ghost rows, so it begins by waiting for the exchange.
 //
 // Killed by: Part4Relax.hides_the_exchange
 // Diagnosis: ghosts_before_any_row

@@ -1,4 +1,4 @@
-// Misconception: every rank has two neighbours; the modulo finds them.
+// Misconception: every rank has two neighbours, and the remainder of a division finds them.
 //
 // Killed by: Part3Ghosts.neighbours_rows
 // Diagnosis: the_grid_as_a_ring

@@ -1,4 +1,4 @@
-// Misconception: a row that was made can be stored where it came from.
+// Misconception: a new row can be stored where the old one was.
 //
 // Killed by: Part4Relax.as_on_one_rank
 // Diagnosis: new_rows_over_old_ones

@@ -1,4 +1,5 @@
-// Misconception: isend and irecv for one neighbour, wait, then the other one: each is right, so the whole is.
+// Misconception: isend and irecv for one neighbour, a wait, then the same for the other one: each half is
+// right, so the whole is right, too.
 //
 // Killed by: Part3Ghosts.one_batch_at_once
 // Diagnosis: one_neighbour_after_the_other

@@ -1,4 +1,4 @@
-// Misconception: a block is asked for when it is needed.
+// Misconception: a receive is started when its block is needed.
 //
 // Killed by: Part5Stream.as_long_as_its_slowest_part
 // Diagnosis: receiver_waits_at_once

@@ -1,4 +1,4 @@
-// Misconception: isend has copied what I gave it.
+// Misconception: isend has copied the tensor when it returns.
 //
 // Killed by: Part5Stream.every_block_in_order
 // Diagnosis: changes_what_is_being_sent

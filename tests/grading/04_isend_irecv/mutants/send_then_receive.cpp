@@ -1,4 +1,4 @@
-// Misconception: isend is a send that is quicker; it may be waited for at once.
+// Misconception: isend is a faster send, so the program may wait for it immediately.
 //
 // Killed by: Part1Swap.swaps_with_a_partner
 // Diagnosis: waits_before_all_have_started

@@ -1,4 +1,4 @@
-// Misconception: isend, then wait: nobody can go wrong with that.
+// Misconception: an isend followed by a wait is always right.
 //
 // Killed by: Part5Stream.as_long_as_its_slowest_part
 // Diagnosis: sender_waits_at_once

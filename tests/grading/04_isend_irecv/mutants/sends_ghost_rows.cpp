@@ -1,4 +1,4 @@
-// Misconception: the outermost rows of my tensor are my edge.
+// Misconception: the outermost rows of the tensor are the edge rows of this rank.
 //
 // Killed by: Part3Ghosts.neighbours_rows
 // Diagnosis: sends_ghost_rows

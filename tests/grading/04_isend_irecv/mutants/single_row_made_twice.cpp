@@ -1,4 +1,4 @@
-// Misconception: a slice has a first row and a last row, and they are two.
+// Misconception: a slice always has two edge rows, a first and a last one.
 //
 // Killed by: Part4Relax.few_rows_few_ranks_no_steps
 // Diagnosis: makes_rows_twice

@@ -1,4 +1,4 @@
-// Misconception: a Work is waited for where it is made.
+// Misconception: the wait for a Work comes directly after the call that returned it.
 //
 // Killed by: Part2Overlap.hides_the_transfer
 // Diagnosis: waits_at_once

@@ -1,4 +1,4 @@
-// Misconception: a chain is a chain; segments are for the network below.
+// Misconception: a chain is a chain; segments are a matter of the network below.
 //
 // Killed by: Part3Chain.pipelined
 // Diagnosis: not_in_segments

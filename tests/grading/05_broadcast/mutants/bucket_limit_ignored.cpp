@@ -1,4 +1,4 @@
-// Misconception: the fewer messages the better: all of it in one.
+// Misconception: the fewer messages the better, so everything goes into one.
 //
 // Killed by: Part4Update.one_message_a_bucket
 // Diagnosis: bucket_limit_ignored

@@ -1,4 +1,5 @@
-// Misconception: whoever has it tells the next one: that is helping, too.
+// Misconception: each rank that has the data sends it to the next rank, and this is all the help that a tree
+// needs.
 //
 // Killed by: Part2Tree.few_rounds
 // Diagnosis: chain_for_a_tree

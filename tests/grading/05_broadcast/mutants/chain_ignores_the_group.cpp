@@ -1,4 +1,4 @@
-// Misconception: the ranks of a group are those of the world (chain_broadcast).
+// Misconception: the ranks of a group are the ranks of the world (chain_broadcast).
 //
 // Killed by: Part3Chain.any_root
 // Diagnosis: ignores_the_group

@@ -1,4 +1,4 @@
-// Misconception: segments are cut from numbers, and a number is an f32.
+// Misconception: segments are cut from numbers, and every number is an f32.
 //
 // Killed by: Part3Chain.awkward_segments
 // Diagnosis: went_through_f32

@@ -1,4 +1,5 @@
-// Misconception: in round k each that has the data sends it 2^k further; modulo n there is always somebody.
+// Misconception: in round k each rank that has the data sends it 2^k ranks further, and modulo n that rank
+// always exists.
 //
 // Killed by: Part2Tree.any_number_of_ranks
 // Diagnosis: power_of_two_assumed

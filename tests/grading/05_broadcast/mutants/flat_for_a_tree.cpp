@@ -1,4 +1,4 @@
-// Misconception: the root knows best who needs it.
+// Misconception: the root sends to all ranks, because only the root has the data.
 //
 // Killed by: Part2Tree.few_rounds
 // Diagnosis: flat_for_a_tree

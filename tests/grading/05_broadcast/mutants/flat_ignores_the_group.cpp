@@ -1,4 +1,4 @@
-// Misconception: the ranks of a group are those of the world (flat_broadcast).
+// Misconception: the ranks of a group are the ranks of the world (flat_broadcast).
 //
 // Killed by: Part1Flat.every_root
 // Diagnosis: ignores_the_group

@@ -1,4 +1,4 @@
-// Misconception: what is sent are numbers of f32.
+// Misconception: messages consist of f32 numbers.
 //
 // Killed by: Part1Flat.awkward_lengths
 // Diagnosis: went_through_f32

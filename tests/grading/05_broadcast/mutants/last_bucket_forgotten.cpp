@@ -1,4 +1,4 @@
-// Misconception: a bucket is sent when the next tensor does not fit; and after the last tensor there is none.
+// Misconception: a bucket is sent when the next tensor does not fit. After the last tensor no tensor follows.
 //
 // Killed by: Part4Update.servers_get_the_weights
 // Diagnosis: last_bucket_forgotten

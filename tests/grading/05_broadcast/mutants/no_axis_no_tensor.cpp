@@ -1,4 +1,4 @@
-// Misconception: a tensor without an axis has nothing in it.
+// Misconception: a tensor without an axis has no elements.
 //
 // Killed by: Part4Update.any_ranks_and_shapes
 // Diagnosis: no_axis_no_tensor

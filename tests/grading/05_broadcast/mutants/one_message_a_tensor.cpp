@@ -1,4 +1,4 @@
-// Misconception: a tensor is what a message is made of.
+// Misconception: every tensor is a message of its own.
 //
 // Killed by: Part4Update.one_message_a_bucket
 // Diagnosis: one_message_a_tensor

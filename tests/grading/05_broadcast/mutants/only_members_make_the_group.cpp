@@ -1,4 +1,4 @@
-// Misconception: new_group is for those who are in the group.
+// Misconception: only the ranks of a group call new_group.
 //
 // Killed by: Part4Update.servers_get_the_weights
 // Diagnosis: only_members_make_the_group

@@ -1,4 +1,5 @@
-// Misconception: a broadcast is done when everybody has it, whoever sends; flat may be a tree.
+// Misconception: a broadcast is right once every rank has the data, whichever rank sends it, so the flat one
+// may be a tree.
 //
 // Killed by: Part1Flat.only_the_root_sends
 // Diagnosis: not_flat

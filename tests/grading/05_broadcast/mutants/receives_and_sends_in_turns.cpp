@@ -1,4 +1,4 @@
-// Misconception: a rank has done its part for a segment when it is gone; then comes the next one.
+// Misconception: a rank has finished with a segment when it is sent, and only then asks for the next one.
 //
 // Killed by: Part3Chain.pipelined
 // Diagnosis: waits_before_the_next_segment

@@ -1,4 +1,4 @@
-// Misconception: the last rank sends on as well: after n - 1 comes 0.
+// Misconception: the last rank sends as well, because rank 0 comes after rank n - 1.
 //
 // Killed by: Part3Chain.root_sends_it_once
 // Diagnosis: ring_for_a_chain

@@ -1,4 +1,4 @@
-// Misconception: it is enough that the root does not receive; the places stay those of rank 0.
+// Misconception: it is enough that the root does not receive; the tree may remain that of rank 0.
 //
 // Killed by: Part2Tree.any_root
 // Diagnosis: root_0_assumed

@@ -1,4 +1,4 @@
-// Misconception: the root sends each segment to everybody, that is pipelined enough.
+// Misconception: segments alone make a pipeline, even if the root sends each one to every rank.
 //
 // Killed by: Part3Chain.root_sends_it_once
 // Diagnosis: root_serves_everybody

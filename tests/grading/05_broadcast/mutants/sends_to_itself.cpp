@@ -1,4 +1,4 @@
-// Misconception: the root sends to all, and it is one of all.
+// Misconception: the root sends to all ranks, and it is one of them.
 //
 // Killed by: Part1Flat.every_root
 // Diagnosis: sends_to_itself

@@ -1,4 +1,4 @@
-// Misconception: a number is an f32, or can be made one.
+// Misconception: every number is an f32 or can be converted to one.
 //
 // Killed by: Part2Tree.awkward_lengths
 // Diagnosis: went_through_f32

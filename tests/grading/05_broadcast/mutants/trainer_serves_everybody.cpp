@@ -1,4 +1,4 @@
-// Misconception: the new weights come from the trainer, so it sends them.
+// Misconception: the new weights come from the trainer, so the trainer sends them to every server.
 //
 // Killed by: Part4Update.one_message_a_bucket
 // Diagnosis: trainer_serves_everybody

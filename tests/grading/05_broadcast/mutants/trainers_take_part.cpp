@@ -1,4 +1,4 @@
-// Misconception: it is harmless when the trainers get their weights once more.
+// Misconception: it is harmless if the trainers receive their weights once more.
 //
 // Killed by: Part4Update.servers_get_the_weights
 // Diagnosis: trainers_take_part

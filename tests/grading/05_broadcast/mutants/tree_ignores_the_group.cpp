@@ -1,4 +1,4 @@
-// Misconception: the ranks of a group are those of the world (tree_broadcast).
+// Misconception: the ranks of a group are the ranks of the world (tree_broadcast).
 //
 // Killed by: Part2Tree.any_root
 // Diagnosis: ignores_the_group

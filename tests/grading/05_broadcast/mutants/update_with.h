@@ -1,5 +1,5 @@
-// For mutants of the broadcast within update_weights: the solution's update_weights with another one. Comes
-// after the solution.
+// For mutants of the broadcast within update_weights: the solution's update_weights with another broadcast.
+// It must be included after the solution.
 #pragma once
 
 namespace lab {

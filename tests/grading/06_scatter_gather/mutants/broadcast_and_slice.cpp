@@ -1,4 +1,5 @@
-// Misconception: send everything to everybody, who takes what is his: simple, and the same result.
+// Misconception: sending everything to every rank, which then slices out its part, is simple and gives the
+// same result.
 //
 // Killed by: Part1Scatter.only_its_share
 // Diagnosis: broadcast_and_slice

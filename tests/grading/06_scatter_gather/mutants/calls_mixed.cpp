@@ -1,4 +1,4 @@
-// Misconception: n - 1 messages make a gather, from whomever; the source says where each belongs.
+// Misconception: a gather is n - 1 messages from any rank; the source of each says where it belongs.
 //
 // Killed by: Part2Gather.calls_do_not_mix
 // Diagnosis: calls_mixed

@@ -1,4 +1,4 @@
-// Misconception: rows are dealt as cards are: one to each, and again.
+// Misconception: rows are dealt like cards: one to each rank, then again.
 //
 // Killed by: Part3Rows.every_row
 // Diagnosis: dealt_in_turn

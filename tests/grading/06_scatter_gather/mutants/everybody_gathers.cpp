@@ -1,4 +1,4 @@
-// Misconception: everybody gets the list, as with all_gather; who does not need it drops it.
+// Misconception: every rank gets the list, as with all_gather, and a rank that does not need it discards it.
 //
 // Killed by: Part2Gather.only_its_share
 // Diagnosis: everybody_gathers

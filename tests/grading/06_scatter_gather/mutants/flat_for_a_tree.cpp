@@ -1,4 +1,4 @@
-// Misconception: the root has all shares, so only the root can send them.
+// Misconception: the root has all chunks, so only the root can send them.
 //
 // Killed by: Part4Tree.few_rounds
 // Diagnosis: flat_for_a_tree

@@ -1,4 +1,5 @@
-// Misconception: a tree for shares is the tree of the broadcast: all get all and take theirs.
+// Misconception: a tree for chunks is the tree of the broadcast: every rank receives everything and keeps its
+// own chunk.
 //
 // Killed by: Part4Tree.only_the_subtree
 // Diagnosis: forwards_everything

@@ -1,4 +1,4 @@
-// Misconception: what is left over goes to the last rank.
+// Misconception: the rows that are left over go to the last rank.
 //
 // Killed by: Part3Rows.every_row
 // Diagnosis: last_takes_the_rest

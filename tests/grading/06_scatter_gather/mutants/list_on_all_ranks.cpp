@@ -1,4 +1,4 @@
-// Misconception: every rank has the list, and its share stands in it at its number.
+// Misconception: every rank has the list, and its chunk is in it at its rank.
 //
 // Killed by: Part1Scatter.every_root
 // Diagnosis: input_required_everywhere

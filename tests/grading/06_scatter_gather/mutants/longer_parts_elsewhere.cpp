@@ -1,4 +1,4 @@
-// Misconception: which parts are the longer ones does not matter.
+// Misconception: it does not matter which parts are the larger ones.
 //
 // Killed by: Part3Rows.every_row
 // Diagnosis: longer_parts_not_first

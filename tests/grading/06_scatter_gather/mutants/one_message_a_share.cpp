@@ -1,4 +1,4 @@
-// Misconception: every share is a message of its own, on its way from rank to rank.
+// Misconception: every chunk is a message of its own on its path from rank to rank.
 //
 // Killed by: Part4Tree.only_the_subtree
 // Diagnosis: one_message_a_share

@@ -1,4 +1,4 @@
-// Misconception: receive from whoever comes, and put one after the other.
+// Misconception: chunks may be received from any rank and stored in the order of arrival.
 //
 // Killed by: Part2Gather.in_rank_order
 // Diagnosis: order_by_arrival

@@ -1,4 +1,4 @@
-// Misconception: the root sends, the others receive; that is all.
+// Misconception: the root sends and the others receive, and that is all.
 //
 // Killed by: Part1Scatter.every_root
 // Diagnosis: own_share_forgotten

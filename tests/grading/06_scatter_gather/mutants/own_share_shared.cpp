@@ -1,4 +1,4 @@
-// Misconception: the root has its share in the list already: `mine` may be that tensor.
+// Misconception: the root has its chunk in the list already, so `mine` may be that tensor.
 //
 // Killed by: Part1Scatter.every_root
 // Diagnosis: not_in_place

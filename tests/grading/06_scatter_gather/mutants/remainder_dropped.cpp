@@ -1,4 +1,4 @@
-// Misconception: rows / n rows each, and n times that are all rows.
+// Misconception: rows / n rows per rank, n times, are all rows.
 //
 // Killed by: Part3Rows.every_row
 // Diagnosis: remainder_dropped

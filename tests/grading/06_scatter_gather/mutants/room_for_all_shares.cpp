@@ -1,4 +1,4 @@
-// Misconception: a buffer for all shares, of which the subtree fills a part, is the simplest.
+// Misconception: a buffer for all chunks, of which the subtree fills a part, is the simplest.
 //
 // Killed by: Part4Tree.only_the_subtree
 // Diagnosis: room_for_everything

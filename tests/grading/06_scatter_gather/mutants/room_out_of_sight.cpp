@@ -1,4 +1,5 @@
-// Misconception: memory that is no tensor costs nothing: the others' shares go into a std::vector.
+// Misconception: memory that is not in a tensor costs nothing, so the other ranks' chunks may go into a
+// std::vector.
 //
 // Killed by: Part1Scatter.only_its_share
 // Diagnosis: room_for_everything

@@ -1,4 +1,4 @@
-// Misconception: uneven parts cannot be scattered, so everybody gets all rows and takes his.
+// Misconception: uneven parts cannot be scattered, so every rank gets all rows and slices out its part.
 //
 // Killed by: Part3Rows.only_its_part
 // Diagnosis: broadcast_and_slice

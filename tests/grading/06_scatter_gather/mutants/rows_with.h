@@ -1,5 +1,5 @@
-// For mutants of the split within scatter_rows: the solution's with another one,
-// begin(rows, rank, n): where the part of `rank` begins. Comes after the solution.
+// For mutants of the split within scatter_rows: the solution's function with another begin(rows, rank, n),
+// which says where the part of `rank` begins. It must be included after the solution.
 #pragma once
 
 namespace lab {

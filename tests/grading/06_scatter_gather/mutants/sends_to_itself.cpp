@@ -1,4 +1,4 @@
-// Misconception: the root sends every rank its share, and it is one of them.
+// Misconception: the root sends every rank its chunk, and it is one of them.
 //
 // Killed by: Part1Scatter.every_root
 // Diagnosis: sends_to_itself

@@ -1,4 +1,4 @@
-// Misconception: places are counted from the root on, and so are the shares.
+// Misconception: relative ranks are counted from the root, and so are the chunks.
 //
 // Killed by: Part4Tree.any_root
 // Diagnosis: shares_by_place
@@ -13,7 +13,7 @@ void tree_scatter(Tensor& mine, const Tensor& all, int root) {
   const bool turn_back = dist::get_rank() == root && root > 0;
   if (!turn_back) return right_tree_scatter(mine, all, root);
   const std::int64_t k = mine.numel(), before = root * k, behind = all.numel() - before;
-  const Tensor turned = dist::empty({all.numel()});  // what in_order_of_places() makes `all` of
+  const Tensor turned = dist::empty({all.numel()});  // in_order_of_places() makes `all` of it
   Tensor front = turned.narrow(0, before), back = turned.narrow(before, behind);
   front.copy_(all.narrow(behind, before));
   back.copy_(all.narrow(0, behind));

@@ -1,4 +1,4 @@
-// Misconception: all ranks know how many rows there are: it stands in the tensor.
+// Misconception: all ranks know the number of rows, because it is stored in the tensor.
 //
 // Killed by: Part3Rows.every_row
 // Diagnosis: input_required_everywhere

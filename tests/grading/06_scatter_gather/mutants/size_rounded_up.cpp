@@ -1,4 +1,4 @@
-// Misconception: round up, and the last rank gets what is left.
+// Misconception: the size of a part is rounded up, and the last rank gets what is left.
 //
 // Killed by: Part3Rows.every_row
 // Diagnosis: size_rounded_up

@@ -1,4 +1,4 @@
-// Misconception: a subtree has a power of two of shares.
+// Misconception: the number of chunks in a subtree is a power of two.
 //
 // Killed by: Part4Tree.any_number_of_ranks
 // Diagnosis: power_of_two_assumed

@@ -1,10 +1,10 @@
 // For mutants of the tree: the solution's binomial tree, with other sizes of subtrees and another order of
-// children. Comes after the solution.
+// children. It must be included after the solution.
 #pragma once
 
 namespace lab {
 
-// The places of a binomial tree of n.
+// The relative ranks of a binomial tree of n.
 struct Node {
   int place, bit, subtree;
 };
