@@ -1,4 +1,4 @@
-// Lab 07: what the ranks would have, were a wrong idea right.
+// Lab 07: what the ranks would have if a wrong idea were right.
 #include <algorithm>
 #include <functional>
 
@@ -7,7 +7,8 @@
 namespace lab07 {
 namespace {
 
-// One number of the answer of `rank`: element i of part `part` for all_gather, of the result otherwise.
+// One number of the answer of `rank`: element i of chunk `part` for all_gather, element i of the result
+// otherwise.
 struct Place {
   const Item& item;
   int rank, part, i;
@@ -30,7 +31,7 @@ int highest_power_of_two(int n) {
 
 double share(double correct, double seen) { return correct / seen; }
 
-// The mean of the shards' accuracies; of a shard without samples: 0, or it is not counted.
+// The mean of the shards' accuracies; a shard without samples counts as 0, or not at all.
 double mean_of_shares(const Item& item, bool count_empty) {
   double total = 0;
   int counted = 0;
@@ -44,11 +45,11 @@ double mean_of_shares(const Item& item, bool count_empty) {
 double right_share(const Place& at) { return share(at.item.sum(0, at.n()), at.item.sum(1, at.n())); }
 
 constexpr const char* rotated_in_words =
-    "the parts are all there and begin with another rank's on each rank: part r of the output is rank r's, "
-    "wherever it was when it came by. Count parts by owner, not by step";
+    "all chunks are there, but each rank's output begins with another rank's chunk; fix: store the chunks by "
+    "owner, not by step: chunk r of the output is rank r's, whenever it arrives";
 constexpr const char* uneven_in_words =
-    "that is the mean of the shards' accuracies: it counts a shard of 10 as much as one of 1000. Add up what "
-    "was right and what was seen over all ranks, and divide once";
+    "this is the mean of the shards' accuracies, in which a shard of 10 samples counts as much as one of "
+    "1000; fix: sum `correct` and `seen` over all ranks, and divide once";
 
 const std::vector<Idea>& gather_ideas() {
   static const std::vector<Idea> known{
@@ -59,16 +60,18 @@ const std::vector<Idea>& gather_ideas() {
       {"all_gather", "order_rotated", rotated_in_words,
        [](const Place& p) { return p.of(p.rank - 1 - p.part); }},
       {"all_gather", "own_part_missing",
-       "each rank's own part was never put into its output, and what went round was what lay there before",
+       "each rank's own chunk was never copied into its output, so the ring passed on what was there before",
        [](const Place&) { return untouched; }},
       {"all_gather", "own_part_missing",
-       "the parts of the others came, the own one was not put into the output: nobody sends it to its owner",
+       "the other ranks' chunks arrived, but the own chunk was not copied into the output; fix: copy it, "
+       "because no rank sends it to its owner",
        [](const Place& p) { return p.part == p.rank ? untouched : p.of(p.part); }},
       {"all_gather", "passes_its_own_on",
-       "in every step the rank sends its own part: from the second step on it is what came last that goes on",
+       "the rank sends its own chunk in every step; fix: from the second step on, send the chunk that "
+       "arrived in the step before",
        [](const Place& p) { return p.part == p.rank ? p.of(p.rank) : p.of(p.rank - 1); }},
       {"all_gather", "one_step_short",
-       "one step is missing: a part needs n - 1 steps to get from its owner to all",
+       "one step is missing: a chunk needs n - 1 steps to get from its owner to all ranks",
        [](const Place& p) { return p.part == (p.rank + 1) % p.n() ? untouched : p.of(p.part); }}};
   return known;
 }
@@ -76,24 +79,22 @@ const std::vector<Idea>& gather_ideas() {
 const std::vector<Idea>& reduce_ideas() {
   static const std::vector<Idea> known{
       {"all_reduce_sum", "power_of_two_assumed",
-       "that is the sum of the first ranks, up to a power of two: the ranks behind it are left out",
+       "this is the sum of the first ranks, up to a power of two; the ranks beyond it are left out",
        [](const Place& p) { return p.item.sum(p.i, highest_power_of_two(p.n())); }},
-      {"all_reduce_sum", "own_only", "every rank has its own numbers still",
+      {"all_reduce_sum", "own_only", "every rank still has its own numbers",
        [](const Place& p) { return p.of(p.rank); }},
-      {"all_reduce_sum", "sums_twice", "that is twice the sum: something was added on the way down, too",
+      {"all_reduce_sum", "sums_twice", "this is twice the sum: numbers were added on the way down, too",
        [](const Place& p) { return 2 * p.item.sum(p.i, p.n()); }},
-      {"all_reduce_sum", "divides_the_sum", "that is the mean: all_reduce is the sum",
+      {"all_reduce_sum", "divides_the_sum", "this is the mean; fix: all_reduce returns the sum",
        [](const Place& p) { return p.item.sum(p.i, p.n()) / p.n(); }},
-      {"all_reduce_avg", "never_divides", "that is the sum, not the mean",
+      {"all_reduce_avg", "never_divides", "this is the sum, not the mean",
        [](const Place& p) { return p.item.sum(p.i, p.n()); }},
       {"all_reduce_avg", "divides_twice",
-       "that is the sum divided by n * n: it is divided once, before or after, not on the way up and again "
-       "at "
-       "the end",
+       "this is the sum divided by n * n; fix: divide once, either before or after the sum",
        [](const Place& p) { return p.item.sum(p.i, p.n()) / p.n() / p.n(); }},
       {"all_reduce_avg", "divides_on_rank_0_only",
-       "rank 0 has the mean and the others have the sum: who divides after the broadcast divides on every "
-       "rank",
+       "rank 0 has the mean and the other ranks have the sum; fix: if you divide after the broadcast, divide "
+       "on every rank",
        [](const Place& p) { return p.item.sum(p.i, p.n()) / (p.rank == 0 ? p.n() : 1); }}};
   return known;
 }
@@ -105,10 +106,10 @@ const std::vector<Idea>& accuracy_ideas() {
       {"global_accuracy", "averages_of_averages", uneven_in_words,
        [](const Place& p) { return mean_of_shares(p.item, false); }},
       {"global_accuracy", "own_shard_only",
-       "that is each rank's own accuracy: nothing was summed over the ranks",
+       "this is each rank's own accuracy: nothing was summed over the ranks",
        [](const Place& p) { return share(p.item.at(p.rank, 0), p.item.at(p.rank, 1)); }},
       {"global_accuracy", "integer_division",
-       "two integers are divided, and the fraction is lost: divide as double",
+       "two integers are divided, so the fraction is lost; fix: divide doubles",
        [](const Place& p) { return std::floor(right_share(p)); }}};
   return known;
 }
@@ -135,7 +136,7 @@ bool fits_all(const Idea& idea, const Asked& asked, const std::vector<Json>& rep
   return true;
 }
 
-// Near, and not the same: what a detour over floating point does to whole numbers.
+// Recognizes numbers that are close but not equal, as integers are after a detour over floating point.
 bool are_nearly_right(const Asked& asked, const std::vector<Json>& replies) {
   for (const auto& reply : replies) {
     for (std::size_t i = 0; i < asked.items.size(); ++i) {
@@ -177,16 +178,14 @@ bool only_rank_0_is_right(const Asked& asked, const std::vector<Json>& replies) 
 void diagnose(const Asked& asked, const std::vector<Json>& replies) {
   const bool whole = asked.call != "all_gather" && asked.items[0].dtype == "i64";
   if (whole && are_nearly_right(asked, replies)) {
-    return judge::misconception(
-        "sums_integers_in_float",
-        "nearly right: the whole numbers went through floating point, where f64 is exact up to 2^53 only and "
-        "f32 up to 2^24. Sum i64 as i64");
+    return judge::misconception("sums_integers_in_float",
+                                "nearly right: the integers went through floating point, which is exact up "
+                                "to 2^53 in f64 and up to 2^24 in f32; fix: sum i64 as i64");
   }
   if (!whole && only_f64_is_wrong(asked, replies) && are_nearly_right(asked, replies)) {
-    return judge::misconception(
-        "f64_through_f32",
-        "nearly right: something of f64 went through f32, which keeps 24 bits of 53. Send and add in the "
-        "tensor's own dtype");
+    return judge::misconception("f64_through_f32",
+                                "nearly right: f64 numbers went through f32, which keeps 24 of 53 bits; fix: "
+                                "send and add in the tensor's own dtype");
   }
   for (const auto* ideas : {&gather_ideas(), &reduce_ideas(), &accuracy_ideas()}) {
     for (const auto& idea : *ideas) {

@@ -1,6 +1,6 @@
-// The process of one rank in the grading of lab 07: a rank of the judge's simulation that calls the graded
-// functions as the task says. What comes back is what the caller sees in its own memory, whatever became of
-// the tensor.
+// The process of one rank in the grading of lab 07: a rank of the grader's simulation that calls the graded
+// functions as the task says. It returns what the caller sees in its own memory, whatever the function did to
+// the tensor handle.
 #include "judge/runner.h"
 
 #include <nlohmann/json.hpp>
@@ -71,7 +71,7 @@ Json one(const std::string& call, const Json& item) {
   throw std::logic_error("no such call: " + call);
 }
 
-// A refusal is an answer; the rank goes on.
+// An Error{invalid_argument} is an answer; the rank goes on.
 Json one_or_refused(const std::string& call, const Json& item) {
   try {
     return one(call, item);

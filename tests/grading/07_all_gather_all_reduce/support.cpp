@@ -1,4 +1,4 @@
-// Lab 07: what all steps share.
+// Lab 07: what all parts share.
 #include "support.h"
 
 #include <algorithm>
@@ -24,29 +24,28 @@ void diagnose_finding(const Asked& asked, const Finding& finding) {
   if (finding.code != Code::deadlock && finding.code != Code::never_received) return;
   const auto sends = [](const auto& party) { return party.doing.find("send") != std::string::npos; };
   if (asked.call == "all_gather" && std::ranges::all_of(finding.parties, sends)) {
-    misconception(
-        "everybody_sends_first",
-        "in a ring everybody has somebody to send to: when all wait for their receiver first, nobody "
-        "receives. Post the receive (irecv) before the send, or use batch_isend_irecv");
+    misconception("everybody_sends_first",
+                  "every rank sends first, and each send waits for a receiver, so no rank receives; fix: "
+                  "start the receive (irecv) before the send, or use batch_isend_irecv");
   } else if (somebody_has_seen_nothing(asked)) {
     misconception("leaves_when_it_has_seen_nothing",
-                  "a rank without samples has nothing to add, and the others wait for it all the same: every "
-                  "rank takes part, with {0, 0}, and what is decided is decided by the sums");
+                  "a rank without samples does not take part, and the other ranks wait for it; fix: call the "
+                  "collective on every rank, on a rank without samples with {0, 0}, and decide by the sums");
   }
 }
 
 void diagnose_failure(const Asked& asked, const std::string& error) {
   if (asked.call == "global_accuracy" && somebody_has_seen_nothing(asked) &&
       error.find("has ended") != std::string::npos) {
-    misconception(
-        "leaves_when_it_has_seen_nothing",
-        "a rank without samples left, and the others wait for it: every rank takes part, with {0, 0}");
+    misconception("leaves_when_it_has_seen_nothing",
+                  "a rank without samples returned, and the other ranks wait for it; fix: call the "
+                  "collective on every rank, on a rank without samples with {0, 0}");
   }
 }
 
 std::string number_text(const Json& number) {
   if (number.is_number_integer()) return fmt::format("{}", number.get<std::int64_t>());
-  return number.is_number() ? fmt::format("{}", number.get<double>()) : "NaN";  // JSON has none
+  return number.is_number() ? fmt::format("{}", number.get<double>()) : "NaN";  // JSON has no NaN
 }
 
 Json typed(const std::string& dtype, double number) {
@@ -97,7 +96,7 @@ std::string Asked::text(std::size_t index) const {
     return fmt::format("global_accuracy of shards {}", fmt::join(shards, ", "));
   }
   return fmt::format("{} among {} rank{}, {} {} each{}", call, item.ranks(), item.ranks() == 1 ? "" : "s",
-                     item.elements(), item.dtype, item.view ? " (mine is a part of all)" : "");
+                     item.elements(), item.dtype, item.view ? " (mine is a view of all)" : "");
 }
 
 judge::SimRun run(const Asked& asked, bool eager, const std::string& topology) {
@@ -121,7 +120,7 @@ std::vector<Json> answers(const Asked& asked, const judge::SimRun& done, bool ea
   if (!replies.empty() || judge::is_todo(done.ranks[0].reply)) return replies;
   std::vector<std::string> items;
   for (std::size_t i = 0; i < asked.items.size(); ++i) items.push_back(asked.text(i));
-  ADD_FAILURE() << fmt::format("that was{}: {}", eager ? ", with eager sends" : "",
+  ADD_FAILURE() << fmt::format("this happened{} in: {}", eager ? ", with eager sends" : "",
                                fmt::join(items, "; then "));
   return replies;
 }

@@ -15,13 +15,13 @@ namespace lab07 {
 
 using judge::Json;
 
-inline constexpr double untouched = -77;  // the runner's: what an output holds before the call
+inline constexpr double untouched = -77;  // as in runner.cpp: what an output holds before the call
 
 // One call on all ranks.
 struct Item {
   std::string dtype = "f32";
-  std::vector<Json> of = {};  // [rank]: its numbers; of global_accuracy {correct, seen}
-  bool view = false;          // all_gather: `mine` is a part of `all`
+  std::vector<Json> of = {};  // [rank]: its numbers; for global_accuracy {correct, seen}
+  bool view = false;          // all_gather: `mine` is a view of `all`
 
   int ranks() const { return static_cast<int>(of.size()); }
   int elements() const { return static_cast<int>(of.at(0).size()); }
@@ -38,46 +38,49 @@ struct Item {
   }
 };
 
-// Small whole numbers, different on all ranks.
+// Small integers, different on all ranks.
 Item small_numbers(judge::Random& random, int ranks, int elements, const std::string& dtype = "f32");
 
-// Calls of one function, one after the other in the same program.
+// Calls of one function, one after another in the same program.
 struct Asked {
   std::string call;  // "all_gather"
   std::vector<Item> items;
-  bool may_refuse = false;  // a refusal is an answer
+  bool may_refuse = false;  // Error{invalid_argument} is an answer
   int world_size() const { return items.at(0).ranks(); }
   std::string text(std::size_t item) const;  // "all_gather among 3 ranks, 2 x i64 each"
 };
 
 judge::SimRun run(const Asked& asked, bool eager, const std::string& topology = "laptop");
-// As SimRun::answers() without any collective, and names the misconception that a finding or an error shows.
+// Like SimRun::answers() without any collective; it also names the misconception that a finding or an error
+// shows.
 std::vector<Json> answers(const Asked& asked, const judge::SimRun& done, bool eager);
 
 // What all ranks should have after a call.
 Json expected(const std::string& call, const Item& item);
-// Equal, or as near as the rounding of one division allows.
+// Equal, or as close as the rounding of one division allows.
 bool agree(const std::string& call, const Item& item, const Json& expected, const Json& got);
-std::string text(const Json& numbers);  // "{1, 2, 3}", long ones shortened
+std::string text(const Json& numbers);  // "{1, 2, 3}"; a long list is shortened
 std::string difference(const Json& expected, const Json& got);
 
 inline constexpr const char* only_rank_0_in_words =
-    "rank 0 has the result and others do not: after the reduce comes a broadcast, to all";
-// Names the idea that all answers fit.
+    "rank 0 has the result and other ranks do not; fix: after the reduce, broadcast the result to all ranks";
+// Names the idea that fits all answers.
 void diagnose(const Asked& asked, const std::vector<Json>& replies);
 
-// All ranks have what they should, in place, whether sends wait for their receivers or not.
+// Checks that all ranks have the right values, in place, both with sends that wait for their receivers and
+// with eager sends.
 void expect_right(const Asked& asked);
-// The same, once, in rounds. False, and the test has failed, when the values are wrong already.
+// The same in one run, in rounds. Returns false, and the test has failed, if the values are wrong already.
 bool run_in_rounds(const Asked& asked, judge::SimRun& done);
-// all_reduce or all_reduce_avg of numbers whose sum depends on the order: equal on all ranks, and near the
-// sum.
+// Checks all_reduce or all_reduce_avg of numbers whose sum depends on the order: the results must be equal on
+// all ranks and close to the sum.
 void expect_same_bits(const Asked& asked);
-// Every rank refuses, and no message was sent when `nothing_moves`.
+// Checks that every rank throws Error{invalid_argument}, and if `nothing_moves` that no message was sent
+// before.
 void expect_refused(const Asked& asked, bool nothing_moves);
 
-// These look at one call, on topology "rounds".
-void expect_ring_traffic(const Asked& asked);  // neighbours only, (n - 1) parts
+// These check one call, on topology "rounds".
+void expect_ring_traffic(const Asked& asked);  // neighbours only, n - 1 chunks
 void expect_ring_rounds(const Asked& asked);
 void expect_reduce_and_broadcast(const Asked& asked);  // messages and rounds
 void expect_one_all_reduce(const Asked& asked);

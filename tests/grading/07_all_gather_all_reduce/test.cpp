@@ -1,5 +1,5 @@
-// The grading of lab 07. Every rank is a process of its own in the judge's simulation: the judge draws the
-// numbers and the lengths, knows what must come out, and counts messages, bytes and rounds.
+// The grading of lab 07. Every rank is a process of its own in the grader's simulation. The grader chooses
+// numbers and lengths at random, knows the expected results, and counts messages, bytes and rounds.
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -9,7 +9,7 @@ namespace {
 using judge::Random, judge::worth;
 using lab07::Asked, lab07::Item, lab07::Json, lab07::small_numbers;
 
-// Calls of these lengths, one after the other.
+// Calls of these lengths, one after another.
 Asked of_lengths(Random& random, const std::string& call, int n, const std::vector<int>& lengths,
                  const std::string& dtype = "f32") {
   Asked asked{call, {}};
@@ -21,7 +21,7 @@ Asked one(Random& random, const std::string& call, int n, int elements, const st
   return of_lengths(random, call, n, {elements}, dtype);
 }
 
-// Until one fails.
+// Stops at the first failure.
 template <class Make>
 void for_sizes(const std::vector<int>& sizes, Make make) {
   for (const int n : sizes) {
@@ -30,7 +30,7 @@ void for_sizes(const std::vector<int>& sizes, Make make) {
   }
 }
 
-// Whole numbers that f32 cannot hold, summed or not; f64 holds their sums.
+// Integers that f32 cannot hold, summed or not; f64 holds their sums.
 Item long_numbers(Random& random, int n, int elements) {
   constexpr double leading = 1 << 30;
   Item item = small_numbers(random, n, elements, "f64");
@@ -39,7 +39,7 @@ Item long_numbers(Random& random, int n, int elements) {
   return item;
 }
 
-// Whole numbers that f64 cannot hold, summed or not.
+// Integers that f64 cannot hold, summed or not.
 Item large_integers(Random& random, int n, int elements) {
   Item item{"i64"};
   constexpr std::int64_t limit = std::int64_t{1} << 53;
@@ -52,7 +52,7 @@ Item large_integers(Random& random, int n, int elements) {
   return item;
 }
 
-// From 1 to 10^7 in size and of both signs: their f32 sum is another one in another order.
+// Between 1 and 10^7 in size, of both signs: their f32 sum depends on the order.
 Item order_matters(Random& random, int n, int elements) {
   Item item{};
   for (int rank = 0; rank < n; ++rank) {

@@ -1,4 +1,4 @@
-// Lab 07: who sends how much to whom, and in how many rounds.
+// Lab 07: which rank sends how much to which, and in how many rounds.
 #include <algorithm>
 #include <bit>
 
@@ -22,29 +22,26 @@ void diagnose_links(const judge::SimRun& done, int n) {
   const auto& links = done.report.links;
   if (std::ranges::all_of(links, [&](const auto& link) { return link.src == (link.dst + 1) % n; })) {
     misconception("ring_the_other_way",
-                  "that is a ring as well, and not the one of the contract: send to rank + 1");
+                  "this is a ring as well, but in the wrong direction; fix: send to rank + 1");
   } else if (std::cmp_equal(links.size(), n * (n - 1))) {
-    misconception(
-        "everybody_to_everybody",
-        "every rank sends to every other: as many bytes, but n (n - 1) connections, and on a real network "
-        "most of these ways are long. In a ring the parts go from neighbour to neighbour");
+    misconception("everybody_to_everybody",
+                  "every rank sends to every other rank: this takes n (n - 1) connections, and in a real "
+                  "network most of these paths are long; fix: pass the chunks from neighbour to neighbour");
   } else {
-    misconception(
-        "gather_and_broadcast",
-        "the parts go to one rank and come back from there: its port carries all of them, and the others "
-        "wait. In a ring all ports are busy in every round");
+    misconception("gather_and_broadcast",
+                  "the chunks go to one rank and come back from it, so its port carries all of them while "
+                  "the other ranks wait; fix: use a ring, in which all ports are busy in every round");
   }
 }
 
 void diagnose_bytes(std::uint64_t sent, std::uint64_t right) {
   if (sent <= right) return;
-  misconception(
-      "sends_all_of_it",
-      "more than one part a step is sent: what the next rank has already need not go there again. A step "
-      "passes on the one part that came in the step before");
+  misconception("sends_all_of_it",
+                "more than one chunk per step is sent, though the next rank has most of the data already; "
+                "fix: in each step, pass on the one chunk that arrived in the step before");
 }
 
-// In each round with the rank that differs in one bit of its number, there and back.
+// Whether each rank exchanges once with every rank whose number differs from its own in one bit.
 bool is_recursive_doubling(const judge::SimRun& done, int n) {
   const auto partners = [&](const auto& link) {
     return std::has_single_bit(static_cast<unsigned>(link.src ^ link.dst)) && link.messages == 1;
@@ -54,7 +51,7 @@ bool is_recursive_doubling(const judge::SimRun& done, int n) {
          std::ranges::all_of(done.report.links, partners);
 }
 
-// `bytes`: of all messages of an all_reduce.
+// `bytes`: the sum over all messages of an all_reduce.
 void diagnose_amount(const Asked& asked, const judge::SimRun& done, std::uint64_t bytes) {
   const int n = asked.world_size();
   const auto one = asked.items[0].bytes(), links = static_cast<std::uint64_t>(n - 1);
@@ -62,35 +59,37 @@ void diagnose_amount(const Asked& asked, const judge::SimRun& done, std::uint64_
   if (done.report.messages >= all_to_all && bytes >= all_to_all * one) {
     misconception(
         "gathers_everything_to_sum",
-        "every rank gets the numbers of all others to add them up itself: n/2 times the bytes and n times "
-        "the additions. A partial sum is as long as one input");
+        "every rank receives the numbers of all other ranks and adds them up itself: this takes n/2 times "
+        "the bytes and n times the additions; fix: send partial sums, which are as long as one input");
   } else if (is_recursive_doubling(done, n)) {
-    misconception(
-        "recursive_doubling",
-        "in each of log2 n rounds every rank exchanges its partial sum with a partner, which is known as "
-        "recursive doubling: fewer rounds, and n log2 n messages. Asked for here is a reduce to one rank and "
-        "a broadcast from there");
+    misconception("recursive_doubling",
+                  "in each of log2 n rounds every rank exchanges its partial sum with a partner, which is "
+                  "recursive doubling: it takes fewer rounds but n log2 n messages; fix: make a reduce to "
+                  "one rank and a broadcast from there");
   } else if (done.report.messages == 2 * links && bytes == 2 * 2 * links * one) {
-    misconception("longer_on_the_way", "the messages are longer than the tensor: send it in its own dtype");
+    misconception("longer_on_the_way",
+                  "the messages are larger than the tensor; fix: send it in its own dtype");
   }
 }
 
-// Of the sums' way up, by who receives how much.
+// Diagnoses the sums' way up by how much each rank receives.
 void diagnose_slow_reduce(const judge::SimRun& done, int n) {
   const auto received_by_0 = done.report.traffic[0].messages_received;
   std::uint64_t most = 0;
   for (const auto& of_rank : done.report.traffic) most = std::max(most, of_rank.messages_received);
   if (std::cmp_equal(received_by_0, n - 1)) {
-    misconception(
-        "flat_for_a_tree",
-        "everybody sends to rank 0 itself, one after the other: in a tree the ranks add on the way up");
+    misconception("flat_for_a_tree",
+                  "every rank sends to rank 0 directly, so the additions follow each other; fix: use a tree, "
+                  "in which the ranks add on the way up");
   } else if (received_by_0 == 1 && most == 2) {
-    misconception("chain_for_a_tree", "one rank after the other: in a tree many add at the same time");
-  } else {
     misconception(
-        "served_in_the_wrong_order",
-        "the tree is served in the wrong order: on the way up the smallest subtree is ready first, on the "
-        "way down the largest one has the most to do");
+        "chain_for_a_tree",
+        "the ranks add one after another; fix: use a tree, in which many ranks add at the same time");
+  } else {
+    misconception("served_in_the_wrong_order",
+                  "the tree is served in the wrong order; fix: on the way up receive from the smallest "
+                  "subtree first, which is ready first; on the way down send to the largest subtree first, "
+                  "which has the most work left");
   }
 }
 
@@ -104,8 +103,8 @@ void expect_ring_traffic(const Asked& asked) {
   for (const auto& link : done.report.links) {
     if (link.dst == (link.src + 1) % n) continue;
     diagnose_links(done, n);
-    ADD_FAILURE() << fmt::format("{}: rank {} sends to rank {}; expected that it sends to rank {} only",
-                                 asked.text(0), link.src, link.dst, (link.src + 1) % n);
+    ADD_FAILURE() << fmt::format("{}: rank {} sends to rank {}; it must send to rank {} only", asked.text(0),
+                                 link.src, link.dst, (link.src + 1) % n);
     return;
   }
   for (std::size_t rank = 0; rank < done.report.traffic.size(); ++rank) {
@@ -113,7 +112,7 @@ void expect_ring_traffic(const Asked& asked) {
     if (sent == right) continue;
     diagnose_bytes(sent, right);
     ADD_FAILURE() << fmt::format(
-        "{}: rank {} sends {} bytes; expected n - 1 parts of {} bytes, {}: (n - 1)/n of the output's {}",
+        "{}: rank {} sends {} bytes; expected n - 1 chunks of {} bytes, {}: (n - 1)/n of the output's {}",
         asked.text(0), rank, sent, part, right, static_cast<std::uint64_t>(n) * part);
     return;
   }
@@ -124,10 +123,9 @@ void expect_ring_rounds(const Asked& asked) {
   if (!run_in_rounds(asked, done)) return;
   const int n = asked.world_size(), rounds = judge::rounds(done.report);
   if (rounds <= n - 1) return;
-  misconception(
-      "sends_and_receives_in_turns",
-      "a rank's send and its receive use two ports: start the receive (irecv), send, then wait, and both "
-      "take one round");
+  misconception("sends_and_receives_in_turns",
+                "a rank sends and receives one after the other, but its two ports can work at the same time; "
+                "fix: start the receive (irecv), send, then wait, so that both take one round");
   ADD_FAILURE() << fmt::format("{} took {} rounds; expected n - 1 = {}", asked.text(0), rounds, n - 1);
 }
 
@@ -141,7 +139,8 @@ void expect_reduce_and_broadcast(const Asked& asked) {
   if (bytes != right || done.report.messages != messages) {
     diagnose_amount(asked, done, bytes);
     ADD_FAILURE() << fmt::format(
-        "{}: {} messages of {} bytes in all; expected n - 1 up and n - 1 down, {} of {} bytes in all",
+        "{}: {} messages of {} bytes in all; expected n - 1 messages up and n - 1 down: {} messages of {} "
+        "bytes in all",
         asked.text(0), done.report.messages, bytes, messages, right);
     return;
   }
@@ -159,13 +158,13 @@ void expect_one_all_reduce(const Asked& asked) {
   for (const auto& of_rank : done.report.traffic) bytes += of_rank.bytes_sent;
   if (done.report.messages == messages && bytes <= 16 * messages) return;
   if (done.report.messages == 2 * messages) {
-    misconception(
-        "an_all_reduce_for_each",
-        "two numbers, two all_reduces: both pay the start of every message. Put them into one tensor");
+    misconception("an_all_reduce_for_each",
+                  "two numbers are summed by two all_reduces, and each costs the overhead of every message; "
+                  "fix: put both into one tensor");
   }
   ADD_FAILURE() << fmt::format(
-      "{}: {} messages of {} bytes in all; expected one all_reduce of two numbers: {} of at most {} bytes "
-      "in all",
+      "{}: {} messages of {} bytes in all; expected one all_reduce of two numbers: {} messages of at most {} "
+      "bytes in all",
       asked.text(0), done.report.messages, bytes, messages, 16 * messages);
 }
 

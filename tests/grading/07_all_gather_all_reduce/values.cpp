@@ -9,7 +9,7 @@ namespace {
 
 using judge::misconception;
 
-// Which call on which rank; the words before a complaint.
+// Which call it was and how it ran: the beginning of a message.
 std::string heading(const Asked& asked, std::size_t item, bool eager) {
   return asked.text(item) + (eager ? ", with eager sends" : "");
 }
@@ -17,9 +17,9 @@ std::string heading(const Asked& asked, std::size_t item, bool eager) {
 bool check_returned(const std::string& where, const Json& right, std::size_t rank, const Json& seen) {
   if (!seen.contains("refused")) return true;
   misconception("refuses_none_right",
-                "nothing right and nothing seen are two cases: 0 right of 5 is a share, 0. It is the sum of "
-                "`seen` that decides");
-  ADD_FAILURE() << fmt::format("{}: expected {} on rank {}; it refused: {}", where, text(right), rank,
+                "\"none right\" and \"none seen\" are two cases: 0 right of 5 is an accuracy of 0; fix: "
+                "throw only if the sum of `seen` is 0");
+  ADD_FAILURE() << fmt::format("{}: expected {} on rank {}; it threw an error: {}", where, text(right), rank,
                                seen["refused"].get<std::string>());
   return false;
 }
@@ -27,17 +27,16 @@ bool check_returned(const std::string& where, const Json& right, std::size_t ran
 bool check_in_place(const std::string& where, const Item& item, std::size_t rank, const Json& seen) {
   if (!seen.at("same_memory")) {
     misconception("not_in_place",
-                  "the tensor was made to point to other memory, and whoever else holds the old memory sees "
-                  "nothing of the result: receive into the tensor's own memory, or copy_ into it");
+                  "the tensor now refers to other memory, so whoever holds the old memory does not see the "
+                  "result; fix: receive into the tensor's own memory, or copy_ into it");
     ADD_FAILURE() << fmt::format(
-        "{}: afterwards the tensor of rank {} has other memory than the caller gave; expected the same, "
-        "written "
-        "in place",
+        "{}: afterwards the tensor of rank {} has other memory than the caller gave; expected the same "
+        "memory, written in place",
         where, rank);
     return false;
   }
   if (!seen.contains("input") || seen["input"] == item.of[rank]) return true;
-  misconception("input_changed", "`mine` is an input: it is the same after the call");
+  misconception("input_changed", "`mine` is an input and must not change");
   ADD_FAILURE() << fmt::format("{}: expected that `mine` stays {} on rank {}; it is {}", where,
                                text(item.of[rank]), rank, text(seen["input"]));
   return false;
@@ -53,7 +52,7 @@ bool check_numbers(const Asked& asked, std::size_t index, bool eager, const std:
     const Json& got = seen.at("numbers");
     if (agree(asked.call, item, right, got)) continue;
     diagnose(asked, replies);
-    ADD_FAILURE() << fmt::format("{}: expected {} on rank {}; it has {}, and gave {} ({})", where,
+    ADD_FAILURE() << fmt::format("{}: expected {} on rank {}; it has {} and contributed {} ({})", where,
                                  text(right), rank, text(got), text(item.of[rank]), difference(right, got));
     return false;
   }
@@ -113,10 +112,9 @@ void expect_same_bits(const Asked& asked) {
       return;
     }
     if (got == first) continue;
-    misconception(
-        "each_rank_sums_in_its_own_order",
-        "float addition depends on the order: ranks that add the same numbers in different orders get "
-        "different bits, and go apart. One rank's result must be everybody's");
+    misconception("each_rank_sums_in_its_own_order",
+                  "float addition depends on the order: ranks that add the same numbers in different orders "
+                  "get different bits; fix: let one rank compute the result, and give that result to all");
     ADD_FAILURE() << fmt::format(
         "{}: expected the same bits on all ranks; rank 0 has {}, rank {} has {} ({})", where, text(first),
         rank, text(got), difference(first, got));
@@ -132,18 +130,20 @@ void expect_refused(const Asked& asked, bool nothing_moves) {
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     const Json& seen = replies[rank].at(0);
     if (seen.contains("refused")) continue;
-    misconception("not_refused",
-                  nothing_moves ? "whole numbers have no mean of their own kind: 3 divided by 2 would be 1"
-                                : "no samples, no share: 0 / 0 is NaN, which spreads through every report");
+    misconception("not_refused", nothing_moves
+                                     ? "the mean of integers is generally not an integer: 3 divided by 2 "
+                                       "would be 1; fix: throw invalid_argument"
+                                     : "without samples there is no accuracy: 0 / 0 is NaN, which spreads "
+                                       "into every later result; fix: throw invalid_argument");
     ADD_FAILURE() << fmt::format("{}: expected Error{{invalid_argument}} on rank {}; it returned {}", where,
                                  rank, text(seen.at("numbers")));
     return;
   }
   if (!nothing_moves || done.report.messages == 0) return;
   misconception("refuses_too_late",
-                "what can be seen from the arguments is refused before the first message");
-  ADD_FAILURE() << fmt::format("{}: expected that nothing moves before the refusal; {} messages were sent",
-                               where, done.report.messages);
+                "what the arguments alone show must be rejected before the first message");
+  ADD_FAILURE() << fmt::format("{}: expected no message before the error; {} messages were sent", where,
+                               done.report.messages);
 }
 
 }  // namespace lab07

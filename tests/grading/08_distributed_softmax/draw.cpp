@@ -1,4 +1,4 @@
-// Lab 08: numbers, and how they are spread over the ranks, drawn by lot.
+// Lab 08: random numbers and how they are distributed over the ranks.
 #include "draw.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ double eighths(judge::Random& random, double low, double high) {
 
 namespace {
 
-// Those of f64 have digits that an f32 has no place for.
+// Those of f64 have digits that an f32 cannot hold.
 Reals numbers(judge::Random& random, int count, double low, double high, const std::string& dtype) {
   const auto rest = [&] { return dtype == "f64" ? random.between(1, 99) * 0x1p-34 : 0.0; };
   Reals drawn;
@@ -73,8 +73,8 @@ Asked masked_rows(judge::Random& random, const std::string& call) {
   return {call, {some, rank_masked, all}};
 }
 
-// The last row is none for f32: exp(600) fits into f64, so it tells who subtracts nothing from who subtracts
-// too much.
+// The last row is not for f32: exp(600) fits into f64, so it distinguishes subtracting nothing from
+// subtracting too much.
 Asked stable_rows(judge::Random& random, const std::string& call) {
   const int n = random.between(3, 5);
   return {call,

@@ -1,4 +1,4 @@
-// Lab 08: what must come out, and how near to it an answer must be.
+// Lab 08: the expected results, and how close to them an answer must be.
 #include <algorithm>
 
 #include "support.h"
@@ -8,7 +8,7 @@ namespace {
 
 using Real = long double;
 
-// The entries that a softmax goes over, for entry i of a rank: those of all ranks at i, or the whole row.
+// The entries over which a softmax runs, for entry i of a rank: those of all ranks at i, or the whole row.
 Reals entries_beside(const std::string& call, const Item& item, std::size_t i) {
   Reals entries;
   for (const auto& shard : item.of) {
@@ -91,10 +91,10 @@ Results expected(const std::string& call, const Item& item) {
   return right;
 }
 
-// Roundings, each of half an epsilon at most, are counted as a whole one: a sum of m terms has m - 1,
-// whatever its order, exp passes the rounding of its argument on, which is |x - max| times as large, and a
-// few more are for products, quotients, exp and log themselves. Below the smallest normal number nothing is
-// exact. In f64 a loss may be the difference of two numbers as large as the logits: max + log(sum) - x.
+// Each rounding is at most half an epsilon and is counted as a whole one. A sum of m terms has m - 1
+// roundings in any order; exp multiplies the rounding of its argument by |x - max|; a few more are for
+// products, quotients, exp and log themselves. Below the smallest normal number nothing is exact. In f64 a
+// loss may be the difference of two numbers as large as the logits: max + log(sum) - x.
 double tolerance(const std::string& call, const Item& item, std::size_t rank, std::size_t i, double right) {
   constexpr double a_few = 6;
   const double epsilon = item.epsilon(), tiny = item.dtype == "f32" ? 0x1p-126 : 0x1p-1022;

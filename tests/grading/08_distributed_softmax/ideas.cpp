@@ -1,4 +1,4 @@
-// Lab 08: the wrong ideas of parts 1 and 5, and which idea the answers fit.
+// Lab 08: the wrong ideas of parts 1 and 5, and the search for the idea that fits the answers.
 #include "ideas.h"
 
 #include <algorithm>
@@ -9,11 +9,11 @@ namespace {
 
 const std::vector<Idea>& mean_ideas() {
   constexpr auto* not_divided =
-      "that is the weighted sum: it is a mean only where the weights add up to 1, and no rank can know that "
-      "they do. Divide by the sum of the weights, over all ranks";
+      "this is the weighted sum, which is a mean only if the weights sum to 1; fix: divide by the sum of the "
+      "weights over all ranks";
   constexpr auto* own_weights =
-      "each rank divides by its own weight: then the weights do nothing but cancel. It is the sum of the "
-      "weights over all ranks that everything is divided by";
+      "each rank divides by its own weight, so the weights cancel; fix: divide by the sum of the weights "
+      "over all ranks";
   static const auto weighted = [](const Place& p) {
     return p.total([&](std::size_t r) { return p.item.weights[r] * p.item.of[r][p.i]; });
   };
@@ -26,14 +26,15 @@ const std::vector<Idea>& mean_ideas() {
   static const std::vector<Idea> known{
       {"weights_not_summed", not_divided, [](const Place& p) { return weighted(p); }},
       {"divided_by_the_ranks",
-       "the weighted sum is divided by the number of ranks, as if all weights were 1: divide by their sum",
+       "the weighted sum is divided by the number of ranks, as if all weights were 1; fix: divide by the sum "
+       "of the weights",
        [](const Place& p) { return weighted(p) / static_cast<double>(p.ranks()); }},
       {"weights_of_its_own", own_weights, [](const Place& p) { return plain(p); }},
       {"weights_of_its_own", own_weights, [](const Place& p) { return weighted(p) / p.weight(); }},
-      {"weights_ignored", "that is the plain mean: the weights do not matter in it",
+      {"weights_ignored", "this is the plain mean, which ignores the weights",
        [](const Place& p) { return plain(p) / static_cast<double>(p.ranks()); }},
       {"own_numbers_only",
-       "each rank has its own number times its share of the weights: nothing was added up",
+       "each rank has its own number times its fraction of the weights: nothing was summed over the ranks",
        [](const Place& p) { return p.weight() * p.x() / weights(p); }}};
   return known;
 }
@@ -48,25 +49,26 @@ const std::vector<Idea>& norm_ideas() {
   };
   static const std::vector<Idea> known{
       {"norm_of_its_own",
-       "each rank divides by the norm of its own elements: no number of another rank is in it. The norm goes "
-       "over the ranks, for each element",
+       "each rank divides by the norm of its own elements; fix: compute the norm over the ranks, for each "
+       "element",
        of_its_own},
       {"root_before_the_sum",
-       "the root was taken before the sum, and the root of a square is the number again: that divides by the "
-       "sum of the sizes (the L1 norm). Squares may be summed over the ranks, the root comes after",
+       "the root was taken before the sum; the root of a square is the absolute value, so this divides by "
+       "the sum of absolute values (the L1 norm); fix: sum the squares over the ranks, then take the root",
        [](const Place& p) {
          return p.x() / p.total([&](std::size_t r) { return std::abs(p.item.of[r][p.i]); });
        }},
-      {"root_forgotten", "divided by the sum of the squares: the norm is its root",
+      {"root_forgotten",
+       "the numbers are divided by the sum of the squares; fix: divide by the square root of that sum",
        [](const Place& p) { return p.x() / squares(p); }},
-      {"square_of_the_sum", "the numbers were summed and then squared: first the squares, then their sum",
+      {"square_of_the_sum", "the numbers were summed and then squared; fix: square first, then sum",
        [](const Place& p) {
          return p.x() / std::abs(p.total([&](std::size_t r) { return p.item.of[r][p.i]; }));
        }},
       {"zero_by_zero",
-       "where all ranks have 0 the norm is 0, and 0 / 0 is NaN: what has no length stays as it is",
+       "if all ranks have 0, the norm is 0, and 0 / 0 is NaN; fix: leave elements with norm 0 unchanged",
        [](const Place& p) { return p.x() / std::sqrt(squares(p)); }},
-      {"norm_returned", "that is the norm itself: the numbers are to be divided by it",
+      {"norm_returned", "this is the norm itself; fix: divide the numbers by it",
        [](const Place& p) { return std::sqrt(squares(p)); }}};
   return known;
 }
@@ -87,16 +89,14 @@ double logit(const Place& p) {
 
 const std::vector<Idea>& loss_ideas() {
   constexpr auto* lost =
-      "the target's logit did not come: all other ranks bring a 0, and MAX takes a 0 rather than a negative "
-      "number. With SUM the zeros of the others change nothing";
+      "the target's logit is lost: all other ranks contribute 0, and MAX takes 0 rather than a negative "
+      "logit; fix: use SUM, in which the other ranks' zeros change nothing";
   static const auto log_sum = [](const Place& p) { return std::log(p.all_exps(p.max())); };
   static const auto right = [](const Place& p) { return log_sum(p) + p.max() - logit(p); };
   static const std::vector<Idea> known{
       {"wrong_owner",
-       "target counts along the whole row, and was used as a place in the shard: every rank that has so many "
-       "elements took one of its own. It is the rank's if first <= target < first + numel, and lies at "
-       "target "
-       "- first",
+       "target is an index into the whole row, but it was used as an index into the shard; fix: use index "
+       "target - first, on the rank where first <= target < first + numel",
        [](const Place& p) {
          const auto at = static_cast<std::size_t>(p.item.target);
          return log_sum(p) - p.total([&](std::size_t r) {
@@ -104,29 +104,32 @@ const std::vector<Idea>& loss_ideas() {
          });
        }},
       {"loss_of_the_owner_only",
-       "the rank that owns the target has the loss, and the others do not know its logit: they need it, too",
+       "only the rank that owns the target has the loss; fix: bring the target's logit to the other ranks, "
+       "too",
        [](const Place& p) { return is_owner(p, p.rank) ? right(p) : log_sum(p); }},
       {"absent_logit_by_max", lost, [](const Place& p) { return log_sum(p); }},
       {"absent_logit_by_max", lost,
        [](const Place& p) { return log_sum(p) + p.max() - std::max(0.0, logit(p)); }},
       {"log_of_the_share",
-       "the share of an entry far below the largest is 0 in its dtype, and -log(0) is infinite. The log of a "
-       "quotient is a difference: log(sum) - (x - max) needs no exp of x",
+       "the probability of an entry far below the largest one is 0 in its dtype, and -log(0) is infinite; "
+       "fix: compute the difference log(sum) - (x - max), which needs no exp of x",
        [](const Place& p) { return -std::log(std::exp(logit(p) - p.max()) / p.all_exps(p.max())); }},
       {"max_subtracted_by_all",
-       "every rank subtracts the max, also from the 0 that it brings instead of the target's logit: only the "
-       "owner may",
+       "every rank subtracts the max, also from the 0 that it contributes instead of the target's logit; "
+       "fix: subtract it on the owner only",
        [](const Place& p) { return log_sum(p) - (logit(p) - static_cast<double>(p.ranks()) * p.max()); }},
       {"max_forgotten",
-       "the sum is relative to the max and the logit is not: log(sum) + max - x, or log(sum) - (x - max)",
+       "the sum is relative to the max, but the logit is not; fix: compute log(sum) + max - x, or log(sum) - "
+       "(x - max)",
        [](const Place& p) { return log_sum(p) - logit(p); }},
-      {"sum_of_the_shard", "log of the own shard's sum: the sum goes over the whole row",
+      {"sum_of_the_shard",
+       "this is computed from the sum of the own shard; fix: use the sum over the whole row",
        [](const Place& p) { return std::log(p.exps(p.rank, p.max())) + p.max() - logit(p); }},
-      {"not_negated", "that is log of the share: the loss is -log of it",
+      {"not_negated", "this is the log of the probability; fix: negate it",
        [](const Place& p) { return -right(p); }},
       {"max_starts_at_zero",
-       "a rank without entries brings 0 to the MAX: where all logits are negative it stays there, and exp "
-       "of all of them is 0. What loses against every entry is -inf",
+       "a rank without entries contributes 0 to the MAX, which is wrong if all logits are negative: exp of "
+       "all of them may become 0; fix: contribute -inf, which is below every entry",
        [](const Place& p) {
          const double max = std::max(0.0, p.max());
          return std::log(p.all_exps(max)) + max - logit(p);
@@ -137,7 +140,7 @@ const std::vector<Idea>& loss_ideas() {
 
 // ------------------------------------------------------------------------------------------------------
 
-// Who looks out for a division by 0 has 0 where others have NaN.
+// Submissions that check for a division by 0 have 0 where others have NaN.
 bool is_alike(double said, double got) {
   if (std::isnan(said) && got == 0) return true;
   if (std::isnan(said) || std::isnan(got)) return std::isnan(said) && std::isnan(got);
@@ -164,7 +167,7 @@ std::vector<const std::vector<Idea>*> ideas_of(const std::string& call) {
   return {&max_ideas(), &sum_ideas()};
 }
 
-// Far from any wrong idea, and near to the right numbers: digits were lost.
+// Far from every wrong idea and close to the right numbers: digits were lost.
 bool have_lost_digits(const Asked& asked, const std::vector<Results>& results) {
   for (std::size_t index = 0; index < results.size(); ++index) {
     const auto right = expected(asked.call, asked.items[index]);
@@ -184,8 +187,8 @@ void diagnose(const Asked& asked, const std::vector<Results>& results) {
   if (have_lost_digits(asked, results)) {
     return judge::misconception(
         "digits_lost",
-        "nearly right: digits were lost on the way. f64 went through f32 (the default dtype), or a large "
-        "number was added before it was subtracted again: x - max first, then exp or the sum");
+        "nearly right: digits were lost; either f64 went through f32 (the default dtype), or a large number "
+        "was added before it was subtracted again; fix: compute x - max first, then exp or the sum");
   }
   for (const auto* ideas : ideas_of(asked.call)) {
     for (const auto& idea : *ideas) {

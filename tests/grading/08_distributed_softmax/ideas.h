@@ -1,5 +1,5 @@
-// Lab 08: what the ranks would have, were a wrong idea right. Computed with the infinities and NaNs that the
-// idea itself runs into.
+// Lab 08: what the ranks would have if a wrong idea were right, computed with the infinities and NaNs that
+// the idea itself runs into.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Place {
   std::size_t ranks() const { return item.of.size(); }
   double x() const { return item.of[rank][i]; }
   double weight() const { return item.weights[rank]; }
-  // What rank r has of the entries that the softmax goes over.
+  // The entries of rank r over which the softmax runs.
   Reals part(std::size_t r) const { return is_over_ranks() ? Reals{item.of[r][i]} : item.of[r]; }
   double own_max(std::size_t r) const {
     double max = -infinity;
@@ -56,11 +56,11 @@ struct Idea {
 };
 
 inline constexpr const char* no_max_in_words =
-    "exp(10000) is infinite and exp(-10000) is 0, in f32 and in f64: inf / inf and 0 / 0 are NaN. Subtract "
-    "the "
-    "largest entry from all of them; the shares stay the same, and no exp is larger than 1";
+    "exp(10000) is infinite and exp(-10000) is 0, in f32 and in f64, so inf / inf or 0 / 0 gives NaN; fix: "
+    "subtract the largest entry from all of them: the probabilities stay the same, and no exp is larger than "
+    "1";
 
-// Of parts 2 to 4: what is subtracted, and what is summed.
+// For parts 2 to 4: what is subtracted, and what is summed.
 const std::vector<Idea>& max_ideas();
 const std::vector<Idea>& sum_ideas();
 

@@ -1,6 +1,6 @@
-// The process of one rank in the grading of lab 08: a rank of the judge's simulation that calls the graded
-// functions as the task says. What comes back is what the caller sees in its own memory, whatever became of
-// the tensor. Numbers travel as text: JSON knows no infinity.
+// The process of one rank in the grading of lab 08: a rank of the grader's simulation that calls the graded
+// functions as the task says. It returns what the caller sees in its own memory, whatever the function did to
+// the tensor handle. Numbers travel as text, because JSON has no infinity.
 #include "judge/runner.h"
 
 #include <cstdlib>
@@ -54,7 +54,7 @@ Json one(const std::string& name, const Json& item) {
   return {{"numbers", texts(mine.to_vector<double>())}, {"same_memory", mine.raw() == data.raw()}};
 }
 
-// The pairs of a list put together as `order` says: a sequence of places i; i and i + 1 become one.
+// Merges the pairs of a list as `order` says: a sequence of indices i; pairs i and i + 1 become one.
 Json merged(const Json& item) {
   std::vector<lab::MaxSum> pairs;
   for (const auto& pair : item.at("pairs")) pairs.push_back({number(pair.at(0)), number(pair.at(1))});

@@ -1,4 +1,4 @@
-// Lab 08: what all steps share.
+// Lab 08: what all parts share.
 #include "support.h"
 
 #include <algorithm>
@@ -20,16 +20,16 @@ bool has_an_empty_shard(const Asked& asked) {
 }
 
 constexpr const char* leaves_in_words =
-    "a rank with an empty shard left, and the others wait for it: a collective is a call of all ranks. It "
-    "brings what changes nothing: -inf to the MAX, 0 to the SUM, {-inf, 0} to the pairs";
+    "a rank with an empty shard returned, and the other ranks wait for it; fix: call every collective on "
+    "every rank; without entries contribute -inf to the MAX, 0 to the SUM, {-inf, 0} to the pairs";
 
 void diagnose_failure(const Asked& asked, const std::string& error) {
   const auto says = [&](std::string_view words) { return error.find(words) != std::string::npos; };
   if (!has_an_empty_shard(asked)) return;
   if (says("max: a tensor of shape")) {
     misconception("max_of_nothing",
-                  "an empty shard has no largest element, and dist::max() refuses it: what a rank without "
-                  "entries brings to the MAX is -inf, which loses against everything");
+                  "an empty shard has no largest element, and dist::max() rejects it; fix: contribute -inf "
+                  "to the MAX, which is below every entry");
   } else if (says("has ended")) {
     misconception("empty_shard_leaves", leaves_in_words);
   }
@@ -113,16 +113,18 @@ std::vector<Results> results(const Asked& asked, const judge::SimRun& done,
       all[i].push_back(parsed(seen.at("numbers")));
       if (!seen.at("same_memory")) {
         misconception("not_in_place",
-                      "the tensor was made to point to other memory, and whoever else holds the old memory "
-                      "sees nothing of the result: copy_ into the tensor that the caller gave");
+                      "the tensor now refers to other memory, so whoever holds the old memory does not see "
+                      "the result; fix: copy_ into the tensor that the caller gave");
         ADD_FAILURE() << fmt::format(
-            "{}: afterwards the tensor of rank {} has other memory than the caller gave; expected the same, "
-            "written in place",
+            "{}: afterwards the tensor of rank {} has other memory than the caller gave; expected the same "
+            "memory, written in place",
             asked.text(i), rank);
         return {};
       }
       if (!seen.value("unchanged", true)) {
-        misconception("shard_changed", "the logits are an input: compute in a copy, to_vector() makes one");
+        misconception(
+            "shard_changed",
+            "the logits are an input and must not change; fix: compute in a copy (to_vector() makes one)");
         ADD_FAILURE() << fmt::format("{}: expected that the shard of rank {} stays as it is; it was changed",
                                      asked.text(i), rank);
         return {};

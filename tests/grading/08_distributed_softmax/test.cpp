@@ -1,6 +1,6 @@
-// The grading of lab 08. Every rank is a process of its own in the judge's simulation: the judge draws the
-// numbers and how they are spread over the ranks, computes what must come out, and sees which collectives are
-// called.
+// The grading of lab 08. Every rank is a process of its own in the grader's simulation. The grader chooses
+// the numbers and their distribution over the ranks at random, computes the expected results, and sees which
+// collectives are called.
 #include <gtest/gtest.h>
 
 #include "draw.h"
@@ -188,7 +188,7 @@ TEST(Part4InOne, one_small_all_gather) {
   worth(3, 4);
   Random random("one small one");
   lab08::expect_exchange({"softmax_in_one", {row(random, {300, 7, 120, random.between(20, 90)})}},
-                         {"all_gather", 1, 16, "one all_gather of two numbers a rank"});
+                         {"all_gather", 1, 16, "one all_gather of two numbers per rank"});
 }
 
 TEST(Part4InOne, same_bits_on_all_ranks) {

@@ -1,4 +1,4 @@
-// Lab 08: which collectives are called, how often and how long they are.
+// Lab 08: which collectives are called, how often and with how many bytes.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -24,37 +24,34 @@ Calls calls_of(const judge::SimRun& done, int rank) {
 void diagnose_length(const Asked& asked, const dist::trace::Event& call) {
   if (asked.is_over_ranks()) {
     misconception("longer_than_the_tensor",
-                  "more is sent than the elements themselves; an all_reduce of k elements does it");
+                  "more than the elements themselves is sent; fix: use one all_reduce of k elements");
   } else if (call.name == "all_reduce") {
     misconception("sends_the_row",
-                  "as many numbers are sent as the row has: then every rank might as well have all of it. "
-                  "What the softmax needs of the other shards is one max and one sum");
+                  "as many numbers are sent as the row has; fix: send only the max and the sum of a shard");
   } else {
-    misconception(
-        "gathers_the_logits",
-        "entries of the row are sent to other ranks: n - 1 times the row in all, where two numbers a rank "
-        "are enough. What the softmax needs of the other shards is one max and one sum");
+    misconception("gathers_the_logits",
+                  "entries of the row are sent to other ranks: n - 1 times the row in all, though two "
+                  "numbers per rank are enough; fix: send only one max and one sum");
   }
 }
 
 void diagnose_number(const Asked& asked, std::size_t calls, int right) {
   if (asked.call == "softmax_in_one") {
     misconception("two_exchanges",
-                  "first the max and then the sum are two exchanges, and the second waits for the first. A "
-                  "rank's own max and the sum relative to it are known at the same time and go together");
+                  "exchanging the max first and the sum afterwards takes two exchanges, and the second waits "
+                  "for the first; fix: send a rank's own max and the sum relative to it together");
   } else if (asked.call == "cross_entropy") {
     misconception("an_exchange_for_each_number",
-                  "the sum of the exps and the target's logit are both sums, and known at the same time: one "
-                  "all_reduce of two numbers");
+                  "the sum of the exps and the target's logit are both sums, and are known at the same time; "
+                  "fix: use one all_reduce of two numbers");
   } else if (asked.call == "weighted_mean" && calls == 2) {
-    misconception(
-        "an_all_reduce_for_the_weights",
-        "two sums, two all_reduces: both pay the start of every message. The weight fits behind the "
-        "numbers, in one tensor of k + 1");
+    misconception("an_all_reduce_for_the_weights",
+                  "two sums are made by two all_reduces, and each costs the overhead of every message; fix: "
+                  "append the weight to the numbers, in one tensor of k + 1");
   } else if (calls >= 2 * static_cast<std::size_t>(right)) {
     misconception("a_collective_for_each_element",
-                  "an all_reduce takes a whole tensor: one for each element pays the start of every message "
-                  "again and again");
+                  "one all_reduce per element costs the overhead of every message again and again; fix: use "
+                  "one all_reduce of the whole tensor");
   }
 }
 
@@ -62,10 +59,9 @@ void diagnose_call(const Asked& asked, const dist::trace::Event& call, const Exc
   if (call.bytes > exchange.bytes) return diagnose_length(asked, call);
   if (std::ranges::find(any_collective(), call.name) != any_collective().end())
     return diagnose_number(asked, 1, exchange.calls);
-  misconception(
-      "messages_by_hand",
-      "the exchange is made of single messages, one after the other: a collective is one call, takes "
-      "fewer rounds, and its order is right");
+  misconception("messages_by_hand",
+                "the exchange consists of single messages, one after another; fix: use a collective, which "
+                "is one call, takes fewer rounds and has a correct order");
 }
 
 const dist::trace::Event* largest_that_is_not_allowed(const Calls& calls, const Exchange& exchange) {
@@ -77,7 +73,7 @@ const dist::trace::Event* largest_that_is_not_allowed(const Calls& calls, const 
   return worst;
 }
 
-// Whatever calls were made: what the network carried. No algorithm of a collective sends more than its bytes
+// What the network carried, whatever calls were made. No algorithm of a collective sends more than its bytes
 // from every rank to every rank.
 void expect_little_traffic(const Asked& asked, const judge::SimRun& done, const Exchange& exchange) {
   const auto n = static_cast<std::uint64_t>(asked.world_size());
@@ -85,8 +81,9 @@ void expect_little_traffic(const Asked& asked, const judge::SimRun& done, const 
   std::uint64_t sent = 0;
   for (const auto& of_rank : done.report.traffic) sent += of_rank.bytes_sent;
   if (sent <= limit) return;
-  ADD_FAILURE() << fmt::format("{}: all ranks together sent {} bytes; expected {}, which is {} at most",
-                               asked.text(0), sent, exchange.in_words, limit);
+  ADD_FAILURE() << fmt::format(
+      "{}: all ranks together sent {} bytes; expected {}, which takes at most {} bytes", asked.text(0), sent,
+      exchange.in_words, limit);
 }
 
 }  // namespace
@@ -98,7 +95,7 @@ void expect_exchange(const Asked& asked, const Exchange& exchange) {
     const auto calls = calls_of(done, rank);
     if (const auto* worst = largest_that_is_not_allowed(calls, exchange)) {
       diagnose_call(asked, *worst, exchange);
-      ADD_FAILURE() << fmt::format("{}: rank {} calls {} with {} bytes at {}; expected {}: {} bytes at most",
+      ADD_FAILURE() << fmt::format("{}: rank {} calls {} with {} bytes at {}; expected {}: at most {} bytes",
                                    asked.text(0), rank, worst->name, worst->bytes, worst->where.str(),
                                    exchange.in_words, exchange.bytes);
       return;

@@ -11,15 +11,15 @@ namespace {
 
 using judge::misconception;
 
-// What the rank gave; the words after an answer.
+// What the rank contributed: the end of a message.
 std::string given(const Asked& asked, std::size_t index, std::size_t rank) {
   const Item& item = asked.items[index];
   const auto numbers = text(item.of[rank]);
-  if (item.weights.empty()) return "gave " + numbers;
-  return fmt::format("gave {} with weight {:.9g}", numbers, item.weights[rank]);
+  if (item.weights.empty()) return "contributed " + numbers;
+  return fmt::format("contributed {} with weight {:.9g}", numbers, item.weights[rank]);
 }
 
-// The first element that is not as it should be, if any.
+// Whether all elements of one rank are right. Reports the first that is not.
 bool rank_is_right(const Asked& asked, std::size_t index, std::size_t rank, const Reals& right,
                    const std::vector<Results>& got) {
   const Item& item = asked.items[index];
@@ -29,7 +29,7 @@ bool rank_is_right(const Asked& asked, std::size_t index, std::size_t rank, cons
     if (is_near(right[i], numbers[i], allowed)) continue;
     diagnose(asked, got);
     ADD_FAILURE() << fmt::format(
-        "{}: expected {} on rank {}; it has {}, and {} (element {} is {} and not {}; rounding explains "
+        "{}: expected {} on rank {}; it has {} and {} (element {} is {} and not {}; rounding explains "
         "{:.1g})",
         asked.text(index), text(right), rank, text(numbers), given(asked, index, rank), i, text(numbers[i]),
         text(right[i]), allowed);
@@ -38,7 +38,7 @@ bool rank_is_right(const Asked& asked, std::size_t index, std::size_t rank, cons
   return true;
 }
 
-// Which wrong idea gives this pair?
+// Recognizes the wrong idea that gives this pair.
 void diagnose_merge(const Merging& merging, double max, double sum) {
   double largest = -infinity, maxima = 0, plain_sum = 0;
   for (const auto& [own_max, own_sum] : merging.pairs) {
@@ -48,25 +48,24 @@ void diagnose_merge(const Merging& merging, double max, double sum) {
   }
   if (std::isnan(max) || std::isnan(sum)) {
     misconception("inf_minus_inf",
-                  "-inf minus -inf is NaN, and NaN never goes away: where the larger max is -inf nothing has "
-                  "been seen yet on either side, and the result is {-inf, 0}");
+                  "-inf minus -inf is NaN, and NaN persists; fix: return {-inf, 0} if the larger max is "
+                  "-inf, because then neither side has seen an entry");
   } else if (max != largest && std::abs(max - maxima) <= 1e-9 * std::abs(maxima)) {
-    misconception("maxima_added", "the max of both sets is the larger of the two, not their sum");
+    misconception("maxima_added", "the max of both sets is the larger of the two maxima, not their sum");
   } else if (max != largest) {
-    misconception("not_the_larger_max", "the max of both sets is the larger of the two");
+    misconception("not_the_larger_max", "the max of both sets is the larger of the two maxima");
   } else if (std::abs(sum - plain_sum) <= 1e-9 * plain_sum) {
-    misconception(
-        "sums_not_rescaled",
-        "the sums are added as they are, but each is relative to its own max: sum * exp(own max - new max) "
-        "brings it to the new one");
+    misconception("sums_not_rescaled",
+                  "the sums are added although each is relative to its own max; fix: multiply each sum by "
+                  "exp(own max - new max) first");
   } else if (sum > plain_sum) {
     misconception("rescaled_upside_down",
-                  "exp(new max - own max) makes the sum of the smaller max larger, in the end infinite: the "
-                  "factor is exp(own max - new max), which is never more than 1");
+                  "exp(new max - own max) makes the sum with the smaller max larger, finally infinite; fix: "
+                  "use the factor exp(own max - new max), which is never more than 1");
   } else {
     misconception("one_side_rescaled",
-                  "either side may have the smaller max: each sum is multiplied by exp(own max - new max), "
-                  "and for the larger one that is exp(0) = 1");
+                  "either side may have the smaller max; fix: multiply each sum by exp(own max - new max); "
+                  "for the larger max this is exp(0) = 1");
   }
 }
 
@@ -77,8 +76,8 @@ bool is_merged(const Merging& merging, const Reals& got) {
   for (const auto& [own_max, own_sum] : merging.pairs) {
     if (own_max != -infinity) sum += own_sum * std::exp(static_cast<long double>(own_max) - max);
   }
-  // A rounding for each addend, and the argument of each exp may be off by half an epsilon of its size at
-  // each of its steps: beyond 800 exp is 0 in any case.
+  // One rounding per addend; the argument of each exp may be off by half an epsilon of its size at each of
+  // its steps, and beyond 800 exp is 0 in any case.
   double spread = 0;
   for (const auto& pair : merging.pairs) {
     if (max - pair.first < 800) spread = std::max(spread, max - pair.first);
@@ -90,7 +89,7 @@ bool is_merged(const Merging& merging, const Reals& got) {
   std::string pairs;
   for (const auto& [own_max, own_sum] : merging.pairs)
     pairs += (pairs.empty() ? "" : ", ") + text(Reals{own_max, own_sum});
-  ADD_FAILURE() << fmt::format("merge of {}: expected {}; it gives {}", pairs, text(Reals{max, right}),
+  ADD_FAILURE() << fmt::format("merge of {}: expected {}; it returned {}", pairs, text(Reals{max, right}),
                                text(got));
   return false;
 }
@@ -118,12 +117,11 @@ void expect_same_bits(const Asked& asked) {
       if (first == other) continue;
       misconception("each_rank_merges_in_its_own_order",
                     "rounding depends on the order: ranks that merge the same pairs beginning with their own "
-                    "get different sums, and their shares do not fit together. Merge in the order of the "
-                    "ranks, on all of them");
+                    "get different sums, and their probabilities do not fit together; fix: merge in the "
+                    "order of the ranks, on all ranks");
       ADD_FAILURE() << fmt::format(
-          "{}: entry 0 is {:.9g} on every rank; expected the same share, bit for bit; it is {:.17g} on rank "
-          "0 "
-          "and {:.17g} on rank {}",
+          "{}: entry 0 is {:.9g} on every rank; expected the same probability, bit for bit; it is {:.17g} on "
+          "rank 0 and {:.17g} on rank {}",
           asked.text(index), asked.items[index].of[0][0], first, other, rank);
       return;
     }

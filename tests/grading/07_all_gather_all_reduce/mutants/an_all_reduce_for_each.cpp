@@ -1,4 +1,4 @@
-// Misconception: two sums are two all_reduces.
+// Misconception: two sums need two all_reduces.
 //
 // Killed by: Part4Accuracy.one_all_reduce
 // Diagnosis: an_all_reduce_for_each

@@ -1,4 +1,4 @@
-// Misconception: the accuracy of all is the mean of the ranks' accuracies.
+// Misconception: the overall accuracy is the mean of the ranks' accuracies.
 //
 // Killed by: Part4Accuracy.uneven_shards
 // Diagnosis: averages_of_averages

@@ -1,4 +1,4 @@
-// Misconception: counts are summed as f32, like everything else here. Beyond 2^24 they lose their last
+// Misconception: counts may be summed as f32, like everything else here. Beyond 2^24 they lose their last
 // digits.
 //
 // Killed by: Part4Accuracy.many_samples

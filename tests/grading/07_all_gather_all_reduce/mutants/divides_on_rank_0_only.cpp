@@ -1,4 +1,4 @@
-// Misconception: rank 0 makes the sum, so rank 0 divides. (After the broadcast it is too late.)
+// Misconception: rank 0 makes the sum, so only rank 0 divides. (Dividing after the broadcast is too late.)
 //
 // Killed by: Part3Average.means
 // Diagnosis: divides_on_rank_0_only

@@ -1,4 +1,4 @@
-// Misconception: everybody divides its own by n, and in the end the sum is divided by n.
+// Misconception: every rank divides its own numbers by n, and at the end the sum is divided by n.
 //
 // Killed by: Part3Average.means
 // Diagnosis: divides_twice

@@ -1,4 +1,4 @@
-// Misconception: everybody has to tell everybody, so everybody sends to everybody.
+// Misconception: every rank needs the data of every other rank, so every rank sends to every other rank.
 //
 // Killed by: Part1AllGather.neighbours_only
 // Diagnosis: everybody_to_everybody

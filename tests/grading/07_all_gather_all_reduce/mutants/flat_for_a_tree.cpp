@@ -1,4 +1,4 @@
-// Misconception: rank 0 collects from everybody and tells everybody.
+// Misconception: rank 0 collects from every rank and then sends to every rank.
 //
 // Killed by: Part2AllReduce.up_and_down_a_tree
 // Diagnosis: flat_for_a_tree

@@ -1,4 +1,4 @@
-// Misconception: who has no samples has nothing to say, and need not wait.
+// Misconception: a rank without samples has nothing to contribute and does not have to wait.
 //
 // Killed by: Part4Accuracy.a_rank_without_samples
 // Diagnosis: leaves_when_it_has_seen_nothing

@@ -1,4 +1,4 @@
-// Misconception: the mean of whole numbers is a whole number, rounded.
+// Misconception: the mean of integers is an integer, rounded.
 //
 // Killed by: Part3Average.integers_are_refused
 // Diagnosis: not_refused

@@ -1,5 +1,5 @@
-// Misconception: the last step would bring my own part back, so it can be left out. (That is step n, not n
-// - 1.)
+// Misconception: the last step would bring my own chunk back, so it can be left out. (Step n would do so, not
+// step n - 1.)
 //
 // Killed by: Part1AllGather.small_rings
 // Diagnosis: one_step_short

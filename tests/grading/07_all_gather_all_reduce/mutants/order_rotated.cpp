@@ -1,4 +1,5 @@
-// Misconception: the first part of the output is mine, then they come as they come.
+// Misconception: the first chunk of the output is mine, and the others follow in the order in which they
+// arrive.
 //
 // Killed by: Part1AllGather.small_rings
 // Diagnosis: order_rotated

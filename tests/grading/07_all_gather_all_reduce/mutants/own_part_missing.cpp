@@ -1,4 +1,4 @@
-// Misconception: my own part comes to me around the ring like all others.
+// Misconception: my own chunk reaches me through the ring, like all other chunks.
 //
 // Killed by: Part1AllGather.small_rings
 // Diagnosis: own_part_missing

@@ -1,4 +1,4 @@
-// Misconception: the whole output goes round, then nothing can be forgotten.
+// Misconception: sending the whole output around the ring is safe, because nothing can be forgotten.
 //
 // Killed by: Part1AllGather.neighbours_only
 // Diagnosis: sends_all_of_it

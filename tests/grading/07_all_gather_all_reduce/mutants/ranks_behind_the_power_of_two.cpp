@@ -1,4 +1,4 @@
-// Misconception: a tree has 2^k ranks; log2 n is rounded down.
+// Misconception: a tree has 2^k ranks, so log2 n may be rounded down.
 //
 // Killed by: Part2AllReduce.any_number_of_ranks
 // Diagnosis: power_of_two_assumed

@@ -1,4 +1,4 @@
-// Misconception: a share of zero is no share.
+// Misconception: an accuracy of zero means that there were no samples.
 //
 // Killed by: Part4Accuracy.no_samples_at_all
 // Diagnosis: refuses_none_right

@@ -1,5 +1,5 @@
-// Misconception: the division will complain about integers by itself. (The sum was made for nothing, and
-// data is changed.)
+// Misconception: the division will report an error for integers by itself. (By then the sum was computed for
+// nothing, and the data has changed.)
 //
 // Killed by: Part3Average.integers_are_refused
 // Diagnosis: refuses_too_late

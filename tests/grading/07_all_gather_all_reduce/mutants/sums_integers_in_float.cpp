@@ -1,4 +1,4 @@
-// Misconception: numbers are numbers: everything is summed as f64, which is exact enough.
+// Misconception: everything may be summed as f64, which is exact enough for all numbers.
 //
 // Killed by: Part2AllReduce.integers_stay_integers
 // Diagnosis: sums_integers_in_float

@@ -1,4 +1,4 @@
-// Misconception: a division never fails: the caller will see the NaN.
+// Misconception: a division never fails, and the caller will see the NaN.
 //
 // Killed by: Part4Accuracy.no_samples_at_all
 // Diagnosis: not_refused

@@ -1,4 +1,4 @@
-// Misconception: k softmaxes are k times two all_reduces.
+// Misconception: k softmaxes need k times two all_reduces.
 //
 // Killed by: Part2OverRanks.two_all_reduces
 // Diagnosis: a_collective_for_each_element

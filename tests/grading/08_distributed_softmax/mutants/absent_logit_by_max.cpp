@@ -1,4 +1,4 @@
-// Misconception: one rank has the logit, the others 0: MAX finds it, as it found the max.
+// Misconception: one rank has the logit and the others have 0, so MAX finds it, as it found the max.
 //
 // Killed by: Part5Loss.whoever_has_the_target
 // Diagnosis: absent_logit_by_max

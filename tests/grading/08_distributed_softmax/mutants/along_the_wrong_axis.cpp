@@ -1,4 +1,4 @@
-// Misconception: a softmax goes over the elements of a tensor. (Here it goes over the ranks.)
+// Misconception: a softmax runs over the elements of a tensor. (In part 2 it runs over the ranks.)
 //
 // Killed by: Part2OverRanks.shares
 // Diagnosis: along_the_wrong_axis

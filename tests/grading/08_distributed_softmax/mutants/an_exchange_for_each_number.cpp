@@ -1,4 +1,4 @@
-// Misconception: max, sum and target are three numbers: three all_reduces.
+// Misconception: max, sum and target's logit are three numbers and need three all_reduces.
 //
 // Killed by: Part5Loss.two_small_all_reduces
 // Diagnosis: an_exchange_for_each_number

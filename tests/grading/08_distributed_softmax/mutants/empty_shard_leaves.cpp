@@ -1,4 +1,4 @@
-// Misconception: who has no elements has nothing to do.
+// Misconception: a rank without elements has nothing to do.
 //
 // Killed by: Part3Row.empty_shards
 // Diagnosis: empty_shard_leaves

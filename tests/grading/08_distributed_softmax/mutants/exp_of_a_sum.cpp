@@ -1,4 +1,4 @@
-// Misconception: exp and sum may be exchanged: first the sum, by all_reduce, then exp of it.
+// Misconception: exp and sum may be swapped: first the sum, by all_reduce, then exp of it.
 //
 // Killed by: Part2OverRanks.shares
 // Diagnosis: exp_of_a_sum

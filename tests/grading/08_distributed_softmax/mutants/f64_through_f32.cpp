@@ -1,4 +1,4 @@
-// Misconception: the model computes in f32, so whatever comes is read as f32.
+// Misconception: the model computes in f32, so every tensor may be read as f32.
 //
 // Killed by: Part3Row.uneven_shards
 // Diagnosis: digits_lost

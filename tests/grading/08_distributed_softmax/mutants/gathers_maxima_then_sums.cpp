@@ -1,4 +1,4 @@
-// Misconception: all_gather the maxima, then all_gather the sums: each is small.
+// Misconception: two small all_gathers, of the maxima and then of the sums, are as good as one.
 //
 // Killed by: Part4InOne.one_small_all_gather
 // Diagnosis: two_exchanges

@@ -1,4 +1,4 @@
-// Misconception: a softmax needs all entries, so everybody gets them. (The result is right.)
+// Misconception: a softmax needs all entries, so every rank gets all of them. (The result is right.)
 //
 // Killed by: Part3Row.two_small_all_reduces
 // Diagnosis: gathers_the_logits

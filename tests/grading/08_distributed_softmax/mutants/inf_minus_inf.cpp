@@ -1,4 +1,4 @@
-// Misconception: exp(own max - new max) needs no exception: the difference is never more than 0.
+// Misconception: exp(own max - new max) needs no exception, because the difference is never more than 0.
 //
 // Killed by: Part4Merge.minus_infinity_is_neutral
 // Diagnosis: inf_minus_inf

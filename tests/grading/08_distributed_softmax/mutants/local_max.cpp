@@ -1,4 +1,4 @@
-// Misconception: a max makes exp safe, and my own is the nearest.
+// Misconception: subtracting a max makes exp safe, and a rank's own max is at hand.
 //
 // Killed by: Part3Row.uneven_shards
 // Diagnosis: local_max

@@ -1,4 +1,4 @@
-// Misconception: the loss is -log of the share, so I compute the share first.
+// Misconception: the loss is -log of the probability, so the probability is computed first.
 //
 // Killed by: Part5Loss.exact_where_the_share_is_0
 // Diagnosis: log_of_the_share

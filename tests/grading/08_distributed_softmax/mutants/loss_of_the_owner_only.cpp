@@ -1,4 +1,4 @@
-// Misconception: the rank that has the target has the loss.
+// Misconception: only the rank that has the target has the loss.
 //
 // Killed by: Part5Loss.whoever_has_the_target
 // Diagnosis: loss_of_the_owner_only

@@ -1,4 +1,4 @@
-// Misconception: x - max is never more than 0, so exp of it is a number.
+// Misconception: x - max is never more than 0, so exp of it is always a number.
 //
 // Killed by: Part3Row.masked_entries
 // Diagnosis: masked_is_nan

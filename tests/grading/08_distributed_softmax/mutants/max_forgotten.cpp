@@ -1,4 +1,4 @@
-// Misconception: log(sum) minus the logit: where the max was subtracted it cancels.
+// Misconception: the loss is log(sum) minus the logit, because the subtracted max cancels.
 //
 // Killed by: Part5Loss.whoever_has_the_target
 // Diagnosis: max_forgotten

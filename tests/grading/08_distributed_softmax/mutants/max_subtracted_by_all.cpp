@@ -1,4 +1,4 @@
-// Misconception: what is not mine is 0, and then the max is subtracted from it.
+// Misconception: a rank that does not own the target contributes 0 minus the max.
 //
 // Killed by: Part5Loss.whoever_has_the_target
 // Diagnosis: max_subtracted_by_all

@@ -1,4 +1,5 @@
-// Misconception: an exchange is messages: everybody sends its pair to everybody. (The result is right.)
+// Misconception: an exchange is messages: every rank sends its pair to every other rank. (The result is
+// right.)
 //
 // Killed by: Part4InOne.one_small_all_gather
 // Diagnosis: messages_by_hand

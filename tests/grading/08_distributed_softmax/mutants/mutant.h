@@ -1,5 +1,5 @@
-// A mutant is the solution with one function replaced: `#define softmax_of_row right_softmax_of_row` around
-// the solution keeps the right one under another name. The headers come first, so that the macro meets
+// A mutant is the solution with one function replaced. `#define softmax_of_row right_softmax_of_row` around
+// the solution keeps the right function under another name. The headers come first, so that the macro renames
 // nothing else.
 //
 // Each mutant's file names its misconception, the test that must kill it and the diagnosis it must get.

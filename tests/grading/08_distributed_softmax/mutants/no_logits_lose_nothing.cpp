@@ -1,4 +1,5 @@
-// Misconception: who has no logits offers 0, with which nothing is lost. (Below 0 everything is lost to it.)
+// Misconception: a rank without logits contributes 0 to the MAX, which changes nothing. (If all logits are
+// below 0, it does.)
 //
 // Killed by: Part5Loss.empty_shards_and_masked_entries
 // Diagnosis: max_starts_at_zero

@@ -1,4 +1,4 @@
-// Misconception: exp(x) / sum of exp(x) is the formula; subtracting the max is a refinement.
+// Misconception: the formula is exp(x) / sum of exp(x), and subtracting the max is only a refinement.
 //
 // Killed by: Part2OverRanks.stable_at_1e4
 // Diagnosis: no_max

@@ -1,4 +1,4 @@
-// Misconception: exp(x) / sum of exp(x), with one all_reduce instead of two.
+// Misconception: exp(x) / sum of exp(x) needs one all_reduce instead of two, so the max is left out.
 //
 // Killed by: Part3Row.stable_at_1e4
 // Diagnosis: no_max

@@ -1,4 +1,4 @@
-// Misconception: the L2 norm is that of my vector.
+// Misconception: the L2 norm is that of the rank's own vector.
 //
 // Killed by: Part1OverRanks.normalize
 // Diagnosis: norm_of_its_own

@@ -1,4 +1,4 @@
-// Misconception: the max goes over the row; the sum is that of my exps.
+// Misconception: the max is over the row, but the sum is over the rank's own exps.
 //
 // Killed by: Part3Row.uneven_shards
 // Diagnosis: normalised_by_the_local_sum

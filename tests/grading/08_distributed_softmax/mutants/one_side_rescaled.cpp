@@ -1,4 +1,5 @@
-// Misconception: b is what comes new, so what was summed before is rescaled. (If b has the larger max.)
+// Misconception: b comes later, so only the earlier sum is rescaled. (This is right only if b has the larger
+// max.)
 //
 // Killed by: Part4Merge.two_pairs
 // Diagnosis: one_side_rescaled

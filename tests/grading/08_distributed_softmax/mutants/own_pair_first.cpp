@@ -1,4 +1,4 @@
-// Misconception: the order of the pairs makes no difference, so I begin with mine.
+// Misconception: the order of the pairs makes no difference, so a rank begins with its own.
 //
 // Killed by: Part4InOne.same_bits_on_all_ranks
 // Diagnosis: each_rank_merges_in_its_own_order

@@ -1,4 +1,4 @@
-// Misconception: the pairs are there; the sums of all are summed, the max is the largest.
+// Misconception: the sums of all pairs are added, and the max is the largest one.
 //
 // Killed by: Part4InOne.any_row
 // Diagnosis: sums_not_rescaled

@@ -1,4 +1,4 @@
-// Misconception: the sum grows with the max: exp(new max - own max).
+// Misconception: the sum grows with the max, so the factor is exp(new max - own max).
 //
 // Killed by: Part4Merge.two_pairs
 // Diagnosis: rescaled_upside_down

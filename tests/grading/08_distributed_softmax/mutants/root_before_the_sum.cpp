@@ -1,4 +1,4 @@
-// Misconception: a norm is a sum of roots of squares: the root may be taken first.
+// Misconception: a norm is a sum of roots of squares, so the root may be taken first.
 //
 // Killed by: Part1OverRanks.normalize
 // Diagnosis: root_before_the_sum

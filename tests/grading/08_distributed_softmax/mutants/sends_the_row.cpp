@@ -1,4 +1,5 @@
-// Misconception: two all_reduces are allowed: of the row, with my part in its place.
+// Misconception: two all_reduces are allowed, so they may carry the row, with each rank's shard in its
+// position.
 //
 // Killed by: Part3Row.two_small_all_reduces
 // Diagnosis: sends_the_row

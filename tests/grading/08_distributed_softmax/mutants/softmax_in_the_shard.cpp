@@ -1,4 +1,4 @@
-// Misconception: the logits are not needed any more, so the shares may take their place.
+// Misconception: the logits are not needed any more, so the probabilities may overwrite them.
 //
 // Killed by: Part5Loss.whoever_has_the_target
 // Diagnosis: shard_changed

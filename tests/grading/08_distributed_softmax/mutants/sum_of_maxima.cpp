@@ -1,4 +1,4 @@
-// Misconception: any number may be subtracted from all, so the sum of the maxima will do.
+// Misconception: any number may be subtracted from all entries, so the sum of the maxima will do.
 //
 // Killed by: Part3Row.stable_at_1e4
 // Diagnosis: maxima_added

@@ -1,4 +1,4 @@
-// Misconception: the max is the larger one, and sums are summed.
+// Misconception: the new max is the larger one, and the new sum is the sum of the sums.
 //
 // Killed by: Part4Merge.two_pairs
 // Diagnosis: sums_not_rescaled

@@ -1,4 +1,4 @@
-// Misconception: a softmax takes two all_reduces, one after the other.
+// Misconception: a softmax needs two all_reduces, one after the other.
 //
 // Killed by: Part4InOne.one_small_all_gather
 // Diagnosis: two_exchanges

@@ -1,4 +1,4 @@
-// Misconception: AVG divides, so that a mean comes out whatever the weights are.
+// Misconception: AVG divides, so the result is a mean whatever the weights are.
 //
 // Killed by: Part1OverRanks.weighted_mean
 // Diagnosis: divided_by_the_ranks

@@ -1,4 +1,4 @@
-// Misconception: weights add up to 1, so the weighted sum is the mean.
+// Misconception: weights sum to 1, so the weighted sum is the mean.
 //
 // Killed by: Part1OverRanks.weighted_mean
 // Diagnosis: weights_not_summed

@@ -1,4 +1,4 @@
-// Misconception: a rank divides by its weight: it is the one that knows it.
+// Misconception: a rank divides by its own weight, because it knows only that one.
 //
 // Killed by: Part1OverRanks.weighted_mean
 // Diagnosis: weights_of_its_own

@@ -1,4 +1,4 @@
-// Misconception: the target is an index into my shard, if it is long enough.
+// Misconception: the target is an index into a rank's shard if the shard is long enough.
 //
 // Killed by: Part5Loss.whoever_has_the_target
 // Diagnosis: wrong_owner
