@@ -1,4 +1,4 @@
-// Lab 09: what the ranks should have, and what they would have, were a wrong idea right.
+// Lab 09: what the ranks should have, and what they would have if a wrong idea were right.
 #include <algorithm>
 #include <limits>
 
@@ -20,21 +20,21 @@ double complete_in_own_chunk(const Sum& sum, int rank, int i) {
 
 double everybodys_chunk(const Sum& sum, int, int i) { return sum.at(sum.chunk_of(i), i); }
 
-// Were the complete chunk that of rank + `by`.
+// The result if each rank's complete chunk were that of rank + `by`.
 judge::Expected complete_beside(int by) {
   return [by](const Sum& sum, int rank, int i) {
     return sum.chunk_of(i) == wrapped(rank + by, sum.ranks()) ? sum.total(i) : any;
   };
 }
 
-// Chunk c comes to rank c + d after d - 1 others, each of which has added.
+// Chunk c reaches rank c + d after d - 1 other ranks, each of which has added its own.
 double summed_on_the_way(const Sum& sum, int first, int last, int i) {
   double total = 0;
   for (int k = first; k <= last; ++k) total += sum.at(wrapped(k, sum.ranks()), i);
   return total;
 }
 
-// In the second half what comes is added to the partial sum that lies there, and the result goes on.
+// In the second half, what arrives is added to the partial sum in its place, and the result is passed on.
 double added_twice(const Sum& sum, int rank, int i) {
   const int c = sum.chunk_of(i), distance = wrapped(rank - c, sum.ranks());
   double total = sum.total(i);
@@ -42,7 +42,7 @@ double added_twice(const Sum& sum, int rank, int i) {
   return total;
 }
 
-// Where all chunks have length / n elements, and what is left over is nobody's.
+// All chunks have length / n elements, and the rest belongs to no chunk.
 double without_remainder(const Sum& sum, int rank, int i) {
   const auto whole = sum.elements() / sum.ranks() * sum.ranks();
   return i < whole ? sum.total(i) : sum.at(rank, i);
@@ -56,16 +56,16 @@ double own_chunk_in_every_step(const Sum& sum, int rank, int i) {
 }
 
 constexpr const char* off_by_one_in_words =
-    "the sums are right and on the wrong ranks: chunk `rank` must be complete on this rank, so the chunk "
-    "that arrives last is the own one, and the one that leaves first is the one before it";
+    "the sums are right but on the wrong ranks: chunk `rank` must be complete on this rank; fix: send first "
+    "the chunk before the own one, so that the own chunk arrives last";
 constexpr const char* short_in_words =
-    "a step is missing: a chunk needs n - 1 steps to pass by all ranks, so s goes from 0 to n - 2";
+    "a step is missing: a chunk needs n - 1 steps to pass all ranks, so s goes from 0 to n - 2";
 constexpr const char* remainder_in_words =
-    "the last elements were not summed: n chunks of length / n elements are not all elements when n does not "
-    "divide the length. Take data.chunk(n)";
+    "the last elements were not summed: if n does not divide the length, n chunks of length / n elements are "
+    "not all elements; fix: use data.chunk(n)";
 constexpr const char* twice_in_words =
-    "more than the sum: in the second half chunks are complete, so what comes takes the place of the partial "
-    "sum; it is not added to it";
+    "the result is more than the sum: in the second half chunks are complete; fix: replace the partial sum "
+    "by what arrives instead of adding";
 
 const std::vector<Idea>& ideas() {
   static const std::vector<Idea> known = [] {
@@ -75,13 +75,13 @@ const std::vector<Idea>& ideas() {
         {"reduce_scatter", "one_step_short", short_in_words,
          [](const Sum& s, int rank, int i) { return s.chunk_of(i) == rank ? s.at(rank, i) : any; }},
         {"reduce_scatter", "overwrites_its_own",
-         "what came took the place of this rank's own numbers: receive into memory of its own, and add",
+         "what arrived replaced this rank's own numbers; fix: receive into separate memory, then add",
          [](const Sum& s, int rank, int i) {
            return s.chunk_of(i) == rank ? s.at(wrapped(rank + 1, s.ranks()), i) : any;
          }},
         {"all_gather", "passes_its_own_on",
-         "in every step the rank sends its own chunk: from the second step on it is what came last that goes "
-         "on",
+         "in every step the rank sends its own chunk; fix: from the second step on, pass on what arrived in "
+         "the step before",
          own_chunk_in_every_step},
         {"all_gather", "one_step_short", short_in_words, [](const Sum& s, int rank, int i) {
            const int c = s.chunk_of(i);
@@ -90,10 +90,10 @@ const std::vector<Idea>& ideas() {
     for (const char* call : {"ring_all_reduce", "all_reduce_pipelined"}) {
       all.push_back({call, "remainder_dropped", remainder_in_words, without_remainder});
       all.push_back({call, "sums_twice", twice_in_words, added_twice});
-      all.push_back({call, "nothing_summed", "every rank has its own numbers still",
+      all.push_back({call, "nothing_summed", "every rank still has its own numbers",
                      [](const Sum& s, int rank, int i) { return s.at(rank, i); }});
       all.push_back({call, "half_of_it",
-                     "each rank has the sum of its own chunk only: the second half, all_gather, is missing",
+                     "each rank has the sum of its own chunk only; fix: add the second half, the all_gather",
                      complete_in_own_chunk});
     }
     return all;
@@ -104,16 +104,15 @@ const std::vector<Idea>& ideas() {
 void diagnose_finding(const Finding& finding) {
   const auto sends = [](const auto& party) { return party.doing.find("send") != std::string::npos; };
   if (finding.code == Code::deadlock && std::ranges::all_of(finding.parties, sends)) {
-    misconception(
-        "everybody_sends_first",
-        "in a ring everybody has somebody to send to: when all wait for their receiver first, nobody "
-        "receives. Post the receive (irecv) before the send");
+    misconception("everybody_sends_first",
+                  "every rank sends first, and each send waits for a receiver, so no rank receives; fix: "
+                  "start the receive (irecv) before the send");
   } else if (finding.code == Code::overlap || finding.code == Code::changed_before_wait) {
     misconception("overwrites_what_leaves",
-                  "a message arrives, or is added, where another one has not left yet: what leaves and what "
-                  "arrives must be two places, and what leaves is sent once it is complete");
+                  "a message arrives, or is added, in memory that is still being sent; fix: send and receive "
+                  "in different memory, and send a chunk only once it is complete");
   } else if (finding.code == Code::read_before_wait) {
-    misconception("adds_before_it_came", "what an irecv brings is there after its wait(), not before");
+    misconception("adds_before_it_came", "what an irecv receives may be read after its wait(), not before");
   }
 }
 

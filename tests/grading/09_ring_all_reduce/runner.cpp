@@ -1,4 +1,4 @@
-// The process of one rank in the grading of lab 09: calls the graded functions as the task says.
+// The process of one rank in the grading of lab 09: it calls the graded functions as the task says.
 #include "judge/sum_runner.h"
 #include "ring_all_reduce.h"
 

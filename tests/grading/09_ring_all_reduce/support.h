@@ -7,11 +7,11 @@ namespace lab09 {
 
 using judge::Sum, judge::SumsAsked;
 
-// With what is expected of this call, and the wrong ideas about it.
+// Adds what is expected of this call, and the wrong ideas about it.
 SumsAsked asked_of(const std::string& call, const std::vector<Sum>& sums);
 
-// These look at one call, on topology "rounds". Neighbours only; as many messages, bytes and steps as the
-// contract says.
+// These check one call, on topology "rounds": messages go to neighbours only, and the numbers of messages,
+// bytes and steps are those of the contract.
 void expect_ring_traffic(const SumsAsked& asked);
 void expect_little_scratch(const SumsAsked& asked);
 // In virtual time, on a laptop.

@@ -1,5 +1,6 @@
-// The grading of lab 09. Every rank is a process of its own in the judge's simulation: the judge draws the
-// numbers and the lengths, knows what must come out, and counts messages, bytes, steps, memory and time.
+// The grading of lab 09. Every rank is a process of its own in the grader's simulation. The grader chooses
+// numbers and lengths at random, knows the expected results, and counts messages, bytes, steps, memory and
+// time.
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -9,8 +10,8 @@ namespace {
 using judge::Random, judge::small_numbers, judge::worth;
 using lab09::asked_of, lab09::Sum, lab09::SumsAsked;
 
-// Calls of these lengths, one after the other, for each of these numbers of ranks, until one fails; the last
-// number with eager sends, too.
+// Calls of these lengths, one after another, for each of these numbers of ranks, until one fails; the last
+// number of ranks with eager sends, too.
 template <class Lengths>
 void for_sizes(Random& random, const std::string& call, const std::vector<int>& sizes, Lengths lengths,
                int segment = 1) {
@@ -33,7 +34,7 @@ void expect_dtypes(Random& random, const std::string& call, int n, int segment =
 auto even_chunks(Random& random) {
   return [&random](int n) { return std::vector{n * random.between(2, 4)}; };
 }
-// Also shorter than n, and empty.
+// Lengths that include some smaller than n, and 0.
 auto awkward(Random& random) {
   return [&random](int n) { return std::vector{3 * n + random.between(1, n), 1, 0, n + 1}; };
 }
@@ -134,7 +135,7 @@ TEST(Part3AllReduce, two_n_minus_1_over_n) {
   lab09::expect_little_scratch(asked_of("ring_all_reduce", {one_sum(random, 4, 200)}));
 }
 
-// With n ranks that send 2(n - 1) messages each, each of which the grader routes, the work grows as n^2.
+// The grader routes the 2(n - 1) messages of each of n ranks, so its work grows as n^2.
 TEST(Part3AllReduce, large_worlds) {
   worth(5, 3);
   Random random("large worlds");

@@ -1,4 +1,4 @@
-// Lab 09: who sends how much to whom, in how many steps, with how much memory and in what time.
+// Lab 09: which rank sends how much to which, in how many steps, with how much memory and in what time.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -20,7 +20,8 @@ int segments(const SumsAsked& asked) {
 }
 int steps(const SumsAsked& asked) { return (has_two_halves(asked) ? 2 : 1) * (asked.first().ranks() - 1); }
 
-// In each half a rank sends all chunks but one: its own while they are summed, the next rank's afterwards.
+// In each half a rank sends all chunks except one: its own in the reduce-scatter, the next rank's in the
+// all-gather.
 std::uint64_t bytes_of(const SumsAsked& asked, int rank) {
   const Sum& sum = asked.first();
   const auto without = [&](int c) { return sum.elements() - (sum.begin(c + 1) - sum.begin(c)); };
@@ -33,9 +34,9 @@ std::uint64_t bytes_of(const SumsAsked& asked, int rank) {
 void diagnose_link(const dist::sim::LinkTraffic& link, int n) {
   if (link.src == (link.dst + 1) % n) {
     misconception("ring_the_other_way",
-                  "that is a ring as well, and not the one of the contract: send to rank + 1");
+                  "this is a ring as well, but in the wrong direction; fix: send to rank + 1");
   } else {
-    misconception("not_a_ring", "a rank of the ring sends to the next rank, and to nobody else");
+    misconception("not_a_ring", "a rank of the ring must send to the next rank and to no other rank");
   }
 }
 
@@ -44,19 +45,19 @@ void diagnose_amount(const SumsAsked& asked, const dist::sim::RankTraffic& traff
   const auto n = static_cast<std::uint64_t>(sum.ranks()), all = static_cast<std::uint64_t>(sum.bytes());
   if (has_two_halves(asked) && traffic.bytes_sent >= (n - 1) * all) {
     misconception("gathers_everything_to_sum",
-                  "every rank gets the numbers of all others and adds them up itself: n/2 times the bytes. A "
-                  "partial sum "
-                  "is no longer than one rank's numbers");
+                  "every rank receives the numbers of all other ranks and adds them up itself, which takes "
+                  "n/2 times the bytes; fix: send partial sums, which are as long as one rank's numbers");
   } else if (traffic.bytes_sent > right) {
-    misconception("sends_more_than_a_chunk", "in each step one chunk leaves, not more");
+    misconception("sends_more_than_a_chunk", "a rank must send one chunk in each step, not more");
   } else if (is_pipelined(asked) && traffic.messages_sent == static_cast<std::uint64_t>(steps(asked))) {
     misconception("not_in_segments",
-                  "a chunk leaves in one message: nothing of it can be added before all of it has come");
+                  "a chunk is sent in one message, so none of it can be added before all of it has arrived; "
+                  "fix: send it in segments");
   }
 }
 
-// What is added in another way takes no virtual time, and is hidden whatever the program does. False, and the
-// test has failed.
+// Additions made in another way take no virtual time, so they are hidden whatever the program does. Returns
+// false, and the test has failed, if there are any.
 bool check_adding_is_seen(const SumsAsked& asked, const SimRun& done) {
   const Sum& sum = asked.first();
   const auto expected = static_cast<std::uint64_t>(sum.bytes()) * static_cast<unsigned>(sum.ranks() - 1);
@@ -66,9 +67,9 @@ bool check_adding_is_seen(const SumsAsked& asked, const SimRun& done) {
   if (added >= expected) return true;
   misconception(
       "adds_unseen",
-      "the simulator sees what add(acc, arrived) of the contract header adds, and charges the time for "
-      "it; whatever else adds, add_() too, takes none, so there is nothing to hide");
-  ADD_FAILURE() << fmt::format("{}: {} bytes were added by add(); a ring adds {}", asked.text(), added,
+      "the simulator charges time only for additions by add(acc, arrived) of the lab's header; other "
+      "additions, add_() included, take no time, so nothing is there to be hidden; fix: use add()");
+  ADD_FAILURE() << fmt::format("{}: add() added {} bytes; a ring adds {} bytes", asked.text(), added,
                                expected);
   return false;
 }
@@ -82,8 +83,8 @@ void expect_ring_traffic(const SumsAsked& asked) {
   for (const auto& link : done.report.links) {
     if (link.dst == (link.src + 1) % n) continue;
     diagnose_link(link, n);
-    ADD_FAILURE() << fmt::format("{}: rank {} sends to rank {}; expected that it sends to rank {} only",
-                                 asked.text(), link.src, link.dst, (link.src + 1) % n);
+    ADD_FAILURE() << fmt::format("{}: rank {} sends to rank {}; it must send to rank {} only", asked.text(),
+                                 link.src, link.dst, (link.src + 1) % n);
     return;
   }
   const auto messages = static_cast<std::uint64_t>(steps(asked) * segments(asked));
@@ -93,16 +94,16 @@ void expect_ring_traffic(const SumsAsked& asked) {
     if (traffic.messages_sent == messages && traffic.bytes_sent == right) continue;
     diagnose_amount(asked, traffic, right);
     ADD_FAILURE() << fmt::format(
-        "{}: rank {} sends {} messages, {} bytes in all; expected {}, {} bytes in all", asked.text(), rank,
-        traffic.messages_sent, traffic.bytes_sent, messages, right);
+        "{}: rank {} sends {} messages, {} bytes in all; expected {} messages, {} bytes in all", asked.text(),
+        rank, traffic.messages_sent, traffic.bytes_sent, messages, right);
     return;
   }
   const int rounds = judge::rounds(done.report);
-  if (std::cmp_less_equal(rounds, messages + messages / 10)) return;  // posting takes a little, too
-  misconception(
-      "sends_and_receives_in_turns",
-      "a rank's send and its receive use two ports: start the receive (irecv), send, then wait, and "
-      "both take one step");
+  if (std::cmp_less_equal(rounds, messages + messages / 10))
+    return;  // starting an operation takes a little time, too
+  misconception("sends_and_receives_in_turns",
+                "a rank sends and receives one after the other, but its two ports can work at the same time; "
+                "fix: start the receive (irecv), send, then wait, so that both take one step");
   ADD_FAILURE() << fmt::format("{} took {} steps; expected {}", asked.text(), rounds, messages);
 }
 
@@ -115,17 +116,18 @@ void expect_little_scratch(const SumsAsked& asked) {
   const auto scratch = static_cast<std::uint64_t>(is_pipelined(asked) ? 2 * ((chunk + m - 1) / m) : chunk);
   for (int rank = 0; rank < sum.ranks(); ++rank) {
     const auto peak = done.report.peak_buffer_bytes[static_cast<std::size_t>(rank)];
-    if (peak <= data + scratch + scratch / 2) continue;  // half of it for what is small
+    if (peak <= data + scratch + scratch / 2) continue;  // half of it is an allowance for small tensors
     if (peak >= 2 * data) {
-      misconception(
-          "scratch_as_long_as_the_data",
-          "scratch as long as the data: doubled memory is what a ring spares you. One chunk arrives "
-          "at a time, so one chunk of scratch is enough");
+      misconception("scratch_as_long_as_the_data",
+                    "the scratch memory is as long as the data, which a ring avoids; fix: use one chunk of "
+                    "scratch, because one chunk arrives at a time");
     } else {
-      misconception("too_much_scratch", "one inbox, used again in every step, is enough (two in part 4)");
+      misconception("too_much_scratch",
+                    "one buffer for arriving data, reused in every step, is enough (two in part 4)");
     }
     ADD_FAILURE() << fmt::format(
-        "{}: the tensors of rank {} take {} bytes at a time; expected the {} of the data and {} of scratch",
+        "{}: the tensors of rank {} take {} bytes at the same time; expected {} bytes of data and {} bytes "
+        "of scratch",
         asked.text(), rank, peak, data, scratch);
     return;
   }
@@ -144,17 +146,16 @@ void expect_adding_is_hidden(SumsAsked asked) {
   if (took_us <= 1.1 * port_us) return;
   if (done.report.messages == static_cast<std::uint64_t>(sum.ranks() * steps(asked))) {
     misconception("not_in_segments",
-                  "a chunk leaves in one message: nothing of it can be added before all of it has come");
+                  "a chunk is sent in one message, so none of it can be added before all of it has arrived; "
+                  "fix: send it in segments");
   } else {
-    misconception(
-        "waits_for_each_segment",
-        "the port stands still while a segment is added: start the next receive and the next send (irecv, "
-        "isend) before you add what has come");
+    misconception("waits_for_each_segment",
+                  "the port is idle while a segment is added; fix: start the next receive and the next send "
+                  "(irecv, isend) before adding what has arrived");
   }
   ADD_FAILURE() << fmt::format(
-      "{} took {:.1f} us of a laptop's virtual time; its messages keep a port busy for {:.1f} us: expected "
-      "at "
-      "most a tenth more",
+      "{} took {:.1f} us of a laptop's virtual time; its messages occupy a port for {:.1f} us: expected at "
+      "most 10 % more",
       asked.text(), took_us, port_us);
 }
 

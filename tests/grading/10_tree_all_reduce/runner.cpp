@@ -1,4 +1,4 @@
-// The process of one rank in the grading of lab 10: calls the graded functions as the task says.
+// The process of one rank in the grading of lab 10: it calls the graded functions as the task says.
 #include <nlohmann/json.hpp>
 
 #include "judge/sum_runner.h"
@@ -13,7 +13,7 @@ judge::SumFunction plain(void (*call)(dist::Tensor&)) {
   return [call](dist::Tensor& data, std::int64_t) { call(data); };
 }
 
-// Of all ranks, for each n.
+// The places of all ranks, for each n.
 Json places(const Json& task) {
   Json trees = Json::array();
   for (const int n : task.at("sizes")) {

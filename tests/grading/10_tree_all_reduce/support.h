@@ -9,14 +9,15 @@ namespace lab10 {
 
 using dist::ceil_log2, judge::Json, judge::Sum, judge::SumsAsked;
 
-// tree_place() of all ranks, for each of these n: one tree, rooted at 0, narrow and flat enough.
+// Checks tree_place() of all ranks, for each of these n: it must describe one tree, rooted at 0, with few
+// children per rank and few levels.
 void expect_trees(const std::vector<int>& sizes);
 
-// With what is expected of this call, and the wrong ideas about it.
+// Adds what is expected of this call, and the wrong ideas about it.
 SumsAsked asked_of(const std::string& call, const std::vector<Sum>& sums);
 
-// These look at one call, on topology "rounds": every link of a tree once up, and but for reduce_to_root once
-// down, a segment; and so many rounds.
+// These check one call, on topology "rounds": every link of a tree is used once up per segment and, except in
+// reduce_to_root, once down, within this many rounds.
 void expect_tree_traffic(const SumsAsked& asked);
 void expect_few_rounds(SumsAsked asked);
 

@@ -1,5 +1,5 @@
-// The grading of lab 10. Every rank is a process of its own in the judge's simulation: the judge draws the
-// numbers and the lengths, knows what must come out, and counts messages and rounds.
+// The grading of lab 10. Every rank is a process of its own in the grader's simulation. The grader chooses
+// numbers and lengths at random, knows the expected results, and counts messages and rounds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@ namespace {
 using judge::Random, judge::small_numbers, judge::worth;
 using lab10::asked_of, lab10::Sum;
 
-// Calls of these lengths, one after the other, for each of these numbers of ranks, until one fails; the last
-// number with eager sends, too.
+// Calls of these lengths, one after another, for each of these numbers of ranks, until one fails; the last
+// number of ranks with eager sends, too.
 template <class Lengths>
 void for_sizes(Random& random, const std::string& call, const std::vector<int>& sizes, Lengths lengths,
                int segment = 1) {
@@ -37,7 +37,7 @@ Sum one_sum(Random& random, int n, int elements, int segment = 1) {
   return sum;
 }
 
-// --------------------------------------------------------------------------------------- part 1: the place
+// ------------------------------------------------------------------------------------ part 1: tree_place
 
 TEST(Part1Place, full_trees) {
   worth(6, 1);
@@ -56,8 +56,7 @@ TEST(Part1Place, a_thousand_ranks) {
   lab10::expect_trees({1024, random.between(500, 1500)});
 }
 
-// ------------------------------------------------------------------------------------------- part 2: the way
-// up
+// -------------------------------------------------------------------------------- part 2: reduce_to_root
 
 TEST(Part2Reduce, any_number_of_ranks) {
   worth(8, 2);
@@ -83,7 +82,7 @@ TEST(Part2Reduce, few_rounds) {
   }
 }
 
-// ------------------------------------------------------------------------------------ part 3: up and down
+// ------------------------------------------------------------------------------- part 3: tree_all_reduce
 
 TEST(Part3AllReduce, any_number_of_ranks) {
   worth(8, 3);
@@ -121,7 +120,7 @@ TEST(Part3AllReduce, few_rounds) {
   lab10::expect_few_rounds(asked_of("tree_all_reduce", {one_sum(random, random.between(5, 9), 3)}));
 }
 
-// 8 bytes, where a ring would take 2(n - 1) messages' time.
+// 8 bytes, for which a ring would take the time of 2(n - 1) messages.
 TEST(Part3AllReduce, beats_the_ring) {
   worth(6, 3);
   Random random("large worlds");
@@ -135,8 +134,8 @@ TEST(Part3AllReduce, beats_the_ring) {
     const double limit_us = 4 * lab10::ceil_log2(n) * (overhead_us + latency_us);
     if (took_us <= limit_us) continue;
     ADD_FAILURE() << fmt::format(
-        "{} ranks, 8 bytes: took {:.1f} us of virtual time; expected at most four messages' time a level, "
-        "{:.1f} us (a ring takes {:.1f})",
+        "{} ranks, 8 bytes: the call took {:.1f} us of virtual time; expected at most the time of four "
+        "messages per level, {:.1f} us (a ring takes {:.1f} us)",
         n, took_us, limit_us, ring_us);
   }
 }

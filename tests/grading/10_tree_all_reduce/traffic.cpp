@@ -1,4 +1,4 @@
-// Lab 10: what the ranks should have, who sends how often to whom, and in how many rounds.
+// Lab 10: what the ranks should have, which rank sends how often to which, and in how many rounds.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,18 +25,17 @@ int segments(const SumsAsked& asked) {
 double on_root(const Sum& sum, int rank, int i) { return rank == 0 ? sum.total(i) : any; }
 
 constexpr const char* only_root_in_words =
-    "rank 0 has the sum and others do not: after the way up comes the way down, to all";
+    "rank 0 has the sum and other ranks do not; fix: after the way up, send the sum down to all ranks";
 
 const std::vector<Idea>& ideas() {
   static const std::vector<Idea> known = [] {
-    std::vector<Idea> all{{"reduce_to_root", "nothing_summed", "rank 0 has its own numbers still",
+    std::vector<Idea> all{{"reduce_to_root", "nothing_summed", "rank 0 still has its own numbers",
                            [](const Sum& s, int rank, int i) { return rank == 0 ? s.at(rank, i) : any; }}};
-    // What came from the last child took the place of the own numbers.
+    // What arrived from the last child replaced the rank's own numbers.
     for (const int last : {1, 2}) {
       all.push_back(
           {"reduce_to_root", "overwrites_its_own",
-           "what came took the place of this rank's own numbers: receive into memory of its own, and "
-           "add",
+           "what arrived replaced this rank's own numbers; fix: receive into separate memory, then add",
            [last](const Sum& s, int rank, int i) {
              return rank == 0 && last < s.ranks() && s.ranks() <= 3 ? s.at(last, i) : any;
            }});
@@ -44,8 +43,8 @@ const std::vector<Idea>& ideas() {
     for (const char* call : {"tree_all_reduce", "tree_all_reduce_pipelined"}) {
       all.push_back({call, "result_on_rank_0_only", only_root_in_words, on_root});
       all.push_back({call, "last_segment_dropped",
-                     "the last elements were not summed: when the segment does not divide the length, one "
-                     "shorter segment is left",
+                     "the last elements were not summed; fix: if the segment does not divide the length, "
+                     "send one smaller segment at the end",
                      [](const Sum& s, int rank, int i) {
                        return i < s.elements() / s.segment * s.segment ? s.total(i) : s.at(rank, i);
                      }});
@@ -60,12 +59,12 @@ void diagnose_overlap(const std::string& call, const dist::check::Finding& findi
       finding.parties, [](const auto& party) { return party.doing.find("recv") != std::string::npos; });
   if (receives == 2) {
     misconception("one_place_for_two",
-                  "two receives are in flight into the same place: what comes second lands on what came "
-                  "first. Each its own inbox, or one after the other");
+                  "two receives are in flight into the same memory, so the second message overwrites the "
+                  "first; fix: use one buffer per child, or receive one after the other");
   } else if (receives == 1 && call != "reduce_to_root") {
     misconception("result_over_what_leaves",
-                  "something arrives where something else has not left yet, as the result in place of the "
-                  "partial sum: wait for that send first");
+                  "a message arrives in memory that is still being sent, for example the result over the "
+                  "partial sum; fix: wait for that send first");
   }
 }
 
@@ -75,9 +74,9 @@ void diagnose_finding(const std::string& call, const dist::check::Finding& findi
     diagnose_overlap(call, finding);
   } else if (finding.code == Code::changed_before_wait) {
     misconception("changes_what_leaves",
-                  "what leaves was changed before it had left: wait for the send first");
+                  "memory was changed while it was being sent; fix: wait for the send first");
   } else if (finding.code == Code::read_before_wait) {
-    misconception("adds_before_it_came", "what an irecv brings is there after its wait(), not before");
+    misconception("adds_before_it_came", "what an irecv receives may be read after its wait(), not before");
   }
 }
 
@@ -106,26 +105,25 @@ void diagnose_links(const SumsAsked& asked, const SimRun& done, const Links& lin
   const auto n = static_cast<std::uint64_t>(asked.first().ranks());
   const auto ways = goes_down(asked) ? 2U : 1U, m = static_cast<unsigned>(segments(asked));
   if (is_pipelined(asked) && m > 1 && done.report.messages == ways * (n - 1)) {
-    misconception(
-        "not_in_segments",
-        "all of it in one message: nothing can go on before all of it has come, on every level anew");
+    misconception("not_in_segments",
+                  "all data is sent in one message, so on every level nothing can be passed on before all of "
+                  "it has arrived; fix: send it in segments");
   } else if (std::cmp_equal(most_peers(links, asked.first().ranks()), n - 1)) {
-    misconception(
-        "root_serves_everybody",
-        "one rank sends to all others, or hears from all: its port is the bottleneck. Send along the "
-        "links of the tree");
+    misconception("root_serves_everybody",
+                  "one rank sends to all others, or receives from all, so its port is the bottleneck; fix: "
+                  "send along the links of the tree");
   } else if (most_peers(links, asked.first().ranks()) > 3) {
     misconception("too_many_children",
-                  "one rank has more partners than a parent and two children: messages go along the links of "
+                  "one rank has more partners than a parent and two children; fix: send along the links of "
                   "tree_place(), which is not the tree of lab 07");
   } else if (done.report.messages > ways * (n - 1) * m) {
     misconception("link_used_twice",
-                  "every link is needed once up and once down: the parent has the sum of the whole subtree "
-                  "after one message, and the child the result after one");
+                  "every link is needed once up and once down per segment: one message takes the sum of the "
+                  "whole subtree to the parent, and one takes the result to the child");
   }
 }
 
-// Begin of each send, end of each receive of one rank.
+// The beginnings of the sends and the ends of the receives of one rank.
 std::vector<std::int64_t> moments(const SimRun& done, int rank, dist::trace::Kind kind) {
   std::vector<std::int64_t> all;
   for (const auto& event : done.report.trace.events) {
@@ -136,7 +134,7 @@ std::vector<std::int64_t> moments(const SimRun& done, int rank, dist::trace::Kin
   return all;
 }
 
-// On the ranks with one partner, the leaves.
+// Checks the ranks with one partner, which are the leaves.
 bool sends_one_and_waits(const SimRun& done, int n) {
   const auto links = links_of(done);
   for (int rank = 1; rank < n; ++rank) {
@@ -152,7 +150,7 @@ bool sends_one_and_waits(const SimRun& done, int n) {
   return true;
 }
 
-// The root has received all before it sends.
+// Whether the root has received everything before it sends.
 bool all_up_before_down(const SimRun& done) {
   const auto sent = moments(done, 0, dist::trace::Kind::send),
              came = moments(done, 0, dist::trace::Kind::receive);
@@ -161,15 +159,15 @@ bool all_up_before_down(const SimRun& done) {
 
 void diagnose_rounds(const SumsAsked& asked, const SimRun& done) {
   if (!is_pipelined(asked)) {
-    misconception("tree_too_deep", "more rounds than the levels of such a tree take");
+    misconception("tree_too_deep", "the calls take more rounds than the levels of such a tree need");
   } else if (sends_one_and_waits(done, asked.first().ranks())) {
-    misconception(
-        "waits_for_each_segment",
-        "a segment is up and down again before the next one starts: let the next one go up meanwhile");
+    misconception("waits_for_each_segment",
+                  "a segment goes up and comes down before the next one starts; fix: let the next segment go "
+                  "up at the same time");
   } else if (all_up_before_down(done)) {
     misconception("down_waits_for_up",
-                  "all segments go up before the first one comes down, so half of each port stands still: a "
-                  "rank at depth d has a segment back 2d turns after it sent it up");
+                  "all segments go up before the first one comes down, so half of each port is idle; fix: "
+                  "let segment t - 2d come down at depth d in the turn in which segment t goes up");
   }
 }
 
@@ -194,14 +192,15 @@ void expect_tree_traffic(const SumsAsked& asked) {
       continue;
     diagnose_links(asked, done, links);
     ADD_FAILURE() << fmt::format(
-        "{}: between ranks {} and {} there are {} messages one way and {} the other, and {} pairs of ranks "
-        "exchange some; expected n - 1 = {} pairs, {} one way and {} the other, and three partners at most",
+        "{}: between ranks {} and {} there are {} messages one way and {} the other way, and {} pairs of "
+        "ranks exchange messages; expected n - 1 = {} pairs, {} messages one way and {} the other way, and "
+        "three partners per rank at most",
         asked.text(), ends.first, ends.second, most, least, links.size(), n - 1, up, down);
     return;
   }
   for (const auto& link : done.report.links) {
     if (std::cmp_equal(link.bytes, asked.first().bytes())) continue;
-    ADD_FAILURE() << fmt::format("{}: rank {} sends rank {} {} bytes; expected the tensor once, {}",
+    ADD_FAILURE() << fmt::format("{}: rank {} sends rank {} {} bytes; expected the tensor once, {} bytes",
                                  asked.text(), link.src, link.dst, link.bytes, asked.first().bytes());
     return;
   }
@@ -214,7 +213,7 @@ void expect_few_rounds(SumsAsked asked) {
   const int n = asked.first().ranks(), m = segments(asked), depth = ceil_log2(n);
   const int limit = is_pipelined(asked) ? 3 * m + 6 * depth + 4 : (goes_down(asked) ? 4 : 2) * depth;
   const int rounds = judge::rounds(done.report);
-  if (rounds <= limit + limit / 10) return;  // posting takes a little, too
+  if (rounds <= limit + limit / 10) return;  // starting an operation takes a little time, too
   diagnose_rounds(asked, done);
   ADD_FAILURE() << fmt::format("{} took {} rounds; expected at most {}", asked.text(), rounds, limit);
 }

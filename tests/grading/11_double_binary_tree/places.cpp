@@ -38,7 +38,7 @@ BinaryNode shifted(int rank, int n, int by) {
       rank, n, [=](int r) { return (r - by + n) % n; }, [=](int p) { return (p + by) % n; });
 }
 
-// As numbered row by row.
+// The tree that is numbered row by row.
 BinaryNode heap_node(int rank, int n) {
   BinaryNode node;
   node.parent = rank == 0 ? -1 : (rank - 1) / 2;
@@ -65,33 +65,33 @@ BinaryNode parent_beyond(int rank, int n) {
 const std::vector<TreeIdea>& tree_ideas() {
   static const std::vector<TreeIdea> known{
       {"first_tree", "heap_for_in_order",
-       "that is lab 10's tree: a good one, but not NCCL's, whose subtrees are runs of neighbouring ranks",
+       "this is lab 10's tree: a good one, but not NCCL's, whose subtrees are runs of neighbouring ranks",
        heap_node},
       {"first_tree", "right_child_lost",
-       "where rank + bit / 2 does not exist, its first descendant that does takes its place: halve on until "
-       "there is such a rank",
+       "if rank + bit / 2 does not exist, its first descendant that exists takes its place; fix: keep "
+       "halving until the rank exists",
        without_stand_in},
       {"first_tree", "parent_that_does_not_exist",
-       "where the rank with the next higher bit does not exist, the parent is the rank without its lowest "
-       "bit",
+       "if the rank with the next higher bit does not exist, the parent is the rank without its lowest bit",
        parent_beyond},
       {"second_tree", "same_tree_twice",
-       "that is the first tree once more: the same ranks are inner ranks in both, and send three times the "
-       "data, "
-       "while the others idle",
+       "this is the first tree once more: the same ranks are inner ranks in both trees and send three times "
+       "the data, while the others are idle",
        [](int rank, int n) { return binary_node(rank, n); }},
       {"second_tree", "mirrored_for_odd_n",
-       "for odd n the mirror puts the middle rank into the same place in both trees, and others are inner "
-       "twice: "
-       "shift by one instead",
+       "for odd n the mirror image leaves the middle rank in the same place in both trees, and some ranks "
+       "are inner ranks twice; fix: shift by one instead",
        mirrored},
-      {"second_tree", "shifted_for_even_n", "for even n the second tree is the mirrored one",
+      {"second_tree", "shifted_for_even_n",
+       "for even n the second tree must be the mirror image of the first",
        [](int rank, int n) { return shifted(rank, n, 1); }},
       {"second_tree", "shifted_the_wrong_way",
-       "rank r has the place of r - 1, and the place p belongs to rank p + 1: the root is 1",
+       "the tree is shifted the wrong way; fix: give rank r the place of r - 1, so that place p belongs to "
+       "rank p + 1, and rank 1 is the root",
        [](int rank, int n) { return shifted(rank, n, n - 1); }},
       {"second_tree", "places_for_ranks",
-       "parent and children that the first tree names are places: name the ranks that have them",
+       "the parent and the children that the first tree returns are places; fix: convert them to the ranks "
+       "that have these places",
        [](int rank, int n) { return binary_node(n % 2 == 0 ? n - 1 - rank : (rank - 1 + n) % n, n); }}};
   return known;
 }
@@ -103,7 +103,7 @@ bool is_same(const BinaryNode& right, const Json& got) {
   return got.at("parent") == right.parent && children == expected;
 }
 
-// The idea that the trees of all sizes fit, where it is another one.
+// The wrong idea that the trees of all sizes fit, if there is one.
 void diagnose(const std::string& call, const std::vector<int>& sizes, const Json& trees) {
   for (const TreeIdea& idea : tree_ideas()) {
     if (idea.call != call) continue;
@@ -137,7 +137,7 @@ void expect_trees(const std::string& call, const std::vector<int>& sizes) {
       if (is_same(right, got)) continue;
       diagnose(call, sizes, trees);
       ADD_FAILURE() << fmt::format(
-          "{}({}, {}) says parent {}, children {{{}}}; expected parent {}, children {{{}}}", call, rank,
+          "{}({}, {}) returned parent {}, children {{{}}}; expected parent {}, children {{{}}}", call, rank,
           sizes[i], got.at("parent").get<int>(), fmt::join(got.at("children").get<std::vector<int>>(), ", "),
           right.parent, fmt::join(right.children, ", "));
       return;
@@ -157,9 +157,8 @@ void expect_inner_in_one(const std::vector<int>& sizes) {
       if ((in_first > 0) != (in_second > 0) && in_first + in_second <= 2) continue;
       diagnose("second_tree", sizes, second);
       ADD_FAILURE() << fmt::format(
-          "n = {}: rank {} has {} children in the first tree and {} in the second; expected one or two in "
-          "one of "
-          "them, and none in the other",
+          "n = {}: rank {} has {} children in the first tree and {} in the second; expected one or two "
+          "children in one of them and none in the other",
           sizes[i], rank, in_first, in_second);
       return;
     }

@@ -1,4 +1,4 @@
-// The process of one rank in the grading of lab 11: calls the graded functions as the task says.
+// The process of one rank in the grading of lab 11: it calls the graded functions as the task says.
 #include <nlohmann/json.hpp>
 
 #include "double_binary_tree.h"
@@ -8,7 +8,7 @@ namespace {
 
 using judge::Json;
 
-// Of all ranks in one of the trees, for each n.
+// The places of all ranks in one of the trees, for each n.
 Json places(const Json& task) {
   const auto place_of = task.at("call") == "first_tree" ? lab::first_tree : lab::second_tree;
   Json trees = Json::array();

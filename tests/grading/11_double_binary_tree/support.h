@@ -9,18 +9,18 @@ namespace lab11 {
 
 using dist::ceil_log2, judge::Json, judge::Sum, judge::SumsAsked;
 
-// `call` is "first_tree" or "second_tree": all ranks' places are NCCL's, for each of these n.
+// `call` is "first_tree" or "second_tree": checks that all ranks' places are NCCL's, for each of these n.
 void expect_trees(const std::string& call, const std::vector<int>& sizes);
-// n even: every rank has children in one of the two trees, and none in the other.
+// For even n: checks that every rank has children in one of the two trees and none in the other.
 void expect_inner_in_one(const std::vector<int>& sizes);
 
-// With what is expected of double_tree_all_reduce, and the wrong ideas about it.
+// Adds what is expected of double_tree_all_reduce, and the wrong ideas about it.
 SumsAsked asked_of(const std::vector<Sum>& sums);
 
-// These look at one call of double_tree_all_reduce. On topology "rounds":
+// These check one call of double_tree_all_reduce. On topology "rounds":
 void expect_twice_the_data(const SumsAsked& asked);
 void expect_both_at_once(const SumsAsked& asked);
-// In virtual time on a laptop, beside the library's single tree.
+// In virtual time on a laptop, compared with the library's single tree.
 void expect_faster_than_one_tree(const SumsAsked& asked);
 
 }  // namespace lab11

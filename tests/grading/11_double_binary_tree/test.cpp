@@ -1,5 +1,5 @@
-// The grading of lab 11. Every rank is a process of its own in the judge's simulation: the judge draws the
-// numbers and the lengths, knows what must come out, and counts messages, bytes, rounds and time.
+// The grading of lab 11. Every rank is a process of its own in the grader's simulation. The grader chooses
+// numbers and lengths at random, knows the expected results, and counts messages, bytes, rounds and time.
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -54,7 +54,7 @@ TEST(Part2SecondTree, inner_in_one_tree_only) {
   lab11::expect_inner_in_one({2, 4, 6, 8, 2 * random.between(5, 50)});
 }
 
-// --------------------------------------------------------------------------------------- part 3: all_reduce
+// --------------------------------------------------------------------- part 3: double_tree_all_reduce
 
 TEST(Part3AllReduce, any_number_of_ranks) {
   worth(12, 3);

@@ -14,15 +14,15 @@ namespace {
 using dist::check::Code, dist::check::Finding;
 using judge::Idea, judge::misconception, judge::SimRun;
 
-// Of the longer half, the second one.
+// The segments of the longer half, which is the second one.
 int segments(const Sum& sum) { return sum.segments_of((sum.elements() + 1) / 2); }
 
 const std::vector<Idea>& ideas() {
   static const std::vector<Idea> known{
       {"double_tree_all_reduce", "half_forgotten",
-       "the second half of the data was not summed: it travels along the second tree",
+       "the second half of the data was not summed; fix: send it along the second tree",
        [](const Sum& s, int rank, int i) { return i < s.elements() / 2 ? s.total(i) : s.at(rank, i); }},
-      {"double_tree_all_reduce", "nothing_summed", "every rank has its own numbers still",
+      {"double_tree_all_reduce", "nothing_summed", "every rank still has its own numbers",
        [](const Sum& s, int rank, int i) { return s.at(rank, i); }}};
   return known;
 }
@@ -30,12 +30,12 @@ const std::vector<Idea>& ideas() {
 void diagnose_finding(const Finding& finding) {
   if (finding.code == Code::overlap || finding.code == Code::changed_before_wait) {
     misconception("not_in_halves",
-                  "both trees carry the same elements at the same time: each tree has one half of the data");
+                  "memory is changed while a message is still using it; fix: let each tree carry its own "
+                  "half of the data, so that the messages of the two trees never share memory");
   } else if (finding.code == Code::deadlock) {
-    misconception(
-        "waits_for_each_hop",
-        "a rank waits for one message of a phase before it has started the other one, and so does its "
-        "partner: start all of the phase (irecv, isend), then wait for all");
+    misconception("waits_for_each_hop",
+                  "a rank waits for one message of a phase before it has started the other one, and so does "
+                  "its partner; fix: start all messages of the phase (irecv, isend), then wait for all");
   }
 }
 
@@ -56,10 +56,10 @@ void expect_twice_the_data(const SumsAsked& asked) {
     if (most * 20 <= data * 42) continue;
     misconception(
         "one_tree_for_all",
-        "an inner rank of one tree sends three times what travels there: with one half on each of two "
-        "trees, and every rank inner in one of them, it is twice the data");
+        "an inner rank of one tree sends three times the data of that tree; fix: give each tree one half of "
+        "the data, so that a rank, which is an inner rank in one tree only, sends twice the data");
     ADD_FAILURE() << fmt::format(
-        "{}: rank {} sends {} bytes and receives {}; expected at most twice the data, {}, and 5 %",
+        "{}: rank {} sends {} bytes and receives {}; expected at most twice the data, {} bytes, plus 5 %",
         asked.text(), rank, traffic.bytes_sent, traffic.bytes_received, 2 * data);
     return;
   }
@@ -67,10 +67,12 @@ void expect_twice_the_data(const SumsAsked& asked) {
   if (done.report.messages == messages) return;
   if (done.report.messages == 4 * (n - 1)) {
     misconception("not_in_segments",
-                  "a half in one message: nothing can go on before all of it has come, on every level anew");
+                  "each half is sent in one message, so on every level nothing can be passed on before all "
+                  "of it has arrived; fix: send it in segments");
   }
-  ADD_FAILURE() << fmt::format("{}: {} messages in all; expected 4(n - 1) a segment of both halves, {}",
-                               asked.text(), done.report.messages, messages);
+  ADD_FAILURE() << fmt::format(
+      "{}: {} messages in all; expected 4(n - 1) per pair of segments (one of each half), {} in all",
+      asked.text(), done.report.messages, messages);
 }
 
 void expect_both_at_once(const SumsAsked& asked) {
@@ -78,10 +80,11 @@ void expect_both_at_once(const SumsAsked& asked) {
   if (!judge::run_sums(asked, "rounds", done)) return;
   const Sum& sum = asked.first();
   const int limit = 4 * segments(sum) + 8 * ceil_log2(sum.ranks()) + 4, rounds = judge::rounds(done.report);
-  if (rounds <= limit + limit / 20) return;  // posting takes a little, too
-  misconception(
-      "one_half_after_the_other",
-      "the trees do not work at the same time: in each phase of a turn do what the timetable says of both");
+  if (rounds <= limit + limit / 20) return;  // starting an operation takes a little time, too
+  misconception("one_half_after_the_other",
+                "not all transfers of a turn run at the same time: either one tree waits for the other, or a "
+                "message is waited for too early; fix: in each phase start all hops of the timetable, of "
+                "both trees, then wait");
   ADD_FAILURE() << fmt::format("{} took {} rounds; expected at most 4m + 8 ceil(log2 n) + 4 = {}",
                                asked.text(), rounds, limit);
 }
@@ -100,8 +103,8 @@ void expect_faster_than_one_tree(const SumsAsked& asked) {
   const double limit = 0.95 * one_tree.virtual_time_s;
   if (done.report.virtual_time_s <= limit) return;
   ADD_FAILURE() << fmt::format(
-      "{}: took {:.0f} us of virtual time; expected at most {:.0f}, 5 % less than the library's single tree. "
-      "Both halves have to be on their way at once",
+      "{}: the call took {:.0f} us of virtual time; expected at most {:.0f} us, 5 % less than the library's "
+      "single tree; both halves must be in flight at the same time",
       asked.text(), done.report.virtual_time_s * 1e6, limit * 1e6);
 }
 

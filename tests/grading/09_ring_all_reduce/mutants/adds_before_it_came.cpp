@@ -1,4 +1,4 @@
-// Misconception: after irecv the numbers are there; wait() is for the end.
+// Misconception: the numbers have arrived when irecv returns, and wait() is for the end.
 //
 // Killed by: Part1ReduceScatter.small_rings
 // Diagnosis: adds_before_it_came

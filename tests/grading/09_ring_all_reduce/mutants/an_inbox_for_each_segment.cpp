@@ -1,4 +1,4 @@
-// Misconception: what is under way needs a place of its own, so every segment gets one.
+// Misconception: every segment in flight needs memory of its own, so every segment gets a buffer.
 //
 // Killed by: Part4Pipelined.two_segments_of_scratch
 // Diagnosis: scratch_as_long_as_the_data

@@ -1,4 +1,5 @@
-// Misconception: a sum is a sum: everybody adds what comes by, beginning with its own.
+// Misconception: a sum does not depend on the order, so every rank adds what it receives, beginning with its
+// own numbers.
 //
 // Killed by: Part3AllReduce.same_bits_on_all_ranks
 // Diagnosis: each_rank_sums_in_its_own_order

@@ -1,4 +1,4 @@
-// Misconception: send, then receive: the message is gone when send returns.
+// Misconception: a rank may send first and receive afterwards, because the message is gone when send returns.
 //
 // Killed by: Part2AllGather.small_rings
 // Diagnosis: everybody_sends_first

@@ -1,4 +1,4 @@
-// Misconception: segments are f32. Of f64 the last digits are lost on the way.
+// Misconception: segments are f32. The last digits of an f64 are lost on the way.
 //
 // Killed by: Part4Pipelined.any_number_of_ranks
 // Diagnosis: f64_through_f32

@@ -1,4 +1,4 @@
-// Misconception: everybody gets all numbers and adds them up in the order of the ranks. (The result is
+// Misconception: every rank receives all numbers and adds them up in the order of the ranks. (The result is
 // right.)
 //
 // Killed by: Part3AllReduce.two_n_minus_1_over_n

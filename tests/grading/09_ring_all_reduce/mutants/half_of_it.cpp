@@ -1,4 +1,4 @@
-// Misconception: when every chunk is summed somewhere, the sum is there.
+// Misconception: the all_reduce is finished once every chunk is summed on some rank.
 //
 // Killed by: Part3AllReduce.any_number_of_ranks
 // Diagnosis: half_of_it

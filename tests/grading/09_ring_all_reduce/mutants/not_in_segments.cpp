@@ -1,4 +1,4 @@
-// Misconception: the segment is a matter of taste; the result is the same.
+// Misconception: segments are optional, because the result is the same without them.
 //
 // Killed by: Part4Pipelined.one_segment_a_message
 // Diagnosis: not_in_segments

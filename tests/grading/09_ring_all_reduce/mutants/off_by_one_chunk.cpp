@@ -1,4 +1,4 @@
-// Misconception: chunk `rank` is mine, so it is the first that I send.
+// Misconception: chunk `rank` is mine, so I send it first.
 //
 // Killed by: Part1ReduceScatter.small_rings
 // Diagnosis: off_by_one_chunk

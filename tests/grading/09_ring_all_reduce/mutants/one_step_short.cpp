@@ -1,4 +1,4 @@
-// Misconception: a chunk passes n - 1 ranks, and I am one of them: n - 2 steps.
+// Misconception: a chunk passes n - 1 ranks, and I am one of them, so there are n - 2 steps.
 //
 // Killed by: Part1ReduceScatter.small_rings
 // Diagnosis: one_step_short

@@ -1,5 +1,5 @@
-// Misconception: a chunk has its place in the data, so that is where it arrives. (And the own numbers are
-// gone.)
+// Misconception: a chunk has its position in the data, so it is received there. (This overwrites the rank's
+// own numbers.)
 //
 // Killed by: Part1ReduceScatter.small_rings
 // Diagnosis: overwrites_its_own

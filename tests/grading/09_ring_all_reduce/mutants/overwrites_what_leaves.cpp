@@ -1,4 +1,4 @@
-// Misconception: in place means one place: what comes goes where that was which leaves.
+// Misconception: "in place" means that a chunk may arrive where the chunk that is being sent is.
 //
 // Killed by: Part2AllGather.small_rings
 // Diagnosis: overwrites_what_leaves

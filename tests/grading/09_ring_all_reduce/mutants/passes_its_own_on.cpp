@@ -1,4 +1,4 @@
-// Misconception: everybody needs my chunk, so I send it in every step.
+// Misconception: every rank needs my chunk, so I send it in every step.
 //
 // Killed by: Part2AllGather.small_rings
 // Diagnosis: passes_its_own_on

@@ -1,4 +1,5 @@
-// Misconception: what arrives needs a place, and empty_like(data) is one. (A ring does not need it.)
+// Misconception: arriving data needs memory, so the program allocates empty_like(data). (A ring does not need
+// so much.)
 //
 // Killed by: Part1ReduceScatter.one_chunk_of_scratch
 // Diagnosis: scratch_as_long_as_the_data

@@ -1,4 +1,4 @@
-// Misconception: even ranks send first, odd ones receive first, and nothing is lost by it.
+// Misconception: even ranks send first and odd ranks receive first, and no time is lost by it.
 //
 // Killed by: Part1ReduceScatter.one_chunk_a_step
 // Diagnosis: sends_and_receives_in_turns

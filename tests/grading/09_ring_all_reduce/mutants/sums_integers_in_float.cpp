@@ -1,4 +1,4 @@
-// Misconception: numbers are numbers: integers are summed as f64, which is exact enough.
+// Misconception: integers may be summed as f64, which is exact enough for all numbers.
 //
 // Killed by: Part1ReduceScatter.any_number_of_ranks
 // Diagnosis: sums_integers_in_float

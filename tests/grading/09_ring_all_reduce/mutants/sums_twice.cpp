@@ -1,4 +1,4 @@
-// Misconception: an all_reduce adds what comes, in every step.
+// Misconception: an all_reduce adds what arrives in every step.
 //
 // Killed by: Part3AllReduce.any_number_of_ranks
 // Diagnosis: sums_twice

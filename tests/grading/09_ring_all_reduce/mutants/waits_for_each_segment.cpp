@@ -1,4 +1,4 @@
-// Misconception: cut into segments it is pipelined; each is received, added and sent on.
+// Misconception: segments alone make a pipeline, so each one is received, added and sent in turn.
 //
 // Killed by: Part4Pipelined.hides_the_adding
 // Diagnosis: waits_for_each_segment

@@ -1,5 +1,5 @@
-// Misconception: the tensor is an output: I may put a new one there. But it is a handle on memory that
-// others hold too.
+// Misconception: the tensor is an output, so the function may assign a new one to it. But it is a handle to
+// memory that others hold, too.
 //
 // Killed by: Part3AllReduce.any_number_of_ranks
 // Diagnosis: not_in_place

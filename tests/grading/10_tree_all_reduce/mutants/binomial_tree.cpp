@@ -1,5 +1,4 @@
-// Misconception: the tree of lab 07 has ceil(log2 n) levels, so it will do. (Its root has as many
-// children.)
+// Misconception: the tree of lab 07 has ceil(log2 n) levels, so it will do. (Its root has as many children.)
 //
 // Killed by: Part1Place.full_trees
 // Diagnosis: too_many_children

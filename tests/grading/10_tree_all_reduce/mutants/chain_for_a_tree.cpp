@@ -1,4 +1,4 @@
-// Misconception: parent and child: each rank has one of each.
+// Misconception: every rank has one parent and one child.
 //
 // Killed by: Part1Place.a_thousand_ranks
 // Diagnosis: chain_for_a_tree

@@ -1,5 +1,4 @@
-// Misconception: first the reduce of all segments, then the broadcast of all segments; each of them is
-// pipelined.
+// Misconception: first all segments are reduced, then all segments are broadcast, and each half is pipelined.
 //
 // Killed by: Part4Pipelined.up_and_down_at_once
 // Diagnosis: down_waits_for_up

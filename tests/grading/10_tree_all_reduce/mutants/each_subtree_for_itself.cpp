@@ -1,5 +1,5 @@
-// Misconception: a sum is a sum: the rest of the tree may be added on the way down. (In another order on
-// every rank.)
+// Misconception: a sum does not depend on the order, so the rest of the tree may be added on the way down.
+// (Every rank then adds in another order.)
 //
 // Killed by: Part3AllReduce.same_bits_on_all_ranks
 // Diagnosis: each_rank_sums_in_its_own_order
@@ -11,7 +11,7 @@
 namespace lab {
 
 void tree_all_reduce(Tensor& data) {
-  // The parent sends what is not in the child's subtree.
+  // The parent sends the sum of everything outside the child's subtree.
   const Place place = my_place();
   std::vector<Tensor> parts{data.clone()};
   for (const int child : place.children) {

@@ -1,4 +1,4 @@
-// Misconception: only the root needs the sum, so everybody sends there. (The result is right.)
+// Misconception: only the root needs the sum, so every rank sends to the root. (The result is right.)
 //
 // Killed by: Part2Reduce.once_up_each_link
 // Diagnosis: root_serves_everybody

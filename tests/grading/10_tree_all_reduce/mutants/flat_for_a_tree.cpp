@@ -1,4 +1,4 @@
-// Misconception: the root has all others as children: one level, that is the flattest tree.
+// Misconception: a tree with one level is the flattest one, so all other ranks are children of the root.
 //
 // Killed by: Part1Place.full_trees
 // Diagnosis: too_many_children

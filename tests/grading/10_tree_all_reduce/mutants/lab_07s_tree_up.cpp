@@ -1,5 +1,5 @@
 // Misconception: any tree with ceil(log2 n) levels will do, so lab 07's way up is good enough. (Its root
-// hears from that many.)
+// receives that many messages.)
 //
 // Killed by: Part2Reduce.once_up_each_link
 // Diagnosis: too_many_children

@@ -1,4 +1,4 @@
-// Misconception: lab 07 has summed up a tree already, and told it down again, so the same function will do
+// Misconception: lab 07's function summed up a tree and broadcast the result, so the same function will do
 // here.
 //
 // Killed by: Part3AllReduce.once_up_once_down

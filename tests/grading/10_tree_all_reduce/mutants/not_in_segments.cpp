@@ -1,4 +1,4 @@
-// Misconception: the segment is a matter of taste; the result is the same.
+// Misconception: segments are optional, because the result is the same without them.
 //
 // Killed by: Part4Pipelined.each_segment_once_up_once_down
 // Diagnosis: not_in_segments

@@ -1,4 +1,4 @@
-// Misconception: both children's receives may be started at once, so one inbox may take both.
+// Misconception: both children's receives may be started at once, so one buffer may take both.
 //
 // Killed by: Part2Reduce.any_number_of_ranks
 // Diagnosis: one_place_for_two

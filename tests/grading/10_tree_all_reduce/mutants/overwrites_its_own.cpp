@@ -1,4 +1,4 @@
-// Misconception: the sum is made in data, so that is where the children's sums arrive.
+// Misconception: the sum is computed in data, so the children's sums are received there.
 //
 // Killed by: Part2Reduce.any_number_of_ranks
 // Diagnosis: overwrites_its_own

@@ -1,5 +1,5 @@
-// Misconception: above a rank is half of it, below are 2r + 1 and 2r + 2. (Half of it belongs to 2r and 2r
-// + 1.)
+// Misconception: the parent of r is r / 2 and its children are 2r + 1 and 2r + 2. (The parent r / 2 belongs
+// to the children 2r and 2r + 1.)
 //
 // Killed by: Part1Place.full_trees
 // Diagnosis: parent_and_children_disagree

@@ -1,4 +1,4 @@
-// Misconception: the sum is there when the reduce is done.
+// Misconception: an all_reduce is finished when the reduce is finished.
 //
 // Killed by: Part3AllReduce.any_number_of_ranks
 // Diagnosis: result_on_rank_0_only

@@ -1,4 +1,4 @@
-// Misconception: only the root knows the result, so it tells everybody.
+// Misconception: only the root has the result, so it sends it to every rank.
 //
 // Killed by: Part3AllReduce.once_up_once_down
 // Diagnosis: root_serves_everybody

@@ -1,5 +1,5 @@
-// Misconception: who has the sum of a subtree tells the subtree; the root's sum comes after it. (Every link
-// is used twice on the way down.)
+// Misconception: a rank sends the sum of its subtree down at once, and the root's sum follows later. (Every
+// link is used twice on the way down.)
 //
 // Killed by: Part3AllReduce.once_up_once_down
 // Diagnosis: link_used_twice

@@ -1,4 +1,4 @@
-// Misconception: cut into segments it is pipelined.
+// Misconception: segments alone make a pipeline.
 //
 // Killed by: Part4Pipelined.up_and_down_at_once
 // Diagnosis: waits_for_each_segment

@@ -1,4 +1,4 @@
-// Misconception: partial sums are f32. Of f64 the last digits are lost on the way up.
+// Misconception: partial sums are f32. The last digits of an f64 are lost on the way up.
 //
 // Killed by: Part3AllReduce.any_dtype
 // Diagnosis: f64_through_f32

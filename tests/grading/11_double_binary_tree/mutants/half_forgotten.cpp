@@ -1,5 +1,5 @@
-// Misconception: the trees share the work, so each element is on its way in one of them. (The second one
-// was never used.)
+// Misconception: the trees share the work, so each element travels in one of them. (The second tree was never
+// used.)
 //
 // Killed by: Part3AllReduce.any_number_of_ranks
 // Diagnosis: half_forgotten

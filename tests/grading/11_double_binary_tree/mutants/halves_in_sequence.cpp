@@ -1,4 +1,4 @@
-// Misconception: first the first half along the first tree, then the second half along the second.
+// Misconception: the first half goes along the first tree, and then the second half goes along the second.
 //
 // Killed by: Part3AllReduce.both_at_once
 // Diagnosis: one_half_after_the_other

@@ -1,4 +1,4 @@
-// Misconception: a binary tree is a binary tree: that of lab 10 will do.
+// Misconception: any binary tree will do, for example that of lab 10.
 //
 // Killed by: Part1FirstTree.powers_of_two
 // Diagnosis: heap_for_in_order

@@ -1,4 +1,4 @@
-// Misconception: the second tree is the mirrored one.
+// Misconception: the second tree is the mirror image of the first, whatever n is.
 //
 // Killed by: Part2SecondTree.odd
 // Diagnosis: mirrored_for_odd_n

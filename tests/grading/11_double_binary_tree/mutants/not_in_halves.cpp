@@ -1,4 +1,4 @@
-// Misconception: two trees at once are twice as fast, each with all of the data.
+// Misconception: two trees at once are twice as fast, even if each carries all of the data.
 //
 // Killed by: Part3AllReduce.any_number_of_ranks
 // Diagnosis: not_in_halves

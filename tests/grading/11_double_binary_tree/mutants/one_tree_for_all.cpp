@@ -1,4 +1,4 @@
-// Misconception: what matters is the sum; the first tree brings it about for all of the data.
+// Misconception: only the sum matters, and the first tree computes it for all of the data.
 //
 // Killed by: Part3AllReduce.twice_the_data
 // Diagnosis: one_tree_for_all

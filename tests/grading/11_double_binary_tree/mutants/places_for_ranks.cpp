@@ -1,4 +1,4 @@
-// Misconception: who has the place of n - 1 - r has its parent and its children.
+// Misconception: a rank in the place of n - 1 - r has the parent and the children of n - 1 - r.
 //
 // Killed by: Part2SecondTree.even
 // Diagnosis: places_for_ranks

@@ -1,4 +1,4 @@
-// Misconception: when rank + bit / 2 is no rank, there is no right child. (And its descendants have no
+// Misconception: if rank + bit / 2 is not below n, there is no right child. (Its descendants then have no
 // parent.)
 //
 // Killed by: Part1FirstTree.any_number_of_ranks

@@ -1,4 +1,4 @@
-// Misconception: two trees are two ways for the data; they may be the same one.
+// Misconception: two trees are two paths for the data, and they may be the same tree.
 //
 // Killed by: Part2SecondTree.inner_in_one_tree_only
 // Diagnosis: same_tree_twice

@@ -1,4 +1,5 @@
-// Misconception: shifting by one makes leaves of the inner ranks, whatever n is. (As good, and not NCCL's.)
+// Misconception: shifting by one turns inner ranks into leaves, whatever n is. (For even n this is as good,
+// but it is not NCCL's tree.)
 //
 // Killed by: Part2SecondTree.even
 // Diagnosis: shifted_for_even_n

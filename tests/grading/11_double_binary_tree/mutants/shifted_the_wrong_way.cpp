@@ -1,4 +1,4 @@
-// Misconception: shifted is shifted: to the left or to the right.
+// Misconception: the direction of the shift does not matter.
 //
 // Killed by: Part2SecondTree.odd
 // Diagnosis: shifted_the_wrong_way
