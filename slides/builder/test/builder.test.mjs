@@ -53,10 +53,10 @@ describe('an excerpt', () => {
 describe('a wrong answer', () => {
   it('is quoted up to its first sentence', () => {
     const {misconception, killedBy} = mutantOf('02_new_group', 'absent_starts_at_zero');
-    expect([misconception, killedBy]).toEqual(['what is not there is zero.', 'Part3BothSums.negative_sums']);
+    expect([misconception, killedBy]).toEqual(['a rank without the sum contributes zero.', 'Part3BothSums.negative_sums']);
   });
   it('is quoted without the answer in brackets', () => {
-    expect(mutantOf('13_distributed_sampler', 'rank_in_the_epochs_seed').misconception).toBe('random numbers have to differ between ranks.');
+    expect(mutantOf('13_distributed_sampler', 'rank_in_the_epochs_seed').misconception).toBe('random numbers must differ between ranks.');
   });
   it('that does not exist stops the build', () => {
     expect(() => mutantOf('02_new_group', 'none')).toThrow('no wrong answer "none"');

@@ -1,4 +1,4 @@
-// Lab 12, part 3: what is chosen, against what the simulator finds best.
+// Lab 12, part 3: the chosen algorithm is compared with the one that is fastest in the simulator.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,7 +28,7 @@ struct Spot {
   double best() const { return std::ranges::min(seconds); }
   double of(Algorithm algorithm) const { return seconds[static_cast<std::size_t>(algorithm)]; }
   bool is_good(Algorithm algorithm) const { return of(algorithm) <= 1.05 * best(); }
-  // The right formulas see it, too, and nothing lies between good and bad.
+  // The right formulas agree with the simulator, and no algorithm's time is between good and bad.
   bool is_clear() const {
     const auto said = [&](Algorithm a) { return computed({a, machine, bytes}); };
     if (!is_good(*std::ranges::min_element(all_algorithms, {}, said))) return false;
@@ -47,7 +47,7 @@ bool want_the_same(const Spot& a, const Spot& b) {
   return std::ranges::any_of(all_algorithms, [&](Algorithm one) { return a.is_good(one) && b.is_good(one); });
 }
 
-// Nothing takes any time there, whoever counts.
+// On this machine nothing takes any time, whichever formula is used.
 Spot spot_of_equals() {
   Machine machine;
   machine.gpus = 8;
@@ -55,8 +55,8 @@ Spot spot_of_equals() {
   return {machine, 0, {}};
 }
 
-// A small and a large size that are clear and want different algorithms. Machines that have none are drawn
-// again.
+// A small and a large size that have clear results and need different algorithms. A machine without such
+// sizes is replaced by another random one.
 std::pair<Spot, Spot> pair_of_spots(judge::Random& random, const std::function<Machine()>& draw) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     const Machine machine = draw();
@@ -64,7 +64,7 @@ std::pair<Spot, Spot> pair_of_spots(judge::Random& random, const std::function<M
     const auto large = spot(machine, std::int64_t{1 << 20} << random.between(0, 4));
     if (small.is_clear() && large.is_clear() && !want_the_same(small, large)) return {small, large};
   }
-  throw judge::Trouble("no machine wants different algorithms for different sizes");
+  throw judge::Trouble("no random machine needs different algorithms for different sizes");
 }
 
 Json to_json(const Spot& s) {
@@ -87,14 +87,14 @@ void diagnose_choices(const std::vector<Spot>& spots, const std::vector<Algorith
     }
   }
   if (never_changes) {
-    misconception(
-        "size_ignored",
-        "the same algorithm for a few bytes and for many: no number of ranks decides alone. Small messages "
-        "want few starts, large ones few bytes at each port");
+    misconception("size_ignored",
+                  "the same algorithm was chosen for a few bytes and for many: the number of ranks alone "
+                  "does not decide; small messages need few message overheads on the critical path, large "
+                  "ones few bytes at each port");
   } else if (no_hierarchy) {
     misconception("flat_ring_over_nodes",
-                  "a ring through all GPUs of several nodes moves at the pace of the links between them: the "
-                  "hierarchical one keeps most of the data within the nodes");
+                  "a ring through all GPUs of several nodes runs at the speed of the links between nodes; "
+                  "the hierarchical algorithm keeps most of the data within the nodes");
   }
 }
 
@@ -138,12 +138,12 @@ void expect_the_first_of_equals() {
   const Spot spot = spot_of_equals();
   const int number = judge::ask("choose", Json::array({to_json(spot)})).at(0);
   if (number == static_cast<int>(Algorithm::ring)) return;
-  misconception(
-      "last_of_equals",
-      "of algorithms that take equally long, the first in all_algorithms is to be chosen: all ranks "
-      "have to choose alike");
+  misconception("last_of_equals",
+                "if several algorithms take equally long, choose must return the first of them in "
+                "all_algorithms, because all ranks must choose the same one");
   ADD_FAILURE() << fmt::format(
-      "choose: {} bytes, {}: all six take 0 s; expected the first of them, ring; it returned the number {}",
+      "choose: {} bytes, {}: all six algorithms take 0 s; expected the first of them, ring; it returned the "
+      "number {}",
       spot.bytes, spot.machine.text(), number);
 }
 

@@ -14,9 +14,10 @@ using judge::misconception;
 
 constexpr double sizes[]{8, 64, 512, 4096, 32768, 262144, 2097152, 16777216};
 
-// Least squares where a point counts with 1 / seconds^power: 2 for relative errors, 0 for plain ones.
+// Least squares in which a point has the weight 1 / seconds^power: 2 for relative errors, 0 for plain least
+// squares.
 Line fit(const Points& points, int power) {
-  double w = 0, x = 0, t = 0;  // the weights' sum, and the weighted means
+  double w = 0, x = 0, t = 0;  // the sum of the weights, and the weighted means
   for (const auto& [bytes, seconds] : points) {
     const double weight = std::pow(seconds, -power);
     w += weight;
@@ -50,26 +51,26 @@ struct LineIdea {
 
 constexpr LineIdea line_ideas[]{
     {"absolute_errors",
-     "plain least squares: the largest messages take a thousand times as long, so nearly all of the sum is "
-     "their errors, and the start of a message, microseconds, is lost. Each point counts with 1/seconds^2",
+     "this is plain least squares, in which the points that take longest dominate the sum of errors, so the "
+     "overhead of a message is lost; fix: give each point the weight 1/seconds^2",
      [](const Points& points) { return fit(points, 0); }},
     {"weight_not_squared",
-     "each point counts with 1/seconds: what is squared is the relative error, so the weight is 1/seconds^2",
+     "each point has the weight 1/seconds; fix: use 1/seconds^2, because the relative error is squared",
      [](const Points& points) { return fit(points, 1); }},
     {"first_and_last_point",
-     "that is the line through the first and the last point: the others were measured, too",
+     "this is the line through the first and the last point; fix: use all measured points",
      [](const Points& points) {
        const auto& [x, t] = points.front();
        const auto& [y, u] = points.back();
        const double slope = (u - t) / (y - x);
        return Line{t - slope * x, slope};
      }},
-    {"bits_for_bytes", "eight times too little for a byte: the sizes are bytes, not bits",
+    {"bits_for_bytes", "the time per byte is eight times too small; fix: take the sizes as bytes, not bits",
      [](const Points& points) {
        const auto right = fit(points, 2);
        return Line{right.at_zero, right.per_byte / 8};
      }},
-    {"bits_for_bytes", "eight times too much for a byte: the sizes are bytes, not bits",
+    {"bits_for_bytes", "the time per byte is eight times too large; fix: take the sizes as bytes, not bits",
      [](const Points& points) {
        const auto right = fit(points, 2);
        return Line{right.at_zero, right.per_byte * 8};
@@ -101,7 +102,7 @@ Points measured(const Line& line, judge::Random& random) {
   return points;
 }
 
-// Two processes of a server, a busy one: ./distlab run 12 shows how.
+// Two processes on a server, and on a busy one: ./distlab run 12 shows how to measure this.
 Points one_way_of_a_server() {
   return {{8, 11.9e-6},     {64, 11.9e-6},     {512, 12.6e-6},    {4096, 10.2e-6},
           {32768, 10.7e-6}, {262144, 19.0e-6}, {2097152, 72.0e-6}};
@@ -128,8 +129,8 @@ void expect_line(const std::vector<Points>& cases) {
     if (are_near(got[i], right)) continue;
     diagnose_lines(cases, got);
     ADD_FAILURE() << fmt::format(
-        "fit_line of {} points, from {:.0f} bytes in {:.2f} us to {:.0f} bytes in {:.2f} us: "
-        "expected {}; it returned {}",
+        "fit_line of {} points, from {:.0f} bytes in {:.2f} us to {:.0f} bytes in {:.2f} us: expected {}; it "
+        "returned {}",
         cases[i].size(), cases[i].front().first, cases[i].front().second * 1e6, cases[i].back().first,
         cases[i].back().second * 1e6, text(right), text(got[i]));
     return;
@@ -144,19 +145,20 @@ void expect_costs(const Points& one_way, const Points& burst) {
   const double right[]{way.at_zero - port.at_zero, port.at_zero, (way.per_byte + port.per_byte) / 2};
   struct {
     const char *name, *unit;
-    double units;  // in one second, or in one second a byte
+    double units;  // in one second, or in one second per byte
   } constexpr costs[]{{"alpha", "us", 1e6}, {"overhead", "us", 1e6}, {"beta", "s/GB", 1e9}};
   for (std::size_t i = 0; i < 3; ++i) {
     const double got = replies[0].at(i).is_number() ? replies[0][i].get<double>() : NAN;
     if (is_near(got, right[i])) continue;
     if (i == 0 && is_near(got, way.at_zero)) {
       misconception("overhead_counted_twice",
-                    "that is overhead and alpha together, as one_way says for no bytes: a message's way "
-                    "begins when it has left its port, so take the overhead away");
+                    "this is overhead and alpha together, which is the time of an empty message in one_way; "
+                    "fix: subtract the overhead, because alpha begins when the message has left the port");
     }
     const auto& [name, unit, units] = costs[i];
-    ADD_FAILURE() << fmt::format("costs_of: expected {} = {:.4g} {}; it returned {:.4g} {}", name,
-                                 right[i] * units, unit, got * units, unit);
+    ADD_FAILURE() << fmt::format(
+        "costs_of (with your fit_line): expected {} = {:.4g} {}; it returned {:.4g} {}", name,
+        right[i] * units, unit, got * units, unit);
     return;
   }
 }

@@ -1,4 +1,4 @@
-// Lab 12, part 4: an all_reduce over nodes, and what leaves them.
+// Lab 12, part 4: an all_reduce over several nodes, and the bytes that leave a node.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ judge::SimRun run(const Cluster& c, const std::vector<Item>& items) {
   return judge::simulate(plan);
 }
 
-// A sum over some ranks only.
+// The sum over some of the ranks only.
 Json sum_of(const Item& item, const std::vector<int>& ranks) {
   Item some{item.dtype, {}};
   for (const int rank : ranks) some.of.push_back(item.of[static_cast<std::size_t>(rank)]);
@@ -67,14 +67,13 @@ void diagnose_sums(const Cluster& c, const Item& item, const std::vector<Json>& 
   }
   if (across_only) {
     misconception("intra_node_step_skipped",
-                  "that is the sum over the ranks that have the same place on their nodes: within a node "
-                  "nothing was added. First comes a reduce-scatter within each node");
+                  "this is the sum over the ranks with the same local rank on each node: within a node "
+                  "nothing was added; fix: begin with a reduce-scatter within each node");
   } else if (node_only) {
-    misconception("nodes_stay_apart", "every node has its own sum: nothing went across the nodes");
+    misconception("nodes_stay_apart", "every node has its own sum: no data was sent between nodes");
   } else if (own_part_only) {
     misconception("parts_not_gathered",
-                  "each rank has the sum of its own part alone, and not those of its neighbours on the node: "
-                  "the last step is an all_gather within the node");
+                  "each rank has the sum of its own part only; fix: end with an all_gather within the node");
   }
 }
 
@@ -84,7 +83,8 @@ bool check_sums(const Cluster& c, const std::vector<Item>& items, const std::vec
     for (std::size_t rank = 0; rank < replies.size(); ++rank) {
       const Json& got = replies[rank].at(at);
       if (!got.at("same_memory")) {
-        misconception("not_in_place", "the tensor was made to point to other memory: fill the memory it has");
+        misconception("not_in_place",
+                      "the tensor now refers to other memory; fix: write into the memory that it has");
         ADD_FAILURE() << text(c, items[at]) << ": afterwards the tensor of rank " << rank
                       << " has other memory; expected the same, written in place";
         return false;
@@ -105,7 +105,7 @@ const std::vector<std::string_view> allowed{"reduce_scatter", "all_reduce", "all
                                             "reduce",         "broadcast",  "scatter",
                                             "gather",         "new_group",  "split_group"};
 
-// The library has it ready made, which is not asked for.
+// Whether the library's own hierarchical algorithm was used, which this part does not allow.
 bool is_the_librarys(const judge::SimRun& done) {
   return std::ranges::any_of(done.report.trace.events,
                              [](const auto& event) { return event.algorithm == "hierarchical"; });
@@ -115,23 +115,23 @@ bool check(const Cluster& c, const std::vector<Item>& items, const judge::SimRun
   for (const auto& finding : done.report.findings) {
     if (finding.code == dist::check::Code::wrong_group) {
       misconception("only_members_make_the_group",
-                    "a rank uses a group that it is not in, or that the others have not made with it: "
-                    "every rank makes every group, in the same order, and keeps those that it is a member "
-                    "of");
+                    "a rank uses a group that it is not in, or that the other ranks have not created with "
+                    "it; fix: create every group on every rank, in the same order, and keep those of which "
+                    "the rank is a member");
     }
   }
   const auto replies = done.answers(allowed);
   if (replies.empty() || !check_sums(c, items, replies)) return false;
   if (!is_the_librarys(done)) return true;
   misconception("the_librarys_own",
-                "the library's hierarchical all_reduce was called: here you make one, of a reduce-scatter, "
-                "an all_reduce across the nodes and an all_gather");
+                "the library's hierarchical all_reduce was called; fix: build your own from a "
+                "reduce-scatter, an all_reduce across the nodes and an all_gather");
   ADD_FAILURE() << text(c, items[0])
                 << ": expected three collectives in your groups, not algorithm \"hierarchical\"";
   return false;
 }
 
-// Of the rank that sends most.
+// The bytes of the rank that sends most.
 struct Bytes {
   double between = 0, within = 0;
   int rank_between = 0, rank_within = 0;
@@ -151,7 +151,7 @@ Bytes most_bytes(const Cluster& c, const judge::SimRun& done) {
   return most;
 }
 
-// By what was called on how many bytes.
+// Diagnoses by the calls and their bytes.
 void diagnose_traffic(const judge::SimRun& done, double size) {
   bool flat = true, leaders = false, all_of_it = false;
   for (const auto& event : done.report.trace.events) {
@@ -162,20 +162,18 @@ void diagnose_traffic(const judge::SimRun& done, double size) {
     if (event.name.find("all_reduce") != std::string::npos && whole) all_of_it = true;
   }
   if (leaders) {
-    misconception(
-        "leaders_only",
-        "one rank of each node carries all of the node's data to the other nodes, while the other network "
-        "cards are idle: let each rank carry a part");
+    misconception("leaders_only",
+                  "one rank of each node carries all of the node's data to the other nodes, while the other "
+                  "network interfaces are idle; fix: let each rank carry its part");
   } else if (flat && all_of_it) {
-    misconception(
-        "flat_over_nodes",
-        "an all_reduce of all of the data crosses the nodes: first reduce-scatter within the node, and only "
-        "S/g bytes a rank are left to go across");
+    misconception("flat_over_nodes",
+                  "an all_reduce of all of the data crosses the nodes; fix: reduce-scatter within the node "
+                  "first, so that only S/g bytes per rank cross");
   } else if (!all_of_it) {
     misconception(
         "algorithm_left_to_chance",
-        "in the step across, the library chose an algorithm with fewer starts and more bytes: name the ring "
-        "(.algorithm = \"ring\"), which sends 2(m-1)/m of its data, and not log2 m times all of it");
+        "across the nodes, the library chose an algorithm with fewer messages and more bytes; fix: name the "
+        "ring (.algorithm = \"ring\"), which sends 2(m-1)/m of its data instead of log2 m times all of it");
   }
 }
 

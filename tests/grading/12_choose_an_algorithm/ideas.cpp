@@ -1,4 +1,4 @@
-// Lab 12: what would be predicted, were a wrong idea right.
+// Lab 12: the predictions that would follow from a wrong idea.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace lab12 {
 namespace {
 
-// What a wrong idea says, from the pieces that all formulas are made of.
+// The prediction of a wrong idea, from the pieces of which all formulas are made.
 struct Pieces {
   const Question& q;
   double n, levels, alpha, start, size;  // start: overhead of a message
@@ -39,68 +39,70 @@ const std::vector<Idea>& ideas() {
   using A = Algorithm;
   static const std::vector<Idea> known{
       {A::ring, "whole_tensor_each_step",
-       "here all S bytes go to the neighbour in each step: it is one chunk, S/n bytes",
+       "here all S bytes go to the neighbour in each step; fix: count one chunk, S/n bytes",
        [](const Pieces& p) { return 2 * (p.n - 1) * (p.port(p.size) + p.alpha); }},
       {A::ring, "n_minus_1_over_n_forgotten",
-       "2(n-1) steps of S/n bytes are 2(n-1)/n S, not 2 S: for few ranks that is much less",
+       "2(n-1) steps of S/n bytes are 2(n-1)/n S, not 2 S: for few ranks this is much less",
        [](const Pieces& p) { return 2 * (p.n - 1) * (p.start + p.alpha) + 2 * (p.port(p.size) - p.start); }},
       {A::ring, "one_phase_of_two",
-       "that is the time of the reduce-scatter alone: the all-gather comes after it, as long again",
+       "this is the time of the reduce-scatter alone; fix: add the all-gather after it, which takes as long",
        [](const Pieces& p) { return (p.n - 1) * (p.port(p.size / p.n) + p.alpha); }},
-      {A::ring, "n_steps", "a chunk needs n - 1 steps to come to all others, not n",
+      {A::ring, "n_steps", "a chunk needs n - 1 steps to reach all other ranks, not n",
        [](const Pieces& p) { return 2 * p.n * (p.port(p.size / p.n) + p.alpha); }},
       {A::tree, "levels_rounded_down",
-       "log2 n was cut to a whole number: ranks beyond the largest power of two need a level more, so it "
-       "is rounded up",
+       "log2 n was rounded down; fix: round up, because the ranks beyond the largest power of two need one "
+       "more level",
        [](const Pieces& p) {
          const double levels = std::exp2(p.levels) == p.n ? p.levels : p.levels - 1;
          return (4 * levels - 2) * p.port(p.size) + 2 * levels * p.alpha;
        }},
       {A::tree, "children_at_once",
-       "here the messages of two children take the time of one: their parent's port takes them one after the "
-       "other, and on the way down it sends one after the other (only the root has a single child)",
+       "here the messages of two children take the time of one; fix: count them one after the other at the "
+       "parent's port, on the way up and on the way down (only the root has a single child)",
        [](const Pieces& p) { return 2 * p.levels * (p.port(p.size) + p.alpha); }},
       {A::tree, "two_children_of_the_root",
        "the root has one child, so one message less waits at its port, up and down: 4 log2 n - 2, not 4 log2 "
        "n",
        [](const Pieces& p) { return 4 * p.levels * p.port(p.size) + 2 * p.levels * p.alpha; }},
-      {A::tree, "one_phase_of_two", "that is the way up or the way down: an all_reduce needs both",
+      {A::tree, "one_phase_of_two",
+       "this is the time of the way up or the way down alone; fix: add both, because an all_reduce needs "
+       "both",
        [](const Pieces& p) { return (2 * p.levels - 1) * p.port(p.size) + p.levels * p.alpha; }},
       {A::double_tree, "all_data_on_both_trees",
-       "here each of the two trees carries all of the data: it is one half each",
+       "here each of the two trees carries all of the data; fix: count one half for each",
        [](const Pieces& p) { return (4 * p.levels - 2) * p.port(p.size) + 2 * p.levels * p.alpha; }},
       {A::double_tree, "halves_in_sequence",
-       "here the second tree begins when the first one is done: they work at the same time, as a rank that "
-       "is busy in one is a leaf of the other",
+       "here the second tree begins when the first one is done; fix: count them as parallel, because a rank "
+       "that is an inner rank in one is a leaf of the other",
        [](const Pieces& p) {
          return 2 * ((4 * p.levels - 2) * p.port(p.size / 2) + 2 * p.levels * p.alpha);
        }},
       {A::parameter_server, "a_port_for_everybody",
-       "here all workers' messages pass the server's port at the same time: it takes them one after the "
-       "other, n - 1 in, then n - 1 out",
+       "here all workers' messages pass the server's port at the same time; fix: count them one after "
+       "another, n - 1 in, then n - 1 out",
        [](const Pieces& p) { return 2 * (p.port(p.size) + p.alpha); }},
       {A::parameter_server, "waits_for_every_way",
-       "here alpha is paid for every message: they follow each other through the port and their ways "
-       "overlap, so it is paid once in and once out",
+       "here alpha is counted for every message; fix: count it once in and once out, because the messages "
+       "follow each other through the port and their latencies overlap",
        [](const Pieces& p) { return 2 * (p.n - 1) * (p.port(p.size) + p.alpha); }},
       {A::naive, "a_port_for_everybody",
-       "here the n - 1 copies of a rank's data leave at the same time: it has one port, so they leave one "
-       "after the other",
+       "here the n - 1 copies of a rank's data leave at the same time; fix: count them one after another, "
+       "because a rank has one port",
        [](const Pieces& p) { return p.port(p.size) + p.alpha; }},
       {A::naive, "ways_overlap",
-       "here alpha is paid once: the exchange has n - 1 rounds, and the next one begins when the message of "
-       "this one has arrived, so it is paid n - 1 times",
+       "here alpha is counted once; fix: count it n - 1 times, because each of the n - 1 rounds begins when "
+       "the message of the round before has arrived",
        [](const Pieces& p) { return (p.n - 1) * p.port(p.size) + p.alpha; }},
       {A::naive, "counts_pairs",
-       "each pair exchanges two messages, one each way; a rank sends n - 1, not half of that",
+       "each pair exchanges two messages, one in each direction, so a rank sends n - 1, not half of that",
        [](const Pieces& p) { return (p.n - 1) / 2 * (p.port(p.size) + p.alpha); }},
       {A::hierarchical, "flat_ring_over_nodes",
-       "that is one ring through all GPUs at the price of the links between the nodes: within a node "
-       "messages cost "
-       "less, and only S/g bytes a rank leave it",
+       "this is one ring through all GPUs at the cost of the links between the nodes; fix: count the cheaper "
+       "messages within a node, and only S/g bytes per rank across nodes",
        [](const Pieces& p) { return 2 * (p.n - 1) * (p.port(p.size / p.n) + p.alpha); }},
       {A::hierarchical, "all_data_between_nodes",
-       "here all S bytes are summed across the nodes: after the reduce-scatter a rank has only S/g of them",
+       "here all S bytes are summed across the nodes; fix: count S/g, because after the reduce-scatter a "
+       "rank has only S/g bytes",
        [](const Pieces& p) {
          const Machine& m = p.q.machine;
          const auto ring = [](const Costs& c, double ranks, double bytes) {
@@ -123,9 +125,9 @@ void diagnose(const std::vector<Question>& questions, const std::vector<double>&
   for (const double factor : {8., 1 / 8.}) {
     if (fits([&](const Question& q) { return with_beta(q, factor); }))
       return judge::misconception(
-          "bits_for_bytes",
-          fmt::format("here a byte takes {} it should: beta is seconds a byte, and sizes are bytes, no bits",
-                      factor > 1 ? "8 times as long as" : "an eighth of the time that"));
+          "bits_for_bytes", fmt::format("here a byte takes {} it should; fix: take beta in seconds per byte, "
+                                        "and sizes in bytes, not bits",
+                                        factor > 1 ? "8 times as long as" : "an eighth of the time that"));
   }
   for (const auto& idea : ideas()) {
     if (idea.algorithm == questions[0].algorithm &&

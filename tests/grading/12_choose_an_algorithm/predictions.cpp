@@ -1,4 +1,4 @@
-// Lab 12, part 2: seconds and bytes, predicted.
+// Lab 12, part 2: predicted seconds and bytes.
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +28,7 @@ Json to_json(const Question& q) {
           {"bytes", q.bytes}};
 }
 
-// Counted by the simulator.
+// As counted by the simulator.
 std::pair<double, double> counted(Algorithm algorithm, int ranks, std::int64_t bytes) {
   std::string name = lab12::name(algorithm);
   if (algorithm == Algorithm::double_tree) name = "double_binary_tree";
@@ -49,17 +49,16 @@ void diagnose_traffic(Algorithm algorithm, double n, double bytes, double total,
     return is_near(total, said_total, 1e-6) && is_near(busiest, said_busiest, 1e-6);
   };
   if (algorithm == Algorithm::naive && is_near(total, n * (n - 1) / 2 * bytes, 1e-6)) {
-    misconception(
-        "counts_pairs",
-        "n(n-1)/2 is the number of pairs. In each pair both send: n(n-1) transfers (the course notes count "
-        "pairs here)");
+    misconception("counts_pairs",
+                  "n(n-1)/2 is the number of pairs; fix: count n(n-1) transfers, because in each pair both "
+                  "ranks send (the course notes count pairs here)");
   } else if (algorithm == Algorithm::parameter_server && is_near(busiest, bytes, 1e-6)) {
     misconception("looks_at_a_worker",
-                  "those are the bytes of a worker, which sends its gradients once: the busiest rank is the "
-                  "server, which sends the sum to all n - 1");
+                  "these are the bytes of a worker, which sends its gradients once; fix: count those of the "
+                  "server, which sends the sum to all n - 1 workers");
   } else if (algorithm == Algorithm::ring &&
              (is(2 * n * bytes, 2 * bytes) || is_near(busiest, 2 * bytes, 1e-6))) {
-    misconception("n_minus_1_over_n_forgotten", "2(n-1) steps of S/n bytes: 2(n-1)/n S a rank, not 2 S");
+    misconception("n_minus_1_over_n_forgotten", "2(n-1) steps of S/n bytes are 2(n-1)/n S per rank, not 2 S");
   }
 }
 
@@ -76,8 +75,9 @@ void expect_predictions(const std::vector<Question>& questions,
     const double right = truth(questions[i]);
     if (is_near(got[i], right, 0.05)) continue;
     diagnose(questions, got);
-    ADD_FAILURE() << fmt::format("predict: {}: expected {:.2f} us, or within 5 %; it returned {:.2f} us",
-                                 questions[i].text(), right * 1e6, got[i] * 1e6);
+    ADD_FAILURE() << fmt::format(
+        "predict: {}: expected {:.2f} us, with a tolerance of 5 %; it returned {:.2f} us",
+        questions[i].text(), right * 1e6, got[i] * 1e6);
     return;
   }
 }

@@ -1,4 +1,4 @@
-// The process of one rank in the grading of lab 12: calls the graded functions as the judge's task says.
+// The process of one rank in the grading of lab 12: it calls the graded functions as the grader's task says.
 #include "judge/runner.h"
 
 #include <stdexcept>
@@ -60,7 +60,7 @@ dist::Tensor tensor_of(const Json& numbers) {
   return dist::tensor(std::span<const T>(values));
 }
 
-// Calls one after the other, in groups that are made once: `items` of {dtype, numbers}.
+// Makes one call after another, in groups that are created once: `items` of {dtype, numbers}.
 Json all_reduces(const Json& task) {
   dist::init_process_group();
   const auto groups = lab::make_groups(task.at("gpus"));

@@ -1,4 +1,4 @@
-// Lab 12: machines, and what the simulator says of them.
+// Lab 12: machines, and their times in the simulator.
 #include "support.h"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ Machine one_node(judge::Random& random, int gpus) {
 
 Machine several_nodes(judge::Random& random, int nodes, int gpus) {
   Machine machine{nodes, gpus, drawn_costs(random, 100e9, 1), drawn_costs(random, 8e9, 4)};
-  machine.between.overhead = machine.within.overhead;  // a simulated machine has one
+  machine.between.overhead = machine.within.overhead;  // a simulated machine has one overhead for all links
   return machine;
 }
 

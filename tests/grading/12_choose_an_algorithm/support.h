@@ -1,5 +1,4 @@
-// What the grading of lab 12 is made of: machines drawn by lot, what the simulator says of them, and what is
-// asked.
+// What the grading of lab 12 is made of: random machines, their times in the simulator, and the cases.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +26,9 @@ struct Line {
   double operator()(double bytes) const { return at_zero + per_byte * bytes; }
 };
 Line drawn_line(judge::Random& random);
-Points on_the_line(const Line& line);                      // exactly
-Points measured(const Line& line, judge::Random& random);  // within some per cent of it
-Points one_way_of_a_server();                              // canned
+Points on_the_line(const Line& line);                      // exactly on it
+Points measured(const Line& line, judge::Random& random);  // within a few per cent of it
+Points one_way_of_a_server();                              // measured once and stored
 Points burst_of_a_server();
 
 void expect_line(const std::vector<Points>& cases);
@@ -49,7 +48,7 @@ struct Machine {
   std::string text() const;
 };
 Machine one_node(judge::Random& random, int gpus);
-Machine several_nodes(judge::Random& random, int nodes, int gpus);  // links between them are slower
+Machine several_nodes(judge::Random& random, int nodes, int gpus);  // links between nodes are slower
 
 enum class Algorithm {
   ring,
@@ -58,7 +57,7 @@ enum class Algorithm {
   parameter_server,
   naive,
   hierarchical
-};  // as the contract has it
+};  // in the order of the contract
 const char* name(Algorithm algorithm);
 
 struct Question {
@@ -68,21 +67,21 @@ struct Question {
   std::string text() const;
 };
 
-// On the simulator's clock; the library's algorithm.
+// On the simulator's clock, for the library's algorithm.
 double simulated(const Question& question);
-// What the contract's words come to; for machines too large to simulate.
+// By the contract's words; for machines too large to simulate.
 double computed(const Question& question);
-// Names the idea that all answers fit, if there is one.
+// Names the idea that fits all answers, if there is one.
 void diagnose(const std::vector<Question>& questions, const std::vector<double>& got);
 
-// Within 5 % of what the judge says.
+// Checks predictions to within 5 % of the grader's values.
 void expect_predictions(const std::vector<Question>& questions,
                         const std::function<double(const Question&)>& truth = simulated);
 void expect_traffic(Algorithm algorithm, const std::vector<int>& ranks, std::int64_t bytes_a_rank);
-// Of each machine two sizes that want different algorithms; what is chosen is at most 5 % slower than the
-// best.
+// Checks, on each machine, two sizes that need different algorithms; the chosen one may be at most 5 % slower
+// than the fastest.
 void expect_choices(judge::Random& random, const std::vector<std::function<Machine()>>& machines);
-// Of algorithms that take the same time.
+// Checks algorithms that take the same time.
 void expect_the_first_of_equals();
 
 // ---------------------------------------------------------------------------- part 4: the hierarchical one
@@ -99,7 +98,7 @@ struct Item {
   std::vector<Json> of;  // [rank]
 };
 Item small_numbers(judge::Random& random, int ranks, int elements, const std::string& dtype = "f32");
-Item large_integers(judge::Random& random, int ranks, int elements);  // that f64 cannot hold
+Item large_integers(judge::Random& random, int ranks, int elements);  // integers that f64 cannot hold
 
 void expect_sums(const Cluster& cluster, const std::vector<Item>& items);
 void expect_node_traffic(const Cluster& cluster, const Item& item);

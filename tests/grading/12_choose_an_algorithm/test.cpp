@@ -1,6 +1,6 @@
-// The grading of lab 12. Machines and sizes are drawn by lot. What the predictions and the choices are held
-// against is the library's own algorithms on the judge's simulator; the all_reduce over nodes runs in
-// isolated processes whose messages the judge counts.
+// The grading of lab 12. Machines and sizes are random. The predictions and the choices are compared with the
+// library's own algorithms in the grader's simulator; the all_reduce over nodes runs in isolated processes
+// whose messages the grader counts.
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -10,7 +10,7 @@ namespace {
 using judge::Random, judge::worth;
 using lab12::Algorithm, lab12::Machine, lab12::Question;
 
-// Of machines of one node with these numbers of GPUs.
+// Random machines of one node with these numbers of GPUs.
 std::vector<Question> questions(Random& random, Algorithm algorithm, const std::vector<int>& ranks,
                                 int least_bytes, int most_bytes) {
   std::vector<Question> asked;
@@ -20,7 +20,7 @@ std::vector<Question> questions(Random& random, Algorithm algorithm, const std::
   return asked;
 }
 
-// Few bytes and a long way: how often alpha is paid decides.
+// Few bytes and a large latency: how often alpha is counted decides the result.
 Question where_ways_count(Random& random, Algorithm algorithm) {
   Question few_bytes{algorithm, lab12::one_node(random, random.between(5, 20)), 8};
   few_bytes.machine.within.alpha = random.between(20, 40) * 1e-7;
@@ -73,13 +73,15 @@ TEST(Part2Predict, tree) {
   asked.push_back({Algorithm::tree, lab12::one_node(random, 256), 8});
   lab12::expect_predictions(asked);
   if (HasFailure()) return;
-  // The simulator's trees of other numbers have shorter branches, too: these are held against the contract.
+  // The simulator's trees for other numbers of ranks also have shorter branches; these are compared with the
+  // contract's formula.
   lab12::expect_predictions(
       questions(random, Algorithm::tree, {random.between(5, 6), random.between(9, 12)}, 8, 999),
       lab12::computed);
 }
 
-// The bytes count, not the starts: a double tree's steps are in phases, which the formula leaves out.
+// The bytes matter here, not the overheads: a double tree's steps are in phases, which the formula leaves
+// out.
 TEST(Part2Predict, double_tree) {
   worth(5, 2);
   Random random("double tree");
@@ -121,8 +123,8 @@ TEST(Part2Predict, bytes_of_each) {
   }
 }
 
-// A ring of 24,576 ranks is 1.2 billion messages, too many to grade by. The formula was held against smaller
-// ones above.
+// A ring of 24,576 ranks has 1.2 billion messages, too many to simulate in a test. The formula was compared
+// with the simulator for smaller rings above.
 TEST(Part2Predict, the_headline) {
   worth(2, 2);
   Random random("headline");

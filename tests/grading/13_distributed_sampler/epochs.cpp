@@ -52,21 +52,20 @@ void diagnose_steps(const Batches& batches, const std::vector<Json>& replies) {
   if (own) {
     misconception(
         "stops_alone",
-        "each rank makes the steps that it has batches for, and the steps' collectives wait for those "
-        "that have stopped: before each step all have to agree that all go on");
+        "each rank runs as many steps as it has batches, and the collectives of the other ranks wait for the "
+        "ranks that have stopped; fix: before each step, all ranks must agree that every rank continues");
   } else if (longest) {
-    misconception(
-        "goes_on_with_the_longest",
-        "the ranks go on as long as somebody has a batch; the contract stops when somebody has none: "
-        "MIN of 1 and 0, not MAX");
+    misconception("goes_on_with_the_longest",
+                  "the ranks continue as long as one rank has a batch; fix: stop as soon as one rank has "
+                  "none: MIN of 1 and 0, not MAX");
   }
 }
 
 bool check(const Batches& batches, const judge::SimRun& done) {
   if (!done.report.findings.empty()) {
     misconception("leaves_without_a_word",
-                  "a rank that had no batch any more returned without a word, and the others ask it by an "
-                  "all_reduce whether it goes on: it has to take part once more, to say that it does not");
+                  "a rank without a batch returned without taking part in the next all_reduce, by which the "
+                  "other ranks ask whether every rank continues; fix: take part once more, with 0");
   }
   const auto replies = done.answers({"all_reduce"});
   if (replies.empty()) return false;
@@ -78,17 +77,17 @@ bool check(const Batches& batches, const judge::SimRun& done) {
     if (replies[rank].at("steps") != steps || got != right) {
       diagnose_steps(batches, replies);
       ADD_FAILURE() << fmt::format(
-          "{}: rank {} should make {} steps, with {}; it says {}, after steps with {}", batches.text(), rank,
-          steps, text(right), replies[rank].at("steps").dump(), text(got));
+          "{}: rank {} must run {} steps, with the batches {}; it returned {}, after steps with the batches "
+          "{}",
+          batches.text(), rank, steps, text(right), replies[rank].at("steps").dump(), text(got));
       return false;
     }
     if (!replies[rank].at("asked_ahead")) continue;
-    misconception(
-        "takes_all_batches_first",
-        "the batches are taken and counted before the first step: they would have to fit into memory, and "
-        "an endless source would never be counted. One at a time");
+    misconception("takes_all_batches_first",
+                  "all batches are taken and counted before the first step: they would have to fit into "
+                  "memory, and an endless source would never be counted; fix: take one batch at a time");
     ADD_FAILURE() << fmt::format(
-        "{}: rank {} should call next() once for each step; it called it again before step() had its batch",
+        "{}: rank {} must call next() once per step; it called it again before step() had its batch",
         batches.text(), rank);
     return false;
   }
@@ -112,15 +111,15 @@ void expect_one_small_all_reduce(judge::Random& random, const std::vector<int>& 
     if (event.kind != dist::trace::Kind::call || event.name != "all_reduce") continue;
     ++calls.at(static_cast<std::size_t>(event.rank));
     if (event.bytes <= 8) continue;
-    ADD_FAILURE() << fmt::format("{}: an all_reduce of {} bytes; expected one element", batches.text(),
+    ADD_FAILURE() << fmt::format("{}: an all_reduce has {} bytes; expected one element", batches.text(),
                                  event.bytes);
     return;
   }
   for (std::size_t rank = 0; rank < calls.size(); ++rank) {
     if (calls[rank] == right) continue;
     ADD_FAILURE() << fmt::format(
-        "{}: rank {} called all_reduce {} times for {} steps; expected {}, one before each step and one that "
-        "stops",
+        "{}: rank {} called all_reduce {} times for {} steps; expected {} calls, one before each step and "
+        "one that stops",
         batches.text(), rank, calls[rank], right - 1, right);
     return;
   }

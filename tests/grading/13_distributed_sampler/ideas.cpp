@@ -1,4 +1,4 @@
-// Lab 13: which samples the ranks would have, were a wrong idea right.
+// Lab 13: which samples the ranks would have if a wrong idea were right.
 #include "ideas.h"
 
 #include <algorithm>
@@ -54,29 +54,29 @@ struct ShuffleIdea {
 const std::vector<ShuffleIdea>& shuffle_ideas() {
   static const std::vector<ShuffleIdea> known{
       {"std_shuffle",
-       "that is std::shuffle: the C++ standard does not say how it uses the generator, so other libraries, "
-       "and PyTorch, get another order from the same seed. Draw by hand, as the contract says",
+       "this is the order of std::shuffle: the C++ standard does not specify how it uses the generator, so "
+       "other libraries, and PyTorch, get another order from the same seed; fix: write the shuffle that the "
+       "contract specifies",
        by_std_shuffle},
       {"naive_shuffle",
-       "every element changes places with any of the n: then some orders come more often than others. Only "
-       "with "
-       "one that has not had its turn: i + draw % (n - i)",
+       "every element is swapped with any of the n elements, so some orders are more likely than others; "
+       "fix: swap element i with element i + draw % (n - i)",
        naive},
       {"no_element_stays",
-       "an element may also change places with itself, i + 0: here none ever stays where it was",
+       "an element is never swapped with itself, so none keeps its position; fix: allow i + 0, too",
        nothing_stays},
       {"shuffles_from_the_end",
-       "a good shuffle as well, from the last element to the first; PyTorch's goes from the first to the "
-       "last",
+       "this shuffle is as good, but it runs from the last element to the first; fix: run from the first to "
+       "the last, as PyTorch's does",
        from_the_end},
       {"not_shuffled", "the list is still in order: nothing was shuffled",
        [](const Shuffle& s) { return in_order(s.n); }}};
   return known;
 }
 
-// -------------------------------------------------------------------------------------------------- shares
+// ------------------------------------------------------------------------------------- parts of the samples
 
-// One rank's part of a sampling, in one epoch.
+// One rank's part of the samples, in one epoch.
 struct Part {
   const Sampling& asked;
   std::int64_t epoch;
@@ -86,7 +86,7 @@ struct Part {
     return asked.shuffle ? permutation(asked.samples, seed) : in_order(asked.samples);
   }
   Indices list() const { return list(asked.seed + static_cast<std::uint64_t>(epoch)); }
-  // As it should be: every n-th, of a list that is cut or continued.
+  // The right part: every n-th element of a list that is cut or continued.
   Indices dealt(Indices from) const {
     if (from.empty()) return from;
     if (asked.drop_last) from.resize(from.size() - from.size() % n());
@@ -143,45 +143,41 @@ struct ShareIdea {
 const std::vector<ShareIdea>& share_ideas() {
   static const std::vector<ShareIdea> known{
       {"cut_forgotten",
-       "drop_last is set, and some ranks have one sample more than others: the list is cut to a multiple "
+       "drop_last is set, but some ranks have one sample more than others; fix: cut the list to a multiple "
        "of the number of ranks before it is dealt out",
        [](const Part& p) { return p.asked.drop_last ? p.every_nth(p.list()) : p.dealt(p.list()); }},
       {"padding_forgotten",
-       "the samples end and some ranks have one more than others: those with fewer leave the epoch, and the "
-       "next collective waits for them for ever. The list is continued with its own beginning",
+       "some ranks have one sample more than others: the ranks with fewer leave the epoch, and the next "
+       "collective waits for them forever; fix: continue the list from its own beginning",
        [](const Part& p) { return p.every_nth(p.list()); }},
       {"pads_once",
-       "the beginning is put behind the list once: where there are more ranks than samples that is not "
-       "enough, "
-       "and the last ranks get nothing. Continue as often as needed",
+       "the list is continued from its beginning only once, which is not enough if there are more ranks than "
+       "samples: the last ranks get nothing; fix: continue as often as needed",
        continued_once},
-      {"pads_with_the_last", "the last sample is repeated; the contract continues with the first ones",
+      {"pads_with_the_last", "the last sample is repeated; fix: continue the list with its first samples",
        last_repeated},
       {"consecutive_blocks",
-       "each rank takes a block of the list; the contract deals samples out like cards, one to each rank in "
-       "turn",
+       "each rank takes a block of the list; fix: deal the samples out like cards, one to each rank in turn",
        blocks},
       {"drop_last_the_wrong_way",
-       "the list was rounded the other way: with drop_last it is cut to a multiple of the number of ranks, "
-       "without it continued to one",
+       "the list was rounded the wrong way; fix: with drop_last cut it to a multiple of the number of ranks, "
+       "without drop_last continue it to one",
        rounded_the_other_way},
       {"epoch_ignored",
-       "every epoch has the order of epoch 0: the seed of the shuffle is seed + epoch, and set_epoch() says "
-       "which",
+       "every epoch has the order of epoch 0; fix: shuffle with the seed seed + epoch, where set_epoch() "
+       "sets the epoch",
        [](const Part& p) { return p.dealt(p.list(p.asked.seed)); }},
-      {"seed_ignored", "the seed of the shuffle is seed + epoch; here it is the epoch alone",
+      {"seed_ignored", "the shuffle uses the epoch alone as its seed; fix: use seed + epoch",
        [](const Part& p) { return p.dealt(p.list(static_cast<std::uint64_t>(p.epoch))); }},
       {"a_shuffle_of_its_own",
-       "every rank shuffles with a seed of its own: then the parts overlap, and some samples are read by "
-       "nobody. "
-       "All ranks shuffle the same list and take different places of it",
+       "every rank shuffles with a seed of its own, so the parts overlap, and some samples are read by no "
+       "rank; fix: shuffle the same list on all ranks, and take different positions of it",
        [](const Part& p) {
          return p.dealt(p.list(p.asked.seed + static_cast<std::uint64_t>(p.epoch + p.rank)));
        }},
       {"drops_before_shuffling",
-       "the list is cut before it is shuffled: then it is always the same samples that nobody reads. Shuffle "
-       "all, "
-       "then cut",
+       "the list is cut before it is shuffled, so the same samples are left out in every epoch; fix: shuffle "
+       "everything, then cut",
        cut_before_the_shuffle},
       {"not_shuffled", "the list is still in order: nothing was shuffled",
        [](const Part& p) { return p.dealt(in_order(p.asked.samples)); }}};

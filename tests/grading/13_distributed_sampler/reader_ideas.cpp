@@ -1,4 +1,4 @@
-// Lab 13: what the readers of a stream would take, were a wrong idea right.
+// Lab 13: what the readers of a stream would take if a wrong idea were right.
 #include <functional>
 
 #include "ideas.h"
@@ -9,7 +9,7 @@ namespace {
 struct ReaderIdea {
   const char* name;
   const char* in_words;
-  std::function<bool(const Reading&, int rank, int worker, std::int64_t c)> takes;  // the sample number c
+  std::function<bool(const Reading&, int rank, int worker, std::int64_t c)> takes;  // of sample number c
 };
 
 bool is_whole(const Reading& r, std::int64_t c, std::int64_t unit) {
@@ -32,26 +32,25 @@ const std::vector<ReaderIdea>& reader_ideas() {
          return (c + 1) % r.ranks == rank && (c + 1) % r.workers == worker;
        }},
       {"workers_ignored",
-       "every worker of a rank takes all samples of the rank, so that each is loaded several times: the "
-       "rank's "
-       "workers share them",
+       "every worker of a rank takes all samples of the rank, so each sample is loaded several times; fix: "
+       "divide the rank's samples among its workers",
        [](R r, int rank, int, std::int64_t c) { return c % r.ranks == rank; }},
       {"ranks_ignored",
-       "the samples are shared among the workers of one rank only: every rank reads all of them",
+       "the samples are divided among the workers of a rank only, so every rank reads all of them; fix: "
+       "divide them among the ranks first",
        [](R r, int, int worker, std::int64_t c) { return c % r.workers == worker; }},
       {"the_rest_of_the_stream", rest_in_words,
        [](R r, int rank, int worker, std::int64_t c) { return is_dealt(r, rank, worker, c); }},
       {"drops_too_much",
-       "the stream is cut to whole turns of all workers: whole rounds, one sample for each rank, are enough "
-       "for "
-       "the ranks to agree",
+       "the stream is cut to whole turns of all workers; fix: cut it to whole rounds of one sample per rank, "
+       "which is enough for the ranks to agree",
        [](R r, int rank, int worker, std::int64_t c) {
          return is_dealt(r, rank, worker, c) && is_whole(r, c, std::int64_t{r.ranks} * r.workers);
        }},
       {"workers_before_ranks",
-       "the first samples all go to the workers of rank 0, the next ones to those of rank 1: where the "
-       "stream "
-       "ends the first ranks have more. Deal to the ranks first, and within a rank to the workers",
+       "the first samples all go to the workers of rank 0, the next ones to those of rank 1, so the first "
+       "ranks have more when the stream ends; fix: deal to the ranks first, then within a rank to its "
+       "workers",
        [](R r, int rank, int worker, std::int64_t c) {
          return c % (std::int64_t{r.ranks} * r.workers) == std::int64_t{rank} * r.workers + worker;
        }}};

@@ -1,4 +1,4 @@
-// The process of one rank in the grading of lab 13: calls the graded functions as the judge's task says.
+// The process of one rank in the grading of lab 13: it calls the graded functions as the grader's task says.
 #include "judge/runner.h"
 
 #include <algorithm>
@@ -15,10 +15,11 @@ namespace {
 
 using judge::attempt, judge::Json;
 
-// Somebody reads and reads, and nothing is for them.
+// Thrown when a reader keeps reading although no sample is left for it.
 struct Starved {};
 
-// 0, 1, 2, ... up to `samples`, or for ever. Whoever reads on where nothing more is for them is stopped.
+// 0, 1, 2, ... up to `samples`, or forever. A reader that keeps reading although no sample is left for it is
+// stopped.
 class Numbers : public lab::Stream {
  public:
   Numbers(std::int64_t samples, std::int64_t first, std::int64_t patience)
@@ -47,7 +48,8 @@ Json permutations(const Json& task) {
   return answers;
 }
 
-// Every rank's sampler: [rank][epoch asked], each its size and indices. Epoch -1: set_epoch() is not called.
+// Every rank's sampler: [rank][epoch], each with its size and indices. In epoch -1, set_epoch() is not
+// called.
 Json shares(const Json& one) {
   Json ranks = Json::array();
   for (int rank = 0; rank < one.at("ranks"); ++rank) {
@@ -68,7 +70,7 @@ Json samplers(const Json& task) {
   return answers;
 }
 
-// What one reader takes, at most `at_most`: its samples, and how many the stream had given by then.
+// What one reader takes, at most `at_most` samples: the samples, and how many the stream had given by then.
 Json taken(const Json& one) {
   const std::int64_t samples = one.at("samples"), at_most = one.at("at_most");
   const lab::Reader reader{one.at("rank"), one.at("ranks"), one.at("worker"), one.at("workers")};
@@ -109,7 +111,7 @@ Json epoch_of_sampler(const Json& task) {
   return indices.size();
 }
 
-// The same for a stream: its workers take turns, until one of them has no more.
+// The same for a stream. Its workers take turns until one of them has no more samples.
 Json epoch_of_stream(const Json& task) {
   dist::init_process_group();
   const int workers = task.at("workers");
@@ -134,7 +136,7 @@ Json epoch_of_stream(const Json& task) {
   }
 }
 
-// run_epoch() on batches of this rank: which ones the steps got, and how many were asked for by then.
+// run_epoch() on batches of this rank: which ones the steps got, and how many were requested by then.
 Json epoch_of_batches(const Json& task) {
   dist::init_process_group();
   const Json batches = task.at("batches");

@@ -1,4 +1,4 @@
-// Lab 13, parts 1 to 3: shuffles and shares.
+// Lab 13, parts 1 to 3: shuffles, and the ranks' parts of the samples.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -29,8 +29,8 @@ bool check_size(const std::string& what, std::size_t rank, const Json& reply) {
   const auto size = reply.at("size").get<std::int64_t>();
   const auto indices = std::ssize(reply.at("indices"));
   if (size == indices) return true;
-  misconception("size_is_another_one", "size() says how many numbers indices() returns");
-  ADD_FAILURE() << fmt::format("{}: on rank {} size() is {}, and indices() returned {} numbers", what, rank,
+  misconception("size_is_another_one", "size() must be the number of elements that indices() returns");
+  ADD_FAILURE() << fmt::format("{}: on rank {} size() is {}, but indices() returned {} numbers", what, rank,
                                size, indices);
   return false;
 }
@@ -46,8 +46,8 @@ bool check_epoch(const Sampling& asked, const Json& replies, std::size_t at) {
     }
     diagnose(asked, epoch, got);
     const auto from = first_shown(right[rank], got[rank]);
-    ADD_FAILURE() << fmt::format("{}: rank {} should read {}; it reads {}", what, rank,
-                                 text(right[rank], from), text(got[rank], from));
+    ADD_FAILURE() << fmt::format("{}: rank {} must read {}; it reads {}", what, rank, text(right[rank], from),
+                                 text(got[rank], from));
     return false;
   }
   return true;
@@ -67,7 +67,7 @@ void expect_permutations(const std::vector<Shuffle>& cases) {
     if (got[i] == right) continue;
     diagnose(cases, got);
     const auto from = first_shown(right, got[i]);
-    ADD_FAILURE() << fmt::format("randperm({}, {}) should be {}; it is {}", cases[i].n, cases[i].seed,
+    ADD_FAILURE() << fmt::format("randperm({}, {}) must be {}; it is {}", cases[i].n, cases[i].seed,
                                  text(right, from), text(got[i], from));
     return;
   }
@@ -95,9 +95,8 @@ void expect_other_orders(const Sampling& asked) {
       const auto readers = std::ranges::count(all, sample);
       if (readers == 1) continue;
       diagnose(asked, asked.epochs[epoch], got);
-      ADD_FAILURE() << fmt::format(
-          "{}: each sample should be read by one rank; sample {} is read by {} ranks",
-          asked.text(asked.epochs[epoch]), sample, readers);
+      ADD_FAILURE() << fmt::format("{}: each sample must be read by one rank; sample {} is read by {} ranks",
+                                   asked.text(asked.epochs[epoch]), sample, readers);
       return;
     }
     for (std::size_t before = 0; before < epoch; ++before) {
@@ -107,7 +106,7 @@ void expect_other_orders(const Sampling& asked) {
       diagnose(asked, asked.epochs[epoch], got);
       const auto then = asked.epochs[before] < 0 ? std::string("before set_epoch()")
                                                  : fmt::format("in epoch {}", asked.epochs[before]);
-      ADD_FAILURE() << fmt::format("{}: expected {} {}; rank 0 has {} there and {} here",
+      ADD_FAILURE() << fmt::format("{}: expected {} {}; rank 0 had {} then and has {} now",
                                    asked.text(asked.epochs[epoch]),
                                    same_number ? "the order it had" : "another order than", then,
                                    text(in_epoch(replies[0], before)[0]), text(got[0]));
@@ -118,7 +117,7 @@ void expect_other_orders(const Sampling& asked) {
 
 void expect_epoch_ends(const Sampling& asked) {
   judge::SimPlan plan;
-  plan.about = asked.text(-1) + ", an all_reduce for each sample";
+  plan.about = asked.text(-1) + ", with an all_reduce per sample";
   Json task = to_json(asked);
   task["call"] = "epoch_of_sampler";
   plan.tasks.assign(static_cast<std::size_t>(asked.ranks), task);
@@ -126,14 +125,14 @@ void expect_epoch_ends(const Sampling& asked) {
   if (!done.report.findings.empty()) {
     misconception(
         "ranks_disagree_on_length",
-        "the ranks have different numbers of samples: those with fewer leave the epoch, and the others' "
-        "next collective waits for them for ever. size() must be the same on all ranks");
+        "the ranks have different numbers of samples: the ranks with fewer leave the epoch, and the others' "
+        "next collective waits for them forever; fix: give all ranks the same number of samples");
   }
   const auto steps = done.answers({"all_reduce"});
   for (std::size_t rank = 0; rank < steps.size(); ++rank) {
     const auto right = shares(asked, -1)[rank].size();
     if (steps[rank] == right) continue;
-    ADD_FAILURE() << fmt::format("{}: rank {} should make {} steps; it made {}", asked.text(-1), rank, right,
+    ADD_FAILURE() << fmt::format("{}: rank {} must run {} steps; it ran {}", asked.text(-1), rank, right,
                                  steps[rank].dump());
     return;
   }

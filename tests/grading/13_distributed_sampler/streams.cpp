@@ -18,12 +18,12 @@ std::string reader_text(const Reading& asked, int reader) {
   return fmt::format("worker {} of rank {}", reader % asked.workers, reader / asked.workers);
 }
 
-// A reader that gets nothing is stopped when it has read so many.
+// A reader that gets nothing is stopped when it has read this many samples.
 std::int64_t patience(const Reading& asked, std::int64_t each) {
   return 64 + 8 * readers_of(asked) * (each + 1) + std::max<std::int64_t>(asked.samples, 0);
 }
 
-// Of all readers, [rank * workers + worker].
+// The answers of all readers, [rank * workers + worker].
 Json ask_readers(const Reading& asked, std::int64_t at_most) {
   Json cases = Json::array();
   for (int reader = 0; reader < readers_of(asked); ++reader) {
@@ -46,7 +46,7 @@ Shares samples_of(const Json& replies) {
   return got;
 }
 
-// Every sample of the stream was taken by exactly one reader.
+// Checks that every sample of the stream was taken by exactly one reader.
 bool check_each_once(const Reading& asked, const Shares& got) {
   std::vector<int> takers(static_cast<std::size_t>(asked.samples));
   for (const auto& mine : got) {
@@ -63,8 +63,9 @@ bool check_each_once(const Reading& asked, const Shares& got) {
   const auto wrong = std::ranges::find_if(takers, [](int count) { return count != 1; });
   if (wrong == takers.end()) return true;
   diagnose(asked, got);
-  ADD_FAILURE() << fmt::format("{}: one reader should take each sample; sample {} is taken by {} readers",
-                               asked.text(), asked.first + (wrong - takers.begin()), *wrong);
+  ADD_FAILURE() << fmt::format(
+      "{}: exactly one reader must take each sample; sample {} is taken by {} readers", asked.text(),
+      asked.first + (wrong - takers.begin()), *wrong);
   return false;
 }
 
@@ -74,7 +75,7 @@ bool check_each_has_a_share(const Reading& asked, const Shares& got) {
     const auto& mine = got[static_cast<std::size_t>(reader)];
     if (std::ssize(mine) == share && std::ranges::is_sorted(mine)) continue;
     diagnose(asked, got);
-    ADD_FAILURE() << fmt::format("{}: {} should get {} samples, in the order of the stream; it got {}, {}",
+    ADD_FAILURE() << fmt::format("{}: {} must get {} samples, in the order of the stream; it got {}, {}",
                                  asked.text(), reader_text(asked, reader), share, mine.size(), text(mine));
     return false;
   }
@@ -101,8 +102,9 @@ void expect_every_sample_once(const Reading& asked) {
   if (!check_each_once(asked, got) || !check_each_has_a_share(asked, got)) return;
   for (int reader = 0; reader < readers_of(asked); ++reader) {
     if (replies[static_cast<std::size_t>(reader)].value("ended", false)) continue;
-    ADD_FAILURE() << fmt::format("{}: {} should say at the end, and from then on, that there is nothing more",
-                                 asked.text(), reader_text(asked, reader));
+    ADD_FAILURE() << fmt::format(
+        "{}: {} must return std::nullopt at the end of the stream, and in every later call", asked.text(),
+        reader_text(asked, reader));
     return;
   }
 }
@@ -115,8 +117,9 @@ void expect_no_reader_starves(const Reading& asked, int each) {
     const auto given = replies[reader].at("given").get<Indices>();
     if (replies[reader].contains("starved") || std::ssize(mine) < each) {
       misconception("starved_workers", starved_in_words);
-      ADD_FAILURE() << fmt::format("{}: {} should get {} samples; it has read {} of the stream and got {}",
-                                   asked.text(), who, each, patience(asked, each), text(mine));
+      ADD_FAILURE() << fmt::format(
+          "{}: {} must get {} samples; it has read {} samples of the stream and got {}", asked.text(), who,
+          each, patience(asked, each), text(mine));
       return;
     }
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -124,10 +127,11 @@ void expect_no_reader_starves(const Reading& asked, int each) {
       if (given[i] <= most) continue;
       misconception(
           "reads_ahead",
-          "for one sample the reader reads more of the stream than one turn of all readers: on a live "
-          "stream that is waiting");
-      ADD_FAILURE() << fmt::format("{}: for {} samples {} has read {} of the stream; expected at most {}",
-                                   asked.text(), i + 1, who, given[i], most);
+          "for one sample, the reader reads more of the stream than ranks * workers samples: on a live "
+          "stream it would have to wait for them; fix: read no further than the reader's next sample");
+      ADD_FAILURE() << fmt::format(
+          "{}: for {} samples {} has read {} samples of the stream; expected at most {}", asked.text(), i + 1,
+          who, given[i], most);
       return;
     }
   }
@@ -135,7 +139,7 @@ void expect_no_reader_starves(const Reading& asked, int each) {
 
 void expect_ranks_agree(const Reading& asked) {
   judge::SimPlan plan;
-  plan.about = asked.text() + ", an all_reduce for each sample";
+  plan.about = asked.text() + ", with an all_reduce per sample";
   const Json task{{"call", "epoch_of_stream"},
                   {"samples", asked.samples},
                   {"first", asked.first},
@@ -162,7 +166,7 @@ void expect_ranks_agree(const Reading& asked) {
     if (one_of_each_round) continue;
     diagnose_by_readers(asked);
     ADD_FAILURE() << fmt::format(
-        "{}: rank {} should get one sample of each of the {} whole rounds; its workers in turn took {}",
+        "{}: rank {} must get one sample of each of the {} whole rounds; its workers in turn took {}",
         asked.text(), rank, rounds, text(mine));
     return;
   }

@@ -1,4 +1,4 @@
-// Lab 13: what the right shares are.
+// Lab 13: the right parts of the samples.
 #include "support.h"
 
 #include <algorithm>
@@ -76,13 +76,13 @@ void expect_golden_shares() {
   for (const auto& one : golden()) {
     const auto asked = sampling_of(one);
     if (shares(asked, asked.epochs[0]) != one.at("indices").get<Shares>())
-      throw judge::Trouble("the judge has other indices than PyTorch for " + asked.text(asked.epochs[0]));
+      throw judge::Trouble("the grader's indices differ from PyTorch's for " + asked.text(asked.epochs[0]));
     cases.push_back(asked);
   }
   expect_shares(cases);
 }
 
-// Where all of it was dealt out, the shuffled list can be put together again.
+// If all samples were dealt out, the shuffled list can be put together again.
 std::vector<Shuffle> golden_shuffles() {
   std::vector<Shuffle> cases;
   for (const auto& one : golden()) {
@@ -93,7 +93,8 @@ std::vector<Shuffle> golden_shuffles() {
     const auto list = permutation(asked.samples, seed);
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list[i] != dealt[i % dealt.size()][i / dealt.size()])
-        throw judge::Trouble("the judge has another shuffle than PyTorch for " + asked.text(asked.epochs[0]));
+        throw judge::Trouble("the grader's shuffle differs from PyTorch's for " +
+                             asked.text(asked.epochs[0]));
     }
     cases.push_back({asked.samples, seed});
   }

@@ -1,4 +1,4 @@
-// What the grading of lab 13 is made of: the judge's own shuffle, shares and readers, and what is asked.
+// What the grading of lab 13 is made of: the grader's own shuffle, parts and readers, and the cases.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace lab13 {
 using judge::Json;
 using Indices = std::vector<std::int64_t>;
 
-// "{1, 2, 3}", long ones shortened; from place `from` on "{..., 2, 3}".
+// "{1, 2, 3}"; a long list is shortened; from position `from` on "{..., 2, 3}".
 std::string text(const Indices& indices, std::size_t from = 0);
-// From where on two lists are shown so that their first difference is.
+// From which position two lists are shown so that their first difference is visible.
 std::size_t first_shown(const Indices& right, const Indices& got);
 
-// One question to randperm().
+// The arguments of one call of randperm().
 struct Shuffle {
   std::int64_t n = 0;
   std::uint64_t seed = 0;
@@ -28,7 +28,7 @@ struct Shuffle {
 Indices permutation(std::int64_t n, std::uint64_t seed);  // the right one
 void expect_permutations(const std::vector<Shuffle>& cases);
 
-// Samplers of all ranks, asked in each of these epochs; -1: without set_epoch().
+// Samplers of all ranks, in each of these epochs; -1: without set_epoch().
 struct Sampling {
   std::int64_t samples = 0;
   int ranks = 1;
@@ -43,12 +43,13 @@ using Shares = std::vector<Indices>;                       // [rank]
 Shares shares(const Sampling& asked, std::int64_t epoch);  // the right ones
 
 void expect_shares(const std::vector<Sampling>& cases);
-// The same, for what PyTorch gave (tests/golden).
+// The same for PyTorch's values (tests/golden).
 void expect_golden_shares();
 std::vector<Shuffle> golden_shuffles();
-// Epochs one after the other in which every rank does something else, and the ranks never the same sample.
+// Checks epochs one after another: every rank must have another order each time, and no sample may be on two
+// ranks.
 void expect_other_orders(const Sampling& asked);
-// Every rank does one all_reduce a sample: nobody waits for ever.
+// Checks that every rank does one all_reduce per sample, so that no rank waits forever.
 void expect_epoch_ends(const Sampling& asked);
 
 // A stream that all workers of all ranks read; `samples` -1: it has no end.
@@ -59,14 +60,14 @@ struct Reading {
 
   std::string text() const;
 };
-// Of a stream that divides: every sample is taken exactly once, and every worker gets its share.
+// For a stream that divides evenly: every sample is taken exactly once, and every worker gets its part.
 void expect_every_sample_once(const Reading& asked);
-// Of a stream without end: every reader gets `each` samples and reads no more for them than it must.
+// For a stream without end: every reader gets `each` samples and reads no more for them than necessary.
 void expect_no_reader_starves(const Reading& asked, int each);
-// All ranks get one sample of each whole round, and an epoch with an all_reduce for each sample ends.
+// All ranks get one sample of each whole round, and an epoch with an all_reduce per sample ends.
 void expect_ranks_agree(const Reading& asked);
 
-// run_epoch() of ranks with so many batches.
+// run_epoch() of ranks with these numbers of batches.
 void expect_stops_together(judge::Random& random, const std::vector<int>& batches);
 void expect_one_small_all_reduce(judge::Random& random, const std::vector<int>& batches);
 

@@ -1,6 +1,6 @@
-// The grading of lab 13. Sizes and seeds are drawn by lot, and the judge shuffles and deals itself; what it
-// computes is compared with PyTorch's own indices first. Ranks that make a step for each of their samples run
-// in the judge's simulation, which sees who waits for whom.
+// The grading of lab 13. Sizes and seeds are random, and the grader shuffles and deals by itself; its results
+// are compared with PyTorch's own indices first. Ranks that run one step per sample run in the grader's
+// simulation, which sees which rank waits for which.
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -33,7 +33,7 @@ TEST(Part1Shuffle, any_size_and_seed) {
                               {random.between(5000, 9000), seed()}});
 }
 
-// ------------------------------------------------------------------------- part 2: shares of a list in order
+// ------------------------------------------------------------------------- part 2: parts of a list in order
 
 TEST(Part2Shares, divides_evenly) {
   worth(6, 2);

@@ -1,4 +1,4 @@
-// Misconception: a server serves all at the same time; that is what it is for.
+// Misconception: a server serves all workers at the same time.
 //
 // Killed by: Part2Predict.parameter_server
 // Diagnosis: a_port_for_everybody

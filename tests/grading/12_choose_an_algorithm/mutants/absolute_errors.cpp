@@ -1,4 +1,4 @@
-// Misconception: least squares is least squares: the textbook has no weights.
+// Misconception: least squares has no weights, as in the textbook.
 //
 // Killed by: Part1Fit.measurements_with_errors
 // Diagnosis: absolute_errors

@@ -1,5 +1,5 @@
-// Misconception: the library chooses the best algorithm. (The one that takes least time here, not the one
-// with fewest bytes.)
+// Misconception: the library chooses the best algorithm. (It chooses the one that takes the least time here,
+// not the one with the fewest bytes.)
 //
 // Killed by: Part4Hierarchical.bytes_between_nodes_and_within
 // Diagnosis: algorithm_left_to_chance

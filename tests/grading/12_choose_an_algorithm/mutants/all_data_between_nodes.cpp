@@ -1,4 +1,4 @@
-// Misconception: the nodes all-reduce, so all of the data crosses them.
+// Misconception: the nodes perform an all_reduce, so all of the data crosses them.
 //
 // Killed by: Part3Choose.predicts_the_hierarchical_one
 // Diagnosis: all_data_between_nodes

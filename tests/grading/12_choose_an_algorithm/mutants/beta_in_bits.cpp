@@ -1,4 +1,4 @@
-// Misconception: 200 Gb/s is 200e9 a second. (Bits.)
+// Misconception: 200 Gb/s means 200e9 bytes per second. (It means bits.)
 //
 // Killed by: Part2Predict.ring
 // Diagnosis: bits_for_bytes

@@ -1,4 +1,4 @@
-// Misconception: networks are measured in bits, so beta is seconds a bit.
+// Misconception: networks are measured in bits, so beta is in seconds per bit.
 //
 // Killed by: Part1Fit.points_on_a_line
 // Diagnosis: bits_for_bytes

@@ -1,4 +1,4 @@
-// Misconception: both children of a tree send at the same time, so they arrive at the same time.
+// Misconception: both children of a tree send at the same time, so their messages arrive at the same time.
 //
 // Killed by: Part2Predict.tree
 // Diagnosis: children_at_once

@@ -1,5 +1,5 @@
-// Misconception: everybody with everybody are n(n-1)/2 transfers, as the course notes say. (Pairs; each has
-// two directions.)
+// Misconception: if every rank sends to every other, there are n(n-1)/2 transfers, as the course notes say.
+// (These are pairs, and each has two directions.)
 //
 // Killed by: Part2Predict.bytes_of_each
 // Diagnosis: counts_pairs

@@ -1,4 +1,4 @@
-// Misconception: n ranks are n(n-1)/2 pairs, so each has (n-1)/2 to talk to.
+// Misconception: n ranks form n(n-1)/2 pairs, so each rank exchanges with (n-1)/2 others.
 //
 // Killed by: Part2Predict.naive
 // Diagnosis: counts_pairs

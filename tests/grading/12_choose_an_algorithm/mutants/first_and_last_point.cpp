@@ -1,4 +1,4 @@
-// Misconception: two points make a line: the smallest message shows alpha, the largest one beta.
+// Misconception: two points make a line: the smallest message shows alpha and the largest one beta.
 //
 // Killed by: Part1Fit.measurements_with_errors
 // Diagnosis: first_and_last_point

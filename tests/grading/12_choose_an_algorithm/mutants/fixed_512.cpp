@@ -1,4 +1,4 @@
-// Misconception: up to 512 GPUs the ring, above that a tree: a rule that many pages repeat.
+// Misconception: the ring is best up to 512 GPUs, and a tree above that, as many pages repeat.
 //
 // Killed by: Part3Choose.on_one_node
 // Diagnosis: size_ignored

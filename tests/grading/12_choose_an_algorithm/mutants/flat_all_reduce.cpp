@@ -1,4 +1,4 @@
-// Misconception: the result is what counts, and all_reduce gives it.
+// Misconception: only the result matters, and all_reduce computes it.
 //
 // Killed by: Part4Hierarchical.bytes_between_nodes_and_within
 // Diagnosis: flat_over_nodes

@@ -1,4 +1,4 @@
-// Misconception: for large data the ring is best, everybody knows.
+// Misconception: the ring is best for large data on any machine.
 //
 // Killed by: Part3Choose.on_several_nodes
 // Diagnosis: flat_ring_over_nodes

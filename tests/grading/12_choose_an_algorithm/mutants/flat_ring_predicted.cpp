@@ -1,4 +1,4 @@
-// Misconception: a ring is a ring: nodes make no difference to the number of steps.
+// Misconception: nodes make no difference to the number of steps of a ring, so they make none to its time.
 //
 // Killed by: Part3Choose.predicts_the_hierarchical_one
 // Diagnosis: flat_ring_over_nodes

@@ -1,4 +1,4 @@
-// Misconception: first one half, then the other: nothing is won.
+// Misconception: the two halves follow each other, so two trees save nothing.
 //
 // Killed by: Part2Predict.double_tree
 // Diagnosis: halves_in_sequence

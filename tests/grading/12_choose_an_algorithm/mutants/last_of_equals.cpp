@@ -1,4 +1,4 @@
-// Misconception: of algorithms that take the same time any will do: `<=` keeps the last one.
+// Misconception: among algorithms that take the same time any one will do, so `<=` may keep the last one.
 //
 // Killed by: Part3Choose.on_one_node
 // Diagnosis: last_of_equals

@@ -1,4 +1,4 @@
-// Misconception: a node has a leader who speaks for it, as in many MPI programs.
+// Misconception: each node has a leader that communicates for it, as in many MPI programs.
 //
 // Killed by: Part4Hierarchical.bytes_between_nodes_and_within
 // Diagnosis: leaders_only

@@ -1,5 +1,5 @@
-// Misconception: 4 GB up and 4 GB down: that is what a parameter server costs. (Each worker. The server pays
-// it n - 1 times.)
+// Misconception: a parameter server costs 4 GB up and 4 GB down. (This is the traffic of each worker. The
+// server has n - 1 times as much.)
 //
 // Killed by: Part2Predict.bytes_of_each
 // Diagnosis: looks_at_a_worker

@@ -1,4 +1,4 @@
-// Misconception: a ring moves 2 S, whatever n is. (For many ranks, nearly.)
+// Misconception: a ring moves 2 S, whatever n is. (For many ranks this is nearly right.)
 //
 // Killed by: Part2Predict.ring
 // Diagnosis: n_minus_1_over_n_forgotten

@@ -1,4 +1,4 @@
-// Misconception: once around the ring everybody has met everybody.
+// Misconception: after one turn around the ring every rank has everything.
 //
 // Killed by: Part2Predict.ring
 // Diagnosis: one_phase_of_two

@@ -1,4 +1,4 @@
-// Misconception: a group is made by those who are in it.
+// Misconception: a group is created by its members.
 //
 // Killed by: Part4Hierarchical.sums_over_nodes
 // Diagnosis: only_members_make_the_group

@@ -1,4 +1,5 @@
-// Misconception: an all_reduce leaves the result on all ranks, and the step across was one.
+// Misconception: an all_reduce leaves the result on all ranks, and the exchange between nodes was an
+// all_reduce.
 //
 // Killed by: Part4Hierarchical.sums_over_nodes
 // Diagnosis: parts_not_gathered

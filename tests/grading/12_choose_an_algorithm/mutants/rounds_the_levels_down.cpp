@@ -1,5 +1,5 @@
-// Misconception: a tree of n ranks has log2 n levels, a whole number. (Rounded up: the last ranks need a
-// level, too.)
+// Misconception: a tree of n ranks has log2 n levels, rounded down. (It must be rounded up, because the last
+// ranks need a level, too.)
 //
 // Killed by: Part2Predict.tree
 // Diagnosis: levels_rounded_down

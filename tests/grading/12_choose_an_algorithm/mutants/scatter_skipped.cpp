@@ -1,4 +1,5 @@
-// Misconception: first the sum of the node, then the sum of the nodes.
+// Misconception: first all of a node's data is summed within the node, then all of it is summed across the
+// nodes.
 //
 // Killed by: Part4Hierarchical.bytes_between_nodes_and_within
 // Diagnosis: flat_over_nodes

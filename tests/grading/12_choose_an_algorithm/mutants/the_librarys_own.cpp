@@ -1,4 +1,4 @@
-// Misconception: the library has a hierarchical all_reduce; why write one?
+// Misconception: the library's hierarchical all_reduce may be used, because it exists.
 //
 // Killed by: Part4Hierarchical.sums_over_nodes
 // Diagnosis: the_librarys_own

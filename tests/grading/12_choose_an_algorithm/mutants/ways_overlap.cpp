@@ -1,4 +1,4 @@
-// Misconception: all messages of the naive exchange leave at once, so their way is waited for only once.
+// Misconception: all messages of the naive exchange leave at once, so alpha is counted only once.
 //
 // Killed by: Part2Predict.naive
 // Diagnosis: ways_overlap

@@ -1,4 +1,4 @@
-// Misconception: a ring passes the tensor around.
+// Misconception: a ring passes the whole tensor around.
 //
 // Killed by: Part2Predict.ring
 // Diagnosis: whole_tensor_each_step

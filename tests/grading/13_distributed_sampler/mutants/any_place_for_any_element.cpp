@@ -1,4 +1,4 @@
-// Misconception: every element changes places with any other: what is more random than that? (Not all orders
+// Misconception: a shuffle that swaps every element with any other is the most random one. (Not all orders
 // are equally likely.)
 //
 // Killed by: Part1Shuffle.pytorchs_own_order

@@ -1,4 +1,4 @@
-// Misconception: a part is a piece: the first rank takes the first samples.
+// Misconception: a rank's part is a block, so the first rank takes the first samples.
 //
 // Killed by: Part2Shares.divides_evenly
 // Diagnosis: consecutive_blocks

@@ -1,5 +1,5 @@
-// Misconception: first all count their batches, then the smallest number is known, by one all_reduce. (If all
-// batches fit into memory.)
+// Misconception: every rank counts its batches first, and one all_reduce finds the smallest number. (All
+// batches would have to fit into memory.)
 //
 // Killed by: Part5Together.one_small_all_reduce_a_step
 // Diagnosis: takes_all_batches_first

@@ -1,5 +1,5 @@
-// Misconception: it does not matter whether one counts before or after. (It does not; the two remainders
-// still do.)
+// Misconception: it does not matter whether counting begins at 0 or 1. (It does not, but the two conditions
+// still exclude each other.)
 //
 // Killed by: Part4Stream.workers_and_ranks_with_a_common_divisor
 // Diagnosis: starved_workers

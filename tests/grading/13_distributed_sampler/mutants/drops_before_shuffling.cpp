@@ -1,4 +1,4 @@
-// Misconception: what is left out is left out; it makes no difference when.
+// Misconception: it makes no difference whether samples are left out before or after the shuffle.
 //
 // Killed by: Part3Epochs.pytorchs_own_indices
 // Diagnosis: drops_before_shuffling

@@ -1,4 +1,4 @@
-// Misconception: as long as anybody has a batch there is something to learn.
+// Misconception: as long as one rank has a batch there is something to learn.
 //
 // Killed by: Part5Together.all_stop_after_the_same_step
 // Diagnosis: goes_on_with_the_longest

@@ -1,4 +1,4 @@
-// Misconception: who has no batch has nothing to ask.
+// Misconception: a rank without a batch does not have to take part any more.
 //
 // Killed by: Part5Together.all_stop_after_the_same_step
 // Diagnosis: leaves_without_a_word

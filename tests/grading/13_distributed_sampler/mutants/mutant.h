@@ -1,6 +1,6 @@
-// A mutant is the solution with one function or class replaced: `#define randperm right_randperm` around the
-// solution keeps the right one under another name. The headers come first, so that the macro meets nothing
-// else. A class needs its other name declared: RightSampler, RightStream.
+// A mutant is the solution with one function or class replaced. `#define randperm right_randperm` around the
+// solution keeps the right function under another name. The headers come first, so that the macro renames
+// nothing else. A class needs its other name declared: RightSampler, RightStream.
 //
 // Each mutant's file names its misconception, the test that must kill it and the diagnosis it must get.
 #pragma once

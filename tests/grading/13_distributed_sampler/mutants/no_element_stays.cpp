@@ -1,4 +1,4 @@
-// Misconception: who changes places changes with somebody else.
+// Misconception: an element must be swapped with another one, never with itself.
 //
 // Killed by: Part1Shuffle.any_size_and_seed
 // Diagnosis: no_element_stays

@@ -1,4 +1,5 @@
-// Misconception: size() is the same on all ranks, so all ranks agree. (What counts is how many samples come.)
+// Misconception: size() is the same on all ranks, so all ranks agree. (What counts is how many samples
+// indices() returns.)
 //
 // Killed by: Part2Shares.pads_from_the_beginning
 // Diagnosis: padding_forgotten

@@ -1,5 +1,5 @@
-// Misconception: every rank takes every n-th sample, as far as there are some: ranks with one less have less
-// to do.
+// Misconception: every rank takes every n-th sample as far as there are samples, and a rank with one less has
+// less work.
 //
 // Killed by: Part2Shares.same_length_on_all_ranks
 // Diagnosis: ranks_disagree_on_length

@@ -1,5 +1,5 @@
-// Misconception: less than n samples are missing, so the beginning of the list has enough of them. (If there
-// are n samples.)
+// Misconception: fewer than n samples are missing, so the beginning of the list has enough of them. (This is
+// true only if there are n samples.)
 //
 // Killed by: Part2Shares.pads_more_than_once
 // Diagnosis: pads_once

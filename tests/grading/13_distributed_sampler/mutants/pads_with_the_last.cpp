@@ -1,4 +1,4 @@
-// Misconception: what is missing is filled with what came last.
+// Misconception: the missing samples are replaced by the last one.
 //
 // Killed by: Part2Shares.pads_from_the_beginning
 // Diagnosis: pads_with_the_last

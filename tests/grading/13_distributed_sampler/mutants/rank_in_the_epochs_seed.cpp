@@ -1,4 +1,4 @@
-// Misconception: random numbers have to differ between ranks. (These are the ones that must not.)
+// Misconception: random numbers must differ between ranks. (The shuffle must not.)
 //
 // Killed by: Part3Epochs.another_order_each_epoch
 // Diagnosis: a_shuffle_of_its_own

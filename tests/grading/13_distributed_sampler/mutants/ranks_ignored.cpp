@@ -1,4 +1,4 @@
-// Misconception: a loader that shares its samples among workers shares them among ranks, too.
+// Misconception: a loader that divides its samples among workers divides them among ranks, too.
 //
 // Killed by: Part4Stream.every_sample_once
 // Diagnosis: ranks_ignored

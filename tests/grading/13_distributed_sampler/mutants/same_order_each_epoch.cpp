@@ -1,4 +1,4 @@
-// Misconception: shuffle = true shuffles, so every epoch has its own order.
+// Misconception: with shuffle = true, every epoch has its own order by itself.
 //
 // Killed by: Part3Epochs.another_order_each_epoch
 // Diagnosis: epoch_ignored

@@ -1,4 +1,4 @@
-// Misconception: a shuffle from one seed is one order. It is, within one implementation of std::shuffle.
+// Misconception: one seed gives one order. This is true within one implementation of std::shuffle.
 //
 // Killed by: Part1Shuffle.pytorchs_own_order
 // Diagnosis: std_shuffle

@@ -1,4 +1,4 @@
-// Misconception: an epoch is over when my batches are.
+// Misconception: an epoch is over when this rank's batches are used up.
 //
 // Killed by: Part5Together.all_stop_after_the_same_step
 // Diagnosis: stops_alone

@@ -1,4 +1,4 @@
-// Misconception: a sample more or less makes no difference in a long stream.
+// Misconception: one sample more or less makes no difference in a long stream.
 //
 // Killed by: Part4Stream.ranks_agree_on_the_end
 // Diagnosis: the_rest_of_the_stream

@@ -1,4 +1,4 @@
-// Misconception: ranks * workers readers are numbered through, as processes are: rank by rank.
+// Misconception: the ranks * workers readers are numbered as processes are, rank by rank.
 //
 // Killed by: Part4Stream.ranks_agree_on_the_end
 // Diagnosis: workers_before_ranks

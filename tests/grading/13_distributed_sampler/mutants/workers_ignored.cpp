@@ -1,4 +1,5 @@
-// Misconception: the stream is sharded by rank; what the loader does with its workers is its business.
+// Misconception: the stream is divided by rank, and the loader divides the samples among its workers by
+// itself.
 //
 // Killed by: Part4Stream.every_sample_once
 // Diagnosis: workers_ignored
