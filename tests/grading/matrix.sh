@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# matrix.sh: prints the kill matrix, a table for each lab: which misconception each wrong answer shows, and which test
-# kills it. It is read from the mutants themselves, where tests/grading/verdict.cpp reads it too.
+# matrix.sh: prints the kill matrix, a table per lab: which misconception each wrong answer shows, and which test kills
+# it. It is read from the comments of the mutants, as in tests/grading/verdict.cpp.
 #   matrix.sh --update    writes it into MUTANTS.md
-#   matrix.sh --check     exit status 1: MUTANTS.md has another one
-#   matrix.sh --tier [COMMIT]          prints what a build of the commit (HEAD) tries, "FOLDER NAME" a line
+#   matrix.sh --check     exit status 1 if MUTANTS.md is not up to date
+#   matrix.sh --tier [COMMIT]          prints what a build of the commit (HEAD) tries, one "FOLDER NAME" per line
 #   matrix.sh --prove [NN|cheats ...]  tries all wrong answers of these labs, or of all labs, in build/dev. A lab where
 #                                      each is caught is recorded in proved.sha256: from then on, builds try a sample
 set -euo pipefail
@@ -13,7 +13,7 @@ page=$here/MUTANTS.md
 record=$here/proved.sha256
 build=$root/build/dev
 
-# A line of the table for each wrong answer: its comment's first paragraph in one line, and the test that kills it.
+# One line of the table per wrong answer: its comment's first paragraph in one line, and the test that kills it.
 rows() { # FILE ...
   awk '
     function row() { gsub(/\|/, "\\|", misconception); printf "| %s | %s | %s |\n", name, misconception, killer }
@@ -99,7 +99,7 @@ prove_all() { # NN|cheats ...
   local chosen folder status=0
   chosen=$(folders "$@")
   mkdir -p "$build"
-  trap 'cmake -DDIST_MUTANTS=tier "$build" > /dev/null' EXIT # as it is by default, also after Ctrl-C
+  trap 'cmake -DDIST_MUTANTS=tier "$build" > /dev/null' EXIT # restores the default, also after Ctrl-C
   (cd "$root" && cmake --preset dev -DDIST_MUTANTS=all) > "$build/proof.log" 2>&1 || {
     echo "CMake could not configure the build (see build/dev/proof.log)"
     return 1
@@ -117,7 +117,7 @@ case ${1:-} in
     ;;
   --check)
     fresh_page | diff "$page" - || {
-      echo "tests/grading/MUTANTS.md is not what the mutants say: run tests/grading/matrix.sh --update"
+      echo "tests/grading/MUTANTS.md does not agree with the mutants: run tests/grading/matrix.sh --update"
       exit 1
     }
     ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# starter_test.sh FILE COMMAND ...: runs COMMAND, the verdict on an untouched starter, if the lab's FILE is one: its
-# checksum is in starters.sha256. Exit status 77: somebody has begun to solve the lab, as they should.
+# starter_test.sh FILE COMMAND ...: runs COMMAND, the check of an untouched starter, if the lab's FILE is one, that is, if
+# its checksum is in starters.sha256. Exit status 77: the file was edited, as it is when the lab is being solved.
 #   starter_test.sh --update     after a starter was changed on purpose
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")

@@ -1,5 +1,5 @@
-# Which mutants and cheats a build tries: all of a lab that has changed since its matrix was proved whole, a sample of
-# the others, chosen by the commit, so that the commits together try all.
+# Chooses which mutants and cheats a build tries: all of a lab that has changed since its whole matrix was proved, and a
+# sample of the others, chosen by the commit, so that successive commits together try all.
 #   cmake -D COMMIT=id -P tier.cmake      prints the chosen ones at this commit, "FOLDER NAME" a line
 #   cmake -D DIGEST=FOLDER -P tier.cmake  prints the digest that proved.sha256 keeps of this lab (or of `cheats`)
 cmake_minimum_required(VERSION 3.25)
@@ -8,8 +8,8 @@ set(DIST_TIER_ONE_IN 24)
 include(${DIST_TIER_ROOT}/tests/support/sample.cmake)
 
 # The files that decide whether a lab's mutants are killed, or the cheats caught, relative to the checkout's root. A
-# lab's starter is none of them: mutants are made of the solution, and readers edit the starter. Neither are the library
-# and the judge, which belong to all labs: what they break shows in the samples.
+# lab's starter is not among them: mutants are made from the solution, and students edit the starter. The library and the
+# grader's shared half are not, either, because they belong to all labs: the samples show what they break.
 function(dist_tier_files out folder)
   if(folder STREQUAL "cheats")
     set(patterns tests/cheats/* tests/judge/* tests/grading/07_*/* labs/0[279]_*/*.h)
@@ -49,7 +49,7 @@ function(dist_tier_is_proved out folder)
   endif()
 endfunction()
 
-# dist_tier(out commit folder NAME ...): those that are tried. All, where there is no commit.
+# dist_tier(out commit folder NAME ...): the names that are tried; all of them if there is no commit.
 function(dist_tier out commit folder)
   set(chosen ${ARGN})
   if(commit)
@@ -61,7 +61,7 @@ function(dist_tier out commit folder)
   set(${out} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# The names of a folder's wrong answers: its sources, but for the program that tries the cheats.
+# The names of a folder's wrong answers: its sources, except the program that tries the cheats.
 function(dist_tier_names out folder)
   set(where ${DIST_TIER_ROOT}/tests/grading/${folder}/mutants)
   if(folder STREQUAL "cheats")
@@ -89,7 +89,7 @@ function(dist_tier_count folder names chosen)
   set_property(GLOBAL APPEND PROPERTY dist_tier_${kind}_chosen ${chosen})
 endfunction()
 
-# Two lines about all that was counted: "mutants: 39 of 188 (of labs 03, 08 all, ...)" and the same of the cheats.
+# Two lines about everything that was counted: "mutants: 39 of 188 (of labs 03, 08 all, ...)" and the same of the cheats.
 function(dist_tier_summary out commit)
   string(SUBSTRING "${commit}" 0 8 commit)
   set(sampled "one in ${DIST_TIER_ONE_IN}, by commit ${commit}")

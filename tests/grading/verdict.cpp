@@ -1,7 +1,7 @@
-// A test of the tests: runs a grading program on code whose outcome is known.
+// A test of the tests: runs a grading program on code whose result is known.
 //   grading_verdict starter|solution JUDGE RUNNER
-//   grading_verdict mutant JUDGE RUNNER FILE    runs the one test that kills it, which FILE's comment names
-//                                               beside the diagnosis
+//   grading_verdict mutant JUDGE RUNNER FILE    runs the one test that kills the mutant; FILE's comment names
+//                                               this test and the diagnosis
 #include <fstream>
 #include <stdexcept>
 
@@ -18,14 +18,14 @@ struct Unexpected : std::runtime_error {
 };
 
 void expect_starter(const Grade& grade) {
-  if (grade.score != 0) throw Unexpected("a starter gets no points");
+  if (grade.score != 0) throw Unexpected("a starter must get 0 points");
   for (const auto& test : grade.tests) {
     if (test.result != GradedTest::Result::todo) throw Unexpected(test.name + " did not fail by DIST_TODO");
   }
 }
 
 void expect_solution(const Grade& grade) {
-  if (!grade.is_full()) throw Unexpected("a solution gets all points");
+  if (!grade.is_full()) throw Unexpected("a solution must get all points");
 }
 
 // The rest of the line of `file` that begins with "// <label>: ".
@@ -35,7 +35,7 @@ std::string label(const std::string& path, const std::string& name) {
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with(start)) return line.substr(start.size());
   }
-  throw Unexpected(fmt::format("{} has no line \"{}...\"", path, start));
+  throw Unexpected(fmt::format("{} has no line that begins with \"{}\"", path, start));
 }
 
 void expect_killed(const Grade& grade, const std::string& killer, const std::string& diagnosis) {
@@ -43,7 +43,8 @@ void expect_killed(const Grade& grade, const std::string& killer, const std::str
   const auto& test = grade.tests.front();
   if (test.result != GradedTest::Result::failed) throw Unexpected("the mutant survived " + killer);
   if (test.misconception != diagnosis) {
-    throw Unexpected(fmt::format("{} found \"{}\", not \"{}\"", killer, test.misconception, diagnosis));
+    throw Unexpected(
+        fmt::format("{} diagnosed \"{}\" instead of \"{}\"", killer, test.misconception, diagnosis));
   }
 }
 

@@ -12,7 +12,7 @@
 namespace lab14 {
 namespace {
 
-// "momentum": the run of several ranks with SGD and momentum 0.9; "adam".
+// "momentum": PyTorch's run on several ranks with SGD and momentum 0.9; "adam": with Adam.
 Json golden_run(const std::string& optimizer) {
   std::ifstream file(LAB14_GOLDEN);
   if (!file) throw judge::Trouble("cannot read " LAB14_GOLDEN);
@@ -26,7 +26,7 @@ Json golden_run(const std::string& optimizer) {
 }  // namespace
 
 void expect_golden(const std::string& optimizer) {
-  constexpr double tolerance = 5e-6;  // relative: other orders of f32 sums
+  constexpr double tolerance = 5e-6;  // relative; f32 sums may be added in another order
   const Json golden = golden_run(optimizer);
   const Json task{{"call", "golden"},
                   {"optimizer", optimizer},
@@ -39,7 +39,7 @@ void expect_golden(const std::string& optimizer) {
     for (std::size_t step = 0; step < right.size(); ++step) {
       if (step < got.size() && std::abs(got[step] - right[step]) <= tolerance * right[step]) continue;
       ADD_FAILURE() << fmt::format(
-          "a perceptron on {} ranks, {}: PyTorch's loss on rank {} in step {} is {:.7f}; here it is {}",
+          "a perceptron on {} ranks, {}: the loss on rank {} in step {} must be PyTorch's {:.7f}; it is {}",
           replies.size(), optimizer, rank, step, right[step],
           step < got.size() ? fmt::format("{:.7f}", got[step]) : "missing");
       return;

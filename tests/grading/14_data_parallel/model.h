@@ -1,5 +1,5 @@
-// Lab 14: the model that runner and judge train: so much of it that every sample pulls the weights its own
-// way.
+// Lab 14: the model that the runner and the grader train. It is large enough for every sample to change the
+// weights in its own way.
 #pragma once
 
 #include <cmath>
@@ -12,12 +12,12 @@ namespace lab14 {
 
 using Numbers = std::vector<double>;
 
-// Its loss: scale / 2 times the sum over the weights of (weight - target - place % 3) squared.
+// The loss of a sample: scale / 2 times the sum over the weights of (weight - target - place % 3) squared.
 struct Sample {
   double scale, target;
 };
 
-// The mean over the samples; of none, no numbers.
+// The mean over the samples; for no samples, no numbers.
 inline Numbers gradients_of(const Numbers& weights, const std::vector<Sample>& samples) {
   const auto n = static_cast<double>(samples.size());
   Numbers gradients(weights.size(), n > 0 ? 0 : std::nan(""));

@@ -1,5 +1,5 @@
-// The process of one rank in the grading of lab 14: a rank of the judge's simulation that calls the graded
-// functions as the task says. What comes back is what the caller sees in its own memory.
+// The process of one rank in the grading of lab 14: a rank of the grader's simulation that calls the graded
+// functions as the task says. It returns what the caller sees in its own memory.
 #include "judge/runner.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 using dist::DType, dist::Tensor, judge::Json, lab14::Numbers;
 
-// All elements, one tensor behind the other.
+// All elements, one tensor after another.
 Numbers flat(const lab::Tensors& tensors) {
   Numbers all;
   for (const Tensor& t : tensors) {
@@ -53,7 +53,7 @@ lab::Tensors filled(const Json& task) {
   return tensors;
 }
 
-// What the memory holds that the caller gave, and whether the tensors still lie there.
+// What is in the memory that the caller gave, and whether the tensors still refer to it.
 Json seen(const lab::Tensors& given, const lab::Tensors& now) {
   bool same_memory = given.size() == now.size();
   for (std::size_t i = 0; same_memory && i < given.size(); ++i)
@@ -119,7 +119,8 @@ Json training(const std::string& call, const Json& task) {
   return result;
 }
 
-// The perceptron of tests/golden/ddp_training.json on PyTorch's data; rank 0 alone has the first weights.
+// The perceptron of tests/golden/ddp_training.json on PyTorch's data; only rank 0 has the right first
+// weights.
 Json golden(const Json& task) {
   dist::test::GoldenRun run;
   run.model = "mlp";

@@ -1,4 +1,4 @@
-// Lab 14: what all steps share.
+// Lab 14: what all parts share.
 #include "support.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ OfRanks draw_numbers(judge::Random& random, int ranks, const Form& form) {
   for (auto& numbers : all)
     for (std::size_t i = 0; i < form.elements(); ++i) {
       numbers.push_back(random.between(1, 999));
-      if (form.dtype == "f64") numbers.back() += random.between(1, 996) / 997.;  // f32 cannot hold it
+      if (form.dtype == "f64") numbers.back() += random.between(1, 996) / 997.;  // f32 cannot represent it
     }
   return all;
 }
@@ -94,14 +94,14 @@ judge::SimRun run(const Training& training) {
 
 std::vector<Json> answers(const judge::SimRun& run) {
   for (const auto& finding : run.report.findings) {
-    // Messages alone say by themselves who waits for whom.
+    // In a program of messages alone, the finding itself says which rank waits for which.
     const bool of_collectives = std::ranges::any_of(finding.parties, [](const auto& party) {
       return !party.doing.starts_with("recv") && !party.doing.starts_with("send");
     });
     if (finding.code == Code::deadlock && of_collectives)
       misconception("leaves_the_others_waiting",
-                    "a rank left, and the others wait for it: a collective is a call of all ranks, also of "
-                    "those without a sample. They bring zeros");
+                    "a rank returned, and the other ranks wait for it; fix: call the collective on every "
+                    "rank, on a rank without samples with zeros");
   }
   return run.answers({"all_reduce", "all_gather", "broadcast", "reduce", "gather", "scatter",
                       "reduce_scatter", "all_to_all", "barrier"});
@@ -128,10 +128,9 @@ double distance(const Numbers& right, const Numbers& got) {
 bool diagnose_dtype(const Form& form, const Numbers& right, const std::vector<Json>& replies) {
   const auto is_near = [&](const Json& reply) { return distance(right, numbers_of(reply)) < 1e-6; };
   if (form.dtype != "f64" || !std::ranges::all_of(replies, is_near)) return false;
-  misconception(
-      "f64_through_f32",
-      "nearly right: f64 numbers went through f32, which keeps 24 of their 53 bits. Send and add in "
-      "the tensor's own dtype");
+  misconception("f64_through_f32",
+                "nearly right: f64 numbers went through f32, which keeps 24 of their 53 bits; fix: send and "
+                "add in the tensor's own dtype");
   return true;
 }
 
@@ -146,9 +145,9 @@ std::string difference(std::size_t rank, const Numbers& right, const Numbers& go
   int digits = 9;
   std::size_t from = first_beyond(1e-6);
   if (from == right.size()) from = first_beyond(1e-10), digits = 17;
-  if (from == right.size()) from = 0;  // no element alone is far away
-  return fmt::format("rank {} should have {}; its caller's tensors have {}", rank, text(right, from, digits),
-                     text(got, from, digits));
+  if (from == right.size()) from = 0;  // no single element is far off
+  return fmt::format("the caller's tensors on rank {} must have {}; they have {}", rank,
+                     text(right, from, digits), text(got, from, digits));
 }
 
 }  // namespace lab14

@@ -1,5 +1,5 @@
-// What the grading of lab 14 is made of: lists of tensors, batches, and the run of one process that
-// everything is compared with.
+// What the grading of lab 14 is made of: lists of tensors, batches, and the run of one process with which
+// everything is compared.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ Form draw_form(judge::Random& random, const std::string& dtype = "f64");
 using OfRanks = std::vector<Numbers>;  // [rank], elements of all tensors
 OfRanks draw_numbers(judge::Random& random, int ranks, const Form& form);
 
-// Parts 1 to 3. A call of one function on all ranks; where `samples` are 0, a rank's numbers are NaN.
+// Parts 1 to 3. A call of one function on all ranks; if a rank's `samples` are 0, its numbers are NaN.
 struct Asked {
   std::string call;  // "average_gradients"
   Form form;
@@ -38,7 +38,7 @@ Asked draw_average(judge::Random& random, int ranks, const Form& form);
 Asked draw_over_samples(judge::Random& random, const std::vector<std::int64_t>& samples, const Form& form);
 void expect_right(const Asked& asked);
 void expect_in_place(const Asked& asked);
-// Nothing but `collective`, of so many bytes in all, in so many calls.
+// Checks that nothing but `collective` was called, with this many bytes in all, in this many calls.
 void expect_calls(const Asked& asked, const std::string& collective, std::uint64_t bytes, std::size_t calls);
 
 // Parts 4 and 5.
@@ -48,11 +48,11 @@ struct Training {
   Form form;
   OfRanks first;                                          // weights at the beginning
   std::vector<std::vector<std::vector<Sample>>> batches;  // [step][rank]
-  bool nan = false;                                       // gradients of no samples
+  bool nan = false;                                       // whether gradients of no samples are NaN
   int ranks() const { return static_cast<int>(first.size()); }
   int steps() const { return static_cast<int>(batches.size()); }
 };
-// `samples`: of each rank, in the last step; in the others all have three.
+// `samples`: of each rank in the last step; in the others every rank has three.
 Training draw_training(judge::Random& random, const std::string& call, const std::string& optimizer,
                        int steps, const std::vector<int>& samples);
 // The weights of one process with the whole batches.
@@ -60,25 +60,25 @@ void expect_trained(const Training& training);
 void expect_train_traffic(const Training& training);
 // PyTorch's own losses: tests/golden/ddp_training.json.
 void expect_golden(const std::string& optimizer);
-// Who calls optimize(), and who sends what.
+// Which rank calls optimize(), and which rank sends what.
 void expect_one_optimizer(const Training& training);
 void expect_server_traffic(const Training& training);
 
-// What they share.
+// Shared helpers.
 judge::SimRun run(const Asked& asked);
 judge::SimRun run(const Training& training);
 judge::SimRun run(const std::vector<Json>& tasks);
 inline double lr(const std::string& optimizer) { return optimizer == "adam" ? 0.1 : 0.05; }
-// As SimRun::answers(), all collectives allowed; names the misconception that a finding shows.
+// Like SimRun::answers(), with all collectives allowed; it also names the misconception that a finding shows.
 std::vector<Json> answers(const judge::SimRun& run);
 Numbers numbers_of(const Json& reply);
 double distance(const Numbers& right, const Numbers& got);  // relative, in the L2 norm
-// How far rounding may take what is computed in another order.
+// How far rounding may move results that are computed in another order.
 inline double tolerance(const Form& form) { return form.dtype == "f32" ? 1e-6 : 1e-10; }
-// Names a detour of f64 over f32, when all ranks are nearly right.
+// Names a detour of f64 through f32 if all ranks are nearly right.
 bool diagnose_dtype(const Form& form, const Numbers& right, const std::vector<Json>& replies);
-// From the first element that is another one: "rank 1 should have {..., 5, 6}; its caller's tensors have
-// {..., 3, 4}".
+// From the first element that differs: "the caller's tensors on rank 1 must have {..., 5, 6}; they have {...,
+// 3, 4}".
 std::string difference(std::size_t rank, const Numbers& right, const Numbers& got);
 
 }  // namespace lab14

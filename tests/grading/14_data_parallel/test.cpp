@@ -1,6 +1,6 @@
-// The grading of lab 14. Every rank is a process of its own in the judge's simulation: the judge draws
-// weights, samples and how they are spread over the ranks, trains the same model in one process, and counts
-// what is sent.
+// The grading of lab 14. Every rank is a process of its own in the grader's simulation. The grader chooses
+// weights, samples and their distribution over the ranks at random, trains the same model in one process, and
+// counts what is sent.
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -17,7 +17,7 @@ std::vector<std::int64_t> draw_samples(Random& random, int ranks) {
   return samples;
 }
 
-// ----------------------------------------------------------------------------------------- broadcast_weights
+// ------------------------------------------------------------------------------- part 1: broadcast_weights
 
 TEST(Part1Weights, rank_0s_weights_everywhere) {
   worth(8, 1);
@@ -41,7 +41,7 @@ TEST(Part1Weights, each_sent_once) {
   expect_calls(asked, "broadcast", asked.form.bytes(), asked.form.shapes.size());
 }
 
-// ----------------------------------------------------------------------------------------- average_gradients
+// ------------------------------------------------------------------------------- part 2: average_gradients
 
 TEST(Part2Average, means_over_the_ranks) {
   worth(10, 2);
@@ -65,7 +65,7 @@ TEST(Part2Average, each_sent_once) {
   expect_calls(asked, "all_reduce", asked.form.bytes(), asked.form.shapes.size());
 }
 
-// -------------------------------------------------------------------------------------- average_over_samples
+// ---------------------------------------------------------------------------- part 3: average_over_samples
 
 TEST(Part3Samples, uneven_parts) {
   worth(10, 3);
@@ -97,13 +97,13 @@ TEST(Part3Samples, in_place_and_each_sent_once) {
   expect_calls(asked, "all_reduce", asked.form.bytes() + 8, asked.form.shapes.size() + 1);
 }
 
-// ----------------------------------------------------------------------------------------------------- train
+// ------------------------------------------------------------------------------------------- part 4: train
 
 std::vector<int> even_parts(Random& random) {
   return std::vector<int>(static_cast<std::size_t>(random.between(2, 5)), 3);
 }
 
-// One step, and several.
+// One step, and several steps.
 void expect_trained_with(Random& random, const std::string& call, const std::string& optimizer) {
   for (const int steps : {1, random.between(3, 5)}) {
     expect_trained(draw_training(random, call, optimizer, steps, even_parts(random)));
@@ -146,7 +146,7 @@ TEST(Part4Train, gradients_alone_travel) {
   expect_train_traffic(draw_training(random, "train", "momentum", 4, even_parts(random)));
 }
 
-// ----------------------------------------------------------------------------------------- train_with_server
+// ------------------------------------------------------------------------------- part 5: train_with_server
 
 TEST(Part5Server, as_one_rank) {
   worth(8, 5);

@@ -20,7 +20,7 @@ struct Sum {
   std::uint64_t bytes = 0;
 };
 
-// What a rank's calls carried, by the operation's name.
+// The bytes of a rank's calls, by the operation's name.
 std::map<std::string, Sum> calls_of(const judge::SimRun& done, int rank) {
   std::map<std::string, Sum> sums;
   for (const auto& event : done.report.trace.events) {
@@ -32,7 +32,7 @@ std::map<std::string, Sum> calls_of(const judge::SimRun& done, int rank) {
 }
 
 void tell_foreign(const std::string& call, int rank, const std::string& name) {
-  ADD_FAILURE() << fmt::format("{}: rank {} calls {}, which this step does without", call, rank, name);
+  ADD_FAILURE() << fmt::format("{}: rank {} calls {}, which this part does not need", call, rank, name);
 }
 
 }  // namespace
@@ -46,19 +46,19 @@ void expect_calls(const Asked& asked, const std::string& collective, std::uint64
     sums.erase(collective);
     if (!sums.empty()) {
       if (sums.begin()->first.starts_with("all_gather"))
-        misconception(
-            "gathers_everything_to_average",
-            "with all_gather every rank gets n lists of gradients, to make one of them: n/2 times the "
-            "traffic and n times the memory");
+        misconception("gathers_everything_to_average",
+                      "with all_gather every rank receives n lists of gradients to compute one: this takes "
+                      "n/2 times the traffic and n times the memory; fix: use all_reduce");
       return tell_foreign(asked.call, rank, sums.begin()->first);
     }
     if (ours.calls <= calls && ours.bytes <= bytes) continue;
     if (ours.calls > calls && ours.bytes <= bytes + calls * one_number)
       misconception("a_count_for_each_tensor",
-                    "the number of samples was sent with every tensor: it is the same for all, and one "
-                    "all_reduce of it is enough");
+                    "the number of samples was sent with every tensor; fix: use one all_reduce of it, "
+                    "because it is the same for all tensors");
     ADD_FAILURE() << fmt::format(
-        "{}, {} tensors of {} bytes in all: rank {} may send {} bytes in {} calls of {}; it sent {} in {}",
+        "{}, {} tensors of {} bytes in all: rank {} may send {} bytes in {} calls of {}; it sent {} bytes in "
+        "{} calls",
         asked.call, asked.form.shapes.size(), asked.form.bytes(), rank, bytes, calls, collective, ours.bytes,
         ours.calls);
     return;
@@ -77,16 +77,15 @@ void expect_train_traffic(const Training& training) {
     if (first.bytes <= model && gradients.bytes <= steps * (model + one_number)) continue;
     if (first.bytes >= steps * model)
       misconception("broadcasts_every_step",
-                    "the weights were sent in every step: equal weights and equal gradients give equal "
-                    "weights, so after the first time there is nothing to send but gradients");
+                    "the weights were sent in every step, but equal weights and equal gradients give equal "
+                    "weights; fix: after the first broadcast send only gradients");
     else if (gradients.bytes >= 2 * steps * model)
       misconception("averages_weights_too",
-                    "with the gradients the weights were averaged as well: they are equal already, and the "
-                    "traffic is twice as large");
+                    "the weights were averaged together with the gradients; fix: leave them out, because "
+                    "they are equal already, and the traffic is twice as large");
     ADD_FAILURE() << fmt::format(
         "train, {} steps, {} bytes of weights: rank {} may send {} bytes by broadcast and {} by all_reduce; "
-        "it "
-        "sent {} and {}",
+        "it sent {} and {}",
         steps, model, rank, model, steps * (model + one_number), first.bytes, gradients.bytes);
     return;
   }
@@ -97,15 +96,15 @@ void expect_server_traffic(const Training& training) {
   for (const auto& built_in : done.built_ins)
     misconception(
         "collectives_for_a_server",
-        fmt::format("dist::{} spreads the work over all ranks. That is the better way, and the next "
-                    "lab's; here one rank holds the truth and every message has it at one end",
+        fmt::format("dist::{} distributes the work over all ranks, which is better and is used in lab 15; "
+                    "fix: in this part use send and recv, with the server at one end of every message",
                     built_in.name));
   const auto replies = done.answers();
   if (replies.empty()) return;
   for (const auto& link : done.report.links) {
     if (link.src == 0 || link.dst == 0 || link.bytes == 0) continue;
     ADD_FAILURE() << fmt::format(
-        "train_with_server: rank {} sends to rank {}; every message has the server, rank 0, at one end",
+        "train_with_server: rank {} sends to rank {}; every message must have the server, rank 0, at one end",
         link.src, link.dst);
     return;
   }
@@ -117,7 +116,8 @@ void expect_server_traffic(const Training& training) {
     if (sent <= most) continue;
     if (rank > 0 && sent >= 2 * steps * model)
       misconception("sends_weights_too",
-                    "a worker sends its weights along: the server has them, they are its own");
+                    "a worker sends its weights, too; fix: send gradients only, because the server has the "
+                    "same weights");
     ADD_FAILURE() << fmt::format(
         "train_with_server on {} ranks, {} steps, {} bytes of weights: rank {} may send {} bytes; it sent {}",
         training.ranks(), steps, model, rank, most, sent);

@@ -1,4 +1,4 @@
-// Lab 14, parts 4 and 5: n ranks against one process with the whole batch.
+// Lab 14, parts 4 and 5: n ranks compared with one process that has the whole batch.
 #include <algorithm>
 #include <numeric>
 
@@ -28,15 +28,15 @@ Numbers trained_alone(const Training& training) {
   return weights;
 }
 
-// How ranks may go about it.
+// The ways in which ranks may train.
 struct Way {
-  bool broadcasts = true;         // rank 0's weights at first
-  bool averages_weights = false;  // after steps of their own, in place of gradients before one step
+  bool broadcasts = true;         // rank 0's weights, before the first step
+  bool averages_weights = false;  // after separate steps, instead of gradients before one step
   bool exchanges = true;          // gradients
-  bool divides = true;            // their sum
-  bool counts_samples = true;     // or every rank the same
-  bool rank_0_counts = true;      // or the others' gradients only
-  bool truth_on_rank_0 = false;   // after each step all have its weights
+  bool divides = true;            // the sum of the gradients
+  bool counts_samples = true;     // otherwise every rank counts the same
+  bool rank_0_counts = true;      // otherwise only the other ranks' gradients count
+  bool truth_on_rank_0 = false;   // after each step all ranks have its weights
 };
 
 Numbers mean(const OfRanks& of_ranks, const Numbers& parts, bool divides) {
@@ -48,7 +48,7 @@ Numbers mean(const OfRanks& of_ranks, const Numbers& parts, bool divides) {
   return result;
 }
 
-// How much each rank's gradients count.
+// The weight of each rank's gradients.
 Numbers parts_of(const Batch& batch, const Way& way) {
   Numbers parts;
   for (const auto& samples : batch)
@@ -82,29 +82,31 @@ struct TrainIdea {
 const std::vector<TrainIdea>& train_ideas() {
   static const std::vector<TrainIdea> known{
       {"no_first_broadcast",
-       "the ranks took the same steps from different places: before the first step all get rank 0's weights",
+       "the ranks took the same steps from different weights; fix: before the first step, all ranks need "
+       "rank 0's weights",
        {.broadcasts = false}},
       {"no_first_broadcast",
-       "in the first step the ranks compute gradients at weights of their own: before it all get the "
-       "server's",
+       "in the first step the ranks compute gradients at weights of their own; fix: send the server's "
+       "weights to all ranks before the first step",
        {.broadcasts = false, .truth_on_rank_0 = true}},
       {"trains_alone",
-       "every rank took its steps with its own gradients: average them first, then call optimize()",
+       "every rank took its steps with its own gradients; fix: average them first, then call optimize()",
        {.exchanges = false}},
       {"sums_without_averaging",
-       "the gradients were summed, and the steps are too long: divide",
+       "the gradients were summed, so the steps are too large; fix: divide the sum",
        {.divides = false}},
       {"mean_of_the_ranks_means",
-       "every rank counts the same, however many samples it has: the gradients are means over the samples of "
-       "all",
+       "every rank counts the same, however many samples it has; fix: compute means over the samples of all "
+       "ranks",
        {.counts_samples = false}},
       {"averages_weights",
-       "every rank took a step of its own, and then the weights were averaged. With momentum that comes to "
-       "the same; Adam divides by the size of the gradient, and the mean of such steps is not the step of "
-       "the mean",
+       "every rank took a step of its own, and then the weights were averaged: with momentum this gives the "
+       "same result, but Adam divides by the size of the gradient, so the mean of its steps is not the step "
+       "of the mean; fix: average the gradients",
        {.averages_weights = true, .exchanges = false}},
       {"server_forgets_its_own",
-       "the server's own gradients are missing in the mean: it has a part of the batch, too",
+       "the server's own gradients are missing in the mean; fix: add them, because the server has a part of "
+       "the batch, too",
        {.rank_0_counts = false}}};
   return known;
 }
@@ -146,14 +148,15 @@ void expect_trained(const Training& training) {
     const auto what = fmt::format("{} on {} ranks, {}, after step {}", training.call, training.ranks(),
                                   training.optimizer, training.steps());
     if (replies[rank].at("computed") != Json(order)) {
-      ADD_FAILURE() << fmt::format("{}: rank {} must call compute() for parts 0 to {}; it called {}", what,
-                                   rank, training.steps() - 1, replies[rank].at("computed").dump());
+      ADD_FAILURE() << fmt::format("{}: rank {} must call compute() for steps 0 to {}; it called it for {}",
+                                   what, rank, training.steps() - 1, replies[rank].at("computed").dump());
       return;
     }
     const auto got = numbers_of(replies[rank]);
     const double apart = distance(right, got);
     if (apart < tolerance(training.form)) continue;
-    // Adam's step hardly depends on the gradients' size, so there a near miss may have other reasons.
+    // Adam's step hardly depends on the size of the gradients, so with Adam a near miss may have other
+    // reasons.
     if (training.optimizer == "adam" || !diagnose_dtype(training.form, right, replies))
       diagnose_weights(training, replies);
     ADD_FAILURE() << fmt::format(
@@ -170,16 +173,17 @@ void expect_one_optimizer(const Training& training) {
     if (got == expected) continue;
     if (rank > 0)
       misconception("everybody_takes_the_step",
-                    "a worker took the step, too: the server alone does, and hands out weights, not "
-                    "gradients, so that what the "
-                    "optimizer remembers (Adam: as much as the weights twice) lies on one rank only");
+                    "a worker took the step, too; fix: take it on the server only, and send weights instead "
+                    "of gradients, so that the optimizer's state (for Adam twice as large as the weights) is "
+                    "on one rank only");
     else if (got == expected * training.ranks())
-      misconception("a_step_for_each_worker",
-                    "the server took a step for every worker's gradients: each is computed at weights that "
-                    "are no longer there. It waits for all, and takes one");
+      misconception(
+          "a_step_for_each_worker",
+          "the server took one step per worker's gradients, but all of them were computed at the weights "
+          "before the first of these steps; fix: wait for all gradients, then take one step");
     ADD_FAILURE() << fmt::format(
-        "train_with_server, {} steps: rank {} must call optimize() {} times; it called {}", training.steps(),
-        rank, expected, got);
+        "train_with_server, {} steps: rank {} must call optimize() {} times; it called it {} times",
+        training.steps(), rank, expected, got);
     return;
   }
 }

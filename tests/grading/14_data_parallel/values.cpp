@@ -1,4 +1,4 @@
-// Lab 14, parts 1 to 3: what becomes of a list of tensors.
+// Lab 14, parts 1 to 3: the values in a list of tensors.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -46,9 +46,8 @@ Numbers right(const Asked& asked) {
 }
 
 constexpr const char* not_in_place_in_words =
-    "a new tensor was put in place of the caller's: layers and optimizers hold the old one, and see nothing "
-    "of the "
-    "result. Write into it: copy_, mul_, div_, zero_";
+    "a new tensor replaced the caller's: layers and optimizers still hold the old one and do not see the "
+    "result; fix: write into the caller's tensor with copy_, mul_, div_ or zero_";
 
 struct ListIdea {
   const char *name, *in_words;
@@ -56,49 +55,48 @@ struct ListIdea {
 };
 
 const std::vector<ListIdea>& ideas_on(const std::string& call) {
-  static const ListIdea own{"every_rank_keeps_its_own", "nothing was exchanged: the rank has what it had",
+  static const ListIdea own{"every_rank_keeps_its_own", "nothing was exchanged: the rank has its own values",
                             [](const Asked& a, std::size_t rank) { return a.numbers[rank]; }};
-  static const ListIdea sum{"sums_without_averaging",
-                            "that is the sum: with n ranks the step would be n times as long. Divide, or use "
-                            "ReduceOp::avg",
-                            [](const Asked& a, std::size_t) { return weighted(a, each(a, 1), 1); }};
-  static const ListIdea twice{"divides_twice", "here the sum is divided twice: ReduceOp::avg divides already",
+  static const ListIdea sum{
+      "sums_without_averaging",
+      "this is the sum, with which the step would be n times too large; fix: divide, or use ReduceOp::avg",
+      [](const Asked& a, std::size_t) { return weighted(a, each(a, 1), 1); }};
+  static const ListIdea twice{"divides_twice",
+                              "the sum is divided twice; fix: do not divide after ReduceOp::avg",
                               [](const Asked& a, std::size_t) {
                                 const auto n = static_cast<double>(a.numbers.size());
                                 return weighted(a, each(a, 1), n * n);
                               }};
-  static const ListIdea first_only{
-      "first_tensor_only",
-      "only the first tensor was sent: a model is a list of tensors, and all of them are",
-      [](const Asked& a, std::size_t rank) {
-        const Form first{{a.form.shapes[0]}, a.form.dtype};
-        Numbers mixed = a.numbers[rank];
-        std::copy_n(a.numbers[0].begin(), first.elements(), mixed.begin());
-        return mixed;
-      }};
-  static const ListIdea mean{"means_in_place_of_rank_0",
-                             "that is the mean of all ranks' first weights, one more model that nobody has "
-                             "chosen: all begin with rank 0's",
-                             [](const Asked& a, std::size_t) {
-                               return weighted(a, each(a, 1), static_cast<double>(a.numbers.size()));
-                             }};
-  static const ListIdea plain{
-      "mean_of_the_ranks_means",
-      "every rank counts the same, however many samples it has: a sample on a rank "
-      "with few of them weighs more than others. Sums and counts add up, means do not",
+  static const ListIdea first_only{"first_tensor_only",
+                                   "only the first tensor was sent; fix: send all tensors of the list",
+                                   [](const Asked& a, std::size_t rank) {
+                                     const Form first{{a.form.shapes[0]}, a.form.dtype};
+                                     Numbers mixed = a.numbers[rank];
+                                     std::copy_n(a.numbers[0].begin(), first.elements(), mixed.begin());
+                                     return mixed;
+                                   }};
+  static const ListIdea mean{
+      "means_in_place_of_rank_0",
+      "this is the mean of all ranks' first weights; fix: begin with rank 0's weights on all ranks",
       [](const Asked& a, std::size_t) {
-        return weighted(a, who_has(a), static_cast<double>(a.numbers.size()));
+        return weighted(a, each(a, 1), static_cast<double>(a.numbers.size()));
       }};
+  static const ListIdea plain{"mean_of_the_ranks_means",
+                              "every rank counts the same, however many samples it has, so a sample on a "
+                              "rank with few samples weighs more; fix: add up sums and counts, not means",
+                              [](const Asked& a, std::size_t) {
+                                return weighted(a, who_has(a), static_cast<double>(a.numbers.size()));
+                              }};
   static const ListIdea by_ranks{"divides_by_the_ranks",
-                                 "the sum over samples was divided by the number of ranks: it is divided by "
+                                 "the sum over samples was divided by the number of ranks; fix: divide it by "
                                  "the number of samples of all ranks",
                                  [](const Asked& a, std::size_t) {
                                    return weighted(a, as_numbers(a.samples),
                                                    static_cast<double>(a.numbers.size()));
                                  }};
   static const ListIdea busy{"mean_of_the_ranks_means",
-                             "every rank that has samples counts the same, however many it has. Sums and "
-                             "counts add up, means do not",
+                             "every rank that has samples counts the same, however many it has; fix: add up "
+                             "sums and counts, not means",
                              [](const Asked& a, std::size_t) {
                                const auto has = who_has(a);
                                return weighted(a, has, std::accumulate(has.begin(), has.end(), 0.0));
@@ -122,8 +120,8 @@ void diagnose(const Asked& asked, const std::vector<Json>& replies) {
   const auto is_nan = [](double x) { return std::isnan(x); };
   if (std::ranges::any_of(numbers_of(replies[0]), is_nan))
     misconception("zero_times_nan",
-                  "the mean over 0 samples is 0 / 0, NaN, and 0 * NaN is NaN, not 0: a rank without samples "
-                  "brings zeros, by zero_()");
+                  "the mean over 0 samples is 0 / 0, which is NaN, and 0 * NaN is NaN, not 0; fix: "
+                  "contribute zeros on a rank without samples (zero_())");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Lab 15, part 3: what a backward sends, when, and what comes of it.
+// Lab 15, part 3: what a backward sends, when, and with which result.
 #include <algorithm>
 #include <numeric>
 
@@ -32,7 +32,7 @@ Backwards draw_backwards(judge::Random& random, int ranks, int backwards, const 
   return drawn;
 }
 
-// Whether all is right, what is sent apart.
+// Whether everything is right except what is sent.
 bool backwards_are_right(const judge::SimRun& done, const Backwards& drawn, const Play& play) {
   const auto replies = answers(done);
   if (replies.empty()) return false;
@@ -54,20 +54,20 @@ void diagnose_calls(const std::vector<std::uint64_t>& got, const std::vector<std
                     std::size_t gradients) {
   if (std::ranges::is_permutation(got, right)) {
     misconception("launches_in_ready_order",
-                  "the buckets were launched as they became full: that is another order on another rank. "
-                  "They are launched in the order of the list");
+                  "the buckets were launched as they became full, which is another order on another rank; "
+                  "fix: launch them in the order of the list");
   } else if (got.size() == gradients) {
     misconception("an_all_reduce_for_each_gradient",
-                  "every gradient has an all_reduce of its own, and each pays the start of a message: the "
-                  "gradients of a bucket lie together so that one moves them all");
+                  "every gradient has an all_reduce of its own, and each costs the overhead of a message; "
+                  "fix: launch one all_reduce per bucket");
   } else if (got.size() == 1) {
     misconception("one_all_reduce_for_all",
-                  "one all_reduce moves all buckets together: they exist so that the first can leave before "
-                  "the last is there");
+                  "one all_reduce moves all buckets together; fix: launch each bucket by itself, so that the "
+                  "first one is sent before the last one is complete");
   }
 }
 
-// So long one all_reduce takes where the ranks have nothing else to do.
+// How long one all_reduce takes if the ranks have nothing else to do.
 double seconds_of_all_reduce(int ranks, std::int64_t count) {
   dist::sim::RunOptions options;
   options.ranks = ranks;
@@ -84,7 +84,8 @@ double seconds_of_all_reduce(int ranks, std::int64_t count) {
   return seconds(1) - seconds(0);
 }
 
-// What an overlap can gain: a bucket starts when its last gradient is there and the bucket before is done.
+// What an overlap can gain: a bucket starts when its last gradient is ready and the bucket before has
+// arrived.
 struct Times {
   double computation = 0, communication = 0, last_bucket = 0, perfect = 0;
 };
@@ -105,12 +106,12 @@ void diagnose_time(double took, const judge::SimRun& done, const Times& times) {
   const auto calls = calls_of(done, 0);
   if (!calls.empty() && calls.front().at >= 0.99 * times.computation) {
     misconception("launches_at_the_end",
-                  "the first bucket leaves when the whole backward is over: launch it as soon as its own "
-                  "members are there");
+                  "the first bucket is launched when the whole backward is over; fix: launch it as soon as "
+                  "its own gradients are ready");
   } else if (took > 0.97 * (times.computation + times.communication)) {
     misconception("waits_inside_the_hook",
-                  "backward stands still while a bucket is on its way: ready() only launches (.async_op = "
-                  "true) and keeps the Work, and finish() waits");
+                  "backward waits while a bucket is in flight; fix: let ready() only launch (.async_op = "
+                  "true) and keep the Work, and let finish() wait");
   }
 }
 
@@ -133,8 +134,8 @@ void expect_calls(judge::Random& random, int ranks, const Play& play) {
     if (got == right) continue;
     diagnose_calls(got, right, play.model.counts.size());
     ADD_FAILURE() << fmt::format(
-        "rank {} of {} should call one all_reduce for each bucket, of {{{}}} bytes in this order; it called "
-        "some of {{{}}}",
+        "rank {} of {} must call one all_reduce per bucket, with {{{}}} bytes in this order; it called "
+        "all_reduces with {{{}}} bytes",
         rank, ranks, fmt::join(right, ", "), fmt::join(got, ", "));
     return;
   }
@@ -156,8 +157,7 @@ void expect_overlap(judge::Random& random, int ranks, double share) {
   diagnose_time(took, done, times);
   ADD_FAILURE() << fmt::format(
       "a backward on {} ranks, {} of computation and {} buckets that take {} by themselves: it may take {} "
-      "(with perfect "
-      "overlap it is {}); it took {}",
+      "(with perfect overlap it takes {}); it took {}",
       ranks, in_us(times.computation), play.model.buckets.size(), in_us(times.communication),
       in_us(times.perfect / 0.9), in_us(times.perfect), in_us(took));
 }

@@ -1,4 +1,4 @@
-// Lab 15, part 1: PyTorch's rule, and what others take for it.
+// Lab 15, part 1: PyTorch's rule, and wrong ideas of it.
 #include <algorithm>
 #include <fstream>
 
@@ -14,12 +14,12 @@ namespace lab15 {
 namespace {
 
 struct Rule {
-  bool closes_before = false;  // the gradient that would exceed the limit begins the next bucket
-  bool closes_above = false;   // only what is more than the limit closes a bucket
+  bool closes_before = false;  // a gradient that would exceed the limit begins the next bucket
+  bool closes_above = false;   // only more than the limit closes a bucket
   bool mixes_dtypes = false;
   bool first_limit_for_all = false;
-  bool limits_run_out = false;  // beyond the last limit there is none
-  bool counts_all = false;      // the limit's number counts buckets of all dtypes
+  bool limits_run_out = false;  // there is no limit after the last one
+  bool counts_all = false;      // the limit is chosen by the number of buckets of all dtypes
   bool forgets_open = false;
 };
 
@@ -31,30 +31,30 @@ struct FillingIdea {
 const std::vector<FillingIdea>& filling_ideas() {
   static const std::vector<FillingIdea> known{
       {"forgets_the_last_partial_bucket",
-       "what is left over at the end is in no bucket: it reaches no limit, and is a bucket all the same, or "
-       "its gradients would never be averaged",
+       "the gradients that are left at the end are in no bucket and would never be averaged; fix: make them "
+       "a bucket, although they do not reach a limit",
        {.forgets_open = true}},
       {"closes_before_the_limit",
-       "the limit is not a maximum: the gradient that reaches it still goes into the bucket, and then the "
-       "bucket is closed",
+       "the limit is not a maximum; fix: put the gradient that reaches the limit into the bucket, then close "
+       "the bucket",
        {.closes_before = true}},
       {"closes_only_above_the_limit",
-       "a bucket that holds exactly its limit is full, and here it takes one gradient more",
+       "a bucket with exactly its limit takes one more gradient; fix: close it, because it is full",
        {.closes_above = true}},
       {"mixes_dtypes",
-       "here a bucket has gradients of several dtypes: it is one tensor and has one dtype, and gradients of "
-       "another one have buckets of their own",
+       "a bucket has gradients of several dtypes; fix: give gradients of another dtype buckets of their own, "
+       "because a bucket is one tensor",
        {.mixes_dtypes = true}},
       {"first_limit_for_all",
-       "all buckets have the first limit: it is for the first bucket only, the next one has the next limit",
+       "all buckets have the first limit; fix: use it for the first bucket only, and the next limit for the "
+       "next bucket",
        {.first_limit_for_all = true}},
       {"limits_run_out",
-       "behind the last limit nothing closes a bucket any more: with more buckets than limits, the last "
-       "limit is that of all further buckets",
+       "after the last limit no bucket is closed any more; fix: use the last limit for all further buckets",
        {.limits_run_out = true}},
       {"counts_buckets_of_all_dtypes",
-       "the limits are counted over the buckets of all dtypes: every dtype begins with the first limit, and "
-       "its buckets are counted apart from the others'",
+       "the limits are counted over the buckets of all dtypes; fix: begin with the first limit for every "
+       "dtype, and count its buckets separately",
        {.counts_all = true}}};
   return known;
 }
@@ -73,7 +73,7 @@ Open& open_of(const std::string& dtype, std::vector<Open>& all) {
 }
 
 Buckets in_order(Buckets buckets) {
-  std::ranges::sort(buckets);  // the first gradient decides: none is in two buckets
+  std::ranges::sort(buckets);  // by their first gradients, which are all different
   return buckets;
 }
 
@@ -127,7 +127,7 @@ std::string question_text(const Filling& question) {
                      question.sizes.size() > most ? ", ..." : "", fmt::join(question.limits, ", "));
 }
 
-// "(400 f32, 200 f32)": of gradients that question_text() may have left out.
+// "(400 f32, 200 f32)": the sizes of gradients that question_text() may have left out.
 std::string sizes_of(const std::vector<std::size_t>& members, const Filling& question) {
   std::vector<std::string> sizes;
   for (const std::size_t i : members)
@@ -136,8 +136,8 @@ std::string sizes_of(const std::vector<std::size_t>& members, const Filling& que
   return fmt::format("({})", fmt::join(sizes, ", "));
 }
 
-// The idea that all answers fit. Buckets that are right but for their order were mostly listed as they were
-// closed; what was still open at the end may then stand in any order.
+// The idea that fits all answers. Buckets that are right except for their order were usually listed as they
+// were closed; those that were still open at the end may then be in any order.
 void diagnose(const std::vector<Filling>& questions, const std::vector<Buckets>& got) {
   for (const FillingIdea& idea : filling_ideas()) {
     bool fits = true;
@@ -147,7 +147,7 @@ void diagnose(const std::vector<Filling>& questions, const std::vector<Buckets>&
   for (std::size_t i = 0; i < got.size(); ++i)
     if (in_order(got[i]) != filled_by({}, questions[i])) return;
   judge::misconception("in_order_of_closing",
-                       "these are the right buckets in another order: they are ordered by their first "
+                       "these are the right buckets in the wrong order; fix: order them by their first "
                        "gradient, not by when they were closed");
 }
 
@@ -190,7 +190,7 @@ void expect_filled(const std::vector<Filling>& questions) {
     diagnose(questions, got);
     const auto at = first_difference(right, got[i]);
     const auto sizes = at < right.size() ? " " + sizes_of(right[at], questions[i]) : "";
-    ADD_FAILURE() << fmt::format("{}: bucket {} should be {}{}; it is {}", question_text(questions[i]), at,
+    ADD_FAILURE() << fmt::format("{}: bucket {} must be {}{}; it is {}", question_text(questions[i]), at,
                                  bucket_text(right, at), sizes, bucket_text(got[i], at));
     return;
   }
@@ -204,7 +204,7 @@ void expect_golden() {
     Filling question{{}, one.at("limits_bytes")};
     for (const std::size_t count : one.at("numel")) question.sizes.push_back({4 * count});
     if (filled(question) != one.at("buckets").get<Buckets>())
-      throw judge::Trouble("the judge has other buckets than PyTorch for " + question_text(question));
+      throw judge::Trouble("the grader's buckets differ from PyTorch's for " + question_text(question));
     questions.push_back(question);
   }
   expect_filled(questions);

@@ -1,4 +1,4 @@
-// Lab 15, part 2: which gradients lie in which bucket, and that they lie there.
+// Lab 15, part 2: which gradients are in which bucket, and that they are in its memory.
 #include <numeric>
 
 #include <fmt/format.h>
@@ -42,14 +42,15 @@ void check_order(const Json& answer, const std::vector<Gradient>& gradients, con
     const auto forward = filled(filling(gradients, limits));
     if (got == forward)
       misconception("first_gradient_first",
-                    "backward computes the last gradient first, so the first bucket has the last gradients: "
-                    "filled from the front, the first bucket is full when all is over");
+                    "backward computes the last gradient first, so a first bucket that is filled from the "
+                    "first gradient on is complete last; fix: fill the buckets from the last gradient on");
     else if (got == Buckets(forward.rbegin(), forward.rend()))
       misconception("fills_forward_and_turns_the_list",
-                    "the buckets are launched from the last on, but they were filled from the first gradient "
-                    "on: the small first limit went to the bucket that is launched last");
+                    "the buckets are launched from the last one on, but they were filled from the first "
+                    "gradient on, so the small first limit went to the bucket that is launched last; fix: "
+                    "reverse the gradients before filling the buckets");
     const auto at = first_difference(right, got);
-    ADD_FAILURE() << fmt::format("{} gradients, limits {{{}}}: bucket {} should be {}; it is {}",
+    ADD_FAILURE() << fmt::format("{} gradients, limits {{{}}}: bucket {} must be {}; it is {}",
                                  gradients.size(), fmt::join(limits, ", "), at, bucket_text(right, at),
                                  bucket_text(got, at));
     return;
@@ -60,8 +61,7 @@ void check_order(const Json& answer, const std::vector<Gradient>& gradients, con
   for (std::size_t i = 0; i < bucket_of.size(); ++i) {
     if (answer.at("bucket_of").size() == bucket_of.size() && answer["bucket_of"][i] == bucket_of[i]) continue;
     ADD_FAILURE() << fmt::format(
-        "{} gradients, the last of them in bucket 0: bucket_of[{}] should be {}; bucket_of "
-        "is {}",
+        "{} gradients, the last of them in bucket 0: bucket_of[{}] must be {}; bucket_of is {}",
         bucket_of.size(), i, bucket_of[i], answer["bucket_of"].dump());
     return;
   }
@@ -74,8 +74,7 @@ void check_memory(const Json& answer, const std::vector<Gradient>& gradients) {
     for (const std::size_t i : buckets[bucket]) count += elements(gradients.at(i));
     if (answer.at("counts").at(bucket) == Json({count})) continue;
     ADD_FAILURE() << fmt::format(
-        "bucket {}, gradients {}: its memory should have one dimension of {} elements; it "
-        "has the shape {}",
+        "bucket {}, gradients {}: its memory must have one dimension of {} elements; it has the shape {}",
         bucket, bucket_text(buckets, bucket), count, answer.at("counts").at(bucket).dump());
     return;
   }
@@ -84,10 +83,11 @@ void check_memory(const Json& answer, const std::vector<Gradient>& gradients) {
     if (!answer.at("gradients").at(i).at("shares_its_buckets_memory"))
       misconception(
           "copies_in_place_of_views",
-          "the bucket has a copy, and the gradient its old memory: what backward writes never comes "
-          "into the bucket. gradients[i] itself has to become a part of the bucket's memory");
+          "the bucket has a copy, and the gradient still has its old memory, so what backward writes never "
+          "reaches the bucket; fix: make gradients[i] itself a part of the bucket's memory");
     ADD_FAILURE() << fmt::format(
-        "gradient {} should lie in its bucket's memory, behind the members before it; it lies elsewhere", i);
+        "gradient {} must be in its bucket's memory, directly after the gradients before it; it is elsewhere",
+        i);
     return;
   }
 }
@@ -98,17 +98,17 @@ void check_elements(const Json& answer, const std::vector<Gradient>& gradients) 
     if (!seen.at("same_form")) {
       if (seen.at("same_dtype"))
         misconception("shape_lost",
-                      "the gradient has become a part of the bucket with one dimension: whoever computes it "
-                      "relies on its shape, which view() gives back");
+                      "the gradient has become a one-dimensional part of the bucket, but the code that "
+                      "computes it relies on its shape; fix: restore the shape with view()");
       ADD_FAILURE() << fmt::format("gradient {} of shape {{{}}} {}: its shape or dtype has changed", i,
                                    fmt::join(gradients[i].shape, ", "), gradients[i].dtype);
       return;
     }
     if (seen.at("same_elements")) continue;
     misconception("elements_lost",
-                  "the bucket's memory is new, and what the gradient held is gone: it may hold something "
-                  "from a backward before, and its elements move with it");
-    ADD_FAILURE() << fmt::format("gradient {}: its elements should be what they were; they have changed", i);
+                  "the bucket's memory is new, and the elements of the gradient are lost; fix: copy them "
+                  "into the bucket, because they may be those of an earlier backward");
+    ADD_FAILURE() << fmt::format("gradient {}: its elements must stay as they were; they have changed", i);
     return;
   }
 }

@@ -1,6 +1,6 @@
-// The process of one rank in the grading of lab 15: a rank of the judge's simulation. It plays the backward
-// of a model, which computes gradients in the order and in the time that the task says, and tells what became
-// of them. Element j of a gradient is its value + j % 3.
+// The process of one rank in the grading of lab 15: a rank of the grader's simulation. It plays the backward
+// of a model, which computes gradients in the order and in the time that the task says, and reports the
+// results. Element j of a gradient is its value + j % 3.
 #include "judge/runner.h"
 
 #include <functional>
@@ -41,7 +41,7 @@ Json fill_buckets(const Json& task) {
   return filled;
 }
 
-// Whether the gradient lies where its bucket has place for it.
+// Whether the gradient is at its position in the bucket.
 bool lies_in_its_bucket(const lab::Reducer& reducer, const std::vector<Tensor>& gradients, std::size_t i) {
   const auto& bucket = reducer.buckets.at(reducer.bucket_of.at(i));
   auto at = static_cast<const std::byte*>(bucket.memory.raw());
@@ -82,7 +82,7 @@ Json make_reducer(const Json& task) {
   return {{"members", members}, {"counts", counts}, {"bucket_of", reducer.bucket_of}, {"gradients", seen}};
 }
 
-// A model whose gradients lie in buckets as the task says.
+// A model whose gradients are in buckets as the task says.
 struct Model {
   lab::Reducer reducer;
   std::vector<Tensor> gradients;
@@ -109,7 +109,7 @@ struct Model {
   void add(std::size_t i, double value) {
     gradients[i].add_(pattern(gradients[i].shape(), DType::f32, value));
   }
-  // First and last element of each gradient.
+  // The first and the last element of each gradient.
   Json ends() const {
     Json all = Json::array();
     for (const Tensor& gradient : gradients)
@@ -118,7 +118,7 @@ struct Model {
   }
 };
 
-// Computes each gradient, in the task's order, and tells of it.
+// Computes each gradient, in the task's order, and reports it as ready.
 void play(Model& model, const Json& task, const Json& values) {
   const std::vector<double> seconds = task.at("seconds");
   for (const std::size_t i : task.at("order").get<std::vector<std::size_t>>()) {
@@ -128,7 +128,7 @@ void play(Model& model, const Json& task, const Json& values) {
   }
 }
 
-// One backward after the other; waits by itself.
+// One backward after another; finish() waits.
 Json backward(const Json& task) {
   Model model(task);
   Json ends = Json::array();
@@ -142,7 +142,7 @@ Json backward(const Json& task) {
   return ends;
 }
 
-// What is thrown, as finish() should when gradients are missing; null when nothing is.
+// What is thrown, as finish() should if gradients are missing; null if nothing is.
 Json error_of(const std::function<void()>& call) {
   try {
     call();
@@ -154,7 +154,7 @@ Json error_of(const std::function<void()>& call) {
   return nullptr;
 }
 
-// The first buckets have been launched, of the others a gradient is missing; but the last one is complete,
+// The first buckets have been launched, and the others each miss a gradient; but the last bucket is complete
 // and waits for its turn.
 Json finish(const Json& task) {
   Model model(task);

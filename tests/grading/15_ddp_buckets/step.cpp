@@ -12,14 +12,14 @@ namespace {
 
 using judge::misconception;
 
-// Here it is the judge that has launched the buckets.
+// In these tests the grader has launched the buckets.
 void diagnose_waits(const judge::SimRun& done) {
   using dist::check::Code;
   for (const auto& finding : done.report.findings) {
     if (finding.code == Code::read_before_wait || finding.code == Code::never_waited)
       misconception("forgets_a_wait",
-                    "a bucket was launched and finish() did not wait for it: every Work is waited for, also "
-                    "where all seem to end in order, and also before finish() throws");
+                    "a bucket was launched and finish() did not wait for it; fix: wait for every Work, even "
+                    "if all seem to end in order, and also before finish() throws");
   }
 }
 
@@ -41,7 +41,7 @@ std::vector<Json> ends_of(const std::vector<Json>& replies) {
   return ends;
 }
 
-// Several small batches: what the tasks say and what must come of it.
+// Several small batches: the tasks and the expected results.
 struct Accumulation {
   Play play;
   std::vector<Json> tasks;
@@ -73,15 +73,15 @@ std::vector<Json> without_pattern(std::vector<Json> ends, const Model& model, in
   return ends;
 }
 
-// A backward that sends nothing launches nothing, and finish() may take that for missing gradients.
+// A backward that sends nothing launches nothing, and finish() may mistake this for missing gradients.
 bool threw(const Json& reply, std::size_t rank, int batches) {
   const Json& error = reply.at("error");
   if (error.is_null()) return false;
   const bool syncs = reply.at("syncs");
   if (!syncs)
-    misconception(
-        "misses_what_is_silent",
-        "where syncs is false no bucket is launched, and none is missing: finish() does nothing then");
+    misconception("misses_what_is_silent",
+                  "if syncs is false no bucket is launched, and none is missing; fix: let finish() do "
+                  "nothing in this case");
   ADD_FAILURE() << fmt::format("rank {}: batch {} of {}, syncs is {}: accumulate() threw \"{}\"", rank,
                                reply.at("order").size(), batches, syncs, error.at("what").get<std::string>());
   return true;
@@ -95,14 +95,14 @@ bool sums_are_right(const std::vector<Json>& replies, const Accumulation& asked,
     if (threw(replies[rank], rank, batches)) return false;
     if (replies[rank].at("order") != Json(order)) {
       ADD_FAILURE() << fmt::format(
-          "rank {}: backward should be called for batches 0 to {}, in order; it was called for {}", rank,
+          "rank {}: backward must be called for batches 0 to {}, in order; it was called for {}", rank,
           batches - 1, replies[rank].at("order").dump());
       return false;
     }
     if (replies[rank].at("syncs")) continue;
     misconception("stays_silent",
-                  "syncs is false afterwards: the next backward would send nothing, and the ranks' models go "
-                  "apart");
+                  "syncs is still false afterwards, so the next backward would send nothing, and the ranks' "
+                  "models would drift apart; fix: set it to true before the last batch");
     ADD_FAILURE() << fmt::format("rank {}: after accumulate() syncs must be true; it is false", rank);
     return false;
   }
@@ -119,7 +119,7 @@ void expect_finished(judge::Random& random, int ranks) {
   if (replies.empty()) return;
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     if (replies[rank].at("error").is_null()) continue;
-    ADD_FAILURE() << fmt::format("rank {}: all buckets were launched; finish() threw {}", rank,
+    ADD_FAILURE() << fmt::format("rank {}: all buckets were launched, but finish() threw {}", rank,
                                  replies[rank].at("error").at("what").get<std::string>());
     return;
   }
@@ -136,11 +136,12 @@ void expect_missing_named(judge::Random& random, int ranks, std::size_t launched
     if (!error.is_null() && error.at("code") == "invalid_argument" && what.find(name) != std::string::npos)
       continue;
     if (error.is_null())
-      misconception("says_nothing_of_missing_buckets",
-                    "finish() returned as if all were well, but a gradient that never came has kept its "
-                    "bucket back: the optimizer would take a step with gradients that no rank shares");
+      misconception(
+          "says_nothing_of_missing_buckets",
+          "finish() returned normally although a gradient that was never computed has held its bucket back: "
+          "the optimizer would take a step with gradients that were not averaged; fix: throw");
     ADD_FAILURE() << fmt::format(
-        "rank {}, {} of {} buckets launched: finish() should throw Error{{invalid_argument}} with \"{}\" in "
+        "rank {}, {} of {} buckets launched: finish() must throw Error{{invalid_argument}} with \"{}\" in "
         "its text; {}",
         rank, launched, model.buckets.size(), name,
         error.is_null() ? "it returned normally" : "it threw " + error.dump());
@@ -167,12 +168,11 @@ void expect_silence(judge::Random& random, int ranks, int batches) {
     if (calls.size() == buckets && calls.front().at > last_begins) continue;
     if (calls.size() == buckets * static_cast<std::size_t>(batches))
       misconception("reduces_on_every_batch",
-                    "the numbers are right, and every batch was sent: averages of averages are averages, so "
-                    "only the traffic tells. Before the last batch syncs is false");
+                    "the numbers are right, but every batch was sent, and each one costs traffic; fix: keep "
+                    "syncs false until the last batch");
     ADD_FAILURE() << fmt::format(
         "rank {}, {} batches, {} buckets: expected {} all_reduces, all of them in the last backward; it "
-        "called "
-        "{}",
+        "called {}",
         rank, batches, buckets, buckets, calls.size());
     return;
   }

@@ -18,26 +18,28 @@ constexpr double ps_per_s = 1e12;
 
 void diagnose(const dist::check::Finding& finding) {
   if (finding.code == Code::mismatched_collective || finding.code == Code::misfit_message) {
-    misconception("launches_in_ready_order",
-                  "two ranks launch their buckets in different orders, so that one bucket is added to "
-                  "another: launch them in the order of the list, and let a bucket that is full early wait");
+    misconception(
+        "launches_in_ready_order",
+        "two ranks launch their buckets in different orders, so different buckets are added to each other; "
+        "fix: launch them in the order of the list, and let a bucket that is full early wait");
   } else if (finding.code == Code::read_before_wait || finding.code == Code::changed_before_wait ||
              finding.code == Code::overlap) {
     misconception("launches_before_all_are_there",
-                  "a bucket's memory was touched while it was under way: it left before its last member was "
-                  "there, or twice, or finish() did not wait for it");
+                  "a bucket's memory was touched while it was in flight: it was launched before its last "
+                  "gradient was ready, or twice, or finish() did not wait for it");
   } else if (finding.code == Code::never_waited) {
-    misconception("forgets_a_wait",
-                  "a bucket was launched and nobody waited for it: all of them are waited for, and so each "
-                  "Work is kept");
+    misconception(
+        "forgets_a_wait",
+        "a bucket was launched and never waited for; fix: keep each Work, and wait for all of them");
   } else if (finding.code == Code::deadlock) {
-    misconception("not_all_launch_it",
-                  "one rank launches a bucket that another never launches: every rank launches every bucket, "
-                  "once. One that was full before its turn leaves together with the bucket it waited for");
+    misconception(
+        "not_all_launch_it",
+        "one rank launches a bucket that another rank never launches; fix: launch every bucket once on every "
+        "rank; launch a bucket that was full before its turn right after the bucket for which it waited");
   }
 }
 
-// What the gradients hold by another idea, first elements of all ranks.
+// The gradients according to a wrong idea: first elements on all ranks.
 struct MeanIdea {
   const char *name, *in_words;
   double (*value)(const std::vector<double>& of_ranks, std::size_t rank);
@@ -50,15 +52,17 @@ double sum(const std::vector<double>& numbers) {
 const std::vector<MeanIdea>& mean_ideas() {
   static const std::vector<MeanIdea> known{
       {"sums_without_averaging",
-       "that is the sum over the ranks, not the mean: ReduceOp::avg divides by their number",
+       "this is the sum over the ranks, not the mean; fix: use ReduceOp::avg, which divides by their number",
        [](const std::vector<double>& v, std::size_t) { return sum(v); }},
-      {"divides_twice", "ReduceOp::avg divides already: dividing once more makes the step n times too small",
+      {"divides_twice",
+       "the sum is divided twice, which makes the step n times too small; fix: do not divide after "
+       "ReduceOp::avg",
        [](const std::vector<double>& v, std::size_t) {
          return sum(v) / static_cast<double>(v.size() * v.size());
        }},
       {"never_launched",
-       "that is the rank's own gradient: no bucket was launched. Do the counts of this backward begin anew, "
-       "and is a bucket launched when its count has come to 0?",
+       "this is the rank's own gradient, so no bucket was launched; fix: check that the counts start anew in "
+       "each backward, and that a bucket is launched when its count reaches 0",
        [](const std::vector<double>& v, std::size_t rank) { return v[rank]; }}};
   return known;
 }
@@ -149,8 +153,8 @@ bool are_means(const std::vector<Json>& ends, const Values& values, const Model&
       if (is_near(mean, first) && is_near(right_last, last)) continue;
       diagnose(ends, values);
       ADD_FAILURE() << fmt::format(
-          "{} ranks, {}: on rank {} gradient {} should begin with {} and end with {}, the means over the "
-          "ranks; it has {} and {}",
+          "{} ranks, {}: on rank {} gradient {} must begin with {} and end with {}, the means over the "
+          "ranks; it begins with {} and ends with {}",
           ends.size(), when, rank, i, mean, right_last, first, last);
       return false;
     }

@@ -20,19 +20,19 @@ struct Size {
   std::string dtype = "f32";
 };
 
-// Part 1. A question to fill_buckets().
+// Part 1. The arguments of one call of fill_buckets().
 struct Filling {
   std::vector<Size> sizes;
   Limits limits;
 };
 Filling draw_filling(judge::Random& random, int gradients, const std::vector<std::string>& dtypes);
 void expect_filled(const std::vector<Filling>& questions);
-void expect_golden();  // PyTorch's answers, tests/golden/ddp_buckets.json
+void expect_golden();  // PyTorch's buckets, tests/golden/ddp_buckets.json
 // The right answer.
 Buckets filled(const Filling& question);
-// Of buckets that are not equal: the first one that differs, or that one of the lists has not.
+// For lists that are not equal: the first bucket that differs, or that one of the lists does not have.
 std::size_t first_difference(const Buckets& right, const Buckets& got);
-std::string bucket_text(const Buckets& buckets, std::size_t at);  // "{0 1}"; "missing" behind the last one
+std::string bucket_text(const Buckets& buckets, std::size_t at);  // "{0 1}"; "missing" after the last one
 
 // Part 2.
 struct Gradient {
@@ -43,7 +43,7 @@ enum class Look : std::uint8_t { order, memory, elements };
 void expect_reducer(judge::Random& random, const std::vector<Gradient>& gradients, const Limits& limits,
                     Look look);
 
-// Parts 3 to 5: a model of f32 gradients in the buckets that the judge says.
+// Parts 3 to 5: a model of f32 gradients in buckets that the grader chooses.
 struct Model {
   std::vector<std::int64_t> counts;  // elements of each gradient
   Buckets buckets;                   // in the order in which they are launched
@@ -52,49 +52,51 @@ struct Model {
     return 4 * static_cast<std::uint64_t>(count_of(bucket));
   }
 };
-// Gradients of about `count` elements, so many a bucket, the last ones first. `even`: all are of one size;
-// otherwise no two buckets are.
+// Gradients of about `count` elements, this many per bucket, the last gradients first. `even`: all have one
+// size; otherwise no two buckets have the same size.
 Model draw_model(judge::Random& random, const std::vector<int>& members, int count, bool even = false);
 
 using Values = std::vector<std::vector<double>>;  // [rank][gradient]
 Values draw_values(judge::Random& random, int ranks, const Model& model);
 
-// What the ranks of a run do: a task for each. `order`: how gradients get ready, last to first when empty.
+// What the ranks of a run do: one task per rank. `order`: the order in which gradients become ready; if it is
+// empty, from the last to the first.
 struct Play {
   Model model;
-  std::vector<double> seconds = {};                   // of each gradient's computation; none: no time
+  std::vector<double> seconds = {};                   // of each gradient's computation; empty: no time
   std::vector<std::vector<std::size_t>> orders = {};  // [rank]
   bool timed = false;                                 // on 10 Gb/s Ethernet
 };
 Json task_of(const std::string& call, const Play& play, std::size_t rank);
 judge::SimRun run(const std::vector<Json>& tasks, bool timed);
-// As SimRun::answers(), and names the misconception that a finding shows.
+// Like SimRun::answers(); it also names the misconception that a finding shows.
 std::vector<Json> answers(const judge::SimRun& run);
 
-// Whether the gradients' ends, `ends[rank][gradient]`, are the means over the ranks; the first that is not is
-// told. `when`: "after backward 1".
+// Whether the first and last elements, `ends[rank][gradient]`, are the means over the ranks. Reports the
+// first that is not. `when`: "after backward 1".
 bool are_means(const std::vector<Json>& ends, const Values& values, const Model& model,
                const std::string& when);
 
-// What rank's collectives carried, in the order of the calls: bytes and the time of the call in seconds.
+// What rank's collectives carried, in the order of the calls: bytes, and the time of the call in seconds.
 struct Call {
   std::uint64_t bytes;
   double at;
 };
 std::vector<Call> calls_of(const judge::SimRun& done, int rank);
 
-// Part 3. So many backwards on so many ranks, in `play.orders`.
+// Part 3. This many backwards on this many ranks, in `play.orders`.
 void expect_means(judge::Random& random, int ranks, int backwards, const Play& play);
-// One all_reduce a bucket, in the order of the buckets, on all ranks.
+// Checks that all ranks make one all_reduce per bucket, in the order of the buckets.
 void expect_calls(judge::Random& random, int ranks, const Play& play);
-// A backward takes `share` of all communication's time; at least 90 % of what can be hidden must be.
+// The computation of a backward takes `share` of the time of all communication; at least 90 % of what can be
+// hidden must be.
 void expect_overlap(judge::Random& random, int ranks, double share);
 
 // Part 4.
 void expect_finished(judge::Random& random, int ranks);
 void expect_missing_named(judge::Random& random, int ranks, std::size_t launched);
 
-// Part 5. Numbers, or what is sent.
+// Part 5. Checks the numbers, or what is sent.
 void expect_accumulated(judge::Random& random, int ranks, int batches);
 void expect_silence(judge::Random& random, int ranks, int batches);
 

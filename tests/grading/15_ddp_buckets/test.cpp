@@ -1,5 +1,5 @@
-// The grading of lab 15. Every rank is a process of its own in the judge's simulation: the judge draws the
-// sizes and the gradients, says when each is ready, and sees what is sent, when and in which order.
+// The grading of lab 15. Every rank is a process of its own in the grader's simulation. The grader chooses
+// sizes and gradients at random, decides when each is ready, and sees what is sent, when and in which order.
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -9,7 +9,7 @@ namespace {
 using judge::Random, judge::worth;
 using namespace lab15;
 
-// ---------------------------------------------------------------------------------------------- fill_buckets
+// ------------------------------------------------------------------------------------ part 1: fill_buckets
 
 TEST(Part1Fill, pytorchs_own_buckets) {
   worth(6, 1);
@@ -21,7 +21,7 @@ TEST(Part1Fill, any_sizes) {
   Random random("sizes");
   std::vector<Filling> questions;
   for (int i = 0; i < 20; ++i) questions.push_back(draw_filling(random, random.between(1, 40), {"f32"}));
-  Filling exact{{{100}, {200}, {400}, {100}, {100}}, {300, 400}};  // bytes that meet the limits
+  Filling exact{{{100}, {200}, {400}, {100}, {100}}, {300, 400}};  // buckets that reach their limits exactly
   questions.push_back(exact);
   expect_filled(questions);
 }
@@ -59,7 +59,7 @@ TEST(Part1Fill, one_limit_or_none) {
   expect_filled(questions);
 }
 
-// ---------------------------------------------------------------------------------------------- make_reducer
+// ----------------------------------------------------------------------------------- part 2: make_reducer
 
 std::vector<Gradient> draw_gradients(Random& random, const std::vector<std::string>& dtypes) {
   std::vector<Gradient> gradients;
@@ -92,7 +92,7 @@ TEST(Part2Reducer, shapes_and_elements_stay) {
   expect_reducer(random, draw_gradients(random, {"f32", "f64"}), {64, 256}, Look::elements);
 }
 
-// ------------------------------------------------------------------------------------------- start and ready
+// -------------------------------------------------------------------------------- part 3: start and ready
 
 TEST(Part3Ready, every_backward_averages) {
   worth(8, 3);
@@ -147,7 +147,7 @@ TEST(Part3Ready, backward_goes_on_meanwhile) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------- finish
+// ----------------------------------------------------------------------------------------- part 4: finish
 
 TEST(Part4Finish, waits_for_all) {
   worth(9, 4);
@@ -167,7 +167,7 @@ TEST(Part4Finish, names_what_is_missing) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------ accumulate
+// ------------------------------------------------------------------------------------- part 5: accumulate
 
 TEST(Part5Accumulate, sums_of_small_batches) {
   worth(6, 5);

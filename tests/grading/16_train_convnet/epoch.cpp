@@ -1,4 +1,4 @@
-// Lab 16, parts 1 and 2: a step, and an epoch of them.
+// Lab 16, parts 1 and 2: a step, and an epoch of steps.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@ using judge::misconception;
 const std::vector<Idea>& step_ideas() {
   static const std::vector<Idea> known{
       {"adds_to_old_gradients",
-       "backward adds to what the gradients hold already, so that each step is pushed by all batches before "
-       "it: zero_grad() first",
+       "backward adds to the gradients that are already there, so each step includes all batches before it; "
+       "fix: call zero_grad() before backward",
        {.zeroes = false, .dirt = 3}},
       {"zeroes_before_the_step",
-       "the gradients were zero when the optimizer took its step: zero_grad() comes before backward, not "
+       "the gradients were zero when the optimizer took its step; fix: call zero_grad() before backward, not "
        "after it",
        {.keeps_gradients = false}}};
   return known;
@@ -26,17 +26,18 @@ const std::vector<Idea>& step_ideas() {
 const std::vector<Idea>& epoch_ideas() {
   static const std::vector<Idea> known{
       {"adds_to_old_gradients",
-       "the gradients hold those of the batches before, too: zero_grad() before each backward",
+       "the gradients include those of the batches before; fix: call zero_grad() before each backward",
        {.zeroes = false}},
       {"trains_in_evaluation_mode",
-       "the model was in evaluation mode: batch norm took the running statistics, and they did not move",
+       "the model was in evaluation mode, in which batch norm uses the running statistics and does not "
+       "update them; fix: call model.train() first",
        {.in_training_mode = false}},
       {"set_epoch_forgotten",
-       "every epoch had the order of epoch 0: sampler.set_epoch(epoch), on all ranks",
+       "every epoch had the order of epoch 0; fix: call sampler.set_epoch(epoch) on all ranks",
        {.sets_epoch = false}},
       {"trains_alone",
-       "the ranks have taken steps with gradients of their own: it is the DistributedDataParallel that goes "
-       "through forward and backward",
+       "the ranks took steps with gradients of their own; fix: run forward and backward through the "
+       "DistributedDataParallel",
        {.averages = false}}};
   return known;
 }
@@ -57,11 +58,11 @@ void diagnose_order(const Asked& asked, const std::vector<Json>& replies) {
   }
   if (as_epoch_0)
     misconception("set_epoch_forgotten",
-                  "every epoch has the order of epoch 0: the sampler shuffles by seed + epoch, and must be "
-                  "told, sampler.set_epoch(epoch), on all ranks");
+                  "every epoch has the order of epoch 0, because the sampler shuffles by seed + epoch; fix: "
+                  "call sampler.set_epoch(epoch) on all ranks");
   else if (shorter)
     misconception("drops_the_last_batch",
-                  "the last batch is smaller, and its samples are as good as the others");
+                  "samples of the last, smaller batch were left out; fix: train on them, too");
 }
 
 void check_order(const Asked& asked, const std::vector<Json>& replies) {
@@ -83,11 +84,13 @@ void check_mode(const std::vector<Json>& replies) {
   for (const Json& reply : replies) {
     const std::int64_t wrong = reply.at("evaluated");
     if (wrong == 0) continue;
-    misconception("trains_in_evaluation_mode",
-                  "an evaluation before has left the model in evaluation mode, where batch norm takes the "
-                  "running statistics and does not move them: model.train() at the beginning of each epoch");
+    misconception(
+        "trains_in_evaluation_mode",
+        "an evaluation before has left the model in evaluation mode, in which batch norm uses the running "
+        "statistics and does not update them; fix: call model.train() at the beginning of each epoch");
     ADD_FAILURE() << fmt::format(
-        "train_epoch of a model that comes in evaluation mode: {} of {} samples went through it in that mode",
+        "train_epoch of a model that arrives in evaluation mode: {} of {} samples went through it in that "
+        "mode",
         wrong, wrong + reply.at("trained").get<std::int64_t>());
     return;
   }
@@ -108,9 +111,8 @@ void check_weights(const Asked& asked, const std::vector<Json>& replies) {
   }
   const auto got = numbers_of(replies[0].at("numbers"));
   ADD_FAILURE() << fmt::format(
-      "train_epoch, epochs {} on {} ranks: the model is not what these steps make of it, a relative distance "
-      "of "
-      "{:.1e} on rank 0",
+      "train_epoch, epochs {} on {} ranks: the model is not the one that these steps produce; on rank 0 it "
+      "is a relative distance of {:.1e} from it",
       asked.epochs, asked.ranks, distance(right.numbers[0], got));
 }
 
@@ -124,12 +126,12 @@ void diagnose_loss(const Trained& right, const std::vector<Numbers>& got) {
   }
   if (own)
     misconception("loss_of_one_rank",
-                  "each rank returned the loss of its own share: sums and counts of all ranks are needed, by "
-                  "all_reduce");
+                  "each rank returned the loss of its own part; fix: sum losses and counts over all ranks "
+                  "with all_reduce");
   else if (batches)
     misconception("mean_of_batch_means",
-                  "the last batch is smaller, and counted as much as the others: add up losses times batch "
-                  "sizes, and the sizes");
+                  "the last, smaller batch counts as much as the others; fix: sum losses times batch sizes, "
+                  "and divide by the sum of the sizes");
 }
 
 void check_loss(const Asked& asked, const std::vector<Json>& replies) {
@@ -172,9 +174,8 @@ void expect_steps(judge::Random& random, Look look) {
     break;
   }
   ADD_FAILURE() << fmt::format(
-      "train_step on {} batches, one after the other, lr {}, momentum {}: {} a relative distance of {:.1e} "
-      "from "
-      "the right ones",
+      "train_step on {} batches, one after another, lr {}, momentum {}: {} a relative distance of {:.1e} "
+      "from the right ones",
       batches.size(), asked.lr, asked.momentum,
       look == Look::loss ? "the returned losses have" : "the model's numbers have", apart);
 }

@@ -1,4 +1,4 @@
-// Lab 16, parts 3 and 4: how good a model is, and what is written of it.
+// Lab 16, parts 3 and 4: how good a model is, and what is saved of it.
 #include <algorithm>
 #include <numeric>
 
@@ -23,12 +23,12 @@ std::uint64_t model_seed(const Asked& asked, int rank) {
   return asked.model_seed + static_cast<std::uint64_t>(asked.same_models ? 0 : rank);
 }
 
-// What could have been computed from what each rank has read.
+// The results that could be computed from what each rank has read.
 struct Answers {
-  double right = 0;          // over all, rank 0's model
+  double right = 0;          // over all samples, with rank 0's model
   Numbers own_share;         // [rank]
-  double mean_of_means = 0;  // of the above
-  double own_models = 0;     // every rank's share by its own model
+  double mean_of_means = 0;  // of the line above
+  double own_models = 0;     // every rank's accuracy with its own model
 };
 
 Answers possible(const Asked& asked, const std::vector<Reads>& reads) {
@@ -56,7 +56,8 @@ std::vector<Reads> dealt(const Asked& asked) {
 
 bool same(double a, double b) { return std::abs(a - b) < 1e-9; }
 
-// No wrong way gives the right number by luck. Of shares of one size the mean is right, whoever takes it.
+// Whether every wrong way gives a number that differs from the right one. With parts of equal size the mean
+// of means is right.
 bool tells(const Asked& asked) {
   const auto answers = possible(asked, dealt(asked));
   const bool uneven = asked.test_samples > asked.ranks && asked.test_samples % asked.ranks != 0;
@@ -64,7 +65,8 @@ bool tells(const Asked& asked) {
          (asked.same_models || !same(answers.own_models, answers.right));
 }
 
-// Other samples and other models: of models that give all samples to one class, no samples tell.
+// Other samples and other models are chosen, because models that put all samples into one class distinguish
+// nothing.
 Asked telling(Asked asked) {
   while (asked.ranks > 1 && !tells(asked)) ++asked.data_seed, ++asked.model_seed;
   return asked;
@@ -75,26 +77,26 @@ bool has_twice(Reads reads) {
   return std::ranges::adjacent_find(reads) != reads.end();
 }
 
-// Of what all ranks together have read.
+// The samples that all ranks together have read.
 bool diagnose_reads(const Asked& asked, const std::vector<Reads>& reads) {
   std::vector<int> looks(static_cast<std::size_t>(asked.test_samples));
   for (const Reads& ours : reads)
     for (const std::int64_t index : ours) ++looks.at(static_cast<std::size_t>(index));
   const auto [least, most] = std::ranges::minmax(looks);
   if (least == 1 && most == 1) return false;
-  const bool each_once = std::ranges::none_of(reads, has_twice);  // by one rank
+  const bool each_once = std::ranges::none_of(reads, has_twice);  // by the same rank
   if (each_once && least == asked.ranks)
-    misconception(
-        "every_rank_looks_at_all",
-        "every rank has looked at all samples: right, and n times the work. dist::data::ShardSampler "
-        "gives each sample to one rank");
+    misconception("every_rank_looks_at_all",
+                  "every rank has evaluated all samples: this is right, but it takes n times the work; fix: "
+                  "use dist::data::ShardSampler, which gives each sample to one rank");
   else if (each_once && least >= 1)
-    misconception("counts_padding_twice",
-                  "a DistributedSampler pads: it gives some samples to two ranks, so that all have the same "
-                  "number. In training that is needed, in an evaluation they count twice: "
-                  "dist::data::ShardSampler does not pad");
-  ADD_FAILURE() << fmt::format("evaluate, {} samples on {} ranks: each is looked at once; they were {} times",
-                               asked.test_samples, asked.ranks, looks);
+    misconception(
+        "counts_padding_twice",
+        "a DistributedSampler pads: it gives some samples to two ranks so that all have the same number, and "
+        "in an evaluation these count twice; fix: use dist::data::ShardSampler, which does not pad");
+  ADD_FAILURE() << fmt::format(
+      "evaluate, {} samples on {} ranks: each sample must be evaluated once; they were evaluated {} times",
+      asked.test_samples, asked.ranks, looks);
   return true;
 }
 
@@ -103,8 +105,8 @@ bool diagnose_mode(const std::vector<Json>& replies) {
     const std::int64_t wrong = reply.at("trained");
     if (wrong == 0) continue;
     misconception("evaluates_in_training_mode",
-                  "in training mode batch norm takes the statistics of the test batch, and moves the running "
-                  "ones towards it: model.eval() first");
+                  "in training mode batch norm uses the statistics of the test batch and updates the running "
+                  "ones with them; fix: call model.eval() first");
     ADD_FAILURE() << fmt::format("evaluate: {} samples went through the model in training mode", wrong);
     return true;
   }
@@ -120,19 +122,17 @@ void diagnose_accuracy(const Answers& possible, const Numbers& got) {
     own = own && (same(got[rank], possible.own_share[rank]) ||
                   (std::isnan(got[rank]) && std::isnan(possible.own_share[rank])));
   if (own)
-    misconception(
-        "accuracy_of_its_own_share",
-        "each rank returned the share of its own samples: sum what is right, and how many there are, "
-        "over all ranks");
+    misconception("accuracy_of_its_own_share",
+                  "each rank returned the accuracy on its own samples; fix: sum the right answers and the "
+                  "number of samples over all ranks");
   else if (all_are(possible.mean_of_means) || (std::isnan(possible.mean_of_means) && std::isnan(got[0])))
-    misconception(
-        "mean_of_means",
-        "the shares of the ranks were averaged, and ranks differ in how many samples they have (0 / 0 "
-        "is no number). Counts add up, means do not");
+    misconception("mean_of_means",
+                  "the ranks' accuracies were averaged, but ranks differ in how many samples they have (and "
+                  "0 / 0 is NaN); fix: add up counts, not means");
   else if (all_are(possible.own_models))
     misconception("every_rank_judges_its_own_model",
-                  "running statistics differ from rank to rank: dist::broadcast_state() first, so that all "
-                  "look at rank 0's model");
+                  "the running statistics differ from rank to rank; fix: call dist::broadcast_state() first, "
+                  "so that all ranks evaluate rank 0's model");
 }
 
 std::vector<Json> loaded(Asked asked, const Json& file) {
@@ -164,7 +164,7 @@ void expect_accuracy(const Asked& wanted) {
     if (same(got[rank], answers.right)) continue;
     diagnose_accuracy(answers, got);
     ADD_FAILURE() << fmt::format(
-        "evaluate, {} samples on {} ranks: rank 0's model knows a share of {:.6f}; rank {} returned {:.6f}",
+        "evaluate, {} samples on {} ranks: the accuracy of rank 0's model is {:.6f}; rank {} returned {:.6f}",
         asked.test_samples, asked.ranks, answers.right, rank, got[rank]);
     return;
   }
@@ -176,12 +176,12 @@ void expect_one_writer(const Asked& asked) {
     const int files = replies[rank].at("folder").at("files");
     if (files == (rank == 0 ? 1 : 0)) continue;
     if (rank > 0)
-      misconception(
-          "every_rank_writes",
-          "all ranks have the same state, and one file is enough: n ranks that write it at the same "
-          "time cost n times as much, and may spoil it. Only rank 0 writes");
-    ADD_FAILURE() << fmt::format("save_checkpoint on {} ranks: rank {} has written {} files; it should be {}",
-                                 asked.ranks, rank, files, rank == 0 ? "one, at the path given" : "none");
+      misconception("every_rank_writes",
+                    "all ranks have the same state, so one file is enough; n ranks that write it at the same "
+                    "time take n times as long and may damage it; fix: let only rank 0 write");
+    ADD_FAILURE() << fmt::format(
+        "save_checkpoint on {} ranks: rank {} has written {} files; it must write {}", asked.ranks, rank,
+        files, rank == 0 ? "one, at the path given" : "none");
     return;
   }
 }
@@ -191,7 +191,7 @@ void expect_everything_back(const Asked& asked, int epochs_done) {
   if (saved.empty()) return;
   const Json& file = saved[0].at("folder").at("bytes");
   if (file.is_null()) {
-    ADD_FAILURE() << "save_checkpoint has written no file at the path given";
+    ADD_FAILURE() << "save_checkpoint did not write a file at the given path";
     return;
   }
   const auto replies = loaded(asked, file);
@@ -203,20 +203,19 @@ void expect_everything_back(const Asked& asked, int epochs_done) {
       continue;
     if (model != read && without_statistics(model) == without_statistics(read))
       misconception("running_statistics_lost",
-                    "a model is its parameters and its buffers: state_dict() has both, parameters() only the "
-                    "first");
+                    "a model consists of its parameters and its buffers; fix: save state_dict(), which has "
+                    "both; parameters() has only the former");
     else if (model == read && right.at("optimizer") != got.at("optimizer"))
       misconception("momentum_lost",
-                    "the optimizer remembers, too: without its momentum the first steps after a resume are "
-                    "others. optimizer.state_dict() belongs into the file");
+                    "the optimizer has a state, too: without its momentum the first steps after a resume "
+                    "differ; fix: save optimizer.state_dict() in the file");
     else if (model == read)
       misconception("epoch_lost",
-                    "the file must say how many epochs are done: the order of the samples depends on it, and "
-                    "when to stop");
+                    "the file must contain how many epochs are complete, because the order of the samples "
+                    "and the end of the run depend on it");
     ADD_FAILURE() << fmt::format(
-        "load_checkpoint on rank {}: the model {} what was saved, the optimizer's state {}; epochs done: "
-        "saved "
-        "{}, read {}",
+        "load_checkpoint on rank {}: the model {} what was saved, the optimizer's state {}; completed "
+        "epochs: saved {}, read {}",
         rank, model == read ? "is" : "is not", right.at("optimizer") == got.at("optimizer") ? "is" : "is not",
         epochs_done, replies[rank].at("epochs_done").get<int>());
     return;

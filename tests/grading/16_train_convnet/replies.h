@@ -1,4 +1,4 @@
-// Lab 16, part 5: what is asked of train_model, and how its replies are read.
+// Lab 16, part 5: the tasks of train_model, and how the replies are read.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,8 @@
 
 namespace lab16 {
 
-// "file": what lies where the checkpoint goes, at first; "kill_after": so many reads.
+// "file": the initial content of the checkpoint's path; "kill_after": the number of reads after which the
+// rank is killed.
 inline Json plan_of(const Asked& asked, bool checkpoint, const Json& more = Json::object()) {
   Json plan{{"epochs", asked.epochs.size()},
             {"checkpoint", checkpoint},
@@ -20,7 +21,7 @@ inline Json plan_of(const Asked& asked, bool checkpoint, const Json& more = Json
 
 inline std::int64_t share_size(const Asked& asked) { return asked.samples / asked.ranks; }
 
-// A rank's reads of its i-th epoch, in order of their numbers.
+// A rank's reads of its i-th epoch, in the order in which they were made.
 inline Reads epoch_reads(const Asked& asked, const Json& reply, std::size_t i) {
   const Reads all = reply.at("reads");
   const auto size = static_cast<std::size_t>(share_size(asked));
@@ -36,7 +37,7 @@ inline Reads right_reads(const Asked& asked, int rank, int epoch) {
   return reads;
 }
 
-// Whether every rank has read, in its i-th epoch, what belongs to epoch `epoch_of(i)`.
+// Whether every rank has read, in its i-th epoch, the samples of epoch `epoch_of(i)`.
 template <class F>
 bool has_read(const Asked& asked, const std::vector<Json>& replies, std::size_t epochs, const F& epoch_of) {
   for (int rank = 0; rank < asked.ranks; ++rank)
@@ -52,7 +53,7 @@ inline bool same_everywhere(const std::vector<Json>& replies) {
       replies, [&](const Json& reply) { return reply.at("numbers") == replies[0].at("numbers"); });
 }
 
-// Of rank 0's numbers at the end.
+// From rank 0's numbers at the end.
 inline void diagnose_numbers(const Asked& asked, const Json& numbers, const std::vector<Idea>& ideas) {
   for (const Idea& idea : ideas) {
     if (distance(trained(asked, idea.way).numbers[0], numbers_of(numbers)) > near) continue;

@@ -1,4 +1,4 @@
-// Lab 16, part 5: a run that is killed, and goes on from its checkpoint.
+// Lab 16, part 5: a run that is killed and continues from its checkpoint.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using judge::misconception;
 
-// What lies in the folders after a run that was killed in epoch `killed_in`: rank 0's file, or nothing.
+// What is in the folders after a run that was killed in epoch `killed_in`: rank 0's file, or nothing.
 struct Killed {
   bool well = false;
   Json file;
@@ -24,11 +24,13 @@ Killed killed_run(const Asked& asked, int killed_in) {
     const int files = replies[rank].at("folder").at("files");
     if (files == (rank == 0 && killed_in > 0 ? 1 : 0)) continue;
     if (rank > 0)
-      misconception("every_rank_writes", "rank 0 alone writes the checkpoint: all have the same state");
+      misconception("every_rank_writes",
+                    "several ranks wrote the checkpoint; fix: let only rank 0 write it, because all ranks "
+                    "have the same state");
     else if (killed_in > 0)
       misconception("writes_at_the_end_only",
-                    "who is killed has no end: the checkpoint is written after each epoch");
-    ADD_FAILURE() << fmt::format("train_model, killed in epoch {}: {} files lie where rank {} writes",
+                    "a run that is killed never reaches its end; fix: write the checkpoint after each epoch");
+    ADD_FAILURE() << fmt::format("train_model, killed in epoch {}: there are {} files where rank {} writes",
                                  killed_in, files, rank);
     return {};
   }
@@ -41,40 +43,38 @@ bool check_resumed_reads(const Asked& asked, int killed_in, const std::vector<Js
   const auto go_on = [&](std::size_t i) { return static_cast<int>(i) + killed_in; };
   if (read == left && has_read(asked, replies, left, go_on)) return true;
   if (read > left)
-    misconception(
-        "resume_repeats_epochs",
-        "the resumed run has trained epochs once more that were done: it begins with the number that "
-        "load_checkpoint returns, and when epoch 0 is over, 1 epoch is done");
+    misconception("resume_repeats_epochs",
+                  "the resumed run repeated epochs that were complete; fix: begin with the number that "
+                  "load_checkpoint returns; after epoch 0 that number is 1");
   else if (read == left && has_read(asked, replies, left, [](std::size_t i) { return static_cast<int>(i); }))
-    misconception(
-        "resume_counts_epochs_from_0",
-        "the resumed run has read the samples in the order of epochs 0, 1, ...: the sampler's epoch "
-        "goes on where it was");
+    misconception("resume_counts_epochs_from_0",
+                  "the resumed run read the samples in the order of epochs 0, 1, ...; fix: continue the "
+                  "sampler's epochs where the first run stopped");
   ADD_FAILURE() << fmt::format(
-      "train_model, {} epochs, {} of them done before a resume: rank 0 must read {} samples more, first its "
-      "share of epoch {}, {}. It has read {}, first {}",
+      "train_model, {} epochs, {} of them complete before a resume: rank 0 must read {} more samples, first "
+      "its part of epoch {}, {}; it has read {} samples, first {}",
       asked.epochs.size(), killed_in, static_cast<std::int64_t>(left) * share_size(asked), killed_in,
       right_reads(asked, 0, killed_in), replies[0].at("reads").size(), epoch_reads(asked, replies[0], 0));
   return false;
 }
 
 constexpr const char* other_buckets_in_words =
-    "the numbers are right but for their last bits: the first step after a resume had other buckets. Give "
-    "DistributedDataParallel the same_buckets of the contract";
+    "the numbers are right except for their last bits, because the first step after a resume had other "
+    "buckets; fix: create DistributedDataParallel with same_buckets, as the contract says";
 
 void diagnose_resumed(const Asked& asked, int killed_in, const std::vector<Json>& replies) {
   diagnose_numbers(
       asked, replies[0].at("numbers"),
       {{"adds_in_another_order", other_buckets_in_words, {}},
        {"momentum_lost",
-        "the optimizer began anew, without its momentum: its state belongs into the checkpoint",
+        "the optimizer began anew, without its momentum; fix: save and load its state with the checkpoint",
         {.forgets_momentum_before = killed_in}},
        {"only_rank_0_resumes",
-        "DDP sends rank 0's weights, but what the optimizer remembers is not sent: on the other ranks the "
-        "momentum began anew, and the models drifted apart. Every rank reads the checkpoint",
+        "DDP sends rank 0's weights but not the optimizer's state, so on the other ranks the momentum began "
+        "anew and the models drifted apart; fix: read the checkpoint on every rank",
         {.others_forget_momentum_before = killed_in}},
        {"running_statistics_lost",
-        "the running statistics began anew: a model's buffers belong into the checkpoint",
+        "the running statistics began anew; fix: save and load the model's buffers with the checkpoint",
         {.forgets_statistics_before = killed_in}}});
 }
 
@@ -97,19 +97,18 @@ void expect_resumed(const Asked& asked, int killed_in) {
     if (replies[rank].at("numbers") == whole[rank].at("numbers")) continue;
     diagnose_resumed(asked, killed_in, replies);
     ADD_FAILURE() << fmt::format(
-        "train_model on {} ranks, killed in epoch {} and resumed: in the end rank {} has another model than "
-        "after a "
-        "run that was not killed, a relative distance of {:.1e}",
+        "train_model on {} ranks, killed in epoch {} and resumed: at the end rank {} has another model than "
+        "after a run that was not killed, at a relative distance of {:.1e}",
         asked.ranks, killed_in, rank,
         distance(numbers_of(whole[rank].at("numbers")), numbers_of(replies[rank].at("numbers"))));
     return;
   }
-  // Whether the last bits differ is chance, for a model as small as this.
+  // With a model as small as this, whether the last bits differ is a matter of chance.
   if (whole[0].at("orders") <= 1) return;
   misconception("adds_in_another_order", other_buckets_in_words);
   ADD_FAILURE() << fmt::format(
-      "train_model on {} ranks: in the first step of a run the gradients lie in another order than later, "
-      "and so they are added in another order; a resumed run has a first step, too",
+      "train_model on {} ranks: in the first step of a run the gradients are in another order than later, so "
+      "they are added in another order; a resumed run has a first step, too",
       asked.ranks);
 }
 
@@ -122,11 +121,11 @@ void expect_begun_anew(const Asked& asked) {
   if (replies[0].at("reads") == whole[0].at("reads") && replies[0].at("numbers") == whole[0].at("numbers"))
     return;
   misconception("resumes_unasked",
-                "a checkpoint is read when the plan says resume, and only then: without it the run begins "
-                "anew, and its checkpoints take the old one's place");
+                "a checkpoint must be read only if the plan says resume; without it the run begins anew, and "
+                "its checkpoints replace the old one");
   ADD_FAILURE() << fmt::format(
-      "train_model, {} epochs, without resume, and another run's checkpoint lies there: rank 0 must read {} "
-      "samples and end with the model of a run that finds no file. It has read {}",
+      "train_model, {} epochs, without resume, with another run's checkpoint in place: rank 0 must read {} "
+      "samples and end with the model of a run that finds no file; it has read {} samples",
       asked.epochs.size(), whole[0].at("reads").size(), replies[0].at("reads").size());
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 using judge::misconception;
 
-// Whether two ranks have read one sample in their first epoch: the samples divide by the ranks.
+// Whether two ranks have read the same sample in their first epoch; the number of ranks divides that of
+// samples.
 bool shares_overlap(const Asked& asked, const std::vector<Json>& replies) {
   std::vector<int> looks(static_cast<std::size_t>(asked.samples));
   for (const Json& reply : replies)
@@ -23,7 +24,7 @@ bool shares_overlap(const Asked& asked, const std::vector<Json>& replies) {
   return std::ranges::max(looks) > 1;
 }
 
-// False, and the test has failed, when ranks did not read what they should.
+// Returns false, and the test has failed, if ranks did not read what they should.
 bool check_reads(const Asked& asked, const std::vector<Json>& replies) {
   const auto epochs = asked.epochs.size();
   const auto in_order = [](std::size_t i) { return static_cast<int>(i); };
@@ -32,16 +33,16 @@ bool check_reads(const Asked& asked, const std::vector<Json>& replies) {
   });
   if (all && has_read(asked, replies, epochs, in_order)) return true;
   if (all && has_read(asked, replies, epochs, [](std::size_t) { return 0; }))
-    misconception("set_epoch_forgotten", "every epoch has the order of epoch 0");
+    misconception("set_epoch_forgotten",
+                  "every epoch has the order of epoch 0; fix: call sampler.set_epoch(epoch) on all ranks");
   else if (all && shares_overlap(asked, replies))
     misconception("sampler_seed_of_each_rank",
-                  "two ranks have read the same sample, and others are read by nobody: the sampler's seed is "
-                  "the order of all samples, out of which each rank takes its share. It is the same on all "
-                  "ranks. (First weights may differ: DDP makes them rank 0's)");
+                  "two ranks have read the same sample, and other samples are read by no rank; fix: give the "
+                  "sampler the same seed on all ranks, because it orders all samples, from which each rank "
+                  "takes its part (first weights may differ: DDP replaces them by rank 0's)");
   ADD_FAILURE() << fmt::format(
-      "train_model, {} epochs, seed {}, {} samples on {} ranks: they must be read in the shares of a "
-      "DistributedSampler "
-      "with this seed, in the order of each epoch. Rank 0 has read {} samples: {}",
+      "train_model, {} epochs, seed {}, {} samples on {} ranks: they must be read in the parts of a "
+      "DistributedSampler with this seed, in the order of each epoch; rank 0 has read {} samples: {}",
       epochs, asked.seed, asked.samples, asked.ranks, replies[0].at("reads").size(),
       epoch_reads(asked, replies[0], 0));
   return false;
@@ -50,10 +51,12 @@ bool check_reads(const Asked& asked, const std::vector<Json>& replies) {
 const std::vector<Idea>& run_ideas() {
   static const std::vector<Idea> known{
       {"trains_alone",
-       "each rank has trained a model of its own: what goes through train_epoch is a DistributedDataParallel "
-       "around the model",
+       "each rank has trained a model of its own; fix: pass train_epoch a DistributedDataParallel around the "
+       "model",
        {.averages = false}},
-      {"adds_to_old_gradients", "the gradients hold those of the batches before, too", {.zeroes = false}}};
+      {"adds_to_old_gradients",
+       "the gradients include those of the batches before; fix: call zero_grad() before each backward",
+       {.zeroes = false}}};
   return known;
 }
 
@@ -62,8 +65,8 @@ void check_results(const Asked& asked, const Json& reply, const Trained& right) 
   std::iota(all.begin(), all.end(), 0);
   const Json& results = reply.at("results");
   if (results.size() != asked.epochs.size()) {
-    ADD_FAILURE() << fmt::format("train_model, {} epochs: it returned the results of {}", asked.epochs.size(),
-                                 results.size());
+    ADD_FAILURE() << fmt::format("train_model, {} epochs: it returned the results of {} epochs",
+                                 asked.epochs.size(), results.size());
     return;
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -79,11 +82,11 @@ void check_results(const Asked& asked, const Json& reply, const Trained& right) 
   const Json& got = results.back().at("accuracy");
   if (!got.is_null() && std::abs(got.get<double>() - accuracy) < 1e-9) return;
   ADD_FAILURE() << fmt::format(
-      "train_model: the model that it leaves knows a share of {:.6f} of the test samples; it returned {}",
+      "train_model: the accuracy of the resulting model on the test samples is {:.6f}; it returned {}",
       accuracy, got.dump());
 }
 
-// A network with these numbers, on the digits that were asked for.
+// A network with these numbers, tested on the digits of the task.
 double digits_known(const Numbers& numbers, const dist::data::Digits& test) {
   dist::nn::ConvNet model;
   write(model.state_dict(), numbers);
@@ -107,8 +110,8 @@ void expect_run(const Asked& asked) {
   if (apart > near || !same_everywhere(replies)) {
     diagnose_numbers(asked, replies[0].at("numbers"), run_ideas());
     ADD_FAILURE() << fmt::format(
-        "train_model, {} epochs on {} ranks: {}; rank 0's is a relative distance of {:.1e} from the right "
-        "one",
+        "train_model, {} epochs on {} ranks: {}; rank 0's model is at a relative distance of {:.1e} from the "
+        "right one; seed, batch size, learning rate and momentum must be those of the plan",
         asked.epochs.size(), asked.ranks,
         same_everywhere(replies) ? "all ranks have the same model" : "the ranks have different models",
         apart);
@@ -145,11 +148,10 @@ void expect_digits() {
       digits_known(numbers_of(replies[0].at("numbers")), dist::data::Digits(test_size, test_seed));
   if (known < wanted || !same_everywhere(replies))
     ADD_FAILURE() << fmt::format(
-        "train_model of a ConvNet on {} digits, {} epochs on {} ranks: it knows {:.1f} % of {} others, and "
-        "should "
-        "know {:.0f} %; the ranks' models {}",
+        "train_model of a ConvNet on {} digits, {} epochs on {} ranks: its accuracy is {:.1f} % on {} other "
+        "digits, and must be at least {:.0f} %; the ranks' models {}",
         train_size, asked.epochs.size(), asked.ranks, 100 * known, test_size, 100 * wanted,
-        same_everywhere(replies) ? "are the same" : "differ");
+        same_everywhere(replies) ? "are the same, as they must be" : "differ, but must be the same");
 }
 
 }  // namespace lab16

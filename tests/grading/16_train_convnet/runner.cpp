@@ -1,6 +1,6 @@
-// The process of one rank in the grading of lab 16: a rank of the judge's simulation that calls the graded
-// functions as the task says. It tells which samples were read, in which mode the model was asked, what
-// became of the numbers, and what lies in this rank's own folder.
+// The process of one rank in the grading of lab 16: a rank of the grader's simulation that calls the graded
+// functions as the task says. It reports which samples were read, the mode of the model, the resulting
+// numbers, and what is in this rank's own folder.
 #include "judge/runner.h"
 
 #include <cstdlib>
@@ -27,10 +27,10 @@ namespace fs = std::filesystem;
 namespace nn = dist::nn;
 using judge::Json;
 
-// Not a std::exception: nobody catches it by accident.
+// Not a std::exception, so that no handler catches it by accident.
 struct Killed {};
 
-// Writes down who is read. After so many reads the rank is killed.
+// Records which samples are read. After a given number of reads the rank is killed.
 class Watched : public dist::data::Dataset {
  public:
   Watched(std::unique_ptr<dist::data::Dataset> samples, std::int64_t reads_to_live = -1)
@@ -44,7 +44,7 @@ class Watched : public dist::data::Dataset {
     }
     return samples_->get(index);
   }
-  // Since the last call.
+  // The reads since the last call.
   std::vector<std::int64_t> reads() {
     const std::lock_guard lock(mutex_);
     return std::exchange(reads_, {});
@@ -57,7 +57,7 @@ class Watched : public dist::data::Dataset {
   mutable std::vector<std::int64_t> reads_;
 };
 
-// Counts the samples that come in each mode, and looks at how the gradients lie.
+// Counts the samples in each mode, and checks where the gradients are in memory.
 class Counting : public nn::Module {
  public:
   explicit Counting(std::unique_ptr<nn::Module> model) : model_(std::move(model)) {
@@ -73,7 +73,7 @@ class Counting : public nn::Module {
   void skip_input_grad() override { model_->skip_input_grad(); }
   std::int64_t trained() const { return trained_; }
   std::int64_t evaluated() const { return evaluated_; }
-  // In how many orders the gradients have lain in a bucket for all of them.
+  // In how many different orders the gradients have been in a common bucket.
   std::size_t orders() const { return orders_.size(); }
 
  private:
@@ -85,7 +85,7 @@ class Counting : public nn::Module {
     std::vector<std::size_t> order;
     const std::byte* end = by_place.begin()->first;
     for (const auto& [place, its] : by_place) {
-      if (place != end) return;  // each lies by itself
+      if (place != end) return;  // each has memory of its own
       end += its.second;
       order.push_back(its.first);
     }
@@ -97,7 +97,7 @@ class Counting : public nn::Module {
   std::set<std::vector<std::size_t>> orders_;
 };
 
-// This rank's own: who writes a file, writes it here.
+// This rank's own folder: files that the rank writes go here.
 class Folder {
  public:
   Folder() {
@@ -117,7 +117,7 @@ class Folder {
       bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
     std::ofstream(file(), std::ios::binary) << bytes;
   }
-  // "files": how many there are; "bytes": of ours, null without.
+  // "files": how many there are; "bytes": those of our file, null without one.
   Json content() const {
     Json result{{"files", std::distance(fs::directory_iterator(path_), fs::directory_iterator())},
                 {"bytes", nullptr}};
@@ -151,7 +151,7 @@ nn::SGD optimizer_of(nn::Module& model, const Json& task) {
   return nn::SGD(model.parameters(), {.lr = task.at("lr"), .momentum = task.at("momentum")});
 }
 
-// "batches": lists of samples. The first gradients are somebody's leavings.
+// "batches": lists of samples. Before the first one the gradients hold arbitrary values.
 Json step(const Json& task) {
   Counting model(model_of(task));
   auto optimizer = optimizer_of(model, task);
@@ -166,7 +166,7 @@ Json step(const Json& task) {
   return {{"losses", losses}, {"numbers", lab16::flat(model.state_dict())}};
 }
 
-// "epochs": their numbers, one after the other. The model comes as an evaluation leaves it.
+// "epochs": their numbers, one after another. The model arrives as an evaluation leaves it.
 Json epochs(const Json& task) {
   Counting model(model_of(task));
   auto optimizer = optimizer_of(model, task);
@@ -202,7 +202,7 @@ Json state_of(nn::Module& model, const nn::Optimizer& optimizer) {
   return {{"model", lab16::flat(model.state_dict())}, {"optimizer", lab16::flat(optimizer.state_dict())}};
 }
 
-// A state that differs from rank to rank as little as in a run: it does not.
+// A state that differs between ranks only as in a real run, which means not at all.
 Json save(const Json& task) {
   const Folder folder;
   Counting model(model_of(task));
@@ -222,7 +222,7 @@ Json load(const Json& task) {
   return {{"state", state_of(model, optimizer)}, {"epochs_done", epochs_done}};
 }
 
-// "file": what lies there at first, null for nothing; "kill_after": reads, -1 for never.
+// "file": its initial content, null for no file; "kill_after": reads, -1 for never.
 Json train(const Json& task) {
   const Folder folder;
   if (!task.at("file").is_null()) folder.put(task.at("file"));
@@ -253,7 +253,7 @@ Json train(const Json& task) {
 
 Json handle(const Json& task) {
   const std::string call = task.at("call");
-  // Around a ring the order of adding depends on where in a bucket a gradient lies.
+  // In a ring, the order of additions depends on the position of a gradient in its bucket.
   ::setenv("DIST_ALGO", "allreduce:ring", 1);
   dist::init_process_group();
   if (call == "step") return step(task);

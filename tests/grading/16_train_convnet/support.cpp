@@ -1,4 +1,4 @@
-// Lab 16: what all steps share: the task of a rank, and the same run in one process, rank by rank.
+// Lab 16, shared by all parts: the task of a rank, and the same run in one process, rank by rank.
 #include "support.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Replicas {
  public:
   Replicas(const Asked& asked, const Way& way) : way_(way), samples_(asked.samples, asked.data_seed) {
     for (int rank = 0; rank < asked.ranks; ++rank) {
-      models_.push_back(make_model(asked.model_seed));  // rank 0's
+      models_.push_back(make_model(asked.model_seed));  // rank 0's model
       models_.back()->train(way.in_training_mode);
       optimizers_.push_back(std::make_unique<nn::SGD>(
           models_.back()->parameters(), nn::SGDOptions{.lr = asked.lr, .momentum = asked.momentum}));
@@ -92,7 +92,7 @@ class Replicas {
   const Spots samples_;
   std::vector<std::unique_ptr<nn::Sequential>> models_;
   std::vector<std::unique_ptr<nn::SGD>> optimizers_;
-  std::vector<dist::Tensor> statistics_;  // rank 0's before this step
+  std::vector<dist::Tensor> statistics_;  // rank 0's, before this step
 };
 
 Reads part(const Reads& all, std::int64_t begin, std::int64_t end) {
@@ -103,9 +103,9 @@ double mean(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
 }
 
-// The losses of an epoch in the ways in which they are summed up.
+// The losses of an epoch, summed up in several ways.
 struct Losses {
-  Numbers sums, counts, batches;  // [rank], [rank], of all
+  Numbers sums, counts, batches;  // [rank], [rank], over all ranks
   explicit Losses(int ranks) : sums(ranks), counts(ranks) {}
   void add(std::size_t rank, double loss, std::size_t count) {
     sums[rank] += loss * static_cast<double>(count);
@@ -135,7 +135,7 @@ Asked draw_asked(judge::Random& random, int ranks) {
   asked.data_seed = static_cast<std::uint64_t>(random.between(1, 1'000'000));
   asked.seed = static_cast<std::uint64_t>(random.between(1, 1'000'000));
   asked.batch = random.between(4, 6);
-  // Every rank the same number, and a last batch that is smaller.
+  // Every rank has the same number of samples, and the last batch is smaller.
   asked.samples = ranks * (2 * asked.batch + random.between(1, 3));
   return asked;
 }
@@ -152,12 +152,13 @@ judge::SimRun run(const Asked& asked, const std::string& call, const Json& more)
 
 std::vector<Json> answers(const judge::SimRun& run) {
   for (const auto& finding : run.report.findings) {
-    // A misfit, too: these messages are the library's own, and fit where ranks make the same calls.
+    // Checked for a mismatch, too: these messages are the library's own, and they match if ranks make the
+    // same calls.
     if (finding.code == Code::deadlock || finding.code == Code::mismatched_collective ||
         finding.code == Code::misfit_message)
       judge::misconception("leaves_the_others_waiting",
-                           "a rank does not call what the others call: a collective is a call of all ranks, "
-                           "also of those that have no sample, and of those that do not write");
+                           "a rank does not make the call that the other ranks make; fix: call every "
+                           "collective on every rank, also on a rank that has no sample or does not write");
   }
   return run.answers({"all_reduce", "all_gather", "broadcast", "reduce", "gather", "scatter",
                       "reduce_scatter", "all_to_all", "barrier"});

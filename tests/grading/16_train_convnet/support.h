@@ -1,5 +1,5 @@
 // What the grading of lab 16 is made of: runs of a small model, the same runs in one process, rank by rank,
-// and what they would have come to with each misconception.
+// and their results with each misconception.
 #pragma once
 
 #include <algorithm>
@@ -24,38 +24,38 @@ using Reads = std::vector<std::int64_t>;  // numbers of samples, in order
 struct Asked {
   int ranks = 2;
   std::uint64_t model_seed = 0;
-  bool same_models = false;  // at first; otherwise rank r's is of model_seed + r
+  bool same_models = false;  // at first; otherwise rank r's model has the seed model_seed + r
   std::uint64_t data_seed = 0;
-  std::int64_t samples = 40, batch = 4;  // a rank's batch
+  std::int64_t samples = 40, batch = 4;  // `batch`: per rank
   std::int64_t test_samples = 21;
   std::uint64_t seed = 0;             // the sampler's
   std::vector<int> epochs{0};         // their numbers
   double lr = 0.25, momentum = 0.75;  // exact in binary
   Json task(const std::string& call, int rank) const;
 };
-// The samples divide by the ranks, and not by the batches.
+// The number of samples is a multiple of the ranks, but not of the batches.
 Asked draw_asked(judge::Random& random, int ranks);
 // `more`: added to each rank's task.
 judge::SimRun run(const Asked& asked, const std::string& call, const Json& more = Json::object());
-// The answers; names the misconception that a finding shows.
+// The answers; also names the misconception that a finding shows.
 std::vector<Json> answers(const judge::SimRun& run);
 
 // Which samples a rank reads in an epoch.
 Reads share(const Asked& asked, int rank, int epoch, std::uint64_t sampler_seed);
 
-// How ranks may go about it.
+// The ways in which ranks may train.
 struct Way {
-  bool zeroes = true;           // gradients before backward
+  bool zeroes = true;           // the gradients, before backward
   bool keeps_gradients = true;  // from backward to the step
   bool in_training_mode = true;
   bool sets_epoch = true;
-  bool averages = true;                    // gradients over the ranks, and shares statistics
+  bool averages = true;                    // the gradients over the ranks, and shares the statistics
   int forgets_momentum_before = -1;        // this epoch
-  int others_forget_momentum_before = -1;  // all but rank 0; all have its model after each epoch
-  int forgets_statistics_before = -1;      // the running ones
-  double dirt = 0;                         // what gradients hold at first
+  int others_forget_momentum_before = -1;  // all except rank 0; all have its model after each epoch
+  int forgets_statistics_before = -1;      // the running statistics
+  double dirt = 0;                         // what the gradients hold at first
 };
-// A way with a name, and what to say to those who took it.
+// A way with a name, and the message for submissions that took it.
 struct Idea {
   const char *name, *in_words;
   Way way;
@@ -67,14 +67,14 @@ struct Trained {
   std::vector<Numbers> own_losses;  // [epoch][rank]
 };
 Trained trained(const Asked& asked, const Way& way = {});
-// The same for one rank and these batches; `losses` are the steps'.
+// The same for one rank and these batches; `losses` are those of the steps.
 Trained stepped(const Asked& asked, const std::vector<Reads>& batches, const Way& way = {});
 
 Numbers first_numbers(std::uint64_t model_seed);
-// How many of these test samples a model with these numbers knows.
+// How many of these test samples a model with these numbers classifies correctly.
 std::int64_t count_right(const Asked& asked, const Numbers& model, const Reads& samples);
 
-constexpr double near = 1e-4;                               // f32 sums in other orders
+constexpr double near = 1e-4;                               // f32 sums may be added in another order
 double distance(const Numbers& right, const Numbers& got);  // relative, in the L2 norm
 inline bool is_near(double right, double got) {
   return std::abs(right - got) <= near * (1 + std::abs(right));
@@ -92,9 +92,9 @@ void expect_everything_back(const Asked& asked, int epochs_done);
 // Part 5: *_run.cpp, *_resume.cpp.
 void expect_run(const Asked& asked);
 void expect_checkpoint_each_epoch(const Asked& asked);
-// Killed in the midst of that epoch.
+// A run that is killed in the middle of that epoch.
 void expect_resumed(const Asked& asked, int killed_in);
-// Another run's file lies there, and the plan does not say resume.
+// Another run's file exists, and the plan does not say resume.
 void expect_begun_anew(const Asked& asked);
 void expect_digits();
 

@@ -1,6 +1,7 @@
-// The grading of lab 16. Every rank is a process of its own in the judge's simulation. It trains a small
-// model on samples that the judge knows, and the judge trains it once more by itself: read is what must be
-// read, the numbers come out as they must, and a run that was killed goes on as if nothing had been.
+// The grading of lab 16. Every rank is a process of its own in the grader's simulation. It trains a small
+// model on samples that the grader knows, and the grader trains it once more by itself: the right samples
+// must be read, the numbers must be right, and a run that was killed must continue as if it had not been
+// interrupted.
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -23,7 +24,7 @@ Asked draw_run(Random& random, int ranks) {
   return asked;
 }
 
-// ------------------------------------------------------------------------------------------------ train_step
+// -------------------------------------------------------------------------------------- part 1: train_step
 
 TEST(Part1Step, gradients_of_this_batch_alone) {
   worth(8, 1);
@@ -37,7 +38,7 @@ TEST(Part1Step, its_loss) {
   expect_steps(random, Look::loss);
 }
 
-// ----------------------------------------------------------------------------------------------- train_epoch
+// ------------------------------------------------------------------------------------- part 2: train_epoch
 
 TEST(Part2Epoch, an_order_for_each_epoch) {
   worth(6, 2);
@@ -66,7 +67,7 @@ TEST(Part2Epoch, mean_loss_over_all_samples) {
   expect_epochs(draw_epochs(random, random.between(2, 4)), Look::loss);
 }
 
-// -------------------------------------------------------------------------------------------------- evaluate
+// ---------------------------------------------------------------------------------------- part 3: evaluate
 
 TEST(Part3Evaluate, every_sample_once) {
   worth(8, 3);
@@ -97,7 +98,7 @@ TEST(Part3Evaluate, rank_0s_model_in_evaluation_mode) {
   expect_accuracy(asked);
 }
 
-// ----------------------------------------------------------------------------------------------- checkpoints
+// ------------------------------------------------------------------------------------- part 4: checkpoints
 
 TEST(Part4Checkpoint, rank_0_writes) {
   worth(5, 4);
@@ -115,7 +116,7 @@ TEST(Part4Checkpoint, everything_comes_back) {
   expect_everything_back(asked, random.between(2, 9));
 }
 
-// ----------------------------------------------------------------------------------------------------- train
+// ------------------------------------------------------------------------------------- part 5: train_model
 
 TEST(Part5Train, as_one_process_does) {
   worth(10, 5);
@@ -139,7 +140,7 @@ TEST(Part5Train, killed_and_resumed) {
     expect_resumed(draw_run(random, ranks), random.between(1, 2));
     if (HasFailure()) return;
   }
-  expect_resumed(draw_run(random, 2), 0);  // before there was a checkpoint
+  expect_resumed(draw_run(random, 2), 0);  // killed before the first checkpoint
   if (HasFailure()) return;
   expect_begun_anew(draw_run(random, 2));
 }

@@ -1,5 +1,5 @@
-// Lab 16: what runner and judge both train: a small model and samples that are functions of a seed, so that
-// the judge can do everything once more by itself.
+// Lab 16: what the runner and the grader both train: a small model and samples that are functions of a seed,
+// so that the grader can repeat everything by itself.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ using Numbers = std::vector<double>;
 
 constexpr std::int64_t classes = 4;
 
-// Sample i of a seed: input [2, 2, 2], small numbers around what its class and its place say; target i64 [].
+// Sample i of a seed: input [2, 2, 2], small numbers near a value that depends on class and position; target
+// i64 [].
 class Spots : public dist::data::Dataset {
  public:
   Spots(std::int64_t size, std::uint64_t seed) : size_(size), seed_(seed) {}
@@ -37,7 +38,8 @@ class Spots : public dist::data::Dataset {
   std::uint64_t seed_;
 };
 
-// Batch norm, whose two modes differ, and a linear layer. Drawn from a seed, running statistics too.
+// Batch norm, whose two modes differ, and a linear layer. All numbers are random from a seed, running
+// statistics included.
 inline std::unique_ptr<dist::nn::Sequential> make_model(std::uint64_t seed) {
   dist::nn::manual_seed(seed);
   auto model = std::make_unique<dist::nn::Sequential>();
@@ -51,7 +53,7 @@ inline std::unique_ptr<dist::nn::Sequential> make_model(std::uint64_t seed) {
   return model;
 }
 
-// The numbers of all tensors, one behind the other.
+// The numbers of all tensors, one after another.
 inline Numbers flat(const dist::nn::StateDict& state) {
   Numbers all;
   for (const auto& [name, tensor] : state) {
@@ -61,7 +63,7 @@ inline Numbers flat(const dist::nn::StateDict& state) {
   return all;
 }
 
-// Those of another call, written back.
+// Writes back the numbers of another call.
 inline void write(const dist::nn::StateDict& state, const Numbers& numbers) {
   std::size_t at = 0;
   for (const auto& [name, tensor] : state) {
@@ -71,7 +73,7 @@ inline void write(const dist::nn::StateDict& state, const Numbers& numbers) {
   }
 }
 
-// The largest number's place.
+// The index of the largest number.
 inline std::int64_t guess(const dist::Tensor& logits) {
   const auto scores = logits.to_vector<float>();
   return std::ranges::max_element(scores) - scores.begin();

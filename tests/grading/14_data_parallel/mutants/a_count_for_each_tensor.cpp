@@ -1,4 +1,4 @@
-// Misconception: every tensor is averaged by itself, and its samples are counted with it.
+// Misconception: every tensor is averaged by itself, together with its number of samples.
 //
 // Killed by: Part3Samples.in_place_and_each_sent_once
 // Diagnosis: a_count_for_each_tensor

@@ -1,4 +1,5 @@
-// Misconception: gradients are used as they arrive, one step for each: nobody has to wait.
+// Misconception: gradients are used as they arrive, one step for each, so that the server does not have to
+// wait.
 //
 // Killed by: Part5Server.takes_the_step_alone
 // Diagnosis: a_step_for_each_worker

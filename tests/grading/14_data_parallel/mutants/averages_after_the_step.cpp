@@ -1,4 +1,4 @@
-// Misconception: the gradients are averaged, as DDP does; when is of no account.
+// Misconception: it does not matter when the gradients are averaged.
 //
 // Killed by: Part4Train.with_momentum
 // Diagnosis: trains_alone

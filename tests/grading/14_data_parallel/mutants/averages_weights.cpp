@@ -1,5 +1,5 @@
-// Misconception: averaged gradients or averaged weights, it comes to the same. (It does for momentum, which
-// is linear, and not for Adam.)
+// Misconception: averaging weights gives the same result as averaging gradients. (It does for momentum, which
+// is linear, but not for Adam.)
 //
 // Killed by: Part4Train.with_adam
 // Diagnosis: averages_weights

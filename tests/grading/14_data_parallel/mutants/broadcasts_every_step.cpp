@@ -1,4 +1,4 @@
-// Misconception: weights go apart unless they are sent anew. (The numbers are right.)
+// Misconception: the weights drift apart unless they are sent in every step. (The numbers are right.)
 //
 // Killed by: Part4Train.gradients_alone_travel
 // Diagnosis: broadcasts_every_step

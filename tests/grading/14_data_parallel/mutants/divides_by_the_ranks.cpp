@@ -1,4 +1,5 @@
-// Misconception: each gradient counts as often as there are samples, and then it is averaged over the ranks.
+// Misconception: each gradient is multiplied by its number of samples, and then the sum is divided by the
+// number of ranks.
 //
 // Killed by: Part3Samples.uneven_parts
 // Diagnosis: divides_by_the_ranks

@@ -1,4 +1,4 @@
-// Misconception: all_reduce sums, whatever the operation is called, and I divide.
+// Misconception: all_reduce always sums, whatever the operation, so I divide afterwards.
 //
 // Killed by: Part2Average.means_over_the_ranks
 // Diagnosis: divides_twice

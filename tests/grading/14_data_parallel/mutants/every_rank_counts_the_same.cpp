@@ -1,4 +1,5 @@
-// Misconception: all ranks have equally many samples: the sampler sees to that. (Not in the last batch.)
+// Misconception: all ranks have equally many samples, because the sampler makes it so. (In the last batch
+// they do not.)
 //
 // Killed by: Part4Train.uneven_last_batch
 // Diagnosis: mean_of_the_ranks_means

@@ -1,4 +1,4 @@
-// Misconception: the server averages the gradients and sends them back; then each rank takes the step.
+// Misconception: the server averages the gradients and sends them back, and then each rank takes the step.
 //
 // Killed by: Part5Server.takes_the_step_alone
 // Diagnosis: everybody_takes_the_step

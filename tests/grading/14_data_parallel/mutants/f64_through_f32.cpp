@@ -1,4 +1,4 @@
-// Misconception: gradients are f32. Of f64 the last digits are lost on the way.
+// Misconception: gradients are f32. The last digits of an f64 are lost on the way.
 //
 // Killed by: Part2Average.means_over_the_ranks
 // Diagnosis: f64_through_f32

@@ -1,4 +1,4 @@
-// Misconception: the fair beginning is the mean of all beginnings.
+// Misconception: the best first weights are the mean of all ranks' first weights.
 //
 // Killed by: Part1Weights.rank_0s_weights_everywhere
 // Diagnosis: means_in_place_of_rank_0

@@ -1,4 +1,4 @@
-// Misconception: for a mean I need all the numbers. (The result is right.)
+// Misconception: a mean needs all the numbers, so every rank gathers them. (The result is right.)
 //
 // Killed by: Part2Average.each_sent_once
 // Diagnosis: gathers_everything_to_average

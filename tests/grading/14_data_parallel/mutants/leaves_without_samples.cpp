@@ -1,4 +1,4 @@
-// Misconception: a rank without samples has nothing to say and need not call.
+// Misconception: a rank without samples has nothing to contribute and does not have to call.
 //
 // Killed by: Part3Samples.a_rank_without_samples
 // Diagnosis: leaves_the_others_waiting

@@ -1,4 +1,4 @@
-// Misconception: every rank has a mean; the mean of all is the mean of them.
+// Misconception: every rank has a mean, and the overall mean is the mean of these.
 //
 // Killed by: Part3Samples.uneven_parts
 // Diagnosis: mean_of_the_ranks_means

@@ -1,4 +1,4 @@
-// Misconception: weights is an output: new tensors may be put there.
+// Misconception: weights is an output, so new tensors may be put into it.
 //
 // Killed by: Part1Weights.in_place
 // Diagnosis: not_in_place

@@ -1,4 +1,4 @@
-// Misconception: equal steps make equal models. (From equal places.)
+// Misconception: equal steps make equal models. (They do so only from equal weights.)
 //
 // Killed by: Part4Train.with_momentum
 // Diagnosis: no_first_broadcast

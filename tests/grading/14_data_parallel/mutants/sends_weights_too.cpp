@@ -1,4 +1,4 @@
-// Misconception: the server has to know at which weights a gradient was computed.
+// Misconception: the server must know at which weights a gradient was computed.
 //
 // Killed by: Part5Server.every_message_has_the_server_at_one_end
 // Diagnosis: sends_weights_too

@@ -1,4 +1,4 @@
-// Misconception: the server serves; the gradients come from the others.
+// Misconception: the server only serves, and the gradients come from the other ranks.
 //
 // Killed by: Part5Server.as_one_rank
 // Diagnosis: server_forgets_its_own

@@ -1,4 +1,4 @@
-// Misconception: a broadcast of the weights is a broadcast.
+// Misconception: one broadcast sends all weights.
 //
 // Killed by: Part1Weights.rank_0s_weights_everywhere
 // Diagnosis: first_tensor_only

@@ -1,5 +1,5 @@
-// Misconception: all ranks make their weights by the same program, so these are the same. (With the same
-// seed, the same libraries, and as long as nobody loads a checkpoint.)
+// Misconception: all ranks create their weights with the same program, so the weights are the same. (They are
+// only with the same seed and the same libraries, and as long as no rank loads a checkpoint.)
 //
 // Killed by: Part1Weights.rank_0s_weights_everywhere
 // Diagnosis: every_rank_keeps_its_own

@@ -1,4 +1,4 @@
-// Misconception: a rank without samples multiplies by 0, so what it has makes no difference.
+// Misconception: a rank without samples multiplies by 0, so its numbers make no difference.
 //
 // Killed by: Part3Samples.a_rank_without_samples
 // Diagnosis: zero_times_nan

@@ -1,4 +1,5 @@
-// Misconception: a bucket says when its gradients leave; each of them is still a message of its own.
+// Misconception: a bucket only decides when its gradients are sent; each of them is still a message of its
+// own.
 //
 // Killed by: Part3Ready.one_all_reduce_a_bucket
 // Diagnosis: an_all_reduce_for_each_gradient

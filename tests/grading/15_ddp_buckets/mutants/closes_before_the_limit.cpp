@@ -1,4 +1,4 @@
-// Misconception: a limit is what a bucket may hold at most, so it is closed before it would hold more.
+// Misconception: the limit is a maximum, so a bucket is closed before it would exceed it.
 //
 // Killed by: Part1Fill.any_sizes
 // Diagnosis: closes_before_the_limit

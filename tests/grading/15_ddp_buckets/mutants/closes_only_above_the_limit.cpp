@@ -1,4 +1,4 @@
-// Misconception: a bucket of exactly its limit still has room.
+// Misconception: a bucket with exactly its limit still has room.
 //
 // Killed by: Part1Fill.any_sizes
 // Diagnosis: closes_only_above_the_limit

@@ -9,7 +9,7 @@
 
 namespace lab {
 
-// The gradients stay where they are; what has been averaged would have to be copied back.
+// The gradients stay in their old memory; averages would have to be copied back.
 Tensor copied_together(const std::vector<std::size_t>& members, std::vector<Tensor>& gradients) {
   std::vector<Tensor> copies = gradients;
   return move_together(members, copies);

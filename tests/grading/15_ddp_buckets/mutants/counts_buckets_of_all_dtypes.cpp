@@ -1,4 +1,5 @@
-// Misconception: the first limit is for the first bucket, and only one bucket is the first.
+// Misconception: the first limit is for the first bucket, and there is only one first bucket, whatever the
+// dtypes.
 //
 // Killed by: Part1Fill.a_bucket_has_one_dtype
 // Diagnosis: counts_buckets_of_all_dtypes

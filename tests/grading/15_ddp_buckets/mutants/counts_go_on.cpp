@@ -1,4 +1,5 @@
-// Misconception: what was counted once need not be counted again: the buckets are the same in every backward.
+// Misconception: the buckets are the same in every backward, so the gradients do not have to be counted
+// again.
 //
 // Killed by: Part3Ready.every_backward_averages
 // Diagnosis: never_launched

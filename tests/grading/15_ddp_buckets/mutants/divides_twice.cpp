@@ -1,4 +1,4 @@
-// Misconception: the sum is there, and now everybody divides it by n. (AVG has done so.)
+// Misconception: every rank divides the result of the all_reduce by n. (AVG has done so already.)
 //
 // Killed by: Part4Finish.waits_for_all
 // Diagnosis: divides_twice

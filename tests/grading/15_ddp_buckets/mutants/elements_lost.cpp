@@ -1,4 +1,4 @@
-// Misconception: a gradient is zero when training begins, so is new memory.
+// Misconception: a gradient is zero when training begins, and so is new memory.
 //
 // Killed by: Part2Reducer.shapes_and_elements_stay
 // Diagnosis: elements_lost

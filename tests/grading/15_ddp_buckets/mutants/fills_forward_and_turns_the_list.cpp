@@ -1,6 +1,6 @@
-// Misconception: buckets in reverse order are buckets of gradients in reverse order. (The limits are not
-// turned with them: the small first bucket is launched last. PyTorch does so where
-// find_unused_parameters is set, as there is no order to learn.)
+// Misconception: reversing the list of buckets is the same as reversing the gradients. (The limits are then
+// not reversed: the small first bucket is launched last. PyTorch does this if find_unused_parameters is set,
+// because then it learns no order.)
 //
 // Killed by: Part2Reducer.the_last_gradient_first
 // Diagnosis: fills_forward_and_turns_the_list

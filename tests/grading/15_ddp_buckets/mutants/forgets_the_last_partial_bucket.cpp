@@ -1,4 +1,5 @@
-// Misconception: a bucket is sent when it is full. What never fills one is never sent.
+// Misconception: a bucket is sent when it is full. The gradients at the end that never fill one are then
+// never sent.
 //
 // Killed by: Part1Fill.the_last_partial_bucket
 // Diagnosis: forgets_the_last_partial_bucket

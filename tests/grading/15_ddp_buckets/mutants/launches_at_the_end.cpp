@@ -1,4 +1,4 @@
-// Misconception: averaging begins when all gradients are there.
+// Misconception: averaging begins when all gradients are ready.
 //
 // Killed by: Part3Ready.backward_goes_on_meanwhile
 // Diagnosis: launches_at_the_end

@@ -1,4 +1,4 @@
-// Misconception: a bucket sets out with its first gradient, and the others join it.
+// Misconception: a bucket is launched with its first gradient, and the others are added later.
 //
 // Killed by: Part3Ready.every_backward_averages
 // Diagnosis: launches_before_all_are_there

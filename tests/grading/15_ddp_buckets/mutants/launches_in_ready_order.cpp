@@ -1,4 +1,4 @@
-// Misconception: a bucket that is full is launched: the sooner, the better.
+// Misconception: a bucket is launched as soon as it is full: the sooner, the better.
 //
 // Killed by: Part3Ready.same_order_on_all_ranks
 // Diagnosis: launches_in_ready_order

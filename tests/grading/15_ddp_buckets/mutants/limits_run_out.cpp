@@ -1,4 +1,4 @@
-// Misconception: a limit for each bucket; where the list ends, nothing is limited any more.
+// Misconception: each bucket has a limit, and after the end of the list nothing is limited.
 //
 // Killed by: Part1Fill.pytorchs_own_buckets
 // Diagnosis: limits_run_out

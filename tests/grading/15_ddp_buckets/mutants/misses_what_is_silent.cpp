@@ -1,5 +1,5 @@
-// Misconception: every backward launches every bucket, so finish misses those of a backward that sends
-// nothing.
+// Misconception: every backward launches every bucket, so finish() reports the missing buckets of a backward
+// that sends nothing.
 //
 // Killed by: Part5Accumulate.sums_of_small_batches
 // Diagnosis: misses_what_is_silent

@@ -1,4 +1,4 @@
-// Misconception: bytes are bytes: what travels together need not be of one kind.
+// Misconception: only bytes count, so gradients of several dtypes may share a bucket.
 //
 // Killed by: Part1Fill.a_bucket_has_one_dtype
 // Diagnosis: mixes_dtypes

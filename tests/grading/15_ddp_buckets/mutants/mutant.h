@@ -1,5 +1,5 @@
-// A mutant is the solution with one function replaced: `#define ready right_ready` around the solution keeps
-// the right one under another name. The headers come first, so that the macro meets nothing else.
+// A mutant is the solution with one function replaced. `#define ready right_ready` around the solution keeps
+// the right function under another name. The headers come first, so that the macro renames nothing else.
 //
 // Each mutant's file names its misconception, the test that must kill it and the diagnosis it must get.
 #pragma once

@@ -1,5 +1,5 @@
-// Misconception: with one gradient at most one bucket becomes full. (One that was full before may have waited
-// for it.)
+// Misconception: one gradient completes at most one bucket, so at most one is launched. (A bucket that was
+// full before may have waited for it.)
 //
 // Killed by: Part3Ready.same_order_on_all_ranks
 // Diagnosis: not_all_launch_it

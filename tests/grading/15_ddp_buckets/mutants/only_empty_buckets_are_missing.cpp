@@ -1,4 +1,5 @@
-// Misconception: a bucket into which a gradient came will leave; only one that nothing came into is missing.
+// Misconception: a bucket that has received a gradient will be launched; only a bucket without any gradient
+// is missing.
 //
 // Killed by: Part4Finish.names_what_is_missing
 // Diagnosis: says_nothing_of_missing_buckets

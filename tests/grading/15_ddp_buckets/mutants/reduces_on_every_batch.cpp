@@ -1,5 +1,5 @@
-// Misconception: every backward ends with averages, and averages may be added up. (They may: the numbers are
-// right.)
+// Misconception: every backward ends with averages, and averages may be added up. (They may, and the numbers
+// are right, but every batch is sent.)
 //
 // Killed by: Part5Accumulate.only_the_last_one_sends
 // Diagnosis: reduces_on_every_batch

@@ -1,4 +1,4 @@
-// Misconception: what was launched is waited for, and more there is not to do.
+// Misconception: finish() waits for the launched buckets, and it has nothing else to do.
 //
 // Killed by: Part4Finish.names_what_is_missing
 // Diagnosis: says_nothing_of_missing_buckets

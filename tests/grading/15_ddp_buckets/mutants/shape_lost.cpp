@@ -1,4 +1,4 @@
-// Misconception: a gradient is a run of numbers; its shape matters to nobody here.
+// Misconception: a gradient is a run of numbers, and its shape does not matter.
 //
 // Killed by: Part2Reducer.shapes_and_elements_stay
 // Diagnosis: shape_lost

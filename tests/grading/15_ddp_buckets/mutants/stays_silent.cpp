@@ -1,4 +1,5 @@
-// Misconception: syncs is set to false once and for all before the batches, and each averages what it has.
+// Misconception: syncs is set to false before the batches and stays so, and each rank averages its own
+// gradients.
 //
 // Killed by: Part5Accumulate.sums_of_small_batches
 // Diagnosis: stays_silent

@@ -1,4 +1,4 @@
-// Misconception: all_reduce gives what the ranks have together, and that is the gradient.
+// Misconception: the sum over the ranks, which all_reduce returns, is the gradient.
 //
 // Killed by: Part3Ready.every_backward_averages
 // Diagnosis: sums_without_averaging

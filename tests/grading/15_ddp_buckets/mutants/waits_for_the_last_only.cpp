@@ -1,4 +1,4 @@
-// Misconception: buckets are averaged in order, so when the last one is done all are.
+// Misconception: buckets are averaged in order, so all of them are done when the last one is.
 //
 // Killed by: Part4Finish.waits_for_all
 // Diagnosis: forgets_a_wait

@@ -1,4 +1,4 @@
-// Misconception: a bucket that is full is averaged, and then backward goes on.
+// Misconception: a full bucket is averaged before backward continues.
 //
 // Killed by: Part3Ready.backward_goes_on_meanwhile
 // Diagnosis: waits_inside_the_hook

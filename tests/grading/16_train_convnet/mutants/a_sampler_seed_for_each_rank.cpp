@@ -1,4 +1,4 @@
-// Misconception: ranks need random numbers of their own, the sampler as well.
+// Misconception: ranks need random numbers of their own, and so does the sampler.
 //
 // Killed by: Part5Train.as_one_process_does
 // Diagnosis: sampler_seed_of_each_rank

@@ -1,4 +1,4 @@
-// Misconception: a rank computes its accuracy and returns it.
+// Misconception: a rank computes the accuracy on its own samples and returns it.
 //
 // Killed by: Part3Evaluate.every_sample_once
 // Diagnosis: accuracy_of_its_own_share

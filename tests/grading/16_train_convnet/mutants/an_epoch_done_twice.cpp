@@ -1,4 +1,4 @@
-// Misconception: the number of the epoch that is over is how many are done.
+// Misconception: the number of the last epoch is the number of completed epochs.
 //
 // Killed by: Part5Train.killed_and_resumed
 // Diagnosis: resume_repeats_epochs

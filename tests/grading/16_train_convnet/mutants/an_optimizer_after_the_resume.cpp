@@ -1,4 +1,4 @@
-// Misconception: the optimizer is made when the model is ready: after the checkpoint was loaded.
+// Misconception: the optimizer is created when the model is ready, that is, after the checkpoint was loaded.
 //
 // Killed by: Part5Train.killed_and_resumed
 // Diagnosis: momentum_lost

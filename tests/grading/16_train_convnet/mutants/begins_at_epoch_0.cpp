@@ -1,4 +1,4 @@
-// Misconception: the weights are loaded, and then the plan is carried out, all of it.
+// Misconception: after the weights are loaded, all epochs of the plan are run.
 //
 // Killed by: Part5Train.killed_and_resumed
 // Diagnosis: resume_repeats_epochs

@@ -1,4 +1,4 @@
-// Misconception: all batches are of one size; what is left over is left out.
+// Misconception: all batches have one size, and the samples that are left over are left out.
 //
 // Killed by: Part2Epoch.an_order_for_each_epoch
 // Diagnosis: drops_the_last_batch

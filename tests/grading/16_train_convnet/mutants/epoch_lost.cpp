@@ -1,4 +1,5 @@
-// Misconception: weights and optimizer are back, so the run begins. With which epoch?
+// Misconception: weights and optimizer are restored, so the run can continue. The number of the epoch is
+// missing.
 //
 // Killed by: Part4Checkpoint.everything_comes_back
 // Diagnosis: epoch_lost

@@ -1,4 +1,5 @@
-// Misconception: no gradients, no training: the mode makes no difference. Batch norm has two.
+// Misconception: without gradients there is no training, so the mode makes no difference. Batch norm behaves
+// differently in the two modes.
 //
 // Killed by: Part3Evaluate.rank_0s_model_in_evaluation_mode
 // Diagnosis: evaluates_in_training_mode

@@ -1,4 +1,5 @@
-// Misconception: after an epoch of DDP all ranks have the same model. Not the same running statistics.
+// Misconception: after an epoch of DDP all ranks have the same model. They do not have the same running
+// statistics.
 //
 // Killed by: Part3Evaluate.rank_0s_model_in_evaluation_mode
 // Diagnosis: every_rank_judges_its_own_model

@@ -1,4 +1,4 @@
-// Misconception: to be sure of the accuracy each rank looks at all test samples.
+// Misconception: to be sure of the accuracy, each rank evaluates all test samples.
 //
 // Killed by: Part3Evaluate.every_sample_once
 // Diagnosis: every_rank_looks_at_all

@@ -1,4 +1,4 @@
-// Misconception: a rank without samples has nothing to say, and returns at once.
+// Misconception: a rank without samples has nothing to contribute and returns at once.
 //
 // Killed by: Part3Evaluate.a_rank_without_samples
 // Diagnosis: leaves_the_others_waiting

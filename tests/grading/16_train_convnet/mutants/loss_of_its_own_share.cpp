@@ -1,4 +1,4 @@
-// Misconception: a rank knows the loss: it has just computed it.
+// Misconception: a rank knows the loss, because it has just computed it.
 //
 // Killed by: Part2Epoch.mean_loss_over_all_samples
 // Diagnosis: loss_of_one_rank

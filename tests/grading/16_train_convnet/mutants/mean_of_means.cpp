@@ -1,4 +1,4 @@
-// Misconception: every rank has an accuracy, and the mean of them is the accuracy of all.
+// Misconception: every rank has an accuracy, and the overall accuracy is the mean of these.
 //
 // Killed by: Part3Evaluate.every_sample_once
 // Diagnosis: mean_of_means

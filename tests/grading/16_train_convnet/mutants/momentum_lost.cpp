@@ -1,4 +1,4 @@
-// Misconception: what has been learned is in the weights; an optimizer is made anew.
+// Misconception: everything that was learned is in the weights, so a new optimizer will do.
 //
 // Killed by: Part4Checkpoint.everything_comes_back
 // Diagnosis: momentum_lost

@@ -1,4 +1,5 @@
-// Misconception: rank 0 reads the checkpoint, and DDP brings it to all. Not what the optimizer remembers.
+// Misconception: rank 0 reads the checkpoint, and DDP sends it to all ranks. DDP does not send the
+// optimizer's state.
 //
 // Killed by: Part5Train.killed_and_resumed
 // Diagnosis: only_rank_0_resumes

@@ -1,4 +1,4 @@
-// Misconception: where a checkpoint lies, the run goes on from it. Whose is it?
+// Misconception: if a checkpoint exists, the run continues from it. It may belong to another run.
 //
 // Killed by: Part5Train.killed_and_resumed
 // Diagnosis: resumes_unasked

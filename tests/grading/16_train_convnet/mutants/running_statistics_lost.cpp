@@ -1,4 +1,4 @@
-// Misconception: a model is its parameters. And its buffers.
+// Misconception: a model consists of its parameters. Its buffers are part of it, too.
 //
 // Killed by: Part4Checkpoint.everything_comes_back
 // Diagnosis: running_statistics_lost

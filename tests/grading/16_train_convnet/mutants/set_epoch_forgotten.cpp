@@ -1,4 +1,4 @@
-// Misconception: a sampler that shuffles shuffles anew each time.
+// Misconception: a sampler that shuffles gives a new order in every epoch by itself.
 //
 // Killed by: Part2Epoch.an_order_for_each_epoch
 // Diagnosis: set_epoch_forgotten

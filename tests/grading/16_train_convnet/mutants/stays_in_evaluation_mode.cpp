@@ -1,4 +1,4 @@
-// Misconception: a model is in training mode. It was, before the first evaluation.
+// Misconception: a model is in training mode. After the first evaluation it is not.
 //
 // Killed by: Part2Epoch.in_training_mode
 // Diagnosis: trains_in_evaluation_mode

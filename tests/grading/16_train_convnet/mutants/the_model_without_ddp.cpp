@@ -1,4 +1,5 @@
-// Misconception: the ranks train together, since they are in one group. Who averages?
+// Misconception: the ranks train together because they are in one group. Without DDP nothing averages their
+// gradients.
 //
 // Killed by: Part5Train.as_one_process_does
 // Diagnosis: trains_alone

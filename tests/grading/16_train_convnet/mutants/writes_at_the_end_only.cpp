@@ -1,4 +1,4 @@
-// Misconception: a checkpoint is what a run ends with.
+// Misconception: a checkpoint is written at the end of a run.
 //
 // Killed by: Part5Train.a_checkpoint_after_each_epoch
 // Diagnosis: writes_at_the_end_only

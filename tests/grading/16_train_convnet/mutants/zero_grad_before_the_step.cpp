@@ -1,4 +1,5 @@
-// Misconception: gradients are cleared once they have been used. But the optimizer is who uses them.
+// Misconception: gradients are cleared once backward has computed them. But the optimizer still has to use
+// them.
 //
 // Killed by: Part1Step.gradients_of_this_batch_alone
 // Diagnosis: zeroes_before_the_step

@@ -1,4 +1,4 @@
-// Misconception: backward computes the gradients. It adds them to what is there.
+// Misconception: backward overwrites the gradients. It adds to what is there.
 //
 // Killed by: Part1Step.gradients_of_this_batch_alone
 // Diagnosis: adds_to_old_gradients
