@@ -70,11 +70,10 @@ bool Transfer::expect_transferred(const judge::SimRun& run, const Names& names) 
     }
     if (filled == expected(rank) && !reply.value("moved", true)) continue;
     if (reply.value("moved", true)) {
-      misconception(
-          "another_name",
-          fmt::format("`{0} = ...` makes {0} another name for other memory; the memory it had is not "
-                      "filled: {0}.copy_(...) copies the elements",
-                      names.filled));
+      misconception("another_name",
+                    fmt::format("`{0} = ...` makes {0} a name for other memory, and the memory that it had "
+                                "is not filled; fix: copy the elements with {0}.copy_(...)",
+                                names.filled));
     }
     ADD_FAILURE() << fmt::format(
         "{}the memory of rank {}'s `{}` must hold {}; it holds {}{}", run.about, rank, names.filled,

@@ -210,7 +210,8 @@ void expect_buckets(const judge::SimRun& done, const Update& update) {
                     "tensors into one bucket");
     }
     ADD_FAILURE() << fmt::format(
-        "{}, {} tensors: expected {} messages of {} bytes in all to rank {}; it receives {} of {} bytes",
+        "{}, {} tensors: expected {} messages of {} bytes in all to rank {}; it receives {} messages of {} "
+        "bytes in all",
         heading(update), update.parameters.size(), buckets, bytes, server, traffic.messages_received,
         traffic.bytes_received);
     return;

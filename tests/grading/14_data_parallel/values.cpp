@@ -163,8 +163,10 @@ void expect_in_place(const Asked& asked) {
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     if (is_in_place(replies[rank])) continue;
     misconception("not_in_place", not_in_place_in_words);
-    ADD_FAILURE() << fmt::format("{}: afterwards a tensor of rank {} has other memory than the caller gave",
-                                 asked.call, rank);
+    ADD_FAILURE() << fmt::format(
+        "{}: afterwards a tensor of rank {} has other memory than the caller gave; expected the same memory, "
+        "written in place",
+        asked.call, rank);
     return;
   }
   expect_right(asked);
