@@ -482,7 +482,7 @@ TEST(Rendezvous, OptionsThatContradictAreRefusedBeforeAnythingMoves) {
     refused(as_rank(0, 2, "tcp://127.0.0.1:1", none), {"the timeout must be greater than 0"});
   refused(as_rank(0, 2, "tcp://127.0.0.1:1?rank=1"), {"rank is 1 in init_method and 0 in the options"});
   refused(as_rank(0, 2, "tcp://127.0.0.1:1?rang=1"), {"'rang'"});
-  refused(as_rank(-1, 2, "tcp://127.0.0.1:1?rank=x"), {"'x'", "no number"});
+  refused(as_rank(-1, 2, "tcp://127.0.0.1:1?rank=x"), {"'x'", "not a number"});
   refused(as_rank(0, 2, "tcp://127.0.0.1"), {"port is missing"});
   refused(as_rank(0, 2, "tcp://127.0.0.1:0"), {"port 0"});
   refused(as_rank(0, 2, "file://here"), {"file://here", "begin with '/'"});

@@ -140,13 +140,13 @@ const std::vector<Refusal>& refusals() {
          Tensor t = t2();
          broadcast(t, 0, {.group_dst = 1});
        },
-       {"broadcast", "no .group_dst"}},
+       {"broadcast", "not take .group_dst"}},
       {"group_src of an all_reduce",
        [](int) {
          Tensor t = t2();
          all_reduce(t, ReduceOp::sum, {.group_src = 1});
        },
-       {"no .group_src"}},
+       {"not take .group_src"}},
       {"tag on a collective",
        [](int) {
          Tensor t = t2();
