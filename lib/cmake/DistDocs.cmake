@@ -41,7 +41,7 @@ set(DOXYGEN_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/reference/face)
 set(DOXYGEN_USE_MDFILE_AS_MAINPAGE "")
 set(DOXYGEN_GENERATE_HTML NO)
 set(DOXYGEN_GENERATE_XML YES) # Doxygen wants to write something
-set(face backend/work.h core/deadline.h core/error.h core/tensor.h group/process_group.h launch/simulate.h launch/spawn.h
+set(face backend/work.h core/deadline.h core/error.h core/tensor.h group/process_group.h simulate/simulate.h launch/spawn.h
          parallel/distributed_data_parallel.h store/store.h)
 list(TRANSFORM face PREPEND ${root}/lib/dist/)
 doxygen_add_docs(docs_face ${face} COMMENT "Whether the face of the library is documented")
