@@ -17,7 +17,7 @@ function(make_lab folder mutants)
   file(WRITE ${DIST_TIER_ROOT}/labs/${folder}/${name}.h "the contract")
   file(WRITE ${DIST_TIER_ROOT}/labs/${folder}/${name}.cpp "the starter")
   file(WRITE ${DIST_TIER_ROOT}/solutions/${folder}/${name}.cpp "the solution")
-  file(WRITE ${DIST_TIER_ROOT}/tests/grading/${folder}_test.cpp "the tests")
+  file(WRITE ${DIST_TIER_ROOT}/tests/grading/${folder}/test.cpp "the tests")
   file(WRITE ${DIST_TIER_ROOT}/tests/grading/${folder}/mutants/mutant.h "what mutants share")
   foreach(i RANGE 1 ${mutants})
     file(WRITE ${DIST_TIER_ROOT}/tests/grading/${folder}/mutants/wrong_${i}.cpp "mutant ${i}")
@@ -111,7 +111,7 @@ count(size ${chosen})
 expect("without git all are tried" size EQUAL 31)
 
 foreach(file labs/02_large/large.h solutions/02_large/large.cpp tests/grading/02_large/test.cpp
-             tests/grading/02_large_new.h tests/grading/02_large/mutants/mutant.h tests/grading/02_large/mutants/wrong_7.cpp)
+             tests/grading/02_large/new.h tests/grading/02_large/mutants/mutant.h tests/grading/02_large/mutants/wrong_7.cpp)
   a_change_makes_a_lab_whole(${file} TRUE)
 endforeach()
 foreach(file labs/02_large/large.cpp labs/02_large/README.md solutions/02_large/NOTES.md tests/grading/03_other/test.cpp

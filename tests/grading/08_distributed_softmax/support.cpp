@@ -26,7 +26,7 @@ constexpr const char* leaves_in_words =
 void diagnose_failure(const Asked& asked, const std::string& error) {
   const auto says = [&](std::string_view words) { return error.find(words) != std::string::npos; };
   if (!has_an_empty_shard(asked)) return;
-  if (says("max: a tensor of shape")) {
+  if (says("has no elements")) {
     misconception("max_of_nothing",
                   "an empty shard has no largest element, and dist::max() rejects it; fix: contribute -inf "
                   "to the MAX, which is below every entry");
