@@ -136,14 +136,13 @@ int MessageWork::source_rank() {
 }
 
 bool MessageWork::give_up(const std::string& reason) {
-  {
-    std::lock_guard lock(mutex_);
-    if (done_ || in_use_) return false;
-    in_use_ = true;
-  }
-  abort(reason);
+  // A thread that polls the message has it for a moment; one that waits for it keeps it.
+  constexpr Timeout longest_poll = std::chrono::milliseconds(20);
+  if (!acquire(Deadline::after(longest_poll))) return false;
+  const bool is_pending = !done_;
+  if (is_pending) abort(reason);
   release();
-  return true;
+  return is_pending;
 }
 
 void MessageWork::cancel(const std::string& reason, Deadline deadline) {
