@@ -159,9 +159,9 @@ describe('the player', () => {
     assert.match(await player.announced(), /D1 deadlock/);
   });
 
-  test('says what is wrong with a text that is no trace', async () => {
+  test('says what is wrong with a text that is not a trace', async () => {
     await player.element.evaluate(element => element.load('{"traceEvents": []}'));
-    assert.match(await player.element.locator('.stage').textContent(), /no trace for the player/);
+    assert.match(await player.element.locator('.stage').textContent(), /not a trace for the player/);
   });
 
   test('shows each rank twice in a double tree', async () => {
