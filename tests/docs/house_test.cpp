@@ -84,7 +84,7 @@ std::set<std::string> public_headers() {
 }
 
 TEST(House, ThePublicHeadersAreFewAndIncludeNoPrivateOne) {
-  constexpr std::size_t most = 65;  // 95 with sharded, tensor, pipeline and context parallelism
+  constexpr std::size_t most = 95;  // 65 without sharded, tensor, pipeline and context parallelism
   const std::set<std::string> headers = public_headers();
   EXPECT_LE(headers.size(), most);
   EXPECT_GT(headers.size(), 40u);

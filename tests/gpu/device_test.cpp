@@ -35,6 +35,8 @@ TEST_F(Gpu, ReduceManyIsExact) { expect_exact_reductions(gpu, counts); }
 
 TEST_F(Gpu, ArithmeticIsExact) { expect_exact_arithmetic(gpu, counts); }
 
+TEST_F(Gpu, PartsAlongAxesAreExact) { expect_exact_axes(gpu); }
+
 TEST_F(Gpu, StreamsMeetByFlags) {
   DeviceApi& api = device_api(DeviceType::cuda);
   if (!api.has_flags(gpu)) GTEST_SKIP() << "this device has no 64-bit stream memory operations";

@@ -70,6 +70,8 @@ class FakeDevice final : public DeviceApi {
   void wait_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
 
   void copy(Device device, StreamHandle stream, void* to, const void* from, std::size_t bytes) override;
+  void copy_rows(Device device, StreamHandle stream, void* to, const void* from,
+                 const RowCopy& rows) override;
   void fill(Device device, StreamHandle stream, TensorView view, double value) override;
   void scale(Device device, StreamHandle stream, TensorView view, double factor) override;
   void divide(Device device, StreamHandle stream, TensorView view, std::int64_t divisor) override;

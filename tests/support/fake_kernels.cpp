@@ -65,6 +65,23 @@ void FakeDevice::copy(Device device, StreamHandle handle, void* to, const void* 
   launch(device, handle, [=] { std::memmove(target, source, bytes); });
 }
 
+void FakeDevice::copy_rows(Device device, StreamHandle handle, void* to, const void* from,
+                           const RowCopy& rows) {
+  const std::scoped_lock lock(mutex_);
+  const auto side = [&](const void* pointer, std::size_t pitch) {
+    std::byte* const on_device = locate(pointer, (rows.count - 1) * pitch + rows.bytes);
+    if (!on_device || pitch < rows.bytes)
+      fail(Errc::internal, "copy_rows on {}: a side is wrong", device.str());
+    return on_device;
+  };
+  std::byte* const target = side(to, rows.to_pitch);
+  const std::byte* const source = side(from, rows.from_pitch);
+  launch(device, handle, [=] {
+    for (std::size_t i = 0; i < rows.count; ++i)
+      std::memmove(target + i * rows.to_pitch, source + i * rows.from_pitch, rows.bytes);
+  });
+}
+
 void FakeDevice::fill(Device device, StreamHandle handle, TensorView view, double value) {
   const std::scoped_lock lock(mutex_);
   launch(device, handle, [v = locate(device, view), value] { cuda_kernels::fill(nullptr, v, value); });

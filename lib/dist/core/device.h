@@ -31,6 +31,12 @@ struct Allocation {
 
 std::uint64_t next_allocation_id();
 
+// A copy of `count` rows of `bytes` bytes on one device; the pitches are the distances in bytes between the
+// beginnings of rows, and no less than `bytes`.
+struct RowCopy {
+  std::size_t bytes = 0, count = 0, to_pitch = 0, from_pitch = 0;
+};
+
 // Thread-safe.
 class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
  public:
@@ -83,6 +89,7 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
 
   // Enqueued on the stream; at least one side of a copy is on the device.
   virtual void copy(Device, StreamHandle, void* to, const void* from, std::size_t bytes) = 0;
+  virtual void copy_rows(Device, StreamHandle, void* to, const void* from, const RowCopy&) = 0;
   virtual void fill(Device, StreamHandle, TensorView, double value) = 0;
   virtual void scale(Device, StreamHandle, TensorView, double factor) = 0;
   virtual void divide(Device, StreamHandle, TensorView, std::int64_t divisor) = 0;

@@ -39,9 +39,15 @@ constexpr std::int64_t chunk_begin(std::int64_t count, std::int64_t i, std::int6
   return count / n * i + count % n * i / n;
 }
 
+// The same for chunks of ceil(count / n) elements, of which the last can be smaller or empty, as torch.chunk
+// and PyTorch's DTensor divide. Cannot overflow.
+constexpr std::int64_t torch_chunk_begin(std::int64_t count, std::int64_t i, std::int64_t n) {
+  const std::int64_t size = count / n + (count % n != 0);
+  return size == 0 || i > count / size ? count : i * size;
+}
+
 // Chunk i of n: one rank's part of `all`. Sizes differ by at most one, none is out of range, and together the
-// n chunks are `all`. (torch.chunk rounds the size up instead, so that its last chunks can be smaller or
-// missing.)
+// n chunks are `all`.
 inline TensorView chunk(const TensorView& all, std::int64_t i, std::int64_t n) {
   const std::int64_t lo = chunk_begin(all.count, i, n), hi = chunk_begin(all.count, i + 1, n);
   return all.slice(lo, hi - lo);

@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/core/axes.h"
 #include "dist/core/kernels.h"
+#include "dist/core/shape.h"
 #include "dist/dist.h"
 
 #include "support/ranks.h"
@@ -87,6 +89,28 @@ inline void expect_exact_arithmetic(Device device, std::span<const std::int64_t>
     for (const std::int64_t count : counts)
       for (const std::int64_t shift : {0, 1})
         ASSERT_NO_FATAL_FAILURE(expect_exact_arithmetic(device, dtype, count, shift));
+}
+
+// Parts along the axes, put back and joined, and the axes exchanged.
+inline void expect_exact_axes(Device device) {
+  for (const Shape& shape :
+       {Shape{1, 1, 1}, Shape{3, 0, 2}, Shape{5, 7, 3}, Shape{3, 5, 1}, Shape{2, 130, 65}})
+    for (const DType dtype : {DType::i8, DType::bf16, DType::f64})
+      for (const std::int64_t axis : {0, 1, 2}) {
+        const Tensor here = numbers(product(shape), 1, dtype).view(shape), there = here.to(device);
+        const std::vector<Tensor> expected = torch_chunk(here, 3, axis), parts = torch_chunk(there, 3, axis);
+        Tensor rebuilt = zeros(shape, dtype, device);
+        std::int64_t start = 0;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+          ASSERT_TRUE(equal(parts[i], expected[i])) << "part " << i << " along axis " << axis;
+          put(rebuilt, axis, start, parts[i]);
+          start += parts[i].size(axis);
+        }
+        ASSERT_TRUE(equal(rebuilt, here));
+        ASSERT_TRUE(equal(cat(parts, axis), here));
+        for (const std::int64_t other : {0, 1, 2})
+          ASSERT_TRUE(equal(transpose(there, axis, other), transpose(here, axis, other)));
+      }
 }
 
 }  // namespace dist::test

@@ -31,6 +31,8 @@ TEST_F(DeviceKernels, ReduceManyIsExact) { expect_exact_reductions(gpu, kernel_c
 
 TEST_F(DeviceKernels, ArithmeticIsExact) { expect_exact_arithmetic(gpu, kernel_counts); }
 
+TEST_F(DeviceKernels, PartsAlongAxesAreExact) { expect_exact_axes(gpu); }
+
 TEST_F(DeviceKernels, AllAreLoadedWhenThatIsAskedFor) {
   kernels_seen().forget();
   fake->load_kernels(gpu);

@@ -89,6 +89,14 @@ void CudaDevice::copy(Device device, StreamHandle stream, void* to, const void* 
          "cudaMemcpyAsync({} bytes)", bytes);
 }
 
+void CudaDevice::copy_rows(Device device, StreamHandle stream, void* to, const void* from,
+                           const RowCopy& rows) {
+  const UseDevice use(device);
+  ensure(cudaMemcpy2DAsync(to, rows.to_pitch, from, rows.from_pitch, rows.bytes, rows.count,
+                           cudaMemcpyDeviceToDevice, resolve(device, stream)),
+         device, "cudaMemcpy2DAsync({} rows of {} bytes)", rows.count, rows.bytes);
+}
+
 void CudaDevice::fill(Device device, StreamHandle stream, TensorView view, double value) {
   const UseDevice use(device);
   cuda_kernels::fill(resolve(device, stream), view, value);
