@@ -1,13 +1,16 @@
 // The pages of the handbook show the programs of this folder, and what is really said of them.
 #include <algorithm>
+#include <functional>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"
 
 #include "programs.h"
 #include "sources.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {
@@ -72,8 +75,68 @@ TEST_P(Page, QuotesTheReport) {
   EXPECT_EQ(joined(block(page, "## The report", "```")), joined(said));
 }
 
-INSTANTIATE_TEST_SUITE_P(Handbook, Page, testing::Range(1, 11),
-                         [](const auto& of) { return "D" + std::to_string(of.param); });
+// What the ranks of real processes say, all of them together.
+std::string said_by_ranks(int ranks, const char* transport, const char* debug,
+                          const std::function<void(int)>& rank_main) {
+  const ScopedEnv timeout("DIST_TIMEOUT", "5"), by("DIST_TRANSPORT", transport), detail("DIST_DEBUG", debug);
+  testing::internal::CaptureStderr();
+  spawn(ranks, [&](int rank) {
+    try {
+      rank_main(rank);
+    } catch (const Error& error) {
+      fmt::print(stderr, "{}\n", error.what());
+    }
+  });
+  return testing::internal::GetCapturedStderr();
+}
+
+// The texts in backticks below "On the host backend"; an omission ("...") ends one and begins the next.
+Lines quotes_of_host_backend(const Lines& page) {
+  std::string section;
+  for (auto at = std::ranges::find(page, "## On the host backend"); at != page.end(); ++at)
+    section += *at + ' ';
+  Lines quotes;
+  std::istringstream in(section);
+  bool is_quoted = false;
+  for (std::string text; std::getline(in, text, '`'); is_quoted = !is_quoted) {
+    if (!is_quoted || text.find(' ') == text.npos) continue;  // a name, no sentence
+    for (std::size_t from = 0, to = 0; to != text.npos; from = to + 3) {
+      to = text.find("...", from);
+      if (const std::string quote = text.substr(from, to - from); !quote.empty()) quotes.push_back(quote);
+    }
+  }
+  return quotes;
+}
+
+class HostSection : public Page {};
+
+TEST_P(HostSection, QuotesTheRanks) {
+  const int ranks = Source(program().name).ranks;
+  std::string said;
+  for (const char* debug : {"off", "detail"}) said += said_by_ranks(ranks, "shm", debug, program().wrong);
+  if (GetParam() == 3) {
+    said += said_by_ranks(2, "tcp", "off", [](int rank) {
+      init_process_group();
+      Tensor t = ones({4}, rank == 0 ? DType::f32 : DType::i32);
+      rank == 0 ? send(t, 1) : recv(t, 0);
+    });
+    said += said_by_ranks(2, "tcp", "off", [](int rank) {
+      init_process_group();
+      Tensor t = ones({262'144 * (1 + rank)});  // segments of one size
+      all_reduce(t);
+    });
+  }
+  const std::string ours = std::string(program().name) + ".cpp", theirs = shown[0].substr(3);
+  for (std::size_t at = 0; (at = said.find(ours, at)) != said.npos;) said.replace(at, ours.size(), theirs);
+  const Lines quotes = quotes_of_host_backend(page);
+  EXPECT_FALSE(quotes.empty());
+  for (const std::string& quote : quotes) EXPECT_NE(said.find(quote), said.npos) << quote << "\n" << said;
+}
+
+const auto code_of_page = [](const auto& of) { return "D" + std::to_string(of.param); };
+INSTANTIATE_TEST_SUITE_P(Handbook, Page, testing::Range(1, 11), code_of_page);
+// The other pages quote no error, or one with times in it.
+INSTANTIATE_TEST_SUITE_P(Handbook, HostSection, testing::Values(2, 3, 7, 9), code_of_page);
 
 }  // namespace
 }  // namespace dist::test
