@@ -95,7 +95,7 @@ struct ClassOneOptions {
 
 struct HandoutOptions {
   std::filesystem::path output;  // a folder that does not exist yet; empty: distlab_handout here
-  bool check = false;            // build lab 1 there and grade its starter
+  bool check = false;            // build the first lab there and grade its starter
 };
 
 struct HintOptions {

@@ -100,7 +100,7 @@ int grade_several(const std::vector<Lab>& labs, const GradeOptions& options) {
 int grade_begun(const GradeOptions& options) {
   auto labs = find_labs();
   std::erase_if(labs, [](const Lab& lab) { return !is_begun(lab); });
-  if (labs.empty()) fmt::print("You have not begun a lab yet; to begin: ./distlab start 1\n");
+  if (labs.empty()) fmt::print("You have not begun a lab yet; to begin: ./distlab start 0\n");
   return grade_several(labs, options);
 }
 
@@ -118,9 +118,9 @@ int list_labs() {
                fs::relative(handout(lab), workspace().root).string());
   }
   fmt::print(
-      "\n./distlab start 1   begin a lab: what to read and what to edit\n"
-      "./distlab run 1     see what your code does\n./distlab grade 1   is it right, and if not, why?\n"
-      "./distlab hint 1    get a hint\n./distlab watch     grade whenever you save, with a key for each of "
+      "\n./distlab start 0   begin a lab: what to read and what to edit\n"
+      "./distlab run 0     see what your code does\n./distlab grade 0   is it right, and if not, why?\n"
+      "./distlab hint 0    get a hint\n./distlab watch     grade whenever you save, with a key for each of "
       "these\n");
   return exit_ok;
 }

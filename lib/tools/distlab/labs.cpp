@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <string_view>
 
 #include "dist/core/fail.h"
 
@@ -12,19 +13,18 @@ namespace distlab {
 namespace fs = std::filesystem;
 namespace {
 
-// "01_name" -> 1; returns 0 for other folders.
-int number_of(const std::string& folder) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(folder.data(), folder.data() + folder.size(), number);
-  const bool is_lab = error == std::errc{} && end != folder.data() + folder.size() && *end == '_';
-  return is_lab ? number : 0;
-}
-
-// "4" or "04" -> 4; returns 0 for anything else.
-int whole_number(const std::string& text) {
+// "4" or "04" -> 4; returns nothing for anything else.
+std::optional<int> whole_number(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? number : 0;
+  const bool is_number = error == std::errc{} && end == text.data() + text.size() && number >= 0;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+// "01_name" -> 1; returns nothing for other folders.
+std::optional<int> number_of(std::string_view folder) {
+  const auto line = folder.find('_');
+  return line == folder.npos ? std::nullopt : whole_number(folder.substr(0, line));
 }
 
 // "labs/06_scatter_gather/", as a shell completes it -> "06_scatter_gather"
@@ -48,23 +48,23 @@ std::vector<Lab> find_labs() {
   std::vector<Lab> labs;
   for (const auto& entry : fs::directory_iterator(workspace().root / "labs")) {
     const auto folder = entry.path().filename().string();
-    const int number = number_of(folder);
-    if (number > 0) labs.push_back({number, folder, first_heading(entry.path() / "README.md")});
+    if (const auto number = number_of(folder))
+      labs.push_back({*number, folder, first_heading(entry.path() / "README.md")});
   }
   std::ranges::sort(labs, {}, &Lab::number);
   return labs;
 }
 
 Lab find_lab(const std::string& asked) {
-  const int number = whole_number(asked);
+  const auto number = whole_number(asked);
   const std::string folder = last_folder(asked);
   if (asked == "all" || asked == "begun")
     dist::fail(dist::Errc::invalid_argument, "\"{}\" is only for ./distlab grade; name one lab", asked);
   std::string all;
   std::vector<Lab> begin_so;
   for (const auto& lab : find_labs()) {
-    const bool by_number = number > 0 && lab.number == number;
-    const bool by_name = number == 0 && !asked.empty() && name_of(lab).starts_with(asked);
+    const bool by_number = number && lab.number == *number;
+    const bool by_name = !number && !asked.empty() && name_of(lab).starts_with(asked);
     const bool by_folder = folder.find('_') != folder.npos && lab.folder.starts_with(folder);
     if (by_number || by_folder || (by_name && name_of(lab) == asked)) return lab;
     if (by_name) begin_so.push_back(lab);

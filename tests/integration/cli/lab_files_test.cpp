@@ -76,6 +76,18 @@ TEST_F(LabFiles, ALabIsNamedByNumberNameOrFolderAndNothingElse) {
   for (const std::string name : {"1x", "1o", "10", "0", "02_first", "labs", "/"}) run({"start", name}, 2);
 }
 
+TEST_F(LabFiles, LabZeroComesBeforeTheOthers) {
+  write("labs/00_before/README.md", "# Lab 00: before\n");
+  write("labs/00_before/before.cpp", "int g() { DIST_TODO(\"lab 00, part 1: g\"); }\n");
+  write("labs/000/README.md", "# No lab\n");
+  for (const std::string name : {"0", "00", "before", "labs/00_before/"})
+    EXPECT_TRUE(contains(run({"start", name}), "labs/00_before/README.md")) << name;
+  const auto listed = run({"list"});
+  EXPECT_LT(listed.find("Lab 00: before"), listed.find("Lab 01: the first")) << listed;
+  EXPECT_FALSE(contains(listed, "No lab")) << listed;
+  EXPECT_TRUE(contains(run({}), "./distlab start 0   begin Lab 00: before\n"));
+}
+
 TEST_F(LabFiles, ResetKeepsWhatWasWritten) {
   const auto starter = read(file);
   write(file, "int f() { return 5; }\n");

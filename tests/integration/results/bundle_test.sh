@@ -161,7 +161,7 @@ unpack "$work/autograder.zip"
 good='echo "{\"score\": 50, \"output\": \"all\"}" > "$results"'
 FAKE=$good run "$unpacked/run_autograder"
 expect 'Lab 12' called '^grade 12 '
-for pair in 'Homework 3 (lab 01: ranks):1' 'LAB_12:12'; do
+for pair in 'Homework 3 (lab 01: ranks):1' 'LAB_12:12' 'Lab 00:0' 'lab 0, first steps:0'; do
   : > "$calls"
   title=${pair%:*} unpack "$work/autograder.zip"
   FAKE=$good run "$unpacked/run_autograder"

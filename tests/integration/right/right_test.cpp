@@ -32,6 +32,7 @@ const std::vector<Program> programs{
     {"same_program", {1, 2, 3, 5, 8, 64, 100}, {"processes", "4"}},
     {"same_program", {0}, {"threads", "4"}},
 #ifdef WITH_SOLUTIONS
+    {"lab_00_solution_demo", {0}},
     {"lab_01_solution_demo", {0}},
     {"lab_08_solution_demo", {0}, {}, 3},
 #endif

@@ -20,12 +20,12 @@ namespace {
 constexpr auto examples = R"(
 Your first hour:
   ./distlab demo         see what distlab is about, in half a minute
-  ./distlab start 1      see which page of lab 1 to read, and which file to edit
-  ./distlab run 1        see what your code does
-  ./distlab grade 1      is it right, and if not, why?
-  ./distlab hint 1       get a hint when you are stuck
-  ./distlab trace 1      see the messages of the failing test as a picture
-  ./distlab watch 1      grade whenever you save, with a key for each of these
+  ./distlab start 0      see which page of lab 0 to read, and which file to edit
+  ./distlab run 0        see what your code does
+  ./distlab grade 0      is it right, and if not, why?
+  ./distlab hint 0       get a hint when you are stuck
+  ./distlab trace 0      see the messages of the failing test as a picture
+  ./distlab watch 0      grade whenever you save, with a key for each of these
   ./distlab              see what comes next, on any later day
 
 If something is wrong: ./distlab doctor checks this machine, ./distlab test runs all tests.

@@ -61,7 +61,7 @@ void add_class_command(CLI::App& app, int& exit_code) {
                    "a folder that does not exist yet (default: distlab_handout)")
       ->check(not_empty);
   handout.app->add_flag("--check", handout.options->check,
-                        "also build lab 1 in the new tree and grade its starter (some minutes)");
+                        "also build the first lab in the new tree and grade its starter (some minutes)");
   handout.app->footer(
       "The tree contains all tracked files except solutions, wrong answers, cheats and instructor notes, the "
       "untouched\n"

@@ -63,9 +63,9 @@ bool play(int number, const Scene& scene) {
 const char* next() {
   try {
     workspace();
-    return "Now it is your turn: ./distlab start 1";
+    return "Now it is your turn: ./distlab start 0";
   } catch (const dist::Error&) {
-    return "The labs are in a checkout of distlab; go there and run: ./distlab start 1";
+    return "The labs are in a checkout of distlab; go there and run: ./distlab start 0";
   }
 }
 

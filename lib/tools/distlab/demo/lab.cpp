@@ -1,5 +1,5 @@
-// Scene 6: what a student sees. The grader of lab 01 grades the file in labs/ as it is, then the solution,
-// which must get all points.
+// Scene 6: what a student sees. The grader of the first lab grades the file in labs/ as it is, then the
+// solution, which must get all points.
 #include <filesystem>
 #include <string>
 
@@ -36,13 +36,14 @@ void print(const std::string& what, const Grade& grade) {
 }  // namespace
 
 void grade_a_lab() {
-  const auto lab = find_lab("1");
+  const auto lab = find_labs().front();
   fmt::print("   {}\n", lab.title);
   print("your file as it is:", grade(lab, "runner"));
   if (!std::filesystem::exists(workspace().root / "solutions")) return;  // a student's tree
   const auto solved = grade(lab, "solution_runner");
   print("the solution:", solved);
-  if (!solved.is_full()) dist::fail(dist::Errc::internal, "the solution of lab 01 must get all points");
+  if (!solved.is_full())
+    dist::fail(dist::Errc::internal, "the solution of {} must get all points", lab.folder);
 }
 
 }  // namespace distlab::demo
