@@ -100,8 +100,8 @@ bool may_stop_here() {
   return has_stopped;
 }
 
-// Ctrl-Z and fg. The rank starts nothing after its pid is known: dash starts programs by vfork, and if the child
-// is stopped before its exec, the shell waits for it in state D instead of being stopped itself.
+// Ctrl-Z and fg. The rank starts nothing after its pid is known: dash starts programs by vfork, and if the
+// child is stopped before its exec, the shell waits for it in state D instead of being stopped itself.
 TEST(AsItComes, StopsAndGoesOnTogetherWithItsRanks) {
   if (!may_stop_here()) GTEST_SKIP() << "the kernel stops nothing by SIGTSTP in an orphaned process group";
   Running running(shell({"--nproc-per-node", "1"},
