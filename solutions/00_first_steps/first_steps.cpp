@@ -16,8 +16,6 @@ float sum_of_all(float mine) {
   return sum.item<float>();
 }
 
-float mean_of_all(float mine) {
-  return sum_of_all(mine) / static_cast<float>(dist::get_world_size());
-}
+float mean_of_all(float mine) { return sum_of_all(mine) / static_cast<float>(dist::get_world_size()); }
 
 }  // namespace lab

@@ -14,7 +14,9 @@ using dist::check::Finding;
 
 // Some ranks wait in a collective that the others do not call.
 void diagnose_finding(const Finding& finding) {
-  const auto is_in_all_reduce = [](const auto& party) { return party.doing.find("all_reduce") != std::string::npos; };
+  const auto is_in_all_reduce = [](const auto& party) {
+    return party.doing.find("all_reduce") != std::string::npos;
+  };
   if (std::ranges::none_of(finding.parties, is_in_all_reduce)) return;
   judge::misconception("not_called_by_all",
                        "all_reduce is a collective: it returns only when every rank of the group has called "
