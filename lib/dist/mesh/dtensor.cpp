@@ -1,4 +1,5 @@
-// DTensor: LineMove has one function for each cell of placement.h's table; redistribute() runs a plan of them.
+// DTensor: LineMove has one function for each cell of placement.h's table; redistribute() runs a plan of
+// them.
 #include "dist/mesh/dtensor.h"
 
 #include <utility>
