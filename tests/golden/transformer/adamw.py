@@ -10,16 +10,18 @@ from model import GPT, GPT_WEIGHTS, Config, drawn_tokens, loss_of, with_weights
 
 config = Config(tied=True)
 steps = 10
-settings = {"learning_rate": 2e-2, "min_lr": 2e-3, "warmup_iters": 3, "lr_decay_iters": 8, "beta1": 0.9, "beta2": 0.95,
-            "eps": 1e-8, "weight_decay": 0.1, "grad_clip": 1.0}
+settings = {"learning_rate": 2e-2, "min_lr": 2e-3, "warmup_iters": 3, "lr_decay_iters": 8,
+            "beta1": 0.9, "beta2": 0.95, "eps": 1e-8, "weight_decay": 0.1, "grad_clip": 1.0}
 # What follows a token depends on that token alone, so that the model learns it and the last steps are not clipped.
 tokens = drawn_tokens((steps, 3, 8), config.vocab_size, 32)
 targets = (5 * tokens + 2) % config.vocab_size
 
 
-# nanoGPT's schedule: a line that would reach the peak one step after the last of the warm-up, half a cosine, the least.
+# nanoGPT's schedule: a line that would reach the peak one step after the last of the warm-up, half a cosine, the
+# least.
 def lr_at(step):
-    peak, least, warmup, decay = (settings[key] for key in ("learning_rate", "min_lr", "warmup_iters", "lr_decay_iters"))
+    peak, least = settings["learning_rate"], settings["min_lr"]
+    warmup, decay = settings["warmup_iters"], settings["lr_decay_iters"]
     if step < warmup:
         return peak * (step + 1) / (warmup + 1)
     if step > decay:

@@ -19,8 +19,8 @@ def save(name, state, model, config, metadata=None):
 
 untied, tied = (with_weights(GPT(Config(tied=answer)), 41, torch.float32) for answer in (False, True))
 save("nanogpt_untied.safetensors", untied.state_dict(), untied, Config(tied=False))
-# state_dict() of a tied model names the one matrix twice. safetensors.torch.save_model() writes it once, by the name
-# that comes first in the alphabet, and notes the other one.
+# state_dict() of a tied model names the one matrix twice. safetensors.torch.save_model() writes it once, by the
+# name that comes first in the alphabet, and notes the other one.
 save("nanogpt_tied.safetensors", tied.state_dict(), tied, Config(tied=True))
 once = {name: tensor for name, tensor in tied.state_dict().items() if name != "transformer.wte.weight"}
 save("nanogpt_tied_once.safetensors", once, tied, Config(tied=True), {"transformer.wte.weight": "lm_head.weight"})

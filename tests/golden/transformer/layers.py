@@ -4,7 +4,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from files import prefixed, save_json, save_tensors, with_gradients
-from model import CausalSelfAttention, Config, GatedMLP, LayerNorm, RMSNorm, drawn, drawn_tokens, rotate, with_weights
+from model import (CausalSelfAttention, Config, GatedMLP, LayerNorm, RMSNorm, drawn, drawn_tokens, rotate,
+                   with_weights)
 
 tensors, facts = {}, {}
 number = 100  # of the case: what is drawn for it
@@ -20,9 +21,10 @@ def case(name, layer, inputs, **settings):
     output = layer(*inputs.values())
     grad_output = drawn(output.shape, number + 1, torch.float64)
     output.backward(grad_output)
+    grads = {key: tensor.grad for key, tensor in inputs.items() if tensor.requires_grad}
     tensors.update(prefixed(name + "/", {
-        **inputs, **prefixed("grad_", {key: tensor.grad for key, tensor in inputs.items() if tensor.requires_grad}),
-        "output": output, "grad_output": grad_output, **with_gradients(module)}))
+        **inputs, **prefixed("grad_", grads), "output": output, "grad_output": grad_output,
+        **with_gradients(module)}))
     facts[name] = settings
 
 
@@ -58,7 +60,8 @@ case("rotary", rotated, heads(5, 0), base=10000.0, pairs="(i, i + half)")
 case("rotary_later", rotated, heads(5, 37), base=10000.0, pairs="(i, i + half)")
 case("attention", CausalSelfAttention(Config()), some(2, 5, 12), n_head=3, n_kv_head=3)
 case("attention_no_bias", CausalSelfAttention(Config(bias=False)), some(2, 5, 12), n_head=3, n_kv_head=3)
-case("attention_grouped", CausalSelfAttention(Config(n_head=4, n_kv_head=2)), some(2, 5, 12), n_head=4, n_kv_head=2)
+case("attention_grouped", CausalSelfAttention(Config(n_head=4, n_kv_head=2)), some(2, 5, 12),
+     n_head=4, n_kv_head=2)
 
 # Cross entropy: a mean, so its gradient is that of the loss itself. One token's logits are far from 0.
 logits = 2 * drawn((2, 5, 7), 900, torch.float64)

@@ -22,7 +22,7 @@ class Config:
     vocab_size: int = 13
     bias: bool = True
     tied: bool = True
-    llama: bool = False  # RMSNorm, a gated MLP and rotary positions instead of LayerNorm, GELU and learned positions
+    llama: bool = False  # RMSNorm, gated MLP, rotary positions instead of LayerNorm, GELU, learned positions
     norm_eps: float = 1e-5
     rotary_base: float = 10000.0
 
@@ -48,8 +48,8 @@ class RMSNorm(nn.Module):
         return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + self.eps) * self.weight
 
 
-# Rotates the pair of elements (i, i + half) of each head by the angle position * base^(-i / half), as Llama does in
-# Hugging Face's transformers. (Meta's own files pair the elements 2i and 2i + 1.) x: [batch, heads, time, 2 * half].
+# Rotates the pair of elements (i, i + half) of each head by the angle position * base^(-i / half), as Llama does
+# in Hugging Face's transformers. (Meta's own files pair 2i and 2i + 1.) x: [batch, heads, time, 2 * half].
 def rotate(x, positions, base):
     half = x.shape[-1] // 2
     frequencies = base ** (-torch.arange(half, dtype=x.dtype) / half)
@@ -156,8 +156,8 @@ GPT_WEIGHTS = 21  # the number of the weights that gpt.py and adamw.py share
 
 
 # Weights that tell: far larger than nanoGPT's first weights, so that each head attends to some tokens more than to
-# others, norms that do something, biases that are not zero. All are f32 numbers: a model in f32 and one in f64 begin
-# with the same weights. `number` draws other ones.
+# others, norms that do something, biases that are not zero. All are f32 numbers: a model in f32 and one in f64
+# begin with the same weights. `number` draws other ones.
 def with_weights(module, number, dtype):
     generator = torch.Generator().manual_seed(number)
     with torch.no_grad():
