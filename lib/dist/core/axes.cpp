@@ -156,6 +156,10 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t axis, Caller at) {
   return all;
 }
 
+// A copy on a CPU has so few rows that the cache lines it touches stay in the cache until the next copies
+// need them, even if the rows begin a power of two apart: a first-level cache has at least 8 ways.
+constexpr std::int64_t cached_rows = 8;
+
 // With the axes between and around the two taken together, the tensor is [before, a, between, b, after]. The
 // loop is over the shorter of a and b; the rows of one copy are the entries of the longer one.
 Tensor transpose(const Tensor& t, std::int64_t axis0, std::int64_t axis1, Caller at) {
@@ -177,15 +181,18 @@ Tensor transpose(const Tensor& t, std::int64_t axis0, std::int64_t axis1, Caller
   };
   const auto rows_of = [&](std::int64_t n) { return static_cast<std::size_t>(between * n) * row; };
   const bool loops_over_a = a <= b;
+  const std::int64_t longer = std::max(a, b), block = t.device() == cpu ? cached_rows : longer;
   for (std::int64_t outer = 0; outer < before; ++outer)
     for (std::int64_t m = 0; m < between; ++m)
-      for (std::int64_t k = 0; k < std::min(a, b); ++k) {
-        const std::int64_t i = loops_over_a ? k : 0, j = loops_over_a ? 0 : k;
-        const RowCopy rows = loops_over_a ? RowCopy{row, static_cast<std::size_t>(b), rows_of(a), row}
-                                          : RowCopy{row, static_cast<std::size_t>(a), row, rows_of(b)};
-        copy_rows(t.device(), out.flat().data + offset(outer, j, b, m, i, a),
-                  t.flat().data + offset(outer, i, a, m, j, b), rows);
-      }
+      for (std::int64_t first = 0; first < longer; first += block)
+        for (std::int64_t k = 0; k < std::min(a, b); ++k) {
+          const std::int64_t i = loops_over_a ? k : first, j = loops_over_a ? first : k;
+          const auto count = static_cast<std::size_t>(std::min(block, longer - first));
+          const RowCopy rows =
+              loops_over_a ? RowCopy{row, count, rows_of(a), row} : RowCopy{row, count, row, rows_of(b)};
+          copy_rows(t.device(), out.flat().data + offset(outer, j, b, m, i, a),
+                    t.flat().data + offset(outer, i, a, m, j, b), rows);
+        }
   return out;
 }
 

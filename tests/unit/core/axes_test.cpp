@@ -144,6 +144,19 @@ TEST(Axes, TransposeExchangesTwoIndices) {
         }
 }
 
+TEST(Axes, LargeMatricesAreTransposedInBlocks) {
+  for (const Shape& shape : {Shape{63, 130}, Shape{130, 64}, Shape{65, 1, 2}}) {
+    const Tensor t = numbered(shape), turned = transpose(t, 0, 1);
+    const std::vector<int> from = t.to_vector<int>(), to = turned.to_vector<int>();
+    const std::int64_t rows = shape[0], columns = shape[1], rest = product(shape) / rows / columns;
+    for (std::int64_t i = 0; i < product(shape); ++i) {
+      const std::int64_t row = i / rest / columns, column = i / rest % columns;
+      ASSERT_EQ(to[static_cast<std::size_t>((column * rows + row) * rest + i % rest)],
+                from[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+
 TEST(Axes, ErrorsNameTheCallTheLineAndWhatIsWrong) {
   Tensor t = numbered({2, 3});
   EXPECT_DIST_ERROR(narrow(t, 2, 0, 1), Errc::invalid_argument,
