@@ -23,7 +23,7 @@ BatchNorm2d::BatchNorm2d(std::int64_t features, BatchNorm2dOptions options)
 
 std::string BatchNorm2d::str() const { return fmt::format("BatchNorm2d({})", features_); }
 
-Tensor BatchNorm2d::forward(const Tensor& input) {
+Tensor BatchNorm2d::run_forward(const Tensor& input) {
   check_input(str(), input, weight_.value);
   if (input.dim() != 4 || input.size(1) != features_)
     fail_shape(str(), input, fmt::format("[batch, {}, height, width]", features_));
@@ -41,8 +41,8 @@ Tensor BatchNorm2d::forward(const Tensor& input) {
   return out;
 }
 
-Tensor BatchNorm2d::backward(const Tensor& grad_output) {
-  const Forward kept = kept_.take(str());
+Tensor BatchNorm2d::run_backward(const Tensor& grad_output) {
+  const Forward kept = kept_.take();
   check_grad_output(str(), grad_output, kept.input.shape(), kept.input);
   Tensor grad_input = empty_like(kept.input);
   ops_for(grad_input.device())

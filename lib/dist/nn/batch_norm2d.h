@@ -26,11 +26,12 @@ class BatchNorm2d : public Module {
   explicit BatchNorm2d(std::int64_t features, BatchNorm2dOptions options = {});
 
   // In training, throws Error{invalid_argument} for fewer than two values per channel: they have no variance.
-  Tensor forward(const Tensor& input) override;
-  Tensor backward(const Tensor& grad_output) override;
   std::string str() const override;
 
  private:
+  Tensor run_forward(const Tensor& input) override;
+  Tensor run_backward(const Tensor& grad_output) override;
+
   struct Forward {
     Tensor input;
     NormTensors norm;
@@ -40,7 +41,7 @@ class BatchNorm2d : public Module {
   BatchNorm2dOptions options_;
   Parameter weight_, bias_;
   Buffer running_mean_, running_var_, num_batches_tracked_;
-  Kept<Forward> kept_;
+  Kept<Forward> kept_{*this};
 };
 
 }  // namespace dist::nn

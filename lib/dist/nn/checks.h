@@ -1,12 +1,11 @@
 // What every layer requires of its arguments, in one wording.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <utility>
 
 #include "dist/core/fail.h"
 #include "dist/core/tensor.h"
+#include "dist/nn/kept.h"
 
 namespace dist::nn {
 
@@ -14,26 +13,10 @@ namespace dist::nn {
 void check_input(const std::string& layer, const Tensor& input);
 // Also requires the dtype and device of the layer's weight.
 void check_input(const std::string& layer, const Tensor& input, const Tensor& weight);
-// "Linear(8, 16): the input is [4, 7], [batch, 8] is expected".
+// "Linear(8, 16): the input is [4, 7], [..., 8] is expected".
 [[noreturn]] void fail_shape(const std::string& layer, const Tensor& input, const std::string& expected);
 // Requires the shape, dtype and device of the output.
 void check_grad_output(const std::string& layer, const Tensor& grad_output, const Shape& output,
                        const Tensor& like);
-
-// What a forward keeps for its backward. The backward takes it, so each forward has one backward.
-template <class T>
-class Kept {
- public:
-  void keep(T value) { value_ = std::move(value); }
-  T take(const std::string& layer) {
-    if (!value_)
-      fail(Errc::invalid_argument, "{}: backward() without a forward() before it; each forward() has one",
-           layer);
-    return *std::exchange(value_, std::nullopt);
-  }
-
- private:
-  std::optional<T> value_;
-};
 
 }  // namespace dist::nn

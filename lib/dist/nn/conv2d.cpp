@@ -1,6 +1,7 @@
 #include "dist/nn/conv2d.h"
 
 #include <cmath>
+#include <utility>
 
 #include "dist/nn/random.h"
 
@@ -24,7 +25,7 @@ std::string Conv2d::str() const {
                      windows_.stride, windows_.padding);
 }
 
-Tensor Conv2d::forward(const Tensor& input) {
+Tensor Conv2d::run_forward(const Tensor& input) {
   check_input(str(), input, weight_.value);
   if (input.dim() != 4 || input.size(1) != in_ || windows_.count(input.size(2)) < 1 ||
       windows_.count(input.size(3)) < 1)
@@ -32,22 +33,32 @@ Tensor Conv2d::forward(const Tensor& input) {
         str(), input,
         fmt::format("[batch, {}, height, width] of images that are at least as large as the kernel,", in_));
   Plan plan{{input.shape(), out_, windows_}, input.dtype(), input.device()};
-  if (!convolution_ || plan != plan_) {
-    convolution_ = ops_for(input.device()).make_convolution(plan.shape, plan.dtype);  // may throw
-    plan_ = std::move(plan);
+  if (plan != plan_) {
+    idle_.clear();
+    plan_ = plan;
   }
-  Tensor out = convolution_->forward(input, weight_.value, bias_.value);
-  input_.keep(input);
+  if (idle_.empty()) idle_.push_back(ops_for(plan.device).make_convolution(plan.shape, plan.dtype));
+  Forward forward{input, std::move(plan), std::move(idle_.back())};
+  idle_.pop_back();
+  Tensor out = forward.convolution->forward(input, weight_.value, bias_.value);
+  if (auto gone = forwards_.keep(std::move(forward))) put_back(std::move(*gone));
   return out;
 }
 
-Tensor Conv2d::backward(const Tensor& grad_output) {
-  const Tensor input = input_.take(str());
-  check_grad_output(str(), grad_output, plan_.shape.output(), input);
-  convolution_->backward_parameters(weight_.grad, bias_.grad, grad_output);
+Tensor Conv2d::run_backward(const Tensor& grad_output) {
+  Forward forward = forwards_.take();
+  check_grad_output(str(), grad_output, forward.plan.shape.output(), forward.input);
+  Convolution& convolution = *forward.convolution;
+  convolution.backward_parameters(weight_.grad, bias_.grad, grad_output);
   if (has_bias_) bias_.grad_is_ready();
   weight_.grad_is_ready();
-  return wants_input_grad_ ? convolution_->backward_input(grad_output, weight_.value) : Tensor();
+  Tensor grad_input = wants_input_grad_ ? convolution.backward_input(grad_output, weight_.value) : Tensor();
+  put_back(std::move(forward));
+  return grad_input;
+}
+
+void Conv2d::put_back(Forward done) {
+  if (done.plan == plan_) idle_.push_back(std::move(done.convolution));
 }
 
 }  // namespace dist::nn

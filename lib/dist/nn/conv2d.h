@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dist/nn/checks.h"
 #include "dist/nn/module.h"
@@ -24,18 +25,18 @@ class Conv2d : public Module {
   // Throws Error{invalid_argument} for sizes below 1 and a padding below 0.
   Conv2d(std::int64_t in, std::int64_t out, std::int64_t kernel, Conv2dOptions options = {});
 
-  Tensor forward(const Tensor& input) override;
-  Tensor backward(const Tensor& grad_output) override;
   std::string str() const override;  // "Conv2d(1, 16, kernel 5, stride 1, padding 2)"
   void skip_input_grad() override { wants_input_grad_ = false; }
 
  private:
+  Tensor run_forward(const Tensor& input) override;
+  Tensor run_backward(const Tensor& grad_output) override;
+
   std::int64_t in_, out_;
   Windows windows_;
   bool has_bias_;
   bool wants_input_grad_ = true;
   Parameter weight_, bias_;
-  Kept<Tensor> input_;
 
   // Made for the last shape: all batches have the same shape, except the last one of an epoch.
   struct Plan {
@@ -45,7 +46,14 @@ class Conv2d : public Module {
     friend bool operator==(const Plan&, const Plan&) = default;
   };
   Plan plan_;
-  std::unique_ptr<Convolution> convolution_;
+  std::vector<std::unique_ptr<Convolution>> idle_;  // of the plan; one is in use per forward() that is kept
+  struct Forward {
+    Tensor input;
+    Plan plan;
+    std::unique_ptr<Convolution> convolution;
+  };
+  void put_back(Forward done);
+  Kept<Forward> forwards_{*this};
 };
 
 }  // namespace dist::nn

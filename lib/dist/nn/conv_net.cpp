@@ -27,7 +27,7 @@ ConvNet::ConvNet(std::int64_t classes) : fc_(32 * 7 * 7, classes) {
   register_module("fc", fc_);
 }
 
-Tensor ConvNet::forward(const Tensor& input) { return fc_.forward(cnn_.forward(input)); }
-Tensor ConvNet::backward(const Tensor& grad_output) { return cnn_.backward(fc_.backward(grad_output)); }
+Tensor ConvNet::run_forward(const Tensor& input) { return fc_.forward(cnn_.forward(input)); }
+Tensor ConvNet::run_backward(const Tensor& grad_output) { return cnn_.backward(fc_.backward(grad_output)); }
 
 }  // namespace dist::nn

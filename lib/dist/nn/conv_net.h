@@ -16,12 +16,13 @@ class ConvNet : public Module {
  public:
   explicit ConvNet(std::int64_t classes = 10);
 
-  Tensor forward(const Tensor& input) override;
-  Tensor backward(const Tensor& grad_output) override;
   void skip_input_grad() override { cnn_.skip_input_grad(); }
   std::string str() const override { return "ConvNet"; }
 
  private:
+  Tensor run_forward(const Tensor& input) override;
+  Tensor run_backward(const Tensor& grad_output) override;
+
   Sequential cnn_;
   Linear fc_;
 };

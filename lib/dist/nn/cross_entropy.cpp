@@ -61,6 +61,6 @@ double CrossEntropyLoss::forward(const Tensor& logits, const Tensor& targets) {
   return total / static_cast<double>(batch);
 }
 
-Tensor CrossEntropyLoss::backward() { return grad_.take(who); }
+Tensor CrossEntropyLoss::backward() { return grad_.take(); }
 
 }  // namespace dist::nn

@@ -16,7 +16,7 @@ class CrossEntropyLoss {
   Tensor backward();
 
  private:
-  Kept<Tensor> grad_;
+  Kept<Tensor> grad_{"CrossEntropyLoss"};
 };
 
 }  // namespace dist::nn

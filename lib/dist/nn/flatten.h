@@ -11,12 +11,13 @@ namespace dist::nn {
 // Input [batch, ...], output [batch, features]; the output shares the input's memory.
 class Flatten : public Module {
  public:
-  Tensor forward(const Tensor& input) override;
-  Tensor backward(const Tensor& grad_output) override;
   std::string str() const override { return "Flatten()"; }
 
  private:
-  Kept<Tensor> input_;
+  Tensor run_forward(const Tensor& input) override;
+  Tensor run_backward(const Tensor& grad_output) override;
+
+  Kept<Tensor> input_{*this};
 };
 
 }  // namespace dist::nn

@@ -22,30 +22,46 @@ Linear::Linear(std::int64_t in, std::int64_t out, LinearOptions options)
 
 std::string Linear::str() const { return fmt::format("Linear({}, {})", in_, out_); }
 
-Tensor Linear::forward(const Tensor& input) {
+// Rows of inputs, or of outputs: all leading axes act as one.
+Tensor Linear::rows_of(const Tensor& t, std::int64_t width) const {
+  return t.view({t.numel() / width, width});
+}
+
+Tensor Linear::run_forward(const Tensor& input) {
   check_input(str(), input, weight_.value);
-  if (input.dim() != 2 || input.size(1) != in_) fail_shape(str(), input, fmt::format("[batch, {}]", in_));
-  Tensor out = empty({input.size(0), out_}, input.dtype(), input.device());
+  if (input.dim() < 1 || input.size(-1) != in_) fail_shape(str(), input, fmt::format("[..., {}]", in_));
+  Shape shape = input.shape();
+  shape.back() = out_;
+  Tensor out = empty(std::move(shape), input.dtype(), input.device());
+  const Tensor rows = rows_of(out, out_);
   const Ops& ops = ops_for(input.device());
-  ops.matmul(out, {input}, {weight_.value, true}, false);
-  if (has_bias_) ops.add_channels(out, bias_.value);
+  ops.matmul(rows, {rows_of(input, in_)}, {weight_.value, true}, false);
+  if (has_bias_) ops.add_channels(rows, bias_.value);
   input_.keep(input);
   return out;
 }
 
-Tensor Linear::backward(const Tensor& grad_output) {
-  const Tensor input = input_.take(str());
-  check_grad_output(str(), grad_output, {input.size(0), out_}, input);
-  const Ops& ops = ops_for(input.device());
-  if (has_bias_) {
-    ops.add_channel_sums(bias_.grad, grad_output);
-    bias_.grad_is_ready();
+Tensor Linear::run_backward(const Tensor& grad_output) {
+  const Tensor input = input_.take();
+  Shape shape = input.shape();
+  shape.back() = out_;
+  check_grad_output(str(), grad_output, shape, input);
+  const Tensor grads = rows_of(grad_output, out_);
+  Tensor grad_input;
+  if (wants_input_grad_) {
+    grad_input = empty_like(input);
+    ops_for(input.device()).matmul(rows_of(grad_input, in_), {grads}, {weight_.value}, false);
+    announce_input_grad(grad_input);
   }
-  ops.matmul(weight_.grad, {grad_output, true}, {input}, true);
-  weight_.grad_is_ready();
-  if (!wants_input_grad_) return {};
-  Tensor grad_input = empty_like(input);
-  ops.matmul(grad_input, {grad_output}, {weight_.value}, false);
+  add_parameter_grads([this, grads, rows = rows_of(input, in_)] {
+    const Ops& ops = ops_for(rows.device());
+    if (has_bias_) {
+      ops.add_channel_sums(bias_.grad, grads);
+      bias_.grad_is_ready();
+    }
+    ops.matmul(weight_.grad, {grads, true}, {rows}, true);
+    weight_.grad_is_ready();
+  });
   return grad_input;
 }
 

@@ -15,7 +15,7 @@ std::string MaxPool2d::str() const {
   return fmt::format("MaxPool2d({}, stride {})", windows_.kernel, windows_.stride);
 }
 
-Tensor MaxPool2d::forward(const Tensor& input) {
+Tensor MaxPool2d::run_forward(const Tensor& input) {
   check_input(str(), input);
   if (input.dim() != 4 || windows_.count(input.size(2)) < 1 || windows_.count(input.size(3)) < 1)
     fail_shape(str(), input,
@@ -29,8 +29,8 @@ Tensor MaxPool2d::forward(const Tensor& input) {
   return out;
 }
 
-Tensor MaxPool2d::backward(const Tensor& grad_output) {
-  const Winners winners = winners_.take(str());
+Tensor MaxPool2d::run_backward(const Tensor& grad_output) {
+  const Winners winners = winners_.take();
   Tensor grad_input = empty(winners.input, winners.dtype, winners.places.device());
   check_grad_output(str(), grad_output, winners.places.shape(), grad_input);
   ops_for(grad_input.device()).max_pool_backward(grad_input, grad_output, winners.places);

@@ -21,18 +21,19 @@ class MaxPool2d : public Module {
   // Throws Error{invalid_argument} for a kernel below 1 or a stride below 0.
   explicit MaxPool2d(std::int64_t kernel, MaxPool2dOptions options = {});
 
-  Tensor forward(const Tensor& input) override;
-  Tensor backward(const Tensor& grad_output) override;
   std::string str() const override;  // "MaxPool2d(2, stride 2)"
 
  private:
+  Tensor run_forward(const Tensor& input) override;
+  Tensor run_backward(const Tensor& grad_output) override;
+
   struct Winners {
     Tensor places;  // they have the output's shape, see ops.h
     Shape input;
     DType dtype;
   };
   Windows windows_;
-  Kept<Winners> winners_;
+  Kept<Winners> winners_{*this};
 };
 
 }  // namespace dist::nn

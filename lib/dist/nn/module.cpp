@@ -1,13 +1,38 @@
-// Module: the tree of parameters, buffers and children, visited in the order of registration, and what is
-// done to all of it: state, training mode, gradients, moves to a device or a dtype.
+// Module: forward() and backward() with their hooks; the tree of parameters, buffers and children, visited in
+// the order of registration, and what is done to all of it: state, training mode, what forwards keep,
+// gradients, moves to a device or a dtype.
 #include "dist/nn/module.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/nn/kept.h"
 
 namespace dist::nn {
+
+Tensor Module::forward(const Tensor& input) {
+  if (hooks_.empty()) return run_forward(input);
+  Tensor flowing = input;
+  for (const auto& hook : hooks_) flowing = hook->before_forward(*this, flowing);
+  flowing = run_forward(flowing);
+  for (const auto& hook : std::views::reverse(hooks_)) flowing = hook->after_forward(*this, flowing);
+  return flowing;
+}
+
+Tensor Module::backward(const Tensor& grad_output) {
+  if (hooks_.empty()) return run_backward(grad_output);
+  Tensor flowing = grad_output;
+  for (const auto& hook : hooks_) flowing = hook->before_backward(*this, flowing);
+  flowing = run_backward(flowing);
+  for (const auto& hook : std::views::reverse(hooks_)) flowing = hook->after_backward(*this, flowing);
+  return flowing;
+}
+
+void Module::announce_input_grad(Tensor& grad_input) {
+  for (const auto& hook : std::views::reverse(hooks_)) hook->on_input_grad(*this, grad_input);
+}
 
 template <class F>
 void Module::visit(const std::string& prefix, const F& f) {
@@ -51,6 +76,36 @@ void Module::load_state_dict(const StateDict& dict) { copy_state(str(), state_di
 
 void Module::train(bool on) {
   visit("", [on](const std::string&, Module& module) { module.training_ = on; });
+}
+
+void Module::set_position(const Position& position) {
+  visit("", [&position](const std::string&, Module& module) { module.position_ = position; });
+}
+
+void Module::set_forwards_kept(std::size_t depth) {
+  if (depth < 1) fail(Errc::invalid_argument, "{}: at least one forward() is kept, not {}", str(), depth);
+  visit("", [depth](const std::string&, Module& module) {
+    for (KeptBase* const kept : module.kept_) kept->set_depth(depth);
+  });
+}
+
+void Module::forget_forward() {
+  visit("", [](const std::string&, Module& module) {
+    for (KeptBase* const kept : module.kept_) kept->forget_last();
+  });
+}
+
+void Module::defer_parameter_grads(bool on) {
+  visit("", [on](const std::string&, Module& module) { module.defers_ = on; });
+}
+
+// In reverse order of registration, as backward() would.
+void Module::run_parameter_grads() {
+  for (const Child& child : std::views::reverse(children_)) child.module->run_parameter_grads();
+  if (deferred_.empty()) return;
+  const auto work = std::move(deferred_.front());
+  deferred_.pop_front();
+  work();
 }
 
 void Module::zero_grad() {

@@ -1,18 +1,34 @@
 // Module: a layer, or several, with an explicit forward and backward. To write one, derive from it, register
-// its parts in the constructor, and keep in forward() what backward() needs.
+// its parts in the constructor, override run_forward() and run_backward(), and keep (kept.h) in the first
+// what the second needs.
 //
 // A module must be used by one thread at a time. Names and orders are those of torch.nn.
 #pragma once
 
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dist/core/tensor.h"
+#include "dist/nn/module_hook.h"
 #include "dist/nn/parameter.h"
 #include "dist/nn/state_dict.h"
 
 namespace dist::nn {
+
+class KeptBase;
+
+// Which part of which training step the next forward() computes: what counter-based random numbers (Dropout)
+// depend on, so that any division of the work among ranks draws the same ones.
+struct Position {
+  std::uint64_t seed = 0, step = 0;
+  std::int64_t first_row = 0;  // of the step's whole batch: the first row of this forward's input
+};
 
 class Module {
  public:
@@ -22,13 +38,13 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   // Keeps what backward() needs. The output does not share memory that a later forward() writes.
-  virtual Tensor forward(const Tensor& input) = 0;
+  Tensor forward(const Tensor& input);
 
   // Call it once after forward(). Accumulates: it adds to the gradients of the parameters, those registered
   // last first, and notifies each parameter when its gradient is complete. Returns the gradient of the input.
   // `grad_output` has the shape of the output. Throws Error{invalid_argument} without a forward() since the
   // last backward().
-  virtual Tensor backward(const Tensor& grad_output) = 0;
+  Tensor backward(const Tensor& grad_output);
 
   // From now on backward() need not compute the gradient of the input and may return an undefined tensor. For
   // a model whose input is data.
@@ -55,6 +71,29 @@ class Module {
   void eval() { train(false); }
   bool is_training() const { return training_; }
 
+  // From now on the hook is called around forward() and backward(). The first hook is the outermost: before_*
+  // are called in the order of registration, after_* and on_input_grad() in reverse.
+  void add_hook(std::shared_ptr<ModuleHook> hook) { hooks_.push_back(std::move(hook)); }
+  // forward() once more without this module's own hooks, for a hook that computes again what it has dropped.
+  Tensor forward_again(const Tensor& input) { return run_forward(input); }
+
+  // For the next forward() of this module and all below it. Initially all 0.
+  void set_position(const Position& position);
+  const Position& position() const { return position_; }
+
+  // How many forward() of this module and all below it can wait for their backward(), which takes the oldest
+  // first: initially 1. A pipeline has several under way. One too many drops the oldest.
+  void set_forwards_kept(std::size_t depth);
+  // Drops what the last forward() of this module and all below it kept.
+  void forget_forward();
+
+  // From now on backward() of this module and all below it leaves the gradients of the parameters to
+  // run_parameter_grads(), and computes the gradient of the input alone: what a pipeline waits for comes
+  // first.
+  void defer_parameter_grads(bool on = true);
+  // Computes the parameters' gradients of the oldest backward() that has deferred them.
+  void run_parameter_grads();
+
   void zero_grad();
   // Moves or converts values, gradients and buffers (integer buffers stay integers). What points into the old
   // tensors, as a bucket does, must be made afterwards.
@@ -62,6 +101,23 @@ class Module {
   void to(DType dtype);
 
  protected:
+  // forward() and backward() without hooks.
+  virtual Tensor run_forward(const Tensor& input) = 0;
+  virtual Tensor run_backward(const Tensor& grad_output) = 0;
+
+  // For run_backward(): calls `work`, which adds to the gradients of this module's own parameters, now or
+  // when deferred gradients are due. At most once per backward.
+  template <class F>
+  void add_parameter_grads(F work) {
+    if (defers_) {
+      deferred_.push_back(std::move(work));
+    } else {
+      work();
+    }
+  }
+  // For run_backward(), before add_parameter_grads(): lets hooks act on the gradient of the input.
+  void announce_input_grad(Tensor& grad_input);
+
   // Names are local: "weight". Throws Error{invalid_argument} for an empty name, one that is in use, or one
   // with a dot.
   void register_parameter(std::string name, Parameter& parameter);
@@ -69,6 +125,7 @@ class Module {
   void register_module(std::string name, Module& child);
 
  private:
+  friend class KeptBase;  // registers itself
   struct Child {
     std::string name;
     Module* module;
@@ -81,6 +138,11 @@ class Module {
   std::vector<NamedParameter> parameters_;
   std::vector<NamedBuffer> buffers_;
   std::vector<Child> children_;
+  std::vector<KeptBase*> kept_;
+  std::vector<std::shared_ptr<ModuleHook>> hooks_;
+  std::deque<std::function<void()>> deferred_;  // the parameters' gradients of each backward()
+  Position position_;
+  bool defers_ = false;
   bool training_ = true;
 };
 

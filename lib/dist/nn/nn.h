@@ -3,6 +3,7 @@
 
 #include "dist/nn/adam.h"
 #include "dist/nn/batch_norm2d.h"
+#include "dist/nn/checkpoint.h"
 #include "dist/nn/conv2d.h"
 #include "dist/nn/conv_net.h"
 #include "dist/nn/cross_entropy.h"

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "dist/core/tensor.h"
 
@@ -19,16 +21,29 @@ struct Parameter {
   // Shape, dtype and device are the value's; zeros at first. Layers add to it in place and never replace it:
   // it may be a view into a bucket, and is aligned to its elements only.
   Tensor grad;
-  // Called when a backward's contribution to `grad` is complete; often empty.
-  std::function<void()> on_grad_ready;
-
   void initialize(Tensor initial) {
     value = std::move(initial);
     grad = zeros_like(value);
   }
+
+  // Calls f whenever a backward's contribution to `grad` is complete. One listener per role ("ddp"): a later
+  // one of the same role replaces it, so `owner` tells whether it is still the same. Several are called in
+  // the order in which their roles came.
+  void listen(std::string_view role, const void* owner, std::function<void()> f);
+  void stop_listening(std::string_view role, const void* owner);  // nothing if another one has replaced it
+  const void* listener(std::string_view role) const;              // its owner, or null
+  // Called by the layer.
   void grad_is_ready() {
-    if (on_grad_ready) on_grad_ready();
+    for (const Listener& listener : listeners_) listener.f();
   }
+
+ private:
+  struct Listener {
+    std::string role;
+    const void* owner;
+    std::function<void()> f;
+  };
+  std::vector<Listener> listeners_;
 };
 
 // State that is not trained: running_mean, ...

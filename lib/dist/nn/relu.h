@@ -11,12 +11,13 @@ namespace dist::nn {
 // Any shape. NaN stays NaN. The gradient at 0 is 0, as in torch.
 class ReLU : public Module {
  public:
-  Tensor forward(const Tensor& input) override;
-  Tensor backward(const Tensor& grad_output) override;
   std::string str() const override { return "ReLU()"; }
 
  private:
-  Kept<Tensor> output_;
+  Tensor run_forward(const Tensor& input) override;
+  Tensor run_backward(const Tensor& grad_output) override;
+
+  Kept<Tensor> output_{*this};
 };
 
 }  // namespace dist::nn

@@ -16,13 +16,13 @@ Module& Sequential::operator[](std::size_t index) {
   return *modules_[index];
 }
 
-Tensor Sequential::forward(const Tensor& input) {
+Tensor Sequential::run_forward(const Tensor& input) {
   Tensor flowing = input;
   for (const auto& module : modules_) flowing = module->forward(flowing);
   return flowing;
 }
 
-Tensor Sequential::backward(const Tensor& grad_output) {
+Tensor Sequential::run_backward(const Tensor& grad_output) {
   Tensor flowing = grad_output;
   for (auto module = modules_.rbegin(); module != modules_.rend(); ++module)
     flowing = (*module)->backward(flowing);

@@ -35,12 +35,13 @@ class Sequential : public Module {
   // Throws Error{invalid_argument} if there is no such module.
   Module& operator[](std::size_t index);
 
-  Tensor forward(const Tensor& input) override;
-  Tensor backward(const Tensor& grad_output) override;
   void skip_input_grad() override;   // skips the first module's
   std::string str() const override;  // "Sequential(Linear(8, 16), ReLU())"
 
  private:
+  Tensor run_forward(const Tensor& input) override;
+  Tensor run_backward(const Tensor& grad_output) override;
+
   std::vector<std::unique_ptr<Module>> modules_;
 };
 

@@ -64,12 +64,12 @@ DataParallel::DataParallel(const Factory& factory, int replicas, const std::vect
   register_module("module", *replicas_.front());
 }
 
-Tensor DataParallel::forward(const Tensor& input) {
+Tensor DataParallel::run_forward(const Tensor& input) {
   copy_values();
   return on_parts(input, [](nn::Module& replica, const Tensor& part) { return replica.forward(part); });
 }
 
-Tensor DataParallel::backward(const Tensor& grad_output) {
+Tensor DataParallel::run_backward(const Tensor& grad_output) {
   for (std::size_t i = 1; i < replicas_.size(); ++i) replicas_[i]->zero_grad();
   Tensor grad_input =
       on_parts(grad_output, [](nn::Module& replica, const Tensor& part) { return replica.backward(part); });

@@ -21,9 +21,9 @@ class DataParallel final : public nn::Module {
 
   // Splits the first axis of the batch into balanced parts, one per replica (a part may be empty: then that
   // replica is idle), and joins the outputs on the first replica's device.
-  Tensor forward(const Tensor& input) override;
+  Tensor run_forward(const Tensor& input) override;
   // Adds the sum of all replicas' gradients, those of the whole batch, to the first replica's.
-  Tensor backward(const Tensor& grad_output) override;
+  Tensor run_backward(const Tensor& grad_output) override;
   std::string str() const override;
   // The first replica: the one to update, save and load.
   nn::Module& module() { return *replicas_.front(); }

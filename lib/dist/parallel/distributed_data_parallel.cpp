@@ -105,7 +105,7 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
                                       options_.find_unused_parameters ? limits_of(options_) : Limits()));
 }
 
-Tensor DistributedDataParallel::forward(const Tensor& input) {
+Tensor DistributedDataParallel::run_forward(const Tensor& input) {
   if (syncs_ && is_training()) {
     rebuild_if_due();
     for (Tensor& buffer : buffers_) broadcast(buffer, group_.global_rank(0), {.group = group_}, where_);
@@ -113,7 +113,7 @@ Tensor DistributedDataParallel::forward(const Tensor& input) {
   return model_.forward(input);
 }
 
-Tensor DistributedDataParallel::backward(const Tensor& grad_output) {
+Tensor DistributedDataParallel::run_backward(const Tensor& grad_output) {
   if (!syncs_) return model_.backward(grad_output);
   if (!gradients_.is_told())
     fail(Errc::invalid_argument,

@@ -51,7 +51,7 @@ class DistributedDataParallel final : public nn::Module {
   // Calls the model's forward(), with its shapes. In training (and not under no_sync()) it is a collective:
   // it first broadcasts rank 0's buffers, so every rank must call it equally often. Throws what the model and
   // broadcast() throw.
-  Tensor forward(const Tensor& input) override;
+  Tensor run_forward(const Tensor& input) override;
   // Calls the model's backward(): takes a gradient of the shape of forward()'s result and returns one of the
   // shape of its input. A collective (not under no_sync()) that blocks until all buckets are averaged; after
   // that every parameter's grad is the average over the ranks (of what it was, plus this backward's
@@ -59,7 +59,7 @@ class DistributedDataParallel final : public nn::Module {
   // ranks wait for them), and if another DistributedDataParallel has wrapped the model since. Throws what the
   // hook throws, such as Error{peer_failed} when a rank is gone. After an error the ranks no longer agree:
   // leave the group.
-  Tensor backward(const Tensor& grad_output) override;
+  Tensor run_backward(const Tensor& grad_output) override;
   // Describes the model in one line.
   std::string str() const override { return "DistributedDataParallel(" + model_.str() + ")"; }
 

@@ -12,6 +12,12 @@
 
 namespace dist {
 
+namespace {
+
+constexpr std::string_view role = "ddp";
+
+}  // namespace
+
 GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, ProcessGroup group,
                                  CommHook hook, CallSite where)
     : parameters_(std::move(parameters)),
@@ -22,21 +28,16 @@ GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, Pro
       places_(parameters_.size()),
       is_ready_(parameters_.size()) {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    parameters_[i].parameter->on_grad_ready = ReadyHook{this, i};
+    parameters_[i].parameter->listen(role, this, [this, i] { on_ready(i); });
 }
 
 GradientBuckets::~GradientBuckets() {
-  for (const auto& [name, parameter] : parameters_) {
-    const auto* const hook = parameter->on_grad_ready.target<ReadyHook>();
-    if (hook && hook->buckets == this) parameter->on_grad_ready = nullptr;  // a later one may have taken over
-  }
+  for (const auto& [name, parameter] : parameters_) parameter->stop_listening(role, this);
 }
 
 bool GradientBuckets::is_told() const {
-  return std::ranges::all_of(parameters_, [this](const auto& named) {
-    const auto* const hook = named.parameter->on_grad_ready.template target<ReadyHook>();
-    return hook && hook->buckets == this;
-  });
+  return std::ranges::all_of(parameters_,
+                             [this](const auto& named) { return named.parameter->listener(role) == this; });
 }
 
 void GradientBuckets::arrange(Assignment assignment) {

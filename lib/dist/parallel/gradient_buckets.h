@@ -58,12 +58,6 @@ class GradientBuckets {
     std::size_t parameters = 0;
     std::size_t pending = 0;  // gradients that are not ready yet
   };
-  // What a parameter calls when its gradient is complete.
-  struct ReadyHook {
-    GradientBuckets* buckets;
-    std::size_t parameter;
-    void operator()() const { buckets->on_ready(parameter); }
-  };
   void on_ready(std::size_t parameter);
   void count_in(std::size_t parameter);
 

@@ -146,7 +146,7 @@ TEST(CrossEntropyLoss, RefusesWhatIsNoClass) {
 TEST(Layers, SayWhatTheyExpect) {
   Linear linear(8, 16);
   EXPECT_DIST_ERROR(linear.forward(zeros({4, 7})), Errc::invalid_argument,
-                    "Linear(8, 16): the input is [4, 7], [batch, 8] is expected");
+                    "Linear(8, 16): the input is [4, 7], [..., 8] is expected");
   EXPECT_DIST_ERROR(linear.forward(Tensor()), Errc::invalid_argument, "the input is undefined");
   EXPECT_DIST_ERROR(linear.forward(zeros({4, 8}, DType::i32)), Errc::invalid_argument,
                     "is i32; layers compute in f32");

@@ -29,10 +29,10 @@ class Scaled : public Module {
     steps_.value = zeros({}, DType::i64);
     register_buffer("steps", steps_);
   }
-  Tensor forward(const Tensor& input) override {
+  Tensor run_forward(const Tensor& input) override {
     return inner_.forward(input) * factor_.value.item<double>();
   }
-  Tensor backward(const Tensor& grad_output) override {
+  Tensor run_backward(const Tensor& grad_output) override {
     return inner_.backward(grad_output * factor_.value.item<double>());
   }
   using Module::register_parameter;
@@ -83,7 +83,7 @@ TEST(Module, GradientsAreReadyInReverseOrderAndAddUp) {
   model.add<Linear>(4, 2);
   std::vector<std::string> ready;
   for (const auto& [name, parameter] : model.named_parameters())
-    parameter->on_grad_ready = [&ready, name = name] { ready.push_back(name); };
+    parameter->listen("test", &ready, [&ready, name = name] { ready.push_back(name); });
   const Tensor input = ones({5, 3}), grad = ones({5, 2});
   model.forward(input);
   model.backward(grad);

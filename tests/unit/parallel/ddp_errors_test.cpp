@@ -57,7 +57,7 @@ TEST(DdpErrors, AParameterInTwoPlacesIsNamed) {
     class Twice : public Row {
      public:
       using Row::Row;
-      Tensor backward(const Tensor& grad) override {
+      Tensor run_backward(const Tensor& grad) override {
         Tensor grad_input = Row::backward(grad);
         (*this)[1].grad_is_ready();
         return grad_input;
@@ -91,7 +91,7 @@ TEST(DdpErrors, AfterABackwardThatFailedNoSyncSendsNothing) {
     class Fails : public Row {
      public:
       using Row::Row;
-      Tensor backward(const Tensor& grad) override {
+      Tensor run_backward(const Tensor& grad) override {
         if (fails) fail(Errc::invalid_argument, "this one fails");
         return Row::backward(grad);
       }

@@ -26,8 +26,8 @@ class Row : public nn::Module {
       register_parameter("p" + std::to_string(i), *row_.back());
     }
   }
-  Tensor forward(const Tensor& input) override { return input; }
-  Tensor backward(const Tensor& grad_output) override {
+  Tensor run_forward(const Tensor& input) override { return input; }
+  Tensor run_backward(const Tensor& grad_output) override {
     for (std::size_t i = row_.size(); i-- > 0;) {
       if (is_left_out(i)) continue;
       auto& grad = row_[i]->grad;

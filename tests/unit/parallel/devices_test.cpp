@@ -15,11 +15,11 @@ class Factors : public nn::Module {
     factors_.initialize(tensor({1.F, 2.F, 3.F}));
     register_parameter("factors", factors_);
   }
-  Tensor forward(const Tensor& input) override {
+  Tensor run_forward(const Tensor& input) override {
     input_ = input;
     return rows_of(input);
   }
-  Tensor backward(const Tensor& grad_output) override {
+  Tensor run_backward(const Tensor& grad_output) override {
     for (std::int64_t i = 0; i < grad_output.size(0); ++i) factors_.grad.add_(input_[i] * grad_output[i]);
     factors_.grad_is_ready();
     return rows_of(grad_output);

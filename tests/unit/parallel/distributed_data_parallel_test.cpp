@@ -55,8 +55,8 @@ TEST(Ddp, EachDtypeHasABucket) {
         register_module("a", a);
         register_module("b", b);
       }
-      Tensor forward(const Tensor& input) override { return input; }
-      Tensor backward(const Tensor& grad) override { return a.backward(b.backward(grad)); }
+      Tensor run_forward(const Tensor& input) override { return input; }
+      Tensor run_backward(const Tensor& grad) override { return a.backward(b.backward(grad)); }
       Row a{{5, 6}}, b{{7}, 0, DType::f64};
     } model;
     DistributedDataParallel ddp(model);
@@ -96,7 +96,7 @@ TEST(Ddp, BucketsStartInOrderWhateverTheOrderOfTheGradients) {
     class Turned : public Row {
      public:
       using Row::Row;
-      Tensor backward(const Tensor& grad) override {
+      Tensor run_backward(const Tensor& grad) override {
         if (get_rank() == 0) return Row::backward(grad);
         for (std::size_t i = 0; i < 3; ++i) {
           (*this)[i].grad.fill_(static_cast<double>(i + 1) * grad.item<double>());
@@ -163,7 +163,7 @@ class Counts : public Row {
     register_buffer("running_mean", mean);
     register_buffer("count", count);
   }
-  Tensor forward(const Tensor& input) override {
+  Tensor run_forward(const Tensor& input) override {
     if (is_training()) {
       mean.value.add_(full({2}, get_rank() + 1));
       count.value.add_(ones({1}, DType::i64));
@@ -197,7 +197,7 @@ TEST(Ddp, TheNextWrapperOfAModelTakesOver) {
     ddp = std::make_unique<DistributedDataParallel>(model);  // made before the old one goes
     step(*ddp, rank);
     ddp.reset();
-    EXPECT_FALSE(model.parameters()[0]->on_grad_ready);
+    EXPECT_EQ(model.parameters()[0]->listener("ddp"), nullptr);
   });
 }
 

@@ -1,0 +1,50 @@
+#include "dist/nn/checkpoint.h"
+
+#include <memory>
+#include <utility>
+
+#include "dist/nn/kept.h"
+#include "dist/nn/module.h"
+
+namespace dist::nn {
+
+namespace {
+
+class Recompute final : public ModuleHook {
+ public:
+  explicit Recompute(Module& module) : forwards_(module) {}
+
+  // As everything below the module this keeps one value per forward, and forget_forward() drops it, too.
+  Tensor before_forward(Module& module, const Tensor& input) override {
+    current_ = {input, module.position()};
+    forwards_.keep(current_);
+    return input;
+  }
+  Tensor after_forward(Module& module, const Tensor& output) override {
+    module.forget_forward();
+    forwards_.keep(std::exchange(current_, {}));
+    return output;
+  }
+  Tensor before_backward(Module& module, const Tensor& grad_output) override {
+    const Forward forward = forwards_.take();
+    const Position now = module.position();
+    module.set_position(forward.position);
+    (void)module.forward_again(forward.input);
+    module.set_position(now);
+    return grad_output;
+  }
+
+ private:
+  struct Forward {
+    Tensor input;
+    Position position;
+  };
+  Forward current_;  // the one that is under way
+  Kept<Forward> forwards_;
+};
+
+}  // namespace
+
+void checkpoint(Module& module) { module.add_hook(std::make_shared<Recompute>(module)); }
+
+}  // namespace dist::nn

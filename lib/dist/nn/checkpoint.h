@@ -1,0 +1,15 @@
+// Activation checkpointing (recomputation): a module that keeps only its input from forward() to backward(),
+// and computes everything else again. Memory for time: one more forward per backward. As
+// torch.utils.checkpoint.
+#pragma once
+
+namespace dist::nn {
+
+class Module;
+
+// From now on module.forward() drops what the modules below it keep, and module.backward() computes it again
+// from the input, to the same bits. (Running statistics of BatchNorm2d are updated by both, as in PyTorch.)
+// A hook that must be in force during that computation, as one that gathers parameters, is added before.
+void checkpoint(Module& module);
+
+}  // namespace dist::nn

@@ -1,0 +1,70 @@
+// Kept: what a layer's forward() keeps for its backward(), first in, first out. Each backward() takes the
+// oldest one, so each forward() has one backward().
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace dist::nn {
+
+class Module;
+
+// The part of a Kept that its module uses, for all Kept below it (Module::set_forwards_kept, forget).
+class KeptBase {
+ public:
+  explicit KeptBase(Module& owner);     // a member of `owner`, which it registers with
+  explicit KeptBase(const char* owner)  // of something that is not a module; for messages
+      : name_(owner) {}
+  virtual ~KeptBase() = default;
+  KeptBase(const KeptBase&) = delete;
+  KeptBase& operator=(const KeptBase&) = delete;
+  virtual void set_depth(std::size_t depth) = 0;  // drops the oldest ones beyond it
+  virtual void forget_last() = 0;                 // drops the last forward()'s; nothing where there is none
+
+ protected:
+  [[noreturn]] void fail_empty() const;
+
+ private:
+  Module* module_ = nullptr;
+  const char* name_ = nullptr;
+};
+
+template <class T>
+class Kept final : public KeptBase {
+ public:
+  using KeptBase::KeptBase;
+
+  // Returns what had to go: with the initial depth of 1, that of the last forward(), if it had no backward().
+  std::optional<T> keep(T value) {
+    std::optional<T> gone;
+    if (values_.size() >= depth_) gone = pop();
+    values_.push_back(std::move(value));
+    return gone;
+  }
+  // Throws Error{invalid_argument} without a forward() that has had no backward().
+  T take() {
+    if (values_.empty()) fail_empty();
+    return pop();
+  }
+  void set_depth(std::size_t depth) override {
+    depth_ = depth;
+    while (values_.size() > depth_) values_.pop_front();
+  }
+  void forget_last() override {
+    if (!values_.empty()) values_.pop_back();
+  }
+
+ private:
+  T pop() {
+    T oldest = std::move(values_.front());
+    values_.pop_front();
+    return oldest;
+  }
+  std::deque<T> values_;
+  std::size_t depth_ = 1;
+};
+
+}  // namespace dist::nn

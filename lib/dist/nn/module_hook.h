@@ -1,0 +1,24 @@
+// ModuleHook: what is done around a module's forward() and backward() without changing the module. Gathering
+// sharded parameters, splitting a layer over ranks and recomputing activations are hooks.
+#pragma once
+
+#include "dist/core/tensor.h"
+
+namespace dist::nn {
+
+class Module;
+
+// Each function takes what flows and returns what flows on; the base class changes nothing.
+class ModuleHook {
+ public:
+  virtual ~ModuleHook() = default;
+  virtual Tensor before_forward(Module&, const Tensor& input) { return input; }
+  virtual Tensor after_forward(Module&, const Tensor& output) { return output; }
+  virtual Tensor before_backward(Module&, const Tensor& grad_output) { return grad_output; }
+  // Only for Linear: the gradient of its input is there, those of its parameters will be computed next. A
+  // collective on `grad_input` started here overlaps with them; after_backward() waits for it.
+  virtual void on_input_grad(Module&, Tensor& grad_input) { (void)grad_input; }
+  virtual Tensor after_backward(Module&, const Tensor& grad_input) { return grad_input; }
+};
+
+}  // namespace dist::nn
