@@ -13,24 +13,31 @@ struct LinearOptions {
 };
 
 // Input [..., in], output [..., out]; weight [out, in], bias [out]. Initial values as in torch: uniform
-// within +-1 / sqrt(in).
+// within +-1 / sqrt(in). The sizes are those of the weight, which may be replaced by a slice of it.
 class Linear : public Module {
  public:
   // Throws Error{invalid_argument} for sizes below 1.
   Linear(std::int64_t in, std::int64_t out, LinearOptions options = {});
+  // Without a weight of its own: it uses another layer's, and that layer, whose backward() comes later,
+  // reports when the gradient is complete. No bias.
+  explicit Linear(Parameter& tied);
 
   void skip_input_grad() override { wants_input_grad_ = false; }
-  std::string str() const override;
+  std::string str() const override;  // "Linear(8, 16)"
+
+  Parameter& weight() { return *weight_; }
+  Parameter* bias() { return has_bias_ ? &bias_ : nullptr; }
 
  private:
   Tensor run_forward(const Tensor& input) override;
   Tensor run_backward(const Tensor& grad_output) override;
-  Tensor rows_of(const Tensor& t, std::int64_t width) const;
+  std::int64_t in() const { return weight_->value.size(1); }
+  std::int64_t out() const { return weight_->value.size(0); }
 
-  std::int64_t in_, out_;
   bool has_bias_;
   bool wants_input_grad_ = true;
-  Parameter weight_, bias_;
+  Parameter own_weight_, bias_;
+  Parameter* const weight_;
   Kept<Tensor> input_{*this};
 };
 

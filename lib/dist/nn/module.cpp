@@ -67,6 +67,7 @@ StateDict Module::state_dict() {
   visit("", [&](const std::string& prefix, const Module& module) {
     for (const auto& [name, parameter] : module.parameters_)
       dict.push_back({prefix + name, parameter->value});
+    for (const auto& [name, parameter] : module.tied_) dict.push_back({prefix + name, parameter->value});
     for (const auto& [name, buffer] : module.buffers_) dict.push_back({prefix + name, buffer->value});
   });
   return dict;
@@ -136,14 +137,19 @@ void Module::check_name(std::string_view name) const {
   if (name.empty() || name.find('.') != name.npos)
     fail(Errc::invalid_argument, "{}: \"{}\" is not a name for a part of a module; use letters, and no dot",
          str(), name);
-  if (std::ranges::any_of(parameters_, is_name) || std::ranges::any_of(buffers_, is_name) ||
-      std::ranges::any_of(children_, is_name))
+  if (std::ranges::any_of(parameters_, is_name) || std::ranges::any_of(tied_, is_name) ||
+      std::ranges::any_of(buffers_, is_name) || std::ranges::any_of(children_, is_name))
     fail(Errc::invalid_argument, "{} has registered \"{}\" before; names are unique", str(), name);
 }
 
 void Module::register_parameter(std::string name, Parameter& parameter) {
   check_name(name);
   parameters_.push_back({std::move(name), &parameter});
+}
+
+void Module::register_tied(std::string name, Parameter& parameter) {
+  check_name(name);
+  tied_.push_back({std::move(name), &parameter});
 }
 
 void Module::register_buffer(std::string name, Buffer& buffer) {

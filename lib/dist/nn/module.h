@@ -27,7 +27,8 @@ class KeptBase;
 // depend on, so that any division of the work among ranks draws the same ones.
 struct Position {
   std::uint64_t seed = 0, step = 0;
-  std::int64_t first_row = 0;  // of the step's whole batch: the first row of this forward's input
+  std::int64_t first_row = 0;    // of the step's whole batch: the first row of this forward's input
+  std::int64_t first_token = 0;  // of a row: where this forward's slice of a sequence begins
 };
 
 class Module {
@@ -121,6 +122,9 @@ class Module {
   // Names are local: "weight". Throws Error{invalid_argument} for an empty name, one that is in use, or one
   // with a dot.
   void register_parameter(std::string name, Parameter& parameter);
+  // Another module's parameter, which this one uses, too: it is in state_dict() under both names, as in
+  // torch, and otherwise the other module's.
+  void register_tied(std::string name, Parameter& parameter);
   void register_buffer(std::string name, Buffer& buffer);
   void register_module(std::string name, Module& child);
 
@@ -135,7 +139,7 @@ class Module {
   void visit(const std::string& prefix, const F& f);
   void check_name(std::string_view name) const;
 
-  std::vector<NamedParameter> parameters_;
+  std::vector<NamedParameter> parameters_, tied_;
   std::vector<NamedBuffer> buffers_;
   std::vector<Child> children_;
   std::vector<KeptBase*> kept_;

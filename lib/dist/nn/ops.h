@@ -1,12 +1,13 @@
-// What a device must do for the layers, as a thin table of calls on tensors: the layers check, the table
-// computes. Arguments have been checked: shapes fit, and there is one dtype and one device. A tensor that is
-// added to is written in place, and is aligned to its elements only. On a CPU the work is done when a call
-// returns; on a GPU it is enqueued on the current stream.
+// What a device must do for the layers (for a transformer: row_ops.h), as a thin table of calls on tensors:
+// the layers check, the table computes. Arguments have been checked: shapes fit, and there is one dtype and
+// one device. A tensor that is added to is written in place, and is aligned to its elements only. On a CPU
+// the work is done when a call returns; on a GPU it is enqueued on the current stream.
 #pragma once
 
 #include <memory>
 
 #include "dist/core/tensor.h"
+#include "dist/nn/row_ops.h"
 #include "dist/nn/windows.h"
 
 namespace dist::nn {
@@ -41,10 +42,8 @@ class Convolution {
   virtual Tensor backward_input(const Tensor& grad_output, const Tensor& weight) = 0;
 };
 
-class Ops {
+class Ops : public RowOps {
  public:
-  virtual ~Ops() = default;
-
   // A matrix is transposed by reading it differently.
   struct Matrix {
     const Tensor& of;  // two axes

@@ -6,6 +6,14 @@
 
 namespace dist::nn {
 
+// c [m, n] = a [m, k] b [k, n], or += with `adds`; matrices are transposed by reading them differently. A row
+// of a's memory begins `a_row` elements after the row before.
+struct Gemm {
+  std::int64_t m, n, k;
+  std::int64_t a_row, b_row, c_row;
+  bool a_transposed = false, b_transposed = false, adds = false;
+};
+
 class PlainOps : public Ops {
  public:
   void matmul(Tensor out, Matrix a, Matrix b, bool adds) const override;
@@ -21,6 +29,32 @@ class PlainOps : public Ops {
   std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape, DType dtype) const override;
   void sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const override;
   void adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const override;
+
+  void row_norm(Tensor out, const Tensor& in, RowNorm norm, double eps) const override;
+  void row_norm_backward(RowNormGrads grads, const Tensor& grad_out, const Tensor& in,
+                         const RowNorm& norm) const override;
+  void activate(Tensor out, const Tensor& in, Activation activation) const override;
+  void activate_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& in,
+                         Activation activation) const override;
+  void gather_rows(Tensor out, const Tensor& table, const Tensor& indices, std::int64_t first) const override;
+  void add_to_rows(Tensor table, const Tensor& grad, const Tensor& indices,
+                   std::int64_t first) const override;
+  void dropout(Tensor out, const Tensor& in, const DropoutDraw& draw) const override;
+  void cross_entropy(Tensor logits, Tensor losses, const Tensor& targets, std::int64_t ignored,
+                     double factor) const override;
+  void attention(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
+                 const AttentionOptions& options) const override;
+  void attention_backward(AttentionGrads grads, const Heads& grad_out, const Heads& out, const Tensor& lse,
+                          const Heads& q, const Heads& k, const Heads& v,
+                          const AttentionOptions& options) const override;
+  void rotate(Heads heads, std::int64_t first_position, double base, int direction) const override;
+
+ protected:
+  virtual void gemm(const Gemm& shape, const float* a, const float* b, float* c) const;
+  void gemm(const Gemm& shape, const double* a, const double* b, double* c) const;
+
+ private:
+  friend struct PlainAttention;
 };
 
 }  // namespace dist::nn

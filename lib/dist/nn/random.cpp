@@ -1,10 +1,13 @@
 #include "dist/nn/random.h"
 
+#include <cmath>
 #include <memory>
+#include <numbers>
 #include <random>
 #include <utility>
 
 #include "dist/core/tasking.h"
+#include "dist/nn/row_functors.h"
 
 namespace dist::nn {
 
@@ -35,6 +38,26 @@ Tensor uniform(Shape shape, double bound) {
     constexpr std::uint32_t mask = (1U << 24) - 1;  // the bits of an f32
     const float unit = static_cast<float>(generator() & mask) * 0x1p-24F;
     element = unit * (to - from) + from;
+  }
+  return t.to(get_default_device());
+}
+
+std::uint64_t random_key() {
+  const std::uint64_t high = own_generator()();
+  return high << 32 | own_generator()();
+}
+
+// Two numbers from two uniform ones (Box, Muller 1958).
+Tensor normal(Shape shape, double deviation, std::uint64_t key) {
+  Tensor t = empty(std::move(shape), DType::f32, cpu);
+  const auto elements = t.data<float>();
+  for (std::size_t i = 0; i < elements.size(); i += 2) {
+    const double u = (static_cast<double>(functors::mix(key, i) >> 11) + 1) * 0x1p-53;
+    const double angle =
+        2 * std::numbers::pi * static_cast<double>(functors::mix(key, i + 1) >> 11) * 0x1p-53;
+    const double radius = deviation * std::sqrt(-2 * std::log(u));
+    elements[i] = static_cast<float>(radius * std::cos(angle));
+    if (i + 1 < elements.size()) elements[i + 1] = static_cast<float>(radius * std::sin(angle));
   }
   return t.to(get_default_device());
 }

@@ -74,7 +74,8 @@ TEST(ModuleHook, ChangesWhatFlowsInPlace) {
   const Tensor x = batch(0), grad = ones({2, 2});
   const Tensor hidden = plain[1].forward(plain[0].forward(x));
   EXPECT_TRUE(equal(hooked.forward(x), plain[2].forward(hidden * 2)));
-  EXPECT_TRUE(equal(hooked.backward(grad), plain[0].backward(plain[1].backward(plain[2].backward(grad) * 2))));
+  EXPECT_TRUE(
+      equal(hooked.backward(grad), plain[0].backward(plain[1].backward(plain[2].backward(grad) * 2))));
   expect_equal(grads_of(hooked), grads_of(plain));
 }
 
@@ -95,7 +96,8 @@ TEST(Parameter, HasOneListenerPerRole) {
 }
 
 template <class Model>
-void several_under_way(Model& model, Model& alone, const std::function<Tensor(int)>& input, const Tensor& grad) {
+void several_under_way(Model& model, Model& alone, const std::function<Tensor(int)>& input,
+                       const Tensor& grad) {
   model.set_forwards_kept(3);
   std::vector<Tensor> expected;
   for (int i = 0; i < 3; ++i) {
@@ -125,7 +127,12 @@ TEST(Kept, ConvolutionsToo) {
     return std::make_unique<ConvNet>();
   };
   const auto model = make(), alone = make();
-  several_under_way(*model, *alone, [](int i) { return full({2, 1, 28, 28}, i + 1); }, ones({2, 10}));
+  several_under_way(
+      *model, *alone,
+      [](int i) {
+        return full({2, 1, 28, 28}, i + 1);
+      },
+      ones({2, 10}));
 }
 
 TEST(Module, DefersTheGradientsOfItsParameters) {

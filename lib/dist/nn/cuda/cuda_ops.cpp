@@ -101,6 +101,30 @@ class CudaOps final : public Ops {
     const OnGpu gpu(value);
     gpu.check(cuda_kernels::adam(gpu.stream(), value, grad, m, v, step), "adam");
   }
+  void row_norm(Tensor, const Tensor&, RowNorm, double) const override { later(); }
+  void row_norm_backward(RowNormGrads, const Tensor&, const Tensor&, const RowNorm&) const override {
+    later();
+  }
+  void activate(Tensor, const Tensor&, Activation) const override { later(); }
+  void activate_backward(Tensor, const Tensor&, const Tensor&, Activation) const override { later(); }
+  void gather_rows(Tensor, const Tensor&, const Tensor&, std::int64_t) const override { later(); }
+  void add_to_rows(Tensor, const Tensor&, const Tensor&, std::int64_t) const override { later(); }
+  void dropout(Tensor, const Tensor&, const DropoutDraw&) const override { later(); }
+  void cross_entropy(Tensor, Tensor, const Tensor&, std::int64_t, double) const override { later(); }
+  void attention(Heads, Tensor, const Heads&, const Heads&, const Heads&,
+                 const AttentionOptions&) const override {
+    later();
+  }
+  void attention_backward(AttentionGrads, const Heads&, const Heads&, const Tensor&, const Heads&,
+                          const Heads&, const Heads&, const AttentionOptions&) const override {
+    later();
+  }
+  void rotate(Heads, std::int64_t, double, int) const override { later(); }
+
+ private:
+  [[noreturn]] static void later() {
+    fail(Errc::unsupported, "this build has no transformer layers for GPUs; train on the CPU");
+  }
 };
 
 }  // namespace

@@ -13,21 +13,21 @@ namespace {
 
 class OneDnnOps final : public PlainOps {
  public:
-  void matmul(Tensor out, Matrix a, Matrix b, bool adds) const override {
-    const std::int64_t m = out.size(0), n = out.size(1), depth = a.of.size(a.transposed ? 0 : 1);
-    if (out.dtype() != DType::f32 || m * n * depth == 0) return PlainOps::matmul(out, a, b, adds);
-    const auto letter = [](const Matrix& matrix) { return matrix.transposed ? 'T' : 'N'; };
-    const auto floats = [](const Tensor& t) { return static_cast<float*>(t.raw()); };
-    onednn::called([&] {
-      const auto status = dnnl::sgemm(letter(a), letter(b), m, n, depth, 1, floats(a.of), a.of.size(1),
-                                      floats(b.of), b.of.size(1), adds ? 1.F : 0.F, floats(out), n);
-      dnnl::error::wrap_c_api(static_cast<dnnl_status_t>(status), "could not multiply matrices");
-    });
-  }
-
   std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape, DType dtype) const override {
     if (dtype != DType::f32 || product(shape.input) == 0) return PlainOps::make_convolution(shape, dtype);
     return onednn::called([&] { return std::make_unique<onednn::OneDnnConvolution>(shape); });
+  }
+
+ protected:
+  using PlainOps::gemm;
+  void gemm(const Gemm& g, const float* a, const float* b, float* c) const override {
+    if (g.m * g.n * g.k == 0) return PlainOps::gemm(g, a, b, c);
+    const auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
+    onednn::called([&] {
+      const auto status = dnnl::sgemm(letter(g.a_transposed), letter(g.b_transposed), g.m, g.n, g.k, 1, a,
+                                      g.a_row, b, g.b_row, g.adds ? 1.F : 0.F, c, g.c_row);
+      dnnl::error::wrap_c_api(static_cast<dnnl_status_t>(status), "could not multiply matrices");
+    });
   }
 };
 

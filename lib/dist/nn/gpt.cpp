@@ -1,0 +1,223 @@
+// The parts of a transformer, from the inside out: Mlp, Block, GPT with its trunk. Each backward() is its
+// forward() read from the end.
+#include "dist/nn/gpt.h"
+
+#include <cmath>
+#include <ranges>
+#include <utility>
+
+#include "dist/nn/ops.h"
+#include "dist/nn/random.h"
+#include "dist/nn/row_functors.h"
+
+namespace dist::nn {
+
+namespace {
+
+std::unique_ptr<Module> make_norm(const GptOptions& options) {
+  if (options.rms_norm) return std::make_unique<RMSNorm>(options.width);
+  return std::make_unique<LayerNorm>(options.width, LayerNormOptions{.bias = options.bias});
+}
+
+AttentionLayerOptions attention_of(const GptOptions& options, std::uint64_t layer) {
+  return {.heads = options.heads,
+          .kv_heads = options.kv_heads,
+          .bias = options.bias,
+          .dropout = options.dropout,
+          .rotary = options.rotary,
+          .layer = 2 * layer};
+}
+
+// Dropout layers are numbered 4 layer + 0 and + 1 in the attention, + 2 in the MLP, + 3 after the embeddings.
+constexpr std::uint64_t mlp_dropout(std::uint64_t layer) { return 4 * layer + 2; }
+constexpr std::uint64_t embedding_dropout = 3;
+
+// A key of its own for each name.
+std::uint64_t named_key(std::uint64_t key, std::string_view name) {
+  for (const char letter : name) key = functors::mix(key, static_cast<unsigned char>(letter));
+  return key;
+}
+
+}  // namespace
+
+Mlp::Mlp(const GptOptions& options, std::uint64_t layer)
+    : gated_(options.gated),
+      c_fc_(options.width, options.hidden(), {.bias = options.bias}),
+      c_proj_(options.hidden(), options.width, {.bias = options.bias}),
+      dropout_(options.dropout, mlp_dropout(layer)) {
+  register_module("c_fc", c_fc_);
+  if (gated_) {
+    c_gate_ = std::make_unique<Linear>(options.width, options.hidden(), LinearOptions{.bias = options.bias});
+    register_module("c_gate", *c_gate_);
+  }
+  register_module("c_proj", c_proj_);
+  register_module("dropout", dropout_);
+}
+
+Tensor Mlp::run_forward(const Tensor& input) {
+  Forward forward{c_fc_.forward(input), {}, {}};
+  const Ops& ops = ops_for(input.device());
+  Tensor hidden = empty_like(forward.up);
+  if (gated_) {
+    forward.gate = c_gate_->forward(input);
+    forward.active = empty_like(forward.gate);
+    ops.activate(forward.active, forward.gate, Activation::silu);
+    hidden.copy_(forward.active).mul_(forward.up);
+  } else {
+    ops.activate(hidden, forward.up, Activation::gelu);
+  }
+  forwards_.keep(std::move(forward));
+  return dropout_.forward(c_proj_.forward(hidden));
+}
+
+Tensor Mlp::run_backward(const Tensor& grad_output) {
+  const Forward forward = forwards_.take();
+  Tensor grad = c_proj_.backward(dropout_.backward(grad_output));
+  const Ops& ops = ops_for(grad.device());
+  if (!gated_) {
+    ops.activate_backward(grad, grad, forward.up, Activation::gelu);
+    return c_fc_.backward(grad);
+  }
+  Tensor grad_gate = grad.clone().mul_(forward.up);
+  ops.activate_backward(grad_gate, grad_gate, forward.gate, Activation::silu);
+  Tensor grad_input = c_gate_->backward(grad_gate);
+  return grad_input.add_(c_fc_.backward(grad.mul_(forward.active)));
+}
+
+Block::Block(const GptOptions& options, std::uint64_t layer)
+    : ln_1_(make_norm(options)),
+      ln_2_(make_norm(options)),
+      attn_(options.width, attention_of(options, layer)),
+      mlp_(options, layer) {
+  register_module("ln_1", *ln_1_);
+  register_module("attn", attn_);
+  register_module("ln_2", *ln_2_);
+  register_module("mlp", mlp_);
+}
+
+Tensor Block::run_forward(const Tensor& input) {
+  const Tensor x = input + attn_.forward(ln_1_->forward(input));
+  return x + mlp_.forward(ln_2_->forward(x));
+}
+
+Tensor Block::run_backward(const Tensor& grad_output) {
+  const Tensor grad = grad_output + ln_2_->backward(mlp_.backward(grad_output));
+  return grad + ln_1_->backward(attn_.backward(grad));
+}
+
+Block& GPT::Blocks::add(const GptOptions& options, std::int64_t number) {
+  all.push_back(std::make_unique<Block>(options, static_cast<std::uint64_t>(number)));
+  register_module(std::to_string(number), *all.back());
+  return *all.back();
+}
+
+Tensor GPT::Blocks::run_forward(const Tensor& input) {
+  Tensor x = input;
+  for (const auto& block : all) x = block->forward(x);
+  return x;
+}
+
+Tensor GPT::Blocks::run_backward(const Tensor& grad_output) {
+  Tensor grad = grad_output;
+  for (const auto& block : std::views::reverse(all)) grad = block->backward(grad);
+  return grad;
+}
+
+GPT::GPT(const GptOptions& options, GptSlice slice)
+    : options_(options), drop_(options.dropout, embedding_dropout) {
+  if (options.vocab_size < 1 || options.context < 1 || options.layers < 1)
+    fail(Errc::invalid_argument, "{}: sizes must be at least 1", str());
+  if (slice.last < 0) slice.last = options.layers;
+  const std::uint64_t key = random_key();
+  if (slice.first == 0) {
+    wte_ = std::make_unique<Embedding>(options.vocab_size, options.width);
+    transformer_.register_module("wte", *wte_);
+    if (!options.rotary) {
+      wpe_ = std::make_unique<Embedding>(options.context, options.width);
+      transformer_.register_module("wpe", *wpe_);
+    }
+  }
+  transformer_.register_module("drop", drop_);
+  for (std::int64_t i = slice.first; i < slice.last; ++i) h_.add(options, i);
+  transformer_.register_module("h", h_);
+  register_module("transformer", transformer_);
+  if (slice.last == options.layers) {
+    ln_f_ = make_norm(options);
+    transformer_.register_module("ln_f", *ln_f_);
+    lm_head_ = options.tied && wte_
+                   ? std::make_unique<Linear>(wte_->weight())
+                   : std::make_unique<Linear>(options.width, options.vocab_size, LinearOptions{.bias = false});
+    register_module("lm_head", *lm_head_);
+  }
+  initialize(key);
+}
+
+// A tied head on a slice of its own begins as the embedding that it stands for.
+void GPT::initialize(std::uint64_t key) {
+  for (const auto& [name, parameter] : named_parameters()) {
+    Tensor& value = parameter->value;
+    if (value.dim() != 2) {
+      if (name.ends_with(".bias")) value.zero_();
+      continue;
+    }
+    const bool is_into_residual = name.ends_with("c_proj.weight");
+    const double deviation =
+        is_into_residual ? 0.02 / std::sqrt(2 * static_cast<double>(options_.layers)) : 0.02;
+    const std::string drawn_as = options_.tied && name == "lm_head.weight" ? "transformer.wte.weight" : name;
+    value.copy_(normal(value.shape(), deviation, named_key(key, drawn_as)));
+  }
+}
+
+std::string GPT::str() const {
+  return fmt::format("GPT({} layers, {} heads, width {}, context {})", options_.layers, options_.heads,
+                     options_.width, options_.context);
+}
+
+std::vector<Block*> GPT::blocks() {
+  std::vector<Block*> blocks;
+  for (const auto& block : h_.all) blocks.push_back(block.get());
+  return blocks;
+}
+
+Tensor GPT::run_forward(const Tensor& input) {
+  Tensor x = transformer_.forward(input);
+  return has_head() ? lm_head_->forward(x) : x;
+}
+
+Tensor GPT::run_backward(const Tensor& grad_output) {
+  return transformer_.backward(has_head() ? lm_head_->backward(grad_output) : grad_output);
+}
+
+Tensor GPT::trunk_forward(const Tensor& input) {
+  Tensor x = input;
+  if (has_embedding()) {
+    const std::int64_t first = position().first_token;
+    if (input.dim() != 2 || first + input.size(1) > options_.context)
+      fail_shape(str(), input, fmt::format("[batch, at most {} tokens]", options_.context));
+    x = wte_->forward(input);
+    if (wpe_) {
+      const std::int64_t time = input.size(1);
+      const Tensor positions = arange(first + time, DType::i64, input.device()).narrow(first, time);
+      const Tensor table = wpe_->forward(positions);  // [time, width], the same for each row of the batch
+      ops_for(x.device()).add_channels(x.view({x.size(0), table.numel()}), table.view({table.numel()}));
+    }
+    x = drop_.forward(x);
+  }
+  x = h_.forward(x);
+  return has_head() ? ln_f_->forward(x) : x;
+}
+
+Tensor GPT::trunk_backward(const Tensor& grad_output) {
+  Tensor grad = h_.backward(has_head() ? ln_f_->backward(grad_output) : grad_output);
+  if (!has_embedding()) return grad;
+  grad = drop_.backward(grad);
+  if (wpe_) {
+    Tensor of_positions = zeros({grad.size(1), grad.size(2)}, grad.dtype(), grad.device());
+    ops_for(grad.device())
+        .add_channel_sums(of_positions.view({of_positions.numel()}), grad.view({grad.size(0), of_positions.numel()}));
+    (void)wpe_->backward(of_positions);
+  }
+  return wte_->backward(grad);
+}
+
+}  // namespace dist::nn

@@ -1,0 +1,103 @@
+// What a device must do for a transformer, as ops.h: rows (normalisation, activation, embedding, dropout,
+// cross entropy) and attention. A tensor's last axis is a row; all leading axes act as one. Arguments have been
+// checked.
+#pragma once
+
+#include <cstdint>
+
+#include "dist/core/tensor.h"
+
+namespace dist::nn {
+
+// LayerNorm's and RMSNorm's tensors.
+struct RowNorm {
+  Tensor weight, bias;  // [width]; bias may be undefined
+  Tensor mean, invstd;  // [rows], written by the forward; mean is undefined for RMSNorm, which has none
+};
+struct RowNormGrads {
+  Tensor weight, bias, in;  // weight and bias are added to; bias may be undefined
+};
+
+enum class Activation : std::uint8_t { gelu, gelu_tanh, silu };
+
+// Which numbers a Dropout draws: those of the whole tensor's elements, of which this rank may have a slice.
+struct DropoutDraw {
+  double p = 0;           // of an element to become 0; the others are multiplied by 1 / (1 - p)
+  std::uint64_t key = 0;  // the layer, the step and the seed, mixed
+  // Element (i, j, k) of a tensor seen as [outer, rows, width] has number ((i + first_outer) * all_rows + j +
+  // first_row) * all_width + k + first_column.
+  std::int64_t rows = 1, width = 1;
+  std::int64_t all_rows = 1, all_width = 1;
+  std::int64_t first_outer = 0, first_row = 0, first_column = 0;
+};
+
+// Heads in the columns of a tensor of rows: element (b, t, h, d) is at column first + h * size + d of row
+// b * time + t. So q, k and v can be in one tensor.
+struct Heads {
+  Tensor of;  // [batch, time, width]
+  std::int64_t first = 0;
+  std::int64_t count = 1, size = 1;
+
+  std::int64_t batch() const { return of.size(0); }
+  std::int64_t time() const { return of.size(1); }
+  std::int64_t width() const { return of.size(2); }
+};
+
+struct AttentionOptions {
+  double scale = 1;    // of the scores q k
+  bool causal = true;  // query i sees keys up to its own position
+  // The positions of the first query and the first key: a rank of a context-parallel group has a slice of the
+  // sequence.
+  std::int64_t first_query = 0, first_key = 0;
+  DropoutDraw dropout;  // of the probabilities, [batch * heads, queries, keys]
+};
+
+class RowOps {
+ public:
+  virtual ~RowOps() = default;
+
+  // out = (in - mean) invstd weight + bias
+  virtual void row_norm(Tensor out, const Tensor& in, RowNorm norm, double eps) const = 0;
+  virtual void row_norm_backward(RowNormGrads grads, const Tensor& grad_out, const Tensor& in,
+                                 const RowNorm& norm) const = 0;
+
+  virtual void activate(Tensor out, const Tensor& in, Activation activation) const = 0;
+  // grad_in may be grad_out.
+  virtual void activate_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& in,
+                                 Activation activation) const = 0;
+
+  // out[i] = table[indices[i] - first], 0 where the table has no such row. indices: i64.
+  virtual void gather_rows(Tensor out, const Tensor& table, const Tensor& indices, std::int64_t first) const = 0;
+  // table[indices[i] - first] += grad[i], in the order of i
+  virtual void add_to_rows(Tensor table, const Tensor& grad, const Tensor& indices,
+                           std::int64_t first) const = 0;
+
+  // out may be in.
+  virtual void dropout(Tensor out, const Tensor& in, const DropoutDraw& draw) const = 0;
+
+  // Turns each row of logits into the gradient of its own loss, softmax - one-hot, times `factor`, and writes
+  // that loss. A row whose target is `ignored` has loss and gradient 0; another target outside of the row has
+  // loss NaN. losses: f64.
+  virtual void cross_entropy(Tensor logits, Tensor losses, const Tensor& targets, std::int64_t ignored,
+                             double factor) const = 0;
+
+  // Attention: softmax(scale q k^T) v for each head; k and v may have fewer heads, each of which then serves
+  // several of q's in a row. lse: [batch, heads, queries], the logarithm of each softmax's denominator; -inf
+  // for a query without keys, whose output is 0.
+  virtual void attention(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
+                         const AttentionOptions& options) const = 0;
+  // Adds to the gradients of q, k and v. `out` and `lse` are those of the whole attention, even if these keys
+  // are only a slice of it.
+  struct AttentionGrads {
+    Heads q, k, v;
+  };
+  virtual void attention_backward(AttentionGrads grads, const Heads& grad_out, const Heads& out,
+                                  const Tensor& lse, const Heads& q, const Heads& k, const Heads& v,
+                                  const AttentionOptions& options) const = 0;
+
+  // Rotates the pairs (d, d + size / 2) of each head by `direction` (1 or -1) times position / base^(2d / size):
+  // rotary positions (Su et al. 2021), with the pairs of Llama.
+  virtual void rotate(Heads heads, std::int64_t first_position, double base, int direction) const = 0;
+};
+
+}  // namespace dist::nn
