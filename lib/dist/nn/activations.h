@@ -29,7 +29,8 @@ struct GeluOptions {
 // x Phi(x), with the distribution function Phi of the standard normal distribution.
 class GELU final : public Activate {
  public:
-  explicit GELU(GeluOptions options = {}) : Activate(options.tanh ? Activation::gelu_tanh : Activation::gelu) {}
+  explicit GELU(GeluOptions options = {})
+      : Activate(options.tanh ? Activation::gelu_tanh : Activation::gelu) {}
 };
 
 // x / (1 + exp(-x))

@@ -14,7 +14,8 @@ constexpr double rotary_base = 10000;
 AttentionLayerOptions checked(std::int64_t width, AttentionLayerOptions options) {
   if (options.kv_heads == 0) options.kv_heads = options.heads;
   if (width < 1 || options.heads < 1 || width % options.heads != 0)
-    fail(Errc::invalid_argument, "CausalSelfAttention: {} heads do not divide the width {}", options.heads, width);
+    fail(Errc::invalid_argument, "CausalSelfAttention: {} heads do not divide the width {}", options.heads,
+         width);
   if (options.kv_heads < 1 || options.heads % options.kv_heads != 0)
     fail(Errc::invalid_argument, "CausalSelfAttention: {} heads of keys and values do not divide {} heads",
          options.kv_heads, options.heads);
@@ -67,7 +68,8 @@ Tensor CausalSelfAttention::run_forward(const Tensor& input) {
   AttentionOptions options;
   options.scale = 1 / std::sqrt(static_cast<double>(size_));
   options.first_query = options.first_key = position().first_token;
-  options.dropout = draw_at(position(), 2 * options_.layer, is_training() ? options_.dropout : 0, heads * time, time);
+  options.dropout =
+      draw_at(position(), 2 * options_.layer, is_training() ? options_.dropout : 0, heads * time, time);
   options.dropout.all_rows = options_.heads * time;
   options.dropout.first_row = first_head_ * time;
   if (options_.rotary)

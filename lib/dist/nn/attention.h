@@ -17,8 +17,8 @@ struct AttentionLayerOptions {
   std::int64_t heads = 1;
   std::int64_t kv_heads = 0;  // grouped heads: each key and value serves heads / kv_heads queries; 0: heads
   bool bias = true;
-  double dropout = 0;  // of the probabilities, and of the output
-  bool rotary = false;  // rotates queries and keys by their positions (row_ops.h), with base 10,000
+  double dropout = 0;       // of the probabilities, and of the output
+  bool rotary = false;      // rotates queries and keys by their positions (row_ops.h), with base 10,000
   std::uint64_t layer = 0;  // tells the layers of one model apart, for dropout
 };
 
@@ -28,8 +28,9 @@ class AttentionCore {
   virtual ~AttentionCore() = default;
   virtual void forward(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
                        const AttentionOptions& options) const;
-  virtual void backward(RowOps::AttentionGrads grads, const Heads& grad_out, const Heads& out, const Tensor& lse,
-                        const Heads& q, const Heads& k, const Heads& v, const AttentionOptions& options) const;
+  virtual void backward(RowOps::AttentionGrads grads, const Heads& grad_out, const Heads& out,
+                        const Tensor& lse, const Heads& q, const Heads& k, const Heads& v,
+                        const AttentionOptions& options) const;
 };
 
 // Input and output [batch, time, width]. c_attn computes queries, keys and values in one product: weight

@@ -1,21 +1,48 @@
-// CrossEntropyLoss: -log softmax(logits)[target], how unlikely the right class is, as the mean over a batch.
+// CrossEntropyLoss: -log softmax(logits)[target], how unlikely the right class is, as the mean over all
+// targets that count.
 #pragma once
+
+#include <cstdint>
 
 #include "dist/nn/checks.h"
 
 namespace dist::nn {
 
+struct CrossEntropyOptions {
+  std::int64_t ignore_index = -100;  // rows with this target do not count, as in torch
+  // The gradient takes the logits' memory, which the caller needs no more: for a large vocabulary half the
+  // memory of a step.
+  bool in_place = false;
+};
+
+// A mean over targets, which stays on its device until it is asked for.
+class Loss {
+ public:
+  Loss(Tensor losses, double count) : losses_(std::move(losses)), count_(count) {}
+  // On a GPU this waits for all earlier work. NaN if no target counts, as in torch.
+  double item() const { return sum(losses_) / count_; }
+  operator double() const { return item(); }
+
+ private:
+  Tensor losses_;  // [rows] f64
+  double count_;
+};
+
 class CrossEntropyLoss {
  public:
-  // logits [batch, classes], f32 or f64, on any device; targets [batch], i64, on the CPU or the logits'
-  // device. Never overflows, however large the logits are. Throws Error{invalid_argument} for an empty batch
-  // and for a target outside [0, classes), which it names. On a GPU this waits for all earlier work.
-  double forward(const Tensor& logits, const Tensor& targets);
+  explicit CrossEntropyLoss(CrossEntropyOptions options = {}) : options_(options) {}
 
-  // Call it once after forward(). Returns the gradient of the logits, (softmax - one-hot) / batch.
+  // logits [..., classes], f32 or f64, on any device; targets [...], i64, on the CPU or the logits' device.
+  // Never overflows, however large the logits are. Throws Error{invalid_argument} for an empty batch and for
+  // a target outside [0, classes), which it names. Targets on a GPU are first copied from it.
+  Loss forward(const Tensor& logits, const Tensor& targets);
+
+  // Call it once after forward(). Returns the gradient of the logits, (softmax - one-hot) / number of targets
+  // that count, and 0 for the others.
   Tensor backward();
 
  private:
+  CrossEntropyOptions options_;
   Kept<Tensor> grad_{"CrossEntropyLoss"};
 };
 

@@ -1,6 +1,6 @@
-// Dropout by a counter-based generator: whether an element is dropped depends on the seed, the step, the layer
-// and the element's number in the whole batch (Module::set_position), so that any division of a batch or of a
-// layer among ranks drops the same elements as one rank.
+// Dropout by a counter-based generator: whether an element is dropped depends on the seed, the step, the
+// layer and the element's number in the whole batch (Module::set_position), so that any division of a batch
+// or of a layer among ranks drops the same elements as one rank.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace dist::nn {
 DropoutDraw draw_at(const Position& position, std::uint64_t layer, double p, std::int64_t rows,
                     std::int64_t width);
 
-// In training each element of the input [batch, ..., width] becomes 0 with probability p, and is multiplied by
-// 1 / (1 - p) otherwise. In evaluation the output is the input.
+// In training each element of the input [batch, ..., width] becomes 0 with probability p, and is multiplied
+// by 1 / (1 - p) otherwise. In evaluation the output is the input.
 class Dropout : public Module {
  public:
   // `layer` tells the layers of one model apart. Throws Error{invalid_argument} for p outside [0, 1].

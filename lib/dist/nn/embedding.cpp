@@ -23,9 +23,10 @@ void Embedding::set_slice(std::int64_t first_row, std::int64_t all_rows) {
 
 Tensor Embedding::run_forward(const Tensor& input) {
   if (!input.is_defined() || input.dtype() != DType::i64 || input.device() != weight_.value.device())
-    fail(Errc::invalid_argument, "{}: the input is {}, i64 tokens on {} are expected", str(),
-         input.is_defined() ? fmt::format("{} on {}", name(input.dtype()), input.device().str()) : "undefined",
-         weight_.value.device().str());
+    fail(
+        Errc::invalid_argument, "{}: the input is {}, i64 tokens on {} are expected", str(),
+        input.is_defined() ? fmt::format("{} on {}", name(input.dtype()), input.device().str()) : "undefined",
+        weight_.value.device().str());
   if (input.device() == cpu)
     for (const std::int64_t token : input.data<std::int64_t>())
       if (token < 0 || token >= rows_)

@@ -28,6 +28,11 @@ AttentionLayerOptions attention_of(const GptOptions& options, std::uint64_t laye
           .layer = 2 * layer};
 }
 
+std::int64_t hidden_of(const GptOptions& options) {
+  if (options.hidden > 0) return options.hidden;
+  return options.gated ? (8 * options.width / 3 + 7) / 8 * 8 : 4 * options.width;
+}
+
 // Dropout layers are numbered 4 layer + 0 and + 1 in the attention, + 2 in the MLP, + 3 after the embeddings.
 constexpr std::uint64_t mlp_dropout(std::uint64_t layer) { return 4 * layer + 2; }
 constexpr std::uint64_t embedding_dropout = 3;
@@ -42,24 +47,24 @@ std::uint64_t named_key(std::uint64_t key, std::string_view name) {
 
 Mlp::Mlp(const GptOptions& options, std::uint64_t layer)
     : gated_(options.gated),
-      c_fc_(options.width, options.hidden(), {.bias = options.bias}),
-      c_proj_(options.hidden(), options.width, {.bias = options.bias}),
+      up_(options.width, hidden_of(options), {.bias = options.bias}),
+      down_(hidden_of(options), options.width, {.bias = options.bias}),
       dropout_(options.dropout, mlp_dropout(layer)) {
-  register_module("c_fc", c_fc_);
   if (gated_) {
-    c_gate_ = std::make_unique<Linear>(options.width, options.hidden(), LinearOptions{.bias = options.bias});
-    register_module("c_gate", *c_gate_);
+    gate_ = std::make_unique<Linear>(options.width, hidden_of(options), LinearOptions{.bias = options.bias});
+    register_module("w1", *gate_);
   }
-  register_module("c_proj", c_proj_);
+  register_module(gated_ ? "w3" : "c_fc", up_);
+  register_module(gated_ ? "w2" : "c_proj", down_);
   register_module("dropout", dropout_);
 }
 
 Tensor Mlp::run_forward(const Tensor& input) {
-  Forward forward{c_fc_.forward(input), {}, {}};
+  Forward forward{up_.forward(input), {}, {}};
   const Ops& ops = ops_for(input.device());
   Tensor hidden = empty_like(forward.up);
   if (gated_) {
-    forward.gate = c_gate_->forward(input);
+    forward.gate = gate_->forward(input);
     forward.active = empty_like(forward.gate);
     ops.activate(forward.active, forward.gate, Activation::silu);
     hidden.copy_(forward.active).mul_(forward.up);
@@ -67,21 +72,21 @@ Tensor Mlp::run_forward(const Tensor& input) {
     ops.activate(hidden, forward.up, Activation::gelu);
   }
   forwards_.keep(std::move(forward));
-  return dropout_.forward(c_proj_.forward(hidden));
+  return dropout_.forward(down_.forward(hidden));
 }
 
 Tensor Mlp::run_backward(const Tensor& grad_output) {
   const Forward forward = forwards_.take();
-  Tensor grad = c_proj_.backward(dropout_.backward(grad_output));
+  Tensor grad = down_.backward(dropout_.backward(grad_output));
   const Ops& ops = ops_for(grad.device());
   if (!gated_) {
     ops.activate_backward(grad, grad, forward.up, Activation::gelu);
-    return c_fc_.backward(grad);
+    return up_.backward(grad);
   }
-  Tensor grad_gate = grad.clone().mul_(forward.up);
+  const Tensor grad_gate = grad.clone().mul_(forward.up);
+  Tensor grad_input = up_.backward(grad.mul_(forward.active));
   ops.activate_backward(grad_gate, grad_gate, forward.gate, Activation::silu);
-  Tensor grad_input = c_gate_->backward(grad_gate);
-  return grad_input.add_(c_fc_.backward(grad.mul_(forward.active)));
+  return grad_input.add_(gate_->backward(grad_gate));
 }
 
 Block::Block(const GptOptions& options, std::uint64_t layer)
@@ -144,9 +149,9 @@ GPT::GPT(const GptOptions& options, GptSlice slice)
   if (slice.last == options.layers) {
     ln_f_ = make_norm(options);
     transformer_.register_module("ln_f", *ln_f_);
-    lm_head_ = options.tied && wte_
-                   ? std::make_unique<Linear>(wte_->weight())
-                   : std::make_unique<Linear>(options.width, options.vocab_size, LinearOptions{.bias = false});
+    lm_head_ = options.tied && wte_ ? std::make_unique<Linear>(wte_->weight())
+                                    : std::make_unique<Linear>(options.width, options.vocab_size,
+                                                               LinearOptions{.bias = false});
     register_module("lm_head", *lm_head_);
   }
   initialize(key);
@@ -160,7 +165,7 @@ void GPT::initialize(std::uint64_t key) {
       if (name.ends_with(".bias")) value.zero_();
       continue;
     }
-    const bool is_into_residual = name.ends_with("c_proj.weight");
+    const bool is_into_residual = name.ends_with("c_proj.weight") || name.ends_with("w2.weight");
     const double deviation =
         is_into_residual ? 0.02 / std::sqrt(2 * static_cast<double>(options_.layers)) : 0.02;
     const std::string drawn_as = options_.tied && name == "lm_head.weight" ? "transformer.wte.weight" : name;
@@ -214,7 +219,8 @@ Tensor GPT::trunk_backward(const Tensor& grad_output) {
   if (wpe_) {
     Tensor of_positions = zeros({grad.size(1), grad.size(2)}, grad.dtype(), grad.device());
     ops_for(grad.device())
-        .add_channel_sums(of_positions.view({of_positions.numel()}), grad.view({grad.size(0), of_positions.numel()}));
+        .add_channel_sums(of_positions.view({of_positions.numel()}),
+                          grad.view({grad.size(0), of_positions.numel()}));
     (void)wpe_->backward(of_positions);
   }
   return wte_->backward(grad);

@@ -1,5 +1,5 @@
-// GPT: a transformer that predicts the next token, as GPT-2 (Radford et al. 2019), with nanoGPT's configuration
-// and parameter names; by its options a small Llama. And its parts: Mlp and Block.
+// GPT: a transformer that predicts the next token, as GPT-2 (Radford et al. 2019), with nanoGPT's
+// configuration and parameter names; by its options a small Llama. And its parts: Mlp and Block.
 #pragma once
 
 #include <memory>
@@ -27,12 +27,12 @@ struct GptOptions {
   bool gated = false;     // SiLU-gated MLP instead of GELU
   bool rotary = false;    // rotary positions instead of learned ones
 
-  std::int64_t head_width() const { return width / heads; }
-  // The width inside an MLP: 4 width; with a gate two thirds of that, rounded up to a multiple of 8.
-  std::int64_t hidden() const { return gated ? (8 * width / 3 + 7) / 8 * 8 : 4 * width; }
+  // The width inside an MLP; 0: 4 width, with a gate two thirds of that, rounded up to a multiple of 8.
+  std::int64_t hidden = 0;
 };
 
-// Input and output [batch, time, width]: c_proj(GELU(c_fc(x))), or with a gate c_proj(SiLU(c_gate(x)) c_fc(x)).
+// Input and output [batch, time, width]: c_proj(GELU(c_fc(x))), or with a gate and Llama's names
+// w2(SiLU(w1(x)) w3(x)).
 class Mlp final : public Module {
  public:
   explicit Mlp(const GptOptions& options, std::uint64_t layer = 0);
@@ -43,12 +43,11 @@ class Mlp final : public Module {
   Tensor run_backward(const Tensor& grad_output) override;
 
   const bool gated_;
-  Linear c_fc_;
-  std::unique_ptr<Linear> c_gate_;
-  Linear c_proj_;
+  std::unique_ptr<Linear> gate_;  // w1
+  Linear up_, down_;              // c_fc and c_proj, or w3 and w2
   Dropout dropout_;
   struct Forward {
-    Tensor up, gate, active;  // c_fc's output, and with a gate c_gate's before and after its activation
+    Tensor up, gate, active;  // up_'s output, and with a gate gate_'s before and after its activation
   };
   Kept<Forward> forwards_{*this};
 };
@@ -77,10 +76,11 @@ struct GptSlice {
   std::int64_t first = 0, last = -1;  // -1: all
 };
 
-// Input [batch, time] i64 with time <= context, output [batch, time, vocab_size]: logits. (A later slice takes
-// [batch, time, width], and an earlier one gives it.) Initial weights are nanoGPT's: normal with a deviation of
-// 0.02, for projections back into the residual stream 0.02 / sqrt(2 layers); biases 0. Each parameter's numbers
-// depend on its name and on manual_seed() alone, so all slices together begin as the whole.
+// Input [batch, time] i64 with time <= context, output [batch, time, vocab_size]: logits. (A later slice
+// takes [batch, time, width], and an earlier one gives it.) Initial weights are nanoGPT's: normal with a
+// deviation of 0.02, for projections back into the residual stream 0.02 / sqrt(2 layers); biases 0. Each
+// parameter's numbers depend on its name and on manual_seed() alone, so all slices together begin as the
+// whole.
 class GPT final : public Module {
  public:
   // Throws Error{invalid_argument} for sizes below 1 and what CausalSelfAttention refuses.

@@ -73,7 +73,16 @@ StateDict Module::state_dict() {
   return dict;
 }
 
-void Module::load_state_dict(const StateDict& dict) { copy_state(str(), state_dict(), dict); }
+// A tied parameter has several names, of which the state to load may have one only.
+void Module::load_state_dict(const StateDict& dict) {
+  StateDict own = state_dict();
+  std::erase_if(own, [&, all = own](const NamedTensor& entry) {
+    return !find(dict, entry.name) && std::ranges::any_of(all, [&](const NamedTensor& other) {
+      return other.name != entry.name && other.tensor.raw() == entry.tensor.raw() && find(dict, other.name);
+    });
+  });
+  copy_state(str(), own, dict);
+}
 
 void Module::train(bool on) {
   visit("", [on](const std::string&, Module& module) { module.training_ = on; });

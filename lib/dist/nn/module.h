@@ -63,7 +63,8 @@ class Module {
   // what must not change.
   StateDict state_dict();
   // Copies into the module's tensors. Throws Error{invalid_argument}, which names what is missing,
-  // superfluous, or of another shape or dtype; then nothing has changed.
+  // superfluous, or of another shape or dtype; then nothing has changed. A tied parameter may have one of its
+  // names only.
   void load_state_dict(const StateDict& dict);
 
   // Switches between training, the initial mode, and evaluation: some layers behave differently

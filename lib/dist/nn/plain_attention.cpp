@@ -1,6 +1,6 @@
-// Attention on the CPU: for each head and each block of queries a tile of scores, which backward computes again
-// (Dao et al. 2022, FlashAttention: nothing quadratic is kept). Keys that a causal block cannot see are not
-// computed.
+// Attention on the CPU: for each head and each block of queries a tile of scores, which backward computes
+// again (Dao et al. 2022, FlashAttention: nothing quadratic is kept). Keys that a causal block cannot see are
+// not computed.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -42,14 +42,21 @@ struct PlainAttention {
   template <class T>
   void score(T* scores) const {
     product(scores, keys, at<T>(q, b, row, h), q.width(), at<T>(k, b, 0, kv_head()), k.width());
-    for_each_element(rows * keys, [scores, scale = static_cast<T>(options.scale)](std::int64_t i) { scores[i] *= scale; });
+    for_each_element(rows * keys,
+                     [scores, scale = static_cast<T>(options.scale)](std::int64_t i) { scores[i] *= scale; });
   }
   // to [rows, keys] = left [rows, size] right [keys, size]^T
   template <class T>
   void product(T* to, std::int64_t to_row, const T* left, std::int64_t left_row, const T* right,
                std::int64_t right_row) const {
-    ops.gemm({.m = rows, .n = keys, .k = q.size, .a_row = left_row, .b_row = right_row, .c_row = to_row,
-              .b_transposed = true}, left, right, to);
+    ops.gemm({.m = rows,
+              .n = keys,
+              .k = q.size,
+              .a_row = left_row,
+              .b_row = right_row,
+              .c_row = to_row,
+              .b_transposed = true},
+             left, right, to);
   }
 
   template <class T, class F>
@@ -81,14 +88,20 @@ void PlainOps::attention(Heads out, Tensor lse, const Heads& q, const Heads& k, 
         std::fill(p + seen, p + tile.keys, T(0));
         if (seen == 0) continue;
         const T largest = *std::max_element(p, p + seen);
-        for_each_element(seen, [p, largest](std::int64_t j) { p[j] = functors::exponential(p[j] - largest); });
+        for_each_element(seen,
+                         [p, largest](std::int64_t j) { p[j] = functors::exponential(p[j] - largest); });
         const double total = sum_of(seen, [p](std::int64_t j) -> double { return p[j]; });
         log_sum = largest + static_cast<T>(std::log(total));
         for_each_element(seen, [p, factor = static_cast<T>(1 / total)](std::int64_t j) { p[j] *= factor; });
         if (options.dropout.p > 0)
           for (std::int64_t j = 0; j < seen; ++j) p[j] *= drop(tile.number(i) + j);
       }
-      gemm({.m = tile.rows, .n = v.size, .k = tile.keys, .a_row = tile.keys, .b_row = v.width(), .c_row = out.width()},
+      gemm({.m = tile.rows,
+            .n = v.size,
+            .k = tile.keys,
+            .a_row = tile.keys,
+            .b_row = v.width(),
+            .c_row = out.width()},
            scores.data(), at<T>(v, tile.b, 0, tile.kv_head()), at<T>(out, tile.b, tile.row, tile.h));
     });
   });
@@ -107,15 +120,18 @@ void PlainOps::attention_backward(AttentionGrads grads, const Heads& grad_out, c
       if (tile.keys == 0) return;
       const T* const g = at<T>(grad_out, tile.b, tile.row, tile.h);
       tile.score(probabilities.data());
-      tile.product(of_scores.data(), tile.keys, g, grad_out.width(), at<T>(v, tile.b, 0, tile.kv_head()), v.width());
+      tile.product(of_scores.data(), tile.keys, g, grad_out.width(), at<T>(v, tile.b, 0, tile.kv_head()),
+                   v.width());
       for (std::int64_t i = 0; i < tile.rows; ++i) {
         T *const p = probabilities.data() + i * tile.keys, *const s = of_scores.data() + i * tile.keys;
         const std::int64_t seen = tile.visible(i);
         const T log_sum = elements<T>(lse)[(tile.b * q.count + tile.h) * q.time() + tile.row + i];
         const auto total = static_cast<T>(
-            sum_of(q.size, [gi = g + i * grad_out.width(), o = at<T>(out, tile.b, tile.row + i, tile.h)](
-                               std::int64_t d) -> double { return gi[d] * o[d]; }));
-        for_each_element(seen, [p, log_sum](std::int64_t j) { p[j] = functors::exponential(p[j] - log_sum); });
+            sum_of(q.size,
+                   [gi = g + i * grad_out.width(), o = at<T>(out, tile.b, tile.row + i, tile.h)](
+                       std::int64_t d) -> double { return gi[d] * o[d]; }));
+        for_each_element(seen,
+                         [p, log_sum](std::int64_t j) { p[j] = functors::exponential(p[j] - log_sum); });
         if (options.dropout.p > 0) {
           for (std::int64_t j = 0; j < seen; ++j) {
             const T factor = drop(tile.number(i) + j);
@@ -130,14 +146,31 @@ void PlainOps::attention_backward(AttentionGrads grads, const Heads& grad_out, c
         std::fill(s + seen, s + tile.keys, T(0));
       }
       const std::int64_t kv = tile.kv_head();
-      gemm({.m = tile.keys, .n = v.size, .k = tile.rows, .a_row = tile.keys, .b_row = grad_out.width(),
-            .c_row = grads.v.width(), .a_transposed = true, .adds = true},
+      gemm({.m = tile.keys,
+            .n = v.size,
+            .k = tile.rows,
+            .a_row = tile.keys,
+            .b_row = grad_out.width(),
+            .c_row = grads.v.width(),
+            .a_transposed = true,
+            .adds = true},
            probabilities.data(), g, at<T>(grads.v, tile.b, 0, kv));
-      gemm({.m = tile.rows, .n = q.size, .k = tile.keys, .a_row = tile.keys, .b_row = k.width(),
-            .c_row = grads.q.width(), .adds = true},
+      gemm({.m = tile.rows,
+            .n = q.size,
+            .k = tile.keys,
+            .a_row = tile.keys,
+            .b_row = k.width(),
+            .c_row = grads.q.width(),
+            .adds = true},
            of_scores.data(), at<T>(k, tile.b, 0, kv), at<T>(grads.q, tile.b, tile.row, tile.h));
-      gemm({.m = tile.keys, .n = q.size, .k = tile.rows, .a_row = tile.keys, .b_row = q.width(),
-            .c_row = grads.k.width(), .a_transposed = true, .adds = true},
+      gemm({.m = tile.keys,
+            .n = q.size,
+            .k = tile.rows,
+            .a_row = tile.keys,
+            .b_row = q.width(),
+            .c_row = grads.k.width(),
+            .a_transposed = true,
+            .adds = true},
            of_scores.data(), at<T>(q, tile.b, tile.row, tile.h), at<T>(grads.k, tile.b, 0, kv));
     });
   });

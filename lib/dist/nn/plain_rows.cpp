@@ -1,4 +1,5 @@
-// The plain loops of row_ops.h: normalisation, activation, embedding, dropout, cross entropy, rotary positions.
+// The plain loops of row_ops.h: normalisation, activation, embedding, dropout, cross entropy, rotary
+// positions.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -32,7 +33,8 @@ void PlainOps::row_norm(Tensor out, const Tensor& in, RowNorm norm, double eps) 
         mean = sum_of(rows.width, [x](std::int64_t i) -> double { return x[i]; }) / n;
         elements<T>(norm.mean)[r] = static_cast<T>(mean);
       }
-      const double square = sum_of(rows.width, [x, mean](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); });
+      const double square =
+          sum_of(rows.width, [x, mean](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); });
       const double scale = 1 / std::sqrt(square / n + eps);
       elements<T>(norm.invstd)[r] = static_cast<T>(scale);
       const auto centre = static_cast<T>(mean), factor = static_cast<T>(scale);
@@ -59,11 +61,12 @@ void PlainOps::row_norm_backward(RowNormGrads grads, const Tensor& grad_out, con
       T* const to = elements<T>(grads.in) + r * rows.width;
       const T centre = norm.mean.is_defined() ? elements<T>(norm.mean)[r] : T(0);
       const T factor = elements<T>(norm.invstd)[r];
-      const double of_h_x = sum_of(
-          rows.width, [=](std::int64_t i) -> double { return g[i] * weight[i] * ((x[i] - centre) * factor); });
-      const double of_h = norm.mean.is_defined() ? sum_of(rows.width,
-                                                          [=](std::int64_t i) -> double { return g[i] * weight[i]; })
-                                                 : 0;
+      const double of_h_x = sum_of(rows.width, [=](std::int64_t i) -> double {
+        return g[i] * weight[i] * ((x[i] - centre) * factor);
+      });
+      const double of_h = norm.mean.is_defined()
+                              ? sum_of(rows.width, [=](std::int64_t i) -> double { return g[i] * weight[i]; })
+                              : 0;
       const auto slope = static_cast<T>(of_h_x / n), level = static_cast<T>(of_h / n);
       for_each_element(rows.width, [=](std::int64_t i) {
         to[i] = factor * (g[i] * weight[i] - level - (x[i] - centre) * factor * slope);
@@ -86,7 +89,8 @@ void PlainOps::row_norm_backward(RowNormGrads grads, const Tensor& grad_out, con
 void PlainOps::activate(Tensor out, const Tensor& in, Activation activation) const {
   visit_float(in.dtype(), [&]<class T>() {
     functors::with_activation<T>(activation, [&](const auto& f) {
-      for_each_element(in.numel(), [f, y = elements<T>(out), x = elements<T>(in)](std::int64_t i) { y[i] = f(x[i]); });
+      for_each_element(in.numel(),
+                       [f, y = elements<T>(out), x = elements<T>(in)](std::int64_t i) { y[i] = f(x[i]); });
     });
   });
 }
@@ -116,7 +120,8 @@ void PlainOps::gather_rows(Tensor out, const Tensor& table, const Tensor& indice
   });
 }
 
-void PlainOps::add_to_rows(Tensor table, const Tensor& grad, const Tensor& indices, std::int64_t first) const {
+void PlainOps::add_to_rows(Tensor table, const Tensor& grad, const Tensor& indices,
+                           std::int64_t first) const {
   const std::int64_t width = table.size(1), rows = table.size(0);
   const auto* const index = elements<std::int64_t>(indices);
   visit_float(grad.dtype(), [&]<class T>() {
@@ -155,7 +160,8 @@ void PlainOps::cross_entropy(Tensor logits, Tensor losses, const Tensor& targets
       const T largest = *std::max_element(x, x + rows.width);
       const bool is_class = target[r] >= 0 && target[r] < rows.width;
       const double chosen = is_class ? x[target[r]] - largest : std::numeric_limits<double>::quiet_NaN();
-      for_each_element(rows.width, [x, largest](std::int64_t i) { x[i] = functors::exponential(x[i] - largest); });
+      for_each_element(rows.width,
+                       [x, largest](std::int64_t i) { x[i] = functors::exponential(x[i] - largest); });
       const double total = sum_of(rows.width, [x](std::int64_t i) -> double { return x[i]; });
       loss[r] = std::log(total) - chosen;
       const auto scale = static_cast<T>(factor / total);

@@ -15,8 +15,8 @@ struct LayerNormOptions {
   bool bias = true;
 };
 
-// Input and output [..., width]: (x - mean) / sqrt(variance + eps) * weight + bias, with the row's mean and its
-// biased variance; weight [width], initially 1, bias [width], initially 0.
+// Input and output [..., width]: (x - mean) / sqrt(variance + eps) * weight + bias, with the row's mean and
+// its biased variance; weight [width], initially 1, bias [width], initially 0.
 class LayerNorm : public Module {
  public:
   // Throws Error{invalid_argument} for a width below 1.
@@ -43,7 +43,8 @@ class LayerNorm : public Module {
 // x / sqrt(mean of x^2 + eps) * weight; no bias.
 class RMSNorm final : public LayerNorm {
  public:
-  explicit RMSNorm(std::int64_t width, double eps = 1e-5) : LayerNorm(width, {.eps = eps, .bias = false}, false) {}
+  explicit RMSNorm(std::int64_t width, double eps = 1e-5)
+      : LayerNorm(width, {.eps = eps, .bias = false}, false) {}
 };
 
 }  // namespace dist::nn

@@ -1,6 +1,6 @@
 // What a device must do for a transformer, as ops.h: rows (normalisation, activation, embedding, dropout,
-// cross entropy) and attention. A tensor's last axis is a row; all leading axes act as one. Arguments have been
-// checked.
+// cross entropy) and attention. A tensor's last axis is a row; all leading axes act as one. Arguments have
+// been checked.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,8 @@ class RowOps {
                                  Activation activation) const = 0;
 
   // out[i] = table[indices[i] - first], 0 where the table has no such row. indices: i64.
-  virtual void gather_rows(Tensor out, const Tensor& table, const Tensor& indices, std::int64_t first) const = 0;
+  virtual void gather_rows(Tensor out, const Tensor& table, const Tensor& indices,
+                           std::int64_t first) const = 0;
   // table[indices[i] - first] += grad[i], in the order of i
   virtual void add_to_rows(Tensor table, const Tensor& grad, const Tensor& indices,
                            std::int64_t first) const = 0;
@@ -95,8 +96,8 @@ class RowOps {
                                   const Tensor& lse, const Heads& q, const Heads& k, const Heads& v,
                                   const AttentionOptions& options) const = 0;
 
-  // Rotates the pairs (d, d + size / 2) of each head by `direction` (1 or -1) times position / base^(2d / size):
-  // rotary positions (Su et al. 2021), with the pairs of Llama.
+  // Rotates the pairs (d, d + size / 2) of each head by `direction` (1 or -1) times position / base^(2d /
+  // size): rotary positions (Su et al. 2021), with the pairs of Llama.
   virtual void rotate(Heads heads, std::int64_t first_position, double base, int direction) const = 0;
 };
 

@@ -140,7 +140,7 @@ TEST(CrossEntropyLoss, RefusesWhatIsNoClass) {
                     "[2] i64, [3] i64 is expected");
   EXPECT_DIST_ERROR(loss.forward(zeros({2, 3}), tensor({0, 1})), Errc::invalid_argument, "[2] i32");
   EXPECT_DIST_ERROR(loss.forward(zeros({0, 3}), zeros({0}, DType::i64)), Errc::invalid_argument,
-                    "neither of them 0");
+                    "none of them 0");
 }
 
 TEST(Layers, SayWhatTheyExpect) {
