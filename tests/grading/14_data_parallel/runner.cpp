@@ -138,7 +138,7 @@ Json golden(const Json& task) {
       .compute = [&](int step, const lab::Tensors&, lab::Tensors& gradients) -> std::int64_t {
         check_step(step, task.at("steps"));
         const auto batch = dist::test::golden_batch(run, dist::get_rank(), step);
-        losses.push_back(loss.forward(model->forward(batch.input), batch.targets));
+        losses.push_back(loss.forward(model->forward(batch.input), batch.targets).item());
         model->zero_grad();
         (void)model->backward(loss.backward());
         for (std::size_t i = 0; i < parameters.size(); ++i) gradients.at(i).copy_(parameters[i]->grad);
