@@ -64,12 +64,12 @@ class Counting : public nn::Module {
     register_module("model", *model_);
     skip_input_grad();
   }
-  dist::Tensor forward(const dist::Tensor& input) override {
+  dist::Tensor run_forward(const dist::Tensor& input) override {
     (is_training() ? trained_ : evaluated_) += input.size(0);
     if (is_training()) look_at_gradients();
     return model_->forward(input);
   }
-  dist::Tensor backward(const dist::Tensor& grad) override { return model_->backward(grad); }
+  dist::Tensor run_backward(const dist::Tensor& grad) override { return model_->backward(grad); }
   void skip_input_grad() override { model_->skip_input_grad(); }
   std::int64_t trained() const { return trained_; }
   std::int64_t evaluated() const { return evaluated_; }

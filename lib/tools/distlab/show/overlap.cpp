@@ -36,8 +36,8 @@ class Layers : public dist::nn::Module {
       register_parameter(fmt::format("layer{}", i + 1), weights_[static_cast<std::size_t>(i)]);
     }
   }
-  dist::Tensor forward(const dist::Tensor& input) override { return input; }
-  dist::Tensor backward(const dist::Tensor& grad) override {
+  dist::Tensor run_forward(const dist::Tensor& input) override { return input; }
+  dist::Tensor run_backward(const dist::Tensor& grad) override {
     for (auto weight = weights_.rbegin(); weight != weights_.rend(); ++weight) {
       dist::sim::compute(backward_of_a_layer);
       weight->grad_is_ready();
