@@ -45,8 +45,8 @@ StateDict load(const std::string& file, const std::string& prefix = "") {
 
 void expect_gradients(Module& module, const StateDict& golden, double tolerance) {
   for (const auto& [name, parameter] : module.named_parameters())
-    expect_close(without_key_bias(name, parameter->grad), without_key_bias(name, *find(golden, "grad." + name)),
-                 tolerance, "gradient of " + name);
+    expect_close(without_key_bias(name, parameter->grad),
+                 without_key_bias(name, *find(golden, "grad." + name)), tolerance, "gradient of " + name);
 }
 
 // Output and all gradients of a module for one input.
@@ -54,7 +54,8 @@ void check(Module& module, const StateDict& golden) {
   const DType dtype = find(golden, "output")->dtype();
   module.to(dtype);
   module.load_state_dict(part(golden, "param."));
-  expect_close(module.forward(*find(golden, "input")), *find(golden, "output"), tolerance_of(dtype), "output");
+  expect_close(module.forward(*find(golden, "input")), *find(golden, "output"), tolerance_of(dtype),
+               "output");
   const Tensor grad_input = module.backward(*find(golden, "grad_output"));
   if (const Tensor* const expected = find(golden, "grad_input"))
     expect_close(grad_input, *expected, tolerance_of(dtype), "gradient of the input");
@@ -107,7 +108,8 @@ TEST(TransformerGolden, CrossEntropy) {
     for (const bool in_place : {false, true}) {
       CrossEntropyLoss loss({.ignore_index = -1, .in_place = in_place});
       const Tensor logits = find(golden, "input")->clone();
-      EXPECT_NEAR(loss.forward(logits, *find(golden, "targets")).item(), losses[name]["loss"].get<double>(), 1e-12);
+      EXPECT_NEAR(loss.forward(logits, *find(golden, "targets")).item(), losses[name]["loss"].get<double>(),
+                  1e-12);
       const Tensor grad = loss.backward();
       expect_close(grad, *find(golden, "grad_input"), 1e-10, name);
       EXPECT_EQ(grad.raw() == logits.raw(), in_place);
@@ -171,7 +173,8 @@ TEST(TransformerGolden, FilesOfNanoGpt) {
     GPT gpt(options_of(about["config"]));
     gpt.load_state_dict(load(name));
     CrossEntropyLoss loss;
-    EXPECT_NEAR(loss.forward(gpt.forward(tokens("tokens")), tokens("targets")), about["loss_f64"].get<double>(), 1e-6)
+    EXPECT_NEAR(loss.forward(gpt.forward(tokens("tokens")), tokens("targets")),
+                about["loss_f64"].get<double>(), 1e-6)
         << name;
   }
 }

@@ -22,14 +22,15 @@ TEST(Transformer, GradientsAreThoseOfDifferences) {
   GELU gelu;
   GELU approximate({.tanh = true});
   SiLU silu;
-  for (Module* const module : {static_cast<Module*>(&gelu), static_cast<Module*>(&approximate),
-                               static_cast<Module*>(&silu)})
+  for (Module* const module :
+       {static_cast<Module*>(&gelu), static_cast<Module*>(&approximate), static_cast<Module*>(&silu)})
     check_gradients(*module, scattered({2, 5}, 2) * 3);
   for (const bool rotary : {false, true}) {
     for (const std::int64_t kv_heads : {1, 2, 4}) {
       for (const double dropout : {0.0, 0.3}) {
         CausalSelfAttention attention(
-            8, {.heads = 4, .kv_heads = kv_heads, .bias = kv_heads != 2, .dropout = dropout, .rotary = rotary});
+            8,
+            {.heads = 4, .kv_heads = kv_heads, .bias = kv_heads != 2, .dropout = dropout, .rotary = rotary});
         check_gradients(attention, scattered({2, 3, 8}, 4));
       }
     }
@@ -65,7 +66,8 @@ TEST(Transformer, AttentionOverSeveralBlocks) {
     }
     for (std::int64_t d = 0; d < size; ++d) {
       double expected = 0;
-      for (std::int64_t j = 0; j <= t; ++j) expected += weights[static_cast<std::size_t>(j)] / total * at(j, 2, d);
+      for (std::int64_t j = 0; j <= t; ++j)
+        expected += weights[static_cast<std::size_t>(j)] / total * at(j, 2, d);
       EXPECT_NEAR(out.data<double>()[static_cast<std::size_t>(t * size + d)], expected, 1e-12) << t;
     }
   }
@@ -160,11 +162,15 @@ TEST(Transformer, RecomputationIsTheSameBitForBit) {
 }
 
 TEST(Transformer, SaysWhatItExpects) {
-  EXPECT_DIST_ERROR(CausalSelfAttention(8, {.heads = 3}), Errc::invalid_argument, "3 heads do not divide the width 8");
-  EXPECT_DIST_ERROR(CausalSelfAttention(8, {.heads = 4, .kv_heads = 3}), Errc::invalid_argument, "do not divide 4");
-  EXPECT_DIST_ERROR(CausalSelfAttention(6, {.heads = 2, .rotary = true}), Errc::invalid_argument, "rotate pairs");
+  EXPECT_DIST_ERROR(CausalSelfAttention(8, {.heads = 3}), Errc::invalid_argument,
+                    "3 heads do not divide the width 8");
+  EXPECT_DIST_ERROR(CausalSelfAttention(8, {.heads = 4, .kv_heads = 3}), Errc::invalid_argument,
+                    "do not divide 4");
+  EXPECT_DIST_ERROR(CausalSelfAttention(6, {.heads = 2, .rotary = true}), Errc::invalid_argument,
+                    "rotate pairs");
   GPT gpt(small());
-  EXPECT_DIST_ERROR(gpt.forward(zeros({1, 7}, DType::i64)), Errc::invalid_argument, "[batch, at most 6 tokens]");
+  EXPECT_DIST_ERROR(gpt.forward(zeros({1, 7}, DType::i64)), Errc::invalid_argument,
+                    "[batch, at most 6 tokens]");
   EXPECT_DIST_ERROR(gpt.forward(full({1, 2}, 11, DType::i64)), Errc::invalid_argument, "token 11 has no row");
   EXPECT_DIST_ERROR(gpt.forward(zeros({1, 2})), Errc::invalid_argument, "i64 tokens on cpu are expected");
   LayerNorm norm(4);

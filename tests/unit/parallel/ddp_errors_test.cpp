@@ -58,7 +58,7 @@ TEST(DdpErrors, AParameterInTwoPlacesIsNamed) {
      public:
       using Row::Row;
       Tensor run_backward(const Tensor& grad) override {
-        Tensor grad_input = Row::backward(grad);
+        Tensor grad_input = Row::run_backward(grad);
         (*this)[1].grad_is_ready();
         return grad_input;
       }
@@ -93,7 +93,7 @@ TEST(DdpErrors, AfterABackwardThatFailedNoSyncSendsNothing) {
       using Row::Row;
       Tensor run_backward(const Tensor& grad) override {
         if (fails) fail(Errc::invalid_argument, "this one fails");
-        return Row::backward(grad);
+        return Row::run_backward(grad);
       }
       bool fails = true;
     } model({4, 4});

@@ -97,7 +97,7 @@ TEST(Ddp, BucketsStartInOrderWhateverTheOrderOfTheGradients) {
      public:
       using Row::Row;
       Tensor run_backward(const Tensor& grad) override {
-        if (get_rank() == 0) return Row::backward(grad);
+        if (get_rank() == 0) return Row::run_backward(grad);
         for (std::size_t i = 0; i < 3; ++i) {
           (*this)[i].grad.fill_(static_cast<double>(i + 1) * grad.item<double>());
           (*this)[i].grad_is_ready();
