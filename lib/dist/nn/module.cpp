@@ -62,6 +62,12 @@ std::vector<Parameter*> Module::parameters() {
   return all;
 }
 
+std::vector<Module*> Module::modules() {
+  std::vector<Module*> all;
+  visit("", [&](const std::string&, Module& module) { all.push_back(&module); });
+  return all;
+}
+
 StateDict Module::state_dict() {
   StateDict dict;
   visit("", [&](const std::string& prefix, const Module& module) {

@@ -58,6 +58,10 @@ class Module {
   std::vector<NamedParameter> named_parameters();
   std::vector<NamedBuffer> named_buffers();
   std::vector<Parameter*> parameters();
+  // This module and all below it, each before its children.
+  std::vector<Module*> modules();
+  // The parameters of other modules that this one uses, too (its children's not among them).
+  const std::vector<NamedParameter>& tied_parameters() const { return tied_; }
 
   // Names and values of parameters and buffers, in torch's order. They share memory with the module: clone()
   // what must not change.
@@ -76,6 +80,10 @@ class Module {
   // From now on the hook is called around forward() and backward(). The first hook is the outermost: before_*
   // are called in the order of registration, after_* and on_input_grad() in reverse.
   void add_hook(std::shared_ptr<ModuleHook> hook) { hooks_.push_back(std::move(hook)); }
+  void add_outermost_hook(std::shared_ptr<ModuleHook> hook) {
+    hooks_.insert(hooks_.begin(), std::move(hook));
+  }
+  const std::vector<std::shared_ptr<ModuleHook>>& hooks() const { return hooks_; }
   // forward() once more without this module's own hooks, for a hook that computes again what it has dropped.
   Tensor forward_again(const Tensor& input) { return run_forward(input); }
 

@@ -1,0 +1,226 @@
+// Saving: every rank tells the others its boxes; from the same list each computes the same plan (which rank
+// writes which box, index.json); a thread writes the file; finish() agrees on success, and rank 0 puts the
+// save in force. Loading: file by file, every box of the file against every piece that is wanted.
+#include "dist/parallel/checkpoint/sharded_checkpoint.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "dist/core/fail.h"
+#include "dist/core/shape.h"
+#include "dist/core/whole_file.h"
+#include "dist/nn/safetensors.h"
+
+namespace dist {
+
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr const char* in_force = "checkpoint.json";
+
+std::string file_of(int rank) { return fmt::format("rank-{:05}.safetensors", rank); }
+
+void write_text(const fs::path& path, const std::string& text) {
+  WholeFile file(path);
+  file.write(std::as_bytes(std::span(text)));
+  file.finish(true);
+}
+
+Json read_json(const fs::path& path) {
+  std::ifstream in(path);
+  if (!in)
+    fail(Errc::invalid_argument, "{} cannot be read: is \"{}\" the folder of a sharded checkpoint?",
+         path.string(), path.parent_path().string());
+  Json json = Json::parse(in, nullptr, false);
+  if (json.is_discarded())
+    fail(Errc::invalid_argument, "{} is damaged; use the checkpoint before it", path.string());
+  return json;
+}
+
+// What a rank has, for the others.
+std::string told(const Pieces& pieces) {
+  Json all = Json::array();
+  for (const Piece& p : pieces)
+    all.push_back({p.name, std::string(name(p.data.dtype())), p.whole, p.offset, p.data.shape()});
+  return all.dump();
+}
+
+struct Plan {
+  Json tensors = Json::object();      // the index
+  std::vector<std::string> own_keys;  // of this rank's pieces, in their order; empty: another rank writes it
+};
+
+// Each distinct box goes to the first rank that has it.
+Plan planned(const std::vector<std::string>& all, int rank) {
+  Plan plan;
+  std::set<std::string> written;
+  for (int r = 0; r < static_cast<int>(all.size()); ++r) {
+    int number = 0;
+    for (const Json& box : Json::parse(all[static_cast<std::size_t>(r)])) {
+      const auto tensor = box[0].get<std::string>();
+      Json& entry = plan.tensors[tensor];
+      if (entry.is_null()) entry = {{"dtype", box[1]}, {"shape", box[2]}, {"pieces", Json::array()}};
+      if (entry["dtype"] != box[1] || entry["shape"] != box[2])
+        fail(Errc::mismatch,
+             "\"{}\" is {} {} on rank {}, and {} {} on an earlier one: save the same model on every rank",
+             tensor, box[2].dump(), box[1].get<std::string>(), r, entry["shape"].dump(),
+             entry["dtype"].get<std::string>());
+      const bool is_first =
+          product(box[4].get<Shape>()) > 0 && written.insert(tensor + box[3].dump() + box[4].dump()).second;
+      std::string key = is_first ? fmt::format("{}#{}", tensor, number++) : "";
+      if (is_first)
+        entry["pieces"].push_back(
+            {{"file", file_of(r)}, {"key", key}, {"offset", box[3]}, {"shape", box[4]}});
+      if (r == rank) plan.own_keys.push_back(std::move(key));
+    }
+  }
+  for (const auto& [tensor, entry] : plan.tensors.items()) {
+    std::int64_t covered = 0;
+    for (const Json& piece : entry["pieces"]) covered += product(piece["shape"].get<Shape>());
+    if (covered < product(entry["shape"].get<Shape>()))
+      fail(Errc::mismatch,
+           "of \"{}\", {}, the ranks have {} elements together: pass the pieces of all ranks of the mesh",
+           tensor, entry["shape"].dump(), covered);
+  }
+  return plan;
+}
+
+// The name of the next save, which no earlier one has.
+std::string next_save(const fs::path& folder) {
+  int last = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string found = entry.path().filename().string();
+    if (found.starts_with("save-")) last = std::max(last, std::atoi(found.c_str() + 5));
+  }
+  return fmt::format("save-{:06}", last + 1);
+}
+
+}  // namespace
+
+struct ShardedSave::State {
+  fs::path folder, save;
+  ProcessGroup group;
+  CallSite at;
+  Json tensors;
+  nn::StateDict own;
+  std::thread writer;
+  std::string problem;  // of this rank; read after the writer has ended
+
+  void write(int rank) {
+    try {
+      nn::save_safetensors(save / file_of(rank), own);
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+  }
+};
+
+ShardedSave::ShardedSave(const fs::path& folder, const Pieces& pieces,
+                         const ShardedCheckpointOptions& options, Caller at)
+    : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.folder = folder, s.group = options.group, s.at = at;
+  const int rank = get_rank(s.group, at);
+  Plan plan = planned(all_gather_object(told(pieces), {.group = s.group}, at), rank);
+  s.tensors = std::move(plan.tensors);
+  std::string save;
+  if (rank == 0) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    save = next_save(folder);
+    if (!error) fs::create_directory(folder / save, error);
+    if (error) s.problem = fmt::format("{}: {}", (folder / save).string(), error.message());
+  }
+  broadcast_object(save, s.group ? s.group.global_rank(0) : 0, {.group = s.group}, at);
+  s.save = folder / save;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    if (!plan.own_keys[i].empty()) s.own.push_back({plan.own_keys[i], pieces[i].data.to(cpu).clone()});
+  if (s.problem.empty()) s.writer = std::thread([&s, rank] { s.write(rank); });
+}
+
+ShardedSave::~ShardedSave() {
+  if (state_->writer.joinable()) state_->writer.join();
+}
+
+void ShardedSave::finish() {
+  State& s = *state_;
+  if (s.writer.joinable()) s.writer.join();
+  const auto problems = all_gather_object(s.problem, {.group = s.group}, s.at);
+  for (std::size_t r = 0; r < problems.size(); ++r)
+    if (!problems[r].empty())
+      fail(Errc::resource, "saving {}: rank {}: {}; the save before is still in force", s.folder.string(), r,
+           problems[r]);
+  std::string problem;
+  if (get_rank(s.group, s.at) == 0) {
+    try {
+      write_text(s.save / "index.json",
+                 Json{{"format", "distlab sharded 1"}, {"tensors", s.tensors}}.dump(1));
+      write_text(s.folder / in_force, Json{{"save", s.save.filename().string()}}.dump() + "\n");
+      for (const auto& entry : fs::directory_iterator(s.folder))
+        if (entry.path().filename().string().starts_with("save-") &&
+            entry.path().filename() != s.save.filename())
+          fs::remove_all(entry.path());
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+  }
+  broadcast_object(problem, s.group ? s.group.global_rank(0) : 0, {.group = s.group}, s.at);
+  if (!problem.empty()) fail(Errc::resource, "saving {}: {}", s.folder.string(), problem);
+}
+
+void save_sharded(const fs::path& folder, const Pieces& pieces, const ShardedCheckpointOptions& options,
+                  Caller at) {
+  ShardedSave(folder, pieces, options, at).finish();
+}
+
+void load_sharded(const fs::path& folder, const Pieces& pieces, Caller) {
+  const Json save = read_json(folder / in_force);
+  const fs::path from = folder / save.value("save", std::string());
+  const Json tensors = read_json(from / "index.json").value("tensors", Json::object());
+  std::map<std::string, std::vector<std::size_t>> wanted_by_file;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& p = pieces[i];
+    const auto entry = tensors.find(p.name);
+    if (entry == tensors.end())
+      fail(Errc::invalid_argument, "{} has no \"{}\"; is it of another model?", from.string(), p.name);
+    if ((*entry)["shape"].get<Shape>() != p.whole ||
+        (*entry)["dtype"].get<std::string>() != name(p.data.dtype()))
+      fail(Errc::invalid_argument, "\"{}\" is {} {}, {} has {} {}; is it of another model?", p.name,
+           to_string(p.whole), name(p.data.dtype()), from.string(), (*entry)["shape"].dump(),
+           (*entry)["dtype"].get<std::string>());
+    for (const Json& piece : (*entry)["pieces"])
+      wanted_by_file[piece["file"].get<std::string>()].push_back(i);
+  }
+  std::vector<std::int64_t> filled(pieces.size());
+  for (const auto& [file, wanted] : wanted_by_file) {
+    const nn::StateDict saved = nn::load_safetensors(from / file);
+    for (const std::size_t i : std::set(wanted.begin(), wanted.end())) {
+      for (const Json& piece : tensors[pieces[i].name]["pieces"]) {
+        if (piece["file"] != file) continue;
+        const Tensor* const data = nn::find(saved, piece["key"].get<std::string>());
+        if (!data || data->shape() != piece["shape"].get<Shape>())
+          fail(Errc::invalid_argument,
+               "{} does not have the piece of \"{}\" that its index names; use another save",
+               (from / file).string(), pieces[i].name);
+        filled[i] +=
+            copy_common({pieces[i].name, *data, pieces[i].whole, piece["offset"].get<Shape>()}, pieces[i]);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    if (filled[i] < pieces[i].data.numel())
+      fail(Errc::invalid_argument, "{} lacks {} elements of \"{}\"; use another save", from.string(),
+           pieces[i].data.numel() - filled[i], pieces[i].name);
+}
+
+}  // namespace dist

@@ -1,0 +1,55 @@
+// Sharded checkpoints: each rank writes its own pieces, and an index says where every tensor is; a job of any
+// other size or mesh loads them. As torch.distributed.checkpoint.
+//
+//   FOLDER/checkpoint.json        which save counts: {"save": "save-000002"}; replaced atomically at the end
+//   FOLDER/save-000002/           index.json: of each tensor dtype, shape, and its pieces: file, key, offset,
+//   shape
+//                                 rank-00000.safetensors, ...: the pieces; what several ranks have, one
+//                                 writes
+//
+// A save that is killed leaves the one before in force; the next save removes what is left of it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "dist/group/process_group.h"
+#include "dist/parallel/checkpoint/pieces.h"
+
+namespace dist {
+
+struct ShardedCheckpointOptions {
+  ProcessGroup group = {};  // the ranks that save or load together; default: the default group
+};
+
+// Saves the pieces of all ranks of the group. Collective. All ranks throw the same Error{resource} if one of
+// them cannot write, or Error{mismatch} if ranks disagree about a tensor or an element is missing; then the
+// save before is still in force.
+void save_sharded(const std::filesystem::path& folder, const Pieces& pieces,
+                  const ShardedCheckpointOptions& options = {}, Caller at = Caller::here());
+
+// The same beside training: the pieces are copied at once, and written by a thread of their own.
+class ShardedSave {
+ public:
+  // Collective; returns when the copies are made.
+  ShardedSave(const std::filesystem::path& folder, const Pieces& pieces,
+              const ShardedCheckpointOptions& options = {}, Caller at = Caller::here());
+  ~ShardedSave();  // without finish() the save does not count
+  ShardedSave(const ShardedSave&) = delete;
+  ShardedSave& operator=(const ShardedSave&) = delete;
+  // Waits for the files of all ranks and puts them in force. Collective; throws as save_sharded() does.
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Fills the pieces from the checkpoint that is in force. Every rank calls it, with the pieces of any mesh; it
+// does not communicate. Throws Error{invalid_argument}, which names the tensor, if the checkpoint lacks
+// elements of it or has another shape or dtype, and for a folder without a checkpoint; then pieces may be
+// half filled.
+void load_sharded(const std::filesystem::path& folder, const Pieces& pieces, Caller at = Caller::here());
+
+}  // namespace dist

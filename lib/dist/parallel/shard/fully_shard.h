@@ -1,0 +1,93 @@
+// fully_shard: fully sharded data parallel, as torch.distributed.fsdp.fully_shard (FSDP2). Each rank keeps
+// 1/n of every parameter, of its gradient, and so of the optimizer's state; what a layer needs is gathered
+// just before it computes and given up afterwards.
+//
+//   for (nn::Block* block : gpt.blocks()) fully_shard(*block, {.mesh = mesh});
+//   fully_shard(gpt, {.mesh = mesh});                     // from the inside out: the rest is one more unit
+//   nn::AdamW optimizer(gpt.parameters());                // made afterwards: it sees the shards
+//   loss.forward(gpt.forward(tokens), targets);
+//   gpt.backward(loss.backward());
+//   optimizer.step();
+//
+// Each call makes one unit of the module's parameters that are not in a unit yet. With n ranks, L units and
+// the root, and W bytes of parameters (each padded to n equal shards; Rajbhandari et al. 2020, ZeRO-3), a
+// step of forward and backward has these collectives:
+//
+//   reshard_after_forward   all-gathers            reduce-scatters   bytes sent per rank
+//   default (root: false)   L + 1 and L            L + 1             (n-1)/n (3 W - W_root)
+//   true, root too          L + 1 and L + 1        L + 1             (n-1)/n 3 W
+//   false                   L + 1 and 0            L + 1             (n-1)/n 2 W
+//
+// The all-gather of the next unit is started before a unit computes, in forward and in backward (in forward
+// from the second step on: the first one shows the order), and a reduce-scatter runs beside the next unit's
+// backward. If communication is shorter than computation, exposed are the first all-gather of forward, the
+// first one of backward (two if the root is gathered again) and the last reduce-scatter.
+//
+// Besides the parameters and gradients of its own, 2 W / n bytes, a rank holds in backward the root whole
+// with its gradients, 2 W_root, and of units of u bytes at most (4 + 1 / n) u: the one that computes with its
+// gradients, the next one's gather, and the input and output of the last one's reduction.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dist/mesh/device_mesh.h"
+#include "dist/nn/module.h"
+
+namespace dist {
+
+// Other dtypes for communication and computation than the parameters', which stay as they are.
+struct MixedPrecision {
+  // What is gathered. Layers compute in it if it is f32 or f64; after a gather in bf16 or f16 they compute in
+  // f32, with the rounded values.
+  std::optional<DType> param_dtype = {};
+  std::optional<DType> reduce_dtype = {};  // of the gradients' reduction; default: that of the computation
+};
+
+// The options of fully_shard().
+struct FullyShardOptions {
+  // One axis: parameters are sharded along it. Two axes (replicate, shard): hybrid sharding, in which each
+  // line of the second one has all parameters. Default: all ranks of the default group.
+  DeviceMesh mesh = {};
+  // Whether the parameters are given up between forward and backward. Default: true, but false for the
+  // outermost unit, which backward needs first and last. In evaluation they are always given up.
+  std::optional<bool> reshard_after_forward = {};
+  MixedPrecision mixed_precision = {};
+};
+
+// Shards the module's parameters that are not in a unit yet: they become views of this rank's rows (a rank
+// may have none), and their gradients, too. Every rank of the mesh must call it, on modules with equal
+// values, which are not communicated. From then on forward() and backward() are collectives: every rank of
+// the mesh calls them equally often. backward() adds the mean of the gradients over all ranks of the mesh to
+// this rank's rows. Throws Error{invalid_argument} for a module whose unit exists already, and for a tied
+// parameter whose two uses would be in two units; the text names the remedy.
+void fully_shard(nn::Module& module, const FullyShardOptions& options = {}, Caller at = Caller::here());
+
+// For several backward() per step. Off: gradients are summed on each rank, unsharded, and nothing is sent;
+// the next backward() with it on reduces the sums. For all units of the module and below. (Left on all the
+// time, each backward() reduces its own gradients, and the sums are of shards: more bytes, less memory.)
+void set_requires_gradient_sync(nn::Module& module, bool on);
+// With a mesh of two axes. Off: backward() only reduces within a line of shards; the next one with it on
+// reduces the sums across the lines.
+void set_requires_all_reduce(nn::Module& module, bool on);
+
+// Gathers the parameters of all units of the module and below until reshard(), for reading; collective.
+void unshard(nn::Module& module);
+void reshard(nn::Module& module);
+
+// Where this rank's rows of a parameter are in the whole one.
+struct ShardedParameter {
+  std::string name;  // in the module asked
+  nn::Parameter* parameter;
+  Shape shape;             // of the whole parameter
+  std::int64_t first_row;  // this rank's rows are [first_row, first_row + parameter->value.size(0))
+  DeviceMesh mesh;         // the unit's
+};
+std::vector<ShardedParameter> sharded_parameters(nn::Module& module);
+// The state with whole parameters, on every rank, under the usual names; collective.
+nn::StateDict full_state_dict(nn::Module& module);
+// The gradients in the same way.
+nn::StateDict full_gradients(nn::Module& module);
+
+}  // namespace dist

@@ -1,0 +1,82 @@
+// ShardedUnit: the parameters of one call of fully_shard(), and what happens to them around the module's
+// forward() and backward().
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dist/nn/module.h"
+#include "dist/parallel/shard/flat_layout.h"
+#include "dist/parallel/shard/fully_shard.h"
+
+namespace dist {
+
+class ShardedUnit final : public nn::ModuleHook {
+ public:
+  ShardedUnit(nn::Module& module, std::vector<nn::NamedParameter> parameters,
+              const FullyShardOptions& options, CallSite where);
+
+  Tensor before_forward(nn::Module& module, const Tensor& input) override;
+  Tensor after_forward(nn::Module& module, const Tensor& output) override;
+  Tensor before_backward(nn::Module& module, const Tensor& grad_output) override;
+  Tensor after_backward(nn::Module& module, const Tensor& grad_input) override;
+
+  void unshard();
+  void reshard();
+
+  const std::vector<nn::NamedParameter>& parameters() const { return parameters_; }
+  const FlatLayout& layout() const { return layout_; }
+  const FullyShardOptions& options() const { return options_; }
+  const ProcessGroup& group() const { return group_; }
+  bool syncs = true, all_reduces = true;
+
+ private:
+  // Units in the order of their forward(); the outermost unit's is everyone's.
+  struct Order {
+    std::vector<ShardedUnit*> units;
+    bool is_complete = false;
+  };
+  void join(nn::Module& module);
+  // The unit that comes `step` units after this one in forward, as far as that is known; null for none.
+  ShardedUnit* neighbour(int step) const;
+  bool gives_up_after_forward(const nn::Module& module) const;
+
+  void start_gather();
+  void start_reduction();
+  void finish_reduction();
+  void add_to_gradients(const Tensor& reduced);
+
+  const std::vector<nn::NamedParameter> parameters_;
+  const FullyShardOptions options_;
+  const CallSite where_;
+  ProcessGroup group_, replicas_;  // along which parameters are sharded, and those with equal shards
+  const FlatLayout layout_;
+  DType dtype_, gathered_dtype_, computed_dtype_, reduced_dtype_;
+  Tensor shard_, grads_;  // flat: this rank's parts, which values and gradients are views of
+
+  ShardedUnit* outermost_ = nullptr;
+  Order order_;  // of the outermost unit
+
+  bool is_gathered_ = false;
+  Work gather_;
+  Tensor gathering_;    // the shards of all ranks, until they are unpacked
+  Tensor whole_;        // the whole parameters, flat, while they are gathered
+  Tensor whole_grads_;  // the whole gradients, flat, in backward and between those without reduction
+
+  struct Reduction {
+    Work work;
+    Tensor in, out;
+  };
+  std::optional<Reduction> reduction_;
+  Tensor unreduced_;  // sums over this line of shards, until they are reduced across lines
+  ShardedUnit* last_reducing_ = nullptr;  // of the outermost unit: whose reduction is under way
+};
+
+// The unit of a module, or null.
+ShardedUnit* unit_of(const nn::Module& module);
+// The units of the module and all below it.
+std::vector<ShardedUnit*> units_below(nn::Module& module);
+
+}  // namespace dist

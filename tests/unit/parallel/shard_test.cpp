@@ -1,0 +1,290 @@
+// fully_shard: equal to one rank in values; in collectives, bytes, memory and exposed time what the header
+// says.
+#include <gtest/gtest.h>
+
+#include "dist/parallel/shard/flat_layout.h"
+#include "dist/parallel/shard/fully_shard.h"
+#include "dist/simulate/simulate.h"
+
+#include "gpt_support.h"
+#include "support/expect_error.h"
+#include "support/ranks.h"
+
+namespace dist::test {
+namespace {
+
+TEST(FlatLayout, PacksAndUnpacksEveryRow) {
+  for (const int n : {1, 2, 3, 4, 7}) {
+    const FlatLayout layout({{6, 2}, {5}, {}, {1, 3}}, n);
+    EXPECT_EQ(layout.whole_elements(), 12 + 5 + 1 + 3);
+    const Tensor flat = arange(layout.whole_elements());
+    const Tensor shards = full({layout.all_elements()}, -1), back = full({layout.whole_elements()}, -1);
+    layout.pack(flat, shards);
+    layout.unpack(shards, back);
+    EXPECT_TRUE(equal(back, flat)) << n;
+    std::int64_t rows = 0;
+    for (int r = 0; r < n; ++r) {
+      const Tensor mine = shards.narrow(r * layout.shard_elements(), layout.shard_elements());
+      EXPECT_EQ(layout.part(mine, 0, r).shape(), (Shape{layout.rows(0, r), 2}));
+      for (const int first : layout.part(mine, 0, r)
+                                 .view({2 * layout.rows(0, r)})
+                                 .narrow(0, layout.rows(0, r) > 0)
+                                 .to_vector<int>())
+        EXPECT_EQ(first, 2 * layout.first_row(0, r));
+      rows += layout.rows(0, r);
+    }
+    EXPECT_EQ(rows, 6);
+  }
+}
+
+struct Case {
+  const char* name;
+  int ranks;
+  std::optional<bool> reshard = {};
+  bool blocks = true;  // are units of their own
+  int micro_batches = 1;
+  bool no_sync = false;
+  int replicas = 1;
+  bool tied = true;
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+class FullyShard : public testing::TestWithParam<Case> {};
+
+// Three steps of Adam; each rank and micro-batch has two rows.
+TEST_P(FullyShard, EqualsOneRank) {
+  const Case& c = GetParam();
+  const auto reference = make_gpt(small_gpt(c.tied));
+  nn::Adam one(reference->parameters(), {.lr = 1e-3});
+  std::vector<nn::StateDict> gradients, values;
+  std::vector<double> losses;
+  for (int step = 0; step < 3; ++step) {
+    reference->zero_grad();
+    losses.push_back(pass(*reference, 100 * step, 2 * c.ranks * c.micro_batches));
+    nn::StateDict copies;
+    for (const auto& [name, grad] : gradients_of(*reference)) copies.push_back({name, grad.clone()});
+    gradients.push_back(copies);
+    one.step();
+    copies.clear();
+    for (const auto& [name, value] : values_of(*reference)) copies.push_back({name, value.clone()});
+    values.push_back(copies);
+  }
+  run_ranks(c.ranks, [&](int rank) {
+    FullyShardOptions options{.reshard_after_forward = c.reshard};
+    if (c.replicas > 1)
+      options.mesh = init_device_mesh({c.replicas, c.ranks / c.replicas}, {"replicate", "shard"});
+    const auto gpt = make_gpt(small_gpt(c.tied));
+    if (c.blocks)
+      for (nn::Block* const block : gpt->blocks()) fully_shard(*block, options);
+    fully_shard(*gpt, options);
+    nn::Adam adam(gpt->parameters(), {.lr = 1e-3});
+    for (std::size_t step = 0; step < 3; ++step) {
+      adam.zero_grad();
+      double loss = 0;
+      for (int m = 0; m < c.micro_batches; ++m) {
+        const bool is_last = m + 1 == c.micro_batches;
+        if (c.no_sync) set_requires_gradient_sync(*gpt, is_last);
+        if (c.replicas > 1) set_requires_all_reduce(*gpt, is_last);
+        loss += pass(*gpt, 100 * static_cast<std::int64_t>(step) + 2 * (m * c.ranks + rank), 2);
+      }
+      Tensor mean = full({1}, loss / c.micro_batches, DType::f64);
+      all_reduce(mean, ReduceOp::avg);
+      EXPECT_NEAR(mean.item<double>(), losses[step], 1e-12 * losses[step]);
+      for (nn::Parameter* const parameter : gpt->parameters()) parameter->grad.div_(c.micro_batches);
+      expect_state(full_gradients(*gpt), gradients[step], 1e-12, "gradient");
+      adam.step();
+      if (step == 0) expect_state(full_state_dict(*gpt), values[step], 1e-9, "value");
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Meshes, FullyShard,
+    testing::Values(Case{"n1", 1}, Case{"n2", 2}, Case{"n3_resharded", 3, true}, Case{"n4_kept", 4, false},
+                    Case{"n6_untied", 6, {}, true, 1, false, 1, false}, Case{"n8", 8},
+                    Case{"n3_one_unit", 3, {}, false}, Case{"n2_three_micro_batches", 2, {}, true, 3},
+                    Case{"n3_no_sync", 3, {}, true, 3, true}, Case{"n4_hybrid", 4, {}, true, 1, false, 2},
+                    Case{"n4_hybrid_three_micro_batches", 4, true, true, 3, false, 2},
+                    Case{"n6_hybrid_no_sync", 6, {}, true, 2, true, 3}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(FullyShardMixed, ComputesInTheOtherDtypeAndKeepsItsOwn) {
+  const auto reference = make_gpt(small_gpt());
+  pass(*reference, 0, 4);
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    run_ranks(2, [&](int rank) {
+      const auto gpt = make_gpt(small_gpt());
+      FullyShardOptions options{.mixed_precision = {.param_dtype = dtype, .reduce_dtype = DType::f32}};
+      for (nn::Block* const block : gpt->blocks()) fully_shard(*block, options);
+      fully_shard(*gpt, options);
+      pass(*gpt, 2 * rank, 2);
+      for (nn::Parameter* const parameter : gpt->parameters()) {
+        EXPECT_EQ(parameter->value.dtype(), DType::f64);
+        EXPECT_EQ(parameter->grad.dtype(), DType::f64);
+      }
+      expect_state(full_gradients(*gpt), gradients_of(*reference), dtype == DType::f32 ? 1e-5 : 3e-2,
+                   name(dtype).data());
+    });
+  }
+}
+
+TEST(FullyShardErrors, AreSaid) {
+  run_ranks(2, [](int) {
+    const auto gpt = make_gpt(small_gpt());
+    nn::Block& block = *gpt->blocks()[0];
+    fully_shard(block);
+    EXPECT_DIST_ERROR(fully_shard(block), Errc::invalid_argument, "is a unit already");
+    for (nn::Module* const module : gpt->modules())
+      if (module->str() == "Embedding(11, 10)") fully_shard(*module);
+    EXPECT_DIST_ERROR(fully_shard(*gpt), Errc::invalid_argument, "is tied to a parameter of another unit");
+  });
+}
+
+// A layer whose forward and backward take a time, with one parameter [rows, width].
+class Timed final : public nn::Module {
+ public:
+  Timed(std::int64_t rows, double forward, double backward) : forward_(forward), backward_(backward) {
+    weight_.initialize(ones({rows, 16}));
+    register_parameter("weight", weight_);
+  }
+
+ private:
+  Tensor run_forward(const Tensor& input) override {
+    sim::compute(forward_);
+    return input;
+  }
+  Tensor run_backward(const Tensor& grad_output) override {
+    sim::compute(backward_);
+    weight_.grad.fill_(1);
+    weight_.grad_is_ready();
+    return grad_output;
+  }
+  double forward_, backward_;
+  nn::Parameter weight_;
+};
+
+constexpr int layers = 6;
+constexpr std::int64_t rows = 4096, layer_bytes = rows * 16 * 4;
+
+// Six layers, and one that belongs to the root alone. Each is sharded as soon as it is there, so that a rank
+// never has all of them.
+nn::Sequential& build(nn::Sequential& all, bool sharded, std::optional<bool> reshard, double forward,
+                      double backward) {
+  for (int i = 0; i <= layers; ++i) {
+    nn::Module& layer = all.add<Timed>(rows, forward, backward);
+    if (sharded && i > 0) fully_shard(layer, {.reshard_after_forward = reshard});
+  }
+  if (sharded) fully_shard(all, {.reshard_after_forward = reshard});
+  return all;
+}
+
+struct Measured {
+  double seconds = 0;  // of one step after the first
+  double bytes = 0;    // sent per rank in one step
+  double peak = 0;     // buffers of a rank
+};
+
+Measured measure(int ranks, std::optional<bool> reshard, double forward, double backward,
+                 bool sharded = true) {
+  Measured measured;
+  const auto run = [&](int steps) {
+    sim::RunOptions options;
+    options.ranks = ranks;
+    options.topology = "dgx-a100-hdr";
+    return sim::run(options, [&, steps](int rank) {
+      init_process_group();
+      {
+        nn::Sequential model;
+        build(model, sharded, reshard, forward, backward);
+        for (int i = 0; i < steps; ++i) {
+          barrier();
+          const auto began = Clock::now();
+          (void)model.forward(ones({1}));
+          (void)model.backward(ones({1}));
+          if (rank == 0) measured.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+        }
+      }
+      destroy_process_group();
+    });
+  };
+  const auto two = run(2), three = run(3);
+  EXPECT_TRUE(two.ok() && three.ok());
+  measured.bytes = static_cast<double>(three.max_bytes_sent() - two.max_bytes_sent());
+  measured.peak = static_cast<double>(three.max_peak_buffer_bytes());
+  return measured;
+}
+
+TEST(FullyShardCosts, BytesAreTheHeaders) {
+  for (const int n : {2, 4, 8}) {
+    const double share = (n - 1.0) / n, all = (layers + 1.0) * layer_bytes, root = layer_bytes;
+    const auto bytes = [&](std::optional<bool> reshard) { return measure(n, reshard, 1e-3, 2e-3).bytes; };
+    const double slack = 4096;  // of the barrier
+    EXPECT_NEAR(bytes({}), share * (3 * all - root), slack) << n;
+    EXPECT_NEAR(bytes(true), share * 3 * all, slack) << n;
+    EXPECT_NEAR(bytes(false), share * 2 * all, slack) << n;
+  }
+}
+
+// The time until the last rank has the result of one layer's collective.
+double seconds_of(int ranks, bool gathers) {
+  double longest = 0;
+  sim::RunOptions options;
+  options.ranks = ranks;
+  options.topology = "dgx-a100-hdr";
+  const auto report = sim::run(options, [&](int) {
+    init_process_group();
+    Tensor all = zeros({rows * 16}), part = zeros({rows * 16 / get_world_size()});
+    barrier();
+    const auto began = Clock::now();
+    if (gathers)
+      all_gather_into_tensor(all, part);
+    else
+      reduce_scatter_tensor(part, all, ReduceOp::avg);
+    longest = std::max(longest, std::chrono::duration<double>(Clock::now() - began).count());
+    destroy_process_group();
+  });
+  EXPECT_TRUE(report.ok());
+  return longest;
+}
+
+TEST(FullyShardCosts, OnlyTwoGathersAndTheLastReductionAreExposed) {
+  const double forward = 1e-3, backward = 2e-3, compute = (layers + 1) * (forward + backward);
+  const double gather = seconds_of(8, true), reduction = seconds_of(8, false);
+  EXPECT_NEAR(measure(8, {}, forward, backward).seconds - compute, 2 * gather + reduction,
+              0.1 * (2 * gather + reduction));
+  EXPECT_NEAR(measure(8, true, forward, backward).seconds - compute, 3 * gather + reduction,
+              0.1 * (3 * gather + reduction))
+      << "the root is gathered again before the last unit";
+  EXPECT_NEAR(measure(8, false, forward, backward).seconds - compute, gather + reduction,
+              0.1 * (gather + reduction));
+}
+
+// What a reduce-scatter of one layer holds besides its input and output.
+double scratch_of_a_reduction(int ranks) {
+  sim::RunOptions options;
+  options.ranks = ranks;
+  options.topology = "dgx-a100-hdr";
+  const auto report = sim::run(options, [&](int) {
+    init_process_group();
+    Tensor all = zeros({rows * 16}), part = zeros({rows * 16 / get_world_size()});
+    reduce_scatter_tensor(part, all, ReduceOp::avg, {.async_op = true}).wait();
+    destroy_process_group();
+  });
+  return static_cast<double>(report.max_peak_buffer_bytes()) -
+         static_cast<double>(layer_bytes) * (1 + 1.0 / ranks);
+}
+
+// The header's formula, and what the collectives hold.
+TEST(FullyShardCosts, MemoryIsTheHeaders) {
+  for (const int n : {4, 8}) {
+    const double unit = layer_bytes, all = (layers + 1) * unit, scratch = scratch_of_a_reduction(n);
+    RecordProperty(fmt::format("scratch_in_units_{}", n), std::to_string(scratch / unit));
+    EXPECT_NEAR(measure(n, {}, 1e-3, 2e-3).peak, 2 * all / n + 2 * unit + (4 + 1.0 / n) * unit + scratch,
+                0.05 * 2 * all)
+        << n << ' ' << scratch / unit;
+    EXPECT_GT(measure(n, {}, 1e-3, 2e-3, false).peak, 2 * all);
+  }
+}
+
+}  // namespace
+}  // namespace dist::test
