@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "dist/core/axes.h"
 #include "dist/nn/ops.h"
 
 namespace dist::nn {
@@ -24,6 +25,20 @@ AttentionLayerOptions checked(std::int64_t width, AttentionLayerOptions options)
          "CausalSelfAttention: rotary positions rotate pairs, and a head of size {} is not made of pairs",
          width / options.heads);
   return options;
+}
+
+// Each run of tokens by its own positions.
+void rotate(const Heads& heads, const std::vector<Position::Run>& runs, int direction) {
+  const Ops& ops = ops_for(heads.of.device());
+  if (runs.size() == 1) return ops.rotate(heads, runs[0].first, rotary_base, direction);
+  Tensor all = heads.of;
+  std::int64_t at = 0;
+  for (const Position::Run& run : runs) {
+    const Tensor part = narrow(all, 1, at, run.count);
+    ops.rotate({part, heads.first, heads.count, heads.size}, run.first, rotary_base, direction);
+    put(all, 1, at, part);
+    at += run.count;
+  }
 }
 
 }  // namespace
@@ -67,18 +82,18 @@ Tensor CausalSelfAttention::run_forward(const Tensor& input) {
   const std::int64_t batch = qkv.size(0), time = qkv.size(1), heads = parts.q.count;
   AttentionOptions options;
   options.scale = 1 / std::sqrt(static_cast<double>(size_));
-  options.first_query = options.first_key = position().first_token;
+  const auto runs = position().tokens.empty() ? std::vector<Position::Run>{{0, time}} : position().tokens;
+  options.first_query = options.first_key = runs.front().first;
   options.dropout =
       draw_at(position(), 2 * options_.layer, is_training() ? options_.dropout : 0, heads * time, time);
   options.dropout.all_rows = options_.heads * time;
   options.dropout.first_row = first_head_ * time;
   if (options_.rotary)
-    for (const Heads& rotated : {parts.q, parts.k})
-      ops_for(qkv.device()).rotate(rotated, position().first_token, rotary_base, 1);
+    for (const Heads& rotated : {parts.q, parts.k}) rotate(rotated, runs, 1);
   Tensor out = empty({batch, time, heads * size_}, qkv.dtype(), qkv.device());
   Tensor lse = empty({batch, heads, time}, qkv.dtype(), qkv.device());
   core_->forward({out, 0, heads, size_}, lse, parts.q, parts.k, parts.v, options);
-  forwards_.keep({qkv, out, lse, options});
+  forwards_.keep({qkv, out, lse, options, runs});
   return resid_dropout_.forward(c_proj_.forward(out));
 }
 
@@ -91,8 +106,7 @@ Tensor CausalSelfAttention::run_backward(const Tensor& grad_output) {
   core_->backward({grads.q, grads.k, grads.v}, {grad_out, 0, heads, size_}, {forward.out, 0, heads, size_},
                   forward.lse, parts.q, parts.k, parts.v, forward.options);
   if (options_.rotary)
-    for (const Heads& rotated : {grads.q, grads.k})
-      ops_for(grad_qkv.device()).rotate(rotated, forward.options.first_query, rotary_base, -1);
+    for (const Heads& rotated : {grads.q, grads.k}) rotate(rotated, forward.runs, -1);
   return c_attn_.backward(grad_qkv);
 }
 

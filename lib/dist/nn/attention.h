@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dist/nn/checks.h"
 #include "dist/nn/dropout.h"
@@ -22,7 +23,8 @@ struct AttentionLayerOptions {
   std::uint64_t layer = 0;  // tells the layers of one model apart, for dropout
 };
 
-// What is computed between the two linear layers. A context-parallel group replaces it.
+// What is computed between the two linear layers, for tokens that follow one another. A context-parallel
+// group replaces it.
 class AttentionCore {
  public:
   virtual ~AttentionCore() = default;
@@ -69,6 +71,7 @@ class CausalSelfAttention : public Module {
   struct Forward {
     Tensor qkv, out, lse;
     AttentionOptions options;
+    std::vector<Position::Run> runs;
   };
   Kept<Forward> forwards_{*this};
 };

@@ -196,20 +196,26 @@ Tensor GPT::run_backward(const Tensor& grad_output) {
 Tensor GPT::trunk_forward(const Tensor& input) {
   Tensor x = input;
   if (has_embedding()) {
-    const std::int64_t first = position().first_token;
-    if (input.dim() != 2 || first + input.size(1) > options_.context)
+    if (input.dim() != 2 || input.size(1) > options_.context)
       fail_shape(str(), input, fmt::format("[batch, at most {} tokens]", options_.context));
     x = wte_->forward(input);
     if (wpe_) {
-      const std::int64_t time = input.size(1);
-      const Tensor positions = arange(first + time, DType::i64, input.device()).narrow(first, time);
-      const Tensor table = wpe_->forward(positions);  // [time, width], the same for each row of the batch
+      const Tensor table = wpe_->forward(positions_of(input));  // [time, width], for each row of the batch
       ops_for(x.device()).add_channels(x.view({x.size(0), table.numel()}), table.view({table.numel()}));
     }
     x = drop_.forward(x);
   }
   x = h_.forward(x);
   return has_head() ? ln_f_->forward(x) : x;
+}
+
+// The position of each token.
+Tensor GPT::positions_of(const Tensor& input) const {
+  if (position().tokens.empty()) return arange(input.size(1), DType::i64, input.device());
+  std::vector<std::int64_t> numbers;
+  for (const auto& [first, count] : position().tokens)
+    for (std::int64_t i = first; i < first + count; ++i) numbers.push_back(i);
+  return tensor(std::span<const std::int64_t>(numbers), input.device());
 }
 
 Tensor GPT::trunk_backward(const Tensor& grad_output) {

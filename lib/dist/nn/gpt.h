@@ -120,6 +120,7 @@ class GPT final : public Module {
   Tensor run_backward(const Tensor& grad_output) override;
   Tensor trunk_forward(const Tensor& input);
   Tensor trunk_backward(const Tensor& grad_output);
+  Tensor positions_of(const Tensor& input) const;
   void initialize(std::uint64_t key);
 
   const GptOptions options_;

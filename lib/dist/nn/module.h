@@ -27,8 +27,13 @@ class KeptBase;
 // depend on, so that any division of the work among ranks draws the same ones.
 struct Position {
   std::uint64_t seed = 0, step = 0;
-  std::int64_t first_row = 0;    // of the step's whole batch: the first row of this forward's input
-  std::int64_t first_token = 0;  // of a row: where this forward's slice of a sequence begins
+  std::int64_t first_row = 0;  // of the step's whole batch: the first row of this forward's input
+  // Which tokens of each sequence the input has, as runs one after the other; empty: all from 0 on. A
+  // context-parallel rank has one or two runs (parallel/context).
+  struct Run {
+    std::int64_t first, count;
+  };
+  std::vector<Run> tokens = {};
 };
 
 class Module {

@@ -41,7 +41,8 @@ TEST(ZeroOptimizer, EqualsOneRankWithPartOfTheState) {
         }
         expect_state(values_of(*gpt), values_of(*reference), 1e-9, "value");
         double state = 0, all = 0;
-        for (const auto& [name, tensor] : zero.local().state_dict()) state += static_cast<double>(tensor.numel());
+        for (const auto& [name, tensor] : zero.local().state_dict())
+          state += static_cast<double>(tensor.numel());
         for (const auto& [name, tensor] : one.state_dict()) all += static_cast<double>(tensor.numel());
         Tensor most = full({1}, state);
         all_reduce(most);
@@ -56,20 +57,22 @@ TEST(ZeroOptimizer, SendsAsMuchAsAllReduces) {
   const auto sent = [&](int steps) {
     sim::RunOptions options;
     options.ranks = n;
-    return sim::run(options, [&, steps](int) {
-             init_process_group();
-             {
-               nn::Sequential model(std::make_unique<nn::Linear>(64, 64, nn::LinearOptions{.bias = false}),
-                                    std::make_unique<nn::Linear>(64, 32, nn::LinearOptions{.bias = false}));
-               ZeroOptimizer zero(model, make_adam);
-               for (int i = 0; i < steps; ++i) {
-                 (void)model.forward(ones({1, 64}));
-                 (void)model.backward(ones({1, 32}));
-                 zero.step();
-               }
-             }
-             destroy_process_group();
-           })
+    return sim::run(options,
+                    [&, steps](int) {
+                      init_process_group();
+                      {
+                        nn::Sequential model(
+                            std::make_unique<nn::Linear>(64, 64, nn::LinearOptions{.bias = false}),
+                            std::make_unique<nn::Linear>(64, 32, nn::LinearOptions{.bias = false}));
+                        ZeroOptimizer zero(model, make_adam);
+                        for (int i = 0; i < steps; ++i) {
+                          (void)model.forward(ones({1, 64}));
+                          (void)model.backward(ones({1, 32}));
+                          zero.step();
+                        }
+                      }
+                      destroy_process_group();
+                    })
         .max_bytes_sent();
   };
   EXPECT_EQ(sent(3) - sent(2), 2 * (n - 1) * (64 * 64 + 64 * 32) * 4 / n);
@@ -94,7 +97,8 @@ TEST(ClipGradNorm, CountsEachElementOnce) {
     // Of 36 numbers 1, 2, ...: 6 on every rank, 6 divided by dp, 6 by tp, and 12 by both.
     const auto part = [](std::int64_t first, std::int64_t count) {
       Tensor t = empty({count}, DType::f64);
-      for (std::int64_t i = 0; i < count; ++i) t.data<double>()[static_cast<std::size_t>(i)] = static_cast<double>(first + i);
+      for (std::int64_t i = 0; i < count; ++i)
+        t.data<double>()[static_cast<std::size_t>(i)] = static_cast<double>(first + i);
       return t;
     };
     std::array<nn::Parameter, 4> p;
@@ -111,12 +115,14 @@ TEST(ClipGradNorm, CountsEachElementOnce) {
     EXPECT_NEAR(clip_grad_norm(all, 1), std::sqrt(squares), 1e-10);
     EXPECT_NEAR(clip_grad_norm(all, 1), 1, 1e-6);
     p[3].grad.fill_(std::nan(""));
-    EXPECT_DIST_ERROR(clip_grad_norm(all, 1, true), Errc::invalid_argument, "the norm of the gradient is nan");
+    EXPECT_DIST_ERROR(clip_grad_norm(all, 1, true), Errc::invalid_argument,
+                      "the norm of the gradient is nan");
   });
 }
 
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("distlab-checkpoint-{}", getpid());
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("distlab-checkpoint-{}", getpid());
   ~Folder() { std::filesystem::remove_all(path); }
 };
 

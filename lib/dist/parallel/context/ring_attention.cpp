@@ -1,0 +1,248 @@
+// Blocks (packed keys and values of one rank), the partial attention of a rank's queries to one block, its merge
+// into the result, and the two directions of the ring.
+#include "dist/parallel/context/ring_attention.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "dist/core/axes.h"
+#include "dist/core/fail.h"
+#include "dist/core/view.h"
+#include "dist/nn/elements.h"
+#include "dist/nn/ops.h"
+
+namespace dist {
+
+namespace {
+
+using nn::AttentionOptions;
+using nn::Heads;
+
+// The columns of some heads, as a tensor of their own.
+Tensor columns(const Heads& heads) { return narrow(heads.of, 2, heads.first, heads.count * heads.size).clone(); }
+
+void add_columns(const Heads& to, const Tensor& from) {
+  Tensor all = to.of;
+  put(all, 2, to.first, narrow(all, 2, to.first, from.size(2)).clone().add_(from));
+}
+
+Heads whole(const Tensor& t, const Heads& like) { return {t, 0, like.count, like.size}; }
+
+// Rows [at, at + count) of axis 1.
+struct Part {
+  nn::Position::Run run;
+  std::int64_t at;
+};
+std::vector<Part> parts_of(const ContextSlice& slice, int rank) {
+  std::vector<Part> parts;
+  std::int64_t at = 0;
+  for (const auto& run : slice.runs(rank)) {
+    if (run.count > 0) parts.push_back({run, at});
+    at += run.count;
+  }
+  return parts;
+}
+
+// Calls f(part of the queries, part of the keys) for all that see each other.
+template <class F>
+void for_each_pair(const ContextSlice& slice, int queries, int keys, bool causal, const F& f) {
+  for (const Part& q : parts_of(slice, queries))
+    for (const Part& k : parts_of(slice, keys))
+      if (!causal || k.run.first < q.run.first + q.run.count) f(q, k);
+}
+
+AttentionOptions at_positions(AttentionOptions options, const Part& q, const Part& k) {
+  options.first_query = q.run.first;
+  options.first_key = k.run.first;
+  return options;
+}
+
+// out and lse become those of both softmaxes together (lab 08): with l = log(e^a + e^b), the outputs weigh e^(a - l)
+// and e^(b - l).
+void merge(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse, std::int64_t heads) {
+  const std::int64_t batch = out.size(0), time = out.size(1), size = out.size(2) / heads;
+  nn::visit_float(out.dtype(), [&]<class T>() {
+    for (std::int64_t b = 0; b < batch; ++b)
+      for (std::int64_t h = 0; h < heads; ++h)
+        for (std::int64_t t = 0; t < time; ++t) {
+          const std::int64_t i = (b * heads + h) * time + t;
+          T& mine = nn::elements<T>(lse)[i];
+          const T other = nn::elements<T>(part_lse)[i], high = std::max(mine, other);
+          if (high == -std::numeric_limits<T>::infinity()) continue;
+          const T both = high + std::log(std::exp(mine - high) + std::exp(other - high));
+          const T weight = std::exp(mine - both), of_part = std::exp(other - both);
+          T* const to = nn::elements<T>(out) + (b * time + t) * out.size(2) + h * size;
+          const T* const from = nn::elements<T>(part) + (b * time + t) * out.size(2) + h * size;
+          for (std::int64_t d = 0; d < size; ++d) to[d] = weight * to[d] + of_part * from[d];
+          mine = both;
+        }
+  });
+}
+
+// One rank's neighbours, and the messages between them.
+struct Ring {
+  const ProcessGroup& group;
+  int rank, size;
+  explicit Ring(const ProcessGroup& of) : group(of), rank(get_rank(of)), size(get_world_size(of)) {}
+
+  int owner(int step) const { return mod(rank - step, size); }
+  int global(int of) const { return group ? group.global_rank(of) : of; }
+  // Sends one tensor to the next rank and receives another from the one before.
+  std::vector<Work> shift(const Tensor& out, const Tensor& in) const {
+    return batch_isend_irecv({{P2P::isend, out, global(mod(rank + 1, size)), group},
+                              {P2P::irecv, in, global(mod(rank - 1, size)), group}});
+  }
+};
+
+void wait(std::vector<Work>& works) {
+  for (Work& work : works) work.wait();
+  works.clear();
+}
+
+// Keys and values of one owner: [2, batch, tokens, width].
+Tensor make_block(const ContextSlice& slice, int owner, const Tensor& like_rows) {
+  return empty({2, like_rows.size(0), slice.count(owner), like_rows.size(2)}, like_rows.dtype(), like_rows.device());
+}
+
+void check_device(const Tensor& t) {
+  if (t.device() != cpu)
+    fail(Errc::unsupported, "RingAttention: the tensors are on {}; it merges partial results on the CPU alone",
+         t.device().str());
+}
+
+}  // namespace
+
+void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
+                            const AttentionOptions& options) const {
+  check_device(q.of);
+  const Ring ring(group_);
+  const Tensor queries = columns(q), keys = columns(k), values = columns(v);
+  Tensor block = make_block(slice_, ring.rank, keys);
+  block[0].copy_(keys), block[1].copy_(values);
+  Tensor result = zeros(queries.shape(), queries.dtype());
+  lse.fill_(-std::numeric_limits<double>::infinity());
+  std::vector<Work> travelling;
+  Tensor next;
+  for (int step = 0; step < ring.size; ++step) {
+    if (step + 1 < ring.size) {
+      next = make_block(slice_, ring.owner(step + 1), keys);
+      travelling = ring.shift(block, next);
+    }
+    for_each_pair(slice_, ring.rank, ring.owner(step), options.causal, [&](const Part& qp, const Part& kp) {
+      const Tensor some = narrow(queries, 1, qp.at, qp.run.count);
+      const Tensor part = empty_like(some), part_lse = empty({some.size(0), q.count, some.size(1)}, some.dtype());
+      AttentionCore::forward(whole(part, q), part_lse, whole(some, q), whole(narrow(block[0], 1, kp.at, kp.run.count), k),
+                             whole(narrow(block[1], 1, kp.at, kp.run.count), v), at_positions(options, qp, kp));
+      Tensor merged = narrow(result, 1, qp.at, qp.run.count).clone();
+      Tensor merged_lse = narrow(lse, 2, qp.at, qp.run.count).clone();
+      merge(merged, merged_lse, part, part_lse, q.count);
+      put(result, 1, qp.at, merged);
+      put(lse, 2, qp.at, merged_lse);
+    });
+    wait(travelling);
+    block = next;
+  }
+  put(out.of, 2, out.first, result);
+}
+
+void RingAttention::backward(nn::RowOps::AttentionGrads grads, const Heads& grad_out, const Heads& out,
+                             const Tensor& lse, const Heads& q, const Heads& k, const Heads& v,
+                             const AttentionOptions& options) const {
+  const Ring ring(group_);
+  const Tensor queries = columns(q), keys = columns(k), values = columns(v);
+  const Tensor gs = columns(grad_out), outs = columns(out);
+  Tensor of_queries = zeros(queries.shape(), queries.dtype());
+  Tensor block = make_block(slice_, ring.rank, keys);
+  block[0].copy_(keys), block[1].copy_(values);
+  // The gradient of one block of keys and values from this rank's queries.
+  const auto of_block = [&](const Tensor& kv, int owner) {
+    Tensor gradient = zeros(kv.shape(), kv.dtype());
+    for_each_pair(slice_, ring.rank, owner, options.causal, [&](const Part& qp, const Part& kp) {
+      const auto rows = [&qp](const Tensor& t) { return narrow(t, 1, qp.at, qp.run.count).clone(); };
+      const auto entries = [&kp](const Tensor& t) { return narrow(t, 1, kp.at, kp.run.count).clone(); };
+      const Tensor some = rows(queries), of_some = rows(of_queries);
+      const Tensor of_keys = entries(gradient[0]), of_values = entries(gradient[1]);
+      AttentionCore::backward({whole(of_some, q), whole(of_keys, k), whole(of_values, v)}, whole(rows(gs), q),
+                              whole(rows(outs), q), narrow(lse, 2, qp.at, qp.run.count).clone(), whole(some, q),
+                              whole(entries(kv[0]), k), whole(entries(kv[1]), v), at_positions(options, qp, kp));
+      put(of_queries, 1, qp.at, of_some);
+      Tensor to_keys = gradient[0], to_values = gradient[1];
+      put(to_keys, 1, kp.at, of_keys);
+      put(to_values, 1, kp.at, of_values);
+    });
+    return gradient;
+  };
+
+  std::vector<Work> block_travels, gradient_travels;
+  Tensor own, next, sum, arriving;
+  for (int step = 0; step < ring.size; ++step) {
+    if (step + 1 < ring.size) {
+      next = make_block(slice_, ring.owner(step + 1), keys);
+      block_travels = ring.shift(block, next);
+    }
+    Tensor gradient = of_block(block, ring.owner(step));
+    wait(gradient_travels);  // of the step before; beside the computation above
+    if (step == 0) {
+      own = gradient;
+    } else {
+      // The block's sum from the ranks between its owner and this one. It begins at the rank after the owner.
+      if (step > 1) gradient.add_(arriving);
+      sum = gradient;
+      arriving = make_block(slice_, ring.owner(step + 1), keys);  // after the last step: this rank's own
+      gradient_travels = ring.shift(sum, arriving);
+    }
+    wait(block_travels);
+    block = next;
+  }
+  wait(gradient_travels);
+  if (ring.size > 1) own.add_(arriving);
+  add_columns(grads.q, of_queries);
+  add_columns(grads.k, own[0]);
+  add_columns(grads.v, own[1]);
+}
+
+ContextParallel::ContextParallel(nn::GPT& gpt, const ContextParallelOptions& options)
+    : gpt_(gpt), group_(options.group), slice_{.tokens = 0, .ranks = get_world_size(options.group),
+                                               .balanced = options.balanced} {
+  if (gpt.options().dropout > 0)
+    fail(Errc::invalid_argument,
+         "ContextParallel: dropout of {} would draw for each rank's slice alone; make the GPT with dropout 0",
+         gpt.options().dropout);
+  const auto core = std::make_shared<RingAttention>(group_, slice_);
+  for (nn::Block* const block : gpt.blocks()) block->attn().set_core(core);
+}
+
+Tensor ContextParallel::slice(const Tensor& whole) {
+  slice_.tokens = whole.size(1);
+  nn::Position position = gpt_.position();
+  position.tokens = slice_.runs(get_rank(group_));
+  gpt_.set_position(position);
+  return slice_.slice(whole, get_rank(group_));
+}
+
+Tensor tree_attention(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t heads, const ProcessGroup& group) {
+  const std::int64_t batch = q.size(0), queries = q.size(1), size = q.size(2) / heads;
+  Tensor out = zeros(q.shape(), q.dtype(), q.device());
+  Tensor lse = full({batch, heads, queries}, -std::numeric_limits<double>::infinity(), q.dtype(), q.device());
+  AttentionOptions options;
+  options.causal = false;
+  options.scale = 1 / std::sqrt(static_cast<double>(size));
+  if (k.size(1) > 0)
+    nn::ops_for(q.device())
+        .attention({out, 0, heads, size}, lse, {q, 0, heads, size}, {k, 0, heads, size}, {v, 0, heads, size}, options);
+  Tensor highest = lse.clone();
+  all_reduce(highest, ReduceOp::max, {.group = group});
+  // Numerators and denominators of all softmaxes, relative to the highest: [batch, queries, heads, size + 1].
+  Tensor sums = empty({batch, queries, heads, size + 1}, q.dtype(), q.device());
+  const Tensor weights = transpose(exp(lse - highest), 1, 2).view({batch, queries, heads, 1});
+  put(sums, 3, size, weights);
+  const Tensor repeated = cat(std::vector<Tensor>(static_cast<std::size_t>(size), weights), 3);
+  put(sums, 3, 0, out.view({batch, queries, heads, size}) * repeated);
+  all_reduce(sums, ReduceOp::sum, {.group = group});
+  const Tensor total = narrow(sums, 3, size, 1);
+  const Tensor divisors = cat(std::vector<Tensor>(static_cast<std::size_t>(size), total), 3);
+  return (narrow(sums, 3, 0, size) / divisors).view(q.shape());
+}
+
+}  // namespace dist
