@@ -140,6 +140,17 @@ struct ShowOptions {
   std::filesystem::path html;   // a page that plays them; empty: none
 };
 
+struct PipelineOptions {
+  std::string schedule = "1f1b";  // gpipe, 1f1b, interleaved or zb-h1
+  int ranks = 4, micro_batches = 8;
+  int chunks = 0;  // stages per rank; 0: 2 for interleaved, otherwise 1
+  std::vector<double> times{1, 1,
+                            1};  // of one micro-batch on a rank: forward, input gradient, weight gradient
+  double latency = 0;            // from rank to rank, in the same unit
+  bool actions = false;          // list what each rank computes, sends and receives
+  std::filesystem::path svg;     // a file for the timeline; empty: none
+};
+
 struct SlidesOptions {
   bool pdf = false;                // write the decks as PDF
   bool build = false;              // as pages, and show nothing
@@ -197,6 +208,7 @@ int simulate_program(const SimOptions& options, const std::string& program);
 // Runs one collective with data, and writes its events to the file that the options name.
 void trace_collective(const SimOptions& options, dist::OpKind collective, const dist::sim::WhatIf& what_if);
 int show_scene(const ShowOptions& options);
+int show_pipeline(const PipelineOptions& options);
 int show_trace(const TraceOptions& options);
 // For show_trace: shows the run of a test of the lab, and the result of the test.
 int trace_lab(const TraceOptions& options, const std::string& lab);

@@ -1,4 +1,5 @@
 // ./distlab show: scenes for lectures, which need no network and no GPU and take less than ten seconds each.
+// The scene pipeline has options, and so is a command of its own (pipeline.cpp).
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -35,13 +36,15 @@ constexpr std::array scenes{
 };
 
 std::vector<std::string> names_of_scenes() {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"pipeline"};
   for (const Scene& scene : scenes) names.emplace_back(scene.name);
   return names;
 }
 
 int list_scenes() {
   for (const Scene& scene : scenes) fmt::print("./distlab show {:<12} {}\n", scene.name, scene.title);
+  fmt::print("./distlab show {:<12} {}\n", "pipeline",
+             "Pipeline schedules: who computes what when; has options");
   return exit_ok;
 }
 
