@@ -20,8 +20,10 @@ class Loss {
  public:
   Loss(Tensor losses, double count) : losses_(std::move(losses)), count_(count) {}
   // On a GPU this waits for all earlier work. NaN if no target counts, as in torch.
-  double item() const { return sum(losses_) / count_; }
+  double item() const { return total() / count_; }
   operator double() const { return item(); }
+  double total() const { return sum(losses_); }  // over the targets that count; waits, too
+  double count() const { return count_; }        // how many targets count
 
  private:
   Tensor losses_;  // [rows] f64

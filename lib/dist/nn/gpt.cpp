@@ -128,12 +128,11 @@ Tensor GPT::Blocks::run_backward(const Tensor& grad_output) {
   return grad;
 }
 
-GPT::GPT(const GptOptions& options, GptSlice slice)
+GPT::GPT(const GptOptions& options, GptSlice slice, std::uint64_t key)
     : options_(options), drop_(options.dropout, embedding_dropout) {
   if (options.vocab_size < 1 || options.context < 1 || options.layers < 1)
     fail(Errc::invalid_argument, "{}: sizes must be at least 1", str());
   if (slice.last < 0) slice.last = options.layers;
-  const std::uint64_t key = random_key();
   if (slice.first == 0) {
     wte_ = std::make_unique<Embedding>(options.vocab_size, options.width);
     transformer_.register_module("wte", *wte_);

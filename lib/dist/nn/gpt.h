@@ -11,6 +11,7 @@
 #include "dist/nn/embedding.h"
 #include "dist/nn/linear.h"
 #include "dist/nn/module.h"
+#include "dist/nn/random.h"
 #include "dist/nn/row_norms.h"
 
 namespace dist::nn {
@@ -84,7 +85,8 @@ struct GptSlice {
 class GPT final : public Module {
  public:
   // Throws Error{invalid_argument} for sizes below 1 and what CausalSelfAttention refuses.
-  explicit GPT(const GptOptions& options = {}, GptSlice slice = {});
+  // `key` instead of manual_seed(): slices on one rank have it in common.
+  explicit GPT(const GptOptions& options = {}, GptSlice slice = {}, std::uint64_t key = random_key());
   std::string str() const override;  // "GPT(4 layers, 4 heads, width 128, context 128)"
   const GptOptions& options() const { return options_; }
 

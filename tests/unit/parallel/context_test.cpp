@@ -27,7 +27,8 @@ TEST(ContextSlice, HasEveryTokenOnceAndBalancesScores) {
         std::vector<int> seen(static_cast<std::size_t>(tokens));
         for (int r = 0; r < n; ++r)
           for (const auto& run : slice.runs(r))
-            for (std::int64_t i = run.first; i < run.first + run.count; ++i) ++seen[static_cast<std::size_t>(i)];
+            for (std::int64_t i = run.first; i < run.first + run.count; ++i)
+              ++seen[static_cast<std::size_t>(i)];
         EXPECT_EQ(seen, std::vector<int>(static_cast<std::size_t>(tokens), 1));
       }
     }
@@ -50,7 +51,8 @@ struct Case {
   std::int64_t kv_heads;
 };
 void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.ranks << " ranks, " << c.tokens << " tokens" << (c.balanced ? ", balanced" : "") << (c.causal ? ", causal" : "");
+  *out << c.ranks << " ranks, " << c.tokens << " tokens" << (c.balanced ? ", balanced" : "")
+       << (c.causal ? ", causal" : "");
 }
 
 class RingOfRanks : public testing::TestWithParam<Case> {};
@@ -67,7 +69,8 @@ TEST_P(RingOfRanks, EqualsFullAttention) {
   options.scale = 0.6, options.causal = c.causal;
   const auto run = [&](const nn::AttentionCore& core, const Tensor& in, const Tensor& grad) {
     const std::int64_t time = in.size(1);
-    const Tensor out = empty({batch, time, heads * size}, DType::f64), lse = empty({batch, heads, time}, DType::f64);
+    const Tensor out = empty({batch, time, heads * size}, DType::f64),
+                 lse = empty({batch, heads, time}, DType::f64);
     const Tensor grads = zeros(in.shape(), DType::f64);
     const auto [q, k, v] = parts(in);
     const auto [gq, gk, gv] = parts(grads);
@@ -85,10 +88,10 @@ TEST_P(RingOfRanks, EqualsFullAttention) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rings, RingOfRanks,
-                         testing::Values(Case{1, 5, true, true, 4}, Case{2, 8, true, true, 4}, Case{2, 9, false, true, 2},
-                                         Case{3, 13, true, true, 1}, Case{3, 12, false, false, 4},
-                                         Case{4, 16, true, true, 2}, Case{4, 3, false, true, 4},
-                                         Case{5, 31, true, false, 4}));
+                         testing::Values(Case{1, 5, true, true, 4}, Case{2, 8, true, true, 4},
+                                         Case{2, 9, false, true, 2}, Case{3, 13, true, true, 1},
+                                         Case{3, 12, false, false, 4}, Case{4, 16, true, true, 2},
+                                         Case{4, 3, false, true, 4}, Case{5, 31, true, false, 4}));
 
 TEST(ContextParallel, AGptEqualsOneRank) {
   for (const bool rotary : {false, true}) {
@@ -128,22 +131,26 @@ TEST(RingAttentionCosts, BytesAreTheHeaders) {
   const auto sent = [&](bool with_backward) {
     sim::RunOptions options;
     options.ranks = n;
-    return sim::run(options, [&, with_backward](int) {
-             init_process_group();
-             {
-               const ContextSlice slice{time * n, n, true};
-               const RingAttention ring({}, slice);
-               const Tensor qkv = zeros({1, time, 3 * width}), out = zeros({1, time, width}), lse = zeros({1, 1, time});
-               const auto part = [&](const Tensor& t, int i) { return nn::Heads{t, i * width, 1, width}; };
-               const nn::Heads all{out, 0, 1, width};
-               ring.forward(all, lse, part(qkv, 0), part(qkv, 1), part(qkv, 2), {});
-               const Tensor grads = zeros({1, time, 3 * width});
-               if (with_backward)
-                 ring.backward({part(grads, 0), part(grads, 1), part(grads, 2)}, all, all, lse, part(qkv, 0),
-                               part(qkv, 1), part(qkv, 2), {});
-             }
-             destroy_process_group();
-           })
+    return sim::run(options,
+                    [&, with_backward](int) {
+                      init_process_group();
+                      {
+                        const ContextSlice slice{time * n, n, true};
+                        const RingAttention ring({}, slice);
+                        const Tensor qkv = zeros({1, time, 3 * width}), out = zeros({1, time, width}),
+                                     lse = zeros({1, 1, time});
+                        const auto part = [&](const Tensor& t, int i) {
+                          return nn::Heads{t, i * width, 1, width};
+                        };
+                        const nn::Heads all{out, 0, 1, width};
+                        ring.forward(all, lse, part(qkv, 0), part(qkv, 1), part(qkv, 2), {});
+                        const Tensor grads = zeros({1, time, 3 * width});
+                        if (with_backward)
+                          ring.backward({part(grads, 0), part(grads, 1), part(grads, 2)}, all, all, lse,
+                                        part(qkv, 0), part(qkv, 1), part(qkv, 2), {});
+                      }
+                      destroy_process_group();
+                    })
         .max_bytes_sent();
   };
   const std::uint64_t block = static_cast<std::uint64_t>(2 * time * width * 4);
@@ -154,14 +161,18 @@ TEST(RingAttentionCosts, BytesAreTheHeaders) {
 
 TEST(TreeAttention, EqualsAttentionToAllKeys) {
   const std::int64_t heads = 2, size = 3, keys = 11;
-  const Tensor q = numbers({2, 1, heads * size}, 1), k = numbers({2, keys, heads * size}, 2), v = numbers({2, keys, heads * size}, 3);
+  const Tensor q = numbers({2, 1, heads * size}, 1), k = numbers({2, keys, heads * size}, 2),
+               v = numbers({2, keys, heads * size}, 3);
   const Tensor out = empty(q.shape(), DType::f64), lse = empty({2, heads, 1}, DType::f64);
   nn::AttentionOptions options;
   options.causal = false, options.scale = 1 / std::sqrt(3.0);
-  nn::ops_for(cpu).attention({out, 0, heads, size}, lse, {q, 0, heads, size}, {k, 0, heads, size}, {v, 0, heads, size}, options);
+  nn::ops_for(cpu).attention({out, 0, heads, size}, lse, {q, 0, heads, size}, {k, 0, heads, size},
+                             {v, 0, heads, size}, options);
   for (const int n : {1, 3, 4, 13})
     run_ranks(n, [&](int rank) {
-      const auto mine = [&](const Tensor& t) { return chunk(t, n, 1)[static_cast<std::size_t>(rank)].clone(); };
+      const auto mine = [&](const Tensor& t) {
+        return chunk(t, n, 1)[static_cast<std::size_t>(rank)].clone();
+      };
       EXPECT_LT(difference(tree_attention(q, mine(k), mine(v), heads), out), 1e-12);
     });
 }

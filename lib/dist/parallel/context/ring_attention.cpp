@@ -1,5 +1,5 @@
-// Blocks (packed keys and values of one rank), the partial attention of a rank's queries to one block, its merge
-// into the result, and the two directions of the ring.
+// Blocks (packed keys and values of one rank), the partial attention of a rank's queries to one block, its
+// merge into the result, and the two directions of the ring.
 #include "dist/parallel/context/ring_attention.h"
 
 #include <cmath>
@@ -20,7 +20,9 @@ using nn::AttentionOptions;
 using nn::Heads;
 
 // The columns of some heads, as a tensor of their own.
-Tensor columns(const Heads& heads) { return narrow(heads.of, 2, heads.first, heads.count * heads.size).clone(); }
+Tensor columns(const Heads& heads) {
+  return narrow(heads.of, 2, heads.first, heads.count * heads.size).clone();
+}
 
 void add_columns(const Heads& to, const Tensor& from) {
   Tensor all = to.of;
@@ -58,8 +60,8 @@ AttentionOptions at_positions(AttentionOptions options, const Part& q, const Par
   return options;
 }
 
-// out and lse become those of both softmaxes together (lab 08): with l = log(e^a + e^b), the outputs weigh e^(a - l)
-// and e^(b - l).
+// out and lse become those of both softmaxes together (lab 08): with l = log(e^a + e^b), the outputs weigh
+// e^(a - l) and e^(b - l).
 void merge(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse, std::int64_t heads) {
   const std::int64_t batch = out.size(0), time = out.size(1), size = out.size(2) / heads;
   nn::visit_float(out.dtype(), [&]<class T>() {
@@ -102,12 +104,14 @@ void wait(std::vector<Work>& works) {
 
 // Keys and values of one owner: [2, batch, tokens, width].
 Tensor make_block(const ContextSlice& slice, int owner, const Tensor& like_rows) {
-  return empty({2, like_rows.size(0), slice.count(owner), like_rows.size(2)}, like_rows.dtype(), like_rows.device());
+  return empty({2, like_rows.size(0), slice.count(owner), like_rows.size(2)}, like_rows.dtype(),
+               like_rows.device());
 }
 
 void check_device(const Tensor& t) {
   if (t.device() != cpu)
-    fail(Errc::unsupported, "RingAttention: the tensors are on {}; it merges partial results on the CPU alone",
+    fail(Errc::unsupported,
+         "RingAttention: the tensors are on {}; it merges partial results on the CPU alone",
          t.device().str());
 }
 
@@ -131,9 +135,11 @@ void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& 
     }
     for_each_pair(slice_, ring.rank, ring.owner(step), options.causal, [&](const Part& qp, const Part& kp) {
       const Tensor some = narrow(queries, 1, qp.at, qp.run.count);
-      const Tensor part = empty_like(some), part_lse = empty({some.size(0), q.count, some.size(1)}, some.dtype());
-      AttentionCore::forward(whole(part, q), part_lse, whole(some, q), whole(narrow(block[0], 1, kp.at, kp.run.count), k),
-                             whole(narrow(block[1], 1, kp.at, kp.run.count), v), at_positions(options, qp, kp));
+      const Tensor part = empty_like(some),
+                   part_lse = empty({some.size(0), q.count, some.size(1)}, some.dtype());
+      AttentionCore::forward(
+          whole(part, q), part_lse, whole(some, q), whole(narrow(block[0], 1, kp.at, kp.run.count), k),
+          whole(narrow(block[1], 1, kp.at, kp.run.count), v), at_positions(options, qp, kp));
       Tensor merged = narrow(result, 1, qp.at, qp.run.count).clone();
       Tensor merged_lse = narrow(lse, 2, qp.at, qp.run.count).clone();
       merge(merged, merged_lse, part, part_lse, q.count);
@@ -164,8 +170,9 @@ void RingAttention::backward(nn::RowOps::AttentionGrads grads, const Heads& grad
       const Tensor some = rows(queries), of_some = rows(of_queries);
       const Tensor of_keys = entries(gradient[0]), of_values = entries(gradient[1]);
       AttentionCore::backward({whole(of_some, q), whole(of_keys, k), whole(of_values, v)}, whole(rows(gs), q),
-                              whole(rows(outs), q), narrow(lse, 2, qp.at, qp.run.count).clone(), whole(some, q),
-                              whole(entries(kv[0]), k), whole(entries(kv[1]), v), at_positions(options, qp, kp));
+                              whole(rows(outs), q), narrow(lse, 2, qp.at, qp.run.count).clone(),
+                              whole(some, q), whole(entries(kv[0]), k), whole(entries(kv[1]), v),
+                              at_positions(options, qp, kp));
       put(of_queries, 1, qp.at, of_some);
       Tensor to_keys = gradient[0], to_values = gradient[1];
       put(to_keys, 1, kp.at, of_keys);
@@ -203,8 +210,9 @@ void RingAttention::backward(nn::RowOps::AttentionGrads grads, const Heads& grad
 }
 
 ContextParallel::ContextParallel(nn::GPT& gpt, const ContextParallelOptions& options)
-    : gpt_(gpt), group_(options.group), slice_{.tokens = 0, .ranks = get_world_size(options.group),
-                                               .balanced = options.balanced} {
+    : gpt_(gpt),
+      group_(options.group),
+      slice_{.tokens = 0, .ranks = get_world_size(options.group), .balanced = options.balanced} {
   if (gpt.options().dropout > 0)
     fail(Errc::invalid_argument,
          "ContextParallel: dropout of {} would draw for each rank's slice alone; make the GPT with dropout 0",
@@ -221,7 +229,8 @@ Tensor ContextParallel::slice(const Tensor& whole) {
   return slice_.slice(whole, get_rank(group_));
 }
 
-Tensor tree_attention(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t heads, const ProcessGroup& group) {
+Tensor tree_attention(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t heads,
+                      const ProcessGroup& group) {
   const std::int64_t batch = q.size(0), queries = q.size(1), size = q.size(2) / heads;
   Tensor out = zeros(q.shape(), q.dtype(), q.device());
   Tensor lse = full({batch, heads, queries}, -std::numeric_limits<double>::infinity(), q.dtype(), q.device());
@@ -230,7 +239,8 @@ Tensor tree_attention(const Tensor& q, const Tensor& k, const Tensor& v, std::in
   options.scale = 1 / std::sqrt(static_cast<double>(size));
   if (k.size(1) > 0)
     nn::ops_for(q.device())
-        .attention({out, 0, heads, size}, lse, {q, 0, heads, size}, {k, 0, heads, size}, {v, 0, heads, size}, options);
+        .attention({out, 0, heads, size}, lse, {q, 0, heads, size}, {k, 0, heads, size}, {v, 0, heads, size},
+                   options);
   Tensor highest = lse.clone();
   all_reduce(highest, ReduceOp::max, {.group = group});
   // Numerators and denominators of all softmaxes, relative to the highest: [batch, queries, heads, size + 1].

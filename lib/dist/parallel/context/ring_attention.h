@@ -1,10 +1,11 @@
-// Ring attention (Liu, Zaharia, Abbeel 2023): each rank has a slice of the sequence; keys and values go round the
-// ring while each rank computes its queries against the ones that it has, and partial softmaxes are merged.
+// Ring attention (Liu, Zaharia, Abbeel 2023): each rank has a slice of the sequence; keys and values go round
+// the ring while each rank computes its queries against the ones that it has, and partial softmaxes are
+// merged.
 //
-// With n ranks and S bytes of keys and values in the whole sequence, a forward sends (n-1)/n S per rank, in n - 1
-// exchanges that run beside the computation with the block before. A backward sends that once more, and as much
-// of the gradients of keys and values: a block's gradient begins at the rank after its owner and arrives there
-// last, so only its last hop is exposed.
+// With n ranks and S bytes of keys and values in the whole sequence, a forward sends (n-1)/n S per rank, in n
+// - 1 exchanges that run beside the computation with the block before. A backward sends that once more, and
+// as much of the gradients of keys and values: a block's gradient begins at the rank after its owner and
+// arrives there last, so only its last hop is exposed.
 #pragma once
 
 #include <memory>
@@ -17,13 +18,15 @@
 
 namespace dist {
 
-// Attention over a sequence of which each rank of a group has a slice. forward() and backward() are collectives.
+// Attention over a sequence of which each rank of a group has a slice. forward() and backward() are
+// collectives.
 class RingAttention final : public nn::AttentionCore {
  public:
   // `slice` may be changed between a backward and the next forward; it must outlive this.
   RingAttention(ProcessGroup group, const ContextSlice& slice) : group_(std::move(group)), slice_(slice) {}
 
-  // As for one rank, for the tokens of this rank's slice. The options' positions are ignored: the slice has them.
+  // As for one rank, for the tokens of this rank's slice. The options' positions are ignored: the slice has
+  // them.
   void forward(nn::Heads out, Tensor lse, const nn::Heads& q, const nn::Heads& k, const nn::Heads& v,
                const nn::AttentionOptions& options) const override;
   void backward(nn::RowOps::AttentionGrads grads, const nn::Heads& grad_out, const nn::Heads& out,
@@ -64,10 +67,10 @@ class ContextParallel {
 };
 
 // Attention of a few queries, equal on all ranks, to keys and values of which each rank has a slice: what
-// generating text with a long context needs. Each rank computes its partial softmax; two all-reduces merge them
-// (the largest logarithm, then numerators and denominators together), which takes 2 log2(n) steps where a ring
-// takes n - 1 (Shyam et al. 2024, Tree Attention). No mask, no gradient. q [batch, queries, heads size],
-// k and v [batch, keys, heads size]; returns [batch, queries, heads size].
+// generating text with a long context needs. Each rank computes its partial softmax; two all-reduces merge
+// them (the largest logarithm, then numerators and denominators together), which takes 2 log2(n) steps where
+// a ring takes n - 1 (Shyam et al. 2024, Tree Attention). No mask, no gradient. q [batch, queries, heads
+// size], k and v [batch, keys, heads size]; returns [batch, queries, heads size].
 Tensor tree_attention(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t heads,
                       const ProcessGroup& group = {});
 

@@ -1,0 +1,95 @@
+#include "dist/parallel/pipeline/gpt_pipeline.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "dist/core/fail.h"
+
+namespace dist {
+
+// costs[s][last]: of the best way to cut the first `last` blocks into s stages.
+std::vector<nn::GptSlice> split_by_cost(const nn::GptOptions& options, int stages) {
+  const std::int64_t layers = options.layers, width = options.width;
+  if (stages > layers)
+    fail(Errc::invalid_argument,
+         "a GPT of {} blocks cannot be cut into {} stages; each has at least one block", layers, stages);
+  const double block =
+      12.0 * static_cast<double>(width * width) + 2.0 * static_cast<double>(options.context * width);
+  const auto cost = [&](std::int64_t first, std::int64_t last) {
+    return static_cast<double>(last - first) * block +
+           (last == layers ? static_cast<double>(options.vocab_size * width) : 0);
+  };
+  const auto index = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  const double none = std::numeric_limits<double>::infinity();
+  std::vector costs(index(stages) + 1, std::vector<double>(index(layers) + 1, none));
+  std::vector begins(index(stages) + 1, std::vector<std::int64_t>(index(layers) + 1));
+  costs[0][0] = 0;
+  for (int s = 1; s <= stages; ++s)
+    for (std::int64_t last = s; last <= layers; ++last)
+      for (std::int64_t first = s - 1; first < last; ++first) {
+        const double most = std::max(costs[index(s - 1)][index(first)], cost(first, last));
+        if (most < costs[index(s)][index(last)]) {
+          costs[index(s)][index(last)] = most;
+          begins[index(s)][index(last)] = first;
+        }
+      }
+  std::vector<nn::GptSlice> slices(index(stages));
+  std::int64_t last = layers;
+  for (int s = stages; s > 0; --s) {
+    slices[index(s - 1)] = {begins[index(s)][index(last)], last};
+    last = slices[index(s - 1)].first;
+  }
+  return slices;
+}
+
+GptPipeline::GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& options, Caller at)
+    : options_(options), where_(at) {
+  const int rank = get_rank(options.group, at), ranks = get_world_size(options.group, at);
+  const pipeline::Shape shape{ranks, options.micro_batches, options.chunks};
+  const auto slices = split_by_cost(gpt, shape.stages());
+  const std::uint64_t key = nn::random_key();  // every stage draws the numbers of the whole
+  std::vector<nn::Module*> mine;
+  for (int stage = rank; stage < shape.stages(); stage += ranks) {
+    stages_.push_back(std::make_unique<nn::GPT>(gpt, slices[static_cast<std::size_t>(stage)], key));
+    mine.push_back(stages_.back().get());
+  }
+  pipeline_ = std::make_unique<Pipeline>(
+      std::move(mine), pipeline::make_schedule(options.schedule, shape),
+      PipelineOptions{.group = options.group, .loss = cross_entropy_loss(options.ignore_index)}, at);
+  if (!gpt.tied || shape.stages() == 1) return;
+  for (const auto& stage : stages_)
+    for (const auto& [name, parameter] : stage->named_parameters())
+      if (name == "transformer.wte.weight" || name == "lm_head.weight") tables_.push_back(parameter);
+  const int last = shape.rank_of(shape.stages() - 1);
+  if (last == 0) return;
+  tied_group_ = split_group(rank == 0 || rank == last ? 0 : -1, rank, {.parent = options.group}, at);
+}
+
+double GptPipeline::step(const Tensor& tokens, const Tensor& targets) {
+  const double loss = pipeline_->step(tokens, targets);
+  sum_tied_gradients();
+  return loss;
+}
+
+void GptPipeline::sum_tied_gradients() {
+  if (tables_.size() == 2) {
+    tables_[0]->grad.add_(tables_[1]->grad);
+    tables_[1]->grad.copy_(tables_[0]->grad);
+  } else if (tables_.size() == 1) {
+    all_reduce(tables_[0]->grad, ReduceOp::sum, {.group = tied_group_}, where_);
+  }
+}
+
+void GptPipeline::zero_grad() {
+  for (const auto& stage : stages_) stage->zero_grad();
+}
+
+std::vector<nn::Parameter*> GptPipeline::parameters() {
+  std::vector<nn::Parameter*> all;
+  for (const auto& stage : stages_)
+    for (nn::Parameter* const parameter : stage->parameters()) all.push_back(parameter);
+  return all;
+}
+
+}  // namespace dist

@@ -1,0 +1,55 @@
+// GptPipeline: a GPT cut into stages of about equal cost, on the ranks of a pipeline.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "dist/nn/gpt.h"
+#include "dist/parallel/pipeline/pipeline.h"
+
+namespace dist {
+
+// The blocks of each stage, so that the costliest stage costs as little as possible: in multiplications per
+// token, 12 width^2 and 2 context width per block and vocab_size width for the head. Each stage has at least
+// one block. Throws Error{invalid_argument} for more stages than blocks.
+std::vector<nn::GptSlice> split_by_cost(const nn::GptOptions& options, int stages);
+
+// The options of a GptPipeline.
+struct GptPipelineOptions {
+  ProcessGroup group = {};  // default: the default group
+  pipeline::Kind schedule = pipeline::Kind::one_f_one_b;
+  int micro_batches = 4;
+  int chunks = 1;  // stages per rank; more than one only for an interleaved schedule
+  std::int64_t ignore_index = -100;
+};
+
+class GptPipeline {
+ public:
+  // This rank's stages begin with the numbers of a whole GPT that is made after the same manual_seed().
+  // Collective.
+  GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& options = {}, Caller at = Caller::here());
+
+  // Pipeline::step() for [batch, time] tokens and targets. With a tied head the first and the last stage have
+  // a table each: their gradients are summed, before any reduction over other axes, so that the tables stay
+  // equal.
+  double step(const Tensor& tokens, const Tensor& targets);
+  void zero_grad();
+
+  const std::vector<std::unique_ptr<nn::GPT>>& stages() const { return stages_; }  // of this rank
+  std::vector<nn::Parameter*> parameters();                                        // of all its stages
+  int most_in_flight() const { return pipeline_->most_in_flight(); }
+
+ private:
+  void sum_tied_gradients();
+
+  const GptPipelineOptions options_;
+  std::vector<std::unique_ptr<nn::GPT>> stages_;
+  std::unique_ptr<Pipeline> pipeline_;
+  // Where a tied head is apart from its embedding: this rank's tables, and the group of the two ranks if they
+  // are not on one.
+  std::vector<nn::Parameter*> tables_;
+  ProcessGroup tied_group_;
+  const CallSite where_;
+};
+
+}  // namespace dist
