@@ -91,9 +91,9 @@ TEST_P(FullyShard, EqualsOneRank) {
       all_reduce(mean, ReduceOp::avg);
       EXPECT_NEAR(mean.item<double>(), losses[step], 1e-12 * losses[step]);
       for (nn::Parameter* const parameter : gpt->parameters()) parameter->grad.div_(c.micro_batches);
-      expect_state(full_gradients(*gpt), gradients[step], 1e-12, "gradient");
+      expect_state(unsharded_gradients(*gpt), gradients[step], 1e-12, "gradient");
       adam.step();
-      if (step == 0) expect_state(full_state_dict(*gpt), values[step], 1e-9, "value");
+      if (step == 0) expect_state(unsharded_state_dict(*gpt), values[step], 1e-9, "value");
     }
   });
 }
@@ -122,7 +122,7 @@ TEST(FullyShardMixed, ComputesInTheOtherDtypeAndKeepsItsOwn) {
         EXPECT_EQ(parameter->value.dtype(), DType::f64);
         EXPECT_EQ(parameter->grad.dtype(), DType::f64);
       }
-      expect_state(full_gradients(*gpt), gradients_of(*reference), dtype == DType::f32 ? 1e-5 : 3e-2,
+      expect_state(unsharded_gradients(*gpt), gradients_of(*reference), dtype == DType::f32 ? 1e-5 : 3e-2,
                    name(dtype).data());
     });
   }

@@ -105,14 +105,14 @@ std::vector<ShardedParameter> sharded_parameters(nn::Module& module) {
   return all;
 }
 
-nn::StateDict full_state_dict(nn::Module& module) {
+nn::StateDict unsharded_state_dict(nn::Module& module) {
   reshard(module);
   nn::StateDict state = whole_state(module, [](nn::Parameter& p) -> Tensor& { return p.value; });
   for (const auto& [name, buffer] : module.named_buffers()) state.push_back({name, buffer->value});
   return state;
 }
 
-nn::StateDict full_gradients(nn::Module& module) {
+nn::StateDict unsharded_gradients(nn::Module& module) {
   return whole_state(module, [](nn::Parameter& p) -> Tensor& { return p.grad; });
 }
 

@@ -86,8 +86,8 @@ struct ShardedParameter {
 };
 std::vector<ShardedParameter> sharded_parameters(nn::Module& module);
 // The state with whole parameters, on every rank, under the usual names; collective.
-nn::StateDict full_state_dict(nn::Module& module);
+nn::StateDict unsharded_state_dict(nn::Module& module);
 // The gradients in the same way.
-nn::StateDict full_gradients(nn::Module& module);
+nn::StateDict unsharded_gradients(nn::Module& module);
 
 }  // namespace dist
