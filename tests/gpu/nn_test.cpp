@@ -10,7 +10,9 @@
 #include "dist/nn/conv2d.h"
 #include "dist/nn/conv_net.h"
 #include "dist/nn/cross_entropy.h"
+#include "dist/nn/gpt.h"
 #include "dist/nn/max_pool2d.h"
+#include "dist/nn/plain_ops.h"
 #include "dist/nn/random.h"
 #include "dist/nn/relu.h"
 #include "dist/nn/sgd.h"
@@ -18,6 +20,7 @@
 #include "gpu/gpu_test.h"
 #include "support/expect_error.h"
 #include "unit/nn/gradient_check.h"
+#include "unit/nn/row_cases.h"
 
 namespace dist::nn {
 namespace {
@@ -134,6 +137,90 @@ TEST_F(NnOnGpu, TrainsAsTheCpuDoes) {
     for (std::size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], expected[i], 1e-3 * expected[i]) << "step " << i;
   }
+}
+
+TEST_F(NnOnGpu, RowsAndAttentionAreWhatPlainLoopsCompute) {
+  for (const RowCase& one : all_row_cases()) {
+    const auto got = one.run(ops_for(gpu), gpu), again = one.run(ops_for(gpu), gpu),
+               expected = one.run(PlainOps(), cpu);
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const std::string what = fmt::format("{}, result {}", one.name, i);
+      expect_close(got[i], expected[i], 2e-6, what);
+      EXPECT_TRUE(equal(got[i].to(cpu), again[i].to(cpu))) << what << ": other bits the second time";
+    }
+  }
+}
+
+GptOptions small_gpt(bool llama) {
+  GptOptions options;
+  options.vocab_size = 300, options.context = 70, options.layers = 2, options.heads = 4, options.width = 96;
+  options.dropout = 0.1;
+  if (llama) {
+    options.kv_heads = 2, options.bias = false, options.tied = false;
+    options.rms_norm = options.gated = options.rotary = true;
+  }
+  return options;
+}
+
+// All gradients of one step, as one vector, since those of single parameters can be 0 but for rounding.
+TEST_F(NnOnGpu, AStepOfGptIsTheCpus) {
+  for (const bool llama : {false, true}) {
+    const auto step_on = [&](Device device) {
+      manual_seed(1);
+      GPT model(small_gpt(llama));
+      model.to(device);
+      model.set_position({.seed = 1, .step = 2});
+      model.zero_grad();
+      const Tensor tokens = row_cases::indices(3 * 70, 0, 300, device).view({3, 70});
+      CrossEntropyLoss loss;
+      const double value = loss.forward(model.forward(tokens), tokens);
+      model.backward(loss.backward());
+      std::vector<Tensor> gradients;
+      for (Parameter* const parameter : model.parameters()) gradients.push_back(parameter->grad.to(cpu));
+      return std::pair(value, gradients);
+    };
+    const auto [expected_loss, expected] = step_on(cpu);
+    const auto [loss, got] = step_on(gpu);
+    EXPECT_NEAR(loss, expected_loss, 1e-5 * expected_loss) << (llama ? "Llama" : "GPT-2");
+    double error = 0, size = 0;
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      const Tensor right = expected[k].to(DType::f64), difference = got[k].to(DType::f64) - right;
+      error += dot(difference, difference);
+      size += dot(right, right);
+    }
+    EXPECT_LE(std::sqrt(error), 1e-4 * std::sqrt(size)) << (llama ? "Llama" : "GPT-2");
+  }
+}
+
+TEST_F(NnOnGpu, GptTrainsAsOnTheCpu) {
+  const auto losses_on = [](Device device) {
+    manual_seed(1);
+    GPT model(small_gpt(false));
+    model.to(device);
+    Adam optimizer(model.parameters());
+    CrossEntropyLoss loss;
+    std::vector<double> losses;
+    for (std::uint64_t step = 0; step < 5; ++step) {
+      model.set_position({.step = step});
+      model.zero_grad();
+      const Tensor tokens = row_cases::indices(3 * 70, 0, 300, device).view({3, 70});
+      losses.push_back(loss.forward(model.forward(tokens), tokens));
+      model.backward(loss.backward());
+      optimizer.step();
+    }
+    return losses;
+  };
+  const auto expected = losses_on(cpu), got = losses_on(gpu);
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], expected[i], 1e-3 * expected[i]) << "step " << i;
+}
+
+TEST_F(NnOnGpu, RefusesHeadsThatAreTooLarge) {
+  CausalSelfAttention attention(192);
+  attention.to(gpu);
+  EXPECT_DIST_ERROR(attention.forward(zeros({1, 2, 192}, DType::f32, gpu)), Errc::unsupported,
+                    "attention on cuda:0: heads of size 192, at most 128 is possible there");
 }
 
 TEST_F(NnOnGpu, ComputesInF32Alone) {

@@ -17,6 +17,12 @@ T* elements(const Tensor& t) {
   return static_cast<T*>(t.raw());
 }
 
+// Rows of a tensor [..., width].
+struct Rows {
+  std::int64_t count, width;
+  explicit Rows(const Tensor& t) : count(t.size(-1) == 0 ? 0 : t.numel() / t.size(-1)), width(t.size(-1)) {}
+};
+
 // Channels of a tensor [n, c, ...]: row r of length `inner` belongs to channel r % c.
 struct Channels {
   std::int64_t batch, channels, inner;

@@ -10,15 +10,6 @@
 
 namespace dist::nn {
 
-namespace {
-
-struct Rows {
-  std::int64_t count, width;
-  explicit Rows(const Tensor& t) : count(t.size(-1) == 0 ? 0 : t.numel() / t.size(-1)), width(t.size(-1)) {}
-};
-
-}  // namespace
-
 void PlainOps::row_norm(Tensor out, const Tensor& in, RowNorm norm, double eps) const {
   const Rows rows(in);
   visit_float(in.dtype(), [&]<class T>() {
@@ -177,8 +168,7 @@ void PlainOps::rotate(Heads heads, std::int64_t first_position, double base, int
     std::vector<T> cosine(static_cast<std::size_t>(half)), sine(cosine);
     for (std::int64_t t = 0; t < time; ++t) {
       for (std::int64_t d = 0; d < half; ++d) {
-        const double angle = static_cast<double>(first_position + t) *
-                             std::pow(base, -2.0 * static_cast<double>(d) / static_cast<double>(heads.size));
+        const double angle = functors::rotary_angle(first_position + t, d, heads.size, base);
         cosine[static_cast<std::size_t>(d)] = static_cast<T>(std::cos(angle));
         sine[static_cast<std::size_t>(d)] = static_cast<T>(direction * std::sin(angle));
       }

@@ -91,6 +91,12 @@ auto with_activation(Activation activation, const F& f) {
   return f(Activate<Activation::gelu, T>());
 }
 
+// By how much a position turns pair d of a head of this size.
+DIST_HD inline double rotary_angle(std::int64_t position, std::int64_t d, std::int64_t size, double base) {
+  return static_cast<double>(position) *
+         std::pow(base, -2.0 * static_cast<double>(d) / static_cast<double>(size));
+}
+
 // 64 bits that look random, for each counter: the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 DIST_HD inline std::uint64_t mix(std::uint64_t key, std::uint64_t counter) {
   std::uint64_t z = key + (counter + 1) * 0x9e3779b97f4a7c15U;

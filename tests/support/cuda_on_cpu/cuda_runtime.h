@@ -48,4 +48,25 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) { ret
 
 inline void __syncthreads() { dist::test::sync_threads(); }
 
+inline int __syncthreads_or(int predicate) {
+  static thread_local bool any;
+  any = false;
+  __syncthreads();
+  if (predicate != 0) any = true;
+  __syncthreads();
+  const bool result = any;
+  __syncthreads();  // before the next call clears it
+  return result;
+}
+
+// Here all threads of a block must take part, not only those of a warp.
+inline float __shfl_xor_sync(unsigned, float value, int lanes) {
+  static thread_local float values[1024];
+  values[threadIdx.x] = value;
+  __syncthreads();
+  const float other = values[threadIdx.x ^ static_cast<unsigned>(lanes)];
+  __syncthreads();
+  return other;
+}
+
 inline float atomicAdd(float* to, float value) { return std::atomic_ref(*to).fetch_add(value); }

@@ -8,52 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/shape.h"
-#include "dist/nn/cuda/kernels.h"
-#include "dist/nn/plain_ops.h"
 
-#include "unit/nn/gradient_check.h"
+#include "unit/nn/kernel_ops.h"
 
 namespace dist::nn {
 namespace {
-
-// As CudaOps: what is not cuBLAS's and cuDNN's.
-class KernelOps final : public PlainOps {
- public:
-  void add_channels(Tensor out, const Tensor& of_channels) const override {
-    ok(cuda_kernels::add_channels(nullptr, out, of_channels));
-  }
-  void add_channel_sums(Tensor of_channels, const Tensor& in) const override {
-    ok(cuda_kernels::add_channel_sums(nullptr, of_channels, in));
-  }
-  void relu(Tensor out, const Tensor& in) const override { ok(cuda_kernels::relu(nullptr, out, in, in)); }
-  void relu_backward(Tensor out, const Tensor& grad, const Tensor& result) const override {
-    ok(cuda_kernels::relu(nullptr, out, grad, result));
-  }
-  void max_pool(Tensor out, Tensor winners, const Tensor& in, const Windows& windows) const override {
-    ok(cuda_kernels::max_pool(nullptr, out, winners, in, windows));
-  }
-  void max_pool_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& winners) const override {
-    grad_in.zero_();
-    ok(cuda_kernels::max_pool_backward(nullptr, grad_in, grad_out, winners));
-  }
-  void batch_norm(Tensor out, const Tensor& in, NormTensors norm, const NormOptions& options) const override {
-    ok(cuda_kernels::batch_norm(nullptr, out, in, norm, options, empty({in.size(1), 2}, DType::f64)));
-  }
-  void batch_norm_backward(NormGrads grads, const Tensor& grad_out, const Tensor& in, const NormTensors& norm,
-                           bool training) const override {
-    const Tensor planes = empty({in.size(1), 3}, DType::f64);
-    ok(cuda_kernels::batch_norm_backward(nullptr, grads, grad_out, in, norm, training, planes));
-  }
-  void sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const override {
-    ok(cuda_kernels::sgd(nullptr, value, grad, velocity, step));
-  }
-  void adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const override {
-    ok(cuda_kernels::adam(nullptr, value, grad, m, v, step));
-  }
-
- private:
-  static void ok(cudaError_t status) { EXPECT_EQ(status, cudaSuccess); }
-};
 
 class GpuKernels : public testing::Test {
  protected:
@@ -68,18 +27,6 @@ class GpuKernels : public testing::Test {
     }
   }
 };
-
-Tensor f32(Shape shape, double seed) { return scattered(std::move(shape), seed, DType::f32); }
-Tensor squares(const Shape& shape, double seed) { return f32(shape, seed) * f32(shape, seed); }
-
-void expect_same(const Tensor& got, const Tensor& expected, std::size_t which) {
-  EXPECT_TRUE(equal(got, expected)) << "result " << which;
-}
-
-void expect_close(const Tensor& got, const Tensor& expected, std::size_t which) {
-  const Tensor size = expected.to(DType::f64), error = got.to(DType::f64) - size;
-  EXPECT_LE(std::sqrt(dot(error, error)), 1e-6 * std::sqrt(dot(size, size))) << "result " << which;
-}
 
 // A channel has fewer values than a block has threads, as many, and more; and there is no value at all.
 const std::array<Shape, 6> shapes{Shape{1, 1, 1, 1},  Shape{5, 3, 7, 9},    Shape{4, 2, 8, 8},

@@ -1,5 +1,6 @@
-// Ops on a GPU: cuBLAS multiplies matrices, cuDNN convolves, the library's own kernels (kernels.cu) do the
-// rest. Everything is f32; each call runs on the current stream of the tensor's device.
+// Ops on a GPU: cuBLAS multiplies matrices, cuDNN convolves, the library's own kernels (kernels.cu,
+// row_kernels.cu, attention_kernels.cu) do the rest. Everything is f32; each call runs on the current stream
+// of the tensor's device.
 #include <algorithm>
 
 #include "dist/core/shape.h"
@@ -7,6 +8,7 @@
 #include "dist/nn/cuda/handles.h"
 #include "dist/nn/cuda/kernels.h"
 #include "dist/nn/cuda/make.h"
+#include "dist/nn/cuda/row_kernels.h"
 
 namespace dist::nn {
 
@@ -101,29 +103,81 @@ class CudaOps final : public Ops {
     const OnGpu gpu(value);
     gpu.check(cuda_kernels::adam(gpu.stream(), value, grad, m, v, step), "adam");
   }
-  void row_norm(Tensor, const Tensor&, RowNorm, double) const override { later(); }
-  void row_norm_backward(RowNormGrads, const Tensor&, const Tensor&, const RowNorm&) const override {
-    later();
-  }
-  void activate(Tensor, const Tensor&, Activation) const override { later(); }
-  void activate_backward(Tensor, const Tensor&, const Tensor&, Activation) const override { later(); }
-  void gather_rows(Tensor, const Tensor&, const Tensor&, std::int64_t) const override { later(); }
-  void add_to_rows(Tensor, const Tensor&, const Tensor&, std::int64_t) const override { later(); }
-  void dropout(Tensor, const Tensor&, const DropoutDraw&) const override { later(); }
-  void cross_entropy(Tensor, Tensor, const Tensor&, std::int64_t, double) const override { later(); }
-  void attention(Heads, Tensor, const Heads&, const Heads&, const Heads&,
-                 const AttentionOptions&) const override {
-    later();
-  }
-  void attention_backward(AttentionGrads, const Heads&, const Heads&, const Tensor&, const Heads&,
-                          const Heads&, const Heads&, const AttentionOptions&) const override {
-    later();
-  }
-  void rotate(Heads, std::int64_t, double, int) const override { later(); }
 
- private:
-  [[noreturn]] static void later() {
-    fail(Errc::unsupported, "this build has no transformer layers for GPUs; train on the CPU");
+  void row_norm(Tensor out, const Tensor& in, RowNorm norm, double eps) const override {
+    const OnGpu gpu(in);
+    gpu.check(cuda_kernels::row_norm(gpu.stream(), out, in, norm, eps), "row_norm");
+  }
+
+  void row_norm_backward(RowNormGrads grads, const Tensor& grad_out, const Tensor& in,
+                         const RowNorm& norm) const override {
+    const OnGpu gpu(in);
+    const std::int64_t width = in.size(-1), count = cuda_kernels::row_parts(in.numel() / width);
+    const Tensor parts = empty({count, 2, width}, DType::f64, in.device());
+    gpu.check(cuda_kernels::row_norm_backward(gpu.stream(), grads, grad_out, in, norm, parts),
+              "row_norm_backward");
+  }
+
+  void activate(Tensor out, const Tensor& in, Activation activation) const override {
+    const OnGpu gpu(in);
+    gpu.check(cuda_kernels::activate(gpu.stream(), out, in, activation), "activate");
+  }
+
+  void activate_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& in,
+                         Activation activation) const override {
+    const OnGpu gpu(in);
+    gpu.check(cuda_kernels::activate_backward(gpu.stream(), grad_in, grad_out, in, activation),
+              "activate_backward");
+  }
+
+  void gather_rows(Tensor out, const Tensor& table, const Tensor& indices,
+                   std::int64_t first) const override {
+    const OnGpu gpu(out);
+    gpu.check(cuda_kernels::gather_rows(gpu.stream(), out, table, indices, first), "gather_rows");
+  }
+
+  void add_to_rows(Tensor table, const Tensor& grad, const Tensor& indices,
+                   std::int64_t first) const override {
+    const OnGpu gpu(table);
+    gpu.check(cuda_kernels::add_to_rows(gpu.stream(), table, grad, indices, first), "add_to_rows");
+  }
+
+  void dropout(Tensor out, const Tensor& in, const DropoutDraw& draw) const override {
+    const OnGpu gpu(in);
+    gpu.check(cuda_kernels::dropout(gpu.stream(), out, in, draw), "dropout");
+  }
+
+  void cross_entropy(Tensor logits, Tensor losses, const Tensor& targets, std::int64_t ignored,
+                     double factor) const override {
+    const OnGpu gpu(logits);
+    gpu.check(cuda_kernels::cross_entropy(gpu.stream(), logits, losses, targets, ignored, factor),
+              "cross_entropy");
+  }
+
+  void attention(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
+                 const AttentionOptions& options) const override {
+    const OnGpu gpu(q.of);
+    if (q.size > cuda_kernels::largest_head)
+      fail(Errc::unsupported,
+           "attention on {}: heads of size {}, at most {} is possible there; divide the width by more heads, "
+           "or train with Device cpu",
+           q.of.device().str(), q.size, cuda_kernels::largest_head);
+    gpu.check(cuda_kernels::attention(gpu.stream(), out, lse, q, k, v, options), "attention");
+  }
+
+  void attention_backward(AttentionGrads grads, const Heads& grad_out, const Heads& out, const Tensor& lse,
+                          const Heads& q, const Heads& k, const Heads& v,
+                          const AttentionOptions& options) const override {
+    const OnGpu gpu(q.of);
+    const Tensor totals = empty_like(lse);
+    gpu.check(
+        cuda_kernels::attention_backward(gpu.stream(), grads, grad_out, out, lse, q, k, v, options, totals),
+        "attention_backward");
+  }
+
+  void rotate(Heads heads, std::int64_t first_position, double base, int direction) const override {
+    const OnGpu gpu(heads.of);
+    gpu.check(cuda_kernels::rotate(gpu.stream(), heads, first_position, base, direction), "rotate");
   }
 };
 

@@ -1,0 +1,67 @@
+// The GPU's kernels for transformers, run on the CPU, against the plain loops.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "unit/nn/kernel_ops.h"
+#include "unit/nn/row_cases.h"
+
+namespace dist::nn {
+namespace {
+
+// Grids run forwards, then backwards: the bits must not depend on the order of blocks.
+TEST(GpuRowKernels, ComputeWhatPlainLoopsDo) {
+  for (const RowCase& one : all_row_cases()) {
+    SCOPED_TRACE(one.name);
+    const auto expected = one.run(PlainOps(), cpu), got = one.run(KernelOps(), cpu),
+               again = one.run(KernelOps(), cpu);
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      one.is_by_element ? expect_same(got[i], expected[i], i) : expect_close(got[i], expected[i], i);
+      expect_same(again[i], got[i], i);
+    }
+  }
+}
+
+TEST(GpuRowKernels, ATargetThatIsNoClassHasLossNan) {
+  for (const std::int64_t target : {-1, 3}) {
+    Tensor logits = f32({1, 3}, 1), losses = empty({1}, DType::f64), targets = empty({1}, DType::i64);
+    targets.data<std::int64_t>()[0] = target;
+    KernelOps().cross_entropy(logits, losses, targets, -100, 1);
+    EXPECT_TRUE(std::isnan(losses.data<double>()[0]));
+    EXPECT_NEAR(sum(logits), 1, 1e-6) << "the probabilities";
+  }
+}
+
+TEST(GpuRowKernels, AQueryWithoutKeysHasOutputZero) {
+  const Tensor q = f32({1, 5, 4}, 1), out = f32({1, 5, 4}, 2);
+  Tensor lse = empty({1, 1, 5});
+  const Heads heads{q, 0, 1, 4};
+  AttentionOptions options;
+  options.first_key = 3;
+  KernelOps().attention({out, 0, 1, 4}, lse, heads, heads, heads, options);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(std::isinf(lse.data<float>()[i]), i < 3) << i;
+  EXPECT_TRUE(equal(out[0].narrow(0, 3), zeros({3, 4})));
+  EXPECT_TRUE(equal(out[0][3], q[0][0])) << "it sees the first key alone";
+}
+
+// As for the CPU: no row, no query, no key.
+TEST(GpuRowKernels, NothingIsComputedForEmptyTensors) {
+  const Tensor none = empty({0, 4}), losses = empty({0}, DType::f64), index = empty({0}, DType::i64);
+  const Tensor weight = ones({4}), grad = ones({4}), out = ones({1, 2, 4}), lse = empty({1, 1, 2});
+  const KernelOps ops;
+  const RowNorm norm{weight, {}, {}, empty({0})};
+  ops.row_norm(none, none, norm, 1e-5);
+  ops.row_norm_backward({grad, {}, none}, none, none, norm);
+  ops.cross_entropy(none, losses, index, -100, 1);
+  ops.add_to_rows(none, none, index, 0);
+  EXPECT_TRUE(equal(grad, ones({4})));
+  const Tensor no_row = empty({1, 0, 4});
+  const Heads nothing{no_row, 0, 1, 4}, queries{out, 0, 1, 4};
+  ops.attention(nothing, empty({1, 1, 0}), nothing, queries, queries, {});
+  ops.attention(queries, lse, queries, nothing, nothing, {});
+  EXPECT_TRUE(equal(out, zeros({1, 2, 4})));
+}
+
+}  // namespace
+}  // namespace dist::nn
