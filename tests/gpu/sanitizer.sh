@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The cuda backend's short sweep under compute-sanitizer: sanitizer.sh memcheck|racecheck PROGRAM. 77: skipped.
+# One test under compute-sanitizer: sanitizer.sh memcheck|racecheck PROGRAM TEST. 77: skipped.
 set -euo pipefail
-tool=$1 program=$2
+tool=$1 program=$2 test=$3
 
 skip() {
   echo "$1"
@@ -13,4 +13,4 @@ command -v compute-sanitizer > /dev/null ||
   skip 'no compute-sanitizer on PATH nor in /usr/local/cuda/bin: it comes with the whole CUDA Toolkit'
 # An error of a CUDA call is no error here: that an event has not ended yet is one. The program asks each call.
 if [[ $tool == memcheck ]]; then set -- --report-api-errors no; else set --; fi
-exec compute-sanitizer --tool "$tool" "$@" --error-exitcode 1 "$program" --gtest_filter=Gpu.AShortSweepIsExact
+exec compute-sanitizer --tool "$tool" "$@" --error-exitcode 1 "$program" --gtest_filter="$test"

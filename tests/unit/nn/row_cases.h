@@ -184,15 +184,16 @@ inline std::vector<RowCase> all_row_cases() {
     all.push_back(rotation(7, size));
     all.push_back(attention({.queries = 7, .keys = 130, .size = size, .first_query = 60}));
   }
+  // Among the last three are queries that see no key.
   for (const AttentionCase& c : {
            AttentionCase{.queries = 65, .keys = 65, .size = 80},
            {.queries = 33, .keys = 65, .size = 128, .heads = 1},
            {.queries = 65, .keys = 65, .size = 32, .heads = 6, .kv_heads = 2},
            {.queries = 65, .keys = 65, .size = 32, .dropout = 0.3},
            {.queries = 65, .keys = 130, .size = 32, .causal = false, .dropout = 0.3},
-           {.queries = 65, .keys = 65, .size = 32, .first_query = 3, .first_key = 45},  // the first 42 see
-                                                                                        // none
-           {.queries = 7, .keys = 7, .size = 4, .first_key = 7},                        // no query sees one
+           {.queries = 65, .keys = 65, .size = 32, .first_key = 31},
+           {.queries = 65, .keys = 65, .size = 32, .first_query = 3, .first_key = 45},
+           {.queries = 7, .keys = 7, .size = 4, .first_key = 7},
        })
     all.push_back(attention(c));
   return all;
