@@ -121,13 +121,11 @@ void print_example(const Example& example, const PipelineOptions& options) {
   fmt::print("{}\n",
              timeline_text(example.timeline, example.shape, {std::min(terminal_width(), 100), coloured}));
   if (options.actions) {
-    fmt::print("\n{}\n", actions_text(example.schedule, std::min(terminal_width(), 100)));
-    show::say(
-        "F0> is the send of an activation, >F0 its receive, B0> and >B0 are those of its gradient; what is "
-        "in "
-        "brackets is started together.");
+    fmt::print("{}\n", actions_text(example.schedule, std::min(terminal_width(), 100)));
+    show::say("F0> is the send of an activation, >F0 its receive; B0> and >B0 are those of its gradient.");
+    show::say("Messages in brackets are started together.");
+    fmt::print("\n");
   }
-  fmt::print("\n");
   print_costs(example);
   if (options.latency > 0) show::say("The formulas are without latency.");
   print_comparison(example.kind, options);
