@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "dist/nn/checks.h"
 
@@ -29,6 +30,11 @@ class Loss {
   Tensor losses_;  // [rows] f64
   double count_;
 };
+
+// How many of these targets, which are on the CPU, count. Throws Error{invalid_argument}, which begins with
+// `who`, for one that is neither ignored nor in [0, classes).
+std::int64_t count_targets(std::string_view who, const Tensor& targets, std::int64_t classes,
+                           std::int64_t ignore_index);
 
 class CrossEntropyLoss {
  public:

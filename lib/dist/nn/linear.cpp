@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "dist/core/shape.h"
 #include "dist/nn/ops.h"
 #include "dist/nn/random.h"
 
@@ -11,10 +12,12 @@ namespace dist::nn {
 namespace {
 
 // All leading axes act as one.
-Tensor rows_of(const Tensor& t) { return t.view({t.numel() / t.size(-1), t.size(-1)}); }
+Tensor rows_of(const Tensor& t) {
+  return t.view({product(Shape(t.shape().begin(), t.shape().end() - 1)), t.size(-1)});
+}
 
 Shape with_last(Shape shape, std::int64_t size) {
-  shape.back() = size;
+  if (!shape.empty()) shape.back() = size;
   return shape;
 }
 
@@ -43,23 +46,25 @@ Tensor Linear::run_forward(const Tensor& input) {
   const Tensor rows = rows_of(output);
   const Ops& ops = ops_for(input.device());
   ops.matmul(rows, {rows_of(input)}, {weight_->value, true}, false);
-  if (has_bias_) ops.add_channels(rows, bias_.value);
-  input_.keep(input);
+  if (has_bias_ && adds_bias_) ops.add_channels(rows, bias_.value);
+  input_.keep(source_ ? Tensor() : input);
   return output;
 }
 
 // The gradient of the input first: what comes before this layer waits for it.
 Tensor Linear::run_backward(const Tensor& grad_output) {
   const Tensor input = input_.take();
-  check_grad_output(str(), grad_output, with_last(input.shape(), out()), input);
+  const Shape& expected = input.is_defined() ? input.shape() : grad_output.shape();
+  check_grad_output(str(), grad_output, with_last(expected, out()), weight_->value);
   const Tensor grads = rows_of(grad_output);
   Tensor grad_input;
   if (wants_input_grad_) {
-    grad_input = empty_like(input);
-    ops_for(input.device()).matmul(rows_of(grad_input), {grads}, {weight_->value}, false);
+    grad_input = empty(with_last(grad_output.shape(), in()), grads.dtype(), grads.device());
+    ops_for(grads.device()).matmul(rows_of(grad_input), {grads}, {weight_->value}, false);
     announce_input_grad(grad_input);
   }
-  add_parameter_grads([this, grads, rows = rows_of(input)] {
+  add_parameter_grads([this, grads, input] {
+    const Tensor rows = rows_of(input.is_defined() ? input : source_());
     const Ops& ops = ops_for(rows.device());
     if (has_bias_) {
       ops.add_channel_sums(bias_.grad, grads);

@@ -1,7 +1,9 @@
 // Linear: y = x W^T + b.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "dist/nn/checks.h"
 #include "dist/nn/module.h"
@@ -27,6 +29,11 @@ class Linear : public Module {
 
   Parameter& weight() { return *weight_; }
   Parameter* bias() { return has_bias_ ? &bias_ : nullptr; }
+  // The output is one part of a sum over ranks, of which another one adds the bias. Its gradient stays.
+  void set_adds_bias(bool adds) { adds_bias_ = adds; }
+  // From now on forward() keeps no input: for each backward(), `source` is called when the gradient of the
+  // weight is due, and returns the input again.
+  void set_input_source(std::function<Tensor()> source) { source_ = std::move(source); }
 
  private:
   Tensor run_forward(const Tensor& input) override;
@@ -36,6 +43,8 @@ class Linear : public Module {
 
   bool has_bias_;
   bool wants_input_grad_ = true;
+  bool adds_bias_ = true;
+  std::function<Tensor()> source_;
   Parameter own_weight_, bias_;
   Parameter* const weight_;
   Kept<Tensor> input_{*this};

@@ -68,6 +68,14 @@ std::vector<Module*> Module::modules() {
   return all;
 }
 
+std::vector<Module::NamedModule> Module::named_modules() {
+  std::vector<NamedModule> all;
+  visit("", [&](const std::string& prefix, Module& module) {
+    all.push_back({prefix.empty() ? prefix : prefix.substr(0, prefix.size() - 1), &module});
+  });
+  return all;
+}
+
 StateDict Module::state_dict() {
   StateDict dict;
   visit("", [&](const std::string& prefix, const Module& module) {

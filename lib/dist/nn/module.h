@@ -67,6 +67,12 @@ class Module {
   std::vector<Module*> modules();
   // The parameters of other modules that this one uses, too (its children's not among them).
   const std::vector<NamedParameter>& tied_parameters() const { return tied_; }
+  // This module, as "", and all below it: "0", "transformer.h.0.attn", each before its children.
+  struct NamedModule {
+    std::string name;
+    Module* module;
+  };
+  std::vector<NamedModule> named_modules();
 
   // Names and values of parameters and buffers, in torch's order. They share memory with the module: clone()
   // what must not change.

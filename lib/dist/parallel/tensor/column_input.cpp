@@ -1,0 +1,66 @@
+#include "dist/parallel/tensor/column_input.h"
+
+#include <utility>
+
+namespace dist {
+
+Tensor ColumnInput::whole(const Tensor& input) {
+  if (!is_sequence_) return input;
+  if (had_ == 0 || given_.raw() != input.raw()) {
+    given_ = input;
+    whole_ = gather_time(input, line_).wait();
+    parts_.keep(input);
+    had_ = 0;
+  }
+  if (++had_ < layers_) return whole_;
+  had_ = 0;
+  given_ = {};
+  return std::exchange(whole_, {});
+}
+
+Tensor ColumnInput::Again::wait() {
+  if (!whole_.is_defined()) whole_ = gathered_.wait();
+  return whole_;
+}
+
+std::shared_ptr<ColumnInput::Again> ColumnInput::gather_again() {
+  if (asked_ == 0) again_ = std::make_shared<Again>(gather_time(parts_.take(), line_, true));
+  if (++asked_ < layers_) return again_;
+  asked_ = 0;
+  return std::exchange(again_, nullptr);
+}
+
+void ColumnInput::send(const Tensor& grad_input) {
+  waiting_.push_back(grad_input);
+  is_sent_ = std::ssize(waiting_) == layers_;
+  if (!is_sent_) return;
+  Tensor sum = grad_input;
+  waiting_.pop_back();
+  for (const Tensor& other : std::exchange(waiting_, {})) sum.add_(other);
+  sum_ = is_sequence_ ? reduce_scatter_time(sum, line_, true) : sum_over(sum, line_, true);
+}
+
+Tensor ColumnInput::received(const Tensor& grad_input) {
+  if (!grad_input.is_defined()) return grad_input;
+  if (std::exchange(is_sent_, false)) return sum_.wait();
+  Shape shape = grad_input.shape();
+  if (is_sequence_) shape[1] /= line_.size();
+  return zeros(std::move(shape), grad_input.dtype(), grad_input.device());
+}
+
+ColumnHook::ColumnHook(nn::Linear& layer, std::shared_ptr<ColumnInput> input) : input_(std::move(input)) {
+  input_->add_layer();
+  if (input_->is_sequence())
+    layer.set_input_source([this] {
+      const Tensor whole = again_.front()->wait();
+      again_.pop_front();
+      return whole;
+    });
+}
+
+Tensor ColumnHook::before_backward(nn::Module&, const Tensor& grad_output) {
+  if (input_->is_sequence()) again_.push_back(input_->gather_again());
+  return grad_output;
+}
+
+}  // namespace dist
