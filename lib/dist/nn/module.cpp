@@ -125,11 +125,14 @@ void Module::defer_parameter_grads(bool on) {
 
 // In reverse order of registration, as backward() would.
 void Module::run_parameter_grads() {
+  for (const auto& hook : hooks_) hook->before_parameter_grads(*this);
   for (const Child& child : std::views::reverse(children_)) child.module->run_parameter_grads();
-  if (deferred_.empty()) return;
-  const auto work = std::move(deferred_.front());
-  deferred_.pop_front();
-  work();
+  if (!deferred_.empty()) {
+    const auto work = std::move(deferred_.front());
+    deferred_.pop_front();
+    work();
+  }
+  for (const auto& hook : std::views::reverse(hooks_)) hook->after_parameter_grads(*this);
 }
 
 void Module::zero_grad() {

@@ -112,6 +112,7 @@ class Module {
   // run_parameter_grads(), and computes the gradient of the input alone: what a pipeline waits for comes
   // first.
   void defer_parameter_grads(bool on = true);
+  bool defers_parameter_grads() const { return defers_; }
   // Computes the parameters' gradients of the oldest backward() that has deferred them.
   void run_parameter_grads();
 

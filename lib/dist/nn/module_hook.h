@@ -19,6 +19,9 @@ class ModuleHook {
   // collective on `grad_input` started here overlaps with them; after_backward() waits for it.
   virtual void on_input_grad(Module&, Tensor& grad_input) { (void)grad_input; }
   virtual Tensor after_backward(Module&, const Tensor& grad_input) { return grad_input; }
+  // Around the computation of deferred gradients (Module::run_parameter_grads), the children's, too.
+  virtual void before_parameter_grads(Module&) {}
+  virtual void after_parameter_grads(Module&) {}
 };
 
 }  // namespace dist::nn

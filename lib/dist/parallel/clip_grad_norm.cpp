@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include "dist/core/fail.h"
 
 namespace dist {
 
 namespace {
-
-// By the groups that are still to be summed over, as numbers in the order in which they occur.
-using Sums = std::map<std::set<std::size_t>, double>;
 
 double squares(const Tensor& t) {
   const Tensor all = t.to(DType::f64);
@@ -21,34 +16,29 @@ double squares(const Tensor& t) {
 
 }  // namespace
 
-double clip_grad_norm(const std::vector<DividedParameter>& parameters, double max_norm,
-                      bool error_if_nonfinite, Caller at) {
-  std::vector<ProcessGroup> groups;
-  Sums sums;
-  for (const auto& [parameter, sharded_over] : parameters) {
-    std::set<std::size_t> over;
-    for (const ProcessGroup& group : sharded_over) {
-      const auto same = std::ranges::find(groups, group.state(), &ProcessGroup::state);
-      over.insert(static_cast<std::size_t>(same - groups.begin()));
-      if (same == groups.end()) groups.push_back(group);
-    }
-    sums[over] += squares(parameter->grad);
-  }
-  // What is sharded over a group is summed over it and then counts as one with what is not. Where several
-  // kinds of parameters are sharded over it, they travel together.
+// sums[s]: of the squares of what is still to be summed over the set s of groups. Summing over group g moves
+// them to the set without g; every rank sends the sums of all sets with g, whether it has such parameters or
+// not.
+double clip_grad_norm(const std::vector<DividedParameter>& parameters,
+                      const std::vector<ProcessGroup>& groups, double max_norm, bool error_if_nonfinite,
+                      Caller at) {
+  if (groups.size() > 8)
+    fail(Errc::invalid_argument, "clip_grad_norm: {} groups; there can be 8", groups.size());
+  std::vector<double> sums(std::size_t{1} << groups.size());
+  for (const auto& [parameter, over, counts] : parameters)
+    if (counts) sums.at(over) += squares(parameter->grad);
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    std::vector<std::set<std::size_t>> kinds;
-    for (const auto& [over, value] : sums)
-      if (over.contains(g)) kinds.push_back(over);
-    Tensor parts = empty({static_cast<std::int64_t>(kinds.size())}, DType::f64, cpu);
-    for (std::size_t k = 0; k < kinds.size(); ++k) parts.data<double>()[k] = sums.extract(kinds[k]).mapped();
+    std::vector<std::size_t> sets;
+    for (std::size_t s = 0; s < sums.size(); s += std::size_t{2} << g)
+      sets.push_back(s | std::size_t{1} << g);
+    std::vector<double> values;
+    for (const std::size_t s : sets) values.push_back(sums[s]);
+    Tensor parts = tensor(std::span<const double>(values), cpu);
     all_reduce(parts, ReduceOp::sum, {.group = groups[g]}, at);
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      kinds[k].erase(g);
-      sums[kinds[k]] += parts.data<double>()[k];
-    }
+    for (std::size_t k = 0; k < sets.size(); ++k)
+      sums[sets[k] ^ std::size_t{1} << g] += parts.data<double>()[k];
   }
-  const double norm = std::sqrt(sums[{}]);
+  const double norm = std::sqrt(sums[0]);
   if (!std::isfinite(norm) && error_if_nonfinite)
     fail(Errc::invalid_argument,
          "clip_grad_norm: the norm of the gradient is {}; lower the learning rate, or look for the layer "

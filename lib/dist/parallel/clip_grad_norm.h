@@ -1,6 +1,7 @@
 // clip_grad_norm for parameters of which each rank has a part: the norm of the whole model's gradient.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "dist/group/process_group.h"
@@ -8,19 +9,21 @@
 
 namespace dist {
 
-// A parameter and the groups over which it is sharded: along each, every rank has other elements. A parameter
-// that is whole on the ranks of a group has equal gradients there, and the group is not named.
+// A parameter, and over which groups it is sharded: along those, every rank has other elements. Along others
+// its gradients are equal on all ranks.
 struct DividedParameter {
   nn::Parameter* parameter;
-  std::vector<ProcessGroup> sharded_over = {};
+  std::uint32_t sharded_over = 0;  // a set of groups: bit g for group number g
+  bool counts = true;              // false for a second copy, as of a tied table
 };
 
 // Multiplies all gradients by min(1, max_norm / (norm + 1e-6)), where norm is that of the whole gradient, in
-// which each element counts once. Returns the norm before. Collective: one all_reduce of one f64 per distinct
-// group, in which every rank must name the same groups in the same order; so all ranks get the same bits and
-// take the same step. With `error_if_nonfinite` throws Error{invalid_argument} for a norm that is NaN or
-// infinite, on all ranks; then nothing has changed.
-double clip_grad_norm(const std::vector<DividedParameter>& parameters, double max_norm,
+// which each element counts once. Returns the norm before. Collective: one all_reduce per group, in their
+// order, of at most 2^(groups - 1) f64; all ranks get the same bits and take the same step. At most 8 groups.
+// With `error_if_nonfinite` throws Error{invalid_argument} for a norm that is NaN or infinite, on all ranks;
+// then nothing has changed.
+double clip_grad_norm(const std::vector<DividedParameter>& parameters,
+                      const std::vector<ProcessGroup>& groups, double max_norm,
                       bool error_if_nonfinite = false, Caller at = Caller::here());
 
 }  // namespace dist

@@ -102,6 +102,9 @@ TEST(ClipGradNorm, CountsEachElementOnce) {
       return t;
     };
     std::array<nn::Parameter, 4> p;
+    nn::Parameter copy;
+    copy.initialize(ones({2}, DType::f64));
+    copy.grad.fill_(100);
     for (nn::Parameter& each : p) each.value = zeros({1}, DType::f64);
     p[0].grad = part(1, 6);
     p[1].grad = part(7 + 3 * mesh.get_local_rank("dp"), 3);
@@ -109,13 +112,14 @@ TEST(ClipGradNorm, CountsEachElementOnce) {
     p[3].grad = part(19 + 2 * rank, 2);
     double squares = 0;
     for (int i = 1; i <= 30; ++i) squares += i * i;
-    const std::vector<DividedParameter> all{{&p[0], {}}, {&p[1], {dp}}, {&p[2], {tp}}, {&p[3], {dp, tp}}};
-    EXPECT_NEAR(clip_grad_norm(all, 1000), std::sqrt(squares), 1e-10);
+    const std::vector<DividedParameter> all{{&p[0]}, {&p[1], 1}, {&p[2], 2}, {&p[3], 3}, {&copy, 0, false}};
+    const std::vector<ProcessGroup> groups{dp, tp};
+    EXPECT_NEAR(clip_grad_norm(all, groups, 1000), std::sqrt(squares), 1e-10);
     EXPECT_EQ(p[0].grad.data<double>()[5], 6) << "a norm below the limit changes nothing";
-    EXPECT_NEAR(clip_grad_norm(all, 1), std::sqrt(squares), 1e-10);
-    EXPECT_NEAR(clip_grad_norm(all, 1), 1, 1e-6);
+    EXPECT_NEAR(clip_grad_norm(all, groups, 1), std::sqrt(squares), 1e-10);
+    EXPECT_NEAR(p[3].grad.data<double>()[0], (19 + 2 * rank) / std::sqrt(squares), 1e-6);
     p[3].grad.fill_(std::nan(""));
-    EXPECT_DIST_ERROR(clip_grad_norm(all, 1, true), Errc::invalid_argument,
+    EXPECT_DIST_ERROR(clip_grad_norm(all, groups, 1, true), Errc::invalid_argument,
                       "the norm of the gradient is nan");
   });
 }

@@ -52,11 +52,11 @@ GptPipeline::GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& op
   std::vector<nn::Module*> mine;
   for (int stage = rank; stage < shape.stages(); stage += ranks) {
     stages_.push_back(std::make_unique<nn::GPT>(gpt, slices[static_cast<std::size_t>(stage)], key));
+    if (options.prepare) options.prepare(*stages_.back());
     mine.push_back(stages_.back().get());
   }
-  pipeline_ = std::make_unique<Pipeline>(
-      std::move(mine), pipeline::make_schedule(options.schedule, shape),
-      PipelineOptions{.group = options.group, .loss = cross_entropy_loss(options.ignore_index)}, at);
+  pipeline_ = std::make_unique<Pipeline>(std::move(mine), pipeline::make_schedule(options.schedule, shape),
+                                         PipelineOptions{.group = options.group, .loss = options.loss}, at);
   if (!gpt.tied || shape.stages() == 1) return;
   for (const auto& stage : stages_)
     for (const auto& [name, parameter] : stage->named_parameters())

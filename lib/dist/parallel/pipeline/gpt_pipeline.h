@@ -20,7 +20,9 @@ struct GptPipelineOptions {
   pipeline::Kind schedule = pipeline::Kind::one_f_one_b;
   int micro_batches = 4;
   int chunks = 1;  // stages per rank; more than one only for an interleaved schedule
-  std::int64_t ignore_index = -100;
+  LossFunction loss = cross_entropy_loss();
+  // Called for each of this rank's stages before the pipeline is made: divides it further, along other axes.
+  std::function<void(nn::GPT&)> prepare = {};
 };
 
 class GptPipeline {
@@ -37,6 +39,9 @@ class GptPipeline {
 
   const std::vector<std::unique_ptr<nn::GPT>>& stages() const { return stages_; }  // of this rank
   std::vector<nn::Parameter*> parameters();                                        // of all its stages
+  // Where a tied head is apart from its embedding, this rank's copies of the table: the last stage's is the
+  // second.
+  const std::vector<nn::Parameter*>& tables() const { return tables_; }
   int most_in_flight() const { return pipeline_->most_in_flight(); }
 
  private:

@@ -145,21 +145,34 @@ Tensor ShardedUnit::before_backward(nn::Module&, const Tensor& grad_output) {
   // The outermost unit computes first and last in backward; after it comes the last one of forward.
   ShardedUnit* const next = outermost_ == this ? outermost_->order_.units.back() : neighbour(-1);
   if (next && next != outermost_) next->start_gather();
+  collect_whole_grads();
+  return grad_output;
+}
+
+// If gradients are deferred, they are still to come; those that are there already wait with them.
+Tensor ShardedUnit::after_backward(nn::Module& module, const Tensor& grad_input) {
+  reshard();
+  if (!module.defers_parameter_grads()) reduce_grads();
+  return grad_input;
+}
+
+void ShardedUnit::before_parameter_grads(nn::Module&) { collect_whole_grads(); }
+void ShardedUnit::after_parameter_grads(nn::Module&) { reduce_grads(); }
+
+// From now on layers add to whole gradients.
+void ShardedUnit::collect_whole_grads() {
   if (!whole_grads_.is_defined() && !parameters_.empty())
     whole_grads_ = zeros({layout_.whole_elements()}, computed_dtype_, shard_.device());
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i].parameter->grad = layout_.whole(whole_grads_, i);
-  return grad_output;
 }
 
-Tensor ShardedUnit::after_backward(nn::Module&, const Tensor& grad_input) {
+void ShardedUnit::reduce_grads() {
   const int rank = get_rank(group_, where_);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i].parameter->grad = layout_.part(grads_, i, rank);
-  reshard();
   if (syncs && !parameters_.empty()) start_reduction();
   if (outermost_ == this && last_reducing_) std::exchange(last_reducing_, nullptr)->finish_reduction();
-  return grad_input;
 }
 
 // One reduction at a time: the one before has had this unit's backward to finish.

@@ -22,6 +22,8 @@ class ShardedUnit final : public nn::ModuleHook {
   Tensor after_forward(nn::Module& module, const Tensor& output) override;
   Tensor before_backward(nn::Module& module, const Tensor& grad_output) override;
   Tensor after_backward(nn::Module& module, const Tensor& grad_input) override;
+  void before_parameter_grads(nn::Module& module) override;
+  void after_parameter_grads(nn::Module& module) override;
 
   void unshard();
   void reshard();
@@ -44,6 +46,8 @@ class ShardedUnit final : public nn::ModuleHook {
   bool gives_up_after_forward(const nn::Module& module) const;
 
   void start_gather();
+  void collect_whole_grads();
+  void reduce_grads();
   void start_reduction();
   void finish_reduction();
   void add_to_gradients(const Tensor& reduced);

@@ -1,0 +1,215 @@
+// HybridGpt: a pipeline (of one stage where there is none) whose stages are divided further, from the inside out
+// (prepare: tp, cp, recomputation, fsdp), and what is left to do after a step: sums over tied tables (the
+// pipeline), over tensor ranks, means over data and context ranks. At the end, pieces for checkpoints.
+#include "dist/parallel/hybrid/hybrid_gpt.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "dist/core/axes.h"
+#include "dist/core/fail.h"
+#include "dist/core/view.h"
+#include "dist/nn/checkpoint.h"
+#include "dist/parallel/clip_grad_norm.h"
+#include "dist/parallel/shard/fully_shard.h"
+#include "dist/parallel/tensor/parallelize.h"
+#include "dist/parallel/tensor/placements.h"
+
+namespace dist {
+
+namespace {
+
+nn::GptOptions with_kv_heads(nn::GptOptions gpt) {
+  if (gpt.kv_heads == 0) gpt.kv_heads = gpt.heads;
+  return gpt;
+}
+
+}  // namespace
+
+HybridGpt::HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DType dtype, Caller at)
+    : gpt_(with_kv_heads(gpt)), options_(options), where_(at), dtype_(dtype) {
+  const HybridShape& shape = options.shape;
+  check_hybrid(shape, gpt_, get_world_size({}, at), options.chunks);
+  mesh_ = make_hybrid_mesh(shape, at);
+  data_rank_ = mesh_.get_local_rank("dp") * shape.fsdp + mesh_.get_local_rank("fsdp");
+  pipeline_ = std::make_unique<GptPipeline>(
+      gpt_,
+      GptPipelineOptions{.group = mesh_.get_group("pp"),
+                         .schedule = options.schedule,
+                         .micro_batches = options.micro_batches,
+                         .chunks = options.chunks,
+                         .loss = cross_entropy_loss(options.ignore_index),
+                         .prepare = [this](nn::GPT& stage) { prepare(stage); }},
+      at);
+}
+
+void HybridGpt::prepare(nn::GPT& stage) {
+  const HybridShape& shape = options_.shape;
+  stage.to(dtype_);
+  if (shape.tp > 1) parallelize(stage, mesh_["tp"], {.sequence_parallel = options_.sequence_parallel}, where_);
+  if (shape.cp > 1)
+    contexts_.push_back(std::make_unique<ContextParallel>(
+        stage, ContextParallelOptions{.group = mesh_.get_group("cp"), .balanced = true}));
+  if (options_.recompute)
+    for (nn::Block* const block : stage.blocks()) nn::checkpoint(*block);
+  if (shape.fsdp == 1) return;
+  const FullyShardOptions sharded{.mesh = shape.dp > 1 ? mesh_[{"dp", "fsdp"}] : mesh_["fsdp"]};
+  for (nn::Block* const block : stage.blocks()) fully_shard(*block, sharded, where_);
+  fully_shard(stage, sharded, where_);
+}
+
+double HybridGpt::step(const Tensor& tokens, const Tensor& targets) {
+  const HybridShape& shape = options_.shape;
+  Tensor mine = tokens, next = targets;
+  for (const auto& context : contexts_) {  // every stage has the same slice
+    mine = context->slice(tokens);
+    next = context->slice(targets);
+  }
+  const double loss = pipeline_->step(mine, next);
+  if (shape.tp > 1)
+    for (const auto& stage : stages()) finish_gradients(*stage, where_);
+  if (shape.dp > 1 && shape.fsdp == 1) average(mesh_.get_group("dp"));
+  if (shape.cp > 1) average(mesh_.get_group("cp"));
+  if (shape.ranks() == 1) return loss;
+  // Of the ranks that have a loss, those of the last stage.
+  const bool has_loss = mesh_.get_local_rank("pp") == shape.pp - 1;
+  const std::array<double, 2> own{has_loss ? loss : 0, has_loss ? 1.0 : 0};
+  Tensor sums = tensor(std::span<const double>(own), cpu);
+  all_reduce(sums, ReduceOp::sum, {}, where_);
+  return sums.data<double>()[0] / sums.data<double>()[1];
+}
+
+// All gradients as one tensor.
+void HybridGpt::average(const ProcessGroup& group) {
+  std::int64_t total = 0;
+  for (const nn::Parameter* const parameter : parameters()) total += parameter->grad.numel();
+  Tensor flat = empty({total}, dtype_);
+  const auto each = [&](const auto& f) {
+    std::int64_t at = 0;
+    for (nn::Parameter* const parameter : parameters()) {
+      const std::int64_t count = parameter->grad.numel();
+      if (count > 0) f(flat.narrow(at, count), parameter->grad.view({count}));
+      at += count;
+    }
+  };
+  each([](Tensor part, const Tensor& grad) { part.copy_(grad); });
+  all_reduce(flat, ReduceOp::avg, {.group = group}, where_);
+  each([](const Tensor& part, Tensor grad) { grad.copy_(part); });
+}
+
+void HybridGpt::set_step(std::uint64_t seed, std::uint64_t step, std::int64_t rows) {
+  for (const auto& stage : stages()) {
+    nn::Position position = stage->position();
+    position.seed = seed, position.step = step, position.first_row = data_rank_ * rows;
+    stage->set_position(position);
+  }
+}
+
+double HybridGpt::clip_grad_norm(double max_norm) {
+  constexpr std::uint32_t over_fsdp = 1, over_tp = 2, over_pp = 4;
+  const HybridShape& shape = options_.shape;
+  std::vector<DividedParameter> all;
+  const auto& tables = pipeline_->tables();
+  for (const auto& stage : stages()) {
+    std::map<std::string, bool> is_split;
+    if (shape.tp > 1)
+      for (const auto& placement : placements_of(*stage, where_))
+        is_split[placement.name] = std::holds_alternative<Shard>(placement.placement);
+    for (const auto& [name, parameter] : stage->named_parameters()) {
+      const bool is_copy = stage->has_head() && name == "lm_head.weight" && !tables.empty();
+      all.push_back({parameter, over_pp | (shape.fsdp > 1 ? over_fsdp : 0) | (is_split[name] ? over_tp : 0), !is_copy});
+    }
+  }
+  return dist::clip_grad_norm(all, {mesh_.get_group("fsdp"), mesh_.get_group("tp"), mesh_.get_group("pp")}, max_norm,
+                              false, where_);
+}
+
+// Some rows of a parameter's local tensor, and where they are in the whole one.
+struct HybridGpt::Box {
+  std::string name;
+  nn::Parameter* parameter;
+  std::int64_t first, rows;  // of the local tensor; a scalar or a whole tensor has all of them
+  Shape whole, offset;
+
+  Piece piece(std::string named, const Tensor& local) const {
+    return {std::move(named), local.narrow(first, rows), whole, offset};
+  }
+};
+
+// What tp left of a parameter is one run of its axis per part (queries, keys and values are three); fsdp left some
+// rows of that.
+std::vector<HybridGpt::Box> HybridGpt::boxes() {
+  std::vector<Box> boxes;
+  for (const auto& stage : stages()) {
+    std::map<std::string, ParameterPlacement> placements;
+    if (options_.shape.tp > 1)
+      for (auto& placement : placements_of(*stage, where_)) placements[placement.name] = std::move(placement);
+    std::map<std::string, std::int64_t> first_rows;
+    for (const auto& sharded : sharded_parameters(*stage)) first_rows[sharded.name] = sharded.first_row;
+    for (const auto& [name, parameter] : stage->named_parameters()) {
+      const std::int64_t rows = parameter->value.size(0), first = first_rows[name];
+      const auto at = placements.find(name);
+      const Shard* const shard = at == placements.end() ? nullptr : std::get_if<Shard>(&at->second.placement);
+      // A tied head is the table, also where it is a copy.
+      Box box{gpt_.tied && name == "lm_head.weight" ? "transformer.wte.weight" : name, parameter, 0, rows, {}, {}};
+      box.whole = shard ? at->second.shape : parameter->value.shape();
+      if (!shard && first_rows.contains(name))
+        for (const auto& sharded : sharded_parameters(*stage))
+          if (sharded.name == name) box.whole = sharded.shape;
+      box.offset.assign(box.whole.size(), 0);
+      const int n = options_.shape.tp, r = mesh_.get_local_rank("tp");
+      if (!shard || shard->axis != 0) {
+        box.offset[0] = first;
+        if (shard) box.offset[static_cast<std::size_t>(shard->axis)] = torch_chunk_begin(box.whole[static_cast<std::size_t>(shard->axis)], r, n);
+        boxes.push_back(box);
+        continue;
+      }
+      std::int64_t in_local = 0, in_whole = 0;  // where a part begins
+      for (const std::int64_t part : at->second.parts) {
+        const std::int64_t begin = torch_chunk_begin(part, r, n), count = torch_chunk_begin(part, r + 1, n) - begin;
+        const std::int64_t low = std::max(in_local, first), high = std::min(in_local + count, first + rows);
+        if (low < high) {
+          box.first = low - first, box.rows = high - low;
+          box.offset[0] = in_whole + begin + low - in_local;
+          boxes.push_back(box);
+        }
+        in_local += count;
+        in_whole += part;
+      }
+    }
+  }
+  return boxes;
+}
+
+Pieces HybridGpt::pieces() {
+  Pieces pieces;
+  for (const Box& box : boxes()) pieces.push_back(box.piece(box.name, box.parameter->value));
+  return pieces;
+}
+
+Pieces HybridGpt::gradient_pieces() {
+  Pieces pieces;
+  for (const Box& box : boxes()) pieces.push_back(box.piece(box.name, box.parameter->grad));
+  return pieces;
+}
+
+// The optimizer calls the state of parameter 3 "3.exp_avg".
+Pieces HybridGpt::pieces(const nn::Optimizer& optimizer) {
+  const auto all = parameters();
+  Pieces pieces;
+  for (const auto& [key, tensor] : optimizer.state_dict()) {
+    const auto dot = key.find('.');
+    if (dot == key.npos) {
+      pieces.push_back({"optimizer." + key, tensor, tensor.shape(), Shape(tensor.shape().size(), 0)});
+      continue;
+    }
+    const nn::Parameter* const parameter = all.at(static_cast<std::size_t>(std::stoi(key)));
+    for (const Box& box : boxes())
+      if (box.parameter == parameter)
+        pieces.push_back(box.piece("optimizer" + key.substr(dot) + "." + box.name, tensor));
+  }
+  return pieces;
+}
+
+}  // namespace dist

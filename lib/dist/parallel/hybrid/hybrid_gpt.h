@@ -1,0 +1,82 @@
+// HybridGpt: one GPT on a mesh of data-, sharded-, tensor-, pipeline- and context-parallel ranks, in any
+// combination. Its losses, gradients and steps are those of one rank with the whole batch.
+//
+//   HybridGpt gpt(options, {.shape = parse_hybrid_shape("dp=2,tp=2")});
+//   nn::AdamW optimizer(gpt.parameters());
+//   gpt.zero_grad();
+//   const double loss = gpt.step(tokens, targets);   // of this data rank's rows
+//   gpt.clip_grad_norm(1);
+//   optimizer.step();
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "dist/parallel/checkpoint/pieces.h"
+#include "dist/parallel/context/ring_attention.h"
+#include "dist/parallel/hybrid/hybrid_shape.h"
+#include "dist/parallel/pipeline/gpt_pipeline.h"
+
+namespace dist {
+
+// The options of a HybridGpt.
+struct HybridOptions {
+  HybridShape shape = {};
+  int micro_batches = 1;  // into which each data rank's rows are cut
+  pipeline::Kind schedule = pipeline::Kind::one_f_one_b;
+  int chunks = 1;                   // stages per rank of a pipeline
+  bool sequence_parallel = false;   // with tp: activations between the pairs are divided along time
+  bool recompute = false;           // nn::checkpoint() for each block
+  std::int64_t ignore_index = -100;
+};
+
+class HybridGpt {
+ public:
+  // Every rank must call it, after the same nn::manual_seed(): parameters begin with the numbers of a GPT on one
+  // rank. Throws what check_hybrid() throws, before anything is made. Parameters are of `dtype`: f32 or f64.
+  HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DType dtype = DType::f32,
+            Caller at = Caller::here());
+
+  // Which rows of a batch this rank has: data rank r of n has the r-th of n equal parts.
+  int data_rank() const { return data_rank_; }
+  int data_ranks() const { return options_.shape.data_ranks(); }
+
+  // Forward and backward for this data rank's rows of tokens and targets, [rows, context] i64: whole sequences,
+  // equal on all ranks of one data rank. Gradients become those of the mean over the whole batch (rows have
+  // equally many targets that count). Returns the mean loss, on every rank. Collective over all ranks.
+  double step(const Tensor& tokens, const Tensor& targets);
+  void zero_grad() { pipeline_->zero_grad(); }
+  // Of the whole model; see clip_grad_norm.h. Collective.
+  double clip_grad_norm(double max_norm);
+  // Dropout draws by the seed and the number of the step, for `rows` rows per data rank.
+  void set_step(std::uint64_t seed, std::uint64_t step, std::int64_t rows);
+
+  std::vector<nn::Parameter*> parameters() { return pipeline_->parameters(); }
+  const DeviceMesh& mesh() const { return mesh_; }
+  const std::vector<std::unique_ptr<nn::GPT>>& stages() const { return pipeline_->stages(); }
+  int most_in_flight() const { return pipeline_->most_in_flight(); }
+
+  // What this rank has of each parameter, and of an optimizer of parameters(), in terms of the whole model
+  // (checkpoint/pieces.h): saved on one mesh, loaded on another.
+  Pieces pieces();
+  Pieces pieces(const nn::Optimizer& optimizer);
+  // The gradients in the same way.
+  Pieces gradient_pieces();
+
+ private:
+  void prepare(nn::GPT& stage);
+  void average(const ProcessGroup& group);
+  struct Box;
+  std::vector<Box> boxes();
+
+  const nn::GptOptions gpt_;
+  const HybridOptions options_;
+  const CallSite where_;
+  DeviceMesh mesh_;
+  int data_rank_ = 0;
+  DType dtype_;
+  std::vector<std::unique_ptr<ContextParallel>> contexts_;  // of this rank's stages, with cp
+  std::unique_ptr<GptPipeline> pipeline_;
+};
+
+}  // namespace dist

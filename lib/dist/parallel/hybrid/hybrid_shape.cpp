@@ -1,0 +1,87 @@
+#include "dist/parallel/hybrid/hybrid_shape.h"
+
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include <fmt/ranges.h>
+
+#include "dist/core/fail.h"
+
+namespace dist {
+
+namespace {
+
+struct Axis {
+  std::string_view name;
+  int HybridShape::*ranks;
+};
+constexpr std::array axes{Axis{"dp", &HybridShape::dp}, Axis{"fsdp", &HybridShape::fsdp},
+                          Axis{"tp", &HybridShape::tp}, Axis{"pp", &HybridShape::pp}, Axis{"cp", &HybridShape::cp}};
+
+[[noreturn]] void refuse(std::string_view text) {
+  fail(Errc::invalid_argument,
+       "\"{}\" is not a mesh: name axes among dp, fsdp, tp, pp and cp with their sizes, as in \"dp=2,tp=2\"", text);
+}
+
+}  // namespace
+
+std::string HybridShape::str() const {
+  std::vector<std::string> parts;
+  for (const Axis& axis : axes)
+    if (this->*axis.ranks > 1) parts.push_back(fmt::format("{}={}", axis.name, this->*axis.ranks));
+  return parts.empty() ? "1 rank" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+HybridShape parse_hybrid_shape(std::string_view text) {
+  HybridShape shape;
+  std::string seen;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto end = rest.find_first_of(",x ");
+    const std::string_view part = rest.substr(0, end);
+    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+    if (part.empty()) continue;
+    const auto equals = part.find('=');
+    if (equals == part.npos) refuse(text);
+    const auto axis = std::ranges::find(axes, part.substr(0, equals), &Axis::name);
+    const std::string_view number = part.substr(equals + 1);
+    int ranks = 0;
+    const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), ranks);
+    if (axis == axes.end() || error != std::errc() || stop != number.data() + number.size() || ranks < 1 ||
+        seen.find(fmt::format(" {} ", axis->name)) != seen.npos)
+      refuse(text);
+    seen += fmt::format(" {} ", axis->name);
+    shape.*axis->ranks = ranks;
+  }
+  if (seen.empty()) refuse(text);
+  return shape;
+}
+
+void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world_size, int chunks) {
+  const auto refuse_unless = [&](bool good, std::string_view axis, std::int64_t size, std::string_view what) {
+    if (!good) fail(Errc::invalid_argument, "{}={} does not divide {}", axis, size, what);
+  };
+  if (shape.ranks() != world_size)
+    fail(Errc::invalid_argument, "the mesh {} has {} ranks, the job has {}: start as many ranks as the mesh has",
+         shape.str(), shape.ranks(), world_size);
+  refuse_unless(gpt.heads % shape.tp == 0, "tp", shape.tp, fmt::format("the {} heads", gpt.heads));
+  refuse_unless(gpt.kv_heads % shape.tp == 0, "tp", shape.tp,
+                fmt::format("the {} heads of keys and values", gpt.kv_heads));
+  if (shape.pp * chunks > gpt.layers)
+    fail(Errc::invalid_argument, "pp={} with {} chunks per rank needs {} layers, the model has {}", shape.pp, chunks,
+         shape.pp * chunks, gpt.layers);
+  if (shape.cp > 1) {
+    refuse_unless(gpt.context % (2 * shape.cp) == 0, "cp", shape.cp,
+                  fmt::format("a context of {} tokens into {} equal parts", gpt.context, 2 * shape.cp));
+    if (gpt.dropout > 0)
+      fail(Errc::invalid_argument, "cp={} with a dropout of {}: context parallelism needs dropout 0", shape.cp,
+           gpt.dropout);
+  }
+}
+
+DeviceMesh make_hybrid_mesh(const HybridShape& shape, Caller at) {
+  return init_device_mesh({shape.pp, shape.dp, shape.fsdp, shape.cp, shape.tp}, {"pp", "dp", "fsdp", "cp", "tp"}, at);
+}
+
+}  // namespace dist

@@ -1,0 +1,177 @@
+// HybridGpt: on every mesh the losses, gradients, norms and steps of one rank; saved on one mesh, loaded on another.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "dist/parallel/checkpoint/sharded_checkpoint.h"
+#include "dist/parallel/clip_grad_norm.h"
+#include "dist/parallel/hybrid/hybrid_gpt.h"
+
+#include "gpt_support.h"
+#include "support/expect_error.h"
+#include "support/ranks.h"
+
+namespace dist::test {
+namespace {
+
+nn::GptOptions gpt_of(bool tied, bool llama = false) {
+  nn::GptOptions options;
+  options.vocab_size = 11, options.context = 12, options.layers = 4, options.heads = 4, options.width = 16;
+  options.tied = tied;
+  options.rms_norm = options.gated = options.rotary = llama;
+  if (llama) options.kv_heads = 2;
+  return options;
+}
+
+constexpr std::int64_t rows = 8;
+Tensor batch(int step, std::int64_t first, std::int64_t count, std::int64_t shift) {
+  return tokens(40 * step + 2 * first, 2 * count, shift).view({count, 12});
+}
+
+struct Mesh {
+  const char* text;
+  int micro_batches = 1;
+  pipeline::Kind schedule = pipeline::Kind::one_f_one_b;
+  int chunks = 1;
+  bool tied = true, llama = false, sequence = false, recompute = false;
+};
+void PrintTo(const Mesh& mesh, std::ostream* out) { *out << mesh.text; }
+
+// What a GPT on one rank says for two steps.
+struct Reference {
+  std::unique_ptr<nn::GPT> gpt;
+  std::unique_ptr<nn::Adam> adam;
+  explicit Reference(const nn::GptOptions& options)
+      : gpt(make_gpt(options)),
+        adam(std::make_unique<nn::Adam>(gpt->parameters(), nn::AdamOptions{.lr = 1e-2})) {}
+  double norm = 0;
+  double step(int number, double max_norm) {
+    gpt->zero_grad();
+    nn::CrossEntropyLoss loss;
+    const double value = loss.forward(gpt->forward(batch(number, 0, rows, 0)), batch(number, 0, rows, 1));
+    (void)gpt->backward(loss.backward());
+    std::vector<DividedParameter> all;
+    for (nn::Parameter* const parameter : gpt->parameters()) all.push_back({parameter});
+    norm = clip_grad_norm(all, {}, max_norm);
+    adam->step();
+    return value;
+  }
+};
+
+// The whole tensors of a rank's pieces, as far as it has them, beside the reference's.
+void expect_pieces(const Pieces& pieces, const nn::StateDict& whole, double tolerance, const char* what) {
+  for (const Piece& piece : pieces) {
+    const Tensor* const all = nn::find(whole, piece.name);
+    ASSERT_NE(all, nullptr) << piece.name;
+    ASSERT_EQ(all->shape(), piece.whole) << piece.name;
+    const Tensor expected = zeros(piece.data.shape(), DType::f64);
+    (void)copy_common({"", *all, piece.whole, Shape(piece.whole.size(), 0)},
+                      {"", expected, piece.whole, piece.offset});
+    const Tensor error = piece.data - expected;
+    const double size = std::sqrt(sum(*all * *all) / static_cast<double>(all->numel()));
+    const double most = std::sqrt(sum(error * error) / std::max<double>(1, static_cast<double>(error.numel())));
+    EXPECT_LT(most, tolerance * std::max(size, 1e-4)) << what << ' ' << piece.name;
+  }
+}
+
+class Hybrid : public testing::TestWithParam<Mesh> {};
+
+TEST_P(Hybrid, EqualsOneRank) {
+  const Mesh c = GetParam();
+  const nn::GptOptions options = gpt_of(c.tied, c.llama);
+  const HybridShape shape = parse_hybrid_shape(c.text);
+  Reference one(options);
+  const double limit = 0.5;
+  const double first = one.step(0, 1e9);
+  nn::StateDict gradients, values;
+  for (const auto& [name, parameter] : one.gpt->named_parameters()) gradients.push_back({name, parameter->grad.clone()});
+  const double norm = one.norm, second = one.step(1, limit);
+  run_ranks(shape.ranks(), [&](int) {
+    nn::manual_seed(17);
+    HybridGpt gpt(options,
+                  {.shape = shape, .micro_batches = c.micro_batches, .schedule = c.schedule, .chunks = c.chunks,
+                   .sequence_parallel = c.sequence, .recompute = c.recompute},
+                  DType::f64);
+    nn::Adam adam(gpt.parameters(), {.lr = 1e-2});
+    const std::int64_t count = rows / gpt.data_ranks(), begin = gpt.data_rank() * count;
+    gpt.zero_grad();
+    EXPECT_NEAR(gpt.step(batch(0, begin, count, 0), batch(0, begin, count, 1)), first, 1e-12);
+    expect_pieces(gpt.gradient_pieces(), gradients, 1e-11, "gradient of");
+    EXPECT_NEAR(gpt.clip_grad_norm(1e9), norm, 1e-11);
+    adam.step();
+    gpt.zero_grad();
+    EXPECT_NEAR(gpt.step(batch(1, begin, count, 0), batch(1, begin, count, 1)), second, 1e-6) << "after a step of Adam";
+    EXPECT_NEAR(gpt.clip_grad_norm(limit), one.norm, 1e-5);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Meshes, Hybrid,
+    testing::Values(Mesh{"dp=1"}, Mesh{"dp=2"}, Mesh{"fsdp=2", 2}, Mesh{"tp=2"}, Mesh{"tp=4", 1, {}, 1, false},
+                    Mesh{"tp=2", 1, pipeline::Kind::gpipe, 1, true, true}, Mesh{"pp=2", 4}, Mesh{"pp=4", 3, pipeline::Kind::zb_h1},
+                    Mesh{"pp=2", 4, pipeline::Kind::interleaved, 2, false}, Mesh{"cp=2"}, Mesh{"cp=3", 2, {}, 1, true, true},
+                    Mesh{"dp=2,tp=2", 2}, Mesh{"dp=2,fsdp=2"}, Mesh{"fsdp=2,tp=2", 2, {}, 1, false}, Mesh{"dp=2,pp=2", 2},
+                    Mesh{"fsdp=2,pp=2", 2}, Mesh{"tp=2,pp=2", 4, pipeline::Kind::one_f_one_b, 1, true, false, true},
+                    Mesh{"tp=2,cp=2"}, Mesh{"dp=2,cp=2", 1, {}, 1, true, false, false, true},
+                    Mesh{"dp=2,tp=2,pp=2", 2}, Mesh{"fsdp=2,tp=2,pp=2", 4, pipeline::Kind::zb_h1, 1, true, true},
+                    Mesh{"dp=2,fsdp=2,tp=2", 1, {}, 1, true, false, true, true}, Mesh{"fsdp=2,cp=2,pp=2", 2}));
+
+TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("distlab-hybrid-{}", getpid());
+  const nn::GptOptions options = gpt_of(true);
+  const auto run = [&](const char* mesh, bool saves) {
+    const HybridShape shape = parse_hybrid_shape(mesh);
+    double after = 0;
+    run_ranks(shape.ranks(), [&](int rank) {
+      nn::manual_seed(17);
+      HybridGpt gpt(options, {.shape = shape, .micro_batches = 2}, DType::f64);
+      nn::Adam adam(gpt.parameters(), {.lr = 1e-2});
+      const std::int64_t count = rows / gpt.data_ranks(), begin = gpt.data_rank() * count;
+      const auto step = [&](int number) {
+        gpt.zero_grad();
+        const double loss = gpt.step(batch(number, begin, count, 0), batch(number, begin, count, 1));
+        adam.step();
+        return loss;
+      };
+      const auto all = [&] {
+        Pieces pieces = gpt.pieces();
+        for (Piece& piece : gpt.pieces(adam)) pieces.push_back(std::move(piece));
+        return pieces;
+      };
+      for (int i = 0; i < (saves ? 2 : 1); ++i) step(saves ? i : 7);
+      if (saves)
+        save_sharded(folder, all());
+      else
+        load_sharded(folder, all());
+      step(2);
+      const double loss = step(3);
+      if (rank == 0) after = loss;
+    });
+    return after;
+  };
+  const double expected = run("fsdp=2,tp=2", true);
+  for (const char* mesh : {"dp=1", "fsdp=4", "tp=2", "dp=2,tp=4", "pp=2,fsdp=2", "fsdp=4,tp=2"}) EXPECT_NEAR(run(mesh, false), expected, 1e-6) << mesh;
+  std::filesystem::remove_all(folder);
+}
+
+TEST(HybridShape, IsParsedAndChecked) {
+  EXPECT_EQ(parse_hybrid_shape("tp=2,dp=4").str(), "dp=4, tp=2");
+  EXPECT_EQ(parse_hybrid_shape("dp=2 x pp=3").ranks(), 6);
+  EXPECT_EQ(parse_hybrid_shape("cp=1").str(), "1 rank");
+  for (const char* wrong : {"", "tp", "tp=", "tp=0", "tp=-1", "tp=2,tp=2", "xp=2", "tp=2a", "tp=two", "=2"})
+    EXPECT_DIST_ERROR(parse_hybrid_shape(wrong), Errc::invalid_argument, "is not a mesh: name axes among");
+  nn::GptOptions gpt = gpt_of(true);
+  gpt.kv_heads = 2;
+  const auto refuses = [&](const char* mesh, const char* why, int chunks = 1) {
+    const HybridShape shape = parse_hybrid_shape(mesh);
+    EXPECT_DIST_ERROR(check_hybrid(shape, gpt, shape.ranks(), chunks), Errc::invalid_argument, why);
+  };
+  refuses("tp=3", "tp=3 does not divide the 4 heads");
+  refuses("tp=4", "tp=4 does not divide the 2 heads of keys and values");
+  refuses("pp=5", "pp=5 with 1 chunks per rank needs 5 layers, the model has 4");
+  refuses("cp=4", "cp=4 does not divide a context of 12 tokens into 8 equal parts");
+  EXPECT_DIST_ERROR(check_hybrid({.dp = 2}, gpt, 3), Errc::invalid_argument, "the mesh dp=2 has 2 ranks, the job has 3");
+}
+
+}  // namespace
+}  // namespace dist::test
