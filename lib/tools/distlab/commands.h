@@ -127,6 +127,7 @@ struct TraceOptions {
   std::string format = "ascii";              // or "chrome", "player"
   std::filesystem::path output;              // empty: standard output
   std::filesystem::path html;                // a page that plays it; empty: none
+  std::filesystem::path svg;                 // a still of it; empty: none
   int width = 0;                             // of the picture, in columns; 0: as wide as the terminal
   bool ascii = false;                        // no characters beyond ASCII
   std::string test;                          // of the lab; empty: the first that failed

@@ -18,6 +18,7 @@
 #include "distlab/trace_page.h"
 #include "drawing/ascii.h"
 #include "drawing/player_json.h"
+#include "drawing/svg.h"
 
 namespace distlab {
 namespace {
@@ -52,8 +53,12 @@ int show_trace_files(const TraceOptions& options) {
   if (!options.html.empty()) {
     dist::write_whole_file(options.html, trace_page(trace));
     fmt::print("{}: open it in a browser\n", options.html.string());
-    return exit_ok;
   }
+  if (!options.svg.empty()) {
+    dist::write_whole_file(options.svg, dist::trace::to_svg(trace));
+    fmt::print("{}: a picture for a page, light and dark\n", options.svg.string());
+  }
+  if (!options.html.empty() || !options.svg.empty()) return exit_ok;
   const std::string text = rendered(trace, options);
   if (options.output.empty())
     fmt::print("{}", text);

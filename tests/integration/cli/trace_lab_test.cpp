@@ -72,6 +72,18 @@ TEST(TraceLab, ADeadlockAsAPage) {
   fs::remove(file);
 }
 
+TEST(TraceLab, ADeadlockAsAStill) {
+  const auto file = fs::temp_directory_path() / ("distlab-still-" + std::to_string(::getpid()) + ".svg");
+  const auto shown = trace_3({DEADLOCKS, "--seed", "17", "--svg", file});
+  EXPECT_EQ(shown.exit_code, 0) << shown.output;
+  EXPECT_TRUE(contains(shown.output, file.string() + ": a picture for a page")) << shown.output;
+  EXPECT_FALSE(contains(shown.output, "┏ send")) << shown.output;
+  const auto still = distlab::text_of_file(file);
+  EXPECT_TRUE(contains(still, "class=\"call\"")) << still;
+  EXPECT_TRUE(still.ends_with("</svg>\n"));
+  fs::remove(file);
+}
+
 TEST(TraceLab, OtherFormatsAreAllOfStandardOutput) {
   const auto json = distlab::run_captured(
       {"sh", "-c", "\"$0\" trace 3 --runner \"$1\" --test 'odd rings' --format player 2> /dev/null",

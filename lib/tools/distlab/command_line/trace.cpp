@@ -23,6 +23,7 @@ void add_trace_command(CLI::App& app, int& exit_code) {
       ->check(a_file);
   command->add_option("--html", options->html, "write only a page that plays the trace in any browser")
       ->check(a_file);
+  command->add_option("--svg", options->svg, "write only a still for a page, light and dark")->check(a_file);
   command->add_option("--width", options->width, "width of the picture in columns")
       ->check(CLI::Range(40, 1000));
   command->add_flag("--ascii", options->ascii, "do not use line drawing characters");

@@ -74,12 +74,14 @@ bool is_deadlock(const GradedTest& test) {
   return !test.messages.empty() && test.messages.front().find("D1 deadlock") != std::string::npos;
 }
 
+bool is_for_a_page(const TraceOptions& options) { return !options.html.empty() || !options.svg.empty(); }
+
 // Shows the picture, and writes the file if the options name one: for Perfetto unless they name another
 // format.
 int show_run(const TraceOptions& options, const fs::path& trace) {
   TraceOptions picture = options;
   picture.files = {trace};
-  if (options.output.empty() || !options.html.empty()) return show_trace_files(picture);
+  if (options.output.empty() || is_for_a_page(options)) return show_trace_files(picture);
   if (options.format == "ascii") {
     picture.output.clear();
     show_trace_files(picture);
@@ -115,7 +117,7 @@ int show_picture(const TraceOptions& options, const GradedTest& test, const fs::
     return exit_ok;
   }
   const int shown = show_run(options, file);
-  if (options.format != "ascii" || !options.html.empty()) return shown;
+  if (options.format != "ascii" || is_for_a_page(options)) return shown;
   const auto is_message = [](Kind kind) { return kind == Kind::send || kind == Kind::receive; };
   if (is_deadlock(test))
     fmt::print("A rank that waits at the end waited until the timeout of its call.\n");
