@@ -40,8 +40,10 @@ bool is_floating_point(DType dtype);  // f16, bf16, f32, f64
 template <class T>
 constexpr DType dtype_of();
 
-// What a reduction does with two elements. `avg` is the sum divided by the number of ranks (integers:
-// truncated towards zero; f16 and bf16: computed in f32 and rounded once, while nccl divides first);
+// What a reduction does with two elements. `avg` is the sum divided by the number of ranks: a sum of integers
+// wraps around, and its quotient is truncated towards zero; f16 and bf16 are summed in f32 and rounded once;
+// where a sum of f32, f64 or bf16 is too large, so is its avg (inf), even if the mean would fit. (The nccl
+// backend multiplies floats by 1/n before it adds them: such a mean is finite, and the last bit may differ.)
 // `premul_sum(f)` multiplies every input by f first (floating point only). On bool, sum and max are "or",
 // product and min are "and". Bit operations need integers or bool.
 class ReduceOp {

@@ -1,7 +1,9 @@
 #include "integration/sweep/checks.h"
 
+#include <limits>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -154,6 +156,25 @@ void check_all_to_all_kinds(const Cell& c) {
     c.expect("all_to_all_single", out.narrow(at, split(r, c.rank)), c.of(r, split(r, c.rank), c.rank));
 }
 
+// The mean of equal numbers of which the sum is too large for the type: all backends say inf, as types.h
+// does. f16 are summed in f32.
+void check_means_of_large_numbers(const Options& with, int rank, int n) {
+  if (n == 1) return;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (const auto& [dtype, each, mean] : {std::tuple{DType::f16, 60000.0, 60000.0},
+                                          {DType::bf16, 3e38, inf},
+                                          {DType::f32, 3e38, inf},
+                                          {DType::f64, 1.7e308, inf}}) {
+    const Cell c{with, rank, n, 5, dtype, ReduceOp::avg};
+    Tensor t = full({5}, each, dtype);
+    all_reduce(t, c.op, c.with).wait();
+    c.expect("all_reduce of large numbers", t, full({5}, mean, dtype));
+    Tensor whole = full({5 * n}, each, dtype), out = c.blank(5);
+    reduce_scatter_tensor(out, whole, c.op, c.with).wait();
+    c.expect("reduce_scatter_tensor of large numbers", out, full({5}, mean, dtype));
+  }
+}
+
 // The last rank takes one message of each other, in whatever order they come.
 void check_any_rank(const Cell& c) {
   if (c.rank != c.n - 1) {
@@ -208,6 +229,7 @@ void check_all(const Options& with, const std::vector<std::int64_t>& sizes) {
       for (ReduceOp op : ops_of(dtype)) check_reductions({options, rank, n, size, dtype, op});
       barrier(options).wait();
     }
+  check_means_of_large_numbers(options, rank, n);
 }
 
 }  // namespace dist::sweep

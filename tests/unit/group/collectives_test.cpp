@@ -236,6 +236,40 @@ TEST_P(Collectives, MeansOf16BitsByEveryAlgorithm) {
   });
 }
 
+// The mean of equal numbers of which the sum is too large for the type: `avg` is that sum, divided.
+double mean_of_large(DType dtype, double each, int n) {
+  if (n == 1) return each;
+  if (is_floating_point(dtype)) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(static_cast<std::int8_t>(static_cast<int>(each) * n) / n);
+}
+
+TEST_P(Collectives, MeansByEveryAlgorithmWhereTheSumIsTooLarge) {
+  run_ranks(n, [&](int rank) {
+    for (const auto& [dtype, each] : {std::pair{DType::f32, 3e38}, std::pair{DType::f64, 1.7e308},
+                                      std::pair{DType::bf16, 3e38}, std::pair{DType::i8, 100.0}}) {
+      for (const AlgorithmEntry& algorithm : algorithms()) {
+        const Options options{.algorithm = std::string(algorithm.name)};
+        const Tensor large = full({7}, each, dtype);
+        const double want = mean_of_large(dtype, large.to_vector<double>()[0], n);
+        Tensor mean = large.clone();
+        if (algorithm.collective == OpKind::all_reduce) {
+          all_reduce(mean, ReduceOp::avg, options);
+        } else if (algorithm.collective == OpKind::reduce) {
+          reduce(mean, 0, ReduceOp::avg, options);
+          if (rank != 0) continue;
+        } else if (algorithm.collective == OpKind::reduce_scatter) {
+          reduce_scatter(mean, std::vector<Tensor>(static_cast<std::size_t>(n), large), ReduceOp::avg,
+                         options);
+        } else {
+          continue;
+        }
+        EXPECT_EQ(mean.to_vector<double>(), std::vector<double>(7, want))
+            << name(algorithm.collective) << " " << algorithm.name << " " << name(dtype);
+      }
+    }
+  });
+}
+
 // Rounded once: 1 + 2^-10 is the next f16 after 1.
 TEST_P(Collectives, MeansOf16BitsAreRoundedOnce) {
   run_ranks(n, [&](int rank) {
