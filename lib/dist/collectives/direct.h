@@ -13,12 +13,12 @@
 //   all_reduce two_shot     2 h + c S + (n-1)/n gamma S     each rank reads S/n of n ranks, writes it to n
 //   broadcast               2 h + (n-1)/n c S               each rank copies S/n; with windows it reads S;
 //                                                           small: h + 2 c S
-//   reduce                  2 h + c S/n + (n-1)/n gamma S   small: h + c S + (n-1) gamma S
+//   reduce                  2 h + c S/n + (n-1)/n gamma S   small, and few ranks: h + c S + (n-1) gamma S
 //   scatter                 2 h + c S/n                     S: the root's list
 //   gather                  2 h + c S/n                     small: the root reads, 2 h + (n-1)/n c S
 //   all_gather              2 h + (n-1)/n c S               each rank writes its part to all; small: reads
 //   all_to_all              2 h + (n-1)/n c S               each rank reads its own parts
-//   reduce_scatter          2 h + (n-1)/n gamma S
+//   reduce_scatter          2 h + (n-1)/n gamma S           small: h + (n-1)/n (c + gamma) S
 //   barrier                 h
 // Data for several ranks (the parts of a broadcast and of an all_gather) is read from memory once. Between a
 // root's list and the other ranks, each of these copies its own part; a root that works in place has no part

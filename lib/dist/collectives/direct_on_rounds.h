@@ -240,7 +240,7 @@ void direct_reduce(const Call& call, const CollectiveArgs& args) {
   using namespace detail;
   in_round(call, [&](auto& round) {
     const bool is_root = round.rank() == args.root;
-    if (round.is_short(args.out.bytes())) {
+    if (round.is_short_for_root(args.out.bytes())) {
       if (!is_root) return round.show(args.out);
       round.attend();
       ViewList ins(index(round.size()));

@@ -32,6 +32,7 @@ class DeviceRound {
 
   static bool fits(std::size_t bytes, std::size_t parts = 1);
   static bool is_short(std::size_t bytes, std::size_t parts = 1) { return fits(bytes, parts); }
+  static bool is_short_for_root(std::size_t bytes) { return fits(bytes); }
 
   // Lets the other ranks read a copy: afterwards, work on the stream may change the memory. The copy must
   // fit.

@@ -49,7 +49,8 @@ std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const Tran
                           .within_process = true,
                           .has_cores = engine.has_cores(),
                           .fenced = true,
-                          .short_bytes = short_bytes};
+                          .short_bytes = short_bytes,
+                          .root_reads = root_reads(false)};
   bool all_mapped = net.size() <= most_parts;
   for (const int member : members.list()) all_mapped &= maps(engine.link(member));
   Offer mine{.has_cores = engine.has_cores()};
@@ -81,7 +82,10 @@ std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const Tran
         {members[r], &area, &shared_segment, &shared_segment.header().sleeping, *link.shift(), link.pages()});
     setup.within_process &= link.kind() != "shm";
     setup.fenced &= shared_segment.is_fenced();
-    if (offers[static_cast<std::size_t>(r)].has_cores == 0) setup.short_bytes = shown_bytes;
+    if (offers[static_cast<std::size_t>(r)].has_cores == 0) {
+      setup.short_bytes = shown_bytes;
+      setup.root_reads = root_reads(true);
+    }
   }
   return std::make_unique<PeerMemory>(std::move(setup));
 }

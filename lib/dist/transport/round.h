@@ -44,6 +44,8 @@ class Round {
   static bool fits(std::size_t bytes, std::size_t parts = 1);
   // Whether that is faster than publishing the memory itself. All ranks get the same answer.
   bool is_short(std::size_t bytes, std::size_t parts = 1) const;
+  // The same where one rank alone reads the copies of all others.
+  bool is_short_for_root(std::size_t bytes) const;
 
   // Lets the other ranks read a copy: afterwards the memory is the caller's again. The copy must fit. In a
   // list with one part for each rank, this rank's own part is not copied.

@@ -50,6 +50,10 @@ bool Round::is_short(std::size_t bytes, std::size_t parts) const {
   return bytes <= peers_.setup_.short_bytes && fits(bytes, parts);
 }
 
+bool Round::is_short_for_root(std::size_t bytes) const {
+  return is_short(bytes) && (static_cast<std::size_t>(size()) - 1) * bytes <= peers_.setup_.root_reads;
+}
+
 std::byte* Round::own_room() {
   if (peers_.round_ > peers_.rooms_until_) peers_.rooms_until_ = reusable_until(net::room_depth);
   return peers_.mine().room(peers_.round_);

@@ -32,6 +32,10 @@ struct CostModel {
   double message(double bytes) const { return port(bytes) + alpha; }
   double sum(double bytes) const { return gamma * bytes; }
 
+  // Where ranks outnumber the cores, a rank that is waited for may have to be scheduled first: a turn.
+  static constexpr double turn = 8e-6;  // s
+  bool shares_cores() const { return handshake >= turn; }
+
   friend bool operator==(const CostModel&, const CostModel&) = default;
 };
 
@@ -55,11 +59,10 @@ inline constexpr CostModel tcp_costs() {
   return model;
 }
 
-// The same machine for ranks that outnumber its cores: a rank that is waited for may have to be scheduled
-// first. That takes one turn for each synchronisation, and two for a message: the receiver's, and then the
-// sender's.
+// The same machine for ranks that outnumber its cores: each synchronisation takes one turn more, and a
+// message two, the receiver's and then the sender's.
 inline constexpr CostModel on_shared_cores(CostModel model) {
-  constexpr double turn = 8e-6;  // s
+  constexpr double turn = CostModel::turn;
   model.alpha += turn;
   model.overhead += turn;
   model.near_alpha += turn;

@@ -238,19 +238,25 @@ double dissemination_barrier(Model m, At at, double) { return ceil_log2(at.ranks
 
 namespace {
 
-bool is_short(double bytes) { return bytes <= static_cast<double>(net::short_bytes); }
+bool is_short(Model m, double bytes) {
+  return bytes <= static_cast<double>(m.shares_cores() ? net::shown_bytes : net::short_bytes);
+}
 double others(At at) { return at.ranks - 1; }
+bool is_short_for_root(Model m, At at, double bytes) {
+  return is_short(m, bytes) && others(at) * bytes <= static_cast<double>(net::root_reads(m.shares_cores()));
+}
 double share(At at) { return others(at) / at.ranks; }
 
 }  // namespace
 
 double direct_broadcast(Model m, At at, double bytes) {
-  return is_short(bytes) ? m.handshake + 2 * m.copy * bytes : 2 * m.handshake + share(at) * m.copy * bytes;
+  return is_short(m, bytes) ? m.handshake + 2 * m.copy * bytes : 2 * m.handshake + share(at) * m.copy * bytes;
 }
 
 double direct_reduce(Model m, At at, double bytes) {
-  return is_short(bytes) ? m.handshake + m.copy * bytes + others(at) * m.sum(bytes)
-                         : 2 * m.handshake + m.copy * bytes / at.ranks + share(at) * m.sum(bytes);
+  return is_short_for_root(m, at, bytes)
+             ? m.handshake + m.copy * bytes + others(at) * m.sum(bytes)
+             : 2 * m.handshake + m.copy * bytes / at.ranks + share(at) * m.sum(bytes);
 }
 
 double one_shot_all_reduce(Model m, At at, double bytes) {
@@ -271,7 +277,8 @@ double direct_all_gather(Model m, At at, double bytes) {
   return 2 * m.handshake + share(at) * m.copy * bytes;
 }
 double direct_reduce_scatter(Model m, At at, double bytes) {
-  return 2 * m.handshake + share(at) * m.sum(bytes);
+  return is_short(m, bytes) ? m.handshake + share(at) * (m.copy * bytes + m.sum(bytes))
+                            : 2 * m.handshake + share(at) * m.sum(bytes);
 }
 double direct_barrier(Model m, At, double) { return m.handshake; }
 

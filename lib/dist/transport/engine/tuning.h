@@ -39,6 +39,10 @@ inline constexpr std::size_t window_count = 2;
 // Ranks that work without messages publish copies of data up to this size, if each rank has a core; for
 // larger data, cache lines that change owners cost more than one more meeting.
 inline constexpr std::size_t short_bytes = 2048;
+// In a reduce the root alone reads these copies. If they are larger than this together, one more meeting,
+// after which all ranks share the work, takes less time. Where ranks outnumber the cores, a meeting takes
+// some twenty times as long.
+inline constexpr std::size_t root_reads(bool share_cores) { return share_cores ? 128 * 1024 : 8192; }
 
 // Parts of a root's list of at least this size are copied in place by the ranks that they belong to; for
 // smaller ones, the meeting that this needs takes longer than the copy.
