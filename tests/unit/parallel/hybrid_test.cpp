@@ -1,13 +1,13 @@
-// HybridGpt: on every mesh the losses, gradients, norms and steps of one rank; saved on one mesh, loaded on another.
+// HybridGpt: on every mesh the losses, gradients, norms and steps of one rank; saved on one mesh, loaded on
+// another.
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
-#include "dist/parallel/clip_grad_norm.h"
-#include "dist/parallel/hybrid/hybrid_gpt.h"
+#include "dist/parallel/hybrid/factor_detective.h"
 
-#include "gpt_support.h"
+#include "hybrid_support.h"
 #include "support/expect_error.h"
 #include "support/ranks.h"
 
@@ -24,9 +24,6 @@ nn::GptOptions gpt_of(bool tied, bool llama = false) {
 }
 
 constexpr std::int64_t rows = 8;
-Tensor batch(int step, std::int64_t first, std::int64_t count, std::int64_t shift) {
-  return tokens(40 * step + 2 * first, 2 * count, shift).view({count, 12});
-}
 
 struct Mesh {
   const char* text;
@@ -36,27 +33,6 @@ struct Mesh {
   bool tied = true, llama = false, sequence = false, recompute = false;
 };
 void PrintTo(const Mesh& mesh, std::ostream* out) { *out << mesh.text; }
-
-// What a GPT on one rank says for two steps.
-struct Reference {
-  std::unique_ptr<nn::GPT> gpt;
-  std::unique_ptr<nn::Adam> adam;
-  explicit Reference(const nn::GptOptions& options)
-      : gpt(make_gpt(options)),
-        adam(std::make_unique<nn::Adam>(gpt->parameters(), nn::AdamOptions{.lr = 1e-2})) {}
-  double norm = 0;
-  double step(int number, double max_norm) {
-    gpt->zero_grad();
-    nn::CrossEntropyLoss loss;
-    const double value = loss.forward(gpt->forward(batch(number, 0, rows, 0)), batch(number, 0, rows, 1));
-    (void)gpt->backward(loss.backward());
-    std::vector<DividedParameter> all;
-    for (nn::Parameter* const parameter : gpt->parameters()) all.push_back({parameter});
-    norm = clip_grad_norm(all, {}, max_norm);
-    adam->step();
-    return value;
-  }
-};
 
 // The whole tensors of a rank's pieces, as far as it has them, beside the reference's.
 void expect_pieces(const Pieces& pieces, const nn::StateDict& whole, double tolerance, const char* what) {
@@ -69,7 +45,8 @@ void expect_pieces(const Pieces& pieces, const nn::StateDict& whole, double tole
                       {"", expected, piece.whole, piece.offset});
     const Tensor error = piece.data - expected;
     const double size = std::sqrt(sum(*all * *all) / static_cast<double>(all->numel()));
-    const double most = std::sqrt(sum(error * error) / std::max<double>(1, static_cast<double>(error.numel())));
+    const double most =
+        std::sqrt(sum(error * error) / std::max<double>(1, static_cast<double>(error.numel())));
     EXPECT_LT(most, tolerance * std::max(size, 1e-4)) << what << ' ' << piece.name;
   }
 }
@@ -80,41 +57,45 @@ TEST_P(Hybrid, EqualsOneRank) {
   const Mesh c = GetParam();
   const nn::GptOptions options = gpt_of(c.tied, c.llama);
   const HybridShape shape = parse_hybrid_shape(c.text);
-  Reference one(options);
+  Reference one(options, rows);
   const double limit = 0.5;
   const double first = one.step(0, 1e9);
-  nn::StateDict gradients, values;
-  for (const auto& [name, parameter] : one.gpt->named_parameters()) gradients.push_back({name, parameter->grad.clone()});
+  nn::StateDict whole;
+  for (const auto& [name, parameter] : one.gpt->named_parameters())
+    whole.push_back({name, parameter->grad.clone()});
   const double norm = one.norm, second = one.step(1, limit);
   run_ranks(shape.ranks(), [&](int) {
     nn::manual_seed(17);
     HybridGpt gpt(options,
-                  {.shape = shape, .micro_batches = c.micro_batches, .schedule = c.schedule, .chunks = c.chunks,
-                   .sequence_parallel = c.sequence, .recompute = c.recompute},
+                  {.shape = shape,
+                   .micro_batches = c.micro_batches,
+                   .schedule = c.schedule,
+                   .chunks = c.chunks,
+                   .sequence_parallel = c.sequence,
+                   .recompute = c.recompute},
                   DType::f64);
     nn::Adam adam(gpt.parameters(), {.lr = 1e-2});
-    const std::int64_t count = rows / gpt.data_ranks(), begin = gpt.data_rank() * count;
-    gpt.zero_grad();
-    EXPECT_NEAR(gpt.step(batch(0, begin, count, 0), batch(0, begin, count, 1)), first, 1e-12);
-    expect_pieces(gpt.gradient_pieces(), gradients, 1e-11, "gradient of");
+    EXPECT_NEAR(gradients(gpt, 0, rows), first, 1e-12);
+    expect_pieces(gpt.gradient_pieces(), whole, 1e-11, "gradient of");
     EXPECT_NEAR(gpt.clip_grad_norm(1e9), norm, 1e-11);
     adam.step();
-    gpt.zero_grad();
-    EXPECT_NEAR(gpt.step(batch(1, begin, count, 0), batch(1, begin, count, 1)), second, 1e-6) << "after a step of Adam";
+    EXPECT_NEAR(gradients(gpt, 1, rows), second, 1e-6) << "after a step of Adam";
     EXPECT_NEAR(gpt.clip_grad_norm(limit), one.norm, 1e-5);
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Meshes, Hybrid,
-    testing::Values(Mesh{"dp=1"}, Mesh{"dp=2"}, Mesh{"fsdp=2", 2}, Mesh{"tp=2"}, Mesh{"tp=4", 1, {}, 1, false},
-                    Mesh{"tp=2", 1, pipeline::Kind::gpipe, 1, true, true}, Mesh{"pp=2", 4}, Mesh{"pp=4", 3, pipeline::Kind::zb_h1},
-                    Mesh{"pp=2", 4, pipeline::Kind::interleaved, 2, false}, Mesh{"cp=2"}, Mesh{"cp=3", 2, {}, 1, true, true},
-                    Mesh{"dp=2,tp=2", 2}, Mesh{"dp=2,fsdp=2"}, Mesh{"fsdp=2,tp=2", 2, {}, 1, false}, Mesh{"dp=2,pp=2", 2},
-                    Mesh{"fsdp=2,pp=2", 2}, Mesh{"tp=2,pp=2", 4, pipeline::Kind::one_f_one_b, 1, true, false, true},
-                    Mesh{"tp=2,cp=2"}, Mesh{"dp=2,cp=2", 1, {}, 1, true, false, false, true},
-                    Mesh{"dp=2,tp=2,pp=2", 2}, Mesh{"fsdp=2,tp=2,pp=2", 4, pipeline::Kind::zb_h1, 1, true, true},
-                    Mesh{"dp=2,fsdp=2,tp=2", 1, {}, 1, true, false, true, true}, Mesh{"fsdp=2,cp=2,pp=2", 2}));
+    testing::Values(
+        Mesh{"dp=1"}, Mesh{"dp=2"}, Mesh{"fsdp=2", 2}, Mesh{"tp=2"}, Mesh{"tp=4", 1, {}, 1, false},
+        Mesh{"tp=2", 1, pipeline::Kind::gpipe, 1, true, true}, Mesh{"pp=2", 4},
+        Mesh{"pp=4", 3, pipeline::Kind::zb_h1}, Mesh{"pp=2", 4, pipeline::Kind::interleaved, 2, false},
+        Mesh{"cp=2"}, Mesh{"cp=3", 2, {}, 1, true, true}, Mesh{"dp=2,tp=2", 2}, Mesh{"dp=2,fsdp=2"},
+        Mesh{"fsdp=2,tp=2", 2, {}, 1, false}, Mesh{"dp=2,pp=2", 2}, Mesh{"fsdp=2,pp=2", 2},
+        Mesh{"tp=2,pp=2", 4, pipeline::Kind::one_f_one_b, 1, true, false, true}, Mesh{"tp=2,cp=2"},
+        Mesh{"dp=2,cp=2", 1, {}, 1, true, false, false, true}, Mesh{"dp=2,tp=2,pp=2", 2},
+        Mesh{"fsdp=2,tp=2,pp=2", 4, pipeline::Kind::zb_h1, 1, true, true},
+        Mesh{"dp=2,fsdp=2,tp=2", 1, {}, 1, true, false, true, true}, Mesh{"fsdp=2,cp=2,pp=2", 2}));
 
 TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("distlab-hybrid-{}", getpid());
@@ -126,10 +107,8 @@ TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
       nn::manual_seed(17);
       HybridGpt gpt(options, {.shape = shape, .micro_batches = 2}, DType::f64);
       nn::Adam adam(gpt.parameters(), {.lr = 1e-2});
-      const std::int64_t count = rows / gpt.data_ranks(), begin = gpt.data_rank() * count;
       const auto step = [&](int number) {
-        gpt.zero_grad();
-        const double loss = gpt.step(batch(number, begin, count, 0), batch(number, begin, count, 1));
+        const double loss = gradients(gpt, number, rows);
         adam.step();
         return loss;
       };
@@ -150,8 +129,68 @@ TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
     return after;
   };
   const double expected = run("fsdp=2,tp=2", true);
-  for (const char* mesh : {"dp=1", "fsdp=4", "tp=2", "dp=2,tp=4", "pp=2,fsdp=2", "fsdp=4,tp=2"}) EXPECT_NEAR(run(mesh, false), expected, 1e-6) << mesh;
+  for (const char* mesh : {"dp=1", "fsdp=4", "tp=2", "dp=2,tp=4", "pp=2,fsdp=2", "fsdp=4,tp=2"})
+    EXPECT_NEAR(run(mesh, false), expected, 1e-6) << mesh;
   std::filesystem::remove_all(folder);
+}
+
+// Ten mistakes, planted into right gradients.
+TEST(FactorDetective, NamesWhatIsWrong) {
+  struct Planted {
+    const char *mesh, *where;
+    std::function<void(HybridGpt& gpt, const Piece& piece)> mistake;
+    const char* said;
+    int micro_batches = 1;
+  };
+  const auto times = [](double factor) {
+    return [factor](HybridGpt&, const Piece& p) { Tensor(p.data).mul_(factor); };
+  };
+  const auto alone = [](const char* axis, double factor) {
+    return [axis, factor](HybridGpt& gpt, const Piece& p) {
+      if (gpt.mesh().get_local_rank(axis) == 0) Tensor(p.data).mul_(factor);
+    };
+  };
+  const std::vector<Planted> planted{
+      {"fsdp=2,tp=4", "h.1.mlp.c_fc.weight", times(0.5),
+       "2.000 times too small: the size of fsdp (it was divided twice"},
+      {"dp=2", "", times(2),
+       "2.000 times too large: the size of dp (the sum over data ranks was not divided)"},
+      {"tp=4", "h.0.attn.c_proj.bias", times(4),
+       "4.000 times too large: the size of tp (a partial sum was added"},
+      {"tp=2", "h.2.ln_1.weight", alone("tp", 0), "by no common factor: some ranks lack a part of the sum"},
+      {"dp=2,fsdp=3", "", times(1.0 / 6), "6.000 times too small: the size of dp x fsdp"},
+      {"pp=2", "h.3", times(3),
+       "3.000 times too large: the size of the micro-batches (the loss was not divided", 3},
+      {"pp=2", "wte", times(0), "is 0: it was never computed or never received"},
+      {"cp=2", "wpe", times(0.5), "2.000 times too small: the size of cp (it was divided twice"},
+      {"dp=2,cp=2", "ln_f", times(2),
+       "the size of dp (the sum over data ranks was not divided), or the size of cp"},
+      {"fsdp=2", "h.0", times(1.7), "1.700 times too large: no axis of the mesh has that size"}};
+  nn::GptOptions options = gpt_of(true);
+  for (const Planted& plant : planted) {
+    Reference one(options, 12);
+    (void)one.gradients(0);
+    const nn::StateDict expected = gradients_of(*one.gpt);
+    const HybridShape shape = parse_hybrid_shape(plant.mesh);
+    run_ranks(shape.ranks(), [&](int) {
+      nn::manual_seed(17);
+      HybridGpt gpt(options, {.shape = shape, .micro_batches = plant.micro_batches}, DType::f64);
+      (void)gradients(gpt, 0, 12);
+      EXPECT_TRUE(
+          compare_gradients(gpt.gradient_pieces(), expected, shape, plant.micro_batches, 1e-9).empty())
+          << plant.mesh;
+      std::size_t wrong = 0;
+      for (const Piece& piece : gpt.gradient_pieces())
+        if (piece.name.find(plant.where) != piece.name.npos) plant.mistake(gpt, piece), ++wrong;
+      const auto found = compare_gradients(gpt.gradient_pieces(), expected, shape, plant.micro_batches, 1e-9);
+      EXPECT_GE(found.size(), wrong > 0 ? 1U : 0U);
+      for (const auto& difference : found) {
+        EXPECT_NE(difference.sentence.find(plant.said), std::string::npos)
+            << plant.mesh << ": " << difference.sentence;
+        EXPECT_NE(difference.name.find(plant.where), std::string::npos);
+      }
+    });
+  }
 }
 
 TEST(HybridShape, IsParsedAndChecked) {
@@ -170,7 +209,8 @@ TEST(HybridShape, IsParsedAndChecked) {
   refuses("tp=4", "tp=4 does not divide the 2 heads of keys and values");
   refuses("pp=5", "pp=5 with 1 chunks per rank needs 5 layers, the model has 4");
   refuses("cp=4", "cp=4 does not divide a context of 12 tokens into 8 equal parts");
-  EXPECT_DIST_ERROR(check_hybrid({.dp = 2}, gpt, 3), Errc::invalid_argument, "the mesh dp=2 has 2 ranks, the job has 3");
+  EXPECT_DIST_ERROR(check_hybrid({.dp = 2}, gpt, 3), Errc::invalid_argument,
+                    "the mesh dp=2 has 2 ranks, the job has 3");
 }
 
 }  // namespace

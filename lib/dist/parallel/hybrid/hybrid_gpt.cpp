@@ -1,5 +1,5 @@
-// HybridGpt: a pipeline (of one stage where there is none) whose stages are divided further, from the inside out
-// (prepare: tp, cp, recomputation, fsdp), and what is left to do after a step: sums over tied tables (the
+// HybridGpt: a pipeline (of one stage where there is none) whose stages are divided further, from the inside
+// out (prepare: tp, cp, recomputation, fsdp), and what is left to do after a step: sums over tied tables (the
 // pipeline), over tensor ranks, means over data and context ranks. At the end, pieces for checkpoints.
 #include "dist/parallel/hybrid/hybrid_gpt.h"
 
@@ -33,21 +33,22 @@ HybridGpt::HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DT
   check_hybrid(shape, gpt_, get_world_size({}, at), options.chunks);
   mesh_ = make_hybrid_mesh(shape, at);
   data_rank_ = mesh_.get_local_rank("dp") * shape.fsdp + mesh_.get_local_rank("fsdp");
-  pipeline_ = std::make_unique<GptPipeline>(
-      gpt_,
-      GptPipelineOptions{.group = mesh_.get_group("pp"),
-                         .schedule = options.schedule,
-                         .micro_batches = options.micro_batches,
-                         .chunks = options.chunks,
-                         .loss = cross_entropy_loss(options.ignore_index),
-                         .prepare = [this](nn::GPT& stage) { prepare(stage); }},
-      at);
+  pipeline_ =
+      std::make_unique<GptPipeline>(gpt_,
+                                    GptPipelineOptions{.group = mesh_.get_group("pp"),
+                                                       .schedule = options.schedule,
+                                                       .micro_batches = options.micro_batches,
+                                                       .chunks = options.chunks,
+                                                       .loss = cross_entropy_loss(options.ignore_index),
+                                                       .prepare = [this](nn::GPT& stage) { prepare(stage); }},
+                                    at);
 }
 
 void HybridGpt::prepare(nn::GPT& stage) {
   const HybridShape& shape = options_.shape;
   stage.to(dtype_);
-  if (shape.tp > 1) parallelize(stage, mesh_["tp"], {.sequence_parallel = options_.sequence_parallel}, where_);
+  if (shape.tp > 1)
+    parallelize(stage, mesh_["tp"], {.sequence_parallel = options_.sequence_parallel}, where_);
   if (shape.cp > 1)
     contexts_.push_back(std::make_unique<ContextParallel>(
         stage, ContextParallelOptions{.group = mesh_.get_group("cp"), .balanced = true}));
@@ -118,11 +119,12 @@ double HybridGpt::clip_grad_norm(double max_norm) {
         is_split[placement.name] = std::holds_alternative<Shard>(placement.placement);
     for (const auto& [name, parameter] : stage->named_parameters()) {
       const bool is_copy = stage->has_head() && name == "lm_head.weight" && !tables.empty();
-      all.push_back({parameter, over_pp | (shape.fsdp > 1 ? over_fsdp : 0) | (is_split[name] ? over_tp : 0), !is_copy});
+      all.push_back(
+          {parameter, over_pp | (shape.fsdp > 1 ? over_fsdp : 0) | (is_split[name] ? over_tp : 0), !is_copy});
     }
   }
-  return dist::clip_grad_norm(all, {mesh_.get_group("fsdp"), mesh_.get_group("tp"), mesh_.get_group("pp")}, max_norm,
-                              false, where_);
+  return dist::clip_grad_norm(all, {mesh_.get_group("fsdp"), mesh_.get_group("tp"), mesh_.get_group("pp")},
+                              max_norm, false, where_);
 }
 
 // Some rows of a parameter's local tensor, and where they are in the whole one.
@@ -137,8 +139,8 @@ struct HybridGpt::Box {
   }
 };
 
-// What tp left of a parameter is one run of its axis per part (queries, keys and values are three); fsdp left some
-// rows of that.
+// What tp left of a parameter is one run of its axis per part (queries, keys and values are three); fsdp left
+// some rows of that.
 std::vector<HybridGpt::Box> HybridGpt::boxes() {
   std::vector<Box> boxes;
   for (const auto& stage : stages()) {
@@ -152,7 +154,12 @@ std::vector<HybridGpt::Box> HybridGpt::boxes() {
       const auto at = placements.find(name);
       const Shard* const shard = at == placements.end() ? nullptr : std::get_if<Shard>(&at->second.placement);
       // A tied head is the table, also where it is a copy.
-      Box box{gpt_.tied && name == "lm_head.weight" ? "transformer.wte.weight" : name, parameter, 0, rows, {}, {}};
+      Box box{gpt_.tied && name == "lm_head.weight" ? "transformer.wte.weight" : name,
+              parameter,
+              0,
+              rows,
+              {},
+              {}};
       box.whole = shard ? at->second.shape : parameter->value.shape();
       if (!shard && first_rows.contains(name))
         for (const auto& sharded : sharded_parameters(*stage))
@@ -161,13 +168,16 @@ std::vector<HybridGpt::Box> HybridGpt::boxes() {
       const int n = options_.shape.tp, r = mesh_.get_local_rank("tp");
       if (!shard || shard->axis != 0) {
         box.offset[0] = first;
-        if (shard) box.offset[static_cast<std::size_t>(shard->axis)] = torch_chunk_begin(box.whole[static_cast<std::size_t>(shard->axis)], r, n);
+        if (shard)
+          box.offset[static_cast<std::size_t>(shard->axis)] =
+              torch_chunk_begin(box.whole[static_cast<std::size_t>(shard->axis)], r, n);
         boxes.push_back(box);
         continue;
       }
       std::int64_t in_local = 0, in_whole = 0;  // where a part begins
       for (const std::int64_t part : at->second.parts) {
-        const std::int64_t begin = torch_chunk_begin(part, r, n), count = torch_chunk_begin(part, r + 1, n) - begin;
+        const std::int64_t begin = torch_chunk_begin(part, r, n),
+                           count = torch_chunk_begin(part, r + 1, n) - begin;
         const std::int64_t low = std::max(in_local, first), high = std::min(in_local + count, first + rows);
         if (low < high) {
           box.first = low - first, box.rows = high - low;

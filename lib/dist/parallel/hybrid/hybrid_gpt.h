@@ -24,16 +24,17 @@ struct HybridOptions {
   HybridShape shape = {};
   int micro_batches = 1;  // into which each data rank's rows are cut
   pipeline::Kind schedule = pipeline::Kind::one_f_one_b;
-  int chunks = 1;                   // stages per rank of a pipeline
-  bool sequence_parallel = false;   // with tp: activations between the pairs are divided along time
-  bool recompute = false;           // nn::checkpoint() for each block
+  int chunks = 1;                  // stages per rank of a pipeline
+  bool sequence_parallel = false;  // with tp: activations between the pairs are divided along time
+  bool recompute = false;          // nn::checkpoint() for each block
   std::int64_t ignore_index = -100;
 };
 
 class HybridGpt {
  public:
-  // Every rank must call it, after the same nn::manual_seed(): parameters begin with the numbers of a GPT on one
-  // rank. Throws what check_hybrid() throws, before anything is made. Parameters are of `dtype`: f32 or f64.
+  // Every rank must call it, after the same nn::manual_seed(): parameters begin with the numbers of a GPT on
+  // one rank. Throws what check_hybrid() throws, before anything is made. Parameters are of `dtype`: f32 or
+  // f64.
   HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DType dtype = DType::f32,
             Caller at = Caller::here());
 
@@ -41,9 +42,10 @@ class HybridGpt {
   int data_rank() const { return data_rank_; }
   int data_ranks() const { return options_.shape.data_ranks(); }
 
-  // Forward and backward for this data rank's rows of tokens and targets, [rows, context] i64: whole sequences,
-  // equal on all ranks of one data rank. Gradients become those of the mean over the whole batch (rows have
-  // equally many targets that count). Returns the mean loss, on every rank. Collective over all ranks.
+  // Forward and backward for this data rank's rows of tokens and targets, [rows, context] i64: whole
+  // sequences, equal on all ranks of one data rank. Gradients become those of the mean over the whole batch
+  // (rows have equally many targets that count). Returns the mean loss, on every rank. Collective over all
+  // ranks.
   double step(const Tensor& tokens, const Tensor& targets);
   void zero_grad() { pipeline_->zero_grad(); }
   // Of the whole model; see clip_grad_norm.h. Collective.

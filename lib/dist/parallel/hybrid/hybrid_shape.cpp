@@ -17,11 +17,13 @@ struct Axis {
   int HybridShape::*ranks;
 };
 constexpr std::array axes{Axis{"dp", &HybridShape::dp}, Axis{"fsdp", &HybridShape::fsdp},
-                          Axis{"tp", &HybridShape::tp}, Axis{"pp", &HybridShape::pp}, Axis{"cp", &HybridShape::cp}};
+                          Axis{"tp", &HybridShape::tp}, Axis{"pp", &HybridShape::pp},
+                          Axis{"cp", &HybridShape::cp}};
 
 [[noreturn]] void refuse(std::string_view text) {
   fail(Errc::invalid_argument,
-       "\"{}\" is not a mesh: name axes among dp, fsdp, tp, pp and cp with their sizes, as in \"dp=2,tp=2\"", text);
+       "\"{}\" is not a mesh: name axes among dp, fsdp, tp, pp and cp with their sizes, as in \"dp=2,tp=2\"",
+       text);
 }
 
 }  // namespace
@@ -63,25 +65,27 @@ void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world
     if (!good) fail(Errc::invalid_argument, "{}={} does not divide {}", axis, size, what);
   };
   if (shape.ranks() != world_size)
-    fail(Errc::invalid_argument, "the mesh {} has {} ranks, the job has {}: start as many ranks as the mesh has",
-         shape.str(), shape.ranks(), world_size);
+    fail(Errc::invalid_argument,
+         "the mesh {} has {} ranks, the job has {}: start as many ranks as the mesh has", shape.str(),
+         shape.ranks(), world_size);
   refuse_unless(gpt.heads % shape.tp == 0, "tp", shape.tp, fmt::format("the {} heads", gpt.heads));
   refuse_unless(gpt.kv_heads % shape.tp == 0, "tp", shape.tp,
                 fmt::format("the {} heads of keys and values", gpt.kv_heads));
   if (shape.pp * chunks > gpt.layers)
-    fail(Errc::invalid_argument, "pp={} with {} chunks per rank needs {} layers, the model has {}", shape.pp, chunks,
-         shape.pp * chunks, gpt.layers);
+    fail(Errc::invalid_argument, "pp={} with {} chunks per rank needs {} layers, the model has {}", shape.pp,
+         chunks, shape.pp * chunks, gpt.layers);
   if (shape.cp > 1) {
     refuse_unless(gpt.context % (2 * shape.cp) == 0, "cp", shape.cp,
                   fmt::format("a context of {} tokens into {} equal parts", gpt.context, 2 * shape.cp));
     if (gpt.dropout > 0)
-      fail(Errc::invalid_argument, "cp={} with a dropout of {}: context parallelism needs dropout 0", shape.cp,
-           gpt.dropout);
+      fail(Errc::invalid_argument, "cp={} with a dropout of {}: context parallelism needs dropout 0",
+           shape.cp, gpt.dropout);
   }
 }
 
 DeviceMesh make_hybrid_mesh(const HybridShape& shape, Caller at) {
-  return init_device_mesh({shape.pp, shape.dp, shape.fsdp, shape.cp, shape.tp}, {"pp", "dp", "fsdp", "cp", "tp"}, at);
+  return init_device_mesh({shape.pp, shape.dp, shape.fsdp, shape.cp, shape.tp},
+                          {"pp", "dp", "fsdp", "cp", "tp"}, at);
 }
 
 }  // namespace dist

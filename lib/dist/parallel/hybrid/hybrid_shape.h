@@ -21,16 +21,16 @@ struct HybridShape {
   std::string str() const;  // "dp=2, tp=2": the axes with more than one rank; "1 rank"
 };
 
-// "dp=2,tp=4" or "dp=2 x tp=4": each axis at most once, in any order. Throws Error{invalid_argument} for anything
-// else, in one line that names the axes.
+// "dp=2,tp=4" or "dp=2 x tp=4": each axis at most once, in any order. Throws Error{invalid_argument} for
+// anything else, in one line that names the axes.
 HybridShape parse_hybrid_shape(std::string_view text);
 
-// Throws Error{invalid_argument}, in one line that names the axis and what it does not divide, if this GPT cannot
-// be divided that way: before anything is made or sent.
+// Throws Error{invalid_argument}, in one line that names the axis and what it does not divide, if this GPT
+// cannot be divided that way: before anything is made or sent.
 void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world_size, int chunks = 1);
 
-// A mesh with the axes pp, dp, fsdp, cp, tp of all ranks of the default group, in that order: ranks of a tensor
-// group are neighbours, since they send most. Collective.
+// A mesh with the axes pp, dp, fsdp, cp, tp of all ranks of the default group, in that order: ranks of a
+// tensor group are neighbours, since they send most. Collective.
 DeviceMesh make_hybrid_mesh(const HybridShape& shape, Caller at = Caller::here());
 
 }  // namespace dist
