@@ -20,11 +20,12 @@ struct Drawn {
   std::int64_t rows = 0;
 
   std::string str() const {
-    return fmt::format("mesh {}; layers {} heads {} kv_heads {} width {} vocab {} context {} tied {} llama {}; "
-                       "micro_batches {} schedule {} chunks {} sequence {} recompute {}; rows {}",
-                       shape.str(), gpt.layers, gpt.heads, gpt.kv_heads, gpt.width, gpt.vocab_size, gpt.context, gpt.tied,
-                       gpt.rotary, options.micro_batches, pipeline::name(options.schedule), options.chunks,
-                       options.sequence_parallel, options.recompute, rows);
+    return fmt::format(
+        "mesh {}; layers {} heads {} kv_heads {} width {} vocab {} context {} tied {} llama {}; "
+        "micro_batches {} schedule {} chunks {} sequence {} recompute {}; rows {}",
+        shape.str(), gpt.layers, gpt.heads, gpt.kv_heads, gpt.width, gpt.vocab_size, gpt.context, gpt.tied,
+        gpt.rotary, options.micro_batches, pipeline::name(options.schedule), options.chunks,
+        options.sequence_parallel, options.recompute, rows);
   }
 };
 
@@ -83,10 +84,13 @@ std::string problem_of(const Drawn& d) {
         nn::manual_seed(17);
         HybridGpt gpt(d.gpt, d.options, DType::f64);
         const double loss = gradients(gpt, 0, d.rows, d.gpt.context);
-        auto differences = compare_gradients(gpt.gradient_pieces(), whole, d.shape, d.options.micro_batches, 1e-9);
+        auto differences =
+            compare_gradients(gpt.gradient_pieces(), whole, d.shape, d.options.micro_batches, 1e-9);
         // The key bias has no gradient but rounding.
-        std::erase_if(differences, [](const auto& difference) { return difference.name.ends_with("c_attn.bias"); });
-        if (rank == 0 && std::abs(loss - expected) > 1e-11) problem = fmt::format("loss {} for {}", loss, expected);
+        std::erase_if(differences,
+                      [](const auto& difference) { return difference.name.ends_with("c_attn.bias"); });
+        if (rank == 0 && std::abs(loss - expected) > 1e-11)
+          problem = fmt::format("loss {} for {}", loss, expected);
         if (rank == 0 && !differences.empty()) problem = differences.front().sentence;
       }
       destroy_process_group();
@@ -106,8 +110,11 @@ Drawn smaller(Drawn d) {
     less.options.shape = less.shape;
     if (!problem_of(less).empty()) d = less;
   };
-  for (int HybridShape::*axis : {&HybridShape::dp, &HybridShape::fsdp, &HybridShape::cp, &HybridShape::tp, &HybridShape::pp})
-    tries([axis](Drawn& l) { l.rows /= l.shape.data_ranks(), l.shape.*axis = 1, l.rows *= l.shape.data_ranks(); });
+  for (int HybridShape::*axis :
+       {&HybridShape::dp, &HybridShape::fsdp, &HybridShape::cp, &HybridShape::tp, &HybridShape::pp})
+    tries([axis](Drawn& l) {
+      l.rows /= l.shape.data_ranks(), l.shape.*axis = 1, l.rows *= l.shape.data_ranks();
+    });
   tries([](Drawn& l) { l.rows = l.rows / l.options.micro_batches * 1, l.options.micro_batches = 1; });
   tries([](Drawn& l) { l.options.recompute = false; });
   tries([](Drawn& l) { l.options.sequence_parallel = false; });

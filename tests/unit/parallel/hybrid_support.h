@@ -13,7 +13,8 @@
 namespace dist::test {
 
 // Rows [first, first + count) of a step's batch, each as long as the context.
-inline Tensor batch(int step, std::int64_t first, std::int64_t count, std::int64_t shift, std::int64_t context = 12) {
+inline Tensor batch(int step, std::int64_t first, std::int64_t count, std::int64_t shift,
+                    std::int64_t context = 12) {
   Tensor t = empty({count, context}, DType::i64, cpu);
   const auto tokens = t.data<std::int64_t>();
   for (std::size_t i = 0; i < tokens.size(); ++i) {

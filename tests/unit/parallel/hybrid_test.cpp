@@ -75,6 +75,8 @@ TEST_P(Hybrid, EqualsOneRank) {
                    .recompute = c.recompute},
                   DType::f64);
     nn::Adam adam(gpt.parameters(), {.lr = 1e-2});
+    const std::int64_t count = rows / gpt.data_ranks(), begin = gpt.data_rank() * count;
+    EXPECT_NEAR(gpt.evaluate(batch(0, begin, count, 0), batch(0, begin, count, 1)), first, 1e-12);
     EXPECT_NEAR(gradients(gpt, 0, rows), first, 1e-12);
     expect_pieces(gpt.gradient_pieces(), whole, 1e-11, "gradient of");
     EXPECT_NEAR(gpt.clip_grad_norm(1e9), norm, 1e-11);

@@ -40,7 +40,7 @@ TEST_P(RunPipeline, EqualsOneRank) {
   reference->set_position({.seed = 5, .step = 1, .first_row = 0, .tokens = {}});
   Tensor next = targets(0, c.rows);
   next.data<std::int64_t>()[3] = -1;  // so that micro-batches do not count equally
-  nn::CrossEntropyLoss loss({.loss = cross_entropy_loss(-1)});
+  nn::CrossEntropyLoss loss({.ignore_index = -1});
   const double expected = loss.forward(reference->forward(tokens(0, c.rows)), next);
   (void)reference->backward(loss.backward());
   run_ranks(c.ranks, [&](int rank) {

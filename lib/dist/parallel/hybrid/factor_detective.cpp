@@ -22,25 +22,31 @@ std::vector<Cause> causes_of(const HybridShape& shape, int micro_batches) {
   const auto add = [&](int size, const char* of, const char* too_large, const char* too_small) {
     if (size > 1) causes.push_back({static_cast<double>(size), of, too_large, too_small});
   };
-  add(shape.tp, "tp", "a partial sum was added on every tensor rank", "it was divided among tensor ranks that have equal parts");
-  add(shape.dp, "dp", "the sum over data ranks was not divided", "it was divided twice, or replicas were never summed");
-  add(shape.fsdp, "fsdp", "the reduce-scatter summed and did not average", "it was divided twice: the reduce-scatter averages");
-  add(shape.cp, "cp", "the sum over context ranks was not divided", "it was divided twice, or context ranks were never summed");
-  add(shape.data_ranks() != shape.dp && shape.data_ranks() != shape.fsdp ? shape.data_ranks() : 1, "dp x fsdp",
-      "the sum over all data ranks was not divided", "it was divided by all data ranks twice");
+  add(shape.tp, "tp", "a partial sum was added on every tensor rank",
+      "it was divided among tensor ranks that have equal parts");
+  add(shape.dp, "dp", "the sum over data ranks was not divided",
+      "it was divided twice, or replicas were never summed");
+  add(shape.fsdp, "fsdp", "the reduce-scatter summed and did not average",
+      "it was divided twice: the reduce-scatter averages");
+  add(shape.cp, "cp", "the sum over context ranks was not divided",
+      "it was divided twice, or context ranks were never summed");
+  add(shape.data_ranks() != shape.dp && shape.data_ranks() != shape.fsdp ? shape.data_ranks() : 1,
+      "dp x fsdp", "the sum over all data ranks was not divided", "it was divided by all data ranks twice");
   add(micro_batches, "the micro-batches", "the loss was not divided by the number of micro-batches",
       "it was divided by the micro-batches twice, or only the last one counted");
   return causes;
 }
 
-std::string sentence_of(const GradientDifference& d, const HybridShape& shape, int micro_batches, double tolerance) {
+std::string sentence_of(const GradientDifference& d, const HybridShape& shape, int micro_batches,
+                        double tolerance) {
   if (!std::isfinite(d.ratio)) return fmt::format("gradient of {} is not finite", d.name);
   if (std::abs(d.ratio) < tolerance && d.remainder < tolerance)
     return fmt::format("gradient of {} is 0: it was never computed or never received", d.name);
   if (d.remainder > std::max(1e-3, 10 * tolerance))
-    return fmt::format("gradient of {} differs by {:.2g} of its size, by no common factor: some ranks lack a part of the "
-                       "sum; is it replicated, and never reduced?",
-                       d.name, std::hypot(d.remainder, d.ratio - 1));
+    return fmt::format(
+        "gradient of {} differs by {:.2g} of its size, by no common factor: some ranks lack a part of the "
+        "sum; is it replicated, and never reduced?",
+        d.name, std::hypot(d.remainder, d.ratio - 1));
   const bool is_large = d.ratio > 1;
   const double factor = is_large ? d.ratio : 1 / d.ratio;
   std::string why;
@@ -49,7 +55,8 @@ std::string sentence_of(const GradientDifference& d, const HybridShape& shape, i
       why += fmt::format("{}the size of {} ({})", why.empty() ? "" : ", or ", cause.of,
                          is_large ? cause.too_large : cause.too_small);
   if (why.empty()) why = "no axis of the mesh has that size";
-  return fmt::format("gradient of {} is {:.3f} times too {}: {}", d.name, factor, is_large ? "large" : "small", why);
+  return fmt::format("gradient of {} is {:.3f} times too {}: {}", d.name, factor,
+                     is_large ? "large" : "small", why);
 }
 
 // Calls f(number of the tensor, what this rank has, what one rank has) for each piece.
@@ -61,7 +68,8 @@ void for_each_pair(const Pieces& got, const nn::StateDict& expected, const F& f)
     const Tensor part = zeros(piece.data.shape(), at->tensor.dtype());
     (void)copy_common({piece.name, at->tensor, piece.whole, Shape(piece.whole.size(), 0)},
                       {piece.name, part, piece.whole, piece.offset});
-    f(static_cast<std::size_t>(at - expected.begin()), piece.data.to(cpu).to(DType::f64), part.to(DType::f64));
+    f(static_cast<std::size_t>(at - expected.begin()), piece.data.to(cpu).to(DType::f64),
+      part.to(DType::f64));
   }
 }
 
@@ -73,9 +81,11 @@ std::vector<double> summed(const std::vector<double>& own) {
 
 }  // namespace
 
-// The remainder in a pass of its own: as the difference of two sums it would have half as many correct digits.
+// The remainder in a pass of its own: as the difference of two sums it would have half as many correct
+// digits.
 std::vector<GradientDifference> compare_gradients(const Pieces& got, const nn::StateDict& expected,
-                                                  const HybridShape& shape, int micro_batches, double tolerance) {
+                                                  const HybridShape& shape, int micro_batches,
+                                                  double tolerance) {
   const std::size_t n = expected.size();
   std::vector<double> products(2 * n), squares(n), ratios(n, 1);  // products: got expected, then expected^2
   for_each_pair(got, expected, [&](std::size_t i, const Tensor& mine, const Tensor& theirs) {

@@ -1,5 +1,6 @@
-// The factor detective: compares the gradients of a model that is divided among ranks with those of one rank, and
-// names the factor by which they differ. A wrong factor is silent: training still converges, a little worse.
+// The factor detective: compares the gradients of a model that is divided among ranks with those of one rank,
+// and names the factor by which they differ. A wrong factor is silent: training still converges, a little
+// worse.
 #pragma once
 
 #include <string>
@@ -20,10 +21,11 @@ struct GradientDifference {
   std::string sentence;
 };
 
-// Compares the pieces of all ranks with the whole tensors of one rank, which every rank passes. What is within
-// `tolerance` (norm-relative) is not listed. Collective over the default group: two all_reduces of a few f64
-// per tensor; the result is the same on every rank. `micro_batches` is one more factor to look for.
+// Compares the pieces of all ranks with the whole tensors of one rank, which every rank passes. What is
+// within `tolerance` (norm-relative) is not listed. Collective over the default group: two all_reduces of a
+// few f64 per tensor; the result is the same on every rank. `micro_batches` is one more factor to look for.
 std::vector<GradientDifference> compare_gradients(const Pieces& got, const nn::StateDict& expected,
-                                                  const HybridShape& shape, int micro_batches, double tolerance);
+                                                  const HybridShape& shape, int micro_batches,
+                                                  double tolerance);
 
 }  // namespace dist

@@ -60,21 +60,31 @@ void HybridGpt::prepare(nn::GPT& stage) {
   fully_shard(stage, sharded, where_);
 }
 
+// Every stage has the same slice of a sequence.
+Tensor HybridGpt::slice(const Tensor& whole) {
+  Tensor mine = whole;
+  for (const auto& context : contexts_) mine = context->slice(whole);
+  return mine;
+}
+
 double HybridGpt::step(const Tensor& tokens, const Tensor& targets) {
   const HybridShape& shape = options_.shape;
-  Tensor mine = tokens, next = targets;
-  for (const auto& context : contexts_) {  // every stage has the same slice
-    mine = context->slice(tokens);
-    next = context->slice(targets);
-  }
-  const double loss = pipeline_->step(mine, next);
+  const double loss = pipeline_->step(slice(tokens), slice(targets));
   if (shape.tp > 1)
     for (const auto& stage : stages()) finish_gradients(*stage, where_);
   if (shape.dp > 1 && shape.fsdp == 1) average(mesh_.get_group("dp"));
   if (shape.cp > 1) average(mesh_.get_group("cp"));
-  if (shape.ranks() == 1) return loss;
-  // Of the ranks that have a loss, those of the last stage.
-  const bool has_loss = mesh_.get_local_rank("pp") == shape.pp - 1;
+  return mean_over_ranks(loss);
+}
+
+double HybridGpt::evaluate(const Tensor& tokens, const Tensor& targets) {
+  return mean_over_ranks(pipeline_->evaluate(slice(tokens), slice(targets)));
+}
+
+// Of the ranks that have a loss, those of the last stage.
+double HybridGpt::mean_over_ranks(double loss) {
+  if (options_.shape.ranks() == 1) return loss;
+  const bool has_loss = mesh_.get_local_rank("pp") == options_.shape.pp - 1;
   const std::array<double, 2> own{has_loss ? loss : 0, has_loss ? 1.0 : 0};
   Tensor sums = tensor(std::span<const double>(own), cpu);
   all_reduce(sums, ReduceOp::sum, {}, where_);

@@ -47,6 +47,8 @@ class HybridGpt {
   // (rows have equally many targets that count). Returns the mean loss, on every rank. Collective over all
   // ranks.
   double step(const Tensor& tokens, const Tensor& targets);
+  // The mean loss in evaluation, without gradients, for as many rows as step() has. Collective.
+  double evaluate(const Tensor& tokens, const Tensor& targets);
   void zero_grad() { pipeline_->zero_grad(); }
   // Of the whole model; see clip_grad_norm.h. Collective.
   double clip_grad_norm(double max_norm);
@@ -68,6 +70,8 @@ class HybridGpt {
  private:
   void prepare(nn::GPT& stage);
   void average(const ProcessGroup& group);
+  Tensor slice(const Tensor& whole);
+  double mean_over_ranks(double loss);
   struct Box;
   std::vector<Box> boxes();
 

@@ -35,6 +35,9 @@ class GptPipeline {
   // a table each: their gradients are summed, before any reduction over other axes, so that the tables stay
   // equal.
   double step(const Tensor& tokens, const Tensor& targets);
+  double evaluate(const Tensor& tokens, const Tensor& targets) {
+    return pipeline_->evaluate(tokens, targets);
+  }
   void zero_grad();
 
   const std::vector<std::unique_ptr<nn::GPT>>& stages() const { return stages_; }  // of this rank

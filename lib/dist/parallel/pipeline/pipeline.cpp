@@ -131,7 +131,16 @@ void Pipeline::agree(const Tensor& inputs) {
   }
 }
 
-double Pipeline::step(const Tensor& inputs, const Tensor& targets) {
+double Pipeline::step(const Tensor& inputs, const Tensor& targets) { return run(inputs, targets, true); }
+
+double Pipeline::evaluate(const Tensor& inputs, const Tensor& targets) {
+  for (nn::Module* const stage : stages_) stage->eval();
+  const double loss = run(inputs, targets, false);
+  for (nn::Module* const stage : stages_) stage->train();
+  return loss;
+}
+
+double Pipeline::run(const Tensor& inputs, const Tensor& targets, bool trains) {
   if (rows_ == 0) agree(inputs);
   if (rank_ == 0 && inputs.shape() != input_)
     fail(
@@ -139,15 +148,17 @@ double Pipeline::step(const Tensor& inputs, const Tensor& targets) {
         "Pipeline: this batch is {}, the first one was {}; all ranks have agreed on that shape: make another "
         "Pipeline for another shape",
         to_string(inputs.shape()), to_string(input_));
+  trains_ = trains;
   loss_ = count_ = 0;
   in_flight_ = most_in_flight_ = 0;
   if (rank_ == schedule_.shape.rank_of(schedule_.shape.stages() - 1)) count_ = options_.loss.count(targets);
-  const std::span<const Action> list = schedule_.ranks[static_cast<std::size_t>(rank_)];
+  std::vector<Action> list = schedule_.ranks[static_cast<std::size_t>(rank_)];
+  if (!trains) std::erase_if(list, [](const Action& a) { return !pipeline::is_forward(a.kind); });
   for (std::size_t i = 0; i < list.size();) {
     std::size_t end = i;
     while (end < list.size() && pipeline::is_message(list[end].kind)) ++end;
     if (end > i)
-      exchange(list.subspan(i, end - i)), i = end;
+      exchange(std::span(list).subspan(i, end - i)), i = end;
     else
       compute(list[i++], inputs, targets);
   }
@@ -181,11 +192,14 @@ void Pipeline::forward(const Key& key, const Tensor& inputs, const Tensor& targe
   const Tensor out = layer.forward(in);
   position.first_row -= first;
   layer.set_position(position);
-  most_in_flight_ = std::max(most_in_flight_, ++in_flight_);
+  if (trains_)
+    most_in_flight_ = std::max(most_in_flight_, ++in_flight_);
+  else
+    layer.forget_forward();
   if (is_last(stage)) {
     PartialLoss loss = options_.loss.of(out, targets.narrow(first, count));
     loss_ += loss.sum;
-    gradients_[key] = loss.grad.mul_(1 / count_);
+    if (trains_) gradients_[key] = loss.grad.mul_(1 / count_);
   } else if (schedule_.shape.are_apart(stage, stage + 1)) {
     outputs_[key] = out;
   } else {

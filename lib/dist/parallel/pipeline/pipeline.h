@@ -49,6 +49,10 @@ class Pipeline {
   // Throws Error{invalid_argument} for another one and for a batch with fewer rows than micro-batches.
   double step(const Tensor& inputs, const Tensor& targets);
 
+  // The loss of a batch in evaluation: only the forwards of the schedule and their messages. Collective, as
+  // step().
+  double evaluate(const Tensor& inputs, const Tensor& targets);
+
   // Micro-batches whose forward had run and whose backward had not, at most, in the last step on this rank.
   int most_in_flight() const { return most_in_flight_; }
 
@@ -59,6 +63,7 @@ class Pipeline {
   bool is_last(int stage) const { return stage + 1 == schedule_.shape.stages(); }
   std::int64_t first_row(int micro_batch) const;
   void agree(const Tensor& inputs);
+  double run(const Tensor& inputs, const Tensor& targets, bool trains);
   Tensor row_of(const Tensor& like) const;
 
   void compute(const pipeline::Action& action, const Tensor& inputs, const Tensor& targets);
@@ -84,6 +89,7 @@ class Pipeline {
   std::map<Key, Work> activation_receives_, gradient_receives_;
   std::vector<std::pair<Work, Tensor>> sends_;
   double loss_ = 0, count_ = 0;
+  bool trains_ = true;
   int in_flight_ = 0, most_in_flight_ = 0;
 };
 

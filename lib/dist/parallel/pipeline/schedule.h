@@ -46,6 +46,11 @@ constexpr bool is_message(ActionKind kind) { return kind >= ActionKind::send_act
 constexpr bool is_receive(ActionKind kind) {
   return kind == ActionKind::receive_activation || kind == ActionKind::receive_gradient;
 }
+// A forward, and the messages between forwards.
+constexpr bool is_forward(ActionKind kind) {
+  return kind == ActionKind::forward || kind == ActionKind::send_activation ||
+         kind == ActionKind::receive_activation;
+}
 // True for the two that give the gradient of the stage's input.
 constexpr bool is_backward(ActionKind kind) {
   return kind == ActionKind::backward || kind == ActionKind::backward_input;
