@@ -1,4 +1,5 @@
 // Layers and optimizers on a GPU against the CPU, which is right (unit.nn).
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "dist/core/device.h"
 #include "dist/nn/adam.h"
 #include "dist/nn/batch_norm2d.h"
+#include "dist/nn/clip_grad_norm.h"
 #include "dist/nn/conv2d.h"
 #include "dist/nn/conv_net.h"
 #include "dist/nn/cross_entropy.h"
@@ -221,6 +223,37 @@ TEST_F(NnOnGpu, RefusesHeadsThatAreTooLarge) {
   attention.to(gpu);
   EXPECT_DIST_ERROR(attention.forward(zeros({1, 2, 192}, DType::f32, gpu)), Errc::unsupported,
                     "attention on cuda:0: heads of size 192, at most 128 is possible there");
+}
+
+// More parameters than one kernel takes.
+TEST_F(NnOnGpu, ClipsAndTakesAStepAsTheCpuDoes) {
+  std::vector<double> norms;
+  std::vector<std::vector<Tensor>> values;
+  for (const Device device : {cpu, gpu}) {
+    std::array<Parameter, 200> parameters;
+    std::vector<Parameter*> all;
+    for (Parameter& parameter : parameters) {
+      const auto rows = static_cast<std::int64_t>(all.size()) % 50;
+      parameter.initialize(f32({rows, 300}, 1).to(device));
+      parameter.grad.copy_(f32({rows, 300}, static_cast<double>(all.size())).to(device));
+      all.push_back(&parameter);
+    }
+    norms.push_back(clip_grad_norm(all, 1));
+    AdamW(all, {.lr = 0.1}).step();
+    values.emplace_back();
+    for (Parameter* const parameter : all) values.back().push_back(parameter->value);
+  }
+  EXPECT_NEAR(norms[1] / norms[0], 1, 1e-12);
+  for (std::size_t i = 0; i < values[0].size(); ++i)
+    expect_close(values[1][i], values[0][i], 1e-6, fmt::format("parameter {}", i));
+}
+
+TEST_F(NnOnGpu, RefusesToStepOnNan) {
+  Parameter x;
+  x.initialize(ones({3}).to(gpu));
+  x.grad.fill_(std::nan(""));
+  EXPECT_DIST_ERROR(clip_grad_norm(std::vector{&x}, 1, {.error_if_nonfinite = true}), Errc::invalid_argument,
+                    "the gradient of parameter 0 has norm nan");
 }
 
 TEST_F(NnOnGpu, ComputesInF32Alone) {

@@ -1,6 +1,6 @@
 // The arithmetic of single elements, written once: the CPU's loops and the GPU's kernels use the same
-// functors, so testing them on the CPU tests them for both. ReLU, the updates of SGD and Adam, and batch norm
-// by channel.
+// functors, so testing them on the CPU tests them for both. ReLU, the updates of SGD and Adam, clipping, and
+// batch norm by channel.
 #pragma once
 
 #include <cmath>
@@ -20,15 +20,16 @@ struct Relu {
   }
 };
 
-// The formula of sgd.h, where x is the value and v its velocity.
+// The formula of sgd.h for the elements of one parameter, where x is the value and v its velocity.
 template <class T>
 struct SgdUpdate {
-  T lr, momentum, decay;
+  T lr, decay, momentum;
 
-  explicit SgdUpdate(const SgdStep& step)
-      : lr(static_cast<T>(step.lr)),
-        momentum(static_cast<T>(step.momentum)),
-        decay(static_cast<T>(step.weight_decay)) {}
+  SgdUpdate() = default;
+  SgdUpdate(const SgdItem& of, double momentum_)
+      : lr(static_cast<T>(of.lr)),
+        decay(static_cast<T>(of.weight_decay)),
+        momentum(static_cast<T>(momentum_)) {}
 
   DIST_HD void operator()(T& x, T grad) const { x -= lr * (grad + decay * x); }
   DIST_HD void operator()(T& x, T grad, T& v) const {
@@ -37,28 +38,51 @@ struct SgdUpdate {
   }
 };
 
-// The formula of adam.h.
+// What differs from parameter to parameter in the formulas of adam.h. Adam keeps x whole; AdamW has no decay
+// in the gradient.
+template <class T>
+struct AdamRates {
+  T size;   // lr / (1 - beta1^t)
+  T decay;  // Adam's weight decay
+  T keep;   // 1 - lr weight_decay of AdamW, rounded once
+
+  AdamRates() = default;
+  AdamRates(const AdamItem& of, const AdamStep& step)
+      : size(static_cast<T>(of.lr / step.correction1)),
+        decay(static_cast<T>(step.decoupled ? 0 : of.weight_decay)),
+        keep(static_cast<T>(step.decoupled ? 1 - of.lr * of.weight_decay : 1)) {}
+};
+
+// The formulas of adam.h.
 template <class T>
 struct AdamUpdate {
-  T beta1, beta2, eps, decay;
+  T beta1, beta2, eps;
   T rest1, rest2;  // 1 - beta, rounded once: a difference of rounded numbers has few correct digits
-  T size, root;    // lr / (1 - beta1^t), sqrt(1 - beta2^t)
+  T root;          // sqrt(1 - beta2^t)
 
   explicit AdamUpdate(const AdamStep& step)
       : beta1(static_cast<T>(step.beta1)),
         beta2(static_cast<T>(step.beta2)),
         eps(static_cast<T>(step.eps)),
-        decay(static_cast<T>(step.weight_decay)),
         rest1(static_cast<T>(1 - step.beta1)),
         rest2(static_cast<T>(1 - step.beta2)),
-        size(static_cast<T>(step.lr / step.correction1)),
         root(static_cast<T>(std::sqrt(step.correction2))) {}
 
-  DIST_HD void operator()(T& x, T grad, T& m, T& v) const {
-    const T g = grad + decay * x;
+  DIST_HD void operator()(const AdamRates<T>& rates, T& x, T grad, T& m, T& v) const {
+    const T g = grad + rates.decay * x;
     m = beta1 * m + rest1 * g;
     v = beta2 * v + rest2 * g * g;
-    x -= size * m / (std::sqrt(v) / root + eps);
+    x = rates.keep * x - rates.size * m / (std::sqrt(v) / root + eps);
+  }
+};
+
+// What clip_grad_norm() multiplies gradients by. NaN stays NaN, as in torch.
+struct ClipFactor {
+  double max_norm;
+
+  DIST_HD double operator()(double squared_norm) const {
+    const double factor = max_norm / (std::sqrt(squared_norm) + 1e-6);
+    return factor >= 1 ? 1 : factor;
   }
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "dist/core/tensor.h"
 #include "dist/nn/row_ops.h"
@@ -12,13 +13,22 @@
 
 namespace dist::nn {
 
-struct SgdStep {
-  double lr, momentum, weight_decay;
+// A parameter in a step of SGD (sgd.h).
+struct SgdItem {
+  Tensor value, grad;
+  Tensor velocity;  // v; undefined without momentum
+  double lr, weight_decay;
 };
 
+// A parameter in a step of Adam or AdamW (adam.h).
+struct AdamItem {
+  Tensor value, grad, m, v;
+  double lr, weight_decay;
+};
 struct AdamStep {
-  double lr, beta1, beta2, eps, weight_decay;
+  double beta1, beta2, eps;
   double correction1, correction2;  // 1 - beta^t in step t
+  bool decoupled;                   // AdamW's weight decay
 };
 
 // What BatchNorm2d computes with; each has shape [c].
@@ -80,10 +90,13 @@ class Ops : public RowOps {
 
   virtual std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape, DType dtype) const = 0;
 
-  // One step of sgd.h. velocity: v, with the value's shape, or undefined without momentum.
-  virtual void sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const = 0;
-  // One step of adam.h, on its m and v.
-  virtual void adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const = 0;
+  // Lists of tensors of one dtype on one device: a GPU takes many of them in one kernel. One step:
+  virtual void sgd(std::span<const SgdItem> list, double momentum) const = 0;
+  virtual void adam(std::span<const AdamItem> list, const AdamStep& step) const = 0;
+  // out = the sum of the squares of all elements of the list. out: [] f64.
+  virtual void squared_norm(Tensor out, std::span<const Tensor> list) const = 0;
+  // Multiplies all tensors of the list by functors.h's ClipFactor of `squared_norm`, [] f64.
+  virtual void clip(std::span<const Tensor> list, const Tensor& squared_norm, double max_norm) const = 0;
 };
 
 // Throws Error{unsupported}, which says how to get them, for a device that this build has no layers for.

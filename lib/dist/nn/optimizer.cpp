@@ -22,11 +22,31 @@ std::string described_on(const Tensor& t) {
 
 }  // namespace
 
-Optimizer::Optimizer(std::string name, std::vector<Parameter*> parameters, double lr)
-    : name_(std::move(name)), parameters_(std::move(parameters)) {
-  if (std::ranges::find(parameters_, nullptr) != parameters_.end())
-    fail(Errc::invalid_argument, "{}: a parameter is null", name_);
+std::vector<ParameterGroup> decay_groups(const std::vector<Parameter*>& parameters) {
+  ParameterGroup decaying, others;
+  others.weight_decay = 0;
+  for (Parameter* const parameter : parameters)
+    (parameter->value.dim() >= 2 ? decaying : others).parameters.push_back(parameter);
+  return {std::move(decaying), std::move(others)};
+}
+
+Optimizer::Optimizer(std::string name, std::span<const ParameterGroup> groups, double lr, double weight_decay)
+    : name_(std::move(name)) {
+  for (const ParameterGroup& group : groups) {
+    const Rates rates{group.lr_scale, group.weight_decay.value_or(weight_decay)};
+    check_option(rates.lr_scale >= 0, "lr_scale", rates.lr_scale);
+    check_option(rates.weight_decay >= 0, "weight_decay", rates.weight_decay);
+    parameters_.insert(parameters_.end(), group.parameters.begin(), group.parameters.end());
+    rates_.resize(parameters_.size(), rates);
+  }
   set_lr(lr);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i]) fail(Errc::invalid_argument, "{}: a parameter is null", name_);
+    const auto first = std::ranges::find(parameters_, parameters_[i]) - parameters_.begin();
+    if (first != static_cast<std::ptrdiff_t>(i))
+      fail(Errc::invalid_argument, "{}: parameters {} and {} are the same; each belongs to one group, once",
+           name_, first, i);
+  }
 }
 
 void Optimizer::set_lr(double lr) {

@@ -1,6 +1,8 @@
 // Optimizer: changes parameters by their gradients.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,17 @@
 #include "dist/nn/state_dict.h"
 
 namespace dist::nn {
+
+// Parameters with options of their own.
+struct ParameterGroup {
+  std::vector<Parameter*> parameters;
+  std::optional<double> weight_decay = std::nullopt;  // instead of the optimizer's
+  double lr_scale = 1;                                // their learning rate is lr() times this
+};
+
+// nanoGPT's two groups: parameters with two axes or more, whose weights decay, and the others, biases and
+// weights of norms, which have weight_decay 0.
+std::vector<ParameterGroup> decay_groups(const std::vector<Parameter*>& parameters);
 
 // The parameters belong to their module and must outlive the optimizer.
 class Optimizer {
@@ -25,16 +38,18 @@ class Optimizer {
   double lr() const { return lr_; }
   void set_lr(double lr);  // throws Error{invalid_argument} below 0
 
-  // What is kept from step to step, by parameter: "0.momentum_buffer". Empty before the first step; the
-  // tensors share memory with the optimizer. Options, among them the learning rate, are not part of it.
+  // What is kept from step to step, by the parameter's number, which goes on from group to group:
+  // "0.momentum_buffer". Empty before the first step; the tensors share memory with the optimizer. Options,
+  // among them the learning rate, are not part of it.
   const StateDict& state_dict() const { return state_; }
   // Copies; the next step() continues from it. Throws Error{invalid_argument} for the state of other
   // parameters or of another optimizer; then nothing has changed.
   void load_state_dict(const StateDict& dict);
 
  protected:
-  // Throws Error{invalid_argument} for a null parameter, and what set_lr() throws.
-  Optimizer(std::string name, std::vector<Parameter*> parameters, double lr);
+  // Throws Error{invalid_argument} for a parameter that is null or occurs twice, for a group's options below
+  // 0, and what set_lr() throws.
+  Optimizer(std::string name, std::span<const ParameterGroup> groups, double lr, double weight_decay);
   void check_option(bool good, std::string_view option, double value) const;
 
   // The state before the first step, besides the parameters.
@@ -42,13 +57,21 @@ class Optimizer {
   virtual void step_on(StateDict& state) = 0;
 
   const std::vector<Parameter*>& parameters() const { return parameters_; }
+  // By the parameter's number.
+  double lr_of(std::size_t i) const { return lr_ * rates_[i].lr_scale; }
+  double weight_decay_of(std::size_t i) const { return rates_[i].weight_decay; }
 
  private:
+  struct Rates {
+    double lr_scale, weight_decay;
+  };
+
   void check_parameters() const;
   void check_state() const;
 
   std::string name_;
   std::vector<Parameter*> parameters_;
+  std::vector<Rates> rates_;
   double lr_ = 0;
   StateDict state_;
 };

@@ -45,24 +45,4 @@ void PlainOps::relu_backward(Tensor out, const Tensor& grad, const Tensor& resul
   });
 }
 
-void PlainOps::sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const {
-  visit_float(value.dtype(), [&]<class T>() {
-    const functors::SgdUpdate<T> update(step);
-    T* const x = elements<T>(value);
-    const T* const g = elements<T>(grad);
-    if (!velocity.is_defined())
-      return for_each_element(value.numel(), [=](std::int64_t i) { update(x[i], g[i]); });
-    for_each_element(value.numel(),
-                     [=, v = elements<T>(velocity)](std::int64_t i) { update(x[i], g[i], v[i]); });
-  });
-}
-
-void PlainOps::adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const {
-  visit_float(value.dtype(), [&]<class T>() {
-    for_each_element(value.numel(), [update = functors::AdamUpdate<T>(step), x = elements<T>(value),
-                                     g = elements<T>(grad), mean = elements<T>(m), square = elements<T>(v)](
-                                        std::int64_t i) { update(x[i], g[i], mean[i], square[i]); });
-  });
-}
-
 }  // namespace dist::nn

@@ -27,8 +27,10 @@ class PlainOps : public Ops {
   void batch_norm_backward(NormGrads grads, const Tensor& grad_out, const Tensor& in, const NormTensors& norm,
                            bool training) const override;
   std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape, DType dtype) const override;
-  void sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const override;
-  void adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const override;
+  void sgd(std::span<const SgdItem> list, double momentum) const override;
+  void adam(std::span<const AdamItem> list, const AdamStep& step) const override;
+  void squared_norm(Tensor out, std::span<const Tensor> list) const override;
+  void clip(std::span<const Tensor> list, const Tensor& squared_norm, double max_norm) const override;
 
   void row_norm(Tensor out, const Tensor& in, RowNorm norm, double eps) const override;
   void row_norm_backward(RowNormGrads grads, const Tensor& grad_out, const Tensor& in,

@@ -1,15 +1,18 @@
 #include "dist/nn/sgd.h"
 
+#include <array>
 #include <utility>
 
-#include "dist/nn/ops.h"
+#include "dist/nn/runs.h"
 
 namespace dist::nn {
 
 SGD::SGD(std::vector<Parameter*> parameters, SGDOptions options)
-    : Optimizer("SGD", std::move(parameters), options.lr), options_(options) {
+    : SGD(std::array{ParameterGroup{std::move(parameters)}}, options) {}
+
+SGD::SGD(std::span<const ParameterGroup> groups, SGDOptions options)
+    : Optimizer("SGD", groups, options.lr, options.weight_decay), options_(options) {
   check_option(options.momentum >= 0, "momentum", options.momentum);
-  check_option(options.weight_decay >= 0, "weight_decay", options.weight_decay);
 }
 
 StateDict SGD::initial_state() const {
@@ -21,12 +24,12 @@ StateDict SGD::initial_state() const {
 }
 
 void SGD::step_on(StateDict& state) {
-  const SgdStep step{lr(), options_.momentum, options_.weight_decay};
-  for (std::size_t i = 0; i < parameters().size(); ++i) {
-    const Parameter& parameter = *parameters()[i];
-    ops_for(parameter.value.device())
-        .sgd(parameter.value, parameter.grad, state.empty() ? Tensor() : state[i].tensor, step);
-  }
+  std::vector<SgdItem> list;
+  for (std::size_t i = 0; i < parameters().size(); ++i)
+    list.push_back({parameters()[i]->value, parameters()[i]->grad, state.empty() ? Tensor() : state[i].tensor,
+                    lr_of(i), weight_decay_of(i)});
+  for_each_run(std::span<const SgdItem>(list),
+               [this](const Ops& ops, std::span<const SgdItem> run) { ops.sgd(run, options_.momentum); });
 }
 
 }  // namespace dist::nn

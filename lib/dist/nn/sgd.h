@@ -2,6 +2,7 @@
 //   g = grad + weight_decay * value;  v = momentum * v + g (v = 0 at first);  value -= lr * v
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "dist/nn/optimizer.h"
@@ -19,6 +20,7 @@ class SGD : public Optimizer {
  public:
   // Throws Error{invalid_argument} for options below 0.
   explicit SGD(std::vector<Parameter*> parameters, SGDOptions options = {});
+  explicit SGD(std::span<const ParameterGroup> groups, SGDOptions options = {});
 
  private:
   StateDict initial_state() const override;

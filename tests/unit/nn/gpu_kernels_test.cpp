@@ -113,28 +113,82 @@ TEST_F(GpuKernels, BatchNorm) {
   }
 }
 
+// Empty and small tensors, many chunks, and more tensors than one launch takes.
+std::vector<Shape> shapes_of_list() {
+  std::vector<Shape> all{{0}, {1}, {5000}, {0}, {3, 4096}, {}};
+  for (std::int64_t i = 0; i < 200; ++i) all.push_back({i % 7});
+  all.push_back({2049});
+  return all;
+}
+
+std::vector<Tensor> list_of(double seed) {
+  std::vector<Tensor> all;
+  for (const Shape& shape : shapes_of_list()) all.push_back(f32(shape, seed += 1000));
+  return all;
+}
+
 TEST_F(GpuKernels, OptimizersTakeTheSameStep) {
-  for (const std::int64_t count : {0, 1, 1000, 5000}) {
+  compare(
+      [&](const Ops& ops) {
+        std::vector<SgdItem> plain, moved;
+        std::vector<AdamItem> adapted;
+        std::vector<Tensor> results;
+        double seed = 1;
+        for (const Shape& shape : shapes_of_list()) {
+          const Tensor grad = f32(shape, seed);
+          const double lr = 0.1 / ++seed, decay = 1e-3 * seed;
+          plain.push_back({f32(shape, 1), grad, {}, lr, decay});
+          moved.push_back({f32(shape, 1), grad, f32(shape, 2), lr, decay});
+          adapted.push_back({f32(shape, 1), grad, f32(shape, 3), squares(shape, 4), lr, decay});
+          for (const Tensor& t : {plain.back().value, moved.back().value, moved.back().velocity,
+                                  adapted.back().value, adapted.back().m, adapted.back().v})
+            results.push_back(t);
+        }
+        ops.sgd(plain, 0.9);
+        ops.sgd(moved, 0.9);
+        for (const bool decoupled : {false, true})
+          ops.adam(adapted, {.beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .eps = 1e-8,
+                             .correction1 = 0.1,
+                             .correction2 = 0.001,
+                             .decoupled = decoupled});
+        return results;
+      },
+      expect_same);
+}
+
+TEST_F(GpuKernels, SquaredNormOfAList) {
+  const auto norm_of = [](const std::vector<Tensor>& list) {
+    return [&list](const Ops& ops) {
+      const Tensor out = empty({}, DType::f64);
+      ops.squared_norm(out, list);
+      return std::array{out};
+    };
+  };
+  const std::vector<Tensor> any = list_of(1);
+  compare(norm_of(any), [](const Tensor& got, const Tensor& expected, std::size_t) {
+    EXPECT_NEAR(got.item<double>() / expected.item<double>(), 1, 1e-14);
+  });
+  std::vector<Tensor> whole = list_of(1);  // numbers whose sums are exact
+  for (Tensor& t : whole) t = t.mul_(1000).to(DType::i32).to(DType::f32);
+  for (const auto& list : {whole, std::vector<Tensor>{}, {f32({0}, 1)}, {f32({200000}, 1).fill_(3)}})
+    compare(norm_of(list), expect_same);
+}
+
+TEST_F(GpuKernels, ClippingOfAList) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double squared : {0.0, 0.25, 1.0, 2.0, 1e10, inf})
     compare(
         [&](const Ops& ops) {
-          const Tensor plain = f32({count}, 1), moved = f32({count}, 1), velocity = f32({count}, 2),
-                       adapted = f32({count}, 1), m = f32({count}, 3), v = squares({count}, 4);
-          const Tensor grad = f32({count}, 5);
-          const SgdStep step{.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-3};
-          ops.sgd(plain, grad, {}, step);
-          ops.sgd(moved, grad, velocity, step);
-          ops.adam(adapted, grad, m, v,
-                   {.lr = 0.1,
-                    .beta1 = 0.9,
-                    .beta2 = 0.999,
-                    .eps = 1e-8,
-                    .weight_decay = 1e-3,
-                    .correction1 = 0.1,
-                    .correction2 = 0.001});
-          return std::array{plain, moved, velocity, adapted, m, v};
+          const std::vector<Tensor> list = list_of(1);
+          ops.clip(list, full({}, squared, DType::f64), 1);
+          return list;
         },
         expect_same);
-  }
+  const std::vector<Tensor> list{f32({3}, 1)};
+  KernelOps().clip(list, full({}, std::nan(""), DType::f64), 1);
+  EXPECT_TRUE(std::isnan(sum(list[0])));
 }
 
 }  // namespace

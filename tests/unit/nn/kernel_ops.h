@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/nn/cuda/kernels.h"
+#include "dist/nn/cuda/list_kernels.h"
 #include "dist/nn/cuda/row_kernels.h"
 #include "dist/nn/plain_ops.h"
 
@@ -42,11 +43,18 @@ class KernelOps final : public PlainOps {
     const Tensor planes = empty({in.size(1), 3}, DType::f64);
     ok(cuda_kernels::batch_norm_backward(nullptr, grads, grad_out, in, norm, training, planes));
   }
-  void sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const override {
-    ok(cuda_kernels::sgd(nullptr, value, grad, velocity, step));
+  void sgd(std::span<const SgdItem> list, double momentum) const override {
+    ok(cuda_kernels::sgd(nullptr, list, momentum));
   }
-  void adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const override {
-    ok(cuda_kernels::adam(nullptr, value, grad, m, v, step));
+  void adam(std::span<const AdamItem> list, const AdamStep& step) const override {
+    ok(cuda_kernels::adam(nullptr, list, step));
+  }
+  void squared_norm(Tensor out, std::span<const Tensor> list) const override {
+    const Tensor partials = full({cuda_kernels::squared_norm_partials(list)}, 1e30, DType::f64);
+    ok(cuda_kernels::squared_norm(nullptr, out, list, partials));
+  }
+  void clip(std::span<const Tensor> list, const Tensor& squared_norm, double max_norm) const override {
+    ok(cuda_kernels::clip(nullptr, list, squared_norm, max_norm));
   }
 
   void row_norm(Tensor out, const Tensor& in, RowNorm norm, double eps) const override {

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -57,6 +58,64 @@ TEST(Adam, FollowsItsFormula) {
   expect_near(descend(adam, x, 5), expected);
 }
 
+TEST(AdamW, FollowsItsFormula) {
+  Parameter x;
+  x.initialize(full({1}, 3, DType::f64));
+  AdamW adamw({&x}, {.lr = 0.1, .betas = {0.8, 0.95}, .eps = 1e-4, .weight_decay = 0.25});
+  std::vector<double> expected;
+  double value = 3, m = 0, v = 0;
+  for (int t = 1; t <= 5; ++t) {
+    const double g = 2 * value;
+    m = 0.8 * m + 0.2 * g;
+    v = 0.95 * v + 0.05 * g * g;
+    value -= 0.1 * 0.25 * value;
+    expected.push_back(value -=
+                       0.1 * (m / (1 - std::pow(0.8, t))) / (std::sqrt(v / (1 - std::pow(0.95, t))) + 1e-4));
+  }
+  expect_near(descend(adamw, x, 5), expected);
+}
+
+TEST(Optimizer, GroupsHaveOptionsOfTheirOwn) {
+  std::array<Parameter, 3> x;
+  for (Parameter& each : x) each.initialize(ones({1}));
+  const std::vector<ParameterGroup> groups{{.parameters = {&x[1]}, .weight_decay = 0.5},
+                                           {.parameters = {&x[2], &x[0]}, .lr_scale = 4}};
+  SGD sgd(groups, {.lr = 0.125, .momentum = 0.5, .weight_decay = 0.25});
+  sgd.step();
+  EXPECT_EQ(x[1].value.item<float>(), 1 - 0.125 * 0.5);
+  EXPECT_EQ(x[0].value.item<float>(), 1 - 4 * 0.125 * 0.25);
+  EXPECT_EQ(x[2].value.item<float>(), 1 - 4 * 0.125 * 0.25);
+  EXPECT_EQ(find(sgd.state_dict(), "0.momentum_buffer")->item<float>(), 0.5);
+  for (Parameter& each : x) each.value.fill_(1);
+  AdamW(groups, {.lr = 0.125, .weight_decay = 0.25}).step();
+  EXPECT_EQ(x[1].value.item<float>(), 1 - 0.125 * 0.5);
+  EXPECT_EQ(x[0].value.item<float>(), 1 - 4 * 0.125 * 0.25);
+}
+
+TEST(Optimizer, WeightsDecayAndBiasesDoNot) {
+  Parameter weight, bias, number;
+  weight.initialize(ones({2, 1}));
+  bias.initialize(ones({2}));
+  number.initialize(ones({}));
+  const auto groups = decay_groups({&bias, &weight, &number});
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].parameters, std::vector{&weight});
+  EXPECT_EQ(groups[0].weight_decay, std::nullopt);
+  EXPECT_EQ(groups[1].parameters, (std::vector{&bias, &number}));
+  EXPECT_EQ(groups[1].weight_decay, 0);
+}
+
+// The list of a step changes its dtype in the middle, and one of its tensors is empty.
+TEST(Optimizer, TakesParametersOfSeveralDtypes) {
+  std::array<Parameter, 4> x;
+  for (std::size_t i = 0; i < 4; ++i)
+    x[i].initialize(ones({i == 1 ? 0 : 2}, i == 2 ? DType::f64 : DType::f32));
+  for (Parameter& each : x) each.grad.fill_(1);
+  SGD({&x[0], &x[1], &x[2], &x[3]}, {.lr = 0.25}).step();
+  for (const std::size_t i : {0, 2, 3})
+    EXPECT_EQ(x[i].value.to_vector<double>(), (std::vector{0.75, 0.75})) << i;
+}
+
 TEST(Optimizer, GoesOnWhereItsStateWasSaved) {
   const auto make = [](bool adam, Parameter& x) -> std::unique_ptr<Optimizer> {
     if (adam) return std::make_unique<Adam>(std::vector{&x}, AdamOptions{.lr = 0.1});
@@ -99,6 +158,10 @@ TEST(Optimizer, RefusesOptionsOutOfRange) {
   EXPECT_DIST_ERROR(SGD({&x}, {.momentum = -1}), Errc::invalid_argument, "momentum = -1");
   EXPECT_DIST_ERROR(Adam({&x}, {.betas = {0.9, 1}}), Errc::invalid_argument, "Adam: beta = 1");
   EXPECT_DIST_ERROR(Adam({nullptr}), Errc::invalid_argument, "null");
+  EXPECT_DIST_ERROR(AdamW({&x}, {.weight_decay = -1}), Errc::invalid_argument, "AdamW: weight_decay = -1");
+  EXPECT_DIST_ERROR(SGD(std::array{ParameterGroup{{&x}, std::nullopt, -1}}), Errc::invalid_argument,
+                    "lr_scale = -1");
+  EXPECT_DIST_ERROR(SGD({&x, &x}), Errc::invalid_argument, "SGD: parameters 0 and 1 are the same");
   SGD sgd({&x});
   EXPECT_DIST_ERROR(sgd.set_lr(std::nan("")), Errc::invalid_argument, "lr = nan");
 }

@@ -7,6 +7,7 @@
 #include "dist/nn/cuda/cudnn_convolution.h"
 #include "dist/nn/cuda/handles.h"
 #include "dist/nn/cuda/kernels.h"
+#include "dist/nn/cuda/list_kernels.h"
 #include "dist/nn/cuda/make.h"
 #include "dist/nn/cuda/row_kernels.h"
 
@@ -94,14 +95,29 @@ class CudaOps final : public Ops {
     return std::make_unique<CudnnConvolution>(*this, shape);
   }
 
-  void sgd(Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) const override {
-    const OnGpu gpu(value);
-    gpu.check(cuda_kernels::sgd(gpu.stream(), value, grad, velocity, step), "sgd");
+  void sgd(std::span<const SgdItem> list, double momentum) const override {
+    if (list.empty()) return;
+    const OnGpu gpu(list[0].value);
+    gpu.check(cuda_kernels::sgd(gpu.stream(), list, momentum), "sgd");
   }
 
-  void adam(Tensor value, const Tensor& grad, Tensor m, Tensor v, const AdamStep& step) const override {
-    const OnGpu gpu(value);
-    gpu.check(cuda_kernels::adam(gpu.stream(), value, grad, m, v, step), "adam");
+  void adam(std::span<const AdamItem> list, const AdamStep& step) const override {
+    if (list.empty()) return;
+    const OnGpu gpu(list[0].value);
+    gpu.check(cuda_kernels::adam(gpu.stream(), list, step), "adam");
+  }
+
+  void squared_norm(Tensor out, std::span<const Tensor> list) const override {
+    if (list.empty()) return void(out.zero_());
+    const OnGpu gpu(list[0]);
+    const Tensor partials = empty({cuda_kernels::squared_norm_partials(list)}, DType::f64, out.device());
+    gpu.check(cuda_kernels::squared_norm(gpu.stream(), out, list, partials), "squared_norm");
+  }
+
+  void clip(std::span<const Tensor> list, const Tensor& squared_norm, double max_norm) const override {
+    if (list.empty()) return;
+    const OnGpu gpu(list[0]);
+    gpu.check(cuda_kernels::clip(gpu.stream(), list, squared_norm, max_norm), "clip");
   }
 
   void row_norm(Tensor out, const Tensor& in, RowNorm norm, double eps) const override {

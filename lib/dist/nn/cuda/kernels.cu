@@ -120,24 +120,4 @@ cudaError_t batch_norm_backward(cudaStream_t stream, const Ops::NormGrads& grads
   });
 }
 
-cudaError_t sgd(cudaStream_t stream, Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step) {
-  const functors::SgdUpdate<float> update(step);
-  float* const x = elements<float>(value);
-  const float* const g = elements<float>(grad);
-  if (!velocity.is_defined())
-    return each(stream, value.numel(), [=] __device__(std::int64_t i) { update(x[i], g[i]); });
-  float* const v = elements<float>(velocity);
-  return each(stream, value.numel(), [=] __device__(std::int64_t i) { update(x[i], g[i], v[i]); });
-}
-
-cudaError_t adam(cudaStream_t stream, Tensor value, const Tensor& grad, Tensor m, Tensor v,
-                 const AdamStep& step) {
-  const functors::AdamUpdate<float> update(step);
-  float *const x = elements<float>(value), *const mean = elements<float>(m),
-               *const square = elements<float>(v);
-  const float* const g = elements<float>(grad);
-  return each(stream, value.numel(),
-              [=] __device__(std::int64_t i) { update(x[i], g[i], mean[i], square[i]); });
-}
-
 }  // namespace dist::nn::cuda_kernels

@@ -20,8 +20,5 @@ cudaError_t batch_norm(cudaStream_t stream, Tensor out, const Tensor& in, const 
                        const NormOptions& options, Tensor lines);
 cudaError_t batch_norm_backward(cudaStream_t stream, const Ops::NormGrads& grads, const Tensor& grad_out,
                                 const Tensor& in, const NormTensors& norm, bool training, Tensor planes);
-cudaError_t sgd(cudaStream_t stream, Tensor value, const Tensor& grad, Tensor velocity, const SgdStep& step);
-cudaError_t adam(cudaStream_t stream, Tensor value, const Tensor& grad, Tensor m, Tensor v,
-                 const AdamStep& step);
 
 }  // namespace dist::nn::cuda_kernels

@@ -1,0 +1,78 @@
+#include "dist/nn/clip_grad_norm.h"
+
+#include <cmath>
+
+#include "dist/core/fail.h"
+#include "dist/nn/ops.h"
+
+namespace dist::nn {
+
+namespace {
+
+std::vector<Tensor> gradients_of(std::span<const NamedParameter> parameters) {
+  std::vector<Tensor> all;
+  for (const auto& [name, parameter] : parameters) {
+    const Tensor& grad = parameter->grad;
+    if (!grad.is_defined() || (grad.dtype() != DType::f32 && grad.dtype() != DType::f64))
+      fail(Errc::invalid_argument, "clip_grad_norm: the gradient of {} is {}, f32 or f64 is needed", name,
+           grad.is_defined() ? dist::name(grad.dtype()) : "undefined");
+    if (!all.empty() && (grad.dtype() != all[0].dtype() || grad.device() != all[0].device()))
+      fail(Errc::invalid_argument,
+           "clip_grad_norm: the gradient of {} is {} on {}, that of {} is {} on {}; one dtype and one device "
+           "are needed",
+           name, dist::name(grad.dtype()), grad.device().str(), parameters[0].name,
+           dist::name(all[0].dtype()), all[0].device().str());
+    all.push_back(grad);
+  }
+  return all;
+}
+
+void check_finite(std::span<const NamedParameter> parameters, std::span<const Tensor> gradients,
+                  const Norm& norm) {
+  if (std::isfinite(norm.item())) return;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const double of_one = Norm(squared_norm(gradients.subspan(i, 1)));
+    if (!std::isfinite(of_one))
+      fail(Errc::invalid_argument,
+           "clip_grad_norm: the gradient of {} has norm {}, so no step can be taken; look at the loss and "
+           "the learning rate of the steps before",
+           parameters[i].name, of_one);
+  }
+  fail(Errc::invalid_argument,
+       "clip_grad_norm: the norm of all gradients is {}, although each one's is finite", norm.item());
+}
+
+}  // namespace
+
+double Norm::item() const { return std::sqrt(squared_.item<double>()); }
+
+Tensor squared_norm(std::span<const Tensor> tensors) {
+  const Tensor result = empty({}, DType::f64, tensors.empty() ? cpu : tensors[0].device());
+  ops_for(result.device()).squared_norm(result, tensors);
+  return result;
+}
+
+void clip_to_norm(std::span<const Tensor> tensors, const Tensor& squared_norm, double max_norm) {
+  ops_for(squared_norm.device()).clip(tensors, squared_norm, max_norm);
+}
+
+Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm, const ClipOptions& options) {
+  if (!(max_norm > 0))
+    fail(Errc::invalid_argument,
+         "clip_grad_norm: max_norm = {} is out of range; it must be above 0, and infinity does not clip",
+         max_norm);
+  const std::vector<Tensor> gradients = gradients_of(parameters);
+  const Tensor squared = squared_norm(gradients);
+  if (options.error_if_nonfinite) check_finite(parameters, gradients, Norm(squared));
+  clip_to_norm(gradients, squared, max_norm);
+  return Norm(squared);
+}
+
+Norm clip_grad_norm(const std::vector<Parameter*>& parameters, double max_norm, const ClipOptions& options) {
+  std::vector<NamedParameter> numbered;
+  for (Parameter* const parameter : parameters)
+    numbered.push_back({fmt::format("parameter {}", numbered.size()), parameter});
+  return clip_grad_norm(numbered, max_norm, options);
+}
+
+}  // namespace dist::nn
