@@ -101,7 +101,7 @@ class TimelineText {
 
   // As much of "F12b" as all cells have room for.
   std::string label(const Action& action) const {
-    const std::string full = short_text(action, shape_);
+    std::string full = short_text(action, shape_);
     if (is_full_) return full;
     return is_letter_ ? full.substr(0, 1) : fmt::format("{}{}", full[0], action.micro_batch % 10);
   }
@@ -113,7 +113,8 @@ class TimelineText {
     for (double time = std::ceil(begin / scale_ / step) * step; column_of(time) < std::max(end, 1);
          time += step)
       line.put(indent_ + column_of(time) - begin, fmt::format("{:.4g}", time));
-    return line.str().substr(0, static_cast<std::size_t>(indent_ + columns_));
+    const auto most = static_cast<std::size_t>(indent_) + static_cast<std::size_t>(columns_);
+    return line.str().substr(0, most);
   }
 
   // The columns [begin, end) of a rank's row.

@@ -50,9 +50,10 @@ class Results {
 
  private:
   using Moments = std::vector<std::optional<double>>;
-  std::size_t size() const { return static_cast<std::size_t>(shape_.stages() * shape_.micro_batches); }
+  std::size_t size() const { return index(shape_.stages(), 0); }
   std::size_t index(int stage, int j) const {
-    return static_cast<std::size_t>(stage * shape_.micro_batches + j);
+    return static_cast<std::size_t>(stage) * static_cast<std::size_t>(shape_.micro_batches) +
+           static_cast<std::size_t>(j);
   }
   std::optional<double> arrival(const Moments& made, int from, int to, int j, double latency) const {
     auto moment = made[index(from, j)];
