@@ -1,0 +1,26 @@
+// Misconception: each reduction is finished by the unit that follows.
+//
+// Killed by: Part4Prefetch.backward_hides_all_but_the_ends
+// Diagnosis: forgets_a_wait
+#include "mutant.h"
+#define prefetching_backward right_prefetching_backward
+#include DIST_SOLUTION
+#undef prefetching_backward
+
+namespace lab {
+
+void prefetching_backward(std::vector<Unit>& units, const Tensor& grad_output, const Compute& compute) {
+  Tensor grad = grad_output;
+  Gather next = start_gather(units.back());
+  Reduction last;
+  for (std::size_t i = units.size(); i-- > 0;) {
+    const Tensors parameters = finish_gather(units[i], next);
+    if (i > 0) next = start_gather(units[i - 1]);
+    const Gradients gradients = compute.run_backward(i, parameters, grad);
+    if (i + 1 < units.size()) finish_reduction(units[i + 1], last);
+    last = start_reduction(units[i], gradients.parameters);
+    grad = gradients.input;
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,23 @@
+// Misconception: backward will need the parameters, so forward keeps them.
+//
+// Killed by: Part3Passes.forward_holds_one_unit
+// Diagnosis: keeps_the_parameters
+#include "mutant.h"
+#define forward right_forward
+#include DIST_SOLUTION
+#undef forward
+
+namespace lab {
+
+Tensor forward(const std::vector<Unit>& units, const Tensor& input, const Compute& compute) {
+  Tensor output = input;
+  std::vector<Tensors> all;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    Gather gather = start_gather(units[i]);
+    all.push_back(finish_gather(units[i], gather));
+    output = compute.run_forward(i, all.back(), output);
+  }
+  return output;
+}
+
+}  // namespace lab

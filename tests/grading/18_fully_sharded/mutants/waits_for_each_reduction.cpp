@@ -1,0 +1,25 @@
+// Misconception: the gradients of a unit must be averaged before the next one begins.
+//
+// Killed by: Part4Prefetch.backward_hides_all_but_the_ends
+// Diagnosis: waits_for_each_reduction
+#include "mutant.h"
+#define prefetching_backward right_prefetching_backward
+#include DIST_SOLUTION
+#undef prefetching_backward
+
+namespace lab {
+
+void prefetching_backward(std::vector<Unit>& units, const Tensor& grad_output, const Compute& compute) {
+  Tensor grad = grad_output;
+  Gather next = start_gather(units.back());
+  for (std::size_t i = units.size(); i-- > 0;) {
+    const Tensors parameters = finish_gather(units[i], next);
+    if (i > 0) next = start_gather(units[i - 1]);
+    const Gradients gradients = compute.run_backward(i, parameters, grad);
+    Reduction reduction = start_reduction(units[i], gradients.parameters);
+    finish_reduction(units[i], reduction);
+    grad = gradients.input;
+  }
+}
+
+}  // namespace lab

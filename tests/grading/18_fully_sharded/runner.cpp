@@ -1,0 +1,233 @@
+// The process of one rank in the grading of lab 18: a rank of the grader's simulation. It plays the optimizer
+// and the layers, says what they were given, and reports the results.
+#include "judge/runner.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "dist/dist.h"
+
+#include "fully_sharded.h"
+#include "model.h"
+
+namespace {
+
+using dist::Tensor, judge::Json, lab18::Numbers;
+
+Tensor tensor_of(const Numbers& numbers) { return dist::tensor<double>(std::span<const double>(numbers)); }
+Numbers numbers_of(const Tensor& t) {
+  return t.is_defined() && t.dtype() == dist::DType::f64 ? t.to_vector<double>() : Numbers{};
+}
+Json shape_of(const Tensor& t) { return t.is_defined() ? Json(t.shape()) : Json(nullptr); }
+
+Json rows_of(const Json& task) {
+  Json all = Json::array();
+  for (const auto& one : task.at("cases")) {
+    const lab::Rows rows = lab::rows_of(one.at(0), one.at(1), one.at(2));
+    all.push_back({rows.first, rows.count});
+  }
+  return all;
+}
+
+// SGD with momentum 1/2, which keeps a velocity for the rows that it is given.
+Json zero_step(const Json& task) {
+  const dist::Shape shape = task.at("shape");
+  Tensor parameter = tensor_of(task.at("parameter")).view(shape), velocity;
+  Json updates = Json::array();
+  bool is_kept = true;
+  const auto update = [&](Tensor& rows, const Tensor& gradient) {
+    updates.push_back({{"rows", shape_of(rows)}, {"gradient", shape_of(gradient)}});
+    if (!velocity.is_defined() || velocity.shape() != rows.shape()) velocity = dist::zeros_like(rows);
+    if (gradient.shape() != rows.shape()) return;
+    velocity.mul_(0.5).add_(gradient);
+    rows.add_(velocity, -1);
+  };
+  for (const Numbers numbers : task.at("gradients")) {
+    const Tensor gradient = tensor_of(numbers).view(shape);
+    lab::zero_step(parameter, gradient, update);
+    is_kept = is_kept && numbers_of(gradient) == numbers;
+  }
+  return {{"parameter", numbers_of(parameter)},
+          {"shape", shape_of(parameter)},
+          {"updates", updates},
+          {"is_kept", is_kept}};
+}
+
+lab::Tensors whole(const Json& shapes, const Json& values) {
+  lab::Tensors parameters;
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    parameters.push_back(tensor_of(values.at(i)).view(shapes[i].get<dist::Shape>()));
+  return parameters;
+}
+
+Json make_unit(const Json& task) {
+  const auto parameters = whole(task.at("shapes"), task.at("values"));
+  const auto unit = lab::make_unit(parameters);
+  return {
+      {"shapes", unit.shapes}, {"shard", numbers_of(unit.shard)}, {"gradient", numbers_of(unit.gradient)}};
+}
+
+lab::Unit unit_of(const Json& shapes, const Numbers& shard, double gradient) {
+  Tensor values = tensor_of(shard), gradients = dist::full(values.shape(), gradient, dist::DType::f64);
+  return {shapes, values, gradients};
+}
+
+Json gather(const Json& task) {
+  const auto unit = unit_of(task.at("shapes"), task.at("shard"), 0);
+  auto gather = lab::start_gather(unit);
+  dist::sim::compute(task.at("seconds"));
+  Json values = Json::array(), shapes = Json::array();
+  for (const Tensor& parameter : lab::finish_gather(unit, gather)) {
+    values.push_back(numbers_of(parameter));
+    shapes.push_back(shape_of(parameter));
+  }
+  return {{"shapes", shapes}, {"values", values}, {"given_up", !gather.shards.is_defined()}};
+}
+
+Json reduce(const Json& task) {
+  auto unit = unit_of(task.at("shapes"), task.at("shard"), task.at("before"));
+  const auto gradients = whole(task.at("shapes"), task.at("values"));
+  auto reduction = lab::start_reduction(unit, gradients);
+  dist::sim::compute(task.at("seconds"));
+  lab::finish_reduction(unit, reduction);
+  return {{"gradient", numbers_of(unit.gradient)},
+          {"shard", numbers_of(unit.shard)},
+          {"given_up", !reduction.shards.is_defined() && !reduction.mean.is_defined()}};
+}
+
+// The layers: unit u computes W x + b. They note which unit was computed, and what was wrong with its
+// parameters.
+class Layers {
+ public:
+  explicit Layers(const Json& task)
+      : shapes_(task.at("shapes")), seed_(task.at("seed")), seconds_(task.at("seconds")) {}
+
+  Tensor forward(std::size_t unit, const lab::Tensors& parameters, const Tensor& input) {
+    dist::sim::compute(seconds_);
+    order_.push_back(unit);
+    Tensor output = dist::zeros({shapes_.at(unit)[0][0]}, dist::DType::f64);
+    if (!are_whole("forward", unit, parameters) || !fits(input, shapes_[unit][0][1])) return output;
+    output.copy_(parameters[1]);
+    multiply(
+        unit,
+        [&](double w, std::size_t row, std::size_t column) {
+          output.data<double>()[row] += w * input.data<double>()[column];
+        },
+        parameters[0]);
+    return output;
+  }
+
+  lab::Gradients backward(std::size_t unit, const lab::Tensors& parameters, const Tensor& grad_output) {
+    dist::sim::compute(seconds_);
+    order_.push_back(unit);
+    const dist::Shape shape = shapes_.at(unit)[0];
+    lab::Gradients gradients{
+        dist::zeros({shape[1]}, dist::DType::f64),
+        {dist::zeros(shape, dist::DType::f64), dist::zeros({shape[0]}, dist::DType::f64)}};
+    if (!are_whole("backward", unit, parameters) || !fits(grad_output, shape[0])) return gradients;
+    gradients.parameters[1].copy_(grad_output);
+    const auto grad = grad_output.data<double>();
+    auto of_weight = gradients.parameters[0].data<double>();
+    auto of_input = gradients.input.data<double>();
+    multiply(
+        unit,
+        [&](double w, std::size_t row, std::size_t column) {
+          const auto input =
+              lab18::input_element(seed_, dist::get_rank(), unit, static_cast<std::int64_t>(column));
+          of_weight[row * static_cast<std::size_t>(shape[1]) + column] = grad[row] * input;
+          of_input[column] += w * grad[row];
+        },
+        parameters[0]);
+    return gradients;
+  }
+
+  std::vector<lab::Unit> units() const {
+    std::vector<lab::Unit> all;
+    for (std::size_t u = 0; u < shapes_.size(); ++u) {
+      const auto element = [&](std::size_t parameter, std::int64_t at) {
+        return lab18::parameter_element(seed_, u, parameter, at);
+      };
+      all.push_back(unit_of(
+          shapes_[u], lab18::right_shard(shapes_[u], dist::get_rank(), dist::get_world_size(), element), 0));
+    }
+    return all;
+  }
+  Json said() const { return {{"order", order_}, {"complaint", complaint_}}; }
+
+ private:
+  template <class Visit>
+  void multiply(std::size_t unit, const Visit& visit, const Tensor& weight) const {
+    const auto rows = static_cast<std::size_t>(shapes_[unit][0][0]);
+    const auto columns = static_cast<std::size_t>(shapes_[unit][0][1]);
+    const auto w = weight.data<double>();
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t column = 0; column < columns; ++column) visit(w[row * columns + column], row, column);
+  }
+  bool fits(const Tensor& t, std::int64_t count) {
+    if (t.is_defined() && t.dtype() == dist::DType::f64 && t.numel() == count) return true;
+    complain(fmt::format("unit {} was given a vector of shape {}; it must have {} elements", order_.back(),
+                         shape_of(t).dump(), count));
+    return false;
+  }
+  bool are_whole(const char* pass, std::size_t unit, const lab::Tensors& parameters) {
+    Json shapes = Json::array();
+    for (const Tensor& parameter : parameters) shapes.push_back(shape_of(parameter));
+    if (shapes == Json(shapes_[unit])) return true;
+    complain(fmt::format("{} of unit {} was given parameters of shapes {}; they must be {}", pass, unit,
+                         shapes.dump(), Json(shapes_[unit]).dump()));
+    return false;
+  }
+  void complain(const std::string& what) {
+    if (complaint_.empty()) complaint_ = what;
+  }
+
+  const std::vector<std::vector<dist::Shape>> shapes_;
+  const int seed_;
+  const double seconds_;
+  std::vector<std::size_t> order_;
+  std::string complaint_;
+};
+
+Json pass(const std::string& call, const Json& task) {
+  Layers layers(task);
+  auto units = layers.units();
+  const lab::Compute compute{
+      [&](std::size_t unit, const lab::Tensors& parameters, const Tensor& input) {
+        return layers.forward(unit, parameters, input);
+      },
+      [&](std::size_t unit, const lab::Tensors& parameters, const Tensor& grad_output) {
+        return layers.backward(unit, parameters, grad_output);
+      }};
+  const Tensor given = tensor_of(task.at("vector"));
+  Json values = Json::array();
+  if (call == "forward") values.push_back(numbers_of(lab::forward(units, given, compute)));
+  if (call == "prefetching_forward")
+    values.push_back(numbers_of(lab::prefetching_forward(units, given, compute)));
+  if (call == "backward") lab::backward(units, given, compute);
+  if (call == "prefetching_backward") lab::prefetching_backward(units, given, compute);
+  if (values.empty())
+    for (const auto& unit : units) values.push_back(numbers_of(unit.gradient));
+  Json said = layers.said();
+  said["values"] = values;
+  return said;
+}
+
+Json handle(const Json& task) {
+  const std::string call = task.at("call");
+  dist::init_process_group();
+  if (call == "rows_of") return rows_of(task);
+  if (call == "zero_step") return zero_step(task);
+  if (call == "make_unit") return make_unit(task);
+  if (call == "gather") return gather(task);
+  if (call == "reduce") return reduce(task);
+  return pass(call, task);
+}
+
+}  // namespace
+
+int main() {
+  return judge::serve([](const Json& task) { return judge::attempt([&] { return handle(task); }); });
+}
