@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "dist/nn/functors.h"
 #include "dist/nn/loops.h"
 #include "dist/nn/plain_ops.h"
@@ -18,12 +20,23 @@ void PlainOps::add_channels(Tensor out, const Tensor& of_channels) const {
   });
 }
 
-// Sums are in double: each is over as many elements as a batch of images has pixels.
+// Sums are in double: each is over as many elements as a batch of images has pixels. Rows of channels are
+// added as they lie in memory.
 void PlainOps::add_channel_sums(Tensor of_channels, const Tensor& in) const {
   const Channels c(in);
   visit_float(in.dtype(), [&]<class T>() {
     const T* const from = elements<T>(in);
     T* const to = elements<T>(of_channels);
+    if (c.inner == 1) {
+      std::vector<double> totals(static_cast<std::size_t>(c.channels));
+      for (std::int64_t n = 0; n < c.batch; ++n)
+        for_each_element(c.channels, [sums = totals.data(), row = from + n * c.channels](std::int64_t i) {
+          sums[i] += row[i];
+        });
+      for_each_element(c.channels,
+                       [sums = totals.data(), to](std::int64_t i) { to[i] += static_cast<T>(sums[i]); });
+      return;
+    }
     for (std::int64_t channel = 0; channel < c.channels; ++channel) {
       double total = 0;
       for (std::int64_t n = 0; n < c.batch; ++n)

@@ -1,4 +1,4 @@
-// distlab train: a ConvNet learns digits, on several ranks.
+// distlab train: a ConvNet learns digits, or a GPT learns to write, on several ranks.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -13,14 +13,15 @@
 #include "dist/core/handles.h"
 #include "dist/dist.h"
 #include "dist/group/join/environment.h"
+#include "dist/nn/threads.h"
 
 #include "distlab/commands.h"
 #include "distlab/process.h"
 #include "distlab/terminal.h"
 #include "distlab/train/check_options.h"
-#include "distlab/train/datasets.h"
+#include "distlab/train/models.h"
 #include "distlab/train/scheme.h"
-#include "distlab/train/trainer.h"
+#include "distlab/train/text/generate.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -34,8 +35,9 @@ int workers_for(const TrainOptions& options) {
 }
 
 void train_on_this_rank(const TrainOptions& options) {
+  dist::nn::set_num_threads(options.threads);
   dist::init_process_group({.backend = options.backend});
-  Trainer(options).run();
+  model_named(options.model).train(options);
   dist::destroy_process_group();
 }
 
@@ -83,11 +85,15 @@ void train_on_ranks(int ranks, const TrainOptions& options) {
 int train(const TrainOptions& options) {
   try {
     check(options);
-    expect_files(options);
   } catch (const dist::Error& error) {
     if (error.code() != dist::Errc::resource) return wrong_usage(error);
     fmt::print(stderr, "distlab: {}\n", error.what());
     return exit_missing;
+  }
+  if (options.model == "gpt" && options.text.steps == 0) {
+    fmt::print("{}\n", sample_from_checkpoint(options));
+    flush_stdout();
+    return exit_ok;
   }
   TrainOptions complete = options;
   complete.ranks = workers_for(options);

@@ -1,7 +1,6 @@
 // distlab train, with ranks that are processes.
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,24 +16,15 @@
 #include "dist/data/digits.h"
 #include "dist/nn/safetensors.h"
 
-#include "distlab/process.h"
-#include "integration/launchers/run_program.h"
+#include "integration/train/run_train.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-using distlab::ProcessResult;
-using Arguments = std::vector<std::string>;
+using train_test::Arguments;
 
-class Train : public testing::Test {
+class Train : public train_test::RunTrain {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "distlab-train-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // A run of seconds, but for what `more` says: options with their values, and flags.
   static Arguments small(const Arguments& more) {
     Arguments all{DISTLAB_PROGRAM, "train"};
@@ -45,26 +35,6 @@ class Train : public testing::Test {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
-  static Arguments under_distrun(const Arguments& command) {
-    Arguments all{DISTRUN_PROGRAM, "--nproc-per-node", "2"};
-    all.insert(all.end(), command.begin(), command.end());
-    return all;
-  }
-  static Arguments with_environment(const std::string& variable, Arguments command) {
-    command.insert(command.begin(), {"env", variable});
-    return command;
-  }
-  static ProcessResult run(const Arguments& arguments) { return distlab::run_captured(arguments); }
-  static std::string content(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  static bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != text.npos;
-  }
-  std::string in_folder(const std::string& name) const { return folder_ / name; }
-
-  fs::path folder_;
 };
 
 std::vector<pid_t> children_of(pid_t pid) {

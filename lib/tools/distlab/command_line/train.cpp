@@ -6,21 +6,25 @@
 
 #include "distlab/command_line/add_command.h"
 #include "distlab/command_line/values.h"
+#include "distlab/train/models.h"
 #include "distlab/train/scheme.h"
 
 namespace distlab {
 namespace {
 
-std::vector<std::string> scheme_names() {
+// Of schemes and models.
+template <class Entries>
+std::vector<std::string> names_of(const Entries& entries) {
   std::vector<std::string> names;
-  for (const auto& scheme : schemes()) names.emplace_back(scheme.name);
+  for (const auto& entry : entries) names.emplace_back(entry.name);
   return names;
 }
 
-std::string scheme_help() {
+template <class Entries>
+std::string help_of(const Entries& entries) {
   std::string text;
-  for (const auto& scheme : schemes()) {
-    text += fmt::format("{}{}: {}{}", text.empty() ? "" : "; ", scheme.name, scheme.help,
+  for (const auto& entry : entries) {
+    text += fmt::format("{}{}: {}{}", text.empty() ? "" : "; ", entry.name, entry.help,
                         text.empty() ? " (default)" : "");
   }
   return text;
@@ -33,53 +37,120 @@ Examples:
   ./distlab train --checkpoint run.safetensors --resume          continues from that file, bit for bit
   ./distlab train --scheme ps                        with a parameter server; dp: with threads of one process
   ./distlab train --data mnist --epochs 1            the real digits, once you have their files
+  ./distlab train --model gpt --sample "A rank "     a GPT learns the handouts, then writes
+  ./distlab train --model gpt --steps 0 --checkpoint gpt.safetensors --sample "All "    writes without training
   DIST_TRACE=trace.json ./distlab train --epochs 1   see what overlaps, in https://ui.perfetto.dev
 Under distrun, torchrun or mpirun, each process is one rank, and the launcher sets the number of ranks.
 )";
 
+using Options = std::shared_ptr<TrainOptions>;
+
+// Only that model has the option: records that it was given.
+CLI::Option* only(const std::string& model, const Options& options, CLI::Option* option) {
+  return option->each([model, options, name = option->get_name()](const std::string&) {
+    options->given.push_back({name, model});
+  });
+}
+
+void add_image_options(CLI::App& command, const Options& options) {
+  const auto only_images = [&](CLI::Option* option) { return only("convnet", options, option); };
+  command.option_defaults()->group("Options of --model convnet");
+  only_images(command.add_option("--epochs", options->epochs, "number of epochs (default: 2)"))
+      ->check(no_minus)
+      ->check(positive);
+  only_images(
+      command.add_option("--dir", options->folder, "folder of MNIST's files (default: .distlab/mnist)"))
+      ->check(not_empty);
+  only_images(command.add_option("--samples", options->samples,
+                                 "number of training images (default: 12000 digits, or all of MNIST)"))
+      ->check(positive);
+  only_images(command.add_option("--test-samples", options->test_samples,
+                                 "number of test images (default: 2000 digits, or all of MNIST)"))
+      ->check(positive);
+  only_images(
+      command.add_option("--momentum", options->momentum, "momentum of the optimizer, SGD (default: 0.9)"))
+      ->check(no_minus);
+}
+
+void add_text_options(CLI::App& command, const Options& options) {
+  TextOptions& text = options->text;
+  const auto only_text = [&](CLI::Option* option) { return only("gpt", options, option); };
+  command.option_defaults()->group("Options of --model gpt");
+  only_text(command.add_option("--layers", text.layers, "number of blocks (default: 4)"))->check(positive);
+  only_text(command.add_option("--heads", text.heads, "heads per block (default: 4)"))->check(positive);
+  only_text(command.add_option("--width", text.width, "width of the residual stream (default: 128)"))
+      ->check(positive);
+  only_text(command.add_option("--context", text.context, "tokens that the model sees (default: 128)"))
+      ->check(positive);
+  only_text(command.add_option("--dropout", text.dropout, "probability of dropout (default: 0)"))
+      ->check(no_minus);
+  only_text(command.add_flag("--tied,!--untied", text.tied,
+                             "the head shares the weights of the embedding (default), or has its own"));
+  only_text(command.add_option("--tokens", text.tokens, "chars: characters (default); bytes"))
+      ->check(CLI::IsMember({"chars", "bytes"}));
+  only_text(command.add_option("--steps", text.steps,
+                               "training steps (default: 800); 0: only --sample, from the checkpoint"))
+      ->check(no_minus);
+  only_text(command.add_option("--decay-steps", text.decay_steps,
+                               "the step from which the learning rate is lowest (default: the last one)"))
+      ->check(positive);
+  only_text(command.add_option("--eval-every", text.eval_every,
+                               "steps between validations, which write the checkpoint (default: 100)"))
+      ->check(positive);
+  only_text(command.add_option("--sample", text.sample, "after training, write a text that begins so"));
+  only_text(command.add_option("--sample-length", text.sample_length, "tokens to write (default: 300)"))
+      ->check(positive);
+  only_text(command.add_option("--temperature", text.temperature,
+                               "divides the logits (default: 0.8); 0: always the most probable token"))
+      ->check(no_minus);
+  only_text(
+      command.add_option("--top-k", text.top_k, "draw among so many most probable tokens (default: all)"))
+      ->check(positive);
+}
+
 }  // namespace
 
 void add_train_command(CLI::App& app, int& exit_code) {
-  const auto [command, options] =
-      add_command(app, exit_code, "train", "Train a ConvNet on digits, on several ranks", train);
+  const auto [command, options] = add_command(
+      app, exit_code, "train", "Train a ConvNet on digits, or a GPT on text, on several ranks", train);
+  command->add_option("--model", options->model, help_of(models()))->check(CLI::IsMember(names_of(models())));
   command
       ->add_option("--nproc", options->ranks,
                    "number of ranks, or of threads for --scheme dp (default: 2; 1 for --scheme single)")
       ->check(positive)
       ->check(CLI::Range(1, 1024));
-  command->add_option("--scheme", options->scheme, scheme_help())->check(CLI::IsMember(scheme_names()));
+  command->add_option("--threads", options->threads, "threads per rank for layers on the CPU (default: 1)")
+      ->check(positive)
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--scheme", options->scheme, help_of(schemes()))
+      ->check(CLI::IsMember(names_of(schemes())));
   command->add_option("--device", options->device, "cpu (default), or cuda: one GPU per rank, or shared ones")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--backend", options->backend, "the backend (default: auto)")->check(a_backend);
-  command->add_option("--epochs", options->epochs, "number of epochs (default: 2)")
-      ->check(no_minus)
-      ->check(positive);
-  command->add_option("--batch-size", options->batch_size, "batch size per rank or thread (default: 64)")
+  command
+      ->add_option("--batch-size,--batch", options->batch_size,
+                   "batch size per rank or thread (default: 64 images; 16 blocks of text)")
       ->check(positive);
   command
       ->add_option("--data", options->data,
-                   "digits: generated (default); mnist: ./distlab data mnist says how to get it")
-      ->check(CLI::IsMember({"digits", "mnist"}));
-  command->add_option("--dir", options->folder, "folder of MNIST's files (default: .distlab/mnist)")
+                   "images: digits, generated (default), or mnist (./distlab data mnist says how to get it); "
+                   "text: a file (default: the course's handouts)")
       ->check(not_empty);
-  command
-      ->add_option("--samples", options->samples,
-                   "number of training images (default: 12000 digits, or all of MNIST)")
-      ->check(positive);
-  command
-      ->add_option("--test-samples", options->test_samples,
-                   "number of test images (default: 2000 digits, or all of MNIST)")
-      ->check(positive);
-  command->add_option("--lr", options->lr, "learning rate (default: 0.02)")->check(no_minus);
-  command->add_option("--momentum", options->momentum, "momentum of the optimizer, SGD (default: 0.9)")
+  command->add_option("--lr", options->lr, "learning rate (default: 0.02; for text 1e-3 at its peak)")
       ->check(no_minus);
-  command->add_option("--seed", options->seed, "seed of the first weights and of the order of the images")
+  command
+      ->add_option("--seed", options->seed,
+                   "seed of the first weights, the order of samples, the sampled text")
       ->check(a_seed);
-  command->add_option("--checkpoint", options->checkpoint, "file to write after each epoch (safetensors)")
+  command
+      ->add_option("--checkpoint", options->checkpoint,
+                   "file to write after each epoch or validation (safetensors)")
       ->check(a_file);
   command->add_flag("--resume", options->resume, "continue from the checkpoint if it exists");
   command->add_option("--plot", options->plot, "folder for the loss and the step times as SVG")
       ->check(not_empty);
+  add_image_options(*command, options);
+  add_text_options(*command, options);
   command->footer(train_notes);
 }
 

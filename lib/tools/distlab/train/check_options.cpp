@@ -3,29 +3,67 @@
 #include <cmath>
 
 #include "dist/core/fail.h"
+#include "dist/nn/gpt.h"
 
+#include "distlab/train/datasets.h"
+#include "distlab/train/models.h"
 #include "distlab/train/scheme.h"
+#include "distlab/train/text/text_data.h"
 
 namespace distlab {
 
+using dist::Errc, dist::fail;
+
 void check(const TrainOptions& options) {
-  using dist::Errc, dist::fail;
+  const auto& model = model_named(options.model);
+  for (const auto& [option, of] : options.given) {
+    if (of != options.model)
+      fail(Errc::invalid_argument, "{} is an option of --model {}, not of --model {}", option, of,
+           options.model);
+  }
   const auto& scheme = scheme_named(options.scheme);
   if (scheme.workers == Workers::one && options.ranks > 1)
     fail(Errc::invalid_argument,
          "--scheme {} is for one rank, not for {}; for several ranks choose --scheme ddp", scheme.name,
          options.ranks);
-  if (!std::isfinite(options.lr) || options.lr <= 0)
-    fail(Errc::invalid_argument, "--lr is {}; it must be a finite number greater than 0", options.lr);
+  if (options.lr && (!std::isfinite(*options.lr) || *options.lr <= 0))
+    fail(Errc::invalid_argument, "--lr is {}; it must be a finite number greater than 0", *options.lr);
+  if (options.resume && options.checkpoint.empty())
+    fail(Errc::invalid_argument, "--resume needs a file to continue from; add --checkpoint FILE");
+  model.check(options);
+}
+
+void check_images(const TrainOptions& options) {
   if (!std::isfinite(options.momentum) || options.momentum < 0)
     fail(Errc::invalid_argument, "--momentum is {}; it must be a finite number, 0 or greater",
          options.momentum);
-  if (options.data != "digits" && options.data != "mnist")
+  if (!options.data.empty() && options.data != "digits" && options.data != "mnist")
     fail(Errc::invalid_argument, "--data is \"{}\"; choose digits or mnist", options.data);
   if (options.data != "mnist" && !options.folder.empty())
     fail(Errc::invalid_argument, "--dir is the folder of MNIST; add --data mnist");
-  if (options.resume && options.checkpoint.empty())
-    fail(Errc::invalid_argument, "--resume needs a file to continue from; add --checkpoint FILE");
+  expect_files(options);
+}
+
+// The text is loaded here for its errors alone; the ranks load it again.
+void check_text(const TrainOptions& options) {
+  const auto& text = options.text;
+  if (options.scheme != "ddp" && options.scheme != "single")
+    fail(Errc::invalid_argument, "--scheme {} is for the ConvNet; with --model gpt choose ddp or single",
+         options.scheme);
+  if (text.dropout < 0 || text.dropout >= 1)
+    fail(Errc::invalid_argument, "--dropout is {}; it must be 0 or greater and less than 1", text.dropout);
+  if (!std::isfinite(text.temperature))
+    fail(Errc::invalid_argument, "--temperature is {}; it must be a finite number", text.temperature);
+  if (text.heads < 1 || text.width % text.heads != 0)
+    fail(Errc::invalid_argument, "--heads {} does not divide --width {}; choose a divisor", text.heads,
+         text.width);
+  if (text.sample && text.sample->empty())
+    fail(Errc::invalid_argument, "--sample needs a prompt of at least one character");
+  if (text.steps == 0 && (!text.sample || options.checkpoint.empty()))
+    fail(Errc::invalid_argument, "--steps 0 only samples; add --checkpoint FILE and --sample PROMPT");
+  if (text.steps == 0) return;
+  const auto loaded = load_text(options);
+  if (text.sample) loaded.vocabulary.encode(*text.sample, "the prompt");
 }
 
 }  // namespace distlab

@@ -4,8 +4,10 @@
 
 namespace distlab {
 
-// Checks everything that can be checked before the ranks start. Throws Error{invalid_argument} that names the
-// option.
-void check(const TrainOptions& options);
+// Check everything that can be checked before the ranks start. Throw Error{invalid_argument} that names the
+// option, and Error{resource} that names a missing file.
+void check(const TrainOptions& options);         // for every model
+void check_images(const TrainOptions& options);  // for the ConvNet
+void check_text(const TrainOptions& options);    // for a GPT
 
 }  // namespace distlab

@@ -13,42 +13,55 @@ namespace {
 
 namespace nn = dist::nn;
 
-constexpr std::string_view model_part = "model.", optimizer_part = "optimizer.", run_part = "run.";
-
-std::int64_t setting(const nn::StateDict& all, const std::string& name, const std::filesystem::path& file) {
-  const auto* tensor = nn::find(all, std::string(run_part) + name);
-  if (tensor == nullptr || tensor->numel() != 1)
-    dist::fail(dist::Errc::invalid_argument,
-               "{} is not a checkpoint of ./distlab train, because it has no {}; name another file",
-               file.string(), name);
-  return tensor->item<std::int64_t>();
-}
+constexpr std::string_view model_part = "model.", optimizer_part = "optimizer.", run_part = "run.",
+                           progress_ending = "_done";
 
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& file, nn::Module& model, const nn::Optimizer& optimizer,
-                     const RunSettings& settings) {
+                     const RunSettings& settings, const nn::StateDict& more) {
   nn::StateDict all = nn::with_prefix(model_part, model.state_dict());
   std::ranges::copy(nn::with_prefix(optimizer_part, optimizer.state_dict()), std::back_inserter(all));
   for (const auto& [name, value] : settings)
     all.push_back({std::string(run_part) + name, dist::tensor<std::int64_t>({value})});
+  std::ranges::copy(nn::with_prefix(run_part, more), std::back_inserter(all));
   nn::save_safetensors(file, all);
 }
 
-int load_checkpoint(const std::filesystem::path& file, nn::Module& model, nn::Optimizer& optimizer,
-                    const RunSettings& settings) {
-  const auto all = nn::load_safetensors(file);
-  const auto epochs_done = setting(all, "epochs_done", file);
+Checkpoint::Checkpoint(const std::filesystem::path& file) : file_(file), all_(nn::load_safetensors(file)) {}
+
+const dist::Tensor& Checkpoint::extra(const std::string& name) const {
+  const auto* tensor = nn::find(all_, std::string(run_part) + name);
+  if (tensor == nullptr)
+    dist::fail(dist::Errc::invalid_argument,
+               "{} is not a checkpoint of such a run, because it has no {}; name another file",
+               file_.string(), name);
+  return *tensor;
+}
+
+std::int64_t Checkpoint::setting(const std::string& name) const {
+  const auto& tensor = extra(name);
+  if (tensor.numel() != 1 || tensor.dtype() != dist::DType::i64)
+    dist::fail(dist::Errc::invalid_argument,
+               "{} is not a checkpoint of such a run, because its {} is not a number; name another file",
+               file_.string(), name);
+  return tensor.item<std::int64_t>();
+}
+
+void Checkpoint::expect(const RunSettings& settings) const {
   for (const auto& [name, wanted] : settings) {
-    const auto found = setting(all, name, file);
-    if (name != "epochs_done" && found != wanted)
+    const auto found = setting(name);
+    if (!name.ends_with(progress_ending) && found != wanted)
       dist::fail(dist::Errc::invalid_argument,
                  "{} is from a run with {} = {}, but this run has {}; to resume, take the same value",
-                 file.string(), name, found, wanted);
+                 file_.string(), name, found, wanted);
   }
-  model.load_state_dict(nn::part(all, model_part));
-  optimizer.load_state_dict(nn::part(all, optimizer_part));
-  return static_cast<int>(epochs_done);
+}
+
+void Checkpoint::restore(nn::Module& model) const { model.load_state_dict(nn::part(all_, model_part)); }
+
+void Checkpoint::restore(nn::Optimizer& optimizer) const {
+  optimizer.load_state_dict(nn::part(all_, optimizer_part));
 }
 
 }  // namespace distlab

@@ -1,5 +1,5 @@
-// Checkpoints: a run between two epochs, in one safetensors file. Training continues from it as if it had
-// never stopped, bit for bit.
+// Checkpoints: a run between two epochs or steps, in one safetensors file. Training continues from it as if
+// it had never stopped, bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,33 @@
 
 namespace distlab {
 
-// "epochs_done", and the settings that must be equal in the resumed run: "ranks", "batch_size", ...
+// How far the run is ("epochs_done", "steps_done"), and what must be equal in the resumed run: "ranks",
+// "batch_size", ...
 using RunSettings = std::map<std::string, std::int64_t>;
 
-// Writes the model as "model.NAME", the optimizer as "optimizer.NAME", the settings as "run.NAME". The file
-// is either complete or unchanged. Throws Error{resource} when it cannot be written.
+// Writes the model as "model.NAME", the optimizer as "optimizer.NAME", the settings and `more` as "run.NAME".
+// The file is either complete or unchanged. Throws Error{resource} when it cannot be written.
 void save_checkpoint(const std::filesystem::path& file, dist::nn::Module& model,
-                     const dist::nn::Optimizer& optimizer, const RunSettings& settings);
+                     const dist::nn::Optimizer& optimizer, const RunSettings& settings,
+                     const dist::nn::StateDict& more = {});
 
-// Returns how many epochs are done. Throws Error{invalid_argument} for a damaged file, for another model, and
-// for a run with other settings, of which it names the first.
-int load_checkpoint(const std::filesystem::path& file, dist::nn::Module& model,
-                    dist::nn::Optimizer& optimizer, const RunSettings& settings);
+// A checkpoint in memory. Every function throws Error{invalid_argument} that names the file.
+class Checkpoint {
+ public:
+  // Also throws for a damaged file and what load_safetensors() throws.
+  explicit Checkpoint(const std::filesystem::path& file);
+
+  std::int64_t setting(const std::string& name) const;
+  const dist::Tensor& extra(const std::string& name) const;
+  // Throws for a run with other settings, of which it names the first. The progress may differ.
+  void expect(const RunSettings& settings) const;
+  // Throw for another model or optimizer.
+  void restore(dist::nn::Module& model) const;
+  void restore(dist::nn::Optimizer& optimizer) const;
+
+ private:
+  std::filesystem::path file_;
+  dist::nn::StateDict all_;
+};
 
 }  // namespace distlab

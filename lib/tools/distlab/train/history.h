@@ -1,11 +1,26 @@
 // History: the cost and the loss of each step of a run.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace distlab {
+
+// Seconds since the last call.
+class Lap {
+ public:
+  double operator()() {
+    const auto now = Clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+};
 
 // Seconds of one step on this rank. Their sum is the time of the step.
 struct StepTimes {

@@ -3,27 +3,53 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace distlab {
 
+// An option that was given, and the only model that has it.
+struct OptionOfModel {
+  std::string option, model;
+};
+
+// What --model gpt adds.
+struct TextOptions {
+  std::int64_t layers = 4, heads = 4, width = 128, context = 128;
+  double dropout = 0;
+  bool tied = true;
+  std::string tokens = "chars";       // or "bytes"
+  std::int64_t steps = 800;           // 0: no training, only --sample from the checkpoint
+  std::int64_t decay_steps = 0;       // the step from which the learning rate is lowest; 0: the last one
+  std::int64_t eval_every = 100;      // steps between two validations, each of which writes the checkpoint
+  std::optional<std::string> sample;  // a prompt to continue after training
+  std::int64_t sample_length = 300;   // tokens
+  double temperature = 0.8;           // 0: always the most probable token
+  std::int64_t top_k = 0;             // samples among so many most probable tokens; 0: all
+};
+
 struct TrainOptions {
-  int ranks = 0;                 // ranks or threads, depending on the scheme; 0: at most two
-  std::string scheme = "ddp";    // a name of train/scheme.h
-  std::string device = "cpu";    // or "cuda": rank r takes GPU r modulo the number of GPUs
-  std::string backend = "auto";  // for init_process_group()
+  std::string model = "convnet";  // or "gpt"
+  int ranks = 0;                  // ranks or threads, depending on the scheme; 0: at most two
+  int threads = 1;                // per rank, for layers on the CPU
+  std::string scheme = "ddp";     // a name of train/scheme.h
+  std::string device = "cpu";     // or "cuda": rank r takes GPU r modulo the number of GPUs
+  std::string backend = "auto";   // for init_process_group()
   int epochs = 2;
-  std::int64_t batch_size = 64;   // per rank or thread
-  std::string data = "digits";    // generated digits, or "mnist"
+  std::optional<std::int64_t> batch_size;  // per rank or thread; by default 64 images or 16 blocks
+  std::string data;  // "digits" (default): generated; or "mnist"; for text a file (default: the handouts)
   std::filesystem::path folder;   // of MNIST's files; empty: where `distlab data mnist` looks
   std::int64_t samples = 0;       // per epoch, of all ranks; 0: 12,000 digits, or all of MNIST
   std::int64_t test_samples = 0;  // 0: 2,000 digits, or all of MNIST
-  double lr = 0.02;
+  std::optional<double> lr;       // by default 0.02, or 1e-3 for text
   double momentum = 0.9;
-  std::uint64_t seed = 0;            // of the first weights and of the order of the images
-  std::filesystem::path checkpoint;  // written after each epoch; empty: none
+  TextOptions text;
+  std::uint64_t seed = 0;            // of the first weights and of the order of the samples
+  std::filesystem::path checkpoint;  // written after each epoch or validation; empty: none
   bool resume = false;               // continue from the checkpoint if it exists
   std::filesystem::path plot;        // a folder for the SVG files; empty: none
+  std::vector<OptionOfModel> given;  // which options were given that only one model has
 };
 
 }  // namespace distlab

@@ -20,17 +20,17 @@ double in_seconds(dist::Timeout duration) { return std::chrono::duration<double>
 class Single : public Scheme {
  public:
   explicit Single(const SchemeRecipe& recipe)
-      : model_(recipe.make_model()), optimizer_(model_->parameters(), recipe.sgd) {
+      : model_(recipe.make_model()), optimizer_(recipe.make_optimizer(*model_)) {
     model_->to(recipe.devices.front());
   }
   nn::Module& model() override { return *model_; }
   nn::Module& module() override { return *model_; }
-  nn::SGD& optimizer() override { return optimizer_; }
-  void step() override { optimizer_.step(); }
+  nn::Optimizer& optimizer() override { return *optimizer_; }
+  void step() override { optimizer_->step(); }
 
  private:
   const std::unique_ptr<nn::Module> model_;
-  nn::SGD optimizer_;
+  const std::unique_ptr<nn::Optimizer> optimizer_;
 };
 
 // find_unused_parameters keeps the buckets of the first step, so that a resumed run adds in the same order as
@@ -39,8 +39,8 @@ class Ddp : public Single {
  public:
   explicit Ddp(const SchemeRecipe& recipe)
       : Single(recipe),
-        ddp_(model(), {.first_bucket_bytes = ddp_bucket_bytes,
-                       .bucket_bytes = ddp_bucket_bytes,
+        ddp_(model(), {.first_bucket_bytes = recipe.bucket_bytes,
+                       .bucket_bytes = recipe.bucket_bytes,
                        .find_unused_parameters = true}) {}
   nn::Module& module() override { return ddp_; }
   double exposed_in_backward() const override { return in_seconds(ddp_.exposed()); }
@@ -64,15 +64,15 @@ class Threads : public Scheme {
  public:
   explicit Threads(const SchemeRecipe& recipe)
       : replicas_(recipe.make_model, static_cast<int>(recipe.devices.size()), recipe.devices),
-        optimizer_(model().parameters(), recipe.sgd) {}
+        optimizer_(recipe.make_optimizer(model())) {}
   nn::Module& model() override { return replicas_.module(); }
   nn::Module& module() override { return replicas_; }
-  nn::SGD& optimizer() override { return optimizer_; }
-  void step() override { optimizer_.step(); }
+  nn::Optimizer& optimizer() override { return *optimizer_; }
+  void step() override { optimizer_->step(); }
 
  private:
   dist::DataParallel replicas_;
-  nn::SGD optimizer_;
+  const std::unique_ptr<nn::Optimizer> optimizer_;
 };
 
 template <class S>

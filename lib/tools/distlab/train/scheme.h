@@ -9,20 +9,21 @@
 #include <vector>
 
 #include "dist/nn/module.h"
-#include "dist/nn/sgd.h"
+#include "dist/nn/optimizer.h"
 
 namespace distlab {
 
-// The buckets are small, because the ConvNet fits into one of PyTorch's default buckets, and nothing would
-// overlap.
-inline constexpr std::size_t ddp_bucket_bytes = std::size_t{32} << 10;
+// Buckets are small, because the models fit into one of PyTorch's default buckets, and nothing would overlap.
+inline constexpr std::size_t ddp_bucket_bytes = std::size_t{32} << 10;        // for the ConvNet
+inline constexpr std::size_t ddp_text_bucket_bytes = std::size_t{512} << 10;  // for a GPT
 
 // The ingredients of a scheme.
 struct SchemeRecipe {
   std::function<std::unique_ptr<dist::nn::Module>()>
       make_model;  // returns the same model every time, on the CPU
-  dist::nn::SGDOptions sgd;
+  std::function<std::unique_ptr<dist::nn::Optimizer>(dist::nn::Module& model)> make_optimizer;
   std::vector<dist::Device> devices;  // of this process's copies of the model
+  std::size_t bucket_bytes = ddp_bucket_bytes;
 };
 
 // Every rank of the default group must make the same calls.
@@ -33,7 +34,7 @@ class Scheme {
   virtual dist::nn::Module& model() = 0;
   // The module that is called for forward and backward.
   virtual dist::nn::Module& module() = 0;
-  virtual dist::nn::SGD& optimizer() = 0;
+  virtual dist::nn::Optimizer& optimizer() = 0;
   // The optimizer's step, on all ranks.
   virtual void step() = 0;
   // Seconds that the last backward or the last step() waited for other ranks with nothing left to compute.

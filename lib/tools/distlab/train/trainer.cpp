@@ -2,22 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "dist/core/device.h"
-#include "dist/core/fail.h"
 #include "dist/group/process_group.h"
 #include "dist/nn/conv_net.h"
 #include "dist/nn/random.h"
+#include "dist/nn/sgd.h"
 #include "dist/parallel/replicas.h"
 
 #include "distlab/file_text.h"
+#include "distlab/train/devices.h"
+#include "distlab/train/finite.h"
 
 namespace distlab {
 namespace {
@@ -26,35 +25,6 @@ namespace data = dist::data;
 namespace nn = dist::nn;
 using Clock = std::chrono::steady_clock;
 
-// Seconds since the last call.
-class Lap {
- public:
-  double operator()() {
-    const auto now = Clock::now();
-    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  Clock::time_point last_ = Clock::now();
-};
-
-// Returns a device for each of this rank's copies of the model: its own GPU, then the next ones.
-std::vector<dist::Device> devices_of(const TrainOptions& options) {
-  const auto& scheme = scheme_named(options.scheme);
-  if (scheme.workers != Workers::ranks && dist::get_world_size() > 1)
-    dist::fail(dist::Errc::invalid_argument,
-               "--scheme {} is for one rank, but this job has {}; for several ranks choose --scheme ddp",
-               scheme.name, dist::get_world_size());
-  const int copies = scheme.workers == Workers::threads ? options.ranks : 1;
-  std::vector<dist::Device> devices(static_cast<std::size_t>(copies), dist::cpu);
-  if (options.device == "cpu") return devices;
-  const int gpus =
-      dist::device_api(dist::DeviceType::cuda).count();  // throws an error that says what is missing
-  for (int i = 0; i < copies; ++i)
-    devices[static_cast<std::size_t>(i)] = dist::cuda((dist::get_local_rank() + i) % gpus);
-  return devices;
-}
-
 std::unique_ptr<nn::Module> make_model(std::uint64_t seed) {
   nn::manual_seed(seed);
   auto model = std::make_unique<nn::ConvNet>();
@@ -62,18 +32,12 @@ std::unique_ptr<nn::Module> make_model(std::uint64_t seed) {
   return model;
 }
 
-// Returns the sums over all ranks. The tensor must be on the device, because GPU backends sum only on GPUs.
-template <class T>
-std::vector<T> summed(std::initializer_list<T> values, dist::Device device) {
-  auto all = dist::tensor(values).to(device);
-  dist::all_reduce(all);
-  return all.template to_vector<T>();
-}
-
 }  // namespace
 
 Trainer::Trainer(const TrainOptions& options)
     : options_(options),
+      lr_(options.lr.value_or(0.02)),
+      batch_size_(options.batch_size.value_or(64)),
       rank_(dist::get_rank()),
       ranks_(dist::get_world_size()),
       devices_(devices_of(options)),
@@ -81,7 +45,7 @@ Trainer::Trainer(const TrainOptions& options)
       sampler_(data_.train.size, {.num_replicas = ranks_, .rank = rank_, .seed = options.seed}),
       scheme_(scheme_named(options.scheme)
                   .make({.make_model = [seed = options.seed] { return make_model(seed); },
-                         .sgd = {.lr = options.lr, .momentum = options.momentum},
+                         .make_optimizer = [this](nn::Module& model) { return make_sgd(model); },
                          .devices = devices_})),
       narrator_(rank_ != 0, options.epochs) {
   if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
@@ -89,10 +53,15 @@ Trainer::Trainer(const TrainOptions& options)
   if (options.resume) resume();
 }
 
+std::unique_ptr<nn::Optimizer> Trainer::make_sgd(nn::Module& model) const {
+  return std::make_unique<nn::SGD>(model.parameters(),
+                                   nn::SGDOptions{.lr = lr_, .momentum = options_.momentum});
+}
+
 RunSettings Trainer::settings(int epochs_done) const {
-  return {{"epochs_done", epochs_done},        {"ranks", ranks_ * copies()},
-          {"batch_size", options_.batch_size}, {"mnist", options_.data == "mnist"},
-          {"samples", data_.train.size},       {"seed", static_cast<std::int64_t>(options_.seed)}};
+  return {{"epochs_done", epochs_done},  {"ranks", ranks_ * copies()},
+          {"batch_size", batch_size_},   {"mnist", options_.data == "mnist"},
+          {"samples", data_.train.size}, {"seed", static_cast<std::int64_t>(options_.seed)}};
 }
 
 // Every rank reads the file, which must be in a place that all of them can read.
@@ -102,7 +71,11 @@ void Trainer::resume() {
                               options_.checkpoint.string()));
     return;
   }
-  first_epoch_ = load_checkpoint(options_.checkpoint, scheme_->model(), scheme_->optimizer(), settings(0));
+  const Checkpoint checkpoint(options_.checkpoint);
+  first_epoch_ = static_cast<int>(checkpoint.setting("epochs_done"));
+  checkpoint.expect(settings(0));
+  checkpoint.restore(scheme_->model());
+  checkpoint.restore(scheme_->optimizer());
   narrator_.say(
       fmt::format("continuing after epoch {}, from {}", first_epoch_, options_.checkpoint.string()));
   if (first_epoch_ >= options_.epochs)
@@ -125,8 +98,8 @@ EpochResult Trainer::run() {
   if (rank_ != 0) return result;
   if (const auto summary = history_.summary(); !summary.empty()) narrator_.say(summary);
   if (!options_.plot.empty() && !history_.empty())
-    history_.plot(options_.plot, fmt::format("{} x {}, batch {} each", ranks_ * copies(), options_.scheme,
-                                             options_.batch_size));
+    history_.plot(options_.plot,
+                  fmt::format("{} x {}, batch {} each", ranks_ * copies(), options_.scheme, batch_size_));
   return result;
 }
 
@@ -157,12 +130,9 @@ void Trainer::train_epoch(int epoch, EpochResult& result) {
 double Trainer::train_step(const data::Batch& batch, StepTimes& times) {
   Lap lap;
   ++steps_;
-  const double loss =
-      loss_.forward(scheme_->module().forward(batch.inputs.to(devices_.front())), batch.targets);
-  if (!std::isfinite(loss))
-    dist::fail(dist::Errc::invalid_argument,
-               "the loss of rank {} at step {} is {}; try a smaller --lr than {}", rank_, steps_,
-               std::abs(loss), options_.lr);
+  const auto inputs = batch.inputs.to(devices_.front());
+  const double loss = loss_.forward(scheme_->module().forward(inputs), batch.targets);
+  expect_finite(loss, {rank_, steps_, lr_}, scheme_->model(), inputs);
   times.forward = lap();
   scheme_->optimizer().zero_grad();
   scheme_->module().backward(loss_.backward());

@@ -1,4 +1,4 @@
-// Trainer: the work of one rank of `distlab train`. trainer.cpp has the usual training loop.
+// Trainer: the work of one rank of `distlab train` with images. trainer.cpp has the usual training loop.
 #pragma once
 
 #include <memory>
@@ -28,12 +28,15 @@ class Trainer {
   void train_epoch(int epoch, EpochResult& result);
   double train_step(const dist::data::Batch& batch, StepTimes& times);
   void evaluate(EpochResult& result);
+  std::unique_ptr<dist::nn::Optimizer> make_sgd(dist::nn::Module& model) const;
   RunSettings settings(int epochs_done) const;
   void resume();
   int copies() const { return static_cast<int>(devices_.size()); }
-  std::int64_t step_size() const { return options_.batch_size * copies(); }
+  std::int64_t step_size() const { return batch_size_ * copies(); }
 
   const TrainOptions options_;
+  const double lr_;
+  const std::int64_t batch_size_;  // per copy of the model
   const int rank_, ranks_;
   const std::vector<dist::Device> devices_;  // of this rank's copies of the model
   const Datasets data_;

@@ -1,0 +1,59 @@
+#include "distlab/train/finite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dist/core/fail.h"
+#include "dist/nn/module_hook.h"
+
+namespace distlab {
+namespace {
+
+namespace nn = dist::nn;
+
+bool is_finite(const dist::Tensor& tensor) {
+  return std::ranges::all_of(tensor.to(dist::cpu).to(dist::DType::f64).to_vector<double>(),
+                             [](double value) { return std::isfinite(value); });
+}
+
+// One per module; all share `first`. A layer ends before the module that contains it.
+class Watch final : public nn::ModuleHook {
+ public:
+  Watch(std::string name, std::shared_ptr<std::string> first)
+      : name_(std::move(name)), first_(std::move(first)) {}
+  dist::Tensor after_forward(nn::Module& module, const dist::Tensor& output) override {
+    if (first_->empty() && !is_finite(output)) *first_ = fmt::format("{} ({})", name_, module.str());
+    return output;
+  }
+
+ private:
+  const std::string name_;
+  const std::shared_ptr<std::string> first_;
+};
+
+}  // namespace
+
+std::string first_not_finite(nn::Module& model, const dist::Tensor& input) {
+  const auto first = std::make_shared<std::string>();
+  for (const auto& [name, module] : model.named_modules())
+    module->add_hook(std::make_shared<Watch>(name.empty() ? "the model" : name, first));
+  model.forward(input);
+  return *first;
+}
+
+void expect_finite(double loss, const StepOfRank& at, nn::Module& model, const dist::Tensor& input) {
+  if (std::isfinite(loss)) return;
+  const auto layer = first_not_finite(model, input);
+  dist::fail(dist::Errc::invalid_argument,
+             "the loss of rank {} at step {} is {}; {}; try a smaller --lr than {}", at.rank, at.step,
+             std::abs(loss),
+             layer.empty() ? "the outputs of all layers are finite"
+                           : fmt::format("the first layer whose output is not finite is {}", layer),
+             at.lr);
+}
+
+}  // namespace distlab

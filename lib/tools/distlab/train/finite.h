@@ -1,0 +1,25 @@
+// A loss that is not a finite number: which rank, which step, and which layer computed the first such number.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "dist/nn/module.h"
+
+namespace distlab {
+
+// Runs the model once more and returns the first layer whose output is not finite:
+// "transformer.h.0.attn.c_attn (Linear(128, 384))". Returns an empty text when all outputs are finite. Keeps
+// its hooks in the model.
+std::string first_not_finite(dist::nn::Module& model, const dist::Tensor& input);
+
+struct StepOfRank {
+  int rank = 0;
+  std::int64_t step = 0;
+  double lr = 0;
+};
+
+// Throws Error{invalid_argument} if the loss of that step is not finite; only then the model runs once more.
+void expect_finite(double loss, const StepOfRank& at, dist::nn::Module& model, const dist::Tensor& input);
+
+}  // namespace distlab

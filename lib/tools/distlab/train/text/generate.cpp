@@ -1,0 +1,67 @@
+#include "distlab/train/text/generate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <utility>
+
+#include "distlab/train/checkpoint.h"
+#include "distlab/train/text/text_model.h"
+
+namespace distlab {
+
+namespace data = dist::data;
+namespace nn = dist::nn;
+
+data::Token draw_token(std::span<const float> logits, const Sampling& sampling, double random) {
+  std::vector<data::Token> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto logit = [&](data::Token token) { return double{logits[static_cast<std::size_t>(token)]}; };
+  std::ranges::stable_sort(order, [&](auto a, auto b) { return logit(a) > logit(b); });
+  if (sampling.temperature == 0) return order.front();
+  if (sampling.top_k > 0 && static_cast<std::size_t>(sampling.top_k) < order.size())
+    order.resize(static_cast<std::size_t>(sampling.top_k));
+  std::vector<double> sums;  // of probabilities, not yet divided by their total
+  for (const auto token : order)
+    sums.push_back(std::exp((logit(token) - logit(order.front())) / sampling.temperature) +
+                   (sums.empty() ? 0 : sums.back()));
+  const auto drawn = std::ranges::upper_bound(sums, random * sums.back()) - sums.begin();
+  return order[std::min(static_cast<std::size_t>(drawn), order.size() - 1)];
+}
+
+std::vector<data::Token> generate(nn::GPT& model, std::vector<data::Token> tokens, const Sampling& sampling,
+                                  dist::Device device) {
+  model.eval();
+  std::mt19937_64 random(sampling.seed);
+  const auto context = static_cast<std::size_t>(model.options().context);
+  for (std::int64_t i = 0; i < sampling.length; ++i) {
+    const auto last = std::span(tokens).last(std::min(tokens.size(), context));
+    const auto seen = static_cast<std::int64_t>(last.size());
+    const std::vector<std::int64_t> input(last.begin(), last.end());
+    const auto logits = model.forward(dist::tensor(std::span(input), dist::cpu).view({1, seen}).to(device));
+    model.forget_forward();
+    const auto next = logits[0][seen - 1].to(dist::cpu).to_vector<float>();
+    tokens.push_back(draw_token(next, sampling, static_cast<double>(random() >> 11) * 0x1p-53));
+  }
+  return tokens;
+}
+
+std::string sample_text(nn::GPT& model, const data::Vocabulary& vocabulary, const TrainOptions& options,
+                        dist::Device device) {
+  const Sampling sampling{.length = options.text.sample_length,
+                          .temperature = options.text.temperature,
+                          .top_k = options.text.top_k,
+                          .seed = options.seed};
+  return vocabulary.decode(
+      generate(model, vocabulary.encode(*options.text.sample, "the prompt"), sampling, device));
+}
+
+std::string sample_from_checkpoint(const TrainOptions& options) {
+  const Checkpoint checkpoint(options.checkpoint);
+  nn::GPT model(gpt_options(checkpoint));
+  checkpoint.restore(model);
+  return sample_text(model, vocabulary_of(checkpoint), options, dist::cpu);
+}
+
+}  // namespace distlab

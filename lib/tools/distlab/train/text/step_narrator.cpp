@@ -1,0 +1,64 @@
+#include "distlab/train/text/step_narrator.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+namespace distlab {
+namespace {
+
+// The most memory that this process has had.
+double peak_mib() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) / 1024;
+}
+
+}  // namespace
+
+void StepNarrator::begin(std::int64_t done) {
+  first_ = done;
+  began_ = said_ = Clock::now();
+}
+
+double StepNarrator::rate(std::int64_t done) const {
+  return static_cast<double>((done - first_) * tokens_per_step_) /
+         std::chrono::duration<double>(Clock::now() - began_).count();
+}
+
+void StepNarrator::step(std::int64_t done, double loss, double lr) {
+  using namespace std::chrono_literals;
+  const auto now = Clock::now();
+  if (silent_ || now - said_ < (stdout_is_terminal() ? Clock::duration(100ms) : Clock::duration(5s))) return;
+  said_ = now;
+  const double share = static_cast<double>(done) / static_cast<double>(steps_);
+  constexpr std::size_t width = 24;
+  const auto full = std::min(width, static_cast<std::size_t>(share * width));
+  const auto bar = stdout_is_terminal()
+                       ? fmt::format(" [{}{}]", std::string(full, '='), std::string(width - full, ' '))
+                       : std::string();
+  const auto text = fmt::format("step {} of {}{}  loss {:.4f}  lr {:.2e}  {:.0f} tokens/s  {:.0f} MiB", done,
+                                steps_, bar, loss, lr, rate(done), peak_mib());
+  if (stdout_is_terminal()) {
+    line_.show(text);
+  } else {
+    say(text);
+  }
+}
+
+void StepNarrator::end(const StepResult& result) {
+  say(fmt::format(
+      "step {} of {}: loss {:.4f}, validation loss {:.4f}, lr {:.2e}, {:.0f} tokens/s, {:.0f} MiB",
+      result.done, steps_, result.loss, result.validation_loss, result.lr, result.tokens_per_s, peak_mib()));
+}
+
+void StepNarrator::say(std::string_view line) {
+  if (silent_) return;
+  line_.clear();
+  fmt::print("{}\n", line);
+  flush_stdout();
+}
+
+}  // namespace distlab

@@ -1,0 +1,193 @@
+// The construction of a run, its steps, its validation, its checkpoints, its end.
+#include "distlab/train/text/text_trainer.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "dist/data/sampler.h"
+#include "dist/group/process_group.h"
+#include "dist/nn/adam.h"
+#include "dist/nn/clip_grad_norm.h"
+#include "dist/nn/random.h"
+#include "dist/nn/schedule.h"
+
+#include "distlab/file_text.h"
+#include "distlab/train/devices.h"
+#include "distlab/train/finite.h"
+#include "distlab/train/text/generate.h"
+#include "distlab/train/text/text_model.h"
+
+namespace distlab {
+namespace {
+
+namespace data = dist::data;
+namespace nn = dist::nn;
+
+// nanoGPT's for small models.
+constexpr double default_lr = 1e-3, least_lr_share = 0.1, most_norm = 1;
+constexpr std::int64_t default_batch_size = 16, warmup_steps = 100;
+constexpr nn::AdamWOptions adamw{.betas = {0.9, 0.99}, .weight_decay = 0.1};
+
+std::unique_ptr<nn::Module> make_model(const nn::GptOptions& options, std::uint64_t seed) {
+  nn::manual_seed(seed);
+  return std::make_unique<nn::GPT>(options);
+}
+
+}  // namespace
+
+TextTrainer::TextTrainer(const TrainOptions& options)
+    : options_(options),
+      batch_size_(options.batch_size.value_or(default_batch_size)),
+      rank_(dist::get_rank()),
+      ranks_(dist::get_world_size()),
+      device_(devices_of(options).front()),
+      text_(load_text(options)),
+      train_(text_.train(options.text.context)),
+      validation_(text_.validation(options.text.context)),
+      gpt_(gpt_options(options.text, text_.vocabulary.size())),
+      sampler_(train_.size(),
+               {.batch_size = batch_size_, .num_replicas = ranks_, .rank = rank_, .seed = options.seed}),
+      scheme_(scheme_named(options.scheme)
+                  .make({.make_model = [this] { return make_model(gpt_, options_.seed); },
+                         .make_optimizer =
+                             [](nn::Module& model) {
+                               return std::make_unique<nn::AdamW>(nn::decay_groups(model.parameters()),
+                                                                  adamw);
+                             },
+                         .devices = {device_},
+                         .bucket_bytes = ddp_text_bucket_bytes})),
+      narrator_(rank_ != 0, options.text.steps, ranks_ * batch_size_ * options.text.context) {
+  if (options.text.sample) text_.vocabulary.encode(*options.text.sample, "the prompt");  // or throws
+  if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
+  if (rank_ == 0 && !options.plot.empty()) check_plot_folder(options.plot);
+  if (options.resume) resume();
+}
+
+StepResult TextTrainer::run() {
+  if (done_ == 0) {
+    std::int64_t elements = 0;
+    for (const auto* parameter : model().parameters()) elements += parameter->value.numel();
+    narrator_.say(fmt::format("{}: {:.2f} million parameters, {} different tokens, {} to learn from",
+                              model().str(), static_cast<double>(elements) / 1e6, gpt_.vocab_size,
+                              data::split_text(text_.tokens).train.size()));
+  }
+  StepResult result;
+  const std::int64_t every = options_.text.eval_every;
+  while (done_ < options_.text.steps) {
+    result = train_until(std::min(options_.text.steps, (done_ / every + 1) * every));
+    result.validation_loss = validation_loss();
+    narrator_.end(result);
+    if (rank_ == 0 && !options_.checkpoint.empty())
+      save_checkpoint(options_.checkpoint, model(), scheme_->optimizer(), settings(),
+                      state_of(text_.vocabulary));
+  }
+  if (rank_ == 0) finish();
+  return result;
+}
+
+StepResult TextTrainer::train_until(std::int64_t last) {
+  scheme_->module().train();
+  sampler_.set_steps(done_, last);
+  const data::DataLoader loader(train_, sampler_,
+                                {.batch_size = batch_size_, .workers = 1, .pin_for = device_});
+  narrator_.begin(done_);
+  double loss_sum = 0;
+  Lap lap;
+  for (const auto& batch : loader) {
+    StepTimes times{.data = lap()};
+    const double loss = train_step(batch, times);
+    history_.add(loss, times);
+    loss_sum += loss;
+    narrator_.step(done_, loss, scheme_->optimizer().lr());
+    lap();
+  }
+  const double rate = narrator_.rate(done_);
+  const auto all = summed({loss_sum, static_cast<double>(loader.size())}, device_);
+  return {.done = done_, .loss = all[0] / all[1], .lr = scheme_->optimizer().lr(), .tokens_per_s = rate};
+}
+
+double TextTrainer::train_step(const data::Batch& batch, StepTimes& times) {
+  Lap lap;
+  model().set_position(
+      {.seed = options_.seed, .step = static_cast<std::uint64_t>(done_), .first_row = rank_ * batch_size_});
+  auto& optimizer = scheme_->optimizer();
+  optimizer.set_lr(lr_of_step(done_++));
+  const auto inputs = batch.inputs.to(device_);
+  const double loss = loss_.forward(scheme_->module().forward(inputs), batch.targets);
+  expect_finite(loss, {rank_, done_, optimizer.lr()}, model(), inputs);
+  times.forward = lap();
+  optimizer.zero_grad();
+  scheme_->module().backward(loss_.backward());
+  times.backward = lap() - scheme_->exposed_in_backward();
+  nn::clip_grad_norm(model().parameters(), most_norm);
+  scheme_->step();
+  times.update = lap() - scheme_->exposed_in_step();
+  times.exposed = scheme_->exposed_in_backward() + scheme_->exposed_in_step();
+  return loss;
+}
+
+double TextTrainer::lr_of_step(std::int64_t step) const {
+  const double peak = options_.lr.value_or(default_lr);
+  const std::int64_t until = options_.text.decay_steps > 0 ? options_.text.decay_steps : options_.text.steps;
+  return nn::lr_at({.decay = nn::Decay::cosine,
+                    .peak = peak,
+                    .least = peak * least_lr_share,
+                    .warmup = std::min(warmup_steps, until / 10),
+                    .until = until},
+                   step);
+}
+
+// Every rank computes its part of the blocks. The ranks sum their losses, so the mean is exact.
+double TextTrainer::validation_loss() {
+  model().eval();
+  const data::ShardSampler share(validation_.size(), {rank_, ranks_});
+  double sum = 0, count = 0;
+  for (const auto& batch :
+       data::DataLoader(validation_, share, {.batch_size = batch_size_, .workers = 1, .pin_for = device_})) {
+    const double loss = loss_.forward(model().forward(batch.inputs.to(device_)), batch.targets);
+    model().forget_forward();
+    sum += loss * static_cast<double>(batch.size());
+    count += static_cast<double>(batch.size());
+  }
+  const auto all = summed({sum, count}, device_);
+  return all[0] / all[1];
+}
+
+RunSettings TextTrainer::settings() const {
+  RunSettings all = settings_of(gpt_);
+  all.insert({{"steps_done", done_},
+              {"ranks", ranks_},
+              {"batch_size", batch_size_},
+              {"text", text_.checksum},
+              {"seed", static_cast<std::int64_t>(options_.seed)}});
+  return all;
+}
+
+// Every rank reads the file, which must be in a place that all of them can read.
+void TextTrainer::resume() {
+  if (!std::filesystem::exists(options_.checkpoint)) {
+    narrator_.say(fmt::format("{} does not exist yet: training starts from the beginning",
+                              options_.checkpoint.string()));
+    return;
+  }
+  const Checkpoint checkpoint(options_.checkpoint);
+  checkpoint.expect(settings());
+  checkpoint.restore(model());
+  checkpoint.restore(scheme_->optimizer());
+  done_ = checkpoint.setting("steps_done");
+  narrator_.say(fmt::format("continuing after step {}, from {}", done_, options_.checkpoint.string()));
+  if (done_ >= options_.text.steps)
+    narrator_.say(fmt::format("step {} is done already; to train longer: --steps {}", options_.text.steps,
+                              done_ + options_.text.eval_every));
+}
+
+void TextTrainer::finish() {
+  if (const auto summary = history_.summary(); !summary.empty()) narrator_.say(summary);
+  if (!options_.plot.empty() && !history_.empty())
+    history_.plot(options_.plot, fmt::format("{} x {}, batch {} each", ranks_, options_.scheme, batch_size_));
+  if (options_.text.sample) narrator_.say(sample_text(model(), text_.vocabulary, options_, device_));
+}
+
+}  // namespace distlab

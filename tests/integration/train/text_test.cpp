@@ -1,0 +1,185 @@
+// distlab train --model gpt: a small GPT learns the handouts in a second or two.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "distlab/train/text/generate.h"
+#include "integration/train/run_train.h"
+
+namespace {
+
+using train_test::Arguments;
+
+class TrainText : public train_test::RunTrain {
+ protected:
+  // A run of a second, but for what `more` says: options with their values.
+  static Arguments small(const Arguments& more) {
+    Arguments all{DISTLAB_PROGRAM, "train", "--model", "gpt"};
+    const Arguments usual{"--nproc",   "1",  "--layers", "1", "--heads", "2",  "--width",      "32",
+                          "--context", "16", "--batch",  "8", "--steps", "12", "--eval-every", "6"};
+    for (std::size_t i = 0; i < usual.size(); i += 2) {
+      if (std::ranges::find(more, usual[i]) == more.end()) all.insert(all.end(), {usual[i], usual[i + 1]});
+    }
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+};
+
+// "step 6 of 12: loss 4.1, validation loss 4.0, ...": 4.1 and 4.0 of each validation.
+std::vector<double> losses_of(const std::string& output) {
+  std::vector<double> losses;
+  const std::regex said("step [0-9]+ of [0-9]+: loss ([0-9.]+), validation loss ([0-9.]+),");
+  for (std::sregex_iterator found(output.begin(), output.end(), said), end; found != end; ++found)
+    losses.insert(losses.end(), {std::stod((*found)[1]), std::stod((*found)[2])});
+  return losses;
+}
+
+TEST_F(TrainText, LearnsAndWrites) {
+  const auto said =
+      run(small({"--steps", "80", "--eval-every", "40", "--sample", "A rank ", "--sample-length", "50"}));
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  const auto losses = losses_of(said.output);
+  ASSERT_EQ(losses.size(), 4U) << said.output;
+  EXPECT_LT(losses[2], losses[0]);
+  EXPECT_LT(losses[3], losses[1]);
+  EXPECT_LT(losses[3], 3.6) << "guessing: " << std::log(92);
+  for (const char* part :
+       {"GPT(1 layers, 2 heads, width 32, context 16)", " lr ", " tokens/s, ", " MiB", "update"})
+    EXPECT_TRUE(contains(said.output, part)) << said.output;
+  const auto sample = said.output.find("\nA rank ");
+  ASSERT_NE(sample, said.output.npos) << said.output;
+  EXPECT_EQ(said.output.size() - sample, 1 + 7 + 50 + 1U) << said.output;
+}
+
+TEST_F(TrainText, AResumedRunEndsWithTheSameBits) {
+  for (const char* ranks : {"1", "2"}) {
+    const auto whole = in_folder(std::string("whole") + ranks),
+               parts = in_folder(std::string("parts") + ranks);
+    const auto run_to = [&](const std::string& steps, const std::string& file) {
+      return run(small({"--nproc", ranks, "--dropout", "0.1", "--steps", steps, "--decay-steps", "12",
+                        "--checkpoint", file, "--resume"}));
+    };
+    EXPECT_EQ(run_to("12", whole).exit_code, 0);
+    EXPECT_EQ(run_to("5", parts).exit_code, 0);
+    EXPECT_NE(content(parts), content(whole));
+    const auto resumed = run_to("12", parts);
+    EXPECT_TRUE(contains(resumed.output, "continuing after step 5")) << resumed.output;
+    EXPECT_GT(content(whole).size(), 10'000U);
+    EXPECT_TRUE(content(parts) == content(whole)) << ranks << " ranks";
+    EXPECT_TRUE(contains(run_to("12", parts).output, "step 12 is done already; to train longer: --steps 18"));
+  }
+  const auto other = run(small({"--checkpoint", in_folder("whole1"), "--resume", "--untied"}));
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_TRUE(contains(other.output, "is from a run with tied = 1, but this run has 0")) << other.output;
+}
+
+// Also with dropout: its masks belong to the rows of the whole batch.
+TEST_F(TrainText, RanksTogetherTrainAsOneRankDoes) {
+  const auto losses = [&](const Arguments& more) {
+    Arguments all{"--dropout", "0.1"};
+    all.insert(all.end(), more.begin(), more.end());
+    const auto said = run(small(all));
+    EXPECT_EQ(said.exit_code, 0) << said.output;
+    return losses_of(said.output);
+  };
+  const auto one = losses({"--batch", "8"});
+  ASSERT_EQ(one.size(), 4U);
+  for (const auto& several : {losses({"--nproc", "2", "--batch", "4"}), losses({"--scheme", "single"})}) {
+    ASSERT_EQ(several.size(), one.size());
+    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(several[i], one[i], 2e-4) << i;
+  }
+}
+
+TEST_F(TrainText, WritesFromACheckpointAlone) {
+  const auto file = in_folder("gpt");
+  const Arguments how{"--sample", "All ", "--sample-length", "30", "--top-k", "5", "--checkpoint", file};
+  const auto with = [&](Arguments more) {
+    more.insert(more.end(), how.begin(), how.end());
+    return more;
+  };
+  for (const char* tokens : {"chars", "bytes"}) {
+    const auto trained = run(small(with({"--tokens", tokens})));
+    ASSERT_EQ(trained.exit_code, 0) << trained.output;
+    Arguments alone{DISTLAB_PROGRAM, "train", "--model", "gpt", "--steps", "0"};
+    alone.insert(alone.end(), how.begin(), how.end());
+    const auto said = run(alone);
+    EXPECT_EQ(said.exit_code, 0) << said.output;
+    EXPECT_TRUE(said.output.starts_with("All ")) << said.output;
+    EXPECT_TRUE(trained.output.ends_with("\n" + said.output)) << trained.output << said.output;
+  }
+  const auto images = in_folder("convnet");
+  ASSERT_EQ(run({DISTLAB_PROGRAM, "train", "--nproc", "1", "--samples", "32", "--test-samples", "16",
+                 "--epochs", "1", "--checkpoint", images})
+                .exit_code,
+            0);
+  const auto wrong = run(
+      {DISTLAB_PROGRAM, "train", "--model", "gpt", "--steps", "0", "--sample", "A", "--checkpoint", images});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_TRUE(contains(wrong.output, "is not a checkpoint of such a run, because it has no "))
+      << wrong.output;
+}
+
+TEST_F(TrainText, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {
+  const auto refused = [&](const Arguments& more, const std::string& words, int code = 2) {
+    const auto said = run(small(more));
+    EXPECT_EQ(said.exit_code, code) << said.output;
+    EXPECT_TRUE(contains(said.output, words)) << said.output;
+    EXPECT_FALSE(contains(said.output, "rank 0")) << said.output;
+  };
+  const auto file = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    return in_folder(name);
+  };
+  refused({"--data", in_folder("none")}, "cannot read the text " + in_folder("none") + ": No such file", 3);
+  refused({"--data", file("latin1", "caf\xe9 ole")}, "latin1 is not UTF-8: byte 3 (0xe9)");
+  refused(
+      {"--data", file("short", std::string(150, 'x'))},
+      "the validation part (the last tenth) of " + in_folder("short") + " has 15 tokens, but a block has 17");
+  refused({"--sample", "na\xc3\xafve \xe2\x82\xac"},
+          "the prompt has characters that are not in the vocabulary: \"\xc3\xaf\", \"\xe2\x82\xac\"");
+  refused({"--sample", ""}, "--sample needs a prompt");
+  refused({"--steps", "0", "--sample", "A"}, "add --checkpoint FILE and --sample PROMPT");
+  refused({"--heads", "5"}, "--heads 5 does not divide --width 32");
+  refused({"--dropout", "1"}, "--dropout is 1; it must be 0 or greater and less than 1");
+  refused({"--momentum", "0.5"}, "--momentum is an option of --model convnet, not of --model gpt");
+  refused({"--scheme", "ps"}, "--scheme ps is for the ConvNet; with --model gpt choose ddp or single");
+  const auto images = run({DISTLAB_PROGRAM, "train", "--untied"});
+  EXPECT_EQ(images.exit_code, 2);
+  EXPECT_TRUE(contains(images.output, "--tied is an option of --model gpt, not of --model convnet"))
+      << images.output;
+}
+
+TEST_F(TrainText, ALossThatIsNoNumberIsReportedWithItsLayer) {
+  const auto said = run(small({"--lr", "1e30", "--nproc", "2"}));
+  EXPECT_EQ(said.exit_code, 1) << said.output;
+  EXPECT_TRUE(std::regex_search(
+      said.output,
+      std::regex("the loss of rank [01] at step [0-9]+ is (nan|inf); the first layer whose output is "
+                 "not finite is transformer\\.[a-z_.0-9]+ \\([A-Z][A-Za-z]+\\(")))
+      << said.output;
+}
+
+TEST(DrawToken, FollowsTheProbabilities) {
+  const std::vector<float> logits{0, std::log(2.0F), std::log(5.0F)};  // 1/8, 2/8, 5/8
+  const auto draw = [&](double random, distlab::Sampling sampling = {}) {
+    return distlab::draw_token(logits, sampling, random);
+  };
+  EXPECT_EQ(draw(0), 2);  // the most probable one comes first
+  EXPECT_EQ(draw(0.62), 2);
+  EXPECT_EQ(draw(0.63), 1);
+  EXPECT_EQ(draw(0.87), 1);
+  EXPECT_EQ(draw(0.88), 0);
+  EXPECT_EQ(draw(0.99, {.temperature = 0}), 2);
+  EXPECT_EQ(draw(0.99, {.top_k = 1}), 2);
+  EXPECT_EQ(draw(0.99, {.top_k = 2}), 1);
+  EXPECT_EQ(draw(0.97, {.temperature = 0.5}), 0);  // 1/30, 4/30, 25/30
+  EXPECT_EQ(draw(0.96, {.temperature = 0.5}), 1);
+  EXPECT_EQ(draw(0.83, {.temperature = 0.5}), 2);
+}
+
+}  // namespace
