@@ -22,6 +22,7 @@
 #include "distlab/train/models.h"
 #include "distlab/train/scheme.h"
 #include "distlab/train/text/generate.h"
+#include "distlab/train/text/mesh_trainer.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -29,6 +30,7 @@ namespace {
 
 // Returns the number of ranks or threads, depending on the scheme.
 int workers_for(const TrainOptions& options) {
+  if (!options.text.mesh.empty()) return ranks_of_mesh(options);
   if (scheme_named(options.scheme).workers == Workers::one) return 1;
   if (options.ranks > 0) return options.ranks;
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 2U));

@@ -1,5 +1,5 @@
-// A GPT on a mesh of many virtual ranks, whose layers take as long as their operations. MANY_RANKS=1024 gives the
-// table of the README: 16 stages x 8 replicas x 8 tensor ranks.
+// A GPT on a mesh of many virtual ranks, whose layers take as long as their operations. MANY_RANKS=1024 gives
+// the table of the README: 16 stages x 8 replicas x 8 tensor ranks.
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ struct Measured {
 };
 
 // Two steps, of which the second is timed: its time, and how long the first stage computes in it.
-Measured measure(pipeline::Kind kind, int chunks, const HybridShape& shape, nn::GptOptions gpt, int micro_batches,
-                 double flops) {
+Measured measure(pipeline::Kind kind, int chunks, const HybridShape& shape, nn::GptOptions gpt,
+                 int micro_batches, double flops) {
   Measured m;
   sim::RunOptions run;
   run.ranks = shape.ranks();
@@ -30,7 +30,8 @@ Measured measure(pipeline::Kind kind, int chunks, const HybridShape& shape, nn::
     init_process_group();
     {
       nn::manual_seed(17);
-      HybridGpt model(gpt, {.shape = shape, .micro_batches = micro_batches, .schedule = kind, .chunks = chunks});
+      HybridGpt model(gpt,
+                      {.shape = shape, .micro_batches = micro_batches, .schedule = kind, .chunks = chunks});
       for (const auto& stage : model.stages()) charge_flops(*stage, flops);
       const std::int64_t rows = micro_batches * model.data_ranks();
       (void)gradients(model, 0, rows, gpt.context);
@@ -67,8 +68,10 @@ TEST(ManyRanks, StepsOfAGptHaveTheTimesOfTheirSchedules) {
   const double flops = all ? 2.5e9 : 1e7;  // so that a stage's forward takes about a millisecond
   const auto of = [&](pipeline::Kind kind, int chunks) {
     const Measured m = measure(kind, chunks, shape, gpt, micro_batches, flops);
-    fmt::print("{:12} step {:.1f} ms, bubble and exposed {:.1f} %, peak {:.1f} MiB per rank, {:.0f} s on this machine\n",
-               pipeline::name(kind), 1e3 * m.step_s, 100 * m.bubble(), m.peak_mib, m.wall_s);
+    fmt::print(
+        "{:12} step {:.1f} ms, bubble and exposed {:.1f} %, peak {:.1f} MiB per rank, {:.0f} s on this "
+        "machine\n",
+        pipeline::name(kind), 1e3 * m.step_s, 100 * m.bubble(), m.peak_mib, m.wall_s);
     return m;
   };
   const Measured one = of(pipeline::Kind::one_f_one_b, 1), interleaved = of(pipeline::Kind::interleaved, 2),

@@ -15,7 +15,8 @@ class LinearClock final : public nn::ModuleHook {
   explicit LinearClock(double flops_per_second) : rate_(flops_per_second) {}
   Tensor after_forward(nn::Module& module, const Tensor& output) override {
     const Shape& weight = static_cast<nn::Linear&>(module).weight().value.shape();
-    seconds_ = 2.0 * static_cast<double>(output.numel() / weight[0]) * static_cast<double>(weight[0] * weight[1]) / rate_;
+    seconds_ = 2.0 * static_cast<double>(output.numel() / weight[0]) *
+               static_cast<double>(weight[0] * weight[1]) / rate_;
     sim::compute(seconds_);
     return output;
   }

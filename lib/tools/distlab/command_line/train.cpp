@@ -103,6 +103,27 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(command.add_option("--temperature", text.temperature,
                                "divides the logits (default: 0.8); 0: always the most probable token"))
       ->check(no_minus);
+  only_text(command.add_option(
+                "--mesh", text.mesh,
+                "divide the model: dp=, fsdp=, tp=, pp=, cp=, as in fsdp=2,tp=2; the checkpoint is a "
+                "folder that any mesh loads"))
+      ->check(not_empty);
+  only_text(command.add_option("--micro-batches", text.micro_batches,
+                               "with --mesh: cut each batch for the pipeline, or for memory (default: 1)"))
+      ->check(positive);
+  only_text(command.add_option("--schedule", text.schedule,
+                               "with --mesh pp=: gpipe, 1f1b (default), interleaved, zb-h1"))
+      ->check(CLI::IsMember({"gpipe", "1f1b", "interleaved", "zb-h1"}));
+  only_text(command.add_option("--chunks", text.chunks,
+                               "with --schedule interleaved: stages per rank (default: 1)"))
+      ->check(positive);
+  only_text(command.add_flag("--sequence-parallel", text.sequence_parallel,
+                             "with --mesh tp=: divide activations along the sequence, too"));
+  only_text(
+      command.add_flag("--recompute", text.recompute, "with --mesh: compute activations again in backward"));
+  only_text(
+      command.add_flag("--verify", text.verify,
+                       "with --mesh: compare the first step with one rank in f64, and name wrong factors"));
   only_text(
       command.add_option("--top-k", text.top_k, "draw among so many most probable tokens (default: all)"))
       ->check(positive);

@@ -8,6 +8,7 @@
 #include "distlab/train/datasets.h"
 #include "distlab/train/models.h"
 #include "distlab/train/scheme.h"
+#include "distlab/train/text/mesh_trainer.h"
 #include "distlab/train/text/text_data.h"
 
 namespace distlab {
@@ -59,6 +60,11 @@ void check_text(const TrainOptions& options) {
          text.width);
   if (text.sample && text.sample->empty())
     fail(Errc::invalid_argument, "--sample needs a prompt of at least one character");
+  if (text.mesh.empty() &&
+      (text.verify || text.recompute || text.sequence_parallel || text.micro_batches > 1 || text.chunks > 1))
+    fail(Errc::invalid_argument,
+         "--verify, --recompute, --sequence-parallel, --micro-batches and --chunks need --mesh");
+  if (!text.mesh.empty()) check_mesh(options);
   if (text.steps == 0 && (!text.sample || options.checkpoint.empty()))
     fail(Errc::invalid_argument, "--steps 0 only samples; add --checkpoint FILE and --sample PROMPT");
   if (text.steps == 0) return;

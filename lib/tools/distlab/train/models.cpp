@@ -6,17 +6,28 @@
 #include "dist/core/fail.h"
 
 #include "distlab/train/check_options.h"
+#include "distlab/train/text/mesh_trainer.h"
 #include "distlab/train/text/text_trainer.h"
 #include "distlab/train/trainer.h"
 
 namespace distlab {
 namespace {
 
-constexpr std::array all_models{
-    ModelEntry{"convnet", "the ConvNet of the course notes, on images of digits", check_images,
-               [](const TrainOptions& options) { Trainer(options).run(); }},
-    ModelEntry{"gpt", "a transformer, on text", check_text,
-               [](const TrainOptions& options) { TextTrainer(options).run(); }},
+<<<<<<< HEAD
+constexpr std::array all_models {
+=======
+void train_text(const TrainOptions& options) {
+  if (options.text.mesh.empty())
+    TextTrainer(options).run();
+  else
+    MeshTrainer(options).run();
+}
+
+constexpr std::array table{
+>>>>>>> c57d3c09 (train --model gpt --mesh: any combination of axes, sharded checkpoints, --verify)
+  ModelEntry{"convnet", "the ConvNet of the course notes, on images of digits", check_images,
+             [](const TrainOptions& options) { Trainer(options).run(); }},
+      ModelEntry{"gpt", "a transformer, on text", check_text, train_text},
 };
 
 }  // namespace

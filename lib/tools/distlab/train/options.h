@@ -26,7 +26,13 @@ struct TextOptions {
   std::optional<std::string> sample;  // a prompt to continue after training
   std::int64_t sample_length = 300;   // tokens
   double temperature = 0.8;           // 0: always the most probable token
-  std::int64_t top_k = 0;             // samples among so many most probable tokens; 0: all
+  std::string mesh;                // "dp=2,tp=2": how the model is divided among ranks; empty: --scheme says
+  std::string schedule = "1f1b";   // of the pipeline of a mesh
+  std::int64_t micro_batches = 1;  // into which each data rank's batch is cut
+  std::int64_t chunks = 1;         // stages per rank of an interleaved schedule
+  bool sequence_parallel = false, recompute = false;
+  bool verify = false;     // compare the first step with one rank, instead of training
+  std::int64_t top_k = 0;  // samples among so many most probable tokens; 0: all
 };
 
 struct TrainOptions {

@@ -11,24 +11,19 @@
 #include "dist/nn/adam.h"
 #include "dist/nn/clip_grad_norm.h"
 #include "dist/nn/random.h"
-#include "dist/nn/schedule.h"
 
 #include "distlab/file_text.h"
 #include "distlab/train/devices.h"
 #include "distlab/train/finite.h"
 #include "distlab/train/text/generate.h"
 #include "distlab/train/text/text_model.h"
+#include "distlab/train/text/text_schedule.h"
 
 namespace distlab {
 namespace {
 
 namespace data = dist::data;
 namespace nn = dist::nn;
-
-// nanoGPT's for small models.
-constexpr double default_lr = 1e-3, least_lr_share = 0.1, most_norm = 1;
-constexpr std::int64_t default_batch_size = 16, warmup_steps = 100;
-constexpr nn::AdamWOptions adamw{.betas = {0.9, 0.99}, .weight_decay = 0.1};
 
 std::unique_ptr<nn::Module> make_model(const nn::GptOptions& options, std::uint64_t seed) {
   nn::manual_seed(seed);
@@ -39,7 +34,7 @@ std::unique_ptr<nn::Module> make_model(const nn::GptOptions& options, std::uint6
 
 TextTrainer::TextTrainer(const TrainOptions& options)
     : options_(options),
-      batch_size_(options.batch_size.value_or(default_batch_size)),
+      batch_size_(options.batch_size.value_or(default_text_batch)),
       rank_(dist::get_rank()),
       ranks_(dist::get_world_size()),
       device_(devices_of(options).front()),
@@ -54,7 +49,7 @@ TextTrainer::TextTrainer(const TrainOptions& options)
                          .make_optimizer =
                              [](nn::Module& model) {
                                return std::make_unique<nn::AdamW>(nn::decay_groups(model.parameters()),
-                                                                  adamw);
+                                                                  text_adamw);
                              },
                          .devices = {device_},
                          .bucket_bytes = ddp_text_bucket_bytes})),
@@ -113,7 +108,7 @@ double TextTrainer::train_step(const data::Batch& batch, StepTimes& times) {
   model().set_position(
       {.seed = options_.seed, .step = static_cast<std::uint64_t>(done_), .first_row = rank_ * batch_size_});
   auto& optimizer = scheme_->optimizer();
-  optimizer.set_lr(lr_of_step(done_++));
+  optimizer.set_lr(text_lr(options_, done_++));
   const auto inputs = batch.inputs.to(device_);
   const double loss = loss_.forward(scheme_->module().forward(inputs), batch.targets);
   expect_finite(loss, {rank_, done_, optimizer.lr()}, model(), inputs);
@@ -121,22 +116,11 @@ double TextTrainer::train_step(const data::Batch& batch, StepTimes& times) {
   optimizer.zero_grad();
   scheme_->module().backward(loss_.backward());
   times.backward = lap() - scheme_->exposed_in_backward();
-  nn::clip_grad_norm(model().parameters(), most_norm);
+  nn::clip_grad_norm(model().parameters(), text_most_norm);
   scheme_->step();
   times.update = lap() - scheme_->exposed_in_step();
   times.exposed = scheme_->exposed_in_backward() + scheme_->exposed_in_step();
   return loss;
-}
-
-double TextTrainer::lr_of_step(std::int64_t step) const {
-  const double peak = options_.lr.value_or(default_lr);
-  const std::int64_t until = options_.text.decay_steps > 0 ? options_.text.decay_steps : options_.text.steps;
-  return nn::lr_at({.decay = nn::Decay::cosine,
-                    .peak = peak,
-                    .least = peak * least_lr_share,
-                    .warmup = std::min(warmup_steps, until / 10),
-                    .until = until},
-                   step);
 }
 
 // Every rank computes its part of the blocks. The ranks sum their losses, so the mean is exact.

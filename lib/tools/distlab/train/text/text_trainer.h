@@ -30,7 +30,6 @@ class TextTrainer {
   StepResult train_until(std::int64_t last);
   double train_step(const dist::data::Batch& batch, StepTimes& times);
   double validation_loss();
-  double lr_of_step(std::int64_t step) const;
   RunSettings settings() const;
   dist::nn::GPT& model() { return static_cast<dist::nn::GPT&>(scheme_->model()); }
   void resume();

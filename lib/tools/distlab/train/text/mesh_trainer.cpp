@@ -1,0 +1,223 @@
+// The construction of a run on a mesh, its steps, its validation, its comparison with one rank, its
+// checkpoints.
+#include "distlab/train/text/mesh_trainer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dist/core/fail.h"
+#include "dist/data/data_loader.h"
+#include "dist/data/sampler.h"
+#include "dist/group/process_group.h"
+#include "dist/nn/cross_entropy.h"
+#include "dist/nn/random.h"
+#include "dist/parallel/checkpoint/sharded_checkpoint.h"
+#include "dist/parallel/clip_grad_norm.h"
+#include "dist/parallel/hybrid/factor_detective.h"
+
+#include "distlab/train/text/text_model.h"
+#include "distlab/train/text/text_schedule.h"
+
+namespace distlab {
+namespace {
+
+namespace data = dist::data;
+namespace nn = dist::nn;
+
+dist::HybridOptions hybrid_options(const TextOptions& text) {
+  return {.shape = dist::parse_hybrid_shape(text.mesh),
+          .micro_batches = static_cast<int>(text.micro_batches),
+          .schedule = dist::pipeline::kind_named(text.schedule),
+          .chunks = static_cast<int>(text.chunks),
+          .sequence_parallel = text.sequence_parallel,
+          .recompute = text.recompute,
+          .ignore_index = -100};
+}
+
+dist::HybridGpt make_model(const nn::GptOptions& gpt, const TrainOptions& options) {
+  nn::manual_seed(options.seed);
+  return {gpt, hybrid_options(options.text), options.text.verify ? dist::DType::f64 : dist::DType::f32};
+}
+
+}  // namespace
+
+int ranks_of_mesh(const TrainOptions& options) { return dist::parse_hybrid_shape(options.text.mesh).ranks(); }
+
+void check_mesh(const TrainOptions& options) {
+  using dist::Errc, dist::fail;
+  const auto& text = options.text;
+  const dist::HybridShape shape = dist::parse_hybrid_shape(text.mesh);
+  if (options.ranks > 0 && options.ranks != shape.ranks())
+    fail(Errc::invalid_argument, "--mesh {} has {} ranks, --nproc says {}; leave --nproc out", text.mesh,
+         shape.ranks(), options.ranks);
+  if (options.device != "cpu") fail(Errc::invalid_argument, "--mesh trains on the CPU; leave --device out");
+  if (text.sample)
+    fail(Errc::invalid_argument,
+         "--sample needs the whole model on one rank; leave it out, and write the text without --mesh");
+  if (!options.plot.empty())
+    fail(Errc::invalid_argument, "--plot is for training without --mesh; leave one of them out");
+  if (text.chunks > 1 && text.schedule != "interleaved")
+    fail(Errc::invalid_argument, "--chunks {} needs --schedule interleaved", text.chunks);
+  if (options.batch_size.value_or(default_text_batch) < text.micro_batches)
+    fail(Errc::invalid_argument, "--micro-batches {} are more than the {} blocks of a batch",
+         text.micro_batches, options.batch_size.value_or(default_text_batch));
+  auto gpt = gpt_options(text, 1);
+  gpt.kv_heads = gpt.heads;
+  dist::check_hybrid(shape, gpt, shape.ranks(), static_cast<int>(text.chunks));
+}
+
+MeshTrainer::MeshTrainer(const TrainOptions& options)
+    : options_(options),
+      batch_size_(options.batch_size.value_or(default_text_batch)),
+      text_(load_text(options)),
+      train_(text_.train(options.text.context)),
+      validation_(text_.validation(options.text.context)),
+      gpt_(gpt_options(options.text, text_.vocabulary.size())),
+      model_(make_model(gpt_, options)),
+      optimizer_(nn::decay_groups(model_.parameters()), text_adamw),
+      sampler_(train_.size(), {.batch_size = batch_size_,
+                               .num_replicas = model_.data_ranks(),
+                               .rank = model_.data_rank(),
+                               .seed = options.seed}),
+      narrator_(dist::get_rank() != 0, options.text.steps,
+                model_.data_ranks() * batch_size_ * options.text.context) {
+  if (options.resume) resume();
+}
+
+void MeshTrainer::run() {
+  std::int64_t elements = 0;
+  for (const auto* const parameter : model_.parameters()) elements += parameter->value.numel();
+  const auto shape = dist::parse_hybrid_shape(options_.text.mesh);
+  narrator_.say(fmt::format(
+      "GPT({} layers, {} heads, width {}, context {}) on a mesh: {}; rank 0 has {:.3f} million "
+      "of its parameters",
+      gpt_.layers, gpt_.heads, gpt_.width, gpt_.context, shape.str(), static_cast<double>(elements) / 1e6));
+  if (options_.text.verify) return verify();
+  auto& done = done_.data<std::int64_t>()[0];
+  const std::int64_t every = options_.text.eval_every;
+  while (done < options_.text.steps) {
+    const std::int64_t last = std::min(options_.text.steps, (done / every + 1) * every);
+    sampler_.set_steps(done, last);
+    narrator_.begin(done);
+    double sum = 0;
+    const data::DataLoader loader(train_, sampler_, {.batch_size = batch_size_, .workers = 1});
+    for (const auto& batch : loader) {
+      const double loss = train_step(batch);
+      sum += loss;
+      narrator_.step(done, loss, optimizer_.lr());
+    }
+    StepResult result{.done = done,
+                      .loss = sum / static_cast<double>(loader.size()),
+                      .lr = optimizer_.lr(),
+                      .tokens_per_s = narrator_.rate(done)};
+    result.validation_loss = validation_loss();
+    narrator_.end(result);
+    if (!options_.checkpoint.empty()) save();
+  }
+}
+
+double MeshTrainer::train_step(const data::Batch& batch) {
+  auto& done = done_.data<std::int64_t>()[0];
+  model_.set_step(options_.seed, static_cast<std::uint64_t>(done), batch_size_);
+  optimizer_.set_lr(text_lr(options_, done++));
+  model_.zero_grad();
+  const double loss = model_.step(batch.inputs, batch.targets);
+  if (!std::isfinite(loss))
+    dist::fail(dist::Errc::invalid_argument, "the loss of step {} is {}: lower --lr, which is {} there", done,
+               loss, optimizer_.lr());
+  model_.clip_grad_norm(text_most_norm);
+  optimizer_.step();
+  return loss;
+}
+
+// Over as many whole batches as all data ranks have.
+double MeshTrainer::validation_loss() {
+  const std::int64_t batches = validation_.size() / (batch_size_ * model_.data_ranks());
+  if (batches == 0) return std::numeric_limits<double>::quiet_NaN();
+  const data::ShardSampler share(validation_.size(), {model_.data_rank(), model_.data_ranks()});
+  double sum = 0;
+  std::int64_t done = 0;
+  for (const auto& batch : data::DataLoader(validation_, share, {.batch_size = batch_size_, .workers = 1})) {
+    if (done++ == batches) break;
+    sum += model_.evaluate(batch.inputs, batch.targets);
+  }
+  return sum / static_cast<double>(batches);
+}
+
+// The first batch on the mesh, and the same on this rank alone.
+void MeshTrainer::verify() {
+  const auto shape = dist::parse_hybrid_shape(options_.text.mesh);
+  const int data_ranks = model_.data_ranks();
+  const auto first_batch = [&](int ranks, int rank) {
+    data::StepSampler sampler(train_.size(), {.batch_size = batch_size_ * data_ranks / ranks,
+                                              .num_replicas = ranks,
+                                              .rank = rank,
+                                              .seed = options_.seed});
+    sampler.set_steps(0, 1);
+    const data::DataLoader loader(train_, sampler,
+                                  {.batch_size = batch_size_ * data_ranks / ranks, .workers = 1});
+    return *loader.begin();
+  };
+  nn::manual_seed(options_.seed);
+  nn::GPT alone(gpt_);
+  alone.to(dist::DType::f64);
+  alone.set_position({.seed = options_.seed, .step = 0, .first_row = 0, .tokens = {}});
+  const data::Batch whole = first_batch(1, 0), mine = first_batch(data_ranks, model_.data_rank());
+  nn::CrossEntropyLoss criterion;
+  const double expected = criterion.forward(alone.forward(whole.inputs), whole.targets);
+  (void)alone.backward(criterion.backward());
+  nn::StateDict gradients;
+  std::vector<dist::DividedParameter> all;
+  for (const auto& [name, parameter] : alone.named_parameters()) {
+    gradients.push_back({name, parameter->grad});
+    all.push_back({parameter});
+  }
+  model_.set_step(options_.seed, 0, batch_size_);
+  const double loss = model_.step(mine.inputs, mine.targets);
+  constexpr double tolerance = 1e-8, no_limit = 1e300;
+  std::vector<std::string> wrong;
+  if (std::abs(loss - expected) > tolerance * std::abs(expected))
+    wrong.push_back(fmt::format("the loss is {:.9f}, one rank has {:.9f}", loss, expected));
+  for (const auto& difference :
+       dist::compare_gradients(model_.gradient_pieces(), gradients, shape,
+                               static_cast<int>(options_.text.micro_batches), tolerance))
+    wrong.push_back(difference.sentence);
+  const double norm = model_.clip_grad_norm(no_limit), one = dist::clip_grad_norm(all, {}, no_limit);
+  if (std::abs(norm - one) > tolerance * one)
+    wrong.push_back(fmt::format("the norm of the gradient is {:.9f}, one rank has {:.9f}", norm, one));
+  if (wrong.empty())
+    return narrator_.say(
+        fmt::format("as on one rank in f64: loss {:.9f}, norm {:.9f}, and the gradients of {} parameters",
+                    loss, norm, gradients.size()));
+  for (const auto& sentence : wrong) narrator_.say(sentence);
+  dist::fail(dist::Errc::mismatch, "--verify: {} of {} comparisons differ from one rank", wrong.size(),
+             gradients.size() + 2);
+}
+
+dist::Pieces MeshTrainer::state() {
+  dist::Pieces pieces = model_.pieces();
+  for (auto& piece : model_.pieces(optimizer_)) pieces.push_back(std::move(piece));
+  pieces.push_back({"run.steps_done", done_, {1}, {0}});
+  return pieces;
+}
+
+void MeshTrainer::save() { dist::save_sharded(options_.checkpoint, state()); }
+
+// The optimizer has no state before its first step: one without gradients and with a learning rate of 0 makes
+// it.
+void MeshTrainer::resume() {
+  if (!std::filesystem::exists(options_.checkpoint)) {
+    narrator_.say(fmt::format("{} does not exist yet: training starts from the beginning",
+                              options_.checkpoint.string()));
+    return;
+  }
+  optimizer_.set_lr(0);
+  optimizer_.step();
+  dist::load_sharded(options_.checkpoint, state());
+  narrator_.say(fmt::format("continuing after step {}, from {}", done_.data<std::int64_t>()[0],
+                            options_.checkpoint.string()));
+}
+
+}  // namespace distlab

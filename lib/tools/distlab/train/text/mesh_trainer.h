@@ -1,0 +1,52 @@
+// MeshTrainer: the work of one rank of `distlab train --model gpt --mesh dp=2,tp=2`: the GPT is divided among
+// the ranks of a mesh, and learns what one rank would.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "dist/data/step_sampler.h"
+#include "dist/nn/adam.h"
+#include "dist/parallel/hybrid/hybrid_gpt.h"
+
+#include "distlab/train/options.h"
+#include "distlab/train/text/step_narrator.h"
+#include "distlab/train/text/text_data.h"
+
+namespace distlab {
+
+// Throws Error{invalid_argument}, in one line, for a mesh that is none, or that does not divide the model.
+void check_mesh(const TrainOptions& options);
+// How many ranks the mesh has.
+int ranks_of_mesh(const TrainOptions& options);
+
+// Every rank of the default group must make one and call run().
+class MeshTrainer {
+ public:
+  explicit MeshTrainer(const TrainOptions& options);
+  // Trains all steps that are left, with validations in between; each writes the checkpoint, a folder that
+  // any mesh can load. With --verify, instead compares the first step's loss, norm and gradients with those
+  // of one rank in f64, and throws Error{mismatch} if any differs.
+  void run();
+
+ private:
+  double train_step(const dist::data::Batch& batch);
+  double validation_loss();
+  void verify();
+  dist::Pieces state();
+  void save();
+  void resume();
+
+  const TrainOptions options_;
+  const std::int64_t batch_size_;  // rows per data rank
+  const TextData text_;
+  const dist::data::TextDataset train_, validation_;
+  const dist::nn::GptOptions gpt_;
+  dist::HybridGpt model_;
+  dist::nn::AdamW optimizer_;
+  dist::data::StepSampler sampler_;
+  dist::Tensor done_ = dist::zeros({1}, dist::DType::i64, dist::cpu);  // steps since the beginning
+  StepNarrator narrator_;
+};
+
+}  // namespace distlab
