@@ -13,9 +13,6 @@
 namespace distlab {
 namespace {
 
-<<<<<<< HEAD
-constexpr std::array all_models {
-=======
 void train_text(const TrainOptions& options) {
   if (options.text.mesh.empty())
     TextTrainer(options).run();
@@ -23,11 +20,10 @@ void train_text(const TrainOptions& options) {
     MeshTrainer(options).run();
 }
 
-constexpr std::array table{
->>>>>>> c57d3c09 (train --model gpt --mesh: any combination of axes, sharded checkpoints, --verify)
-  ModelEntry{"convnet", "the ConvNet of the course notes, on images of digits", check_images,
-             [](const TrainOptions& options) { Trainer(options).run(); }},
-      ModelEntry{"gpt", "a transformer, on text", check_text, train_text},
+constexpr std::array all_models{
+    ModelEntry{"convnet", "the ConvNet of the course notes, on images of digits", check_images,
+               [](const TrainOptions& options) { Trainer(options).run(); }},
+    ModelEntry{"gpt", "a transformer, on text", check_text, train_text},
 };
 
 }  // namespace
