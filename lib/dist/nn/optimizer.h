@@ -35,6 +35,8 @@ class Optimizer {
   void step();
   void zero_grad();
 
+  // In the order of their numbers in state_dict().
+  const std::vector<Parameter*>& parameters() const { return parameters_; }
   double lr() const { return lr_; }
   void set_lr(double lr);  // throws Error{invalid_argument} below 0
 
@@ -56,7 +58,6 @@ class Optimizer {
   virtual StateDict initial_state() const = 0;
   virtual void step_on(StateDict& state) = 0;
 
-  const std::vector<Parameter*>& parameters() const { return parameters_; }
   // By the parameter's number.
   double lr_of(std::size_t i) const { return lr_ * rates_[i].lr_scale; }
   double weight_decay_of(std::size_t i) const { return rates_[i].weight_decay; }

@@ -108,7 +108,7 @@ TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
     run_ranks(shape.ranks(), [&](int rank) {
       nn::manual_seed(17);
       HybridGpt gpt(options, {.shape = shape, .micro_batches = 2}, DType::f64);
-      nn::Adam adam(gpt.parameters(), {.lr = 1e-2});
+      nn::AdamW adam(nn::decay_groups(gpt.parameters()), {.lr = 1e-2});
       const auto step = [&](int number) {
         const double loss = gradients(gpt, number, rows);
         adam.step();

@@ -66,19 +66,24 @@ Pieces pieces_of(nn::Module& module) {
   return pieces;
 }
 
-// The optimizer calls the state of parameter 3 "3.exp_avg".
+// The optimizer calls the state of its parameter 3 "3.exp_avg".
 Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module) {
-  const Pieces parameters = pieces_of(module);
+  const Pieces of_module = pieces_of(module);
+  const auto all = module.parameters();
   Pieces pieces;
   for (const auto& [key, tensor] : optimizer.state_dict()) {
     std::size_t i = 0;
     const char* const end = key.data() + key.size();
     const auto [rest, error] = std::from_chars(key.data(), end, i);
-    if (error != std::errc() || i >= parameters.size()) {
+    if (error != std::errc()) {
       pieces.push_back(all_of("optimizer." + key, tensor));
       continue;
     }
-    Piece piece = parameters[i];
+    const auto at = std::ranges::find(all, optimizer.parameters().at(i));
+    if (at == all.end())
+      fail(Errc::invalid_argument, "pieces_of: parameter {} of the optimizer is not one of {}", i,
+           module.str());
+    Piece piece = of_module[static_cast<std::size_t>(at - all.begin())];
     piece.name = "optimizer" + std::string(rest, end) + "." + piece.name;
     piece.data = tensor;
     pieces.push_back(std::move(piece));

@@ -24,9 +24,8 @@ using Pieces = std::vector<Piece>;
 // The pieces of this rank of a module: of each parameter the rows that fully_shard() left it, or all of it,
 // and buffers. Does not communicate.
 Pieces pieces_of(nn::Module& module);
-// The optimizer's state: "optimizer.exp_avg.NAME" with the box of parameter NAME, for an optimizer of
-// module.parameters() in their order; and what does not belong to a parameter ("optimizer.step") whole. Empty
-// before the first step.
+// The optimizer's state: "optimizer.exp_avg.NAME" with the box of the module's parameter NAME; and what does
+// not belong to a parameter ("optimizer.step") whole. Empty before the first step.
 Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module);
 
 // Copies the elements that two boxes of one tensor have in common from one to the other; returns how many.

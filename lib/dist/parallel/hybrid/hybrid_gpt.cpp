@@ -216,7 +216,7 @@ Pieces HybridGpt::gradient_pieces() {
 
 // The optimizer calls the state of parameter 3 "3.exp_avg".
 Pieces HybridGpt::pieces(const nn::Optimizer& optimizer) {
-  const auto all = parameters();
+  const auto& all = optimizer.parameters();
   Pieces pieces;
   for (const auto& [key, tensor] : optimizer.state_dict()) {
     const auto dot = key.find('.');
