@@ -24,7 +24,7 @@ std::vector<Tensor> divided(const Tensor& whole, const TensorLine& line) {
 }  // namespace
 
 Tensor PendingTensor::wait() {
-  work_.wait();
+  std::exchange(work_, {}).wait();  // a Work keeps the memory that it reads and writes
   source_ = {};
   const std::vector<Tensor> parts = std::exchange(parts_, {});
   return result_.is_defined() ? std::exchange(result_, {}) : cat(parts, time_axis);

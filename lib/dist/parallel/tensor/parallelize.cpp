@@ -48,6 +48,9 @@ class Application {
       if (!matches(entry.modules, name)) continue;
       is_used = true;
       name_ = name;
+      if (std::ranges::find(record_->modules, module) != record_->modules.end())
+        refuse("a plan has named it before; a module is divided once");
+      record_->modules.push_back(module);
       std::visit([&, module = module](const auto& style) { apply(*module, style); }, entry.style);
     }
     if (!is_used)

@@ -16,6 +16,7 @@ struct SplitParameter {
 // A hook that does nothing: modules keep their hooks.
 struct TensorParallelRecord final : nn::ModuleHook {
   DeviceMesh mesh;
+  std::vector<const nn::Module*> modules;  // those that a plan has named
   std::vector<SplitParameter>
       parameters;  // those that are not the same on every rank, or whose gradients are not
 
