@@ -116,6 +116,62 @@ TEST_P(TensorCosts, OfSequenceParallelLayers) {
   }
 }
 
+// Computes for some time after the sum of the input's gradient has been sent, as the weight's gradient does.
+class WeightGradTime final : public nn::ModuleHook {
+ public:
+  explicit WeightGradTime(double seconds) : seconds_(seconds) {}
+  void on_input_grad(nn::Module&, Tensor&) override { sim::compute(seconds_); }
+
+ private:
+  double seconds_;
+};
+
+// How long work() takes, until the last rank is done.
+double seconds_of(const std::function<void()>& work) {
+  barrier();
+  const auto begin = std::chrono::ceil<std::chrono::seconds>(Clock::now() + std::chrono::seconds(1));
+  sleep(begin - Clock::now());
+  work();
+  Tensor taken = full({1}, std::chrono::duration<double>(Clock::now() - begin).count(), DType::f64);
+  all_reduce(taken, ReduceOp::max);
+  return taken.item<double>();
+}
+
+// On 8 nodes of 8 GPUs, with T the time of an all-reduce and w that of a weight's gradient: 2 T per layer
+// forward, and backward what is longer than w of 2 T.
+TEST(TensorTime, ExposedCommunicationIsTheFormulas) {
+  nn::GptOptions model;
+  model.vocab_size = 8, model.context = 64, model.layers = 2, model.heads = 8, model.width = 64;
+  const std::int64_t rows = 8;
+  sim::RunOptions options;
+  options.ranks = 64, options.topology = "dgx-h100-ndr";
+  const sim::Report report = sim::run(options, [&](int) {
+    init_process_group();
+    {
+      const DeviceMesh mesh = init_device_mesh({8, 8}, {"dp", "tp"});
+      Tensor activation = zeros({rows * model.context * model.width});
+      const double whole = seconds_of([&] { all_reduce(activation, {.group = mesh.get_group("tp")}); });
+      for (const double part : {0.0, 0.5, 2.0}) {
+        nn::GPT gpt(model);
+        parallelize(gpt, mesh["tp"]);
+        for (nn::Block* const block : gpt.blocks())
+          for (const auto& [name, module] : block->named_modules())
+            if (name == "attn.c_attn" || name == "mlp.c_fc")
+              module->add_outermost_hook(std::make_shared<WeightGradTime>(part * whole));
+        const double step = seconds_of([&] {
+          const Tensor logits = gpt.forward(zeros({rows, model.context}, DType::i64));
+          gpt.backward(zeros_like(logits));
+        });
+        const auto layers = static_cast<double>(model.layers);
+        const double exposed = step - 2 * layers * part * whole;
+        EXPECT_NEAR(exposed / (whole * (2 * layers + 2 * layers * std::max(0.0, 1 - part))), 1, 0.01) << part;
+      }
+    }
+    destroy_process_group();
+  });
+  EXPECT_EQ(report.text(), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, TensorCosts, testing::Values(1, 2, 3, 4));
 
 }  // namespace

@@ -165,6 +165,8 @@ TEST(TensorParallelModel, RefusesWhatItCannotDivide) {
     refuses({"7 tokens cannot be divided among the 2 ranks of tp"}, [&] {
       sequence->forward(zeros({1, 7}, DType::i64));
     });
+    refuses({"transformer.h.0.attn.c_attn: a plan has named it before"},
+            [&] { parallelize(*sequence, mesh["tp"], {.sequence_parallel = true}); });
     VocabParallelCrossEntropy loss(mesh["tp"], 11);
     refuses({"target 11 of row 1 is not a class; there are 11"}, [&] {
       const Tensor logits = zeros({2, mesh.get_local_rank("tp") == 0 ? 6 : 5});
