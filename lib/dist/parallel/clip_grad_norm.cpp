@@ -38,7 +38,8 @@ double clip_grad_norm(const std::vector<DividedParameter>& parameters,
   const double norm = std::sqrt(sums[0]);
   if (!std::isfinite(norm) && error_if_nonfinite)
     fail(Errc::invalid_argument,
-         "clip_grad_norm: the norm of the gradient is {}; lower the learning rate, or look for the layer whose "
+         "clip_grad_norm: the norm of the gradient is {}; lower the learning rate, or look for the layer "
+         "whose "
          "output is not finite",
          norm);
   if (!all.empty()) nn::clip_to_norm(all, full({}, sums[0], DType::f64, all[0].device()), max_norm);
