@@ -1,0 +1,259 @@
+// Lab 20, parts 1 and 2: cuts and lists.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support.h"
+
+namespace lab20 {
+namespace {
+
+using judge::misconception;
+
+double costliest(const std::vector<double>& costs, const std::vector<int>& sizes) {
+  double most = 0;
+  auto at = costs.begin();
+  for (const int size : sizes) {
+    most = std::max(most, std::accumulate(at, at + size, 0.0));
+    at += size;
+  }
+  return most;
+}
+
+// The least cost of the costliest stage: all costs are whole numbers, so it is tried, from below.
+double least(const Cut& cut) {
+  for (double limit = *std::ranges::max_element(cut.costs);; ++limit) {
+    int stages = 1;
+    double sum = 0;
+    for (const double cost : cut.costs) {
+      if (sum + cost > limit) ++stages, sum = 0;
+      sum += cost;
+    }
+    if (stages <= cut.stages) return limit;
+  }
+}
+
+// All answers, as one alone may be of equal counts by chance.
+void diagnose_cuts(const Json& answers) {
+  const auto is_even = [](const std::vector<int>& sizes) {
+    const auto [fewest, most] = std::ranges::minmax(sizes);
+    return most - fewest <= 1;
+  };
+  if (std::ranges::all_of(answers, is_even))
+    misconception(
+        "counts_layers",
+        "all stages have equally many layers, whatever these cost; fix: a stage's time is the sum of "
+        "its layers' costs, so compare these sums");
+  else
+    misconception(
+        "fills_one_stage_after_another",
+        "the stages were filled one after another, and the last one had to take what was left; fix: "
+        "consider every place of the last cut, with the best cut of the layers before it");
+}
+
+std::string text(const List& list) {
+  std::vector<std::string> words;
+  for (const Action& action : list)
+    words.push_back(fmt::format("{}{}", action.is_forward ? 'F' : 'B', action.micro_batch));
+  return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, " "));
+}
+
+List list_of(const Json& answer) {
+  List list;
+  for (const auto& action : answer) list.push_back({action.at(0) == "F", action.at(1)});
+  return list;
+}
+
+int in_flight(const List& list) {
+  int now = 0, most = 0;
+  for (const Action& action : list) most = std::max(most, now += action.is_forward ? 1 : -1);
+  return most;
+}
+
+// What is wrong with one rank's list by itself.
+std::string complaint(const List& list, int micro_batches) {
+  for (const bool is_forward : {true, false}) {
+    for (int j = 0; j < micro_batches; ++j)
+      if (const auto count = std::ranges::count(list, Action{is_forward, j}); count != 1)
+        return fmt::format("{}{} must be there once; it is there {} times", is_forward ? 'F' : 'B', j, count);
+  }
+  if (std::ssize(list) != 2 * micro_batches) return "it contains a micro-batch that does not exist";
+  for (int j = 0; j < micro_batches; ++j)
+    if (std::ranges::find(list, Action{false, j}) < std::ranges::find(list, Action{true, j}))
+      return fmt::format("B{} comes before F{}", j, j);
+  return {};
+}
+
+// Runs the lists: a forward takes 1, a backward 2. The time; nothing if the ranks wait for each other.
+std::optional<double> time_of(const std::vector<List>& lists, int micro_batches) {
+  const auto p = lists.size(), m = static_cast<std::size_t>(micro_batches);
+  std::vector done(2, std::vector(p, std::vector<double>(m, -1)));
+  std::vector<std::size_t> at(p);
+  std::vector<double> now(p);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t i = 0; i < p; ++i) {
+      while (at[i] < lists[i].size()) {
+        const auto [is_forward, j] = lists[i][at[i]];
+        const auto micro_batch = static_cast<std::size_t>(j);
+        const bool waits = is_forward ? i > 0 : i + 1 < p;
+        const double ready = waits ? done[is_forward][is_forward ? i - 1 : i + 1][micro_batch] : 0;
+        if (ready < 0) break;
+        now[i] = std::max(now[i], ready) + (is_forward ? 1 : 2);
+        done[is_forward][i][micro_batch] = now[i];
+        ++at[i];
+        moved = true;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < p; ++i)
+    if (at[i] < lists[i].size()) return {};
+  return *std::ranges::max_element(now);
+}
+
+bool flushes(const List& list) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (list[i] != Action{i % 2 == 0, static_cast<int>(i / 2)}) return false;
+  return true;
+}
+
+int warm_up(const List& list) {
+  return static_cast<int>(std::ranges::find(list, false, &Action::is_forward) - list.begin());
+}
+
+void diagnose_list(const List& got, const List& right, int micro_batches, bool all_flush) {
+  const int beyond = static_cast<int>(
+      std::ranges::count_if(got, [&](const Action& action) { return action.micro_batch >= micro_batches; }));
+  List backwards;
+  for (const Action& action : got)
+    if (!action.is_forward) backwards.push_back(action);
+  if (beyond > 0) {
+    misconception("more_forwards_than_micro_batches",
+                  "the list has micro-batches that do not exist: there are fewer of them than ranks, and the "
+                  "warm-up does not end with the last one; fix: run min(m, p - i) forwards first");
+  } else if (backwards.size() > 1 && backwards.front().micro_batch > backwards.back().micro_batch) {
+    misconception("last_backward_first",
+                  "backwards run from the last micro-batch to the first; in a model the last layer is the "
+                  "first in backward, but micro-batches keep their order; fix: run B0 first");
+  } else if (all_flush && !flushes(right)) {
+    misconception("flushes_after_each_micro_batch",
+                  "each micro-batch is finished before the next one begins, so only one rank computes at a "
+                  "time; fix: run min(m, p - i) forwards before the first backward");
+  } else if (warm_up(got) != warm_up(right)) {
+    misconception(
+        "wrong_number_of_warm_up_steps",
+        fmt::format("{} forwards come before the first backward, and it must be {}; fix: rank i has "
+                    "p - i ranks from itself to the last one, so min(m, p - i) micro-batches are "
+                    "ahead",
+                    warm_up(got), warm_up(right)));
+  }
+}
+
+// Why the lists of all ranks are wrong, in the words of `look`; empty: they are right in this respect.
+std::string wrong(const std::vector<List>& lists, const std::vector<List>& right, const Size& size,
+                  Look look) {
+  const auto m = size.micro_batches;
+  for (int i = 0; i < size.ranks; ++i) {
+    const auto rank = static_cast<std::size_t>(i);
+    if (const auto what = complaint(lists[rank], m); !what.empty())
+      return fmt::format("rank {}: {}", i, what);
+    if (look == Look::order && lists[rank] != right[rank])
+      return fmt::format("rank {} must run {}", i, text(right[rank]));
+    if (look == Look::in_flight && in_flight(lists[rank]) != in_flight(right[rank]))
+      return fmt::format("rank {} has up to {} micro-batches in flight; it must be {}", i,
+                         in_flight(lists[rank]), in_flight(right[rank]));
+  }
+  if (look == Look::order || look == Look::in_flight) return {};
+  const auto time = time_of(lists, m);
+  if (!time) return "the ranks wait for each other, so the lists never end";
+  const int least = 3 * (m + size.ranks - 1);
+  if (look == Look::bubble && *time > least)
+    return fmt::format("a step takes {}, if a forward takes 1 and a backward 2; it must take {}", *time,
+                       least);
+  return {};
+}
+
+}  // namespace
+
+void expect_cuts(const std::vector<Cut>& cuts, bool best) {
+  Json cases = Json::array();
+  for (const Cut& cut : cuts)
+    cases.push_back({{"costs", cut.costs},
+                     {"stages", cut.stages},
+                     {"text", fmt::format("{} layers in {} stages", cut.costs.size(), cut.stages)}});
+  const Json answers = judge::ask("cut", cases);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const std::vector<int> sizes = answers[i];
+    const auto& [costs, stages] = cuts[i];
+    const std::string about = fmt::format("costs {{{}}}, {} stages: {{{}}} layers", fmt::join(costs, ", "),
+                                          stages, fmt::join(sizes, ", "));
+    const bool has_all = std::ssize(sizes) == stages &&
+                         std::ranges::all_of(sizes, [](int size) { return size > 0; }) &&
+                         std::accumulate(sizes.begin(), sizes.end(), 0) == std::ssize(costs);
+    if (!has_all) {
+      if (std::accumulate(sizes.begin(), sizes.end(), 0) < std::ssize(costs))
+        misconception("loses_layers",
+                      "some layers are on no stage; fix: what a division leaves over belongs to "
+                      "a stage, too");
+      ADD_FAILURE() << about << "; every stage must have at least one layer, and all stages together "
+                    << costs.size();
+      return;
+    }
+    if (!best || costliest(costs, sizes) <= least(cuts[i])) continue;
+    diagnose_cuts(answers);
+    ADD_FAILURE() << fmt::format("{}; the costliest stage costs {}, and {} is possible", about,
+                                 costliest(costs, sizes), least(cuts[i]));
+    return;
+  }
+}
+
+List right_list(const std::string& kind, int rank, const Size& size) {
+  const int m = size.micro_batches, ahead = kind == "gpipe" ? m : std::min(m, size.ranks - rank);
+  List list;
+  for (int forward = 0, backward = 0; backward < m;) {
+    if (forward < m && forward - backward < ahead)
+      list.push_back({true, forward++});
+    else
+      list.push_back({false, backward++});
+  }
+  return list;
+}
+
+void expect_lists(const std::string& kind, const std::vector<Size>& sizes, Look look) {
+  Json cases = Json::array();
+  for (const auto& [ranks, micro_batches] : sizes)
+    for (int rank = 0; rank < ranks; ++rank)
+      cases.push_back({{"kind", kind},
+                       {"rank", rank},
+                       {"ranks", ranks},
+                       {"micro_batches", micro_batches},
+                       {"text", fmt::format("rank {} of {}, {} micro-batches", rank, ranks, micro_batches)}});
+  const Json answers = judge::ask("schedule", cases);
+  if (answers.empty()) return;
+  std::size_t next = 0;
+  for (const Size& size : sizes) {
+    std::vector<List> lists, right;
+    for (int rank = 0; rank < size.ranks; ++rank) {
+      lists.push_back(list_of(answers.at(next++)));
+      right.push_back(right_list(kind, rank, size));
+    }
+    const std::string what = wrong(lists, right, size, look);
+    if (what.empty()) continue;
+    std::string got;
+    const bool all_flush = std::ranges::all_of(lists, flushes);
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      if (lists[i] != right[i]) diagnose_list(lists[i], right[i], size.micro_batches, all_flush);
+      got += fmt::format("\n  rank {}: {}", i, text(lists[i]));
+    }
+    ADD_FAILURE() << fmt::format("{}, {} ranks, {} micro-batches: {}. The lists are{}", kind, size.ranks,
+                                 size.micro_batches, what, got);
+    return;
+  }
+}
+
+}  // namespace lab20

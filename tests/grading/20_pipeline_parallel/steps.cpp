@@ -1,0 +1,234 @@
+// Lab 20, part 3: steps on ranks of the grader's simulation.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support.h"
+
+namespace lab20 {
+namespace {
+
+using judge::misconception;
+
+struct Drawn {
+  int seed = 0;
+  std::vector<std::size_t> widths;
+  std::vector<Json> tasks;
+};
+
+Size size_of(const Step& step) { return {step.ranks, static_cast<int>(step.samples.size())}; }
+
+Json as_json(const List& list) {
+  Json actions = Json::array();
+  for (const auto& [is_forward, j] : list) actions.push_back({is_forward ? "F" : "B", j});
+  return actions;
+}
+
+Drawn draw(judge::Random& random, const Step& step) {
+  Drawn drawn{random.between(1, 1'000'000), {}, {}};
+  for (int i = 0; i <= step.ranks; ++i)
+    drawn.widths.push_back(static_cast<std::size_t>(random.between(2, 5)));
+  for (int rank = 0; rank < step.ranks; ++rank)
+    drawn.tasks.push_back({{"call", "step"},
+                           {"seed", drawn.seed},
+                           {"widths", drawn.widths},
+                           {"samples", step.samples},
+                           {"forward_s", step.forward_s},
+                           {"backward_s", step.backward_s},
+                           {"list", as_json(right_list(step.kind, rank, size_of(step)))}});
+  return drawn;
+}
+
+judge::SimRun run(const Drawn& drawn, const Step& step) {
+  judge::SimPlan plan;
+  plan.tasks = drawn.tasks;
+  plan.topology = "rounds";
+  plan.eager = step.eager;
+  plan.about = fmt::format("{} on {} ranks, {} micro-batches, {} sends", step.kind, step.ranks,
+                           step.samples.size(), step.eager ? "eager" : "rendezvous");
+  return judge::simulate(plan);
+}
+
+void diagnose(const dist::check::Finding& finding) {
+  using dist::check::Code;
+  if (finding.code == Code::deadlock)
+    misconception(
+        "sends_before_it_receives",
+        "two neighbours send to each other, and each waits until the other one receives; fix: start "
+        "the send and the receive that lie between two computations with one batch_isend_irecv");
+  else if (finding.code == Code::never_waited)
+    misconception("forgets_a_wait",
+                  "a message was never waited for; fix: keep the Work of every send, and wait "
+                  "for all of them before step() returns");
+  else if (finding.code == Code::read_before_wait || finding.code == Code::changed_before_wait)
+    misconception(
+        "touched_before_waiting",
+        "a tensor was used while its message was in flight; fix: wait for the receive first, and do "
+        "not change what was sent");
+}
+
+std::vector<Json> answers(const judge::SimRun& done) {
+  for (const auto& finding : done.report.findings) diagnose(finding);
+  return done.answers();
+}
+
+// What one rank would compute: the sum of the losses and the gradients of this sum, of each micro-batch.
+struct OneRank {
+  std::vector<double> losses;                   // [micro-batch]
+  std::vector<std::vector<Numbers>> gradients;  // [micro-batch][stage]
+};
+OneRank on_one_rank(const Drawn& drawn, const Step& step) {
+  OneRank all;
+  const auto stages = static_cast<std::size_t>(step.ranks);
+  const auto seed = static_cast<std::uint64_t>(drawn.seed);
+  for (std::size_t j = 0; j < step.samples.size(); ++j) {
+    std::vector<Matrix> inputs{input(seed, j, step.samples[j], drawn.widths[0])};
+    for (std::size_t i = 0; i < stages; ++i) inputs.push_back(inputs[i] * weight(seed, i, drawn.widths));
+    Matrix gradient;
+    all.losses.push_back(
+        squared_loss(inputs[stages], target(seed, j, step.samples[j], drawn.widths[stages]), gradient));
+    all.gradients.emplace_back(stages);
+    for (std::size_t i = stages; i-- > 0;) {
+      all.gradients[j][i] = (inputs[i].transposed() * gradient).at;
+      gradient = gradient * weight(seed, i, drawn.widths).transposed();
+    }
+  }
+  return all;
+}
+
+bool is_near(double right, double got) { return std::abs(right - got) <= 1e-9 * (1 + std::abs(right)); }
+bool are_near(const Numbers& right, const Numbers& got) { return std::ranges::equal(right, got, is_near); }
+
+// Each micro-batch with its weight.
+Numbers gradient_of(const OneRank& one, std::size_t stage, const Numbers& weights) {
+  Numbers sum(one.gradients[0][stage].size());
+  for (std::size_t j = 0; j < weights.size(); ++j)
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += weights[j] * one.gradients[j][stage][k];
+  return sum;
+}
+double loss_of(const OneRank& one, const Numbers& weights) {
+  return std::inner_product(weights.begin(), weights.end(), one.losses.begin(), 0.0);
+}
+
+Numbers right_weights(const Step& step) {
+  const auto samples = std::accumulate(step.samples.begin(), step.samples.end(), std::size_t{0});
+  return Numbers(step.samples.size(), 1 / static_cast<double>(samples));
+}
+
+void diagnose(const OneRank& one, const Step& step, const Numbers& last_gradient, double loss) {
+  const auto last = static_cast<std::size_t>(step.ranks) - 1;
+  const auto m = step.samples.size();
+  const auto fits = [&](const Numbers& weights) {
+    return are_near(gradient_of(one, last, weights), last_gradient);
+  };
+  Numbers means, last_only(m);
+  for (const std::size_t count : step.samples) means.push_back(1 / static_cast<double>(m * count));
+  last_only.back() = right_weights(step).back();
+  if (fits(means) || is_near(loss_of(one, means), loss)) {
+    misconception(
+        "mean_of_means",
+        "this is the mean of the micro-batches' means, in which a sample of a small micro-batch counts "
+        "more; fix: divide each sum by the number of ALL samples");
+  } else if (fits(Numbers(m, 1)) || is_near(loss_of(one, Numbers(m, 1)), loss)) {
+    misconception("sum_of_losses",
+                  "this is the sum over the samples; fix: divide by the number of all samples");
+  } else if (fits(last_only)) {
+    misconception("only_the_last_micro_batch",
+                  "only the last micro-batch has changed the gradients; fix: run backward for every "
+                  "micro-batch, with the gradient of its own loss");
+  }
+}
+
+bool is_right(const Drawn& drawn, const Step& step, const std::vector<Json>& replies) {
+  if (replies.empty()) return false;
+  const OneRank one = on_one_rank(drawn, step);
+  const auto stages = static_cast<std::size_t>(step.ranks);
+  const Numbers weights = right_weights(step);
+  const std::string about =
+      fmt::format("{} on {} ranks, {} micro-batches", step.kind, step.ranks, step.samples.size());
+  for (std::size_t i = 0; i < stages; ++i) {
+    const std::string complaint = replies[i].at("complaint");
+    if (!complaint.empty()) {
+      ADD_FAILURE() << fmt::format("{}, rank {}: {}", about, i, complaint);
+      return false;
+    }
+    if (replies[i].at("order") == drawn.tasks[i].at("list")) continue;
+    misconception("ignores_the_list",
+                  "the computations did not run in the order of the list; fix: step() goes through `actions` "
+                  "and knows no schedule of its own");
+    ADD_FAILURE() << fmt::format("{}, rank {}: the list is {}; it computed {}", about, i,
+                                 drawn.tasks[i].at("list").dump(), replies[i].at("order").dump());
+    return false;
+  }
+  const double loss = replies.back().at("loss");
+  const Numbers last = replies.back().at("gradient");
+  for (std::size_t i = stages; i-- > 0;) {
+    const double right_loss = i + 1 == stages ? loss_of(one, weights) : 0;
+    const Numbers right = gradient_of(one, i, weights), got = replies[i].at("gradient");
+    const double got_loss = replies[i].at("loss");
+    if (is_near(right_loss, got_loss) && are_near(right, got)) continue;
+    if (i + 1 == stages)
+      diagnose(one, step, last, loss);
+    else if (!are_near(right, got))
+      misconception("gradient_of_another_micro_batch",
+                    "the gradients of the last rank are right, those of a rank before it are not: what it "
+                    "received belongs to another micro-batch; fix: send the result of the backward that has "
+                    "just run");
+    ADD_FAILURE() << fmt::format("{}, rank {}: the loss must be {} and the gradient {}; they are {} and {}",
+                                 about, i, right_loss, Json(right).dump(), got_loss, Json(got).dump());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void expect_step(judge::Random& random, const Step& step) {
+  const auto drawn = draw(random, step);
+  is_right(drawn, step, answers(run(drawn, step)));
+}
+
+void expect_messages(judge::Random& random, const Step& step) {
+  const auto drawn = draw(random, step);
+  const auto done = run(drawn, step);
+  if (!is_right(drawn, step, answers(done))) return;
+  for (int rank = 0; rank < step.ranks; ++rank) {
+    const bool has_next = rank + 1 < step.ranks, has_previous = rank > 0;
+    const auto right = step.samples.size() * (static_cast<std::size_t>(has_next) + has_previous);
+    const auto sent = done.report.traffic[static_cast<std::size_t>(rank)].messages_sent;
+    if (sent == right) continue;
+    misconception("sends_too_much",
+                  "more messages were sent than results that a neighbour needs; fix: one message per "
+                  "micro-batch, boundary and direction; the first rank sends no gradient, the last one no "
+                  "activation");
+    ADD_FAILURE() << fmt::format("rank {} of {}, {} micro-batches: it must send {} messages; it sent {}",
+                                 rank, step.ranks, step.samples.size(), right, sent);
+    return;
+  }
+}
+
+void expect_bubble(judge::Random& random, Step step) {
+  step.forward_s = 1e-3 * random.between(10, 20);
+  step.backward_s = 2 * step.forward_s;
+  const auto drawn = draw(random, step);
+  const auto done = run(drawn, step);
+  if (!is_right(drawn, step, answers(done))) return;
+  const auto m = static_cast<double>(step.samples.size());
+  const double each = step.forward_s + step.backward_s, right = (m + step.ranks - 1) * each;
+  const double took = done.report.virtual_time_s;
+  if (took <= 1.01 * right) return;
+  misconception(
+      "computes_before_it_sends",
+      "ranks wait longer than the schedule demands: a result was not on its way when its computation "
+      "had ended, or a rank waited for a message that it did not need yet; fix: start the send "
+      "directly after its computation, and wait only for the receive that comes next");
+  ADD_FAILURE() << fmt::format(
+      "{} on {} ranks, {} micro-batches: a step must take {:.3f} s; it took {:.3f} s", step.kind, step.ranks,
+      m, right, took);
+}
+
+}  // namespace lab20

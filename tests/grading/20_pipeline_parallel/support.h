@@ -1,0 +1,51 @@
+// What the grading of lab 20 is made of: cuts, lists that are run without data, and steps whose loss and
+// gradients are known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "judge/ask.h"
+#include "judge/exam.h"
+#include "judge/sim_run.h"
+#include "model.h"
+
+namespace lab20 {
+
+using judge::Json;
+
+// Part 1.
+struct Cut {
+  std::vector<double> costs;
+  int stages;
+};
+void expect_cuts(const std::vector<Cut>& cuts, bool best);
+
+// Part 2.
+struct Action {
+  bool is_forward;
+  int micro_batch;
+  bool operator==(const Action&) const = default;
+};
+using List = std::vector<Action>;
+struct Size {
+  int ranks, micro_batches;
+};
+List right_list(const std::string& kind, int rank, const Size& size);
+// The lists of all ranks are these; a wrong one is explained by what `look` asks.
+enum class Look : std::uint8_t { order, can_run, in_flight, bubble };
+void expect_lists(const std::string& kind, const std::vector<Size>& sizes, Look look);
+
+// Part 3.
+struct Step {
+  std::string kind;  // of the list
+  int ranks = 2;
+  std::vector<std::size_t> samples = {};  // of each micro-batch
+  bool eager = false;
+  double forward_s = 0, backward_s = 0;
+};
+void expect_step(judge::Random& random, const Step& step);
+void expect_messages(judge::Random& random, const Step& step);
+void expect_bubble(judge::Random& random, Step step);
+
+}  // namespace lab20
