@@ -90,7 +90,7 @@ Reduction start_reduction(const Unit& unit, const Tensors& gradients);
 void finish_reduction(Unit& unit, Reduction& reduction);
 
 // What the layers of a unit compute. You are given these functions; they need all parameters of the unit
-// whole. They keep what backward needs besides (the inputs).
+// whole. They keep what else backward needs (the inputs).
 struct Gradients {
   dist::Tensor input;  // grad_output of the unit before
   Tensors parameters;  // of the unit, whole
@@ -127,7 +127,7 @@ dist::Tensor prefetching_forward(const std::vector<Unit>& units, const dist::Ten
 // last one run while this one computes.
 // - Constraint: one all-gather and one reduce-scatter per unit. Only the first all-gather and the last
 //   reduce-scatter are exposed, if both together take less time than a unit computes. At any time: at most
-//   (4 + 1/n) u bytes. All is received when it returns.
+//   (4 + 1/n) u bytes. All collectives are complete when it returns.
 void prefetching_backward(std::vector<Unit>& units, const dist::Tensor& grad_output, const Compute& compute);
 
 }  // namespace lab

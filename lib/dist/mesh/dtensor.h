@@ -55,9 +55,9 @@ class DTensor {
   Shape shape_;
 };
 
-// Places `t`, which every rank passes in the same shape, on the mesh; no placement is Partial. The values are
-// those of one rank: it scatters (Shard) or broadcasts (Replicate) along each axis of the mesh, in which its
-// number is `src_data_rank`. Without that number every rank takes its part of its own `t`, which must have
+// Places `t`, which every rank passes in the same shape, on the mesh; no placement is Partial. Along each
+// axis of the mesh, the rank with the number `src_data_rank` scatters (Shard) or broadcasts (Replicate) its
+// values. Without that number every rank takes its part of its own `t`, which must have
 // equal values on all, and nothing is communicated.
 DTensor distribute_tensor(const Tensor& t, const DeviceMesh& mesh, Placements placements,
                           std::optional<int> src_data_rank = 0, Caller at = Caller::here());

@@ -54,7 +54,7 @@ struct LocalPart {
   Shape shape;   // without elements where no part is left for the rank
   Shape offset;  // the size of the tensor's axis where it is empty
 };
-// Of a tensor of this shape on a mesh with `mesh_shape`, the part of the rank with this coordinate.
+// The part that the rank with this coordinate has of a tensor of this shape on a mesh with `mesh_shape`.
 LocalPart local_part(const Shape& shape, const Shape& mesh_shape, const Placements& placements,
                      const std::vector<int>& coordinate);
 

@@ -1,5 +1,5 @@
 // Activation checkpointing (recomputation): a module that keeps only its input from forward() to backward(),
-// and computes everything else again. Memory for time: one more forward per backward. As
+// and computes everything else again: less memory for one more forward per backward. As
 // torch.utils.checkpoint.
 #pragma once
 
@@ -9,7 +9,7 @@ class Module;
 
 // From now on module.forward() drops what the modules below it keep, and module.backward() computes it again
 // from the input, to the same bits. (Running statistics of BatchNorm2d are updated by both, as in PyTorch.)
-// A hook that must be in force during that computation, as one that gathers parameters, is added before.
+// Add a hook that must be in force during that computation, as one that gathers parameters, before this call.
 void checkpoint(Module& module);
 
 }  // namespace dist::nn

@@ -11,8 +11,8 @@ namespace dist::nn {
 
 struct CrossEntropyOptions {
   std::int64_t ignore_index = -100;  // rows with this target do not count, as in torch
-  // The gradient takes the logits' memory, which the caller needs no more: for a large vocabulary half the
-  // memory of a step.
+  // The gradient takes the logits' memory, which the caller no longer needs: for a large vocabulary this
+  // saves half the memory of a step.
   bool in_place = false;
 };
 

@@ -1,5 +1,5 @@
-// GPT: a transformer that predicts the next token, as GPT-2 (Radford et al. 2019), with nanoGPT's
-// configuration and parameter names; by its options a small Llama. And its parts: Mlp and Block.
+// GPT: a transformer that predicts the next token, like GPT-2 (Radford et al. 2019), with nanoGPT's
+// configuration and parameter names; its options also make a small Llama. Its parts are Mlp and Block.
 #pragma once
 
 #include <memory>
@@ -53,7 +53,7 @@ class Mlp final : public Module {
   Kept<Forward> forwards_{*this};
 };
 
-// x + attn(ln_1(x)), and of that x + mlp(ln_2(x)): pre-norm.
+// y + mlp(ln_2(y)), where y = x + attn(ln_1(x)): pre-norm.
 class Block final : public Module {
  public:
   explicit Block(const GptOptions& options, std::uint64_t layer = 0);
@@ -85,7 +85,7 @@ struct GptSlice {
 class GPT final : public Module {
  public:
   // Throws Error{invalid_argument} for sizes below 1 and what CausalSelfAttention refuses.
-  // `key` instead of manual_seed(): slices on one rank have it in common.
+  // `key` is used instead of manual_seed(): pass the same one to all slices on one rank.
   explicit GPT(const GptOptions& options = {}, GptSlice slice = {}, std::uint64_t key = random_key());
   std::string str() const override;  // "GPT(4 layers, 4 heads, width 128, context 128)"
   const GptOptions& options() const { return options_; }

@@ -37,7 +37,8 @@ class Kept final : public KeptBase {
  public:
   using KeptBase::KeptBase;
 
-  // Returns what had to go: with the initial depth of 1, that of the last forward(), if it had no backward().
+  // Returns the value that it drops: with the initial depth of 1, that of the last forward(), if it had no
+  // backward().
   std::optional<T> keep(T value) {
     std::optional<T> gone;
     if (values_.size() >= depth_) gone = pop();

@@ -78,8 +78,8 @@ class Module {
   // what must not change.
   StateDict state_dict();
   // Copies into the module's tensors. Throws Error{invalid_argument}, which names what is missing,
-  // superfluous, or of another shape or dtype; then nothing has changed. A tied parameter may have one of its
-  // names only.
+  // superfluous, or of another shape or dtype; then nothing has changed. A tied parameter may be under one of
+  // its names only.
   void load_state_dict(const StateDict& dict);
 
   // Switches between training, the initial mode, and evaluation: some layers behave differently
@@ -109,16 +109,16 @@ class Module {
   void forget_forward();
 
   // From now on backward() of this module and all below it leaves the gradients of the parameters to
-  // run_parameter_grads(), and computes the gradient of the input alone: what a pipeline waits for comes
-  // first.
+  // run_parameter_grads(), and computes the gradient of the input alone, so that a pipeline need not
+  // wait for more.
   void defer_parameter_grads(bool on = true);
   bool defers_parameter_grads() const { return defers_; }
   // Computes the parameters' gradients of the oldest backward() that has deferred them.
   void run_parameter_grads();
 
   void zero_grad();
-  // Moves or converts values, gradients and buffers (integer buffers stay integers). What points into the old
-  // tensors, as a bucket does, must be made afterwards.
+  // Moves or converts values, gradients and buffers (integer buffers stay integers). Anything that points
+  // into the old tensors, as a bucket does, must be made afterwards.
   void to(Device device);
   void to(DType dtype);
 

@@ -8,14 +8,15 @@ namespace dist::nn {
 
 class Module;
 
-// Each function takes what flows and returns what flows on; the base class changes nothing.
+// Each function takes a tensor on its way into or out of the module, and returns the one to go on with; the
+// base class changes nothing.
 class ModuleHook {
  public:
   virtual ~ModuleHook() = default;
   virtual Tensor before_forward(Module&, const Tensor& input) { return input; }
   virtual Tensor after_forward(Module&, const Tensor& output) { return output; }
   virtual Tensor before_backward(Module&, const Tensor& grad_output) { return grad_output; }
-  // Only for Linear: the gradient of its input is there, those of its parameters will be computed next. A
+  // Only for Linear: the gradient of its input is ready, and those of its parameters are computed next. A
   // collective on `grad_input` started here overlaps with them; after_backward() waits for it.
   virtual void on_input_grad(Module&, Tensor& grad_input) { (void)grad_input; }
   virtual Tensor after_backward(Module&, const Tensor& grad_input) { return grad_input; }

@@ -2,10 +2,10 @@
 // other size or mesh loads them. As torch.distributed.checkpoint.
 //
 //   FOLDER/checkpoint.json        which save counts: {"save": "save-000002"}; replaced atomically at the end
-//   FOLDER/save-000002/           index.json: of each tensor dtype, shape, and its pieces: file, key, offset,
-//   shape
-//                                 rank-00000.safetensors, ...: the pieces; what several ranks have, one
-//                                 writes
+//   FOLDER/save-000002/           index.json: dtype and shape of each tensor, and of its pieces file, key,
+//                                 offset and shape
+//                                 rank-00000.safetensors, ...: the pieces; one rank writes a piece that
+//                                 several ranks have
 //
 // A save that is killed leaves the one before in force; the next save removes what is left of it.
 #pragma once
@@ -29,7 +29,7 @@ struct ShardedCheckpointOptions {
 void save_sharded(const std::filesystem::path& folder, const Pieces& pieces,
                   const ShardedCheckpointOptions& options = {}, Caller at = Caller::here());
 
-// The same beside training: the pieces are copied at once, and written by a thread of their own.
+// The same in parallel with training: the pieces are copied at once, and written by a thread of their own.
 class ShardedSave {
  public:
   // Collective; returns when the copies are made.

@@ -51,7 +51,7 @@ struct ContextParallelOptions {
 //   loss.forward(gpt.forward(mine), context.slice(targets));
 //
 // The gradients of the parameters are those of this rank's tokens: average them over the group as in data
-// parallelism. Losses and gradients are means over tokens, so ranks must have equally many, or weigh them.
+// parallelism. Losses and gradients are means over tokens, so ranks must have equally many, or weight them.
 class ContextParallel {
  public:
   // The model must outlive this and has no dropout of the attention's probabilities.

@@ -21,9 +21,10 @@ struct GradientDifference {
   std::string sentence;
 };
 
-// Compares the pieces of all ranks with the whole tensors of one rank, which every rank passes. What is
-// within `tolerance` (norm-relative) is not listed. Collective over the default group: two all_reduces of a
-// few f64 per tensor; the result is the same on every rank. `micro_batches` is one more factor to look for.
+// Compares the pieces of all ranks with the whole tensors of one rank, which every rank passes. A
+// difference within `tolerance` (norm-relative) is not listed. Collective over the default group: two
+// all_reduces of a few f64 per tensor; the result is the same on every rank. `micro_batches` is one more
+// factor to look for.
 std::vector<GradientDifference> compare_gradients(const Pieces& got, const nn::StateDict& expected,
                                                   const HybridShape& shape, int micro_batches,
                                                   double tolerance);

@@ -1,5 +1,5 @@
 // FlopClock: lets virtual ranks compute for as long as the operations of their layers would take, so that a
-// model's step has a time on a machine that is not there.
+// model's step has a time on a machine that you do not have.
 #pragma once
 
 #include "dist/nn/module.h"

@@ -50,7 +50,7 @@ class HybridGpt {
   // The mean loss in evaluation, without gradients, for as many rows as step() has. Collective.
   double evaluate(const Tensor& tokens, const Tensor& targets);
   void zero_grad() { pipeline_->zero_grad(); }
-  // Of the whole model; see clip_grad_norm.h. Collective.
+  // Clips by the norm of the whole model's gradient; see clip_grad_norm.h. Collective.
   double clip_grad_norm(double max_norm);
   // Dropout draws by the seed and the number of the step, for `rows` rows per data rank.
   void set_step(std::uint64_t seed, std::uint64_t step, std::int64_t rows);

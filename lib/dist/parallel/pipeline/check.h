@@ -1,4 +1,4 @@
-// Is a schedule right? Asked before it runs.
+// check() says whether a schedule is right, before it runs.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ enum class Messages : std::uint8_t {
 };
 
 // Returns one sentence that says what is wrong, with ranks and actions ("#5" is a rank's sixth action), or an
-// empty string. Asked in this order, until something is wrong:
-// 1. Every action is of a stage of its rank and of a micro-batch that there is. Nothing is missing, and
+// empty string. It checks in this order, until something is wrong:
+// 1. Every action is of a stage of its rank and of a micro-batch that exists. Nothing is missing, and
 //    nothing is there twice: one forward, one backward (whole, or input and weight) and the messages between
 //    stages on different ranks.
 // 2. On each rank, every action comes after what it needs there: a computation after its receives, a send
 //    after its computation, backward after forward.
 // 3. What is kept in queues is used in that order: a stage runs backward in the order of its forwards, and a
 //    rank receives from another one in the order in which that one sends. So no tags are needed.
-// 4. No ranks wait for each other in a circle. The lists are run, without data: a message is through when its
-//    sender and its receiver have both started it, however large it is, and a rank goes on when its messages
-//    are through. An interpreter that waits for less cannot deadlock either.
+// 4. No ranks wait for each other in a circle. The lists are run, without data: a message is complete when
+//    its sender and its receiver have both started it, however large it is, and a rank goes on when its
+//    messages are complete. An interpreter that waits for less cannot deadlock either.
 //
 // Why `when_sent` lists (schedule.h) always pass 4: let every computation take one unit of time. Then a
 // message that is sent at time t belongs to a step of the sender and to one of the receiver, and both wait

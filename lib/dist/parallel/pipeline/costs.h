@@ -17,7 +17,7 @@ struct Peak {
   int held = 0;       // forward has run, the gradients of the weights have not: what these still need
   bool operator==(const Peak&) const = default;
 };
-// Of each rank, counted.
+// The peak of each rank, counted.
 std::vector<Peak> peaks(const Schedule& schedule);
 
 // The same by formula. In flight: gpipe m, 1f1b and zb-h1 min(m, p - rank); zb-h1 holds min(m, p), which is

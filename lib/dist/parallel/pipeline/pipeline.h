@@ -80,10 +80,10 @@ class Pipeline {
 
   std::int64_t rows_ = 0;  // of a batch; 0: not agreed yet
   Shape input_;            // of a batch, on the rank with the first stage
-  // Of each of this rank's stages one row of what it receives and gives: for their shapes and dtypes.
+  // One row of what each of this rank's stages receives and gives: for their shapes and dtypes.
   std::map<int, Tensor> row_in_, row_out_;
 
-  // Of the step that is under way.
+  // The state of the step that is under way.
   std::map<Key, Tensor> activations_, gradients_;  // that a stage takes
   std::map<Key, Tensor> outputs_, input_grads_;    // that a stage gives
   std::map<Key, Work> activation_receives_, gradient_receives_;

@@ -22,7 +22,7 @@ class Places {
         places_(static_cast<std::size_t>(action_kinds) * static_cast<std::size_t>(shape.stages()) *
                 static_cast<std::size_t>(shape.micro_batches)) {}
 
-  // Both: of an action that the shape has. Nothing if it is in no list.
+  // Both take an action that the shape has. Empty if no list has it.
   std::optional<Place>& of(const Action& action) { return places_[number(action)]; }
   const std::optional<Place>& of(const Action& action) const { return places_[number(action)]; }
 

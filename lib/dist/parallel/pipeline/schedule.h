@@ -26,7 +26,7 @@ enum class ActionKind : std::uint8_t {
   forward,             // keeps what backward needs
   backward,            // both of the next two in one pass
   backward_input,      // the gradient of the stage's input, for which the stage before waits
-  backward_weight,     // the gradients of the stage's weights, for which nobody waits
+  backward_weight,     // the gradients of the stage's weights, for which no stage waits
   send_activation,     // this stage's output, to the next stage
   receive_activation,  // this stage's input, from the stage before
   send_gradient,       // the gradient of this stage's input, to the stage before
@@ -94,9 +94,9 @@ Schedule make_schedule(Kind kind, const Shape& shape);
 // The generators write computations only.
 // All forwards, then all backwards. Source: Huang et al., GPipe, NeurIPS 2019.
 Schedule gpipe(int ranks, int micro_batches);
-// As soon as a micro-batch has come back, its backward runs, so that few are in flight: one forward, one
-// backward, in turns. Source: Narayanan et al., PipeDream, SOSP 2019; with a flush after each batch, Fan et
-// al., DAPPLE, PPoPP 2021.
+// As soon as a micro-batch has come back, its backward runs, so that few are in flight: one forward and
+// one backward alternate. Source: Narayanan et al., PipeDream, SOSP 2019; with a flush after each batch, Fan
+// et al., DAPPLE, PPoPP 2021.
 Schedule one_f_one_b(int ranks, int micro_batches);
 // 1F1B with several stages per rank, so that the pipeline fills in shorter steps. Micro-batches go through
 // in rounds: all of a round pass chunk 0, then all pass chunk 1, ... Source: Narayanan et al., Efficient

@@ -7,7 +7,7 @@
 
 namespace dist::pipeline {
 
-// Of one micro-batch on one stage, in any unit.
+// The times of one micro-batch on one stage, in any unit.
 struct StageTimes {
   double forward = 1;
   double backward_input = 1;

@@ -20,8 +20,8 @@
 //
 // The all-gather of the next unit is started before a unit computes, in forward and in backward (in forward
 // from the second step on: the first one shows the order), and a reduce-scatter runs beside the next unit's
-// backward. If communication is shorter than computation, exposed are the first all-gather of forward, the
-// first one of backward (two if the root is gathered again) and the last reduce-scatter.
+// backward. If communication is shorter than computation, only the first all-gather of forward, the first
+// one of backward (two if the root is gathered again) and the last reduce-scatter are exposed.
 //
 // Besides the parameters and gradients of its own, 2 W / n bytes, a rank holds in backward the root whole
 // with its gradients, 2 W_root, and of units of u bytes at most (4 + 1 / n) u: the one that computes with its
@@ -60,8 +60,8 @@ struct FullyShardOptions {
 // may have none), and their gradients, too. Every rank of the mesh must call it, on modules with equal
 // values, which are not communicated. From then on forward() and backward() are collectives: every rank of
 // the mesh calls them equally often. backward() adds the mean of the gradients over all ranks of the mesh to
-// this rank's rows. Throws Error{invalid_argument} for a module whose unit exists already, and for a tied
-// parameter whose two uses would be in two units; the text names the remedy.
+// this rank's rows. Throws Error{invalid_argument} for a module that is a unit already, and for a tied
+// parameter whose two uses would be in two units; the text says how to fix it.
 void fully_shard(nn::Module& module, const FullyShardOptions& options = {}, Caller at = Caller::here());
 
 // For several backward() per step. Off: gradients are summed on each rank, unsharded, and nothing is sent;

@@ -35,7 +35,7 @@ class ShardedUnit final : public nn::ModuleHook {
   bool syncs = true, all_reduces = true;
 
  private:
-  // Units in the order of their forward(); the outermost unit's is everyone's.
+  // Units in the order of their forward(); all units use that of the outermost one.
   struct Order {
     std::vector<ShardedUnit*> units;
     bool is_complete = false;

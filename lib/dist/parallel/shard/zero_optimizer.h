@@ -5,8 +5,8 @@
 //   ZeroOptimizer optimizer(model, [](auto parameters) { return std::make_unique<nn::Adam>(parameters); });
 //   loss.forward(model.forward(inputs), targets);
 //   optimizer.zero_grad();
-//   model.backward(loss.backward());  // starts a reduce-scatter whenever the gradients of a bucket are
-//   complete optimizer.step();                 // updates this rank's rows, and gathers those of all ranks
+//   model.backward(loss.backward());  // starts a reduce-scatter when the gradients of a bucket are complete
+//   optimizer.step();                 // updates this rank's rows, and gathers those of all ranks
 //
 // A step has one reduce-scatter and one all-gather per bucket: together 2 (n-1)/n W bytes sent per rank for W
 // bytes of parameters (each padded to n equal shards), as many as the all-reduces of DistributedDataParallel.
@@ -50,7 +50,7 @@ class ZeroOptimizer {
   // names one, if a parameter got no gradient since the last step, and what communication throws.
   void step();
   void zero_grad() { model_.zero_grad(); }
-  // Of this rank's rows: set its learning rate, save its state.
+  // The optimizer of this rank's rows: set its learning rate, save its state.
   nn::Optimizer& local() { return *optimizer_; }
 
  private:

@@ -24,7 +24,7 @@ class ColumnInput {
   void add_layer() { ++layers_; }
   bool is_sequence() const { return is_sequence_; }
 
-  // Of each layer's forward(): its whole input.
+  // For each layer's forward(): its whole input.
   Tensor whole(const Tensor& input);
 
   // The whole input once more, for the gradient of the weight, while its gather is under way.
@@ -37,9 +37,9 @@ class ColumnInput {
     PendingTensor gathered_;
     Tensor whole_;
   };
-  // Of each layer's backward(), with is_sequence(): starts the gather at the first.
+  // For each layer's backward(), with is_sequence(): the first call starts the gather.
   std::shared_ptr<Again> gather_again();
-  // Of each layer's backward(): with the last one the sum of their gradients is on its way.
+  // For each layer's backward(): the last call sends the sum of their gradients.
   void send(const Tensor& grad_input);
   // What that layer's backward() returns: the gradient of the input, or zeros where a later layer returns it.
   Tensor received(const Tensor& grad_input);

@@ -29,7 +29,7 @@ class PendingTensor {
         result_(std::move(result)),
         parts_(std::move(parts)),
         source_(std::move(source)) {}
-  // Blocks until the result is there. Once.
+  // Blocks until the result is there. Call it once.
   Tensor wait();
 
  private:

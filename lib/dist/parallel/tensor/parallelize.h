@@ -33,7 +33,7 @@ namespace dist {
 struct ColwiseParallel {
   Placement input_layout = Replicate();  // or Shard(1): parts are kept for backward(), and gathered again
   // The name of another column-parallel layer of the same parent, earlier in the plan, that has the same
-  // input, and whose gradient of it the parent adds to this one's: as Mlp's w1 to w3.
+  // input, as w1 for Mlp's w3. The parent adds the two layers' gradients of that input.
   std::string same_input_as = {};
 };
 // Linear: columns of the weight. The input is Shard(-1). Rank 0 adds the bias to its summand; the bias stays

@@ -1,4 +1,4 @@
-// Which part of each parameter a rank of a tensor-parallel module has, for whoever needs the whole:
+// Which part of each parameter a rank of a tensor-parallel module has, for code that needs the whole:
 // checkpoints, the norm of all gradients, tests.
 #pragma once
 

@@ -12,7 +12,7 @@
 namespace distlab {
 namespace {
 
-// Of schemes and models.
+// The names of schemes or models.
 template <class Entries>
 std::vector<std::string> names_of(const Entries& entries) {
   std::vector<std::string> names;
@@ -97,7 +97,8 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(command.add_option("--eval-every", text.eval_every,
                                "steps between validations, which write the checkpoint (default: 100)"))
       ->check(positive);
-  only_text(command.add_option("--sample", text.sample, "after training, write a text that begins so"));
+  only_text(
+      command.add_option("--sample", text.sample, "after training, write a text that begins with this"));
   only_text(command.add_option("--sample-length", text.sample_length, "tokens to write (default: 300)"))
       ->check(positive);
   only_text(command.add_option("--temperature", text.temperature,
@@ -124,8 +125,8 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(
       command.add_flag("--verify", text.verify,
                        "with --mesh: compare the first step with one rank in f64, and name wrong factors"));
-  only_text(
-      command.add_option("--top-k", text.top_k, "draw among so many most probable tokens (default: all)"))
+  only_text(command.add_option("--top-k", text.top_k,
+                               "number of most probable tokens to draw among (default: all)"))
       ->check(positive);
 }
 

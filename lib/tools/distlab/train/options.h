@@ -32,7 +32,7 @@ struct TextOptions {
   std::int64_t chunks = 1;         // stages per rank of an interleaved schedule
   bool sequence_parallel = false, recompute = false;
   bool verify = false;     // compare the first step with one rank, instead of training
-  std::int64_t top_k = 0;  // samples among so many most probable tokens; 0: all
+  std::int64_t top_k = 0;  // the number of most probable tokens to sample among; 0: all
 };
 
 struct TrainOptions {
