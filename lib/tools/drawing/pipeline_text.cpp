@@ -65,7 +65,7 @@ class TimelineText {
                                             : "a, b, ...: the rank's first chunk, its second, ...\n");
   }
 
-  // Of computations that take time.
+  // The time of the shortest computation that takes any.
   double shortest() const {
     double least = std::numeric_limits<double>::infinity();
     for (const auto& rank : timeline_.ranks)

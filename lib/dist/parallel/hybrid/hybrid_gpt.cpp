@@ -81,7 +81,7 @@ double HybridGpt::evaluate(const Tensor& tokens, const Tensor& targets) {
   return mean_over_ranks(pipeline_->evaluate(slice(tokens), slice(targets)));
 }
 
-// Of the ranks that have a loss, those of the last stage.
+// The mean over the ranks that have a loss, those of the last stage.
 double HybridGpt::mean_over_ranks(double loss) {
   if (options_.shape.ranks() == 1) return loss;
   const bool has_loss = mesh_.get_local_rank("pp") == options_.shape.pp - 1;

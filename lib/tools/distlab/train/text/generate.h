@@ -18,7 +18,7 @@ namespace distlab {
 struct Sampling {
   std::int64_t length = 0;  // tokens to add
   double temperature = 1;   // logits are divided by it; 0: always the most probable token
-  std::int64_t top_k = 0;   // only so many most probable tokens can be drawn; 0: all
+  std::int64_t top_k = 0;   // the number of most probable tokens to draw among; 0: all
   std::uint64_t seed = 0;
 };
 

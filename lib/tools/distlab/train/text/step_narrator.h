@@ -23,7 +23,7 @@ class StepNarrator {
   StepNarrator(bool silent, std::int64_t steps, std::int64_t tokens_per_step)
       : silent_(silent), steps_(steps), tokens_per_step_(tokens_per_step) {}
 
-  // Training begins, or continues after a validation, when so many steps are done.
+  // Training begins, or continues after a validation, when this many steps are done.
   void begin(std::int64_t done);
   // Call it after a step, with the loss of this rank.
   void step(std::int64_t done, double loss, double lr);

@@ -32,7 +32,7 @@ nn::GptOptions gpt_options(const Checkpoint& checkpoint) {
           .tied = checkpoint.setting("tied") != 0};
 }
 
-// Of characters: their code points. Of bytes: nothing.
+// The code points of characters; nothing for bytes.
 nn::StateDict state_of(const data::Vocabulary& vocabulary) {
   const std::vector<std::int64_t> characters(vocabulary.characters().begin(), vocabulary.characters().end());
   return {{"vocabulary", dist::tensor(std::span(characters), dist::cpu)}};
