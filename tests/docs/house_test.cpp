@@ -75,7 +75,8 @@ std::set<std::string> public_headers() {
   const fs::path library = PROJECT_FOLDER "/lib";
   const std::regex list(R"(\bHEADERS\s([^)]*?)(SOURCES|OPTIONAL|\)))"), header(R"([a-z0-9_/]+\.h\b)");
   for (const auto& entry : fs::recursive_directory_iterator(library / "dist")) {
-    if (entry.path().filename() != "CMakeLists.txt") continue;
+    const fs::path folder_of = entry.path().parent_path();
+    if (entry.path().filename() != "CMakeLists.txt" || folder_of == library / "dist") continue;
     std::ifstream in(entry.path());
     const std::string text(std::istreambuf_iterator<char>(in), {});
     const std::string folder = fs::relative(entry.path().parent_path(), library).string();
@@ -89,7 +90,7 @@ std::set<std::string> public_headers() {
 }
 
 TEST(House, ThePublicHeadersAreFewAndIncludeNoPrivateOne) {
-  constexpr std::size_t most = 112;  // 66 without the transformer and what divides it; 95 are the goal
+  constexpr std::size_t most = 102;  // 66 without the transformer and what divides it; 95 are the goal
   const std::set<std::string> headers = public_headers();
   EXPECT_LE(headers.size(), most);
   EXPECT_GT(headers.size(), 40u);
