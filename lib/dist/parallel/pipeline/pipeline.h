@@ -64,7 +64,6 @@ class Pipeline {
   std::int64_t first_row(int micro_batch) const;
   void agree(const Tensor& inputs);
   double run(const Tensor& inputs, const Tensor& targets, bool trains);
-  Tensor row_of(const Tensor& like) const;
 
   void compute(const pipeline::Action& action, const Tensor& inputs, const Tensor& targets);
   void forward(const Key& key, const Tensor& inputs, const Tensor& targets);

@@ -22,7 +22,6 @@ class FlatLayout {
   std::int64_t shard_elements() const { return shard_; }     // of one rank, with padding
   std::int64_t all_elements() const { return n_ * shard_; }  // of all ranks
   std::int64_t whole_elements() const { return whole_; }     // of all parameters, without padding
-  std::size_t size() const { return parts_.size(); }
 
   // Rows of parameter i that rank r has: [first_row, first_row + rows).
   std::int64_t first_row(std::size_t i, int r) const;
