@@ -157,11 +157,13 @@ std::vector<HybridGpt::Box> HybridGpt::boxes() {
     std::map<std::string, ParameterPlacement> placements;
     if (options_.shape.tp > 1)
       for (auto& placement : placements_of(*stage, where_)) placements[placement.name] = std::move(placement);
-    std::map<std::string, std::int64_t> first_rows;
-    for (const auto& sharded : sharded_parameters(*stage)) first_rows[sharded.name] = sharded.first_row;
+    std::map<std::string, ShardedParameter> sharded;
+    for (auto& of : sharded_parameters(*stage)) sharded[of.name] = std::move(of);
     for (const auto& [name, parameter] : stage->named_parameters()) {
-      const std::int64_t rows = parameter->value.size(0), first = first_rows[name];
       const auto at = placements.find(name);
+      const auto in_shards = sharded.find(name);
+      const std::int64_t rows = parameter->value.size(0);
+      const std::int64_t first = in_shards == sharded.end() ? 0 : in_shards->second.first_row;
       const Shard* const shard = at == placements.end() ? nullptr : std::get_if<Shard>(&at->second.placement);
       // A tied head is the table, also where it is a copy.
       Box box{gpt_.tied && name == "lm_head.weight" ? "transformer.wte.weight" : name,
@@ -170,10 +172,9 @@ std::vector<HybridGpt::Box> HybridGpt::boxes() {
               rows,
               {},
               {}};
-      box.whole = shard ? at->second.shape : parameter->value.shape();
-      if (!shard && first_rows.contains(name))
-        for (const auto& sharded : sharded_parameters(*stage))
-          if (sharded.name == name) box.whole = sharded.shape;
+      box.whole = parameter->value.shape();
+      if (in_shards != sharded.end()) box.whole = in_shards->second.shape;
+      if (shard) box.whole = at->second.shape;  // sharded rows are those of a tensor rank's part
       box.offset.assign(box.whole.size(), 0);
       const int n = options_.shape.tp, r = mesh_.get_local_rank("tp");
       if (!shard || shard->axis != 0) {
@@ -217,6 +218,7 @@ Pieces HybridGpt::gradient_pieces() {
 // The optimizer calls the state of parameter 3 "3.exp_avg".
 Pieces HybridGpt::pieces(const nn::Optimizer& optimizer) {
   const auto& all = optimizer.parameters();
+  const std::vector<Box> boxes = this->boxes();
   Pieces pieces;
   for (const auto& [key, tensor] : optimizer.state_dict()) {
     const auto dot = key.find('.');
@@ -225,7 +227,7 @@ Pieces HybridGpt::pieces(const nn::Optimizer& optimizer) {
       continue;
     }
     const nn::Parameter* const parameter = all.at(static_cast<std::size_t>(std::stoi(key)));
-    for (const Box& box : boxes())
+    for (const Box& box : boxes)
       if (box.parameter == parameter)
         pieces.push_back(box.piece("optimizer" + key.substr(dot) + "." + box.name, tensor));
   }
