@@ -21,8 +21,6 @@ ProcessGroup shard_group(const DeviceMesh& mesh, CallSite where) {
   return mesh ? mesh.get_group(MeshAxis(mesh.dim() - 1, where)) : ProcessGroup();
 }
 
-int size_of_group(const ProcessGroup& group, CallSite where) { return get_world_size(group, where); }
-
 bool is_computed_in(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 
 }  // namespace
@@ -48,7 +46,7 @@ ShardedUnit::ShardedUnit(nn::Module& module, std::vector<nn::NamedParameter> par
       group_(shard_group(options.mesh, where)),
       replicas_(options.mesh && options.mesh.dim() == 2 ? options.mesh.get_group(MeshAxis(0, where))
                                                         : ProcessGroup()),
-      layout_(shapes_of(parameters_), size_of_group(group_, where)),
+      layout_(shapes_of(parameters_), get_world_size(group_, where)),
       dtype_(parameters_.empty() ? DType::f32 : parameters_[0].parameter->value.dtype()) {
   gathered_dtype_ = options.mixed_precision.param_dtype.value_or(dtype_);
   computed_dtype_ = is_computed_in(gathered_dtype_) ? gathered_dtype_ : DType::f32;
