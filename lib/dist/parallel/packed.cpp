@@ -1,7 +1,8 @@
 #include "dist/parallel/packed.h"
 
-#include <numeric>
+#include <ranges>
 #include <string>
+#include <vector>
 
 #include <fmt/ranges.h>
 
@@ -14,22 +15,40 @@ std::string kind_of(const Tensor& t) {
   return fmt::format("{} {} on {}", name(t.dtype()), fmt::join(t.shape(), "x"), t.device().str());
 }
 
+// New memory for all of them, and each one's place in it.
+struct Packed {
+  template <class Tensors>
+  explicit Packed(const Tensors& tensors) {
+    std::int64_t total = 0;
+    for (const Tensor& t : tensors) total += t.numel();
+    const Tensor& like = *tensors.begin();
+    whole = empty({total}, like.dtype(), like.device());
+    std::int64_t at = 0;
+    for (const Tensor& t : tensors) {
+      places.push_back(whole.narrow(at, t.numel()).view(t.shape()));
+      places.back().copy_(t);
+      at += t.numel();
+    }
+  }
+  Tensor whole;
+  std::vector<Tensor> places;
+};
+
 }  // namespace
 
 Tensor pack(std::span<Tensor* const> tensors) {
-  const Tensor& like = *tensors.front();
-  const auto total = std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0},
-                                     [](std::int64_t sum, const Tensor* t) { return sum + t->numel(); });
-  Tensor whole = empty({total}, like.dtype(), like.device());
-  std::int64_t at = 0;
-  for (Tensor* const t : tensors) {
-    const std::int64_t count = t->numel();
-    Tensor place = whole.narrow(at, count).view(t->shape());
-    place.copy_(*t);
-    *t = std::move(place);
-    at += count;
-  }
-  return whole;
+  const auto refer = [](Tensor* t) -> Tensor& { return *t; };
+  Packed packed(tensors | std::views::transform(refer));
+  for (std::size_t i = 0; i < tensors.size(); ++i) *tensors[i] = std::move(packed.places[i]);
+  return packed.whole;
+}
+
+void all_reduce_packed(std::span<const Tensor> tensors, ReduceOp op, const ProcessGroup& group,
+                       CallSite where) {
+  if (tensors.empty()) return;
+  Packed packed(tensors);
+  all_reduce(packed.whole, op, {.group = group}, where);
+  for (std::size_t i = 0; i < tensors.size(); ++i) Tensor(tensors[i]).copy_(packed.places[i]);
 }
 
 void put_back_gradient(const nn::NamedParameter& named, const Tensor& place) {

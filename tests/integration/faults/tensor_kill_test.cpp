@@ -1,22 +1,16 @@
-// A rank of a tensor-parallel group dies in the midst of a step: the others end within 2 s with an error that
-// names it.
-#include <thread>
-
-#include <gtest/gtest.h>
-
+// A rank of a tensor-parallel group dies in the midst of a step.
 #include "dist/dist.h"
+#include "dist/nn/sgd.h"
 #include "dist/parallel/tensor/parallelize.h"
 #include "dist/parallel/tensor/placements.h"
 #include "dist/parallel/tensor/vocab_cross_entropy.h"
 
-#include "support/process_ranks.h"
+#include "kill_support.h"
 
 namespace dist::test {
 namespace {
 
-using std::chrono::milliseconds;
-
-std::string train(int n, bool sequence, const std::function<void()>& ready) {
+std::string train_in_tensors(int n, bool sequence, const std::function<void()>& ready) {
   init_process_group({.timeout = std::chrono::seconds(20)});
   const DeviceMesh mesh = init_device_mesh({n}, {"tp"});
   nn::GptOptions options;
@@ -38,22 +32,8 @@ std::string train(int n, bool sequence, const std::function<void()>& ready) {
 }
 
 TEST(TensorKilled, TheOthersEndWithin2Seconds) {
-  for (int trial = 0; trial < 12; ++trial) {
-    const int n = 2 + trial % 3, victim = trial % n;
-    ProcessRanks ranks(n, [&](int, const auto& ready) { return train(n, trial % 2 == 0, ready); });
-    ASSERT_TRUE(ranks.wait_ready(milliseconds(20'000)));
-    std::this_thread::sleep_for(std::chrono::microseconds(trial * 1237));
-    ranks.kill(victim);
-    const auto killed = ProcessRanks::Clock::now();
-    const auto reports = ranks.join(milliseconds(10'000));
-    for (int rank = 0; rank < n; ++rank) {
-      if (rank == victim) continue;
-      const auto& report = reports[static_cast<std::size_t>(rank)];
-      EXPECT_EQ(report.signal, 0) << rank;
-      EXPECT_NE(report.text.find("rank " + std::to_string(victim)), std::string::npos) << report.text;
-      EXPECT_LE(report.ended - killed, std::chrono::seconds(2)) << report.text;
-    }
-  }
+  kill_in_training(
+      12, [](int n, int trial, const auto& ready) { return train_in_tensors(n, trial % 2 == 0, ready); });
 }
 
 }  // namespace

@@ -67,9 +67,8 @@ Pieces pieces_of(nn::Module& module) {
 }
 
 // The optimizer calls the state of its parameter 3 "3.exp_avg".
-Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module) {
-  const Pieces of_module = pieces_of(module);
-  const auto all = module.parameters();
+Pieces pieces_of(const nn::Optimizer& optimizer,
+                 const std::function<Pieces(const nn::Parameter& parameter, const Tensor& tensor)>& of) {
   Pieces pieces;
   for (const auto& [key, tensor] : optimizer.state_dict()) {
     std::size_t i = 0;
@@ -79,16 +78,25 @@ Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module) {
       pieces.push_back(all_of("optimizer." + key, tensor));
       continue;
     }
-    const auto at = std::ranges::find(all, optimizer.parameters().at(i));
-    if (at == all.end())
-      fail(Errc::invalid_argument, "pieces_of: parameter {} of the optimizer is not one of {}", i,
-           module.str());
-    Piece piece = of_module[static_cast<std::size_t>(at - all.begin())];
-    piece.name = "optimizer" + std::string(rest, end) + "." + piece.name;
-    piece.data = tensor;
-    pieces.push_back(std::move(piece));
+    for (Piece& piece : of(*optimizer.parameters().at(i), tensor)) {
+      piece.name = "optimizer" + std::string(rest, end) + "." + piece.name;
+      pieces.push_back(std::move(piece));
+    }
   }
   return pieces;
+}
+
+Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module) {
+  const Pieces of_module = pieces_of(module);
+  const auto all = module.parameters();
+  return pieces_of(optimizer, [&](const nn::Parameter& parameter, const Tensor& tensor) {
+    const auto at = std::ranges::find(all, &parameter);
+    if (at == all.end())
+      fail(Errc::invalid_argument, "pieces_of: a parameter of the optimizer is not one of {}", module.str());
+    Piece piece = of_module[static_cast<std::size_t>(at - all.begin())];
+    piece.data = tensor;
+    return Pieces{std::move(piece)};
+  });
 }
 
 std::int64_t copy_common(const Piece& from, const Piece& to) {

@@ -2,6 +2,7 @@
 // as the pieces of one mesh is loaded as the pieces of another.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ Pieces pieces_of(nn::Module& module);
 // The optimizer's state: "optimizer.exp_avg.NAME" with the box of the module's parameter NAME; and what does
 // not belong to a parameter ("optimizer.step") whole. Empty before the first step.
 Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module);
+// The same for parameters that are divided in another way: `of` returns the pieces of a tensor that is divided
+// as the parameter is, under the parameter's name.
+Pieces pieces_of(const nn::Optimizer& optimizer,
+                 const std::function<Pieces(const nn::Parameter& parameter, const Tensor& tensor)>& of);
 
 // Copies the elements that two boxes of one tensor have in common from one to the other; returns how many.
 std::int64_t copy_common(const Piece& from, const Piece& to);

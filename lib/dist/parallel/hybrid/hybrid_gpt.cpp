@@ -12,6 +12,7 @@
 #include "dist/core/view.h"
 #include "dist/nn/checkpoint.h"
 #include "dist/parallel/clip_grad_norm.h"
+#include "dist/parallel/packed.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/tensor/parallelize.h"
 #include "dist/parallel/tensor/placements.h"
@@ -91,22 +92,11 @@ double HybridGpt::mean_over_ranks(double loss) {
   return sums.data<double>()[0] / sums.data<double>()[1];
 }
 
-// All gradients as one tensor.
+// All gradients in one all_reduce.
 void HybridGpt::average(const ProcessGroup& group) {
-  std::int64_t total = 0;
-  for (const nn::Parameter* const parameter : parameters()) total += parameter->grad.numel();
-  Tensor flat = empty({total}, dtype_);
-  const auto each = [&](const auto& f) {
-    std::int64_t at = 0;
-    for (nn::Parameter* const parameter : parameters()) {
-      const std::int64_t count = parameter->grad.numel();
-      if (count > 0) f(flat.narrow(at, count), parameter->grad.view({count}));
-      at += count;
-    }
-  };
-  each([](Tensor part, const Tensor& grad) { part.copy_(grad); });
-  all_reduce(flat, ReduceOp::avg, {.group = group}, where_);
-  each([](const Tensor& part, Tensor grad) { grad.copy_(part); });
+  std::vector<Tensor> gradients;
+  for (const nn::Parameter* const parameter : parameters()) gradients.push_back(parameter->grad);
+  all_reduce_packed(gradients, ReduceOp::avg, group, where_);
 }
 
 void HybridGpt::set_step(std::uint64_t seed, std::uint64_t step, std::int64_t rows) {
@@ -144,9 +134,7 @@ struct HybridGpt::Box {
   std::int64_t first, rows;  // of the local tensor; a scalar or a whole tensor has all of them
   Shape whole, offset;
 
-  Piece piece(std::string named, const Tensor& local) const {
-    return {std::move(named), local.narrow(first, rows), whole, offset};
-  }
+  Piece piece(const Tensor& local) const { return {name, local.narrow(first, rows), whole, offset}; }
 };
 
 // What tp left of a parameter is one run of its axis per part (queries, keys and values are three); fsdp left
@@ -205,33 +193,24 @@ std::vector<HybridGpt::Box> HybridGpt::boxes() {
 
 Pieces HybridGpt::pieces() {
   Pieces pieces;
-  for (const Box& box : boxes()) pieces.push_back(box.piece(box.name, box.parameter->value));
+  for (const Box& box : boxes()) pieces.push_back(box.piece(box.parameter->value));
   return pieces;
 }
 
 Pieces HybridGpt::gradient_pieces() {
   Pieces pieces;
-  for (const Box& box : boxes()) pieces.push_back(box.piece(box.name, box.parameter->grad));
+  for (const Box& box : boxes()) pieces.push_back(box.piece(box.parameter->grad));
   return pieces;
 }
 
-// The optimizer calls the state of parameter 3 "3.exp_avg".
 Pieces HybridGpt::pieces(const nn::Optimizer& optimizer) {
-  const auto& all = optimizer.parameters();
   const std::vector<Box> boxes = this->boxes();
-  Pieces pieces;
-  for (const auto& [key, tensor] : optimizer.state_dict()) {
-    const auto dot = key.find('.');
-    if (dot == key.npos) {
-      pieces.push_back({"optimizer." + key, tensor, tensor.shape(), Shape(tensor.shape().size(), 0)});
-      continue;
-    }
-    const nn::Parameter* const parameter = all.at(static_cast<std::size_t>(std::stoi(key)));
+  return pieces_of(optimizer, [&](const nn::Parameter& parameter, const Tensor& tensor) {
+    Pieces pieces;
     for (const Box& box : boxes)
-      if (box.parameter == parameter)
-        pieces.push_back(box.piece("optimizer" + key.substr(dot) + "." + box.name, tensor));
-  }
-  return pieces;
+      if (box.parameter == &parameter) pieces.push_back(box.piece(tensor));
+    return pieces;
+  });
 }
 
 }  // namespace dist

@@ -8,6 +8,7 @@
 #include "dist/core/axes.h"
 #include "dist/core/fail.h"
 #include "dist/core/view.h"
+#include "dist/parallel/packed.h"
 #include "dist/parallel/tensor/record.h"
 
 namespace dist {
@@ -95,16 +96,8 @@ void finish_gradients(nn::Module& module, Caller at) {
   const auto record = required_record("finish_gradients", module, at);
   std::vector<Tensor> grads;
   for (const auto& [parameter, placement] : record->parameters)
-    if (std::holds_alternative<Partial>(placement.grad_placement))
-      grads.push_back(parameter->grad.view({parameter->grad.numel()}));
-  if (grads.empty()) return;
-  Tensor all = cat(grads, 0, at);
-  all_reduce(all, {.group = record->mesh.get_group(at)}, at);
-  std::int64_t begin = 0;
-  for (Tensor& grad : grads) {
-    grad.copy_(all.narrow(begin, grad.numel()));
-    begin += grad.numel();
-  }
+    if (std::holds_alternative<Partial>(placement.grad_placement)) grads.push_back(parameter->grad);
+  all_reduce_packed(grads, ReduceOp::sum, record->mesh.get_group(at), at);
 }
 
 // A parameter under several names is gathered once.
