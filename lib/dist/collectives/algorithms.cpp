@@ -62,6 +62,9 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::broadcast, "scatter_all_gather",
                    [](Transport& net, Args a) { scatter_all_gather_broadcast(net, a.out, a.root); },
                    "large data: (L + n-1) alpha + 2(n-1)/n beta S", formulas::scatter_all_gather_broadcast},
+    AlgorithmEntry{OpKind::broadcast, "scatter_bruck",
+                   [](Transport& net, Args a) { scatter_bruck_broadcast(net, a.out, a.root); },
+                   "many ranks: 2L alpha + 2(n-1)/n beta S", formulas::scatter_bruck_broadcast},
     AlgorithmEntry{OpKind::broadcast, "direct",
                    [](Transport& net, Args a) { flat_broadcast(net, a.out, a.root); },
                    "ranks that map each other: each rank copies 1/n, 2 h + (n-1)/n c S",
@@ -99,6 +102,14 @@ constexpr std::array table{
                    },
                    "rows and columns of rings: 4 sqrt(n) alpha + 2 beta S + gamma S + a copy of S",
                    reduce_by_seconds<formulas::ring_2d_all_reduce>},
+    AlgorithmEntry{OpKind::reduce, "double_binary_tree",
+                   [](Transport& net, Args a) {
+                     reduce_by(net, a, [&](TensorView data) {
+                       double_binary_tree_all_reduce(net, data, a.op, a.segment_bytes);
+                     });
+                   },
+                   "many ranks, large data: 2L alpha + 2 beta S, pipelined, + a copy of S",
+                   reduce_by_seconds<formulas::double_binary_tree_all_reduce>},
     AlgorithmEntry{OpKind::reduce, "direct",
                    [](Transport& net, Args a) { flat_reduce(net, a.out, a.op, a.root); },
                    "ranks that map each other: each rank reduces 1/n, 2 h + (n-1)/n gamma S",
@@ -209,6 +220,10 @@ constexpr std::array table{
                    [](Transport& net, Args a) { halving_reduce_scatter(net, a.ins, a.out, a.op); },
                    "small data: log2 n alpha + (n-1)/n (beta + gamma) S + a copy of S",
                    formulas::halving_reduce_scatter},
+    AlgorithmEntry{OpKind::reduce_scatter, "ring_2d",
+                   [](Transport& net, Args a) { ring_2d_reduce_scatter(net, a.ins, a.out, a.op); },
+                   "rows and columns of rings: 2 sqrt(n) alpha + (n-1)/n (beta + gamma) S + a copy of S",
+                   formulas::ring_2d_reduce_scatter},
     AlgorithmEntry{OpKind::reduce_scatter, "direct",
                    [](Transport& net, Args a) { pairwise_reduce_scatter(net, a.ins, a.out, a.op); },
                    "ranks that map each other: each rank reduces its part, 2 h + (n-1)/n gamma S",

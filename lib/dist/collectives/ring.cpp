@@ -61,25 +61,30 @@ void ring_all_reduce(Transport& net, TensorView data, ReduceOp op) {
 
 // The inputs must stay unchanged, so a sum travels in two buffers: one is being sent while the other one
 // fills. A chunk starts at the rank after its owner and reaches the owner last.
-void ring_reduce_scatter(Transport& net, std::span<const TensorView> ins, TensorView out, ReduceOp op) {
-  const int n = net.size(), rank = net.rank();
-  copy(out, ins[rank]);
+void ring_reduce_scatter(Transport& net, const Ring& ring, std::span<const TensorView> ins, TensorView out,
+                         ReduceOp op) {
+  const int n = ring.size, place = ring.place;
+  copy(out, ins[place]);
   if (n == 1) return;
   const std::array boxes{net.scratch(largest(ins)), net.scratch(largest(ins))};
-  TensorView leaving = ins[mod(rank - 1, n)];
+  TensorView leaving = ins[mod(place - 1, n)];
   for (int step = 0; step < n - 1; ++step) {
-    const int c = mod(rank - step - 2, n);
+    const int c = mod(place - step - 2, n);
     const TensorView arriving = boxes[step % 2].of(ins[c]);
-    Request got = net.irecv(arriving, mod(rank - 1, n));
-    Request put = net.isend(leaving, mod(rank + 1, n));
+    Request got = net.irecv(arriving, ring.previous);
+    Request put = net.isend(leaving, ring.next);
     got.wait();
-    if (c == rank)
+    if (c == place)
       reduce(out, arriving, op);
     else
       reduce(arriving, ins[c], op);
     put.wait();
     leaving = arriving;
   }
+}
+
+void ring_reduce_scatter(Transport& net, std::span<const TensorView> ins, TensorView out, ReduceOp op) {
+  ring_reduce_scatter(net, ring_of_all(net), ins, out, op);
 }
 
 void ring_all_gather(Transport& net, TensorView in, std::span<const TensorView> outs) {

@@ -45,5 +45,8 @@ void ring_all_reduce(Transport& net, const Ring& ring, TensorView data, ReduceOp
 void ring_reduce_scatter_chunks(Transport& net, const Ring& ring, const Chunks& chunks, ReduceOp op);
 // Before, chunk `place` is complete on this rank; afterwards, all chunks are.
 void ring_all_gather_chunks(Transport& net, const Ring& ring, const Chunks& chunks);
+// ins: one for each place, unchanged; out: the sum of all places' ins[place].
+void ring_reduce_scatter(Transport& net, const Ring& ring, std::span<const TensorView> ins, TensorView out,
+                         ReduceOp op);
 
 }  // namespace dist

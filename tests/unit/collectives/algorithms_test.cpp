@@ -49,7 +49,7 @@ TEST(AlgorithmTable, FindsByNameAndListsWhatExists) {
   EXPECT_EQ(find_algorithm(OpKind::broadcast, "chain").collective, OpKind::broadcast);
   EXPECT_EQ(error_of([] { find_algorithm(OpKind::reduce, "tree"); }),
             "invalid_argument: reduce has no algorithm \"tree\"; it has: flat, binomial, scatter_gather, "
-            "chain, ring, ring_segmented, ring_2d, direct");
+            "chain, ring, ring_segmented, ring_2d, double_binary_tree, direct");
   EXPECT_EQ(error_of([] { find_algorithm(OpKind::send, "ring"); }),
             "invalid_argument: send has no algorithm \"ring\"; it has: none, it is not a collective");
 }

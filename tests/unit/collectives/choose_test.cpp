@@ -106,11 +106,14 @@ void expect_no_more_than_all_reduce(OpKind part, std::size_t bytes, const World&
 
 constexpr int some_ranks[] = {2, 3, 4, 5, 8, 13, 64, 100, 1000};
 
-TEST(Choose, AReduceCostsNoMoreThanAnAllReduce) {
+TEST(Choose, APartOfAnAllReduceCostsNoMoreByMessages) {
   for (const CostModel& model : {CostModel{}, tcp_costs()})
     for (const int n : some_ranks)
-      for (std::size_t bytes = 8; bytes <= 1ul << 32; bytes *= 4)
-        expect_no_more_than_all_reduce(OpKind::reduce, bytes, {.ranks = n}, model);
+      for (std::size_t size = 8; size <= 1ul << 32; size *= 2)
+        for (const std::size_t bytes : {size, size / 2 * 3})
+          for (const OpKind part :
+               {OpKind::broadcast, OpKind::reduce, OpKind::all_gather, OpKind::reduce_scatter})
+            expect_no_more_than_all_reduce(part, bytes, {.ranks = n}, model);
 }
 
 // Whether each rank has a core or not, a root does not read alone what all ranks would read together sooner.
@@ -131,10 +134,10 @@ TEST(Choose, ChangesWhereTheFormulasCross) {
   const double all_reduce = 3 * m.alpha / ((3 - 1.75) * m.beta + (3 - 0.875) * m.gamma);
   EXPECT_EQ(chosen(OpKind::all_reduce, 0.99 * all_reduce, n, m), "recursive_doubling");
   EXPECT_EQ(chosen(OpKind::all_reduce, 1.01 * all_reduce, n, m), "rabenseifner");
-  // binomial 3 (a + bS), scatter_all_gather 10 a + 7/4 bS
-  const double broadcast = 7 * m.alpha / ((3 - 1.75) * m.beta);
+  // binomial 3 (a + bS), scatter_bruck 6 a + 7/4 bS
+  const double broadcast = 3 * m.alpha / ((3 - 1.75) * m.beta);
   EXPECT_EQ(chosen(OpKind::broadcast, 0.99 * broadcast, n, m), "binomial");
-  EXPECT_EQ(chosen(OpKind::broadcast, 1.01 * broadcast, n, m), "scatter_all_gather");
+  EXPECT_EQ(chosen(OpKind::broadcast, 1.01 * broadcast, n, m), "scatter_bruck");
   // bruck 3 a + 7/8 bS + cS, ring 7 a + 7/8 bS
   const CostModel copies{.alpha = 3e-6, .beta = 1e-9, .gamma = 0, .overhead = 0, .copy = 1e-10};
   const double all_gather = 4 * copies.alpha / copies.copy;

@@ -12,6 +12,7 @@
 #include "dist/collectives/rabenseifner.h"
 #include "dist/collectives/ring_2d.h"
 #include "dist/collectives/ring_segmented.h"
+#include "dist/collectives/scatter_all_gather.h"
 #include "dist/collectives/trees.h"
 
 #include "costs.h"
@@ -146,6 +147,39 @@ TEST(Ring2dCost, RowsThenColumns) {
       EXPECT_LE(rank.sent_to.size(), 2u);
     }
   }
+}
+
+TEST(Ring2dCost, TheReduceScatterGoesAlongColumnsThenRows) {
+  for (const int n : {1, 2, 7, 4, 6, 9, 12, 33}) {
+    const int rows = rows_of_grid(n), columns = n / rows, messages = rows - 1 + columns - 1;
+    const FiberReport report = run(n, [n](Transport& net, TensorView data) {
+      ring_2d_reduce_scatter(net, chunks_of(data, n), chunk(data, net.rank(), n), ReduceOp::sum);
+    });
+    EXPECT_EQ(report.rounds, messages) << "n " << n;
+    for (const RankTraffic& rank : report.ranks) {
+      EXPECT_EQ(rank.messages_sent, messages);
+      EXPECT_NEAR(rank.bytes_sent, 1. * (n - 1) / n * bytes, 4 * messages) << "n " << n;
+      EXPECT_LE(rank.peak_scratch_bytes, bytes + 3 * (bytes / rows + 4 * columns)) << "n " << n;
+      EXPECT_LE(rank.sent_to.size(), 2u);
+    }
+  }
+}
+
+TEST(ScatterBruckCost, TwoWaysOfCeilLog2Rounds) {
+  for (const int n : all_n)
+    for (const int root : {0, n - 1}) {
+      const FiberReport report =
+          run(n, [&](Transport& net, TensorView data) { scatter_bruck_broadcast(net, data, root); });
+      const int levels = ceil_log2(n);
+      if (floor_pow2(n) == n)
+        EXPECT_EQ(report.rounds, 2 * levels) << "n " << n << " root " << root;
+      else
+        EXPECT_LE(report.rounds, 3 * levels - 1) << "n " << n << " root " << root;
+      for (const RankTraffic& rank : report.ranks) {
+        EXPECT_LE(rank.bytes_sent, 2 * bytes) << "n " << n;
+        EXPECT_EQ(rank.peak_scratch_bytes, 0);
+      }
+    }
 }
 
 TEST(HierarchicalCost, OnlyAShareOfTheDataLeavesTheNode) {

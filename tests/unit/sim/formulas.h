@@ -23,7 +23,8 @@ struct Formula {
   const AlgorithmEntry* algorithm = nullptr;
   bool quadratic = false;  // n^2 messages
   double least = 0.99, most = 1.01;
-  double least_of_others = 0.99;  // where n is no power of two; 0: the formula is an upper bound then
+  // Where n is not a power of two. Least 0: the formula is an upper bound then.
+  double least_of_others = 0.99, most_of_others = 0;  // 0: `most`
 
   std::string name() const;  // "all_reduce_ring"
   double seconds(int n, std::int64_t bytes) const;

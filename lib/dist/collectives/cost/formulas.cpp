@@ -83,6 +83,14 @@ double scatter_all_gather_broadcast(Model m, At at, double bytes) {
   return binomial_scatter(m, at, bytes) + ring_phase(m, at.ranks, bytes);
 }
 
+double scatter_bruck_broadcast(Model m, At at, double bytes) {
+  const LinkTimes ways(m, at);
+  const auto part = [&](int d) { return std::min(d, at.ranks - d) * bytes / at.ranks; };
+  const double split = folds(at.ranks) ? (ceil_log2(at.ranks) - 1) * m.overhead : 0;
+  return binomial_scatter(m, at, bytes) + split +
+         over_distances(at.ranks, [&](int d) { return ways.shift(d, part(d)); });
+}
+
 double flat_reduce(Model m, At at, double bytes) { return flat_broadcast(m, at, bytes) + m.sum(bytes); }
 
 double binomial_reduce(Model m, At at, double bytes) {
@@ -218,6 +226,15 @@ double halving_reduce_scatter(Model m, At at, double bytes) {
   const double rest = folds(n) ? fold(m, at, bytes, half(p / 2)) + ways.fold(bytes / n) : 0;
   const double halves = over_distances(p, [&](int d) { return ways.swap(d, half(d)) + m.sum(half(d)); });
   return rest + halves + m.copy * bytes;
+}
+
+double ring_2d_reduce_scatter(Model m, At at, double bytes) {
+  const int rows = rows_of_grid(at.ranks), columns = at.ranks / rows;
+  if (rows == 1) return ring_reduce_scatter(m, at, bytes);
+  const LinkTimes ways(m, at);
+  const double row = bytes / rows;
+  return (rows - 1) * ways.shift(columns, row) + ring_sums(m, rows, bytes) +
+         (columns - 1) * ways.along_row(columns, row / columns) + ring_sums(m, columns, row) + m.copy * bytes;
 }
 
 double bruck_all_to_all(Model m, At at, double bytes) {

@@ -19,6 +19,7 @@ double flat_broadcast(Model m, At at, double bytes);
 double binomial_broadcast(Model m, At at, double bytes);
 double chain_broadcast(Model m, At at, double bytes);
 double scatter_all_gather_broadcast(Model m, At at, double bytes);
+double scatter_bruck_broadcast(Model m, At at, double bytes);
 
 double flat_reduce(Model m, At at, double bytes);
 double binomial_reduce(Model m, At at, double bytes);
@@ -47,6 +48,7 @@ double recursive_doubling_all_gather(Model m, At at, double bytes);
 double ring_reduce_scatter(Model m, At at, double bytes);
 double pairwise_reduce_scatter(Model m, At at, double bytes);
 double halving_reduce_scatter(Model m, At at, double bytes);
+double ring_2d_reduce_scatter(Model m, At at, double bytes);
 double bruck_all_to_all(Model m, At at, double bytes);
 
 // For direct.h: ranks that map each other's memory.

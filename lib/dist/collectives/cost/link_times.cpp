@@ -19,8 +19,8 @@ double LinkTimes::far(double bytes, double at_once) const {
   return m_.message(0) + m_.beta * bytes * sharing;
 }
 
-// Where the number of ranks per node is not a power of two, the partners of one node's ranks are on several
-// nodes, and messages that wait for two cards each form one queue of all messages.
+// Where the partners of one node's ranks are on several nodes, messages that wait for two cards each form one
+// queue of all messages.
 double LinkTimes::swap(int distance, double bytes) const {
   if (stays(distance)) return near(bytes);
   const bool is_one_queue =
@@ -29,7 +29,12 @@ double LinkTimes::swap(int distance, double bytes) const {
 }
 
 double LinkTimes::shift(int distance, double bytes) const {
-  return nodes_ == 1 ? near(bytes) : far(bytes, std::min(distance, n_ - distance));
+  if (nodes_ == 1) return near(bytes);
+  const int sending_far = std::min({distance, n_ - distance, per_node_});
+  const bool is_one_queue =
+      distance > per_node_ && distance % per_node_ != 0 && sending_far > std::max(1., m_.cards);
+  return is_one_queue ? m_.message(0) + m_.beta * bytes * n_ / 2
+                      : far(bytes, std::min(distance, n_ - distance));
 }
 
 // With shifts by fewer than a node's ranks, in either direction, as many of them send far; with larger ones,
