@@ -43,7 +43,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 # The development build: lines, but no variables, in the library's debug information (a lab's file has both), and
-# little effort for programs whose speed is nobody's concern.
+# little effort for programs whose speed does not matter.
 set(development $<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>)
 add_compile_options($<${development}:-g1>)
 function(dist_compile_quickly)  # all targets of the calling folder
@@ -62,7 +62,7 @@ add_library(dist_warnings INTERFACE)
 target_compile_options(
   dist_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic>
                           $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow>  # Clang's takes P2P::isend for a variable
-                          $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # a loop that stays scalar is no mistake
+                          $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # a loop may stay scalar
                           $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
                           # False of library code that is inlined into ours: "a" + std::string at -O3 (GCC's bug
                           # 105651), fmt 9's numbers by GCC 13.

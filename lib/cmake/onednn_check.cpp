@@ -1,5 +1,5 @@
 // Whether oneDNN is one that distlab can use, and right: version 3.7.2 as Debian 13 has it loses weights on
-// its way to the layout of convolutions, where the channels are no multiple of 16.
+// its way to the layout of convolutions, where the number of channels is not a multiple of 16.
 #include <algorithm>
 #include <numeric>
 #include <span>

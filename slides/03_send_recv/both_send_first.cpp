@@ -1,4 +1,4 @@
-// Everybody sends to the next one and then receives: with sends that wait for their receivers, nobody ever
+// Every rank sends to the next one and then receives: with sends that wait for their receivers, no rank ever
 // receives.
 #include <dist/dist.h>
 

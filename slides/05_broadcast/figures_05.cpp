@@ -1,4 +1,4 @@
-// Who tells whom in the library's binomial tree over eight ranks.
+// Which rank sends to which, in the library's binomial tree over eight ranks.
 #include <bitset>
 
 #include <fmt/format.h>

@@ -29,7 +29,7 @@ void deal() {
              fmt::join(order.begin(), order.begin() + more, "  "));
   fmt::print("to rank {}\nagain to rank {}\n", fmt::join(dealt.begin(), dealt.begin() + samples, "  "),
              fmt::join(dealt.begin() + samples, dealt.end(), "  "));
-  fmt::print("nobody pads {}\npadding {}\ndrop_last {}\n", fmt::join(unpadded, ", "), fmt::join(padded, ", "),
+  fmt::print("no padding {}\npadding {}\ndrop_last {}\n", fmt::join(unpadded, ", "), fmt::join(padded, ", "),
              fmt::join(dropped, ", "));
 }
 

@@ -1,4 +1,4 @@
-// Ten samples for four ranks, and nobody pads: two ranks have one more than the others.
+// Ten samples for four ranks, without padding: two ranks have one more than the others.
 #include <dist/dist.h>
 
 namespace {

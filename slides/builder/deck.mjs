@@ -5,7 +5,7 @@ import {Marked} from 'marked';
 import {blocks} from './blocks.mjs';
 import {withFigures} from './figures.mjs';
 
-// MathML stands beside it, for screen readers.
+// MathML is added for screen readers.
 /** @param {string} tex @param {boolean} displayMode */
 const math = (tex, displayMode) => katex.renderToString(tex, {displayMode, throwOnError: true});
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import {root} from './paths.mjs';
 
 /**
- * A function, class or struct of a C++ file with the comment above it, or what stands between the lines
+ * A function, class or struct of a C++ file with the comment above it, or the text between the lines
  * "// [name]" and "// [/name]". Throws when there is no such thing, or two.
  * @param {string} file below the root of the repository
  * @param {string} name

@@ -11,7 +11,7 @@ using dist::sim::load_topology;
 
 double gb_per_s(const dist::sim::LinkFigures& link) { return link.bandwidth / 1e9; }
 
-// 16 lanes of so many transfers a second, a bit each; of 130 bits 128 are data.
+// 16 lanes with this many transfers per second, one bit each; 128 of 130 bits are data.
 double pcie(double giga_transfers) { return 16 * giga_transfers * 128 / 130 / 8; }
 
 double ring_ms(int ranks) {

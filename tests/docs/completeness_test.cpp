@@ -1,5 +1,5 @@
-// The handbook's tables leave nothing out: every public call stands beside PyTorch's, every algorithm on its
-// page.
+// The handbook's tables leave nothing out: every public call is listed beside PyTorch's, every algorithm on
+// its page.
 #include <algorithm>
 #include <cctype>
 #include <fstream>

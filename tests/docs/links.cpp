@@ -17,7 +17,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Without what stands between fences or backticks.
+// Without what is between fences or backticks.
 std::string prose(const std::string& page) {
   std::istringstream in(page);
   std::string all;
@@ -41,7 +41,7 @@ bool leads_away(std::string_view target) {
   return target.empty() || (colon != npos && colon < target.find_first_of("/#?"));
 }
 
-// What stands between each `begin` and the next `end`.
+// What is between each `begin` and the next `end`.
 std::vector<std::string> between(const std::string& text, std::string_view begin, char end) {
   std::vector<std::string> all;
   for (std::size_t at = text.find(begin); at != npos; at = text.find(begin, at + 1)) {

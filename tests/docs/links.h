@@ -8,7 +8,7 @@
 
 namespace docs {
 
-// Targets of links within the pages; those of other hosts are left out. Markdown's code is no link.
+// Targets of links within the pages; those of other hosts are left out. Markdown's code is not a link.
 std::vector<std::string> markdown_links(const std::string& page);
 std::vector<std::string> html_links(const std::string& page);
 

@@ -32,7 +32,7 @@ for page in "$@"; do
   count=0
   inside=
   while IFS= read -r line; do
-    if [[ $inside && $line != '```' ]]; then continue; fi # the picture that stands there
+    if [[ $inside && $line != '```' ]]; then continue; fi # the picture that is there
     inside=
     printf '%s\n' "$line"
     if [[ $line == '$ ./distlab sim '*' --trace t.json && ./distlab trace t.json' || $line == '$ ./distlab show pipeline '* ]]; then

@@ -35,7 +35,7 @@ double seconds_of_each(Device gpu, const Call& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
 }
 
-// Bytes a second, read and written.
+// Bytes per second, read and written.
 double copy_bandwidth(Device gpu) {
   const Tensor from = zeros({256 * mib}, DType::u8, gpu);
   Tensor to = zeros({256 * mib}, DType::u8, gpu);

@@ -17,7 +17,7 @@ fi
 file=$1
 shift
 if ! grep -F "  $file" "$here/starters.sha256" | sha256sum --check --status; then
-  if [[ -n ${DISTLAB_PRISTINE:-} ]]; then # as in CI, where nobody solves labs
+  if [[ -n ${DISTLAB_PRISTINE:-} ]]; then # as in CI, where no one solves labs
     echo "$file is not the starter of tests/grading/starters.sha256; after changing it: tests/grading/starter_test.sh --update"
     exit 1
   fi

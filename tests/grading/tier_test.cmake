@@ -83,7 +83,7 @@ make_lab(07_cheated 2)
 foreach(cheat a b c d e f g verdict)
   file(WRITE ${DIST_TIER_ROOT}/tests/cheats/${cheat}.cpp "${cheat}")
 endforeach()
-file(WRITE ${DIST_TIER_ROOT}/tests/judge/judge.cpp "the judge")
+file(WRITE ${DIST_TIER_ROOT}/tests/judge/judge.cpp "another grader")
 
 choose(chosen some_commit 02_large)
 count(size ${chosen})

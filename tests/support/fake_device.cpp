@@ -41,7 +41,7 @@ FakeDevice::PerDevice& FakeDevice::at(Device device) {
 FakeStream& FakeDevice::stream(Device device, StreamHandle handle) {
   const auto& streams = at(device).streams;
   const auto found = streams.find(resolve(device, handle));
-  if (found == streams.end()) fail(Errc::internal, "{} is no stream of {}", handle, device.str());
+  if (found == streams.end()) fail(Errc::internal, "{} is not a stream of {}", handle, device.str());
   return *found->second;
 }
 

@@ -95,7 +95,7 @@ class FakeDevice final : public DeviceApi {
   void hold(Device device, StreamHandle stream, bool held);
   std::size_t backlog();              // pieces of work not finished, on all streams
   std::size_t in_use(Device device);  // bytes allocated and not yet freed
-  std::size_t handles_alive();        // streams and events that nobody has freed
+  std::size_t handles_alive();        // streams and events that have not been freed
   std::size_t host_pages_registered();
   bool is_registered_host(const void* pointer);
   void fail_kernels(Device device, bool fail);              // as a launch that CUDA refuses
@@ -104,7 +104,7 @@ class FakeDevice final : public DeviceApi {
   std::size_t reductions() const { return reductions_; }    // kernels launched
   std::size_t detours() const { return detours_; }          // copies from or to host memory not registered
   std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered
-  // Waits for flags that nobody has enqueued yet. Between ranks of one process CUDA may never come to it.
+  // Waits for flags that no stream has enqueued yet. Between ranks of one process CUDA may never come to it.
   std::size_t early_waits();
   // Detours while the stream had work left: CUDA makes the caller wait for it, and all who call it meanwhile.
   std::size_t waiting_detours() const { return waiting_detours_; }

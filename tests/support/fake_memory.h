@@ -1,5 +1,5 @@
 // Memory of the fake device: a memfd, so that other processes can map it. What the program sees are addresses
-// nobody can read or write, as a GPU's: a CPU that touches device memory crashes at once. Only the streams of
+// no one can read or write, as a GPU's: a CPU that touches device memory crashes at once. Only the streams of
 // the fake device know where the bytes are.
 #pragma once
 
@@ -24,7 +24,7 @@ class ForbiddenRange {
   ForbiddenRange(ForbiddenRange&& other) noexcept;
   ForbiddenRange& operator=(ForbiddenRange&&) = delete;
   ~ForbiddenRange();
-  // Where `pointer` lies in the range, if it does.
+  // Where `pointer` is in the range, if it does.
   std::optional<std::size_t> offset_of(const void* pointer) const;
   std::byte* at(std::size_t offset) const { return start_ + offset; }
 

@@ -1,5 +1,5 @@
 // A fake NCCL on the fake device: ranks are threads of this process, an operation is a piece of work on each
-// rank's stream, and these meet in memory. As NCCL's kernels do, they wait for each other for ever, until
+// rank's stream, and these meet in memory. As NCCL's kernels do, they wait for each other forever, until
 // their communicator is aborted; ranks that call different things are noted, and hang.
 #pragma once
 

@@ -42,7 +42,7 @@ class FakeStream {
  private:
   struct Piece {
     std::function<void()> work;
-    std::shared_ptr<FakeMark> then;  // reached when the piece is no part of the backlog any more; may be null
+    std::shared_ptr<FakeMark> then;  // reached when the piece is no longer part of the backlog; may be null
   };
   void enqueue(Piece piece);
   void run();

@@ -57,7 +57,7 @@ class Network {
   // Starts the first waiting message, or finds that its ports are busy for longer: then nullptr.
   std::shared_ptr<Message> start_next();
 
-  // A message that nobody received.
+  // A message that no rank received.
   const Message* left_over() const;
 
  private:

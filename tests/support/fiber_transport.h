@@ -54,7 +54,7 @@ struct FiberReport {
 // peer_failed;
 // - Error{timeout} "deadlock: ..." listing who waits for whom, when no rank can go on;
 // - Error{mismatch} for a message whose size is not its receive's;
-// - Error{internal} for a message nobody received or a Request dropped without wait().
+// - Error{internal} for a message that no rank received or a Request dropped without wait().
 // A rank that polls is_completed() for something that never happens is not found out.
 FiberReport run_fibers(int n, const std::function<void(Transport& net)>& rank_main,
                        const FiberOptions& options = {});

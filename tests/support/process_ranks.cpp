@@ -53,10 +53,10 @@ struct Pipe {
 }  // namespace
 
 // The children wait at a gate until all are there and the server has begun: a child that is forked while a
-// thread of its parent allocates memory finds the allocator of AddressSanitizer locked, for ever.
+// thread of its parent allocates memory finds the allocator of AddressSanitizer locked, forever.
 ProcessRanks::ProcessRanks(int n, const Body& fn) {
   const std::string address = fmt::format("unix://@distlab-test-{}-{}", getpid(), rand());
-  Pipe gate;  // open when nobody holds its write end any more
+  Pipe gate;  // open when no process holds its write end any more
   for (int rank = 0; rank < n; ++rank) {
     Pipe said;
     const pid_t pid = fork();

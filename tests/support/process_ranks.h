@@ -1,4 +1,4 @@
-// Ranks as forked processes that may die: unlike dist::spawn, which ends everybody at the first failure, this
+// Ranks as forked processes that may die: unlike dist::spawn, which ends all ranks at the first failure, this
 // lets a test watch what each survivor says, and when.
 #pragma once
 

@@ -7,7 +7,7 @@ import {open, pageOf, useBrowser} from './browser.mjs';
 
 const use = useBrowser();
 const address = 'https://ui.perfetto.dev/';
-const standIn = `<!doctype html><title>stands in</title><script>
+const standIn = `<!doctype html><title>stand-in</title><script>
   window.given = [];
   window.pings = 0;
   addEventListener('message', ({source, data}) => {
@@ -53,7 +53,7 @@ describe('a trace', () => {
     const [viewer] = await Promise.all([opened.page.waitForEvent('popup'), button.click()]);
     await viewer.waitForURL(address);
     await viewer.waitForFunction(() => window.given.length > 0);
-    await viewer.waitForTimeout(500); // nobody asks any more
+    await viewer.waitForTimeout(500); // it does not ask any more
     const {given, pings} = await viewer.evaluate(() => ({given: window.given, pings: window.pings}));
     assert.equal(given.length, 1);
     assert.ok(pings >= 3, `asked ${pings} times`); // more often where PONG took longer than the time between two

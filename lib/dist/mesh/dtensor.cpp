@@ -161,7 +161,7 @@ std::string DTensor::str() const {
                      to_string(local_.shape()));
 }
 
-// Along each axis of the mesh, from its rank `source`. Of the ranks of an axis only those have values that
+// Along each axis of the mesh, from its rank `source`. Among the ranks of an axis only those have values that
 // are the source of all later axes, and those are the ones that later axes read.
 DTensor distribute_tensor(const Tensor& t, const DeviceMesh& mesh, Placements placements,
                           std::optional<int> source, Caller at) {

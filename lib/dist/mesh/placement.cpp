@@ -45,7 +45,7 @@ std::vector<std::size_t> sharding(const Placements& placements, std::int64_t axi
 // While axes of the mesh are taken from the last to the first, the one that is taken is the last that shards
 // its tensor axis: an axis behind it that still did would have the same axes before it in `from` and `to`,
 // and this one among them, which then stays as it is. While they are taken from the first to the last, those
-// before the one that is taken are as in `to`, and none behind it shards the tensor axis that it shall shard.
+// before the one that is taken are as in `to`, and none behind it shards the tensor axis that it is to shard.
 std::vector<Move> plan_moves(const Placements& from, const Placements& to) {
   const std::size_t n = from.size();
   Placements now = from;

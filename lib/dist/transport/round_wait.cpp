@@ -88,7 +88,7 @@ bool Round::is_in_the_way(int rank) {
   return false;
 }
 
-// This also ends when `rank` has given up an earlier round and lives on: it never comes.
+// This also ends when `rank` has given up an earlier round and is still alive: it never comes.
 void Round::wait_long(const std::function<bool()>& done, int rank) {
   const int other = peers_.peer(rank).global_rank;
   net::Engine& engine = peers_.setup_.engine;

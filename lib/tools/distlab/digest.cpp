@@ -49,7 +49,7 @@ std::string digests_of(const std::vector<std::string>& files) {
   return text;
 }
 
-constexpr std::size_t most_entries = 20'000;  // of a folder that is handed in; the judge's limit, too
+constexpr std::size_t most_entries = 20'000;  // of a folder that is handed in; the grader's limit, too
 
 // The grader refuses larger ones unread. What is handed in by itself may have any name.
 bool may_be_read(const fs::path& path, bool is_alone) {

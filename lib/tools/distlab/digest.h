@@ -14,7 +14,7 @@ std::string digest_of_text(const std::string& text);
 // Throws std::filesystem::filesystem_error, and as above.
 std::string digest_of_tree(const std::filesystem::path& path);
 
-// Of what somebody handed in: the same, but read are only files that can be a submission or have one in them
+// The same for what was handed in, but it reads only files that can be a submission or contain one
 // (sources and zip files, of a size that is accepted), as a folder may have anything beside it. Other files
 // count with their size, and of more than `most_entries` the first.
 std::string digest_of_submission(const std::filesystem::path& path);

@@ -1,4 +1,4 @@
-// The page that plays traces, with "@DISTLAB_TRACE@" in place of the player JSON. It is player.html, built
+// The page that plays traces, with "@DISTLAB_TRACE@" where the player JSON goes. It is player.html, built
 // from slides/player by `npm run player` and kept beside this file, so that you can see animations without
 // node.
 #pragma once

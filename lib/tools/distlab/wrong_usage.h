@@ -9,7 +9,7 @@ namespace distlab {
 // any other error.
 int wrong_usage(const dist::Error& error);
 
-// Returns true if the command shall only check its options. The script ./distlab asks for that
+// Returns true if the command is only to check its options. The script ./distlab asks for that
 // (DISTLAB_CHECK_ONLY) before it builds for minutes what the command needs.
 bool only_checks();
 

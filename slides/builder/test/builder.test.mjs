@@ -41,7 +41,7 @@ describe('an excerpt', () => {
     expect([found[0], found.at(-1), found.length]).toEqual(['// Adds.', '}', 9]);
   });
   it('is a struct with all that is in it', () => expect(excerptOf(source, 'Pair')?.at(-1)).toBe('};'));
-  it('is what stands between markers', () => expect(excerptOf(source, 'middle')).toEqual(['int x = add(3, 4);']));
+  it('is the text between markers', () => expect(excerptOf(source, 'middle')).toEqual(['int x = add(3, 4);']));
   it('is none of a declaration', () => expect(excerptOf(source, 'declared')).toBeUndefined());
   it('of a name that two have wants a marker', () => expect(() => excerptOf(source, 'twice')).toThrow('defined 2 times'));
   it('that is not there any more stops the build, and says where', () => {

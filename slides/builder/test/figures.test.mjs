@@ -13,7 +13,7 @@ describe('figures', () => {
   it('are single words of it', () => expect(shown('{{8 ring: 1}} {{8 ring: 4}}')).toBe('28 ms'));
   it('are cells of a table', () => expect(shown('| one tree | {{one tree: |}} |')).toBe('| one tree | 16 | *48* |'));
   it('stand in all of a deck', () => expect(shown('$x$ {{16 ring: 1}}\n\n---\n\nNote:\n{{16 ring: 1}}')).toBe('$x$ 30\n\n---\n\nNote:\n30'));
-  it('that nobody prints stop the build', () => expect(() => shown('{{tree}}')).toThrow('{{tree}}: no line'));
+  it('that no program prints stop the build', () => expect(() => shown('{{tree}}')).toThrow('{{tree}}: no line'));
   it('that several lines have stop the build', () => {
     expect(() => withFigures('<!-- figures x -->\n{{a}}', () => 'a 1\na 2\n')).toThrow('{{a}}: 2 lines');
   });
@@ -33,7 +33,7 @@ describe('a typed figure', () => {
   it('may be given, with a reason', () => {
     expect(typedFigures(`<!-- given: a data sheet -->\n${table}\n---\n${table}`)).toHaveLength(1);
   });
-  it('of code and notes is no table\'s', () => expect(typedFigures(`\`\`\`text\n${table}\`\`\`\nNote:\n${table}`)).toEqual([]));
+  it('of code and notes is not a table\'s', () => expect(typedFigures(`\`\`\`text\n${table}\`\`\`\nNote:\n${table}`)).toEqual([]));
 
   for (const {page, source} of decks()) {
     it(`is in no table of ${page}`, () => expect(typedFigures(readFileSync(source, 'utf8'))).toEqual([]));

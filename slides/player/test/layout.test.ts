@@ -9,7 +9,7 @@ import {broadcastTree, collective, message, ringAllReduce} from './traces.ts';
 
 const size = {width: 1200, height: 500};
 
-// Of n ranks: tree 1 by the lowest set bit, tree 2 the same ranks mirrored (n even); all go up, and the sum down.
+// For n ranks: tree 1 by the lowest set bit, tree 2 the same ranks mirrored (n even); all go up, and the sum down.
 function doubleTree(n: number) {
   const trace = collective(n, 'all_reduce', 'double_binary_tree', 10, 16);
   const parent = (rank: number) => {

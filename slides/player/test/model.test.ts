@@ -66,7 +66,7 @@ describe('operations', () => {
     trace.calls.push(...collective(2, 'all_reduce', 'tree', 5, 8).calls.map(call => ({...call, sequence: 1, begin: 50, end: 60})));
     expect(operationsOf(trace).map(({algorithm}) => algorithm)).toEqual(['ring', 'tree']);
   });
-  it('that are no collectives are one', () => {
+  it('that are not collectives are one', () => {
     const trace = {...emptyTrace(3), messages: [message(0, 1, 0, 1), message(1, 2, 1, 2, {sequence: 4})]};
     expect(operationsOf(trace)).toMatchObject([{name: 'messages', kind: 'parts', ranks: [0, 1, 2]}]);
   });
@@ -131,14 +131,14 @@ describe('moments', () => {
   const timeline = new Timeline(ringAllReduce(3));
   it('are where something leaves, arrives or is added', () => expect(timeline.moments).toEqual([0, 8, 10, 18, 20, 28, 30, 38, 40]));
   it('lead on and back', () => expect([timeline.after(0), timeline.after(9), timeline.after(40), timeline.before(9), timeline.before(0)]).toEqual([8, 10, 40, 8, 0]));
-  it('that nobody could tell apart are one', () => {
+  it('that cannot be told apart are one', () => {
     const trace = {...emptyTrace(2), duration: 1_000_000, messages: [message(0, 1, 10, 500_000), message(1, 0, 12, 500_003)]};
     expect(new Timeline(trace).moments).toEqual([0, 12, 500_003, 1_000_000]);
   });
 });
 
-describe('a message that nobody receives', () => {
-  it('is in flight for ever', () => {
+describe('a message that no rank receives', () => {
+  it('is in flight forever', () => {
     const trace = {...emptyTrace(2), duration: 100, messages: [message(0, 1, 5, null)]};
     expect(new Timeline(trace).at(100).flights).toMatchObject([{progress: 0}]);
   });
@@ -176,7 +176,7 @@ describe('questions', () => {
       expect(right).toBeLessThan(6);
     }
   });
-  it('are none where nobody sends', () => expect(questionsOf(new Timeline(emptyTrace(3)))).toEqual([]));
+  it('are none where no rank sends', () => expect(questionsOf(new Timeline(emptyTrace(3)))).toEqual([]));
 });
 
 describe('words', () => {

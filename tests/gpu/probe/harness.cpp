@@ -113,7 +113,7 @@ void Report::line(char kind, const std::string& what) const {
     if (c == '\n' || c == '\r') c = ' ';
   }
   line += '\n';
-  if (write(fd_, line.data(), line.size()) < 0) _exit(1);  // nobody listens any more
+  if (write(fd_, line.data(), line.size()) < 0) _exit(1);  // no one listens any more
 }
 
 void Report::value(const std::string& name, double number, const std::string& unit) const {
@@ -187,7 +187,7 @@ void run_ranks(int n, const std::function<void(int, Team&)>& body, const std::fu
     }
     pids.push_back(pid);
   }
-  // A rank that waits on the GPU for one that failed would stay for ever: 3 s to report, then it goes.
+  // A rank that waits on the GPU for one that failed would stay forever: 3 s to report, then it goes.
   double failed_at = 0;
   for (int left = n; left > 0; sleep_ms(2)) {
     for (int rank = 0; rank < n; ++rank) {

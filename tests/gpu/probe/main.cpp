@@ -118,7 +118,7 @@ int run(const Arguments& arguments) {
 }  // namespace probe
 
 int main(int argc, char** argv) {
-  // Loading a kernel at its first launch may wait for the whole context: for ever, when a stream waits for a
+  // Loading a kernel at its first launch may wait for the whole context: forever, when a stream waits for a
   // flag.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   return probe::run(probe::read_arguments(argc, argv));

@@ -184,7 +184,7 @@ void killed_waiter(const Report& report) {
         use_device();
         Flags flags(file);
         Stream stream;
-        flags.wait(stream, rank, 1);  // nobody will ever write it
+        flags.wait(stream, rank, 1);  // it will never be written
         team.barrier();
         if (dies(rank)) raise(SIGKILL);
         usleep(500000);

@@ -40,7 +40,7 @@ Words missing(const Words& used, const Words& taught) {
   return rest;
 }
 
-// Somebody may be solving the lab: their file may use whatever it likes.
+// A student may be solving the lab: their file may use whatever it likes.
 bool is_untouched(const std::string& starter) {
   const std::string digest = distlab::digest_of_text(starter);
   return text_of(root() / "tests/grading/starters.sha256").find(digest) != std::string::npos;

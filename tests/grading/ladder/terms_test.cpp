@@ -82,7 +82,7 @@ TEST(Terms, BothGlossariesHaveTheSameOnesInTheSameOrder) {
   for (std::size_t i = 0; i < english.size(); ++i) {
     EXPECT_EQ("zh-" + english[i].id, chinese[i].id);
     EXPECT_FALSE(english[i].forms.empty()) << english[i].id;
-    EXPECT_TRUE(ids.insert(english[i].id).second) << english[i].id << " stands there twice";
+    EXPECT_TRUE(ids.insert(english[i].id).second) << english[i].id << " is there twice";
   }
 }
 

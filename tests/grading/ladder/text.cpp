@@ -17,7 +17,7 @@ bool same(char in_text, char in_term, bool exactly) {
   return exactly ? in_text == in_term : lower(in_text) == in_term;
 }
 
-// The end of `term` where it stands at `at`, a plural's ending included; npos: it does not.
+// The end of `term` where it occurs at `at`, a plural's ending included; npos: it does not.
 std::size_t end_of(std::string_view text, std::size_t at, std::string_view term) {
   const bool exactly = std::isupper(static_cast<unsigned char>(term[0])) != 0;
   if (at + term.size() > text.size()) return npos;

@@ -110,7 +110,7 @@ TEST(ProcessLife, EndingWhileAThreadStandsInACallIsADeath) {
   for (const std::size_t other : {0U, 2U}) expect_has(reports[other].text, "rank 1 died");
 }
 
-// A port of this host that nobody uses just now.
+// A port of this host that no process uses just now.
 int free_port() {
   const UniqueFd probe(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -154,7 +154,8 @@ class StoppedRank : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Which, StoppedRank, testing::Values(0, 2),
                          [](const auto& of) { return "rank" + std::to_string(of.param); });
 
-// Rank 0 keeps the store here: when it is stopped, nobody can ask anybody, and the error still comes in time.
+// Rank 0 keeps the store here: when it is stopped, no rank can ask another, and the error still comes in
+// time.
 TEST_P(StoppedRank, IsNamedAndHoldsNobodyUp) {
   const int stopped = GetParam(), port = free_port();
   ProcessRanks ranks(3, [&](int rank, const auto& ready) -> std::string {

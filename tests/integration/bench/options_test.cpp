@@ -1,4 +1,4 @@
-// Options of `distlab bench`: what is refused, and what the ranks are told.
+// Options of `distlab bench`: what is refused, and what the ranks are given.
 #include "distlab/bench/options.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ TEST(BenchPlan, ReadsNames) {
   EXPECT_EQ(plan.collective, Collective::reduce_scatter);
   EXPECT_EQ(plan.dtype, dist::DType::f64);
   EXPECT_EQ(plan.op, dist::ReduceOp::max);
-  EXPECT_EQ(plan.sizes, (std::vector<std::int64_t>{32, 64, 256, 1024})) << "4 and 16 bytes are no share";
+  EXPECT_EQ(plan.sizes, (std::vector<std::int64_t>{32, 64, 256, 1024}))
+      << "4 and 16 bytes are not one element per rank";
   EXPECT_EQ(plan.share(1024), 32);
   EXPECT_EQ(plan.algorithms, std::vector<std::string>{""});
 }

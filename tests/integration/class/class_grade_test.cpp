@@ -194,7 +194,7 @@ TEST_F(ClassGrade, WhatIsGradedAndUnchangedIsNotGradedAgain) {
   EXPECT_EQ(builds(), 3) << "bob's has changed";
   program("lab_01_grade", std::string(judge) + "# another judge\n");
   grade();
-  EXPECT_EQ(builds(), 5) << "the judge has changed";
+  EXPECT_EQ(builds(), 5) << "the grader has changed";
   grade({"--again"});
   EXPECT_EQ(builds(), 7);
   grade({"--seed", "17"});
@@ -231,7 +231,7 @@ TEST_F(ClassGrade, InterruptedItEndsAllAndGoesOnLater) {
                        "interrupted: 1 of 2 submissions are graded"));
   EXPECT_FALSE(fs::exists(out / "results/bob.json"));
   EXPECT_FALSE(fs::exists(out / "grades.csv"));
-  EXPECT_FALSE(is_running("sleep\00061.7")) << "the judge's child";
+  EXPECT_FALSE(is_running("sleep\00061.7")) << "the grader's child";
   hand_in("bob.cpp", "right");
   EXPECT_TRUE(contains(grade(), "1 of 2 submissions are graded already"));
   EXPECT_EQ(result("bob").at("score"), 100);

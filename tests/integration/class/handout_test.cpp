@@ -30,7 +30,7 @@ class Handout : public SmallCheckout {
     write("solutions/01_first/TEACHING.md", "how to teach it\n");
     write("tests/grading/01_first/mutants/wrong.cpp", "int f() { return 5; }\n");
     write("tests/cheats/exits.cpp", "int f() { exit(0); }\n");
-    write("tests/README.md", "# tests\n\nwhat lies where\n");
+    write("tests/README.md", "# tests\n\nwhat is where\n");
     fs::create_directories(root / "out");
     tree = root / "out/tree";
     sh("git add -A && git -c user.name=t -c user.email=t@t commit -qm all");
@@ -50,13 +50,13 @@ TEST_F(Handout, HasNothingThatStudentsMustNotSee) {
   for (const auto* absent : {"solutions", "tests/grading/01_first/mutants", "tests/grading/MUTANTS.md",
                              "tests/cheats", ".git", "build", ".distlab"})
     EXPECT_FALSE(fs::exists(tree / absent)) << absent;
-  EXPECT_EQ(there("tests/README.md"), "# tests\n\nwhat lies where\n");
+  EXPECT_EQ(there("tests/README.md"), "# tests\n\nwhat is where\n");
   EXPECT_TRUE(fs::exists(tree / "labs/01_first/README.md"));
   EXPECT_TRUE(fs::exists(tree / "CMakeLists.txt"));
   EXPECT_FALSE(fs::exists(root / "out/tree.unfinished"));
 }
 
-// Grades, an autograder and whatever else belongs to nobody else.
+// Grades, an autograder and whatever else belongs to no student.
 class WhatLiesAbout : public Handout {
  protected:
   void SetUp() override {

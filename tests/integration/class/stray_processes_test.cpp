@@ -44,7 +44,7 @@ TEST(StrayProcesses, ThoseThatHaveEndedAreGivenBackAndJobsAreLeftAlone) {
   }
   EXPECT_EQ(children_of_this(), 1) << "the job";
   int status = 0;
-  EXPECT_EQ(waitpid(job, &status, 0), job) << "nobody else has waited for it";
+  EXPECT_EQ(waitpid(job, &status, 0), job) << "no other process has waited for it";
   EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 

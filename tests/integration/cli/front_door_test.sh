@@ -126,7 +126,7 @@ expect 'nor does help of a part' called 'ninja -C .*/build/dev distlab bench_ran
 
 begin 'what cannot be measured is said before the release build'
 FAKE_CHECK=2 door bench nonsense
-expect 'nobody knows without any build' called 'ninja -C .*/build/release distlab bench_rank$'
+expect 'unknown without any build' called 'ninja -C .*/build/release distlab bench_rank$'
 fresh
 door doctor
 : > "$calls"
@@ -185,7 +185,7 @@ expect 'names the log' says 'configure.log'
 expect 'hides the noise' not says '-- noise'
 expect 'does not build' not called ninja
 
-begin 'a CMake that dies without a word of its own is told as well'
+begin 'a CMake that dies without a word of its own is reported as well'
 FAKE_CONFIGURE_DEATH=1 door doctor
 expect 'exits 1' exits 1
 expect 'shows the end of its log' says 'Bus error'
@@ -263,7 +263,7 @@ door doctor
 expect 'others: a list' says 'their names in Debian: libfmt-dev libcli11-dev'
 expect 'exit 3 each time' exits 3
 
-begin 'an optional package is no obstacle'
+begin 'a missing optional package stops nothing'
 rm "$bin/mpirun"
 door doctor
 expect 'exits 0' exits 0

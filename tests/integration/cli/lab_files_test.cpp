@@ -29,7 +29,7 @@ TEST_F(LabFiles, TheSolutionIsForThoseWhoHaveOne) {
   EXPECT_TRUE(contains(run({"list"}), "100 of 100"));
 }
 
-// Whoever builds submissions, here a script, says this.
+// The program that builds submissions, here a script, says this.
 void let_the_judge_say(const fs::path& root, const std::string& json, int status) {
   const auto judge = root / "build/bin/judge_build";
   fs::create_directories(judge.parent_path());
@@ -144,7 +144,7 @@ TEST_F(RunLab, TellsItsRanksTheDeviceAndTheBackendAndTheirNumber) {
   EXPECT_EQ(run({"run", "1", "--nproc", "5"}), "device any backend any --nproc 5\n");
 }
 
-// A deadlock is told of, not waited for. Who wants to wait longer says so.
+// A deadlock is reported at once. An option asks to wait longer.
 TEST_F(RunLab, ItsRanksDoNotWaitForEver) {
   write("build/bin/lab_01_demo", "#!/bin/sh\necho \"$DIST_TIMEOUT $DIST_DEADLOCK_AFTER\"\n");
   EXPECT_EQ(run({"run", "1"}), "20 1\n");

@@ -160,7 +160,7 @@ TEST(ProgressFile, LinesThatAreNoneAreSkipped) {
   ASSERT_EQ(progress.size(), 2U);
   EXPECT_EQ(progress.at("01_first").best, 100);
   EXPECT_EQ(progress.at("01_first").part, 0);
-  EXPECT_EQ(progress.at("01_first").hints, 0) << "a negative number, and those of lines that are no lab";
+  EXPECT_EQ(progress.at("01_first").hints, 0) << "a negative number, and those of lines that name no lab";
   EXPECT_EQ(progress.at("01_first").seed, "") << "no number";
   EXPECT_EQ(progress.at("03_third").last, 8);
 }

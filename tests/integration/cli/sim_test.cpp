@@ -74,7 +74,7 @@ TEST(SimTable, AsJson) {
   EXPECT_EQ(json.at("ranks"), 4);
   EXPECT_EQ(json.at("failures").size(), 4u);
   EXPECT_EQ(json.at("failures")[0].at("rank"), 1);
-  EXPECT_TRUE(json.at("links").empty()) << "nobody began";
+  EXPECT_TRUE(json.at("links").empty()) << "no rank began";
   const auto well =
       nlohmann::json::parse(sim({"-a", "ring", "-n", "4", "-b", "1KiB", "--links", "--json", "-"}).output);
   EXPECT_FALSE(well.contains("failures"));

@@ -1,4 +1,4 @@
-// distlab trace N with the judge of a real lab and wrong answers to it.
+// distlab trace N with the grader of a real lab and wrong answers to it.
 #include <filesystem>
 #include <string>
 

@@ -175,7 +175,7 @@ TEST_F(Watch, ACompilerErrorComesFirstAndShort) {
   EXPECT_NE(read("build/build.log").find("expected unqualified-id"), std::string::npos);
 }
 
-// Dead, though perhaps nobody has asked how it ended.
+// Dead, though perhaps no process has asked how it ended.
 bool comes_to_an_end(int process) {
   const auto is_dead = [&] {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
@@ -196,7 +196,7 @@ TEST_F(Watch, ASaveDuringABuildBeginsAnewAndLeavesNothingRunning) {
   const int slow_build = std::stoi(read("builds"));
   save("int f() { return 4; }\n");
   ASSERT_TRUE(terminal.shows("100 of 100")) << terminal.all();
-  EXPECT_TRUE(comes_to_an_end(slow_build)) << "the slow build lives on";
+  EXPECT_TRUE(comes_to_an_end(slow_build)) << "the slow build is still running";
 }
 
 TEST_F(Watch, KeysShowHintsAndTheDemoAndTheNextLab) {
@@ -211,7 +211,7 @@ TEST_F(Watch, KeysShowHintsAndTheDemoAndTheNextLab) {
   EXPECT_TRUE(terminal.shows("Zero is the first")) << terminal.all();
   terminal.press("r");
   EXPECT_TRUE(terminal.shows("the demo speaks")) << terminal.all();
-  terminal.press("\033[H");  // the key "Home" is no h
+  terminal.press("\033[H");  // the key "Home" is not an h
   terminal.press("g");
   EXPECT_TRUE(terminal.shows("60 of 100")) << terminal.all();
   EXPECT_EQ(terminal.all().find("hint 3 of 3"), std::string::npos) << terminal.all();

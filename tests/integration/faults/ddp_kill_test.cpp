@@ -1,4 +1,4 @@
-// A rank dies in the midst of training with DistributedDataParallel, or leaves before the others: they end
+// A rank dies during training with DistributedDataParallel, or leaves before the others: they end
 // within 2 s with an error that names it.
 #include "dist/dist.h"
 #include "dist/nn/cross_entropy.h"
@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Several buckets a step, so that communication is nearly always under way.
+// Several buckets per step, so that communication is nearly always under way.
 std::string train_in_buckets(const std::function<void()>& ready, int steps) {
   init_process_group({.timeout = std::chrono::seconds(20)});
   nn::Sequential model;

@@ -1,4 +1,4 @@
-// A rank of a tensor-parallel group dies in the midst of a step.
+// A rank of a tensor-parallel group dies during a step.
 #include "dist/dist.h"
 #include "dist/nn/sgd.h"
 #include "dist/parallel/tensor/parallelize.h"

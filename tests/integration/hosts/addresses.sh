@@ -14,7 +14,7 @@ ip -n "$b" addr add 10.77.0.2/24 dev "d$$"
 ip -n "$b" addr add 10.88.0.2/24 dev "d$$"
 ip -n "$a" addr add fe80::a/64 dev "c$$" nodad
 ip -n "$b" addr add fe80::b/64 dev "d$$" nodad
-for dead in 10.77.0.3 10.88.0.1; do  # packets go to nobody, and nothing comes back
+for dead in 10.77.0.3 10.88.0.1; do  # packets reach no host, and nothing comes back
   ip -n "$b" neigh add "$dead" lladdr 02:00:00:00:00:77 dev "d$$"
 done
 for side in "$a lo" "$a x$$" "$a y$$" "$a c$$" "$b lo" "$b d$$"; do

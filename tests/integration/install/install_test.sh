@@ -61,7 +61,7 @@ if command -v pkg-config > /dev/null; then
   echo 'pkg-config distlab'
   export PKG_CONFIG_PATH="$prefix/$libdir/pkgconfig"
   eval "flags=($(pkg-config --cflags --libs distlab))"
-  # shellcheck disable=SC2154,SC2086  # flags comes from eval; no sanitizer is no word
+  # shellcheck disable=SC2154,SC2086  # flags comes from eval; without a sanitizer it is empty
   quietly "$compiler" -std=c++20 $sanitize "$here/consumer/consumer.cpp" -o "$work/by_pkg_config" "${flags[@]}" \
     "-Wl,-rpath,$prefix/$libdir"
   check_consumer "$work/by_pkg_config"

@@ -1,4 +1,5 @@
-// DIST_DEADLOCK_AFTER: what can never end is told long before its timeout; what may still end is left alone.
+// DIST_DEADLOCK_AFTER: what can never end is reported long before its timeout; what may still end is left
+// alone.
 #include <chrono>
 #include <cstdlib>
 #include <thread>

@@ -55,7 +55,7 @@ Children with_forked_children(dist::Ranks as) {
   return {seen[0], seen[1], seen[2], seen[3], testing::internal::GetCapturedStderr()};
 }
 
-// It has the rank's pipe, store and memory, and is another process all the same.
+// It has the rank's pipe, store and memory, and still is another process.
 TEST(SpawnForks, AForkedChildIsNotItsRank) {
   for (const auto as : {dist::Ranks::processes, dist::Ranks::threads}) {
     const pid_t program = fork();  // ranks that are threads leave descriptors that other tests count
@@ -83,7 +83,7 @@ TEST(SpawnForks, ClosedStandardStreamsAreNobodysNumbers) {
   if (program == 0) {
     for (const int stream : {0, 1, 2}) close(stream);
     dist::spawn(2, [&](int rank) {
-      std::printf("to nobody");
+      std::printf("to no one");
       std::fflush(stdout);
       dist::init_process_group();
       auto t = dist::full({1}, rank + 1, dist::DType::i32);

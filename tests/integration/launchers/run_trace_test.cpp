@@ -93,7 +93,7 @@ TEST_F(RunTrace, UnderDistrunIsOneFileToo) {
 TEST_F(RunTrace, OfAnErrorThatNobodyCatchesIsWrittenToo) {
   const Ran ran = run({DISTRUN, "--nproc-per-node", "1", SAME_PROGRAM, "careless"});
   EXPECT_NE(ran.code, 0);
-  EXPECT_TRUE(contains(ran.err, "nobody catches this")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "nothing catches this")) << ran.err;
   ASSERT_EQ(files(), Names{"trace.json"}) << ran.err;
   const Trace trace = dist::trace::read_file(file_);
   ASSERT_EQ(trace.events.size(), 1u);
@@ -125,7 +125,7 @@ TEST_F(RunTrace, OfSeveralHostsGoesByTheSystemClock) {
   }
 }
 
-// Without somebody who sees all ranks end, each leaves its own file.
+// Without a process that sees all ranks end, each leaves its own file.
 TEST_F(RunTrace, OfRanksStartedByHandIsMergedByDistlab) {
   const auto rank = [&](int number) {
     return std::vector<std::string>{fmt::format("RANK={}", number), "WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1",

@@ -1,7 +1,7 @@
 // One program, started in every way there is: each rank checks what it computes, the exit code tells.
 //   same_program                     as a rank, by whatever launcher
 //   same_program processes|threads N starts its own ranks by spawn
-//   same_program careless            as a rank, with an error that nobody catches
+//   same_program careless            as a rank, with an error that nothing catches
 //   same_program careless N          starts ranks that end so
 #include <cstdlib>
 #include <cstring>
@@ -72,7 +72,7 @@ void rank_main() {
 [[noreturn]] void be_careless() {
   dist::init_process_group();
   dist::barrier();
-  throw std::runtime_error("nobody catches this");
+  throw std::runtime_error("nothing catches this");
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ TEST_F(TwoNodes, BothStartAgainTogether) {
       << first.out << second.out;
 }
 
-// As when a connection of somebody else happens to have got that number.
+// As when another connection happens to have got that number.
 TEST_F(TwoNodes, APortThatIsTakenForAMomentIsWaitedFor) {
   dist::UniqueFd holder = bound(port_);
   ASSERT_TRUE(holder);
@@ -202,7 +202,7 @@ TEST_F(TwoNodes, ThatDisagreeOnHowManyTheyAreAreTold) {
   EXPECT_EQ(other.code, 127);
   EXPECT_TRUE(contains(other.err, "--nnodes is 3 here, but 2 on the node that started job")) << other.err;
   EXPECT_EQ(lines_of(other.err).size(), 1U) << other.err;
-  Running second(node({}, shell("true")));  // the refused one took nobody's place
+  Running second(node({}, shell("true")));  // the refused one took no one's place
   EXPECT_EQ(first.wait().code, 0);
   EXPECT_EQ(second.wait().code, 0);
 }

@@ -103,7 +103,7 @@ void overlap() {
   for (Work& work : works) expect(work.is_completed(), "a barrier came before what was issued first");
   for (int i = 0; i < 20; ++i)
     expect(equal(tensors[static_cast<std::size_t>(i)], full({100'000}, i % 2 ? i * n : i)), "all_reduce");
-  // Nobody waits for the message, and new_group is no business of MPI's: it moves all the same.
+  // No rank waits for the message, and new_group is not a call of MPI: the message moves anyway.
   new_group({0});
   got.wait();
   put.wait();

@@ -1,5 +1,5 @@
-// Two halves sum their ranks, and then everybody learns both sums by a maximum: whoever was not in a half
-// puts in 0. (Right for sums that are not negative; otherwise the absent one starts at minus infinity.)
+// Two halves sum their ranks, and then every rank learns both sums by a maximum: a rank that was not in a
+// half puts in 0. (Right for sums that are not negative; otherwise the absent one starts at minus infinity.)
 #include "notes.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // Runs every program of this folder and compares what its processes printed with <name>.txt. Lines are
-// compared sorted: which process is faster is nobody's contract.
+// compared sorted: which process is faster is not specified.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>

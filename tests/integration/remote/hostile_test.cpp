@@ -1,4 +1,4 @@
-// Processes that die, are silent, or speak nonsense: they harm nobody but their own rank.
+// Processes that die, are silent, or speak nonsense: they harm only their own rank.
 #include <chrono>
 #include <csignal>
 #include <random>
@@ -77,7 +77,8 @@ TEST(Hostile, ItDoesNothing) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
 }
 
-// Whoever ends the processes decides who is late, also where a line stays open: rank 0's does for a while.
+// The caller that ends the processes decides which one is late, also where a line stays open: rank 0's does
+// for a while.
 TEST(Hostile, ItIsStopped) {
   std::stop_source stopped;
   const sim::ProcessOptions limits{.patience = no_timeout, .stopped = stopped.get_token()};

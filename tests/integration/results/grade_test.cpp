@@ -1,4 +1,4 @@
-// `distlab grade` and its files, in a checkout of our own whose judges are scripts.
+// `distlab grade` and its files, in a checkout of our own whose graders are scripts.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -114,7 +114,7 @@ TEST_F(GradeFiles, ADiagnosisIsToldOnce) {
   const auto fails_with = [](const std::string& name, const std::string& message) {
     return "line '{\"suite\":\"S\",\"name\":\"" + name +
            "\",\"part\":2,\"points\":35,\"result\":\"failed\",\"seconds\":0,\"messages\":[\"" + message +
-           "\"],\"misconception\":{\"name\":\"m\",\"text\":\"nobody receives\"}}'\n";
+           "\"],\"misconception\":{\"name\":\"m\",\"text\":\"no rank receives\"}}'\n";
   };
   judge(1, "\n" + fails_with("two_ranks", "a deadlock of 2:\\n  rank 0 waits\\n  rank 1 waits") +
                fails_with("three_ranks", "a deadlock of 3:\\n  rank 0 hangs\\n  rank 1 hangs") +
@@ -122,7 +122,7 @@ TEST_F(GradeFiles, ADiagnosisIsToldOnce) {
   const auto said = run({"1"}, 1);
   EXPECT_TRUE(contains(said,
                        "          a deadlock of 2:\n            rank 0 waits\n            rank 1 waits\n"
-                       "          Perhaps: nobody receives\n"))
+                       "          Perhaps: no rank receives\n"))
       << said;
   EXPECT_TRUE(contains(said,
                        "          a deadlock of 3:\n"
@@ -166,7 +166,7 @@ TEST_F(GradeFiles, AfterTheScoreComesWhereToGoOn) {
   EXPECT_TRUE(next_of(run({"2"}, 0))
                   .starts_with("Next: compare your code with ./distlab solution 2, then ./distlab train, a "
                                "complete training run"));
-  EXPECT_EQ(next_of(run({"1", "--runner", root / "build/bin/lab_01_runner"}, 0)), "") << "nobody's own";
+  EXPECT_EQ(next_of(run({"1", "--runner", root / "build/bin/lab_01_runner"}, 0)), "") << "no student's own";
 }
 
 TEST_F(GradeFiles, APictureIsOfferedOnlyWhereSomethingWasSent) {
@@ -196,7 +196,7 @@ TEST_F(GradeFiles, WithoutAPlaceForTemporaryFilesItIsUngraded) {
       run({"1"}, 3, all_formats) + run({"1", "--submission", root / "labs/01_first/first.cpp"}, 3);
   unsetenv("TMPDIR");
   const std::string line = "TMPDIR is /nonexistent, which is not a folder; create it, or unset TMPDIR\n";
-  EXPECT_EQ(said, line + line);  // nobody's fault
+  EXPECT_EQ(said, line + line);  // no student's fault
   EXPECT_EQ(Json::parse(read("gradescope")).at("extra_data").at("status"), "ungraded");
 }
 
@@ -206,7 +206,7 @@ TEST_F(GradeFiles, AJudgeThatIsNotBuiltIsUngraded) {
   EXPECT_EQ(Json::parse(read("json")).at("status"), "ungraded");
 }
 
-// The judge looks at what Gradescope would see: before its last test.
+// The grader looks at what Gradescope would see: before its last test.
 TEST_F(GradeFiles, GradescopeSeesTheTestsAsTheyEnd) {
   const auto file = (root / "gradescope").string();
   judge(1, "for i in $(seq 100); do grep -q 'first one' " + file + " && break; sleep 0.1; done\ncp " + file +

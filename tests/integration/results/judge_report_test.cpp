@@ -1,4 +1,4 @@
-// The reader's side of the judge's report, with judges that are scripts.
+// The reader's side of the grader's report, with graders that are scripts.
 #include "distlab/judge_report.h"
 
 #include <filesystem>
@@ -33,7 +33,7 @@ class ScriptedJudge : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  // A judge with this shell script; $4 is the report: JUDGE --runner RUNNER --report FILE.
+  // A grader with this shell script; $4 is the report: JUDGE --runner RUNNER --report FILE.
   fs::path judge(const std::string& script) {
     const auto path = folder / "judge.sh";
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
@@ -108,7 +108,7 @@ TEST_F(ScriptedJudge, NeverGradesAReportThatMakesNoSense) {
         << line;
 }
 
-// The judge waits for what happens only when the first test is known.
+// The grader waits for what happens only when the first test is known.
 TEST_F(ScriptedJudge, IsHeardWhileItWorks) {
   const auto heard = folder / "heard";
   std::vector<std::size_t> tests;

@@ -85,7 +85,7 @@ bool is_clean(const std::string& text) {
     if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7F) return false;
   }
   try {
-    nlohmann::json(text).dump();  // throws for what is no UTF-8
+    nlohmann::json(text).dump();  // throws for what is not UTF-8
     return true;
   } catch (const nlohmann::json::exception&) {
     return false;

@@ -79,7 +79,7 @@ void check_reductions(const Cell& c) {
   reduce(t, c.global(root), c.op, c.with).wait();
   c.expect("reduce", t, c.rank == root ? want : c.mine());
 
-  // Rank r's share is reduced from everybody's tensor with salt r.
+  // Rank r's share is reduced from every rank's tensor with salt r.
   std::vector<Tensor> list;
   for (int r = 0; r < c.n; ++r) list.push_back(c.mine(r));
   Tensor out = c.blank(c.size);

@@ -46,7 +46,7 @@ TEST_P(BetweenProcesses, sizes_and_memory) {
   expect_all_well(ranks.join(60s));
 }
 
-// Rank 1 cannot map the others' arenas: what lies there comes in pieces.
+// Rank 1 cannot map the others' arenas: what is there comes in pieces.
 TEST_P(BetweenProcesses, without_room_to_map_the_others_arenas) {
 #ifdef DIST_ASAN
   GTEST_SKIP() << "a sanitizer's shadow memory does not fit such a limit";

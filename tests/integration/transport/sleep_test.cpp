@@ -29,7 +29,7 @@ void busy_for(microseconds time) {
   }
 }
 
-// Of a collective that works on shared memory, or of a message each way.
+// Meets in a collective that works on shared memory, or by a message each way.
 std::string meet_at_random_moments(bool by_messages, int rank) {
   init_process_group({.timeout = std::chrono::seconds(5)});
   try {

@@ -12,6 +12,6 @@ void right_main(int rank) {
   dist::init_process_group();
   dist::Tensor loss = dist::ones({1});
   dist::all_reduce(loss);
-  if (rank == 0) loss.div_(2);  // the if is around what is no collective
+  if (rank == 0) loss.div_(2);  // the if is not around a collective
   dist::barrier();
 }

@@ -162,7 +162,7 @@ TEST(HostBackend, DestructionEndsWhatIsPending) {
     EXPECT_TRUE(queued->is_completed());
     int failed = 0;
     for (const auto& line : notes.lines()) failed += line.starts_with("fail");
-    EXPECT_EQ(failed, 3) << "the observer hears of all of them";
+    EXPECT_EQ(failed, 3) << "the observer is notified of all of them";
   });
 }
 

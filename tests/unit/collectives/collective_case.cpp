@@ -65,7 +65,7 @@ double combine(Kind op, bool is_bool, double a, double b) {
     case Kind::avg:
     case Kind::premul_sum: break;
   }
-  fail(Errc::internal, "{} is no base operation", name(op));
+  fail(Errc::internal, "{} is not a base operation", name(op));
 }
 
 // Everything about one rank's run.
@@ -236,7 +236,7 @@ void run_case(int rank, const CollectiveCase& c, const RunAlgorithm& how) {
     case OpKind::send:
     case OpKind::recv: break;
   }
-  fail(Errc::internal, "{} is no collective", name(c.algorithm->collective));
+  fail(Errc::internal, "{} is not a collective", name(c.algorithm->collective));
 }
 
 bool has_root(OpKind kind) {

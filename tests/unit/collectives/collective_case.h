@@ -25,7 +25,7 @@ struct CollectiveCase {
   int root = 0;
   bool in_place =
       false;  // where the collective has an `in` or `out` that may be the memory of outs[rank], ins[rank]
-  // Whether the rank's so-many-th tensor, counted from 0, lies in memory that is not the library's. Empty:
+  // Whether the rank's tensor of this number, counted from 0, is in memory that is not the library's. Empty:
   // none.
   std::function<bool(int rank, int tensor)> is_foreign = {};
 

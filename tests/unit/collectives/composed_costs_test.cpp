@@ -75,7 +75,7 @@ TEST(DoubleBinaryTreeCost, LatencyGrowsWithTheLogarithm) {
   }
 }
 
-// Of each pair of segments four messages pass a port. A single tree takes three for each segment: six.
+// Four messages of each pair of segments pass a port. A single tree takes three for each segment: six.
 TEST(DoubleBinaryTreeCost, FourRoundsForEachPairOfSegments) {
   constexpr int m = 200;
   for (int n : {4, 5, 7, 8, 16, 17, 33, 64, 100, 128}) {

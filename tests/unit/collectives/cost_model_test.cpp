@@ -61,7 +61,7 @@ TEST_F(CostModelFile, FiguresThatAreLeftOutKeepTheirDefaults) {
   EXPECT_DOUBLE_EQ(loaded->alpha, 7e-6);
   EXPECT_EQ(loaded->beta, tcp_costs().beta);
   EXPECT_EQ(loaded->segment, tcp_costs().segment);
-  EXPECT_FALSE(load_cost_model(folder_ / "nothing.json")) << "no file is no error";
+  EXPECT_FALSE(load_cost_model(folder_ / "nothing.json")) << "a missing file is not an error";
   EXPECT_FALSE(load_cost_model({}));
 }
 
@@ -118,10 +118,10 @@ class WithVariables {
 
 TEST(CostModelPath, ComesFromTheEnvironment) {
   WithVariables variables;
-  variables.set("HOME", "/home/somebody");
+  variables.set("HOME", "/home/student");
   variables.set("XDG_CONFIG_HOME", nullptr);
   variables.set("DIST_COST_MODEL", nullptr);
-  EXPECT_EQ(cost_model_path(), "/home/somebody/.config/distlab/cost_model.json");
+  EXPECT_EQ(cost_model_path(), "/home/student/.config/distlab/cost_model.json");
   variables.set("XDG_CONFIG_HOME", "/config");
   EXPECT_EQ(cost_model_path(), "/config/distlab/cost_model.json");
   EXPECT_EQ(cost_model_path(true), "/config/distlab/cost_model_tcp.json");

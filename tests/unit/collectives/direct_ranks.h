@@ -83,7 +83,7 @@ inline std::vector<AlgorithmEntry> direct_entries() {
   return found;
 }
 
-// Of each rank; uneven where the collective takes that.
+// The sizes of each rank; uneven where the collective takes that.
 inline std::vector<std::int64_t> counts_for(const AlgorithmEntry& algorithm, int n, std::int64_t elements) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(n), elements);
   if (takes_uneven_counts(algorithm))

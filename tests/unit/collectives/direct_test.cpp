@@ -211,7 +211,7 @@ TEST(Direct, WhoGivesUpBeforeItBeganTellsThoseWhoWaitForIt) {
 // Each rank decides by its own part, and the root by all, whether it is copied in place and by whom.
 TEST(Direct, ListsOfShortAndLongParts) {
   const std::vector<std::int64_t> counts{10, 20'000, 600, 0, 3'000};
-  for (const char* const whose : {"nobody", "rank 1", "the root"})
+  for (const char* const whose : {"no rank", "rank 1", "the root"})
     for (const char* const spin : {"0", "20"}) {  // us: what is short depends on whether each has a core
       const ScopedEnv looks("DIST_SPIN_US", spin);
       run_direct_ranks(5, [&](DirectRank& rank) {
@@ -339,7 +339,7 @@ TEST(Direct, MoreThanAMillionGroups) {  // 20 bits of a round's number are the g
   });
 }
 
-// Of two ranks that agree on going without messages.
+// Options of two ranks that agree on going without messages.
 TransportOptions agreement(std::uint32_t context, Timeout timeout) {
   TransportOptions options;
   options.members = Members::everybody(2);

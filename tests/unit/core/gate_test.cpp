@@ -43,7 +43,7 @@ TEST(Gate, RenewForgetsWhoIsInside) {
   EXPECT_FALSE(Gate::Pass(gate));
 }
 
-// What is behind it is freed when all are out, and used by nobody afterwards: the sanitizers see the rest.
+// What is behind it is freed when all are out, and not used afterwards: the sanitizers see the rest.
 TEST(Gate, NobodyUsesWhatIsFreed) {
   for (int round = 0; round < 50; ++round) {
     Gate gate;

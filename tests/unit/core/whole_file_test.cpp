@@ -177,7 +177,7 @@ TEST_F(WholeFiles, WhatCannotBeReplacedIsWrittenInPlace) {
     return in_child([&] {
       if (::setgid(nobody) != 0 || ::setuid(nobody) != 0) return 2;
       try {
-        write_whole_file(file(name), "nobody's");
+        write_whole_file(file(name), "no one's");
       } catch (const Error&) {
         return 1;
       }
@@ -185,7 +185,7 @@ TEST_F(WholeFiles, WhatCannotBeReplacedIsWrittenInPlace) {
     });
   };
   EXPECT_EQ(as_nobody("shared"), 0);
-  EXPECT_EQ(contents(file("shared")), "nobody's");
+  EXPECT_EQ(contents(file("shared")), "no one's");
   EXPECT_EQ(status_of(file("shared")).st_uid, 0U);
   EXPECT_EQ(as_nobody("private"), 1);
   EXPECT_EQ(contents(file("private")), "old");

@@ -21,7 +21,7 @@ class DeviceFailures : public testing::TestWithParam<std::string> {
   const ScopedEnv sync{"DIST_CUDA_SYNC", GetParam()};
 };
 
-// Done is signalled all the same: the others must not wait. But it was not done.
+// Done is signalled anyway: the others must not wait. But it was not done.
 TEST_P(DeviceFailures, ARankThatFailsInTheMiddleSpoilsItForAll) {
   const FakeDeviceGuard two(FakeDeviceOptions{.count = 2});
   run_ranks(
@@ -52,8 +52,8 @@ TEST_P(DeviceFailures, ARankThatFailsInTheMiddleSpoilsItForAll) {
       on_cuda());
 }
 
-// Of three that share a device the first works for all: whether its tensor is the one that differs or
-// another's, everybody learns it.
+// The first of three that share a device works for all: whether its tensor is the one that differs or
+// another's, every rank learns it.
 TEST_P(DeviceFailures, WhoSharesADeviceLearnsThatAnotherDiffers) {
   for (const int failing : {0, 2}) {
     const FakeDeviceGuard shared;
@@ -76,8 +76,8 @@ TEST_P(DeviceFailures, WhoSharesADeviceLearnsThatAnotherDiffers) {
 INSTANTIATE_TEST_SUITE_P(Device, DeviceFailures, testing::Values("events", "flags", "host"),
                          [](const auto& test) { return test.param; });
 
-// A stream that never comes to its part of an operation: the call's timeout ends it, on all ranks. Who
-// notices first tells the other, which may say so instead.
+// A stream that never comes to its part of an operation: the call's timeout ends it, on all ranks. The rank
+// that notices first tells the other, which may say so instead.
 TEST(DeviceBackend, AStuckStreamIsLetGoAndTheNextCallSaysWhy) {
   const ScopedEnv sync("DIST_CUDA_SYNC", "flags");
   const FakeDeviceGuard fake;

@@ -64,7 +64,7 @@ TEST_P(DeviceProcesses, GiveWhatTheHostGivesByEveryAllReduceThatIsTaught) {
   for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
 }
 
-// Each tensor lies elsewhere; what was mapped once is found again.
+// Each tensor has another address; what was mapped once is found again.
 TEST_P(DeviceProcesses, MapNewMemoryAsItComes) {
   ProcessRanks ranks(2, [](int rank, const auto&) {
     make_device();
@@ -124,7 +124,7 @@ TEST_P(DeviceProcesses, ARankThatCannotTakePartTellsTheOthers) {
   for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
 }
 
-// Nobody waits for a rank that dies while the group is left.
+// No rank waits for a rank that dies while the group is left.
 TEST_P(DeviceProcesses, ADeathWhileTheGroupIsLeftEndsIt) {
   ProcessRanks ranks(2, [](int rank, const auto& ready) -> std::string {
     auto* const fake = new FakeDeviceGuard;

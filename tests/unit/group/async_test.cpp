@@ -111,7 +111,7 @@ TEST(Async, DestroyWaitsForWhatIsPending) {
         for (const auto& t : tensors) EXPECT_EQ(max(t), 2);
         try {
           unmatched.wait();
-          ADD_FAILURE() << "nobody sent anything";
+          ADD_FAILURE() << "no rank sent anything";
         } catch (
             const Error& error) {  // by this rank's destroy, or by that of the other, which may come first
           const std::string text = error.what();

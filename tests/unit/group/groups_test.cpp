@@ -50,7 +50,7 @@ TEST(Groups, HalvesAndTheirSums) {
   }
 }
 
-// Of ranks 0 and 1, and 2 and 3.
+// Two groups: ranks 0 and 1, and 2 and 3.
 TEST(Groups, WhatStandsBeforeTheOptionsMayBeLeftOut) {
   run_ranks(4, [](int rank) {
     const ProcessGroup pair = split_group(rank / 2);

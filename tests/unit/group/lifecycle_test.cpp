@@ -146,7 +146,7 @@ TEST(Lifecycle, DestroyWhileUnwinding) {
         work.wait();  // may have ended before rank 1 left
         all_reduce(t);
       });
-    } catch (const Error& error) {  // rank 1 may have left before this rank had heard of everybody
+    } catch (const Error& error) {  // rank 1 may have left before this rank knew of every rank
       EXPECT_EQ(error.code(), Errc::peer_failed);
       EXPECT_NE(std::string(error.what()).find("init_process_group #0: rank 1 gave up: an exception"),
                 std::string::npos)

@@ -202,7 +202,7 @@ TEST(Messages, ADroppedWorkStillDelivers) {
       2,
       [](int rank) {
         if (rank == 0) {
-          isend(values(42, 100'000), 1);  // nobody waits; the tensor is gone here too
+          isend(values(42, 100'000), 1);  // no rank waits; the tensor is gone here too
           barrier();
         } else {
           barrier();
@@ -214,9 +214,9 @@ TEST(Messages, ADroppedWorkStillDelivers) {
       finds({Code::never_waited}));
 }
 
-// A batch that was posted is no call in which the rank stands: its group can be destroyed.
+// A batch that was posted is not a call in which the rank is blocked: its group can be destroyed.
 TEST(Messages, APostedBatchDoesNotHoldItsGroup) {
-  REAL_RANKS_ONLY("the checker finds that nobody waits for it in time");
+  REAL_RANKS_ONLY("the checker finds that no rank waits for it in time");
   run_ranks(2, [](int rank) {
     ProcessGroup both = new_group({0, 1});
     Tensor t = values(0, 4);
@@ -236,7 +236,7 @@ TEST(Messages, AnErrorThatNobodyHasHeardIsTold) {
   run_ranks(2, [](int rank) {
     const Tensor t = values(0, 100'000);
     Work lost;
-    if (rank == 0) lost = isend(t, 1);  // nobody receives it
+    if (rank == 0) lost = isend(t, 1);  // no rank receives it
     destroy_process_group();
   });
   const std::string said = testing::internal::GetCapturedStderr();

@@ -78,7 +78,7 @@ InitOptions as_rank(int rank, int world_size, const std::string& method, Timeout
   return options;
 }
 
-// In a store that somebody else keeps.
+// In a store that another process keeps.
 InitOptions in_store(std::shared_ptr<Store> store, int rank, int world_size, Timeout timeout = plenty) {
   InitOptions options = as_rank(rank, world_size, "env://", timeout);
   options.store = std::move(store);
@@ -319,7 +319,7 @@ TEST(Rendezvous, TwoProcessesThatClaimOneRankAreBothToldSo) {
         EXPECT_NE(std::string(error->what()).find("two processes claim to be rank 0"), std::string::npos)
             << error->what();
       } else {
-        EXPECT_EQ(error->code(), Errc::connection);  // nobody keeps the store
+        EXPECT_EQ(error->code(), Errc::connection);  // no process keeps the store
       }
     }
   }

@@ -68,7 +68,7 @@ TEST(Timeouts, EveryRankIsStuckAndEveryRankIsTold) {
   run_ranks(
       3,
       [](int rank) {
-        Tensor t = zeros({8});  // a ring of receives: nobody sends
+        Tensor t = zeros({8});  // a ring of receives: no rank sends
         expect_error(Errc::timeout,
                      told({"recv", "; called at reports_test.cpp:"},
                           {"meanwhile", "are in recv #0 (8 f32) at reports_test.cpp:",
@@ -108,7 +108,7 @@ TEST(Timeouts, TheGroupsOwnAndTheEnvironments) {
         }
         barrier();
       },
-      finds({Code::deadlock}));  // said once, when nobody can go on but by a timeout
+      finds({Code::deadlock}));  // said once, when only a timeout can end it
 }
 
 TEST(Timeouts, AGroupIsOutOfStepAfterATimeout) {
@@ -161,7 +161,7 @@ TEST(MonitoredBarrier, TellsAllOfOneThatHasLeft) {
     if (rank == 1) return destroy_process_group();
     expect_error(Errc::peer_failed, {"monitored_barrier at reports_test.cpp", ": rank 1 has left the job"},
                  [] { monitored_barrier(2s); });
-    dist::sleep(1500ms);  // nobody is taken for one that has left because it was told first
+    dist::sleep(1500ms);  // no rank is taken for one that has left because it was notified first
   };
   run_ranks(4, barrier, finds({Code::deadlock}));
 }

@@ -40,7 +40,8 @@ void expect_gradient(Tensor x, const Tensor& gradient, const F& f, const std::st
   }
 }
 
-// Of the input and of every parameter; the loss is a weighted sum of the output. The module becomes f64.
+// Checks the gradients of the input and of every parameter; the loss is a weighted sum of the output. The
+// module becomes f64.
 inline void check_gradients(Module& module, const Tensor& given) {
   module.to(DType::f64);
   Tensor input = given.to(DType::f64).clone();

@@ -33,7 +33,7 @@ TEST(PerThread, AThreadLeavesItsHandleToTheNext) {
     EXPECT_EQ(PerThread<Handle>::of(cuda(2)).handle, nullptr);
   }).join();
   std::thread([&] { use(cuda(2), &first); }).join();
-  EXPECT_EQ(made.size(), 4U) << "what nobody made is not left";
+  EXPECT_EQ(made.size(), 4U) << "what was not made is not left";
   for (const Handle handle : made) delete handle;
 }
 

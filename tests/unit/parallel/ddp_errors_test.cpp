@@ -1,4 +1,4 @@
-// What goes wrong with DistributedDataParallel is said on every rank, and nobody hangs.
+// What goes wrong with DistributedDataParallel is said on every rank, and no rank hangs.
 #include <gtest/gtest.h>
 
 #include "dist/parallel/distributed_data_parallel.h"

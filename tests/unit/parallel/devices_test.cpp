@@ -1,4 +1,4 @@
-// DataParallel's threads have a stream each: nobody reads what another's has not finished.
+// DataParallel's threads have a stream each: no thread reads what another's has not finished.
 #include <gtest/gtest.h>
 
 #include "dist/parallel/data_parallel.h"

@@ -46,7 +46,7 @@ Measured measure(pipeline::Kind kind, int chunks, const HybridShape& shape, nn::
   EXPECT_TRUE(report.ok()) << report.text();
   m.peak_mib = static_cast<double>(report.max_peak_buffer_bytes()) / (1 << 20);
   m.wall_s = report.wall_s;
-  // Of one rank: 3 products of 2 operations per parameter and token, and attention.
+  // For one rank: 3 products of 2 operations per parameter and token, and attention.
   const auto width = static_cast<double>(gpt.width), context = static_cast<double>(gpt.context);
   const double tokens = micro_batches * context, layers = static_cast<double>(gpt.layers) / shape.pp;
   m.busy_s = layers * tokens * (6 * 12 * width * width + 3.5 * 2 * context * width) / shape.tp / flops;

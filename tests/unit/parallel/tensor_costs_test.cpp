@@ -16,7 +16,7 @@ struct Costs {
   std::vector<std::uint64_t> bytes;           // by rank
 };
 
-// Of forward, loss, backward and finish_gradients(): two steps, less one step.
+// The costs of forward, loss, backward and finish_gradients(): two steps, less one step.
 Costs costs_of(const TensorCase& c) {
   const ScopedEnv rings("DIST_ALGO", "all_gather:ring,reduce_scatter:ring,all_reduce:ring");
   const auto run = [&](int steps) {

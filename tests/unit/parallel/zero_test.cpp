@@ -94,7 +94,7 @@ TEST(ClipGradNorm, CountsEachElementOnce) {
   run_ranks(6, [](int rank) {
     const DeviceMesh mesh = init_device_mesh({2, 3}, {"dp", "tp"});
     const ProcessGroup dp = mesh.get_group("dp"), tp = mesh.get_group("tp");
-    // Of 36 numbers 1, 2, ...: 6 on every rank, 6 divided by dp, 6 by tp, and 12 by both.
+    // The numbers 1, 2, ..., 36: 6 on every rank, 6 divided by dp, 6 by tp, and 12 by both.
     const auto part = [](std::int64_t first, std::int64_t count) {
       Tensor t = empty({count}, DType::f64);
       for (std::int64_t i = 0; i < count; ++i)

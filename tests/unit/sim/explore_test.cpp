@@ -112,7 +112,7 @@ TEST(Explore, OperationsInPlaceAreRight) {
   EXPECT_EQ(sim::run(ranks(65), program).text(), "") << "more ranks than have their tensors guarded";
 }
 
-// ... and what the program changes of the other parts is found all the same.
+// ... and what the program changes of the other parts is still found.
 TEST(Explore, AChangedPartOfAnOperationInPlaceIsFound) {
   const auto program = with_group([](int rank) {
     const int n = get_world_size();

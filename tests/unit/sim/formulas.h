@@ -18,7 +18,7 @@ inline constexpr double o = 1e-6, alpha = 2e-6, beta = 1e-10, gamma = 0.6e-10;
 inline constexpr CostModel machine{
     .alpha = alpha, .beta = beta, .gamma = gamma, .overhead = o, .handshake = 0, .copy = 0};
 
-// Of one algorithm: between which parts of it the time is.
+// The bounds of one algorithm, as parts of its formula, between which the time is.
 struct Formula {
   const AlgorithmEntry* algorithm = nullptr;
   bool quadratic = false;  // n^2 messages

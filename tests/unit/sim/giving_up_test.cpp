@@ -1,4 +1,4 @@
-// When a rank leaves by an error: the others are told of it, as on real ranks, and it is no finding.
+// When a rank leaves by an error, the others are notified, as on real ranks, and that is not a finding.
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"
@@ -29,7 +29,8 @@ TEST(GivingUp, BeforeItJoins) {
   EXPECT_EQ(report.virtual_time_s, 0) << "they did not wait for their timeout";
 }
 
-// Rank 0 goes on after the error and leaves in order; rank 2, which waits for rank 0 alone, hears of rank 1.
+// Rank 0 goes on after the error and leaves in order; rank 2, which waits for rank 0 alone, is notified of
+// rank 1.
 TEST(GivingUp, IsToldToThoseWhoWaitForAThirdRank) {
   const auto report = run(3, [](int rank) {
     init_process_group();

@@ -102,7 +102,7 @@ TEST(SimReport, CountsWhatEachLinkCarried) {
     EXPECT_EQ(link.bytes, 1600u);
   }
   options.ranks = 65;
-  EXPECT_TRUE(sim::run(options, ring).links.empty()) << "nobody asked";
+  EXPECT_TRUE(sim::run(options, ring).links.empty()) << "not asked for";
   options.links = true;
   EXPECT_EQ(sim::run(options, ring).links.size(), 65u);
 }

@@ -60,7 +60,7 @@ TEST(SlowLink, HoldsItsMessagesLonger) {
   EXPECT_NEAR(time({.slow_links = {{0, 2, 10}}}), 11 * hold + 2 * alpha, 1e-11);  // 2 -> 3 after it
   EXPECT_NEAR(time({.slow_links = {{2, 0, 10}}}), 11 * hold + 2 * alpha, 1e-11);
   EXPECT_NEAR(time({.slow_links = {{2, 3, 10}}}), 11 * hold + 2 * alpha, 1e-11);
-  EXPECT_NEAR(time({.slow_links = {{1, 3, 10}}}), 2 * (hold + alpha), 1e-11);  // nobody uses it
+  EXPECT_NEAR(time({.slow_links = {{1, 3, 10}}}), 2 * (hold + alpha), 1e-11);  // no message uses it
 }
 
 TEST(Loss, EveryOthersCollectiveNamesTheRank) {
@@ -115,7 +115,7 @@ TEST(Loss, PendingAndLaterOperationsOfItsGroupsFail) {
   EXPECT_EQ(apart, 2);
   ASSERT_EQ(report.failures.size(), 1u) << report.text();
   EXPECT_EQ(report.failures[0].what, "rank 3 was lost at 1 ms");
-  EXPECT_LT(report.virtual_time_s, 0.1);  // nobody waited for anything
+  EXPECT_LT(report.virtual_time_s, 0.1);  // no rank waited for anything
 }
 
 TEST(Loss, RanksThatWaitToMeetAreTold) {

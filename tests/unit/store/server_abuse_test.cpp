@@ -1,4 +1,4 @@
-// Strangers, fools and the half-dead at the store's port: each is shown out, nobody else notices.
+// Strangers, fools and the half-dead at the store's port: each is disconnected, and no other client notices.
 #include <random>
 #include <thread>
 

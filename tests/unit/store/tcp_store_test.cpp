@@ -72,8 +72,8 @@ TEST(TcpStore, AnUnreachableServerIsNamedWithTheReason) {
   expect_error(Errc::connection, {nobody, "Connection refused", "not reached in", "rank 0"},
                [&] { make_tcp_store(nobody, "t", Deadline::after(120ms)); });
   EXPECT_LT(Deadline::Clock::now() - start, 5s);
-  expect_error(Errc::connection, {"unix://@distlab-test-nobody", "Connection refused"},
-               [&] { make_tcp_store("unix://@distlab-test-nobody", "t", Deadline::after(10ms)); });
+  expect_error(Errc::connection, {"unix://@distlab-test-no-server", "Connection refused"},
+               [&] { make_tcp_store("unix://@distlab-test-no-server", "t", Deadline::after(10ms)); });
   expect_error(Errc::connection, {"no.such.host.invalid"},
                [&] { make_tcp_store("tcp://no.such.host.invalid:1", "t", Deadline::after(10ms)); });
 }

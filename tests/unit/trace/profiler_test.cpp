@@ -69,7 +69,7 @@ TEST(Profiler, IsNotAskedForANameWhereNoneIs) {
   {
     const ProfilerRange range([&] {
       asked = true;
-      return std::string("nobody reads this");
+      return std::string("no one reads this");
     });
   }
   EXPECT_FALSE(asked);

@@ -21,7 +21,7 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Everything that lanes show: calls, messages, additions, waits, a computation, and a message that nobody
+// Everything that lanes show: calls, messages, additions, waits, a computation, and a message that no rank
 // received.
 trace::Trace everything() {
   trace::Trace trace = exchange();

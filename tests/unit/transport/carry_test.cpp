@@ -80,7 +80,7 @@ TEST_P(Carry, meets_what_a_transport_sends) {
   });
 }
 
-// A send that has given up is received all the same, late, between others.
+// A send that has given up is still received, late, between others.
 TEST_P(Carry, a_late_answer_is_not_taken_for_another) {
   run_world(GetParam(), [](Rank& me) {
     if (me.rank() > 1) return;

@@ -81,7 +81,8 @@ TEST(Connect, a_rank_that_fails_tells_the_others_why) {
                  {"rank " + std::to_string(rank) + " stops connecting: rank 2 gave up", "rank 3 of 4"});
 }
 
-// Rank 2 has dialled and is answered, but goes before it hears that: nothing but its connection's end tells.
+// Rank 2 has dialled and is answered, but leaves before it learns that: nothing but its connection's end
+// tells.
 TEST(Connect, a_rank_that_gave_up_unheard_is_not_taken_for_dead) {
   auto store = make_memory_store();
   const UniqueFd silent = listen_at({.host = "127.0.0.1", .port = 0, .name = {}});  // rank 0 never answers

@@ -21,7 +21,7 @@ void bind_to(const std::vector<int>& cpus) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof set, &set), 0);
 }
 
-// Of a thread of this process, from proc(5).
+// Reads the state of a thread of this process, from proc(5).
 struct ThreadState {
   char state = '?';  // 'S': it sleeps
   int cpu = -1;      // on which it runs, or ran last

@@ -8,7 +8,7 @@ namespace {
 
 class Exchange : public testing::TestWithParam<World> {};
 
-// Everybody sends to everybody, itself included, receives posted first.
+// Every rank sends to every rank, itself included, receives posted first.
 void exchange_all(Rank& me, std::size_t bytes, Memory out_memory, Memory in_memory, std::uint64_t tag) {
   auto net = me.open({.tag = tag});
   std::vector<Message> out, in;
@@ -110,7 +110,7 @@ TEST_P(Exchange, tags_and_contexts_keep_messages_apart) {
 }
 
 TEST_P(Exchange, receives_from_any_rank_tell_the_source) {
-  if (GetParam().n < 2) GTEST_SKIP() << "needs somebody else";
+  if (GetParam().n < 2) GTEST_SKIP() << "needs another rank";
   run_world(GetParam(), [](Rank& me) {
     for (int round = 0; round < 3; ++round) {
       auto net = me.open({.tag = static_cast<std::uint64_t>(round), .point_to_point = true});

@@ -1,4 +1,4 @@
-// What ranks are told when something goes wrong: mismatches, timeouts, deaths, goodbyes.
+// What ranks are notified of when something goes wrong: mismatches, timeouts, deaths, goodbyes.
 #include <latch>
 
 #include "unit/transport/ranks.h"
@@ -149,7 +149,7 @@ TEST_P(Departure, a_death_ends_every_operation_of_its_groups) {
     Message message(100, Memory::arena);
     auto net = me.open(among({0, 1, 2, 3}));
     auto others = me.open({.tag = 5, .members = {0, 2, 3}});
-    // From a rank that is alive: the group contains the dead one all the same.
+    // From a rank that is alive: the group still contains the dead one.
     auto pending = net->irecv(message.view(), me.rank() == 0 ? 2 : 0);
     everybody_waits.count_down();
     const auto before = std::chrono::steady_clock::now();
@@ -196,7 +196,7 @@ TEST_P(Departure, what_a_rank_sent_before_it_left_can_be_received) {
   });
 }
 
-// It is still there when its receive comes, but nobody who could send it.
+// It is still there when its receive comes, but no rank could send it any more.
 TEST_P(Departure, what_a_rank_offered_and_left_behind_never_comes) {
   run_world(GetParam(), [&](Rank& me) {
     auto net = me.open(among({0, 1, 2, 3}));
@@ -206,7 +206,7 @@ TEST_P(Departure, what_a_rank_offered_and_left_behind_never_comes) {
       return;  // says goodbye
     }
     if (me.rank() != 0) return;
-    // It hears that rank 1 has left, and only then asks for what that had offered.
+    // It learns that rank 1 has left, and only then asks for what that had offered.
     auto other = me.open({.tag = 5, .members = {0, 1}});
     const auto missed = error_of([&] { other->irecv(message.view(), 1).wait(); });
     expect_error(missed, Errc::peer_failed, {"rank 1 has left"});
@@ -217,7 +217,8 @@ TEST_P(Departure, what_a_rank_offered_and_left_behind_never_comes) {
 }
 
 // So many messages that the ring or the socket is full, and a rank that looks at none of them for longer than
-// a ring's owner waits. (Of 8 bytes, 390,000 would fit: on a busy machine they take longer than 20 s.)
+// a ring's owner waits. (390,000 messages of 8 bytes would fit: on a busy machine they take longer than 20
+// s.)
 void leave_a_busy_peer(const std::string& transport) {
   run_world({2, transport}, [](Rank& me) {
     auto net = me.open({.name = "recv", .point_to_point = true});

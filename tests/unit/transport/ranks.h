@@ -102,7 +102,7 @@ inline void run_world(const World& world, const std::function<void(Rank&)>& body
   auto store = make_memory_store();
   std::mutex mutex;
   std::exception_ptr first;
-  std::latch connected(world.n);  // nobody leaves while others still connect
+  std::latch connected(world.n);  // no rank leaves while others still connect
   const auto connect = [&](const EndpointOptions& options) {
     struct Arrival {
       std::latch& latch;

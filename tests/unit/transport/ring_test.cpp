@@ -101,7 +101,7 @@ TEST(Ring, a_writer_that_finds_no_room_is_told_when_there_is_some) {
 TEST(Ring, nothing_is_there_before_it_was_written) {
   Pair ring(ring_shape(1));
   EXPECT_FALSE(ring.reader.has_frame());
-  // Payload bytes that look like a stamp are no frame.
+  // Payload bytes that look like a stamp are not a frame.
   std::vector<std::byte> ones(4096);
   for (std::size_t i = 0; i < ones.size(); i += 8) ones[i] = std::byte{2};
   ASSERT_TRUE(ring.writer.put(frame_of(0, 4096), ones.data()));

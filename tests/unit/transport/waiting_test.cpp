@@ -20,7 +20,7 @@ TEST_P(Waiting, a_rendezvous_send_waits_for_its_receive) {
         auto send = net->isend(message.write(0, 1).view(), 1);
         EXPECT_FALSE(send.is_completed());
         send.wait();
-        EXPECT_TRUE(is_posted) << bytes << " bytes were 'received' before anybody asked for them";
+        EXPECT_TRUE(is_posted) << bytes << " bytes were 'received' before any rank asked for them";
       } else {
         std::this_thread::sleep_for(30ms);
         is_posted = true;
@@ -209,7 +209,7 @@ TEST_P(Waiting, four_threads_of_a_rank_run_their_own_operations) {
   });
 }
 
-// As a backend's progress thread does it: nobody waits, one thread moves everything.
+// As a backend's progress thread does it: no rank waits, one thread moves everything.
 TEST_P(Waiting, progress_completes_what_nobody_waits_for) {
   run_world(GetParam(), [](Rank& me) {
     auto net = me.open();

@@ -86,7 +86,7 @@ bool FlightTransport::test(std::uint64_t) {
   return false;
 }
 
-// To MPI, a receive that is larger than its message is no error.
+// To MPI, a receive that is larger than its message is not an error.
 void FlightTransport::check_size() {
   const MPI_Status& status = flight_.status();
   MPI_Count bytes = 0;

@@ -21,7 +21,7 @@ std::vector<std::int64_t> numbers_in(const std::string& data) {
   return {std::istream_iterator<std::int64_t>(text), {}};
 }
 
-// A control call must not carry what its name does not say, as nobody counts it as a message: what the other
+// A control call must not carry what its name does not say, as it is not counted as a message: what the other
 // ranks read is written here. False: an unknown call, which stays as it is; whoever looks on is told its
 // name.
 bool write_anew(const Session& session, ControlMessage& message) {

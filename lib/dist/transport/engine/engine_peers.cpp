@@ -148,8 +148,8 @@ void Engine::note_departure(int peer) {
   if (std::ranges::find(departures_, peer) == departures_.end()) departures_.push_back(peer);
 }
 
-// A rank that has left is no failure until an operation needs it. Then that news is passed on, too: the user
-// may end this rank by the error, and the other ranks must not take it for the first one to go.
+// A rank that has left is not a failure until an operation needs it. Then that news is passed on, too: the
+// user may end this rank by the error, and the other ranks must not take it for the first one to go.
 Failure Engine::report_left(const Transfer& t) {
   pass_on_departures();
   return left_trouble(rank(), t);

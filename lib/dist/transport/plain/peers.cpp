@@ -167,7 +167,7 @@ void Plain::note_departure(int rank) {
   if (std::ranges::find(departures_, rank) == departures_.end()) departures_.push_back(rank);
 }
 
-// A rank that has left is no failure until an operation needs it. Then the news is passed on, as above.
+// A rank that has left is not a failure until an operation needs it. Then the news is passed on, as above.
 Failure Plain::left(const Message& message) {
   pass_on_departures();
   return left_trouble(rank_, message);

@@ -1,7 +1,7 @@
 // Colours: one a rank, a ramp for "so many of all", and one that nothing else has for what is complete.
 import type {RankSet} from '../model/ranks.ts';
 
-// Beyond this many ranks nobody can tell their colours apart: cells show how many have contributed, not who.
+// Beyond this many ranks no one can tell their colours apart: cells show how many have contributed, not who.
 export const most_colours = 12;
 
 // The greens are left for what is complete. Neighbours differ in lightness, too.
@@ -10,7 +10,7 @@ export function rankColour(rank: number, ranks: number): string {
   return `oklch(${rank % 2 === 0 ? 0.7 : 0.6} 0.15 ${(hue % 360).toFixed(0)})`;
 }
 
-// Of a cell that is filled by one colour.
+// For a cell that is filled by one colour.
 export function fillOf(has: RankSet, complete: number, ranks: number): string {
   if (has.length === 0) return 'var(--empty)';
   if (complete > 1 && has.length >= complete) return 'var(--complete)';

@@ -57,7 +57,7 @@ export class Stage {
 
   private fly({message, progress}: Flight) {
     const {from, bend, to} = this.wayOf(message);
-    // A message that nobody takes stands at its sender's door.
+    // A message that no rank takes waits beside its sender.
     const at = along(from, bend, to, message.arrive === null ? 0.18 : ease(progress));
     this.pictureOf(message).setAttribute('transform', `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)})`);
   }
@@ -129,7 +129,7 @@ function loadSize({glyph, places}: Layout): Size {
   return {width, height: width < 8 ? width : Math.min(width * 1.5, Math.max(glyph.height * 0.6, 14))};
 }
 
-// From then on nobody who is stuck does anything more.
+// From then on a rank that is stuck does nothing more.
 function stuckSince({trace}: Timeline): number {
   const stuck = new Set(trace.findings.flatMap(({parties}) => parties.map(({rank}) => rank)));
   const lasts = [...stuck].map(rank => trace.calls.findLast(call => call.rank === rank)?.begin ?? trace.duration);

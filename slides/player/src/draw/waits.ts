@@ -1,4 +1,4 @@
-// Who waits for whom, of a finding that says so: red arrows between the ranks.
+// Which rank waits for which, where a finding says so: red arrows between the ranks.
 import {edge, type Layout} from '../layout/layout.ts';
 import type {Trace} from '../model/trace.ts';
 import {svg} from './svg.ts';

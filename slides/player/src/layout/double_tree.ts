@@ -1,5 +1,5 @@
-// A double binary tree: each half of the tensor has a tree of its own, and every rank stands in both. One above, one
-// below, mirrored; so that one sees that the inner ranks of the one are leaves of the other.
+// A double binary tree: each half of the tensor has a tree of its own, and every rank is in both. One above, one
+// below, mirrored; so that you see that the inner ranks of the one are leaves of the other.
 import type {Cell} from '../model/cells.ts';
 import type {Message} from '../model/trace.ts';
 import {cardSize, keepRight, type Layout, type Place, type Region, type Size} from './layout.ts';
@@ -29,13 +29,13 @@ export function doubleTree(of: DoubleTree, cells: Cell[], size: Size): Layout {
   const gapY = (size.height - 16) / levels;
   const glyph = cardSize(roomBeside([upper, lower], size.width / upper.size), gapY, Math.ceil(cells.length / 2));
   const column = columns(upper.size, size.width, glyph);
-  // In both trees a rank stands in the same column, as far as they are in order.
+  // In both trees a rank is in the same column, as far as they are in order.
   const above = placesOf(upper, indices.filter(isFirst), ({x, y}) => ({x: column(x), y: 8 + (y + 0.5) * gapY}));
   const below = placesOf(lower, indices.filter(cell => !isFirst(cell)),
                          ({x, y}) => ({x: column(x), y: size.height - 8 - (y + 0.5) * gapY}));
   const places: Place[] = [...above, ...below];
   const cut = 8 + (of.trees[0].depth + 1.25) * gapY;
-  // A label stands on the root's level, where nobody else is.
+  // A label is on the root's level, where no other rank is.
   const region = (label: string, root: Place, y: number, bottom: number): Region =>
     ({label, corner: {right: root.at.x < size.width / 2, bottom: y > cut}, x: 4, y, width: size.width - 8, height: bottom - y});
   return {

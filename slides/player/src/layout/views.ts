@@ -31,7 +31,7 @@ function bestOf(algorithm: string, trace: Trace, isTree: boolean, isDouble: bool
   return 'ring';
 }
 
-// Ranks that wait for each other: in a ring one sees it.
+// Ranks that wait for each other: a ring shows it best.
 function isCycle({findings}: Trace): boolean {
   return findings.some(({parties}) => parties.length > 1 && parties.every(({waits_for}) => waits_for.length > 0));
 }

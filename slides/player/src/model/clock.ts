@@ -1,4 +1,4 @@
-// Clock: which time of the trace is shown, as the time at the wall goes on.
+// Clock: which time of the trace is shown, as wall-clock time goes on.
 
 export const speeds = [0.25, 0.5, 1, 2, 4, 8] as const;
 
@@ -31,7 +31,7 @@ export class Clock {
     this.time = Math.min(Math.max(time, 0), this.duration);
   }
 
-  // So many seconds at the wall have passed.
+  // This many seconds of wall-clock time have passed.
   tick(seconds: number) {
     if (!this.playing) return;
     this.time = Math.min(this.time + (seconds * this.speed * this.duration) / this.seconds, this.until);

@@ -71,7 +71,7 @@ function addMessage(operation: Operation, message: Message, duration: number) {
   operation.end = Math.max(operation.end, message.arrive ?? duration);
 }
 
-// A reduction belongs to the last call of its rank that it lies in; without one, to the messages of that time.
+// A reduction belongs to the last call of its rank that contains it; without one, to the messages of that time.
 function addReductions(operations: Operation[], reductions: Reduction[]) {
   for (const reduction of reductions) {
     const at = (begin: number, end: number) => begin <= reduction.at && reduction.at <= end;

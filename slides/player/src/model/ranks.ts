@@ -11,7 +11,7 @@ export function includes(all: RankSet, part: RankSet): boolean {
   return true;
 }
 
-// Of "0-3,6": what trace files say.
+// Reads "0-3,6", as trace files write lists of ranks.
 export function ranksIn(text: string): RankSet {
   return text === '' ? [] : text.split(',').flatMap(run => {
     const [first, last] = run.split('-').map(Number);

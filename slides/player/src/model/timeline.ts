@@ -1,4 +1,4 @@
-// Timeline: the state of all ranks and messages at any time. Pure; asked for ever later times it works in steps.
+// Timeline: the state of all ranks and messages at any time. Pure; asked for later and later times it works in steps.
 import {cellsOf, type Cells} from './cells.ts';
 import {holdingsOf, type Holdings} from './holdings.ts';
 import {operationsOf, type Operation} from './operations.ts';
@@ -13,7 +13,7 @@ export interface Act {
 
 export interface Flight {
   message: Message;
-  progress: number; // 0: leaves, 1: is there; 0 for ever when nobody receives it
+  progress: number; // 0: leaves, 1: is there; 0 forever when no rank receives it
 }
 
 export type Doing = 'idle' | 'in a call' | 'waiting' | 'computing';
@@ -112,7 +112,7 @@ function nothing(ranks: number): Operation {
           ranks: Array.from({length: ranks}, (_, rank) => rank), calls: [], messages: [], reductions: []};
 }
 
-// When a message arrives, leaves, or is added. Those that nobody could tell apart are one, the last of them.
+// When a message arrives, leaves, or is added. Those that cannot be told apart are one, the last of them.
 function momentsOf(trace: Trace): number[] {
   const times = [0, trace.duration, ...trace.reductions.map(({at}) => at)];
   for (const {begin, arrive} of trace.messages) times.push(begin, arrive ?? begin);

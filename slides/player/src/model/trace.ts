@@ -20,7 +20,7 @@ export interface Message {
   src: number;
   dst: number;
   begin: number;
-  arrive: number | null; // null: nobody received it
+  arrive: number | null; // null: no rank received it
   bytes: number;
   contributors: RankSet; // [] when not known
   offset: number; // -1: it is not of the operation's tensor

@@ -29,7 +29,7 @@ export class Quiz {
     this.moved(time);
   }
 
-  // The time was set by hand: what lies before is not asked any more.
+  // The time was set by hand: earlier moments are not asked about any more.
   moved(time: number) {
     this.next = this.questions.findIndex(({at}) => at >= time);
     if (this.next < 0) this.next = this.questions.length;

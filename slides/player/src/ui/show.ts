@@ -103,7 +103,7 @@ export class Show {
     this.say(momentText(this.timeline.at(this.clock.time), this.timeline));
   }
 
-  // A step on is played, so that one sees the messages fly; who asked the system for less motion gets its end at once.
+  // A step on is played, so that you see the messages fly; with the system's "less motion" you get its end at once.
   private step() {
     const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const from = this.clock.playing ? Math.min(this.goal, this.trace.duration) : this.clock.time;
@@ -237,7 +237,7 @@ export class Show {
     else if ((event.target as Element).closest('.keys')) this.do('close');
   }
 
-  // Does what the key stands for, and then nobody else does anything.
+  // Does what the key stands for, and then no one else handles it.
   pressed(event: KeyboardEvent) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const target = event.target as Element;
