@@ -1,5 +1,5 @@
-// One step of one model twice, by lab 14's solution: with a parameter server, and with averages. What is
-// computed takes its time, and changes nothing.
+// One step of one model twice, by lab 14's solution: with a parameter server, and with averages. The
+// computations take their time and change nothing.
 #include <dist/dist.h>
 
 #include "data_parallel.h"

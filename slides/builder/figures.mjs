@@ -33,7 +33,7 @@ function behind(name, line) {
 
 /**
  * The rows of a deck's tables in which figures are typed. A table's head and its first column are names, and formulas and
- * code are none; "<!-- given: why -->" on a slide says why its figures come from nowhere else.
+ * code are not figures; "<!-- given: why -->" on a slide says why its figures come from nowhere else.
  * @param {string} text of a deck
  * @returns {string[]}
  */

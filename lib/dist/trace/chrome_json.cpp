@@ -62,7 +62,7 @@ std::string finding_json(const Finding& finding) {
                      json_quoted(finding.mend), fmt::join(parties, ","));
 }
 
-// The optional fields beside the title: ,"ranks_per_node":8
+// The optional fields after the title: ,"ranks_per_node":8
 std::string more_about(const Trace& trace) {
   std::string text;
   if (trace.ranks_per_node > 0) text += fmt::format(R"(,"ranks_per_node":{})", trace.ranks_per_node);

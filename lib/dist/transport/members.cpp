@@ -26,7 +26,8 @@ Members Members::everybody(int n) {
 }
 
 int Members::group_rank_of(int global_rank) const {
-  // Most groups are the whole job or nearly all of it: try the place where the rank would be then.
+  // Most groups are the whole job or nearly all of it, so try the position that the rank has in the whole
+  // job.
   if (global_rank >= 0 && global_rank < size() && (*this)[global_rank] == global_rank) return global_rank;
   const auto found = std::ranges::find(list(), global_rank);
   return found == list().end() ? -1 : static_cast<int>(found - list().begin());

@@ -21,7 +21,7 @@ constexpr int naps = 4;
 }  // namespace
 
 // A yield takes microseconds, and gains nothing while the rank that is waited for runs on another core.
-// Beside other programs that compute, it gives one of them a whole time slice, milliseconds, where a rank
+// While other programs compute, it gives one of them a whole time slice, milliseconds, where a rank
 // that sleeps gets a core as soon as its time is up. A rank that meets such slices again and again shows it
 // to all: they nap instead, twice as long each time, until trying again costs them little. (A single slice
 // may have gone to a rank of the group that computes.)

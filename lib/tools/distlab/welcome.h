@@ -9,7 +9,7 @@
 
 namespace distlab {
 
-// Returns the page for a student who has this progress in these labs, of which there must be one.
+// Returns the page for a student who has this progress in these labs (at least one).
 std::string welcome_page(const std::vector<Lab>& labs, const Progress& progress);
 
 // Prints the page for this checkout. Returns false, and prints nothing, when there is no checkout.

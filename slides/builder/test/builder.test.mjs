@@ -42,8 +42,8 @@ describe('an excerpt', () => {
   });
   it('is a struct with all that is in it', () => expect(excerptOf(source, 'Pair')?.at(-1)).toBe('};'));
   it('is the text between markers', () => expect(excerptOf(source, 'middle')).toEqual(['int x = add(3, 4);']));
-  it('is none of a declaration', () => expect(excerptOf(source, 'declared')).toBeUndefined());
-  it('of a name that two have wants a marker', () => expect(() => excerptOf(source, 'twice')).toThrow('defined 2 times'));
+  it('is not made from a declaration', () => expect(excerptOf(source, 'declared')).toBeUndefined());
+  it('of a name that is defined twice needs a marker', () => expect(() => excerptOf(source, 'twice')).toThrow('defined 2 times'));
   it('that is not there any more stops the build, and says where', () => {
     expect(() => excerpt('solutions/05_broadcast/broadcast.cpp', 'no_such_function')).toThrow('broadcast.cpp has no "no_such_function"');
   });
@@ -77,5 +77,5 @@ describe('a deck', () => {
     expect(deck.sections[1]).toContain('<span class="hljs-type">int</span>');
   });
   it('without a title is refused', () => expect(() => deckOf('text')).toThrow('# its title'));
-  it('with a formula that is none is refused', () => expect(() => deckOf('# T\n\n$\\frac{$')).toThrow());
+  it('with an invalid formula is refused', () => expect(() => deckOf('# T\n\n$\\frac{$')).toThrow());
 });

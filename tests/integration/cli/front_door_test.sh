@@ -137,7 +137,7 @@ for other in 3 127; do
   rm -rf "$tree/build/release"
   : > "$calls"
   FAKE_CHECK=$other door bench all_reduce --compare mpi
-  expect "another build may have what this one has not ($other)" called 'ninja -C .*/build/release distlab bench_rank$'
+  expect "another build may have what this one lacks ($other)" called 'ninja -C .*/build/release distlab bench_rank$'
 done
 rm -rf "$tree/build/release"
 : > "$calls"

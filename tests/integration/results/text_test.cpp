@@ -38,7 +38,7 @@ TEST(Clean, ReplacesWhatIsNoUtf8ByteByByte) {
   EXPECT_EQ(clean("\xc0\xaf"), u + u) << "overlong";
   EXPECT_EQ(clean("\xed\xa0\x80"), u + u + u) << "half of a surrogate pair";
   EXPECT_EQ(clean("\xf4\x90\x80\x80"), u + u + u + u) << "beyond U+10FFFF";
-  EXPECT_EQ(clean("\xef\xbf\xbf"), u + u + u) << "U+FFFF, which XML has not";
+  EXPECT_EQ(clean("\xef\xbf\xbf"), u + u + u) << "U+FFFF, which XML does not allow";
 }
 
 TEST(Explanation, SaysWhatManyRanksSayOnce) {

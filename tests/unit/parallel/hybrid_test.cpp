@@ -34,7 +34,7 @@ struct Mesh {
 };
 void PrintTo(const Mesh& mesh, std::ostream* out) { *out << mesh.text; }
 
-// The whole tensors of a rank's pieces, as far as it has them, beside the reference's.
+// The whole tensors of a rank's pieces, as far as it has them, compared with the reference's.
 void expect_pieces(const Pieces& pieces, const nn::StateDict& whole, double tolerance, const char* what) {
   for (const Piece& piece : pieces) {
     const Tensor* const all = nn::find(whole, piece.name);

@@ -1,4 +1,4 @@
-// A GPT on a mesh of data- and tensor-parallel ranks, beside the same GPT on one rank: what differs.
+// A GPT on a mesh of data- and tensor-parallel ranks, compared with the same GPT on one rank.
 #pragma once
 
 #include <algorithm>

@@ -54,7 +54,7 @@ TEST(Dialler, AnAddressThatDoesNotAnswerDoesNotHoldUpTheNext) {
   EXPECT_EQ(silent[0], hole.address().str() + " (no answer)");
 }
 
-// As a name that stands for the store's host and for a dead one, while the store has not begun to listen.
+// A name may resolve to the store's host and to a dead one, before the store has begun to listen.
 TEST(Dialler, ARefusedAddressIsTriedAgainBesideOneThatDoesNotAnswer) {
   const BlackHole hole;
   const SocketAddress late = local_address(local_port(listen_at(local_address(0)).get()));

@@ -1,4 +1,4 @@
-// Endpoint::carry: a message from start to end, beside the same by a Transport.
+// Endpoint::carry: a message from start to end, compared with the same by a Transport.
 #include "unit/transport/ranks.h"
 
 namespace dist::test {

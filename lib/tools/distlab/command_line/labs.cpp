@@ -76,7 +76,7 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
   add_result_options(*grade.app, grade.options->results);
   grade.app
       ->add_option("--seed", grade.options->seed,
-                   "repeat the random tests of an earlier grade, which has printed its seed")
+                   "repeat the random tests of an earlier grade, which printed its seed")
       ->check(a_seed);
   auto* const submission =
       grade.app

@@ -72,7 +72,7 @@ void Watcher::begin(Action action) {
   job_ = std::make_unique<Job>(argv);
 }
 
-// If a grading is running, a hint or a trace waits for it, because it is about its result.
+// If a grading is running, a hint or a trace waits for it: both are about its result.
 void Watcher::ask_for(Action action) {
   if (job_ && action_ == Action::grade && action != Action::grade)
     next_ = action;

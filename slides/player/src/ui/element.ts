@@ -28,7 +28,7 @@ export class DistlabPlayer extends HTMLElement {
     this.show?.setView(view ?? 'auto');
   }
 
-  // Shows another trace; a text that is none is told in the picture.
+  // Shows another trace; if the text is not a trace, the picture says so.
   load(json: string) {
     const root = this.shadowRoot!.querySelector<HTMLElement>('.player')!;
     const stage = root.querySelector('.stage')!;

@@ -15,7 +15,8 @@
 
 namespace distlab {
 
-// Throws Error{invalid_argument}, in one line, for a mesh that is none, or that does not divide the model.
+// Throws Error{invalid_argument}, in one line, for a text that is not a mesh, or a mesh that does not divide
+// the model.
 void check_mesh(const TrainOptions& options);
 // How many ranks the mesh has.
 int ranks_of_mesh(const TrainOptions& options);
