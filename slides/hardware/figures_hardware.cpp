@@ -1,4 +1,4 @@
-// One direction of each way between GPUs, in GB/s: as the simulator's topologies have it, and for PCIe from
+// One direction of each link between GPUs, in GB/s: as the simulator's topologies have it, and for PCIe from
 // its lanes. And a ring on the 8 GPUs of one node, and on the 16 of two.
 #include <fmt/format.h>
 

@@ -52,7 +52,7 @@ struct FiberReport {
 // Receive buffers are filled with garbage when they are posted. Throws, after every fiber has ended:
 // - the first rank's exception, as Error{its code} "rank 3: <its message>"; the others' waits end with
 // peer_failed;
-// - Error{timeout} "deadlock: ..." listing who waits for whom, when no rank can go on;
+// - Error{timeout} "deadlock: ..." listing which rank waits for which, when no rank can go on;
 // - Error{mismatch} for a message whose size is not its receive's;
 // - Error{internal} for a message that no rank received or a Request dropped without wait().
 // A rank that polls is_completed() for something that never happens is not found out.

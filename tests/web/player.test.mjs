@@ -141,7 +141,7 @@ describe('the player', () => {
     assert.equal(await player.element.locator('.rank').count(), 5);
   });
 
-  test('shows at the end of a deadlock who waits for whom', async () => {
+  test('shows at the end of a deadlock which rank waits for which', async () => {
     const party = (rank, other) => ({rank, doing: 'send #0 (4 f32)', where: 'train.cpp:41', waits_for: [other]});
     const send = rank => ({rank, begin: 0, end: 18e14, name: 'send', algorithm: '', where: 'train.cpp:41', bytes: 16,
                            in_shared_memory: false, group: 0, sequence: 0, ending: 'failed'});

@@ -1,4 +1,4 @@
-// Linked in the place of transports, backends and algorithms: a graded process is a rank of the grader's
+// Linked instead of transports, backends and algorithms: a graded process is a rank of the grader's
 // simulation, and can be nothing else.
 #include "dist/backend/backend.h"
 #include "dist/backend/entries.h"

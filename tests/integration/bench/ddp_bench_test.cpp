@@ -41,7 +41,7 @@ void expect_figures(const Json& row, int ranks) {
   EXPECT_NEAR(row["images_per_s"].get<double>(), 4000 * ranks / row["step_ms"].get<double>(), 1e-3);
 }
 
-// A program in the place of Python with torch: `answers` is what it says to each number of steps.
+// A program instead of Python with torch; `answers` is its reply to each number of steps.
 class DdpBench : public testing::Test {
  protected:
   std::string python_that(const std::string& answers) const {

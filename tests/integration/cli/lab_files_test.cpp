@@ -155,13 +155,13 @@ TEST_F(RunLab, ItsRanksDoNotWaitForEver) {
 
 TEST_F(RunLab, AFindingFitsTheTerminal) {
   write("build/bin/lab_01_demo",
-        "#!/bin/sh\necho '   rank 0: recv #0 (4 f32) from rank 1: it stands still; D1 deadlock: 2 ranks wait "
+        "#!/bin/sh\necho '   rank 0: recv #0 (4 f32) from rank 1: it is stuck; D1 deadlock: 2 ranks wait "
         "for each "
         "other; rank 0: recv #0 (4 f32) at isend_irecv.cpp:14, waits for rank 1; fix: let one of them "
         "send first'\n");
   setenv("COLUMNS", "60", 1);
   EXPECT_EQ(run({"run", "1"}),
-            "   rank 0: recv #0 (4 f32) from rank 1: it stands still\n"
+            "   rank 0: recv #0 (4 f32) from rank 1: it is stuck\n"
             "   D1 deadlock: 2 ranks wait for each other\n"
             "     rank 0: recv #0 (4 f32) at isend_irecv.cpp:14, waits\n"
             "     for rank 1\n"

@@ -93,7 +93,7 @@ TEST(Show, APipelinesCostsAreThoseOfTheFormulas) {
   expect_said(pipeline({"--schedule", "zb-h1"}), "held      4 4 4 4                   4 4 4 4 ");
   expect_said(pipeline({"--schedule", "interleaved", "-n", "2", "-m", "3", "--times", "4,4,4"}),
               "bubble    14.3 %                    14.3 %                    (p-1) / (mv+p-1)");
-  expect_said(pipeline({"--latency", "1", "-m", "16"}), "The formulas are without latency.");
+  expect_said(pipeline({"--latency", "1", "-m", "16"}), "The formulas leave out latency.");
 }
 
 TEST(Show, APipelinesListsAndPicture) {

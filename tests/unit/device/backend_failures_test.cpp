@@ -1,4 +1,4 @@
-// What goes wrong on the cuda backend: ranks that fail, and streams that stand still.
+// What goes wrong on the cuda backend: ranks that fail, and streams that are stuck.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -149,7 +149,7 @@ TEST(DeviceBackend, ALateSignalDoesNotHoldUpWhatWasLetGo) {
   EXPECT_EQ(fake->stray_flags(), 0U);
 }
 
-// A stream that stands still may yet look at the flags when its group has gone.
+// A stream that is stuck may still read the flags when its group has gone.
 TEST(DeviceBackend, WhatAStuckStreamLooksAtIsKept) {
   const ScopedEnv sync("DIST_CUDA_SYNC", "flags");
   const FakeDeviceGuard fake;

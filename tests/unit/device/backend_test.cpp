@@ -275,7 +275,7 @@ TEST(DeviceBackend, ARankThatCannotTakePartTellsTheOthers) {
       options);
 }
 
-// The root runs ahead of a rank whose stream stands still: what it shows may not be overwritten before it was
+// The root runs ahead of a rank whose stream is stuck: what it publishes may not be overwritten before it was
 // read.
 TEST(DeviceBackend, ARoomIsUsedAgainOnlyWhenItWasRead) {
   for (const char* sync_by : {"events", "flags"}) {

@@ -113,7 +113,7 @@ TEST_P(DeviceMessages, TheDataStaysOnTheDevice) {
       on_cuda());
 }
 
-// A rank whose stream stands still: the others run ahead as far as they can, and nothing is overwritten.
+// A rank whose stream is stuck: the others run ahead as far as they can, and nothing is overwritten.
 TEST_P(DeviceMessages, AStreamThatStandsStillHoldsUpTheOthersNotTheHosts) {
   const FakeDeviceGuard fake;
   if (GetParam() == "host") GTEST_SKIP() << "there the hosts wait for their streams";

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using check::Code;
 
-// Ranks in the default group of a job; each stands still in what it does for a second.
+// Ranks in the default group of a job; each stays in what it does for a second.
 struct Stage {
   explicit Stage(int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -107,7 +107,7 @@ TEST(Stall, ARankThatMayStillComeIsWaitedFor) {
   EXPECT_EQ(stage.told(), "") << "too young: the snapshots may be of different moments";
   stage.of(1).calls[0].age = 1s;
   stage.of(1).is_complete = false;
-  EXPECT_EQ(stage.told(), "") << "not all is known of rank 1";
+  EXPECT_EQ(stage.told(), "") << "not everything is known about rank 1";
   stage.of(1) = {};
   stage.of(1).rank = 1;
   EXPECT_EQ(stage.told(), "") << "rank 1 is silent";

@@ -1,4 +1,4 @@
-// What is known of each parameter (the record), parts and wholes of one tensor, and what is done for all
+// What is known about each parameter (the record), parts and wholes of one tensor, and what is done for all
 // parameters of a module.
 #include "dist/parallel/tensor/placements.h"
 

@@ -127,7 +127,7 @@ void print_example(const Example& example, const PipelineOptions& options) {
     fmt::print("\n");
   }
   print_costs(example);
-  if (options.latency > 0) show::say("The formulas are without latency.");
+  if (options.latency > 0) show::say("The formulas leave out latency.");
   print_comparison(example.kind, options);
   if (const auto deadlock = check(example.schedule, Messages::one_by_one); !deadlock.empty()) {
     fmt::print("\n");

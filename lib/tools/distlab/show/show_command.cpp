@@ -1,5 +1,5 @@
 // ./distlab show: scenes for lectures, which need no network and no GPU and take less than ten seconds each.
-// The scene pipeline has options, and so is a command of its own (pipeline.cpp).
+// The scene pipeline has options, so it is a command of its own (pipeline.cpp).
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -27,7 +27,7 @@ export function holdingsOf(operation: Operation, cells: Cells, ranks: number): H
     held[rank]![cell] = has;
     changes.push({at, rank, cell, ranks: has});
   };
-  // A message replaces what is there when it has all of that and more; else it has come to be added, which a
+  // A message replaces what is there when it has all of that and more; otherwise it arrived to be added, which a
   // reduction will tell. A send shows that its sender has what it sends.
   const gets = (at: number, rank: number, event: {offset: number; bytes: number; contributors: RankSet}) => {
     for (const cell of cells.of(event)) {
