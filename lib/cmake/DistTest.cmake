@@ -1,4 +1,4 @@
-# dist_test_timeout(out seconds): what a test that asks for so many seconds, or for nothing, may take here. Under
+# dist_test_timeout(out seconds): what a test that asks for this many seconds, or for nothing, may take here. Under
 # sanitizers processes start several times slower.
 function(dist_test_timeout out seconds)
   if(NOT seconds)

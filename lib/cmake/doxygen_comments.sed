@@ -1,5 +1,5 @@
-# Our comments are plain ones; Doxygen wants to be told: the one that opens a file, those before a declaration, and
-# those behind it on its line.
+# Our comments are plain ones; this marks them for Doxygen: the one that opens a file, those before a declaration,
+# and those after it on its line.
 1s|^// |/// \\file\n/// |
 s|^( *)// |\1/// |
 s|([^ ].*[;,{] *)// |\1///< |

@@ -18,7 +18,7 @@ hljs.registerLanguage('cpp', cpp);
 /** @param {string} text */
 export const escaped = text => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-// As large as the longest line and the number of lines allow, in a frame of so many pixels.
+// As large as the longest line and the number of lines allow, in a frame of this many pixels.
 const frame = {width: 1100, height: 500}, largest = 21, wide = 0.605, high = 1.42;
 
 /** @param {string} text @param {string} html @param {string} kind @param {number} [height] */

@@ -74,7 +74,7 @@ class MadeUpClass {
     ::setenv("DISTLAB_BUILD", BUILD, 1);
   }
 
-  // Ended by Ctrl-C after so many seconds; 0: not at all.
+  // Ended by Ctrl-C after this many seconds; 0: not at all.
   distlab::ProcessResult grade(int seconds) const {
     std::vector<std::string> argv{DISTLAB_PROGRAM, "class", "grade",  made_ / "class",
                                   "--lab",         "7",     "--out",  grades_,

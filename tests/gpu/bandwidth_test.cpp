@@ -24,7 +24,7 @@ constexpr std::int64_t mib = std::int64_t{1} << 20;
 
 void finish(Device gpu) { device_api(gpu.type).synchronize(gpu, current_stream(gpu)); }
 
-// Seconds that each of `times` calls takes, when all of them were enqueued one behind the other.
+// Seconds that each of `times` calls takes, when all of them were enqueued one after the other.
 template <class Call>
 double seconds_of_each(Device gpu, const Call& call) {
   for (int i = 0; i < 3; ++i) call();

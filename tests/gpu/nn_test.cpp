@@ -165,7 +165,7 @@ GptOptions small_gpt(bool llama) {
   return options;
 }
 
-// All gradients of one step, as one vector, since those of single parameters can be 0 but for rounding.
+// All gradients of one step, as one vector, since those of single parameters can be 0 apart from rounding.
 TEST_F(NnOnGpu, AStepOfGptIsTheCpus) {
   for (const bool llama : {false, true}) {
     const auto step_on = [&](Device device) {

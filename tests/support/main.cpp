@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 int main(int argc, char** argv) {
-  // A script's background job has these ignored, and what the tests start would take it over.
+  // A script's background job ignores these signals, and programs that the tests start would inherit that.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT}) std::signal(number, SIG_DFL);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

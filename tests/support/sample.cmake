@@ -2,7 +2,7 @@
 #   cmake -P sample.cmake COMMIT OF ONE_IN NAME ...     prints the chosen ones, a line each
 cmake_minimum_required(VERSION 3.25)
 
-# dist_sample(out commit of one_in NAME ...): one in so many, at least one. `of` says what the names are of: two lists of
+# dist_sample(out commit of one_in NAME ...): one in this many, at least one. `of` says what the names are of: two lists of
 # the same names are sampled differently.
 function(dist_sample out commit of one_in)
   set(keyed "")

@@ -36,7 +36,7 @@ struct Grid {
   Ring along_row, along_column;
 };
 
-// The parts of consecutive ranks in one piece of memory, one behind the other.
+// The parts of consecutive ranks in one piece of memory, one after the other.
 std::vector<TensorView> cut_like(std::span<const TensorView> parts, const TensorView& memory) {
   std::vector<TensorView> cut;
   std::int64_t begin = 0;

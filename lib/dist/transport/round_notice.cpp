@@ -22,7 +22,7 @@ constexpr std::size_t most_owned_ahead = 1024;
 
 std::size_t table_bytes(std::size_t parts) { return parts * sizeof(net::PartPlace); }
 
-// The table's size in front of a copy in a room: the data begins on a new line.
+// The table's size in front of a copy in a bounce buffer: the data begins on a new cache line.
 std::size_t table_in_lines(std::size_t parts) {
   constexpr std::size_t line = 64;
   return parts == 1 ? 0 : round_up(table_bytes(parts), line);

@@ -44,7 +44,7 @@ Scratch::~Scratch() {
 
 TensorView Scratch::of(const TensorView& like) const {
   if (like.bytes() > view_.bytes())
-    fail(Errc::internal, "scratch memory of {} bytes is asked to hold {}", view_.bytes(), like.bytes());
+    fail(Errc::internal, "scratch memory of {} bytes cannot hold {}", view_.bytes(), like.bytes());
   return {view_.data, like.count, like.dtype, view_.device};
 }
 

@@ -148,7 +148,7 @@ double run_long_kernel(long steps) {
 
 void tell_overlap(const Report& report, double alone, double together) {
   report.value("one 5 ms kernel of one block", alone / 1e3, "ms");
-  report.value("four of them, one a rank", together / 1e3, "ms");
+  report.value("four of them, one per rank", together / 1e3, "ms");
   report.value("overlap (4: all at once, 1: in sequence)", ranks * alone / together, "x");
 }
 

@@ -25,7 +25,7 @@ inline void expect_all_name(int gone, const std::vector<ProcessRanks::Report>& r
   }
 }
 
-// Kills ranks in the midst of `train(n, trial, ready)`, one in each trial.
+// Kills ranks during `train(n, trial, ready)`, one in each trial.
 template <class Train>
 void kill_in_training(int trials, const Train& train) {
   using std::chrono::milliseconds;
@@ -42,7 +42,7 @@ void kill_in_training(int trials, const Train& train) {
   }
 }
 
-// This process dies so many microseconds from now.
+// This process dies this many microseconds from now.
 inline void die_after(std::chrono::microseconds time) {
   if (time.count() == 0) ::kill(getpid(), SIGKILL);
   std::thread([time] {

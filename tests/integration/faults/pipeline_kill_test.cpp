@@ -1,4 +1,4 @@
-// A rank of a pipeline dies in the midst of a step: also those that are no neighbours of it name it.
+// A rank of a pipeline dies during a step: its neighbours and all others name it.
 #include "dist/dist.h"
 #include "dist/nn/sgd.h"
 #include "dist/parallel/pipeline/gpt_pipeline.h"

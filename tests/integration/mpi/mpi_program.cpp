@@ -117,7 +117,7 @@ void overlap() {
   destroy_process_group();
 }
 
-// In-place forms, and lists whose tensors do not lie behind each other.
+// In-place forms, and lists whose tensors are not adjacent.
 void memory() {
   join();
   const int rank = get_rank(), n = get_world_size();

@@ -62,7 +62,7 @@ TEST(BinomialTree, ASubtreeIsTheContiguousRunOfItsSpan) {
   }
 }
 
-// Each rank serves its children one a round, from the round after it was reached on.
+// Each rank serves its children one per round, from the round after it was reached on.
 int rounds_of_broadcast(int n) {
   std::vector<int> reached(static_cast<std::size_t>(n));
   for (int rank = 0; rank < n; ++rank) {  // root 0: parents come before their children

@@ -80,7 +80,7 @@ TEST_F(NcclTest, ListsAreOneCallWhereTheyCanBe) {
   EXPECT_EQ(fake->groups(), (std::vector<std::string>{"all_gather", "reduce_scatter"}));
 }
 
-// Where its tensors lie is a rank's own affair, which its calls of NCCL must not depend on.
+// A rank's calls of NCCL must not depend on the addresses of its tensors.
 TEST(NcclLists, LieBehindEachOtherOnSomeRanksAndApartOnOthers) {
   const FakeNcclGuard fake(FakeDeviceOptions{.caches = true});
   run_ranks(

@@ -104,7 +104,7 @@ TEST_F(AdamWGolden, LossesInF32) {
     EXPECT_NEAR(take_step(*gpt, optimizer, step).loss / expected("loss_f32", step), 1, 1e-5) << step;
 }
 
-// After so many steps 1 - beta^t is 1.
+// After this many steps 1 - beta^t is 1.
 TEST_F(AdamWGolden, TellsAMissingBiasCorrection) {
   const auto gpt = first_model(DType::f64);
   AdamW optimizer = optimizer_of(*gpt);

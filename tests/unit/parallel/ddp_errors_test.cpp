@@ -113,7 +113,7 @@ TEST(DdpErrors, AfterABackwardThatFailedNoSyncSendsNothing) {
   });
 }
 
-// Rank 1 has a batch more; rank 0 calls `behind` instead, what comes behind its last one.
+// Rank 1 has one batch more; rank 0 calls `behind` instead, after its last one.
 void train_unevenly(Errc expected, const std::string& said, const std::function<void()>& behind,
                     const std::vector<check::Code>& found) {
   const auto body = [&](int rank, const auto& store) {

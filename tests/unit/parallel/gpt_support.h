@@ -63,7 +63,8 @@ inline nn::StateDict gradients_of(nn::Module& module) {
   return state;
 }
 
-// Every tensor of `expected` is in `got`, with these values. The key bias has no gradient but rounding.
+// Every tensor of `expected` is in `got`, with these values. The gradient of the key bias is 0 apart from
+// rounding.
 inline void expect_state(const nn::StateDict& got, const nn::StateDict& expected, double tolerance,
                          const std::string& what) {
   for (const auto& [name, tensor] : expected) {

@@ -1,4 +1,4 @@
-// The formulas again where messages are millions: rings on 4,096 ranks, everything of n^2 messages on 1,024.
+// The formulas again with millions of messages: rings on 4,096 ranks, everything with n^2 messages on 1,024.
 #include <gtest/gtest.h>
 
 #include "formulas.h"

@@ -270,7 +270,7 @@ TEST(D8, TwoOperationsOnOneTensor) {
     a.wait();
     b.wait();
   });
-  ASSERT_EQ(report.findings.size(), 2u) << report.text();  // one a rank
+  ASSERT_EQ(report.findings.size(), 2u) << report.text();  // one per rank
   EXPECT_EQ(report.findings[0].code, Code::overlap);
 }
 

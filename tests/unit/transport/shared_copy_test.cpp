@@ -71,7 +71,7 @@ TEST(SharedCopy, await_sender_gives_up_while_its_part_is_missing) {
   EXPECT_TRUE(std::all_of(to.begin() + middle, to.end(), [](std::byte b) { return b == std::byte{}; }));
 }
 
-// Which blocks each side copies when the sender comes while the receiver has taken so many of 25.
+// Which blocks each side copies when the sender comes while the receiver has taken this many of 25.
 TEST(SharedCopy, they_meet_in_the_middle_or_where_the_receiver_is) {
   const auto from = some_bytes(100'000);
   const auto at = [&](std::size_t blocks) {

@@ -45,7 +45,7 @@ cudaError_t row_norm(cudaStream_t stream, Tensor out, const Tensor& in, const Ro
 
 namespace {
 
-// The sums over rows are taken in parts, each by blocks of so many columns; a block has several lines of
+// The sums over rows are taken in parts, each by blocks of this many columns; a block has several lines of
 // threads, which take turns with the part's rows.
 constexpr int columns = 32, lines = threads_per_block / columns;
 

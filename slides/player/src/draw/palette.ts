@@ -1,4 +1,4 @@
-// Colours: one a rank, a ramp for "so many of all", and one that nothing else has for what is complete.
+// Colours: one per rank, a ramp for "this many of all", and one that nothing else has for what is complete.
 import type {RankSet} from '../model/ranks.ts';
 
 // Beyond this many ranks no one can tell their colours apart: cells show how many have contributed, not who.

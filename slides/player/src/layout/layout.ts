@@ -53,7 +53,7 @@ export function along(from: Point, bend: Point, to: Point, progress: number): Po
   return {x: at(from.x, bend.x, to.x), y: at(from.y, bend.y, to.y)};
 }
 
-// As large as the gap between places allows, for a card with so many cells. A low one has its name beside the cells.
+// As large as the gap between places allows, for a card with this many cells. A low one has its name beside the cells.
 export function cardSize(gapX: number, gapY: number, cells: number): Size {
   const height = Math.max(Math.min(gapY * 0.74, 168), 8);
   const name = height < low_card ? 70 : 0;

@@ -13,7 +13,7 @@ export interface Change {
 export interface Holdings {
   initial: RankSet[][]; // [rank][cell]
   changes: Change[];
-  complete: number; // so many contributions are all there can be in a cell
+  complete: number; // the number of all contributions that a cell can have
 }
 
 type Happening = {at: number; order: number; apply: () => void};
