@@ -120,7 +120,7 @@ void DeviceBackend::detach() noexcept {
   if (peers_) peers_->give_up();
 }
 
-// Afterwards the other ranks need nothing of this rank any more.
+// Afterwards the other ranks need nothing more from this rank.
 void DeviceBackend::part() {
   if (!peers_) return;
   Operation leaving;

@@ -55,7 +55,7 @@ class ClientConnection::Opening {
       : server_(server), will_(will), deadline_(deadline), dialler_({server.address}) {}
 
   std::optional<ClientConnection> look();
-  void check();  // throws Error{connection} once there is no more hope
+  void check();  // throws Error{connection} once it can no longer succeed
   void wait() const;
 
  private:

@@ -1,5 +1,5 @@
 // Dialler: every address of a host with its own attempts, pauses and failures. poll() begins what is due and
-// takes connections that were made; then come the judgements (refused, hopeless, silent) and their texts.
+// takes connections that were made; then come the verdicts (refused, hopeless, silent) and their texts.
 #include "dist/store/dialler.h"
 
 #include <algorithm>

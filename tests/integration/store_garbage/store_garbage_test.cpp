@@ -1,4 +1,4 @@
-// A job of real processes forms, works, parts and forms again, while strangers throw garbage, oversized
+// A job of real processes forms, works, ends and forms again, while other processes send garbage, oversized
 // frames, half greetings and silence at the port of its store.
 #include <atomic>
 #include <cstdlib>

@@ -65,7 +65,8 @@ std::unique_ptr<Transport> MpiBackend::open_message(const Operation& operation) 
 }
 
 // MPI completes a send while the receiver calls MPI. So a rank that leaves goes on
-// calling it until the ranks that have sent it messages say that they wait for no more, or for some seconds.
+// calling it until the ranks that have sent it messages say that they wait for no more, or until some seconds
+// have passed.
 void MpiBackend::take_leave_of_peers() {
   TransportOptions options;
   options.members = context_.members;

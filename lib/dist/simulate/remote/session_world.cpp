@@ -22,7 +22,7 @@ std::vector<std::int64_t> numbers_in(const std::string& data) {
 }
 
 // A control call must not carry what its name does not say, as it is not counted as a message: what the other
-// ranks read is written here. False: an unknown call, which stays as it is; whoever looks on is told its
+// ranks read is written here. False: an unknown call, which stays as it is; a watcher is told its
 // name.
 bool write_anew(const Session& session, ControlMessage& message) {
   const std::string_view name = std::string_view(message.call).substr(0, message.call.find('('));

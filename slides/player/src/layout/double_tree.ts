@@ -29,7 +29,7 @@ export function doubleTree(of: DoubleTree, cells: Cell[], size: Size): Layout {
   const gapY = (size.height - 16) / levels;
   const glyph = cardSize(roomBeside([upper, lower], size.width / upper.size), gapY, Math.ceil(cells.length / 2));
   const column = columns(upper.size, size.width, glyph);
-  // In both trees a rank is in the same column, as far as they are in order.
+  // In both trees a rank is in the same column, as long as both are in order.
   const above = placesOf(upper, indices.filter(isFirst), ({x, y}) => ({x: column(x), y: 8 + (y + 0.5) * gapY}));
   const below = placesOf(lower, indices.filter(cell => !isFirst(cell)),
                          ({x, y}) => ({x: column(x), y: size.height - 8 - (y + 0.5) * gapY}));
