@@ -113,7 +113,7 @@ void Simulation::run_rank(int rank, const std::function<void(int rank)>& fn) {
     else
       report_.failures.insert(report_.failures.begin() + first_blaming_, std::move(failed));
     if (!blames) ++first_blaming_;
-    gives_up(rank, std::string(check::without_finding(result.text)));  // also if it has not joined yet
+    gives_up(rank, std::string(check::without_finding(result.text)));  // even if it has not joined yet
   });
   ended_[index(rank)] = true;
 }

@@ -165,7 +165,7 @@ TEST(Direct, NobodyTouchesMemoryThatWasGivenUp) {
   });
 }
 
-// It had shown a copy, so the round it gave up is whole for the others; they learn of it in the next one.
+// It had published a copy, so the round it gave up is whole for the others; they learn of it in the next one.
 TEST(Direct, WhoHasGivenUpAndLivesOnIsNotWaitedFor) {
   std::latch done(1);
   run_direct_ranks(2, [&](DirectRank& rank) {

@@ -44,7 +44,7 @@ TEST(Schedules, InterleavedGoesThroughItsChunksInRounds) {
   EXPECT_EQ(line(schedule, 0), "F0a F1a F0b F1b F2a B0b F3a B1b F2b B0a F3b B1a B2b B3b B2a B3a");
   EXPECT_EQ(line(schedule, 1), "F0a F1a F0b B0b F1b B1b F2a B0a F3a B1a F2b B2b F3b B3b B2a B3a");
   EXPECT_EQ(interleaved(3, 5, 1).ranks, one_f_one_b(3, 5).ranks);
-  // A rest of one micro-batch joins the round before it.
+  // A remainder of one micro-batch joins the round before it.
   EXPECT_EQ(line(interleaved(2, 3, 2), 1), "F0a F1a F2a F0b B0b F1b B1b F2b B2b B0a B1a B2a");
 }
 

@@ -67,7 +67,7 @@ TEST(Connect, missing_ranks_are_named) {
   const auto errors = errors_of(5, [](int rank, Store& store) {
     if (rank != 1 && rank != 3) connect_endpoint(store, options_of(rank, 5, "auto", 400ms));
   });
-  for (int rank : {0, 2, 4})  // who waited first in time tells the others
+  for (int rank : {0, 2, 4})  // the rank that waited first tells the others
     expect_parts(errors[static_cast<std::size_t>(rank)], {" ms for ranks 1, 3 of 5 to come"});
 }
 

@@ -1,4 +1,4 @@
-// Whose machine is gone, by what the kernel tells of its connection.
+// Which peer's machine is gone, by what the kernel reports about its connection.
 #include <gtest/gtest.h>
 
 #include "dist/transport/link/tcp_silence.h"

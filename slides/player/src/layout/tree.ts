@@ -9,7 +9,7 @@ export interface Tree {
   depth: number;
 }
 
-// The tree that the ways of these messages form, null when they form none. Its root is where a broadcast begins or
+// The tree that the paths of these messages form, null when they form none. Its root is where a broadcast begins or
 // a sum becomes complete: who sends the one part there is, or first what has the most contributors.
 export function treeOf(messages: readonly Message[], ranks: number): Tree | null {
   const near = new Map<number, Set<number>>();
