@@ -1,4 +1,4 @@
-// The direct algorithms (collectives/direct.h) on device memory, as a table.
+// The direct algorithms (direct/algorithms.h) on device memory, as a table.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 #include "dist/backend/run_direct.h"
 #include "dist/collectives/algorithms.h"
 #include "dist/collectives/collective_args.h"
-#include "dist/collectives/direct_on_rounds.h"
-#include "dist/transport/device_round.h"
+#include "dist/direct/device/device_round.h"
+#include "dist/direct/on_rounds.h"
 
 namespace dist {
 

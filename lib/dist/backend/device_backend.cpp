@@ -13,7 +13,7 @@
 #include "dist/backend/run_direct.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
-#include "dist/transport/device_transport.h"
+#include "dist/direct/device/device_transport.h"
 
 namespace dist {
 
@@ -59,7 +59,7 @@ void DeviceBackend::connect(const Operation& operation) {
   const auto options = [&] {
     return options_of(context_, operation, std::string(dist::name(operation.kind)), device_peers_tag);
   };
-  hosts_ = context_.endpoint->map_peers(options());
+  hosts_ = connect_direct(*context_.endpoint, options());
   if (hosts_) peers_ = DevicePeers::connect(*hosts_, device(), OperationLabel(options));
   connected_ = true;
   if (peers_ && peers_->sync() == SyncMode::flags) watch_members(operation);

@@ -10,7 +10,7 @@
 
 #include "dist/backend/device_algorithms.h"
 #include "dist/backend/stream_backend.h"
-#include "dist/transport/device_peers.h"
+#include "dist/direct/device/device_peers.h"
 
 namespace dist {
 

@@ -20,8 +20,9 @@ std::string HostCollectives::algorithm_for(const Operation& operation) const {
 // All ranks get the same result.
 void HostCollectives::prepare(const Operation& operation) {
   if (prepared_) return;
-  peers_ = context_.endpoint->map_peers(
-      options_of(context_, operation, std::string(dist::name(operation.kind)), map_peers_tag));
+  peers_ = connect_direct(
+      *context_.endpoint,
+      options_of(context_, operation, std::string(dist::name(operation.kind)), connect_direct_tag));
   maps_ = peers_ != nullptr;
   prepared_ = true;
 }
@@ -30,15 +31,15 @@ Plan HostCollectives::choose(const Operation& operation) {
   // Contributions to premul_sum are multiplied first, in memory of their own, which the others do not map.
   const bool mapped = peers_ && operation.op.kind() != ReduceOp::Kind::premul_sum;
   running_ = &chooser_.pick(operation, mapped);
-  is_direct_ = mapped && running_->direct;
-  return {running_->name, is_direct_};
+  direct_ = mapped ? direct_function(*running_) : nullptr;
+  return {running_->name, direct_ != nullptr};
 }
 
 void HostCollectives::execute(const Operation& operation) {
   const auto options = [&] {
     return options_of(context_, operation, fmt::format("{}_{}", running_->name, dist::name(operation.kind)));
   };
-  if (is_direct_) return run_direct(*peers_, operation, running_->direct, OperationLabel(options));
+  if (direct_) return run_direct(*peers_, operation, direct_, OperationLabel(options));
   const auto net = context_.endpoint->open(options());
   run_collective(*net, operation, [&](CollectiveArgs args) {
     args.segment_bytes = chooser_.segment_bytes();

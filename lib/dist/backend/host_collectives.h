@@ -9,7 +9,7 @@
 
 #include "dist/backend/algorithm_chooser.h"
 #include "dist/backend/backend.h"
-#include "dist/transport/peer_memory.h"
+#include "dist/direct/algorithms.h"
 
 namespace dist {
 
@@ -34,7 +34,7 @@ class HostCollectives {
   std::atomic<bool> maps_ = false;  // the same, for threads that ask while the first collective runs
   // The algorithm of the running collective.
   const AlgorithmEntry* running_ = nullptr;
-  bool is_direct_ = false;
+  DirectFunction direct_ = nullptr;  // where it works in mapped memory
 };
 
 }  // namespace dist

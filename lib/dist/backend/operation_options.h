@@ -5,7 +5,7 @@
 #include <string>
 
 #include "dist/backend/backend.h"
-#include "dist/transport/peer_memory.h"
+#include "dist/direct/peer_memory.h"
 
 namespace dist {
 
@@ -16,11 +16,11 @@ TransportOptions without_deadline(const BackendContext& context, const Operation
                                   std::string label);
 
 // Channels of a group that belong to no operation: no collective has a number this high.
-inline constexpr std::uint64_t map_peers_tag = std::uint64_t{1} << 61;
-inline constexpr std::uint64_t device_peers_tag = map_peers_tag + 1;
-inline constexpr std::uint64_t lifeline_tag = map_peers_tag + 2;
-inline constexpr std::uint64_t farewell_tag = map_peers_tag + 3;
-inline constexpr std::uint64_t lanes_tag = map_peers_tag + 4;
+inline constexpr std::uint64_t connect_direct_tag = std::uint64_t{1} << 61;
+inline constexpr std::uint64_t device_peers_tag = connect_direct_tag + 1;
+inline constexpr std::uint64_t lifeline_tag = connect_direct_tag + 2;
+inline constexpr std::uint64_t farewell_tag = connect_direct_tag + 3;
+inline constexpr std::uint64_t lanes_tag = connect_direct_tag + 4;
 // This tag plus the collective's number: the channel on which DeviceTransport sends its receipts.
 inline constexpr std::uint64_t receipts_tag = std::uint64_t{1} << 60;
 // The options of an operation on one of these channels.

@@ -8,7 +8,7 @@
 #include "dist/collectives/collective_args.h"
 #include "dist/core/kernels.h"
 #include "dist/core/view_list.h"
-#include "dist/transport/peer_memory.h"
+#include "dist/direct/peer_memory.h"
 
 namespace dist {
 
@@ -59,7 +59,7 @@ class DirectViews {
   [[no_unique_address]] std::conditional_t<Call::has_windows, Nothing, std::vector<Lent>> lent_;
 };
 
-// For every operation but premul_sum. `Call`: used like DirectCall (collectives/direct.h). `exposed`: for the
+// For every operation but premul_sum. `Call`: used like DirectCall (direct/algorithms.h). `exposed`: for the
 // tensor that an all_reduce, a broadcast or a reduce changes. Throws the same errors as the transport.
 template <class Peers, class Call>
 void run_direct(Peers& peers, const Operation& operation,

@@ -68,7 +68,7 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::broadcast, "direct",
                    [](Transport& net, Args a) { flat_broadcast(net, a.out, a.root); },
                    "ranks that map each other: each rank copies 1/n, 2 h + (n-1)/n c S",
-                   formulas::direct_broadcast, direct_broadcast},
+                   formulas::direct_broadcast, true},
 
     AlgorithmEntry{OpKind::reduce, "flat",
                    [](Transport& net, Args a) { flat_reduce(net, a.out, a.op, a.root); },
@@ -113,7 +113,7 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::reduce, "direct",
                    [](Transport& net, Args a) { flat_reduce(net, a.out, a.op, a.root); },
                    "ranks that map each other: each rank reduces 1/n, 2 h + (n-1)/n gamma S",
-                   formulas::direct_reduce, direct_reduce},
+                   formulas::direct_reduce, true},
 
     AlgorithmEntry{OpKind::all_reduce, "recursive_doubling",
                    [](Transport& net, Args a) { recursive_doubling_all_reduce(net, a.out, a.op); },
@@ -148,24 +148,24 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::all_reduce, "reduce_broadcast",
                    [](Transport& net, Args a) { reduce_broadcast_all_reduce(net, a.out, a.op); },
                    "the baseline: 2L (alpha + beta S) + L gamma S", formulas::reduce_broadcast_all_reduce,
-                   nullptr, false, true},
+                   false, false, true},
     AlgorithmEntry{OpKind::all_reduce, "parameter_server",
                    [](Transport& net, Args a) { parameter_server_all_reduce(net, a.out, a.op); },
                    "for comparison, rank 0 serves all: 2(n-1) beta S at its port",
-                   formulas::parameter_server_all_reduce, nullptr, false, true},
+                   formulas::parameter_server_all_reduce, false, false, true},
     AlgorithmEntry{OpKind::all_reduce, "naive_exchange",
                    [](Transport& net, Args a) { naive_exchange_all_reduce(net, a.out, a.op); },
                    "for comparison, every rank sends to all: (n-1)(alpha + beta S + gamma S)",
-                   formulas::naive_exchange_all_reduce, nullptr, false, true},
+                   formulas::naive_exchange_all_reduce, false, false, true},
     AlgorithmEntry{
         OpKind::all_reduce, "one_shot",
         [](Transport& net, Args a) { naive_exchange_all_reduce(net, a.out, a.op); },
         "ranks that map each other, small data: each rank reads all, h per piece + n c S + (n-1) gamma S",
-        formulas::one_shot_all_reduce, one_shot_all_reduce},
+        formulas::one_shot_all_reduce, true},
     AlgorithmEntry{
         OpKind::all_reduce, "two_shot", [](Transport& net, Args a) { pairwise_all_reduce(net, a.out, a.op); },
         "ranks that map each other, large data: each rank reduces 1/n, 2 h + c S + (n-1)/n gamma S",
-        formulas::two_shot_all_reduce, two_shot_all_reduce},
+        formulas::two_shot_all_reduce, true},
 
     AlgorithmEntry{OpKind::scatter, "flat",
                    [](Transport& net, Args a) { flat_scatter(net, a.ins, a.out, a.root); },
@@ -173,11 +173,10 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::scatter, "binomial",
                    [](Transport& net, Args a) { binomial_scatter(net, a.ins, a.out, a.root); },
                    "small data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
-                   nullptr, true},
-    AlgorithmEntry{OpKind::scatter, "direct",
-                   [](Transport& net, Args a) { flat_scatter(net, a.ins, a.out, a.root); },
-                   "ranks that map each other: each rank reads its part, 2 h + c S/n",
-                   formulas::direct_scatter, direct_scatter},
+                   false, true},
+    AlgorithmEntry{
+        OpKind::scatter, "direct", [](Transport& net, Args a) { flat_scatter(net, a.ins, a.out, a.root); },
+        "ranks that map each other: each rank reads its part, 2 h + c S/n", formulas::direct_scatter, true},
 
     AlgorithmEntry{OpKind::gather, "flat",
                    [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
@@ -185,11 +184,10 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::gather, "binomial",
                    [](Transport& net, Args a) { binomial_gather(net, a.in, a.outs, a.root); },
                    "small data, equal counts only: L alpha + (n-1)/n beta S", formulas::binomial_scatter,
-                   nullptr, true},
-    AlgorithmEntry{OpKind::gather, "direct",
-                   [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
-                   "ranks that map each other: each rank writes its part, 2 h + c S/n",
-                   formulas::direct_gather, direct_gather},
+                   false, true},
+    AlgorithmEntry{
+        OpKind::gather, "direct", [](Transport& net, Args a) { flat_gather(net, a.in, a.outs, a.root); },
+        "ranks that map each other: each rank writes its part, 2 h + c S/n", formulas::direct_gather, true},
 
     AlgorithmEntry{OpKind::all_gather, "ring",
                    [](Transport& net, Args a) { ring_all_gather(net, a.in, a.outs); },
@@ -207,7 +205,7 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::all_gather, "direct",
                    [](Transport& net, Args a) { pairwise_all_gather(net, a.in, a.outs); },
                    "ranks that map each other: each rank reads all, 2 h + (n-1)/n c S",
-                   formulas::direct_all_gather, direct_all_gather},
+                   formulas::direct_all_gather, true},
 
     AlgorithmEntry{OpKind::reduce_scatter, "ring",
                    [](Transport& net, Args a) { ring_reduce_scatter(net, a.ins, a.out, a.op); },
@@ -227,23 +225,23 @@ constexpr std::array table{
     AlgorithmEntry{OpKind::reduce_scatter, "direct",
                    [](Transport& net, Args a) { pairwise_reduce_scatter(net, a.ins, a.out, a.op); },
                    "ranks that map each other: each rank reduces its part, 2 h + (n-1)/n gamma S",
-                   formulas::direct_reduce_scatter, direct_reduce_scatter},
+                   formulas::direct_reduce_scatter, true},
 
     AlgorithmEntry{OpKind::all_to_all, "pairwise",
                    [](Transport& net, Args a) { pairwise_all_to_all(net, a.ins, a.outs); },
                    "any counts: (n-1) alpha + (n-1)/n beta S", formulas::pairwise_all_gather},
     AlgorithmEntry{
         OpKind::all_to_all, "bruck", [](Transport& net, Args a) { bruck_all_to_all(net, a.ins, a.outs); },
-        "small data, equal counts only: L alpha + L/2 beta S", formulas::bruck_all_to_all, nullptr, true},
+        "small data, equal counts only: L alpha + L/2 beta S", formulas::bruck_all_to_all, false, true},
     AlgorithmEntry{OpKind::all_to_all, "direct",
                    [](Transport& net, Args a) { pairwise_all_to_all(net, a.ins, a.outs); },
                    "ranks that map each other: each rank reads its parts, 2 h + (n-1)/n c S",
-                   formulas::direct_all_gather, direct_all_to_all},
+                   formulas::direct_all_gather, true},
 
     AlgorithmEntry{OpKind::barrier, "dissemination", [](Transport& net, Args) { dissemination_barrier(net); },
                    "any n: L alpha", formulas::dissemination_barrier},
     AlgorithmEntry{OpKind::barrier, "direct", [](Transport& net, Args) { dissemination_barrier(net); },
-                   "ranks that map each other: h", formulas::direct_barrier, direct_barrier},
+                   "ranks that map each other: h", formulas::direct_barrier, true},
 };
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "dist/collectives/collective_args.h"
 #include "dist/collectives/cost/cost_model.h"
-#include "dist/collectives/direct.h"
 #include "dist/core/op_kind.h"
 #include "dist/core/types.h"
 #include "dist/core/view.h"
@@ -17,7 +16,6 @@
 namespace dist {
 
 using AlgorithmFunction = void (*)(Transport& net, const CollectiveArgs& args);
-using DirectFunction = void (*)(const DirectCall& call, const CollectiveArgs& args);
 
 struct AlgorithmEntry {
   OpKind collective;
@@ -26,9 +24,9 @@ struct AlgorithmEntry {
   std::string_view about;  // one line: when it is good, and its cost
   // The formula in its header (formulas.h), for two ranks or more. `bytes`: as for choose().
   double (*seconds)(const CostModel& model, const World& at, double bytes) = nullptr;
-  // Works in the memory that the ranks map of each other, where they do: then `seconds` is the cost of this.
-  // `run` is the same division of work by messages, for ranks that do not map it. Null: messages everywhere.
-  DirectFunction direct = nullptr;
+  // Works in the memory that the ranks map of each other (direct/), where they do: then `seconds` is the cost
+  // of this. `run` is the same division of work by messages, for ranks that do not map it.
+  bool direct = false;
   bool needs_equal_counts = false;  // for scatter, gather and all_to_all: refuses counts that differ
   bool is_baseline = false;         // for comparison only: never chosen
 };

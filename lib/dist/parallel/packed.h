@@ -16,7 +16,8 @@ Tensor pack(std::span<Tensor* const> tensors);
 
 // One all_reduce of several tensors (of one dtype and device, none or more), which stay where they are:
 // through memory in which they are one after another. Collective.
-void all_reduce_packed(std::span<const Tensor> tensors, ReduceOp op, const ProcessGroup& group, CallSite where);
+void all_reduce_packed(std::span<const Tensor> tensors, ReduceOp op, const ProcessGroup& group,
+                       CallSite where);
 
 // Makes the gradient the view that pack() made of it again: if another tensor has replaced it since, copies
 // that one's elements. Throws Error{invalid_argument} if its shape, dtype or device differs.

@@ -1,7 +1,5 @@
 #include "dist/transport/endpoint.h"
 
-#include "dist/transport/peer_memory.h"
-
 namespace dist {
 
 Endpoint::~Endpoint() = default;
@@ -16,8 +14,6 @@ int Endpoint::carry(const Message& message, const MessageTerms& terms, const Cal
   const auto transport = open(options_for(terms, label));
   return start(*transport, message).wait();
 }
-
-std::unique_ptr<PeerMemory> Endpoint::map_peers(TransportOptions) { return nullptr; }
 
 Request start(Transport& transport, const Message& message) {
   return message.is_send ? transport.isend(message.data, message.peer)

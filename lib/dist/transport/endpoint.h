@@ -85,7 +85,7 @@ struct MessageTerms {
 Request start(Transport& transport, const Message& message);
 TransportOptions options_for(const MessageTerms& terms, const CallLabel& label);  // the timeout begins now
 
-class PeerMemory;
+class SharedPeers;
 
 // Whether ranks exchange messages by sockets only, even on one host (EndpointOptions::transport).
 inline bool sends_by_sockets_alone(std::string_view transport) {
@@ -130,11 +130,8 @@ class Endpoint : public Mover {
   // One message from start to end, as open(), then isend() or irecv(), then wait() would carry it, perhaps in
   // fewer steps. Returns the other rank (a group rank).
   virtual int carry(const Message& message, const MessageTerms& terms, const CallLabel& label);
-  // This rank's part in working without messages (peer_memory.h), for a group whose ranks all map each
-  // other's memory; nullptr on every rank where one of them does not. Every member calls it, with a channel
-  // of its own for the messages by which they agree. Throws the same errors as an operation. The result must
-  // not outlive the endpoint.
-  virtual std::unique_ptr<PeerMemory> map_peers(TransportOptions options);
+  // For work in the ranks' shared memory (shared_peers.h); nullptr where no rank of the job has any.
+  virtual SharedPeers* shared_peers() { return nullptr; }
   // Every pending and later operation fails with Error{aborted} and this text. For watchdogs and for leaving
   // the job.
   virtual void abort(const std::string& reason) = 0;

@@ -17,6 +17,7 @@ struct Failure {
   std::string text;  // empty: no failure
   explicit operator bool() const { return !text.empty(); }
 };
+[[noreturn]] inline void raise(const Failure& failure) { throw Error(failure.code, failure.text); }
 
 inline constexpr std::size_t longest_reason = 1000;  // bytes in a goodbye
 

@@ -9,7 +9,6 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/reduction_watch.h"
-#include "dist/transport/peer_memory.h"
 
 namespace dist {
 namespace {
@@ -194,9 +193,7 @@ class TracedEndpoint final : public Endpoint {
     if (!tracer_->is_running()) return inner_->open(std::move(options));
     return std::make_unique<TracedTransport>(*inner_, tracer_, std::move(options));
   }
-  std::unique_ptr<PeerMemory> map_peers(TransportOptions options) override {
-    return inner_->map_peers(std::move(options));
-  }
+  SharedPeers* shared_peers() override { return inner_->shared_peers(); }
   void progress(Timeout patience) override { inner_->progress(patience); }
   void interrupt() override { inner_->interrupt(); }
   void abort(const std::string& reason) override { inner_->abort(reason); }

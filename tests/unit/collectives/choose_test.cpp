@@ -33,7 +33,7 @@ TEST(Choose, NamesTheCheapestOfTheAlgorithmsThatAreRightForAllArguments) {
   for_each_situation([](OpKind kind, std::size_t bytes, const World& at, const CostModel& model) {
     const Choice choice = choose(kind, bytes, at, model);
     const AlgorithmEntry& chosen = find_algorithm(kind, choice.algorithm);
-    EXPECT_EQ(chosen.direct, nullptr);
+    EXPECT_FALSE(chosen.direct);
     EXPECT_FALSE(chosen.is_baseline);
     EXPECT_FALSE(chosen.needs_equal_counts);
     EXPECT_NE(choice.reason.find(choice.algorithm), std::string::npos) << choice.reason;
@@ -57,7 +57,7 @@ TEST(Choose, PrefersMappedMemoryWhereThereIsSome) {
       for (const std::size_t bytes : {0ul, 4ul, 4096ul, 1ul << 16, 1ul << 26})
         for (const CostModel& model : {CostModel{}, on_shared_cores({})}) {
           const Choice choice = choose(kind, bytes, {.ranks = n, .peers_mapped = true}, model);
-          EXPECT_NE(find_algorithm(kind, choice.algorithm).direct, nullptr) << choice.reason;
+          EXPECT_TRUE(find_algorithm(kind, choice.algorithm).direct) << choice.reason;
         }
   EXPECT_EQ(choose(OpKind::all_reduce, 64, {.ranks = 4, .peers_mapped = true}).algorithm, "one_shot");
   EXPECT_EQ(choose(OpKind::all_reduce, 4096, {.ranks = 2, .peers_mapped = true}).algorithm, "one_shot");

@@ -10,7 +10,7 @@
 
 #include "dist/core/kernels.h"
 #include "dist/core/tensor.h"
-#include "dist/transport/stream_signals.h"
+#include "dist/direct/device/stream_signals.h"
 
 #include "support/expect_error.h"
 #include "support/fake_device.h"

@@ -1,6 +1,6 @@
 // The formulas, grouped by collective and in the order of formulas.h. In front of them is what they are made
 // of: sums over distances, phases of rings, halving, and a binary tree's way up and down; the costs of
-// messages on several nodes come from link_times.h. The formulas of direct.h come last.
+// messages on several nodes come from link_times.h.
 #include "dist/collectives/cost/formulas.h"
 
 #include <algorithm>
@@ -10,8 +10,6 @@
 #include "dist/collectives/ring_2d.h"
 #include "dist/collectives/ring_segmented.h"
 #include "dist/collectives/trees.h"
-#include "dist/transport/engine/tuning.h"
-#include "dist/transport/shared_area.h"
 
 namespace dist::formulas {
 namespace {
@@ -252,51 +250,5 @@ double bruck_all_to_all(Model m, At at, double bytes) {
 }
 
 double dissemination_barrier(Model m, At at, double) { return ceil_log2(at.ranks) * m.message(0); }
-
-namespace {
-
-bool is_short(Model m, double bytes) {
-  return bytes <= static_cast<double>(m.shares_cores() ? net::shown_bytes : net::short_bytes);
-}
-double others(At at) { return at.ranks - 1; }
-bool is_short_for_root(Model m, At at, double bytes) {
-  return is_short(m, bytes) && others(at) * bytes <= static_cast<double>(net::root_reads(m.shares_cores()));
-}
-double share(At at) { return others(at) / at.ranks; }
-
-}  // namespace
-
-double direct_broadcast(Model m, At at, double bytes) {
-  return is_short(m, bytes) ? m.handshake + 2 * m.copy * bytes : 2 * m.handshake + share(at) * m.copy * bytes;
-}
-
-double direct_reduce(Model m, At at, double bytes) {
-  return is_short_for_root(m, at, bytes)
-             ? m.handshake + m.copy * bytes + others(at) * m.sum(bytes)
-             : 2 * m.handshake + m.copy * bytes / at.ranks + share(at) * m.sum(bytes);
-}
-
-double one_shot_all_reduce(Model m, At at, double bytes) {
-  const double pieces = std::max(1.0, std::ceil(bytes / static_cast<double>(net::shown_bytes)));
-  return pieces * m.handshake + at.ranks * m.copy * bytes + others(at) * m.sum(bytes);
-}
-
-double two_shot_all_reduce(Model m, At at, double bytes) {
-  return 2 * m.handshake + m.copy * bytes + share(at) * m.sum(bytes);
-}
-
-double direct_scatter(Model m, At at, double bytes) { return 2 * m.handshake + m.copy * bytes / at.ranks; }
-double direct_gather(Model m, At at, double bytes) {
-  const bool is_paired = bytes / at.ranks >= static_cast<double>(net::paired_bytes);
-  return is_paired ? direct_scatter(m, at, bytes) : direct_all_gather(m, at, bytes);
-}
-double direct_all_gather(Model m, At at, double bytes) {
-  return 2 * m.handshake + share(at) * m.copy * bytes;
-}
-double direct_reduce_scatter(Model m, At at, double bytes) {
-  return is_short(m, bytes) ? m.handshake + share(at) * (m.copy * bytes + m.sum(bytes))
-                            : 2 * m.handshake + share(at) * m.sum(bytes);
-}
-double direct_barrier(Model m, At, double) { return m.handshake; }
 
 }  // namespace dist::formulas

@@ -51,7 +51,7 @@ double halving_reduce_scatter(Model m, At at, double bytes);
 double ring_2d_reduce_scatter(Model m, At at, double bytes);
 double bruck_all_to_all(Model m, At at, double bytes);
 
-// For direct.h: ranks that map each other's memory.
+// For direct/algorithms.h: ranks that map each other's memory.
 double direct_broadcast(Model m, At at, double bytes);
 double direct_reduce(Model m, At at, double bytes);
 double one_shot_all_reduce(Model m, At at, double bytes);

@@ -28,8 +28,8 @@ Pieces pieces_of(nn::Module& module);
 // The optimizer's state: "optimizer.exp_avg.NAME" with the box of the module's parameter NAME; and what does
 // not belong to a parameter ("optimizer.step") whole. Empty before the first step.
 Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module);
-// The same for parameters that are divided in another way: `of` returns the pieces of a tensor that is divided
-// as the parameter is, under the parameter's name.
+// The same for parameters that are divided in another way: `of` returns the pieces of a tensor that is
+// divided as the parameter is, under the parameter's name.
 Pieces pieces_of(const nn::Optimizer& optimizer,
                  const std::function<Pieces(const nn::Parameter& parameter, const Tensor& tensor)>& of);
 

@@ -58,7 +58,6 @@ Engine::Engine(Config config)
     : config_(std::move(config)),
       poller_(config_.shared_segment->doorbell_fd()),
       claims_(*config_.shared_segment),
-      areas_(config_.shared_segment),
       links_(static_cast<std::size_t>(config_.world_size)),
       peers_(static_cast<std::size_t>(config_.world_size)),
       spin_(config_.spin),
@@ -111,7 +110,7 @@ int Engine::carry(bool is_send, const TensorView& data, int peer, const MessageT
       op.since = std::chrono::steady_clock::now();
       op.options.deadline = Deadline::after(terms.timeout);
     }
-    if (const Failure failure = end(lock, t)) throw Error(failure.code, failure.text);
+    if (const Failure failure = end(lock, t)) raise(failure);
     const int other = t.peer;
     dismiss(lock, op);
     return other;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "dist/core/view.h"
-#include "dist/transport/area_pool.h"
 #include "dist/transport/engine/leader_lock.h"
 #include "dist/transport/engine/matching.h"
 #include "dist/transport/engine/poller.h"
@@ -70,24 +69,11 @@ class Engine final : private LinkEvents {
   bool is_short(std::uint64_t id);
   void cancel(std::uint64_t id) noexcept;
 
-  // Work without messages (engine_memory.cpp): what PeerMemory needs. Blocks until arrived(), which polls
-  // memory that `peer` writes before it rings. Throws the same errors as wait().
+  // For SharedPeers (engine_memory.cpp).
   void await_memory(TransportOptions options, int peer, const std::function<bool()>& arrived);
-  // The same without an error: returns when it is released, or when the peer is gone or seems stopped.
   void await_release(int peer, const std::function<bool()>& released) noexcept;
-  // `theirs`: what the peer publishes, in the form of a message; `bytes`: what this rank needs from it.
-  [[noreturn]] void fail_misfit(TransportOptions options, int peer, std::uint64_t bytes, const Frame& theirs);
-  [[noreturn]] void fail_earlier(TransportOptions options, int peer, std::uint32_t theirs,
-                                 std::uint32_t mine);
-  [[noreturn]] void fail_algorithm(TransportOptions options, int peer);
-  [[noreturn]] void fail_withdrawn(TransportOptions options, int peer);
+  Failure withdrawal(TransportOptions options, int peer);      // why the peer gave up, if that is known here
   bool has_cores() const { return config_.spin.count() > 0; }  // every rank of this host has one of its own
-  // Calls act(AreaPool&) under the lock.
-  template <class Act>
-  auto with_areas(const Act& act) {
-    Lock lock = leader_lock_.enter();
-    return act(areas_);
-  }
 
   void progress(Timeout patience);
   void interrupt();
@@ -183,7 +169,6 @@ class Engine final : private LinkEvents {
   Config config_;
   Poller poller_;
   Claims claims_;
-  AreaPool areas_;
   std::vector<std::unique_ptr<Link>> links_;  // by rank
   std::vector<Link*> rings_;                  // those that must be polled
   std::vector<Link*> backlog_;                // links with something to flush
@@ -213,8 +198,5 @@ class Engine final : private LinkEvents {
   std::uint64_t activity_ = 0;  // counts ended transfers and interruptions
   const std::uint64_t serial_;  // this engine's number in the process
 };
-
-// See Endpoint::map_peers.
-std::unique_ptr<PeerMemory> map_peers(Engine& engine, Transport& net, const TransportOptions& options);
 
 }  // namespace dist::net

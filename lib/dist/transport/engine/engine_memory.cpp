@@ -1,6 +1,5 @@
-// Waiting for memory that peers write instead of sending messages (peer_memory.h): await_memory() blocks
-// until a predicate on it is true, or throws; await_release() waits without an error. The fail_*() functions
-// make a round's errors from what the peer published, so that they read like those of messages.
+// Waiting for memory that peers write instead of sending messages (shared_peers.h): await_memory() blocks
+// until a predicate on it is true, or throws; await_release() waits without an error.
 #include "dist/transport/engine/engine.h"
 
 namespace dist::net {
@@ -8,8 +7,6 @@ namespace {
 
 // How long to wait for a peer that may be stopped while it works on this rank's memory.
 constexpr std::chrono::seconds stopped_peer_patience{2};
-
-[[noreturn]] void raise(const Failure& failure) { throw Error(failure.code, failure.text); }
 
 // Registers a predicate that the leader polls, under the lock, for as long as this object lives.
 class Watched {
@@ -77,27 +74,8 @@ void Engine::await_release(int peer, const std::function<bool()>& released) noex
   }
 }
 
-void Engine::fail_misfit(TransportOptions options, int peer, std::uint64_t bytes, const Frame& theirs) {
-  Op op;
-  op.options = std::move(options);
-  raise(misfit_at_receiver(rank(), wanted_from(op, peer, bytes),
-                           {theirs.opcode, theirs.bytes, theirs.elements()}, peer));
-}
-
-void Engine::fail_earlier(TransportOptions options, int peer, std::uint32_t theirs, std::uint32_t mine) {
-  Op op;
-  op.options = std::move(options);
-  raise(earlier_trouble(rank(), op, peer, theirs, mine));
-}
-
-void Engine::fail_algorithm(TransportOptions options, int peer) {
-  Op op;
-  op.options = std::move(options);
-  raise(algorithm_trouble(rank(), op, peer));
-}
-
 // A rank that gives up because of another rank has passed that news on before: it can be read here.
-void Engine::fail_withdrawn(TransportOptions options, int peer) {
+Failure Engine::withdrawal(TransportOptions options, int peer) {
   Op op;
   op.options = std::move(options);
   open(op);
@@ -107,7 +85,7 @@ void Engine::fail_withdrawn(TransportOptions options, int peer) {
     }
   }
   close(op);
-  raise(op.failure ? op.failure : cancelled_trouble(rank(), wanted_from(op, peer, op.options.bytes)));
+  return op.failure ? op.failure : cancelled_trouble(rank(), wanted_from(op, peer, op.options.bytes));
 }
 
 }  // namespace dist::net

@@ -235,7 +235,7 @@ int Engine::wait(std::uint64_t id) {
   const Failure failure = end(lock, t);
   const int peer = t.peer;
   lock.unlock();
-  if (failure) throw Error(failure.code, failure.text);
+  if (failure) raise(failure);
   return peer;
 }
 

@@ -26,27 +26,10 @@ inline constexpr std::size_t largest_ring_bytes = 256 * 1024;
 // in pieces.
 inline constexpr std::size_t claim_count = 1024;
 
-// How many groups of one rank can work without messages at a time; further groups send messages. Memory is
-// taken when it is first used.
+// How many groups of one rank can work in shared memory at a time (direct/), and what each gets of the rank's
+// shared segment; further groups send messages. Memory is taken when it is first used.
 inline constexpr int area_count = 512;
-
-// Memory that the peers do not map passes through bounce buffers (windows), small enough to stay in the
-// cache; while the peers work on one, the next is filled. Each rank has its own for each group that needs
-// them.
-inline constexpr std::size_t window_bytes = std::size_t{512} << 10;
-inline constexpr std::size_t window_count = 2;
-
-// Ranks that work without messages publish copies of data up to this size, if each rank has a core; for
-// larger data, cache lines that change owners cost more than one more meeting.
-inline constexpr std::size_t short_bytes = 2048;
-// In a reduce the root alone reads these copies. If they are larger than this together, one more meeting,
-// after which all ranks share the work, takes less time. Where ranks outnumber the cores, a meeting takes
-// some twenty times as long.
-inline constexpr std::size_t root_reads(bool share_cores) { return share_cores ? 128 * 1024 : 8192; }
-
-// Parts of a root's list of at least this size are copied in place by the ranks that they belong to; for
-// smaller ones, the meeting that this needs takes longer than the copy.
-inline constexpr std::size_t paired_bytes = 4096;
+inline constexpr std::size_t area_bytes = 147712;
 
 // How long a waiting rank polls at most before it sleeps, when every rank of the host has a core. It is
 // longer than a wake-up, which takes 50 to 100 us in a virtual machine: with a shorter time each rank would

@@ -29,7 +29,7 @@ std::size_t areas_begin(int rings, const RingShape& shape) {
 }
 
 std::size_t shared_segment_size(int rings, int areas, const RingShape& shape) {
-  return areas_begin(rings, shape) + static_cast<std::size_t>(areas) * sizeof(SharedArea);
+  return areas_begin(rings, shape) + static_cast<std::size_t>(areas) * area_bytes;
 }
 
 UniqueFd make_doorbell() {
@@ -64,7 +64,7 @@ std::size_t SharedSegment::read_size() {
   struct stat info {};
   const std::size_t bytes = ::fstat(memory_.get(), &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
   const std::size_t begin = areas_begin(rings_, shape_);
-  if (bytes > begin) areas_ = static_cast<int>((bytes - begin) / sizeof(SharedArea));
+  if (bytes > begin) areas_ = static_cast<int>((bytes - begin) / area_bytes);
   if (areas_ == 0 || areas_ > area_count || bytes != shared_segment_size(rings_, areas_, shape_))
     fail(Errc::connection,
          "a peer's shared memory has {} bytes, which do not fit; do all ranks run the same build?", bytes);
@@ -75,17 +75,15 @@ int affordable_areas(int ranks) {
   const std::uint64_t share = free_address_space() / 8 / static_cast<std::uint64_t>(ranks);
   raise_soft_limit(RLIMIT_FSIZE, shared_segment_size(ranks, area_count, ring_shape(ranks - 1)));
   const std::uint64_t file = soft_limit(RLIMIT_FSIZE) / 2;  // half of it is left for rings and claims
-  return static_cast<int>(
-      std::clamp<std::uint64_t>(std::min(share, file) / sizeof(SharedArea), 1, area_count));
+  return static_cast<int>(std::clamp<std::uint64_t>(std::min(share, file) / area_bytes, 1, area_count));
 }
 
 std::byte* SharedSegment::ring(int index) const {
   return mapping_.data() + header_bytes + static_cast<std::size_t>(index) * shape_.bytes();
 }
 
-SharedArea& SharedSegment::area(int index) const {
-  std::byte* const first = mapping_.data() + areas_begin(rings_, shape_);
-  return reinterpret_cast<SharedArea*>(first)[index];
+std::byte* SharedSegment::area(int index) const {
+  return mapping_.data() + areas_begin(rings_, shape_) + static_cast<std::size_t>(index) * area_bytes;
 }
 
 void SharedSegment::ring_bell() noexcept {

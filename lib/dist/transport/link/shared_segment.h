@@ -17,7 +17,6 @@
 #include "dist/transport/engine/tuning.h"
 #include "dist/transport/link/asymmetric_fence.h"
 #include "dist/transport/link/frame_queue.h"
-#include "dist/transport/shared_area.h"
 
 namespace dist::net {
 
@@ -59,7 +58,7 @@ class SharedSegment {
   SharedSegmentHeader& header() const { return *reinterpret_cast<SharedSegmentHeader*>(mapping_.data()); }
   std::byte* ring(int index) const;
   Claim& claim(ClaimRef ref) const { return header().claims[ref.index()]; }
-  SharedArea& area(int index) const;  // 0 to areas() - 1
+  std::byte* area(int index) const;  // 0 to areas() - 1; area_bytes of it, all zero at first
   int areas() const { return areas_; }
   RingShape shape() const { return shape_; }
   int rings() const { return rings_; }

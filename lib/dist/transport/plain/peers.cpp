@@ -95,7 +95,7 @@ int Plain::wait(std::uint64_t id) {
   const Failure failure = ended ? message.failure : timeout_trouble(rank_, message);
   const int other = message.peer;
   end(message);
-  if (failure) throw Error(failure.code, failure.text);
+  if (failure) raise(failure);
   return other;
 }
 

@@ -1,0 +1,161 @@
+// A round on device memory. show() publishes a copy, expose() the memory itself, attend() nothing; post()
+// puts it into the host's notice. of() waits for another rank's notice and makes the stream wait for its
+// data; close() signals that this rank is done; finish() waits until the others are.
+#include "dist/direct/device/device_round.h"
+
+#include <algorithm>
+
+#include "dist/core/fail.h"
+#include "dist/core/kernels.h"
+#include "dist/core/log.h"
+#include "dist/core/round_up.h"
+#include "dist/core/view_list.h"
+#include "dist/transport/opcode.h"
+
+namespace dist {
+
+namespace {
+
+constexpr std::size_t part_alignment = 64;  // bytes: each part in a room starts at a multiple of it
+
+std::size_t padded(std::size_t bytes) { return round_up(bytes, part_alignment); }
+
+}  // namespace
+
+DeviceRound::DeviceRound(DevicePeers& peers, const RoundTerms& terms, const CallLabel& label)
+    : peers_(peers),
+      terms_(terms),
+      label_(label),
+      dtype_(dtype_of(terms.opcode)),
+      stream_(current_stream(peers.device_)),
+      is_ready_(rank_index(peers.size())) {
+  ++peers_.round_;
+  peers_.stream_ = stream_;
+  notices_.emplace(peers_.hosts_, terms_, label_);
+}
+
+// The other ranks must not wait for this rank, whatever ended the round; but they must learn that its part is
+// missing.
+DeviceRound::~DeviceRound() {
+  try {
+    if (!closed_) close();
+  } catch (const std::exception& error) {
+    log(LogLevel::info, "a rank that gives up could not notify the others: {}", error.what());
+  }
+}
+
+bool DeviceRound::fits(std::size_t bytes, std::size_t parts) {
+  return bytes + parts * part_alignment <= shown_bytes + part_alignment;  // the last part needs no padding
+}
+
+// The room was last used `round_depth` rounds ago; every rank must have read it.
+void DeviceRound::make_room() {
+  if (peers_.round_ <= StreamSignals::round_depth) return;
+  const Signal read{Point::done, peers_.round_ - StreamSignals::round_depth};
+  for (int r = 0; r < size(); ++r)
+    if (r != rank()) peers_.signals_->await(r, read, stream_);
+}
+
+void DeviceRound::show(std::span<const TensorView> parts) {
+  make_room();
+  const TensorView room = peers_.room(peers_.round_);
+  std::vector<TensorView> copies;
+  std::size_t at = 0;
+  for (const TensorView& part : parts) {
+    copies.push_back({room.data + at, part.count, part.dtype, part.device});
+    copy(copies.back(), part);
+    at += padded(part.bytes());
+  }
+  post(copies);
+}
+
+void DeviceRound::expose(std::span<const TensorView> parts, int to, bool) {
+  exposes_ = true;
+  exposed_to_ = to;
+  post(parts);
+}
+
+void DeviceRound::post(std::span<const TensorView> parts) {
+  std::vector<DevicePlace> places;
+  for (const TensorView& part : parts) {
+    places.push_back(peers_.place_of(part));
+    places.back().exposed = exposes_;
+  }
+  ViewList views(parts.size());
+  const auto count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
+  for (std::size_t i = 0; i < places.size(); ++i)
+    views.set(i, {reinterpret_cast<std::byte*>(&places[i]), count, dtype_, cpu});
+  if (!Round::fits(total_bytes(views), views.size()))
+    fail(Errc::unsupported,
+         "{}: {} tensors are more than device memory can be shared in at once; use fewer ranks",
+         label_.options().label.name, parts.size());
+  peers_.signals_->signal({Point::ready, peers_.round_}, stream_);
+  notices_->show(views);
+}
+
+void DeviceRound::attend() {
+  peers_.signals_->signal({Point::ready, peers_.round_}, stream_);
+  notices_->attend();
+}
+
+void DeviceRound::await_ready(int rank) {
+  if (is_ready_[rank_index(rank)] || rank == this->rank()) return;
+  peers_.signals_->await(rank, {Point::ready, peers_.round_}, stream_);
+  is_ready_[rank_index(rank)] = true;
+}
+
+void DeviceRound::meet(int rank) {
+  notices_->meet(rank);
+  await_ready(rank);
+}
+
+TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
+  const auto place_count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
+  const auto& place = *reinterpret_cast<const DevicePlace*>(notices_->of(rank, place_count, part).data);
+  const std::uint64_t bytes = place.bytes;
+  seen_in_place_ = place.exposed;
+  TensorView view{nullptr, count, dtype_, peers_.device_};
+  if (view.bytes() != bytes)
+    fail(Errc::mismatch,
+         "rank {}: {} wants {} bytes of group rank {}, which has {}; do all ranks pass equal sizes?",
+         label_.options().members[this->rank()], str(label_.options().label), view.bytes(), rank, bytes);
+  if (exposed_to_ == workers && !works()) return view;
+  view.data = count == 0 ? nullptr : peers_.address_of(rank, place);
+  await_ready(rank);
+  return view;
+}
+
+// This rank has enqueued everything it does in this round. Where a signal may be waited for only after it was
+// made, the hosts notify each other of it.
+void DeviceRound::close() {
+  closed_ = true;
+  peers_.signals_->signal({Point::done, peers_.round_}, stream_);
+  notices_.reset();
+  if (!peers_.signals_->needs_meeting()) return;
+  notices_.emplace(peers_.hosts_, terms_, label_);
+  notices_->attend();
+}
+
+bool DeviceRound::is_exposed_to(int rank) const {
+  if (exposed_to_ == workers) return peers_.is_worker(rank);
+  return exposed_to_ == everybody || exposed_to_ == rank;
+}
+
+void DeviceRound::finish() {
+  close();
+  if (!exposes_) return;
+  peers_.check(label_);  // a rank without others has waited for no rank
+  for (int r = 0; r < size(); ++r) {
+    if (r == rank() || !is_exposed_to(r)) continue;
+    if (notices_) notices_->meet(r);
+    peers_.check(label_);
+    peers_.signals_->await(r, {Point::done, peers_.round_}, stream_);
+  }
+}
+
+void DeviceRound::give_up() noexcept {
+  if (notices_) notices_->give_up();
+  peers_.give_up();
+}
+
+}  // namespace dist

@@ -1,0 +1,84 @@
+// DeviceRound: one operation on the ranks' device memory. It works as Round (round.h) does, but on the
+// current stream: work enqueued there later may use what it returns, and a wait holds up that stream only.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dist/direct/device/device_peers.h"
+
+namespace dist {
+
+class DeviceRound {
+ public:
+  static constexpr int everybody = Round::everybody;
+  // Only one rank per device works. Kernels of processes that share a device take turns, and a turn may cost
+  // more than the work; and one rank's kernel is as fast as the kernels of all ranks together.
+  static constexpr int workers = -2;
+  static constexpr bool in_pairs = false;
+  static constexpr std::size_t shown_bytes = DevicePeers::room_bytes;
+
+  DeviceRound(DevicePeers& peers, const RoundTerms& terms, const CallLabel& label);
+  ~DeviceRound();  // signals done
+  DeviceRound(const DeviceRound&) = delete;
+  DeviceRound& operator=(const DeviceRound&) = delete;
+
+  int rank() const { return peers_.rank(); }
+  int size() const { return peers_.size(); }
+  bool works() const { return peers_.is_worker(rank()); }
+  int worker() const { return peers_.worker_index(rank()); }
+  int worker_count() const { return peers_.worker_count(); }
+
+  static bool fits(std::size_t bytes, std::size_t parts = 1);
+  static bool is_short(std::size_t bytes, std::size_t parts = 1) { return fits(bytes, parts); }
+  static bool is_short_for_root(std::size_t bytes) { return fits(bytes); }
+
+  // Lets the other ranks read a copy: afterwards, work on the stream may change the memory. The copy must
+  // fit.
+  void show(const TensorView& data) { show({&data, 1}); }
+  void show(std::span<const TensorView> parts);
+  // Lets the other ranks (all, or only rank `to`, or the workers) read and write the memory itself, until
+  // finish(). The memory must be mapped.
+  void expose(const TensorView& data, int to = everybody) { expose({&data, 1}, to); }
+  void expose(std::span<const TensorView> parts, int to = everybody, bool helps = false);
+  void attend();
+
+  void meet(int rank);
+  static bool in_windows(int) { return false; }
+  static bool any_in_windows() { return false; }
+  static bool exposes_list(int) { return false; }
+  static bool is_in_place(int, std::int64_t = 0, int = 0) { return false; }  // of() suffices
+  static bool any_in_place(std::int64_t = 0, int = 0) { return false; }
+  static bool maps(std::span<const TensorView>) { return true; }
+  // The result has no address on a rank that does not work, for memory exposed to the workers: only its size
+  // was compared.
+  TensorView of(int rank, std::int64_t count, int part = 0);
+  void prefault(int, const TensorView&) {}       // all device memory is mapped
+  void check_algorithm(int rank, bool copied) {  // the same as Round's
+    if (seen_in_place_ == copied) notices_->fail_algorithm(rank);
+  }
+  void finish();
+  void give_up() noexcept;
+
+ private:
+  void post(std::span<const TensorView> parts);
+  void make_room();
+  void await_ready(int rank);
+  void close();
+  bool is_exposed_to(int rank) const;
+
+  DevicePeers& peers_;
+  const RoundTerms terms_;
+  const CallLabel& label_;
+  const DType dtype_;
+  const StreamHandle stream_;
+  std::optional<Round> notices_;  // the hosts' notices
+  std::vector<bool> is_ready_;    // by rank: the stream already waits for that rank
+  bool exposes_ = false;          // other ranks may use this rank's memory
+  int exposed_to_ = everybody;
+  bool closed_ = false;         // done was signalled
+  bool seen_in_place_ = false;  // of() last returned the other rank's memory itself
+};
+
+}  // namespace dist

@@ -1,0 +1,148 @@
+// Messages through device memory. isend() offers the place of its data; take_what_came() finds the offers and
+// take() enqueues the copy and sends a receipt; give_back() makes the sender's stream wait for that copy.
+// await() runs all of this while it waits for one message.
+#include "dist/direct/device/device_transport.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dist/core/fail.h"
+#include "dist/core/kernels.h"
+
+namespace dist {
+
+namespace {
+
+template <class T>
+TensorView bytes_of(T& value) {
+  return {reinterpret_cast<std::byte*>(&value), sizeof value, DType::u8, cpu};
+}
+
+}  // namespace
+
+DeviceTransport::DeviceTransport(DevicePeers& peers, Channels channels, const CallLabel& label,
+                                 std::function<void()> look)
+    : peers_(peers),
+      channels_(std::move(channels)),
+      label_(label),
+      look_(std::move(look)),
+      stream_(current_stream(peers.device_)) {
+  peers_.stream_ = stream_;
+}
+
+// A sender is at most `message_depth` messages ahead: so an offer also says to its receiver that the signals
+// with which both of them announce the message are free again.
+Request DeviceTransport::isend(TensorView data, int dst) {
+  const std::uint64_t id = next_++, number = ++post(dst).sent;
+  while (number - post(dst).returned > StreamSignals::message_depth) {
+    const auto oldest = std::ranges::find_if(
+        sending_, [&](const auto& entry) { return entry.second.peer == dst && !entry.second.returned; });
+    if (oldest == sending_.end()) break;  // it was given up
+    await([&] { return oldest->second.came.is_completed(); });
+    give_back(oldest->second);
+  }
+  Sending& sending = sending_.emplace(id, Sending{dst, number, {}, {}, {}}).first->second;
+  DevicePlace place = peers_.place_of(lend(data, sending.lent));
+  sending.came = channels_.receipts->irecv(bytes_of(sending.receipt), dst);
+  signals().signal({Point::sent, number, dst}, stream_);
+  channels_.offers->isend(bytes_of(place), dst).wait();  // small enough to be sent eagerly
+  return {this, id};
+}
+
+Request DeviceTransport::irecv(TensorView data, int src) {
+  const std::uint64_t id = next_++;
+  Receiving& receiving =
+      receiving_.emplace(id, Receiving{data, src, ++post(src).received, {}, {}}).first->second;
+  receiving.came = channels_.offers->irecv(bytes_of(receiving.place), src);
+  return {this, id};
+}
+
+TensorView DeviceTransport::lend(const TensorView& data, Scratch& lent) {
+  if (peers_.maps(data)) return data;
+  lent = scratch(data);
+  copy(lent.all(), data);
+  return lent.all();
+}
+
+bool DeviceTransport::take_what_came() {
+  bool took = false;
+  for (auto& [id, receiving] : receiving_) {
+    if (receiving.taken || !receiving.came.is_completed()) continue;
+    take(receiving);
+    took = true;
+  }
+  return took;
+}
+
+void DeviceTransport::take(Receiving& receiving) {
+  const TensorView& data = receiving.data;
+  receiving.came.wait();
+  if (const std::uint64_t sent = receiving.place.bytes; sent != data.bytes()) {
+    const TransportOptions options = label_.options();
+    fail(Errc::mismatch,
+         "rank {}: {} expects {} bytes of rank {}, which sends {}; do all ranks pass equal sizes?",
+         options.members[rank()], str(options.label), data.bytes(), options.members[receiving.peer], sent);
+  }
+  signals().await(receiving.peer, {Point::sent, receiving.number, rank()}, stream_);
+  if (data.count > 0)
+    peers_.api_->copy(peers_.device_, stream_, data.data, peers_.address_of(receiving.peer, receiving.place),
+                      data.bytes());
+  signals().signal({Point::taken, receiving.number, receiving.peer}, stream_);
+  std::byte receipt{};
+  channels_.receipts->isend(bytes_of(receipt), receiving.peer).wait();
+  receiving.taken = true;
+}
+
+// The receipt has come. The receipts of one peer come in the order of the messages.
+void DeviceTransport::give_back(Sending& sending) {
+  sending.came.wait();
+  signals().await(sending.peer, {Point::taken, sending.number, rank()}, stream_);
+  ++post(sending.peer).returned;
+  sending.returned = true;
+}
+
+// Handles all messages, whichever one this rank waits for: other ranks may wait for its receipts.
+template <class Done>
+void DeviceTransport::await(const Done& done) {
+  while (!done()) {
+    if (take_what_came()) continue;
+    peers_.check(label_);
+    look_();
+  }
+}
+
+int DeviceTransport::wait(std::uint64_t id) {
+  if (const auto found = receiving_.find(id); found != receiving_.end()) {
+    await([&] { return found->second.taken; });
+    return receiving_.extract(found).mapped().peer;
+  }
+  const auto found = sending_.find(id);
+  await([&] { return found->second.returned || found->second.came.is_completed(); });
+  if (!found->second.returned) give_back(found->second);
+  return sending_.extract(found).mapped().peer;
+}
+
+bool DeviceTransport::test(std::uint64_t id) {
+  take_what_came();
+  if (const auto found = receiving_.find(id); found != receiving_.end()) return found->second.taken;
+  Sending& sending = sending_.at(id);
+  return sending.returned || sending.came.is_completed();
+}
+
+void DeviceTransport::cancel(std::uint64_t id) noexcept {
+  sending_.erase(id);
+  receiving_.erase(id);
+}
+
+Scratch DeviceTransport::scratch(const TensorView& like, std::int64_t count) {
+  TensorView view{nullptr, count, like.dtype, peers_.device_};
+  view.data =
+      static_cast<std::byte*>(peers_.api_->allocate(peers_.device_, std::max<std::size_t>(view.bytes(), 1)));
+  return {this, view};
+}
+
+void DeviceTransport::free_scratch(TensorView view) noexcept {
+  peers_.api_->deallocate(peers_.device_, view.data);
+}
+
+}  // namespace dist
