@@ -4,7 +4,6 @@
 #include "dist/backend/ordered.h"
 
 #include "dist/backend/operation_options.h"
-#include "dist/backend/ordered_run.h"
 #include "dist/check/finding.h"
 #include "dist/core/fail.h"
 #include "dist/trace/profiler.h"
@@ -129,7 +128,24 @@ void OrderedBackend::refuse_if_broken(const Operation& operation) {
 
 void OrderedBackend::run_collective_now(const Operation& operation,
                                         const std::shared_ptr<StreamEvents>& points) {
-  run_as(*this, operation, points);
+  const ProfilerRange range([&] { return operation.doing(); });
+  bool may_differ = false;  // whether the ranks may be out of step if this fails
+  try {
+    refuse_if_broken(operation);
+    may_differ = true;
+    prepare(operation);
+    may_differ = false;
+    context_.observer->starting(operation, choose(operation));
+    may_differ = true;
+    points ? enqueue(operation, points) : execute(operation);
+  } catch (const std::exception& error) {
+    if (may_differ) {
+      break_by(error);
+      detach();
+    }
+    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
+  }
+  if (!points) context_.observer->completed(operation);
 }
 
 std::shared_ptr<WorkState> OrderedBackend::submit(Operation operation) {

@@ -60,12 +60,6 @@ class OrderedBackend : public Backend {
   // In addition, no send of this rank is under way any more.
   virtual void take_leave_of_peers() {}
 
-  // Runs it on this thread: run_as(*this, ...), overridden by a derived class so that run_as knows its own
-  // functions.
-  virtual void run_collective_now(const Operation& operation, const std::shared_ptr<StreamEvents>& points);
-  template <class Self>
-  void run_as(Self& self, const Operation& operation, const std::shared_ptr<StreamEvents>& points);
-
   // A collective has failed, perhaps after execute(): the ranks are no longer in step, and later collectives
   // end with Error{aborted}. The first reason counts. Thread-safe.
   void break_by(const std::exception& error);
@@ -77,6 +71,7 @@ class OrderedBackend : public Backend {
   const BackendContext context_;
 
  private:
+  void run_collective_now(const Operation& operation, const std::shared_ptr<StreamEvents>& points);
   int run_message(const Operation& operation);
   // lane_of() and mark(), reporting what they throw, because the operation has been recorded already.
   Backend* lane_for(const Operation& operation);

@@ -1,6 +1,6 @@
 // The bodies of the direct algorithms, written on rounds, wherever the memory is that the ranks publish.
-// algorithms.cpp instantiates them for host memory, backend/device_algorithms.cpp for device memory. `Call`: like
-// DirectCall.
+// algorithms.cpp instantiates them for host memory, backend/device_algorithms.cpp for device memory. `Call`:
+// like DirectCall.
 #pragma once
 
 #include "dist/direct/round_steps.h"

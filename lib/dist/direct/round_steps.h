@@ -1,6 +1,6 @@
-// What the bodies of the direct algorithms (on_rounds.h) are made of: a round that is given up on an error, what is
-// published and how, copies in pairs, shares, and steps through windows. `Call`: like DirectCall (algorithms.h); its
-// Round and Windows: like round.h and windows.h.
+// What the bodies of the direct algorithms (on_rounds.h) are made of: a round that is given up on an error,
+// what is published and how, copies in pairs, shares, and steps through windows. `Call`: like DirectCall
+// (algorithms.h); its Round and Windows: like round.h and windows.h.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,8 @@ inline std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 // of this size the list has, when it is published as a whole.
 template <class Round>
 bool is_paired(const Round& round, const TensorView& part, std::size_t parts = 1) {
-  return Round::in_pairs && part.bytes() >= direct::paired_bytes && !round.is_short(parts * part.bytes(), parts);
+  return Round::in_pairs && part.bytes() >= direct::paired_bytes &&
+         !round.is_short(parts * part.bytes(), parts);
 }
 
 template <class Round>

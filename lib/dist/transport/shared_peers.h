@@ -1,6 +1,6 @@
 // SharedPeers: what an endpoint lends to collectives that work in the ranks' shared memory instead of sending
-// messages (direct/): what this rank maps of each peer, room in its own shared segment, waiting for memory that
-// a peer writes, and errors that read like those of messages.
+// messages (direct/): what this rank maps of each peer, room in its own shared segment, waiting for memory
+// that a peer writes, and errors that read like those of messages.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ class SharedPeers {
   };
 
   virtual int rank() const = 0;
-  virtual bool has_cores() const = 0;                   // every rank of this host has a core of its own
-  virtual std::optional<Peer> mapped(int peer) = 0;     // this rank itself, too
-  virtual net::AreaPool& areas() = 0;                   // of this rank's shared segment
+  virtual bool has_cores() const = 0;                // every rank of this host has a core of its own
+  virtual std::optional<Peer> mapped(int peer) = 0;  // this rank itself, too
+  virtual net::AreaPool& areas() = 0;                // of this rank's shared segment
   virtual std::unique_ptr<Transport> open(TransportOptions options) = 0;
 
   // Blocks until arrived(), which polls memory that `peer` writes before it rings. Throws the same errors as
@@ -40,11 +40,13 @@ class SharedPeers {
   // The same without an error: returns when it is released, or when the peer is gone or seems stopped.
   virtual void await_release(int peer, const std::function<bool()>& released) noexcept = 0;
 
-  // Errors of the running operation, to be thrown. `theirs`: what the peer published, in the form of a message;
-  // `bytes`: what this rank needs from it.
-  virtual Error misfit(TransportOptions options, int peer, std::uint64_t bytes, const net::Misfit& theirs) = 0;
+  // Errors of the running operation, to be thrown. `theirs`: what the peer published, in the form of a
+  // message; `bytes`: what this rank needs from it.
+  virtual Error misfit(TransportOptions options, int peer, std::uint64_t bytes,
+                       const net::Misfit& theirs) = 0;
   // The peer calls the same, but called another operation before.
-  virtual Error earlier_misfit(TransportOptions options, int peer, std::uint32_t theirs, std::uint32_t mine) = 0;
+  virtual Error earlier_misfit(TransportOptions options, int peer, std::uint32_t theirs,
+                               std::uint32_t mine) = 0;
   virtual Error other_algorithm(TransportOptions options, int peer) = 0;
   virtual Error withdrawal(TransportOptions options, int peer) = 0;  // it has given up
 

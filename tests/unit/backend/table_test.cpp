@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "dist/backend/auto_choice.h"
-#include "dist/backend/composed.h"
+#include "dist/backend/host_backend.h"
 
 #include "support/expect_error.h"
 
@@ -72,7 +72,7 @@ TEST(BackendTable, WhatARankHasSurvivesItsLine) {
 TEST(HostBackend, SupportTable) {
   BackendContext context;
   context.members = {0};
-  const ComposedBackend backend("host", context);
+  const HostBackend backend("host", context);
   using Kind = ReduceOp::Kind;
   const auto has = [&](OpKind kind, Kind op, DType dtype) {
     std::string why;

@@ -1,13 +1,13 @@
-// The sizes at which collectives in mapped memory (direct/) go another way. They are here because the cost model
-// and the machine must agree on them.
+// The sizes at which collectives in mapped memory (direct/) go another way. They are here because the cost
+// model and the machine must agree on them.
 #pragma once
 
 #include <cstddef>
 
 namespace dist::direct {
 
-// Room for the data of one round, as a copy for the other ranks. Ranks that outnumber the cores publish copies
-// of data up to this size.
+// Room for the data of one round, as a copy for the other ranks. Ranks that outnumber the cores publish
+// copies of data up to this size.
 inline constexpr std::size_t shown_bytes = 8192;
 
 // The same if each rank has a core; for larger data, cache lines that change owners cost more than one more

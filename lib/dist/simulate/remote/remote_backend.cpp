@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "dist/backend/ordered_run.h"
 #include "dist/simulate/remote/caller.h"
 #include "dist/simulate/remote/collective_question.h"
 
@@ -42,11 +41,6 @@ void RemoteBackend::execute(const Operation& operation) {
     std::copy_n(from, to.bytes(), to.data);
     from += to.bytes();
   }
-}
-
-void RemoteBackend::run_collective_now(const Operation& operation,
-                                       const std::shared_ptr<StreamEvents>& points) {
-  run_as(*this, operation, points);
 }
 
 }  // namespace dist::sim

@@ -20,10 +20,8 @@ class RemoteBackend final : public OrderedBackend {
   std::string algorithm_for(const Operation& operation) const override;
 
  private:
-  friend OrderedBackend;
   Plan choose(const Operation&) override { return {}; }  // the simulation's to say
   void execute(const Operation& operation) override;
-  void run_collective_now(const Operation& operation, const std::shared_ptr<StreamEvents>& points) override;
 
   const std::uint32_t endpoint_;
 };

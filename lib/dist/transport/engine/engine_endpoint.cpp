@@ -66,7 +66,8 @@ class EngineEndpoint final : public HostEndpoint<Engine>, private SharedPeers {
     Op op = running(std::move(options));
     return error(misfit_at_receiver(rank(), {.op = &op, .peer = peer, .bytes = bytes}, theirs, peer));
   }
-  Error earlier_misfit(TransportOptions options, int peer, std::uint32_t theirs, std::uint32_t mine) override {
+  Error earlier_misfit(TransportOptions options, int peer, std::uint32_t theirs,
+                       std::uint32_t mine) override {
     return error(earlier_trouble(rank(), running(std::move(options)), peer, theirs, mine));
   }
   Error other_algorithm(TransportOptions options, int peer) override {

@@ -1,19 +1,13 @@
-#include "dist/backend/composed.h"
+#include "dist/backend/host_backend.h"
 
 #include "dist/backend/entries.h"
-#include "dist/backend/ordered_run.h"
 #include "dist/core/fail.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
 
-ComposedBackend::ComposedBackend(std::string_view of, const BackendContext& context)
+HostBackend::HostBackend(std::string_view of, const BackendContext& context)
     : OrderedBackend(of, context, context.endpoint), collectives_(context_) {}
-
-void ComposedBackend::run_collective_now(const Operation& operation,
-                                         const std::shared_ptr<StreamEvents>& points) {
-  run_as(*this, operation, points);
-}
 
 namespace sim {
 
@@ -29,7 +23,7 @@ bool available(std::string* why) {
 
 std::unique_ptr<Backend> make(const BackendContext& context) {
   if (!available(nullptr)) fail(Errc::unsupported, "{}", not_here);
-  return std::make_unique<ComposedBackend>("sim", context);
+  return std::make_unique<HostBackend>("sim", context);
 }
 
 }  // namespace sim
@@ -42,7 +36,7 @@ bool available(std::string* why) {
 }
 
 std::unique_ptr<Backend> make(const BackendContext& context) {
-  return std::make_unique<ComposedBackend>("host", context);
+  return std::make_unique<HostBackend>("host", context);
 }
 
 }  // namespace host

@@ -1,5 +1,5 @@
 // The host backend on its own, below the group layer: what observers are told, and how pending work ends.
-#include "dist/backend/composed.h"
+#include "dist/backend/host_backend.h"
 
 #include <atomic>
 #include <mutex>
@@ -69,7 +69,7 @@ void with_backends(int n, F fn) {
       Notes notes;
       context.observer = &notes;
       try {
-        fn(rank, std::make_unique<ComposedBackend>("host", context), notes, *context.endpoint);
+        fn(rank, std::make_unique<HostBackend>("host", context), notes, *context.endpoint);
       } catch (const std::exception& error) {
         ADD_FAILURE() << "rank " << rank << ": " << error.what();
       }
