@@ -18,8 +18,8 @@ TransportOptions without_deadline(const BackendContext& context, const Operation
 // Channels of a group that belong to no operation: no collective has a number this high.
 inline constexpr std::uint64_t connect_direct_tag = std::uint64_t{1} << 61;
 inline constexpr std::uint64_t device_peers_tag = connect_direct_tag + 1;
-inline constexpr std::uint64_t lifeline_tag = connect_direct_tag + 2;
-inline constexpr std::uint64_t farewell_tag = connect_direct_tag + 3;
+inline constexpr std::uint64_t liveness_tag = connect_direct_tag + 2;
+inline constexpr std::uint64_t goodbye_tag = connect_direct_tag + 3;
 inline constexpr std::uint64_t lanes_tag = connect_direct_tag + 4;
 // This tag plus the collective's number: the channel on which DeviceTransport sends its receipts.
 inline constexpr std::uint64_t receipts_tag = std::uint64_t{1} << 60;

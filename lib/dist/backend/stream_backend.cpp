@@ -86,7 +86,7 @@ std::string StreamBackend::algorithm_for(const Operation& operation) const {
 }
 
 void StreamBackend::watch_members(const Operation& operation) {
-  TransportOptions options = options_of(context_, operation, "waiting for the device", lifeline_tag);
+  TransportOptions options = options_of(context_, operation, "waiting for the device", liveness_tag);
   options.deadline = Deadline::never();
   liveness_probe_ = std::make_unique<LivenessProbe>(*context_.endpoint, std::move(options));
 }
@@ -99,7 +99,7 @@ void StreamBackend::wait_a_little() {
 
 void StreamBackend::meet_on_host(Timeout timeout) {
   Operation meeting;
-  meeting.sequence = farewell_tag;
+  meeting.sequence = goodbye_tag;
   meeting.timeout = timeout;
   host_.prepare(meeting);
   (void)host_.choose(meeting);

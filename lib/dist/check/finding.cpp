@@ -145,7 +145,7 @@ std::string_view how_paths_meet(const std::vector<Party>& parties) {
 std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); }
 std::string_view title(Code code) { return words(code).title; }
 // A cycle is a matter of order; without one, the ranks wait for a call that no rank makes.
-std::string_view Finding::how_to_mend() const {
+std::string_view Finding::remedy() const {
   const bool of_collectives = !parties.empty() && std::ranges::none_of(parties, is_message);
   if (code == Code::misfit_message && of_collectives) return of_other_sizes;
   if (code != Code::deadlock || parties.empty()) return words(code).mend;
@@ -162,7 +162,7 @@ std::string Finding::text() const {
   if (code == Code::deadlock) {
     if (const auto cycle = find_cycle(parties); !cycle.empty()) text += draw(cycle);
   }
-  return text + fmt::format("\n  fix: {}", how_to_mend());
+  return text + fmt::format("\n  fix: {}", remedy());
 }
 
 std::string Finding::line() const {

@@ -47,7 +47,7 @@ struct Finding {
   // drawing, and how to fix it.
   std::string text() const;
   std::string line() const;  // the same on one line, for errors and logs
-  std::string_view how_to_mend() const;
+  std::string_view remedy() const;
 };
 
 // The part of an error's text before the line() of a finding that was added to it; the whole text if there is

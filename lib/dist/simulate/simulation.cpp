@@ -32,7 +32,7 @@ trace::Finding told(const check::Finding& finding) {
   trace::Finding told{check::str(finding.code),
                       std::string(check::title(finding.code)),
                       finding.what,
-                      std::string(finding.how_to_mend()),
+                      std::string(finding.remedy()),
                       {}};
   for (const check::Party& party : finding.parties)
     told.parties.push_back({party.rank, party.doing, party.where, party.waits_for});

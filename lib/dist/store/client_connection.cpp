@@ -101,7 +101,7 @@ void ClientConnection::Opening::reject(std::size_t place, int error) {
 
 std::string ClientConnection::Opening::problem() const {
   const std::string what = greeted_.empty() ? dialler_.problems() : "connected, but was not welcomed";
-  return what + loopback_trouble();
+  return what + loopback_problem();
 }
 
 void ClientConnection::Opening::check() {

@@ -67,7 +67,7 @@ UniqueFd listen_at(const SocketAddress& address) {
     if (error == EADDRINUSE) fail_taken(address);
   }
   fail_errno(Errc::resource, error,
-             fmt::format("store: cannot listen at {}{}", address.str(), loopback_trouble()));
+             fmt::format("store: cannot listen at {}{}", address.str(), loopback_problem()));
 }
 
 int local_port(int fd) {
@@ -92,7 +92,7 @@ Dialled dial(const SocketAddress& address, Deadline deadline) {
   return result;
 }
 
-std::string loopback_trouble() {
+std::string loopback_problem() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return "";
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);

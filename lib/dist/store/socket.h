@@ -37,7 +37,7 @@ Dialled dial(const SocketAddress& address, Deadline deadline);
 
 // An addition to an error about connections of this host: that its loopback device, by which its processes
 // reach each other at any address, is down; "" otherwise.
-std::string loopback_trouble();
+std::string loopback_problem();
 
 // Makes small messages leave at once, and makes a peer noticed within half a minute if its host is gone or it
 // reads nothing for that long.

@@ -84,7 +84,7 @@ bool opcodes_differ(std::uint32_t a, std::uint32_t b) { return a != 0 && b != 0 
 
 }  // namespace
 
-Failure timeout_trouble(int rank, const TransferFacts& t) {
+Failure timeout_failure(int rank, const TransferFacts& t) {
   const auto waited = std::chrono::steady_clock::now() - t.op->since;
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(waited).count();
   const std::string advice = check(*t.op, t.is_send, t.peer == any_rank);
@@ -96,7 +96,7 @@ Failure timeout_trouble(int rank, const TransferFacts& t) {
                                      t.is_send ? "to" : "from", peer_name(t.peer), ms, advice)};
 }
 
-Failure failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
+Failure peer_failure(int rank, const Op& op, int peer, const PeerState& state,
                        const std::vector<int>& departed) {
   std::string text = fmt::format("{}: rank {} {}", headline(rank, op), peer, state.how);
   for (const int other : departed)
@@ -104,7 +104,7 @@ Failure failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
   return {Errc::peer_failed, std::move(text)};
 }
 
-Failure left_trouble(int rank, const TransferFacts& t) {
+Failure peer_left_failure(int rank, const TransferFacts& t) {
   const std::string who = t.peer == any_rank ? "all other ranks have" : fmt::format("rank {} has", t.peer);
   std::string text = fmt::format(
       "{}: {} left the job and will not {}; did it end before this operation?", headline(rank, *t.op), who,
@@ -116,13 +116,13 @@ Failure left_trouble(int rank, const TransferFacts& t) {
   return {Errc::peer_failed, std::move(text)};
 }
 
-Failure cancelled_trouble(int rank, const TransferFacts& t) {
+Failure cancelled_failure(int rank, const TransferFacts& t) {
   return {Errc::peer_failed, fmt::format("{}: rank {} gave up its {}{}; its own error says why",
                                          headline(rank, *t.op), t.peer, t.is_send ? "receive" : "send",
                                          t.bytes == 0 ? "" : fmt::format(" of {} bytes", t.bytes))};
 }
 
-Failure algorithm_trouble(int rank, const Op& op, int peer) {
+Failure algorithm_failure(int rank, const Op& op, int peer) {
   return {Errc::mismatch,
           fmt::format("{}: rank {} runs it by another algorithm; all ranks must name the same one, or none "
                       "(DIST_ALGO, or the algorithm option)",
@@ -136,12 +136,12 @@ std::string describe_unreceived(int rank, const Unreceived& message) {
       rank, message.source, describe_opcode(message.opcode), message.tag);
 }
 
-Failure unreceived_trouble(int rank, const Op& op, const Unreceived& message) {
+Failure unreceived_failure(int rank, const Op& op, const Unreceived& message) {
   return {Errc::mismatch, fmt::format("{} comes after a mismatch: {}", headline(rank, op),
                                       describe_unreceived(rank, message))};
 }
 
-Failure earlier_trouble(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine) {
+Failure earlier_failure(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine) {
   const std::string difference =
       differ_in_terms(theirs, mine)
           ? fmt::format("{} with different roots or reductions", describe_opcode(mine))
@@ -154,7 +154,7 @@ Failure earlier_trouble(int rank, const Op& op, int peer, std::uint32_t theirs, 
                   headline(rank, op), peer, difference)};
 }
 
-Failure aborted_trouble(int rank, const Op& op, const std::string& reason) {
+Failure aborted_failure(int rank, const Op& op, const std::string& reason) {
   return {Errc::aborted, fmt::format("{}: {}", headline(rank, op), reason)};
 }
 

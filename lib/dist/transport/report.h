@@ -65,19 +65,19 @@ struct PeerState {
   std::string how;  // failed: "died (its connection closed)", "gave up: ..."
 };
 
-Failure timeout_trouble(int rank, const TransferFacts& t);
+Failure timeout_failure(int rank, const TransferFacts& t);
 // `departed` had left the job in order: a rank that dies may have been waiting for one of them.
-Failure failed_trouble(int rank, const Op& op, int peer, const PeerState& state,
+Failure peer_failure(int rank, const Op& op, int peer, const PeerState& state,
                        const std::vector<int>& departed);
-Failure left_trouble(int rank, const TransferFacts& t);  // t.peer left, or all possible senders did
-Failure cancelled_trouble(int rank, const TransferFacts& t);
-Failure algorithm_trouble(int rank, const Op& op, int peer);  // the peer uses another algorithm
+Failure peer_left_failure(int rank, const TransferFacts& t);  // t.peer left, or all possible senders did
+Failure cancelled_failure(int rank, const TransferFacts& t);
+Failure algorithm_failure(int rank, const Op& op, int peer);  // the peer uses another algorithm
 // `message`, of a collective that has ended here, was never received.
 std::string describe_unreceived(int rank, const Unreceived& message);
-Failure unreceived_trouble(int rank, const Op& op, const Unreceived& message);
+Failure unreceived_failure(int rank, const Op& op, const Unreceived& message);
 // The peer calls the same collective, but the one before it differed.
-Failure earlier_trouble(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine);
-Failure aborted_trouble(int rank, const Op& op, const std::string& reason);
+Failure earlier_failure(int rank, const Op& op, int peer, std::uint32_t theirs, std::uint32_t mine);
+Failure aborted_failure(int rank, const Op& op, const std::string& reason);
 // What does not fit the receive t, seen from the receiver, and seen from the sender (t is null when its send
 // was buffered and has ended).
 Failure misfit_at_receiver(int rank, const TransferFacts& t, const Misfit& message, int sender);

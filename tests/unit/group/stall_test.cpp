@@ -23,9 +23,9 @@ struct Stage {
     }
   }
 
-  PicturedCall& call(int rank, CallFamily family, const std::string& name, std::uint64_t sequence) {
+  SnapshotCall& call(int rank, CallFamily family, const std::string& name, std::uint64_t sequence) {
     Snapshot& snapshot = of(rank);
-    PicturedCall call;
+    SnapshotCall call;
     call.record = snapshot.calls.size() + 1;
     call.name = name;
     call.doing = describe_call(name, sequence, "4 f32");
@@ -40,12 +40,12 @@ struct Stage {
     snapshot.calls.push_back(call);
     return snapshot.calls.back();
   }
-  PicturedCall& message(int rank, const std::string& name, int peer) {
-    PicturedCall& made = call(rank, CallFamily::message, name, 0);
+  SnapshotCall& message(int rank, const std::string& name, int peer) {
+    SnapshotCall& made = call(rank, CallFamily::message, name, 0);
     made.peer = peer;
     return made;
   }
-  PicturedCall& collective(int rank, const std::string& name, std::uint64_t sequence) {
+  SnapshotCall& collective(int rank, const std::string& name, std::uint64_t sequence) {
     return call(rank, CallFamily::collective, name, sequence);
   }
   Snapshot& of(int rank) { return snapshots[static_cast<std::size_t>(rank)]; }
@@ -68,7 +68,7 @@ TEST(Stall, MessagesThatATagOrAGroupKeepsApart) {
   for (const char* part : {"send #0 (4 f32, tag 1) at", "recv #0 (4 f32, tag 2) at", "the same .tag"})
     EXPECT_NE(tags.told().find(part), std::string::npos) << tags.told();
   Stage groups(2);
-  PicturedCall& in_group = groups.message(0, "send", 1);
+  SnapshotCall& in_group = groups.message(0, "send", 1);
   in_group.group.context = 1;
   in_group.group_name = "group 1";
   groups.message(1, "recv", 0);
@@ -161,7 +161,7 @@ TEST(Stall, ACollectiveWaitsForThoseThatHaveNotBegunIt) {
 TEST(Stall, CollectivesOfTwoGroupsInOppositeOrders) {
   Stage stage(3);
   const auto of_two = [&](int rank) {
-    PicturedCall& call = stage.collective(rank, "all_reduce", 0);
+    SnapshotCall& call = stage.collective(rank, "all_reduce", 0);
     call.group.context = 1;
     call.members = {0, 1};
     stage.of(rank).begun.back().group = call.group;
@@ -180,10 +180,10 @@ TEST(Stall, CollectivesOfTwoGroupsInOppositeOrders) {
 TEST(Stall, TwoBlockedThreadsOfOneRank) {
   Stage stage(2);
   stage.message(0, "recv", 1), stage.message(1, "recv", 0);
-  PicturedCall& other = stage.message(1, "send", 0);
+  SnapshotCall& other = stage.message(1, "send", 0);
   other.tag = 5;
   EXPECT_NE(stage.told(), "");
-  PicturedCall& met = stage.message(0, "recv", 1);
+  SnapshotCall& met = stage.message(0, "recv", 1);
   met.tag = 5;
   EXPECT_EQ(stage.told(), "") << "one thread of each goes on";
 }
@@ -231,12 +231,12 @@ TEST(Snapshot, TravelsAsText) {
   record.operation = "all_reduce";
   record.family = CallFamily::collective;
   log.recorder.completed(log.recorder.issued(record));
-  const Snapshot snapshot = decode_picture(encode(take_picture(log)));
+  const Snapshot snapshot = decode_snapshot(encode(take_snapshot(log)));
   EXPECT_EQ(snapshot.rank, 2);
   EXPECT_EQ(snapshot.activity, "in send #5 (4 f32) at train.cpp:41");
   EXPECT_TRUE(snapshot.is_complete);
   ASSERT_EQ(snapshot.calls.size(), 1u) << "the other one is over";
-  const PicturedCall& call = snapshot.calls[0];
+  const SnapshotCall& call = snapshot.calls[0];
   EXPECT_EQ(call.doing, "send #5 (4 f32)");
   EXPECT_EQ(call.where.str(), "train.cpp:41");
   EXPECT_EQ(call.members, (std::vector<int>{2, 0}));
@@ -247,8 +247,8 @@ TEST(Snapshot, TravelsAsText) {
     EXPECT_EQ(begun.group, (GroupKey{3, 2}));
     EXPECT_EQ(begun.calls, begun.family == CallFamily::control ? 0u : 6u);
   }
-  EXPECT_THROW(decode_picture("[1, 2"), Error);
-  EXPECT_THROW(decode_picture("[1, 2]"), Error);
+  EXPECT_THROW(decode_snapshot("[1, 2"), Error);
+  EXPECT_THROW(decode_snapshot("[1, 2]"), Error);
 }
 
 TEST(Snapshot, HasWhatIsUnderWayHoweverLongAgoItBegan) {
@@ -257,17 +257,17 @@ TEST(Snapshot, HasWhatIsUnderWayHoweverLongAgoItBegan) {
   record.operation = "all_reduce";
   for (record.sequence = 0; record.sequence < 10; ++record.sequence)
     log.recorder.completed(log.recorder.issued(record));
-  Snapshot snapshot = take_picture(log);
+  Snapshot snapshot = take_snapshot(log);
   EXPECT_TRUE(snapshot.is_complete);
   EXPECT_EQ(snapshot.begun.front().calls, 10u);
   const auto open = log.recorder.issued(record);
   for (int i = 0; i < 4; ++i) log.recorder.completed(log.recorder.issued(record));
-  snapshot = take_picture(log);
+  snapshot = take_snapshot(log);
   EXPECT_TRUE(snapshot.is_complete);
   ASSERT_EQ(snapshot.calls.size(), 1u);
   EXPECT_EQ(snapshot.calls[0].record, open);
   log.recorder.completed(open);
-  EXPECT_TRUE(take_picture(log).calls.empty());
+  EXPECT_TRUE(take_snapshot(log).calls.empty());
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ Frame message(std::uint64_t tag, std::uint64_t id, std::uint32_t context = 1, bo
 TEST(Matching, parked_messages_come_out_first_in_first_out_for_each_source) {
   Matching matching;
   Mailbox& box = matching.open({1, false, 7});
-  for (std::uint64_t i = 0; i < 6; ++i) matching.park(message(7, i), static_cast<int>(i % 2), nullptr);
-  EXPECT_EQ(matching.take_parked(box, 2), nullptr);
-  EXPECT_EQ(matching.take_parked(box, 1)->frame.id, 1u);
-  EXPECT_EQ(matching.take_parked(box, any_rank)->frame.id, 0u);
-  EXPECT_EQ(matching.take_parked(box, any_rank)->frame.id, 2u);
-  EXPECT_EQ(matching.take_parked(box, 1)->frame.id, 3u);
+  for (std::uint64_t i = 0; i < 6; ++i) matching.keep_unexpected(message(7, i), static_cast<int>(i % 2), nullptr);
+  EXPECT_EQ(matching.take_unexpected(box, 2), nullptr);
+  EXPECT_EQ(matching.take_unexpected(box, 1)->frame.id, 1u);
+  EXPECT_EQ(matching.take_unexpected(box, any_rank)->frame.id, 0u);
+  EXPECT_EQ(matching.take_unexpected(box, any_rank)->frame.id, 2u);
+  EXPECT_EQ(matching.take_unexpected(box, 1)->frame.id, 3u);
 }
 
 TEST(Matching, receives_meet_messages_in_the_order_they_were_posted) {
@@ -41,13 +41,13 @@ TEST(Matching, receives_meet_messages_in_the_order_they_were_posted) {
 TEST(Matching, context_tag_and_kind_separate_messages) {
   Matching matching;
   Mailbox& mine = matching.open({1, false, 7});
-  matching.park(message(8, 0), 0, nullptr);
-  matching.park(message(7, 0, 2), 0, nullptr);
-  matching.park(message(7, 0, 1, true), 0, nullptr);
-  EXPECT_EQ(matching.take_parked(mine, any_rank), nullptr);
+  matching.keep_unexpected(message(8, 0), 0, nullptr);
+  matching.keep_unexpected(message(7, 0, 2), 0, nullptr);
+  matching.keep_unexpected(message(7, 0, 1, true), 0, nullptr);
+  EXPECT_EQ(matching.take_unexpected(mine, any_rank), nullptr);
   Mailbox& user = matching.open({1, true, 7});
   EXPECT_NE(&mine, &user);
-  EXPECT_NE(matching.take_parked(user, any_rank), nullptr);
+  EXPECT_NE(matching.take_unexpected(user, any_rank), nullptr);
 }
 
 TEST(Matching, a_message_waits_for_an_operation_that_is_opened_later) {
@@ -55,20 +55,20 @@ TEST(Matching, a_message_waits_for_an_operation_that_is_opened_later) {
   const std::byte payload[3] = {std::byte{1}, std::byte{2}, std::byte{3}};
   Frame frame = message(9, 5);
   frame.bytes = 3;
-  matching.park(frame, 4, payload);
+  matching.keep_unexpected(frame, 4, payload);
   Mailbox& other = matching.open({1, false, 10});
   matching.close(other);
-  UnexpectedMessage* unexpected = matching.take_parked(matching.open({1, false, 9}), 4);
+  UnexpectedMessage* unexpected = matching.take_unexpected(matching.open({1, false, 9}), 4);
   ASSERT_NE(unexpected, nullptr);
   EXPECT_EQ(unexpected->payload, std::vector<std::byte>(payload, payload + 3));
 }
 
 TEST(Matching, many_channels_share_the_buckets) {
   Matching matching;
-  for (std::uint64_t tag = 0; tag < 5000; ++tag) matching.park(message(tag, tag), 0, nullptr);
+  for (std::uint64_t tag = 0; tag < 5000; ++tag) matching.keep_unexpected(message(tag, tag), 0, nullptr);
   for (std::uint64_t tag = 5000; tag-- > 0;) {
     Mailbox& box = matching.open({1, false, tag});
-    UnexpectedMessage* unexpected = matching.take_parked(box, 0);
+    UnexpectedMessage* unexpected = matching.take_unexpected(box, 0);
     ASSERT_NE(unexpected, nullptr) << tag;
     EXPECT_EQ(unexpected->frame.id, tag);
     matching.recycle(*unexpected);

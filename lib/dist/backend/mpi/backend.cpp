@@ -70,7 +70,7 @@ std::unique_ptr<Transport> MpiBackend::open_message(const Operation& operation) 
 void MpiBackend::take_leave_of_peers() {
   TransportOptions options;
   options.members = context_.members;
-  options.channel = {context_.context, farewell_tag, 0, false};
+  options.channel = {context_.context, goodbye_tag, 0, false};
   options.label.name = "destroy_process_group";
   options.deadline = Deadline::after(net::goodbye_patience);
   const auto net = context_.endpoint->open(std::move(options));

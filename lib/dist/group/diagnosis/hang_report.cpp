@@ -1,4 +1,4 @@
-// What the ranks' snapshots prove. Standstill marks the ranks that certainly block forever and finds the
+// What the ranks' snapshots prove. HangAnalysis marks the ranks that certainly block forever and finds the
 // cycle, or the rank that all wait for (D1); different_from() finds ranks in different collectives (D2);
 // find_misfit() finds a message whose other side does not fit (D3).
 #include "dist/group/diagnosis/hang_report.h"
@@ -13,21 +13,21 @@
 namespace dist {
 namespace {
 
-bool is_same_collective(const PicturedCall& a, const PicturedCall& b) {
+bool is_same_collective(const SnapshotCall& a, const SnapshotCall& b) {
   return a.family == b.family && a.group == b.group && a.sequence == b.sequence;
 }
 
 // Whether the two can be the two ends of one message: `a` by rank `of_a`, `b` by rank `of_b`.
-bool may_meet(const PicturedCall& a, int of_a, const PicturedCall& b, int of_b) {
-  const auto names = [](const PicturedCall& call, int rank) { return call.peer == rank || call.peer < 0; };
+bool may_meet(const SnapshotCall& a, int of_a, const SnapshotCall& b, int of_b) {
+  const auto names = [](const SnapshotCall& call, int rank) { return call.peer == rank || call.peer < 0; };
   return a.is_message() && b.is_message() && a.is_send() != b.is_send() && a.group == b.group &&
          a.tag == b.tag && names(a, of_b) && names(b, of_a);
 }
 
 // Which ranks are blocked forever.
-class Standstill {
+class HangAnalysis {
  public:
-  explicit Standstill(const JobSnapshot& job) : job_(job), stuck_(job.snapshots.size()) {
+  explicit HangAnalysis(const JobSnapshot& job) : job_(job), stuck_(job.snapshots.size()) {
     for (const Snapshot& snapshot : job_.snapshots) stuck_[index(snapshot.rank)] = stands_still(snapshot);
     while (release_those_who_may_go_on()) {
     }
@@ -35,13 +35,13 @@ class Standstill {
 
   std::optional<check::Finding> finding() const {
     if (!stuck_[index(job_.rank)]) return std::nullopt;
-    std::vector<std::pair<int, const PicturedCall*>> open;
+    std::vector<std::pair<int, const SnapshotCall*>> open;
     std::vector<int> ended;
     for (const int rank : needed_by(job_.rank)) {
       const Snapshot& snapshot = of(rank);
       if (snapshot.state == Snapshot::State::left) ended.push_back(rank);
       if (!stuck_[index(rank)]) continue;
-      for (const PicturedCall& call : snapshot.calls)
+      for (const SnapshotCall& call : snapshot.calls)
         if (call.is_open() && call.blocks) open.emplace_back(rank, &call);
     }
     const bool one_group = std::ranges::all_of(
@@ -55,7 +55,7 @@ class Standstill {
 
  private:
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
-  static std::string with_group(const PicturedCall& call) {
+  static std::string with_group(const SnapshotCall& call) {
     return fmt::format("{} among {}", call.doing, check::list_ranks(call.members));
   }
   const Snapshot& of(int rank) const { return job_.snapshots[index(rank)]; }
@@ -63,7 +63,7 @@ class Standstill {
   bool stands_still(const Snapshot& snapshot) const {
     if (snapshot.state != Snapshot::State::present || !snapshot.is_complete) return false;
     bool any = false;
-    for (const PicturedCall& call : snapshot.calls) {
+    for (const SnapshotCall& call : snapshot.calls) {
       if (!call.is_open() || !call.blocks) continue;
       if (call.age < job_.settled) return false;
       any = true;
@@ -75,7 +75,7 @@ class Standstill {
     bool released = false;
     for (const Snapshot& snapshot : job_.snapshots) {
       if (!stuck_[index(snapshot.rank)]) continue;
-      const bool goes_on = std::ranges::any_of(snapshot.calls, [&](const PicturedCall& call) {
+      const bool goes_on = std::ranges::any_of(snapshot.calls, [&](const SnapshotCall& call) {
         return call.is_open() && call.blocks && !is_hopeless(snapshot.rank, call);
       });
       if (goes_on) stuck_[index(snapshot.rank)] = false, released = true;
@@ -86,7 +86,7 @@ class Standstill {
   bool never_comes(int rank) const { return of(rank).state == Snapshot::State::left || stuck_[index(rank)]; }
 
   // For a receive from any rank one of the awaited ranks suffices; every other call needs all of them.
-  bool is_hopeless(int rank, const PicturedCall& call) const {
+  bool is_hopeless(int rank, const SnapshotCall& call) const {
     const auto awaited = waits_for(rank, call);
     const auto lost = [&](int other) { return never_comes(other); };
     if (awaited.empty()) return false;
@@ -94,14 +94,14 @@ class Standstill {
                                               : std::ranges::any_of(awaited, lost);
   }
 
-  std::vector<int> hopeless(int rank, const PicturedCall& call) const {
+  std::vector<int> hopeless(int rank, const SnapshotCall& call) const {
     auto awaited = waits_for(rank, call);
     std::erase_if(awaited, [&](int other) { return !never_comes(other); });
     return awaited;
   }
 
   // The ranks whose part of the call has not begun.
-  std::vector<int> waits_for(int rank, const PicturedCall& call) const {
+  std::vector<int> waits_for(int rank, const SnapshotCall& call) const {
     std::vector<int> awaited;
     if (!call.is_message()) {
       std::ranges::copy_if(call.members, std::back_inserter(awaited),
@@ -114,7 +114,7 @@ class Standstill {
     return awaited;
   }
 
-  static bool has_begun(const Snapshot& snapshot, const PicturedCall& call) {
+  static bool has_begun(const Snapshot& snapshot, const SnapshotCall& call) {
     if (snapshot.state == Snapshot::State::left) return false;
     if (snapshot.state != Snapshot::State::present || !snapshot.is_complete) return true;  // unknown, so yes
     return std::ranges::any_of(snapshot.begun, [&](const Begun& begun) {
@@ -123,9 +123,9 @@ class Standstill {
   }
 
   // Messages between two ranks meet in order: whether this one has a partner.
-  bool is_met(int rank, const PicturedCall& call) const {
+  bool is_met(int rank, const SnapshotCall& call) const {
     std::size_t before = 0, partners = 0;
-    for (const PicturedCall& other : of(rank).calls) {
+    for (const SnapshotCall& other : of(rank).calls) {
       const bool competes = other.is_message() && other.is_send() == call.is_send() && other.is_open() &&
                             other.group == call.group && other.tag == call.tag &&
                             other.record < call.record &&
@@ -135,7 +135,7 @@ class Standstill {
     for (const Snapshot& snapshot : job_.snapshots) {
       if (snapshot.state != Snapshot::State::present) continue;
       partners +=
-          static_cast<std::size_t>(std::ranges::count_if(snapshot.calls, [&](const PicturedCall& other) {
+          static_cast<std::size_t>(std::ranges::count_if(snapshot.calls, [&](const SnapshotCall& other) {
             return other.is_open() && may_meet(call, rank, other, snapshot.rank);
           }));
     }
@@ -146,7 +146,7 @@ class Standstill {
     std::vector<int> needed{rank};
     for (std::size_t i = 0; i < needed.size(); ++i) {
       if (!stuck_[index(needed[i])]) continue;
-      for (const PicturedCall& call : of(needed[i]).calls) {
+      for (const SnapshotCall& call : of(needed[i]).calls) {
         if (!call.is_open() || !call.blocks) continue;
         for (const int other : hopeless(needed[i], call))
           if (std::ranges::find(needed, other) == needed.end()) needed.push_back(other);
@@ -159,11 +159,11 @@ class Standstill {
   std::vector<bool> stuck_;  // by rank
 };
 
-std::optional<check::Finding> different_from(const JobSnapshot& job, const PicturedCall& mine) {
+std::optional<check::Finding> different_from(const JobSnapshot& job, const SnapshotCall& mine) {
   std::vector<check::Party> parties;
   bool differ = false;
   for (const Snapshot& snapshot : job.snapshots) {
-    for (const PicturedCall& call : snapshot.calls) {
+    for (const SnapshotCall& call : snapshot.calls) {
       if (!is_same_collective(call, mine)) continue;
       differ = differ || call.name != mine.name;
       parties.push_back({snapshot.rank, call.doing, call.where, {}});
@@ -177,7 +177,7 @@ std::optional<check::Finding> different_from(const JobSnapshot& job, const Pictu
 
 std::optional<check::Finding> find_different_collectives(const JobSnapshot& job) {
   const Snapshot& own = job.snapshots[static_cast<std::size_t>(job.rank)];
-  const PicturedCall* const mine = own.find(job.record);
+  const SnapshotCall* const mine = own.find(job.record);
   if (mine && mine->family == CallFamily::collective) return different_from(job, *mine);
   return std::nullopt;
 }
@@ -185,21 +185,21 @@ std::optional<check::Finding> find_different_collectives(const JobSnapshot& job)
 std::optional<check::Finding> explain_stall(const JobSnapshot& job) {
   if (auto different = find_different_collectives(job)) return different;
   for (const Snapshot& snapshot : job.snapshots) {
-    for (const PicturedCall& call : snapshot.calls) {
+    for (const SnapshotCall& call : snapshot.calls) {
       if (call.family != CallFamily::collective || !call.is_open()) continue;
       if (auto different = different_from(job, call)) return different;
     }
   }
-  return Standstill(job).finding();
+  return HangAnalysis(job).finding();
 }
 
 std::optional<check::Finding> find_misfit(const JobSnapshot& job) {
-  const PicturedCall* const mine = job.snapshots[static_cast<std::size_t>(job.rank)].find(job.record);
+  const SnapshotCall* const mine = job.snapshots[static_cast<std::size_t>(job.rank)].find(job.record);
   if (!mine || !mine->is_message()) return std::nullopt;
   for (const Snapshot& snapshot : job.snapshots) {
     for (auto call = snapshot.calls.rbegin(); call != snapshot.calls.rend(); ++call) {
       if (!may_meet(*mine, job.rank, *call, snapshot.rank)) continue;
-      const auto party = [](int rank, const PicturedCall& of, int peer) {
+      const auto party = [](int rank, const SnapshotCall& of, int peer) {
         return check::Party{
             rank, check::describe_message(of.name, of.is_send(), of.bytes, peer), of.where, {}};
       };

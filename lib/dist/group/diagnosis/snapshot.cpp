@@ -1,4 +1,4 @@
-// take_picture() makes a rank's snapshot from its flight recorder; encode() and decode_picture() carry it as
+// take_snapshot() makes a rank's snapshot from its flight recorder; encode() and decode_snapshot() carry it as
 // JSON through the store.
 #include "dist/group/diagnosis/snapshot.h"
 
@@ -16,8 +16,8 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_calls = 32, most_failed = 4;
 
-PicturedCall call_of(const FlightRecord& record, const FlightRecorder::Group& group, FlightRecord::Time now) {
-  PicturedCall call;
+SnapshotCall call_of(const FlightRecord& record, const FlightRecorder::Group& group, FlightRecord::Time now) {
+  SnapshotCall call;
   call.record = record.id;
   call.name = record.operation;
   call.doing = record.doing();
@@ -36,14 +36,14 @@ PicturedCall call_of(const FlightRecord& record, const FlightRecorder::Group& gr
   return call;
 }
 
-Json to_json(const PicturedCall& call) {
+Json to_json(const SnapshotCall& call) {
   return {call.record,   call.name,   call.doing,       call.where.str(),   static_cast<int>(call.family),
           call.blocks,   call.failed, call.age.count(), call.group.context, call.members,
           call.sequence, call.tag,    call.bytes,       call.peer,          call.group_name};
 }
 
-PicturedCall call_from(const Json& json) {
-  PicturedCall call;
+SnapshotCall call_from(const Json& json) {
+  SnapshotCall call;
   std::size_t i = 0;
   const auto next = [&](auto& value) { json.at(i++).get_to(value); };
   std::string where;
@@ -61,12 +61,12 @@ PicturedCall call_from(const Json& json) {
 
 }  // namespace
 
-const PicturedCall* Snapshot::find(std::uint64_t record) const {
-  const auto found = std::ranges::find(calls, record, &PicturedCall::record);
+const SnapshotCall* Snapshot::find(std::uint64_t record) const {
+  const auto found = std::ranges::find(calls, record, &SnapshotCall::record);
   return found == calls.end() ? nullptr : &*found;
 }
 
-Snapshot take_picture(const FlightLog& log) {
+Snapshot take_snapshot(const FlightLog& log) {
   const FlightRecorder& recorder = log.recorder;
   const auto records = recorder.snapshot();
   const auto now = Clock::now();
@@ -96,7 +96,7 @@ Snapshot take_picture(const FlightLog& log) {
 
 std::string encode(const Snapshot& snapshot) {
   Json calls = Json::array(), begun = Json::array();
-  for (const PicturedCall& call : snapshot.calls) calls.push_back(to_json(call));
+  for (const SnapshotCall& call : snapshot.calls) calls.push_back(to_json(call));
   for (const auto& [group, family, count] : snapshot.begun)
     begun.push_back({group.context, group.first, static_cast<int>(family), count});
   const Json json{snapshot.rank,        snapshot.activity, snapshot.activity_s,
@@ -104,7 +104,7 @@ std::string encode(const Snapshot& snapshot) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Snapshot decode_picture(const std::string& text) {
+Snapshot decode_snapshot(const std::string& text) {
   try {
     const Json json = Json::parse(text);
     Snapshot snapshot;

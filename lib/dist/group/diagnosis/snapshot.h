@@ -18,7 +18,7 @@ struct GroupKey {
 };
 
 // An operation that is under way, or that has failed.
-struct PicturedCall {
+struct SnapshotCall {
   std::uint64_t record = 0;  // its entry in the flight recorder
   std::string name, doing;   // "send", "send #0 (4 f32)"
   CallSite where;
@@ -51,14 +51,14 @@ struct Snapshot {
   std::string activity;             // "in all_reduce #7 (4 f32) at train.cpp:41"
   double activity_s = 0;            // seconds since it began
   bool is_complete = false;         // `calls` has all open calls, `begun` all that were begun
-  std::vector<PicturedCall> calls;  // in the order they were begun
+  std::vector<SnapshotCall> calls;  // in the order they were begun
   std::vector<Begun> begun;
 
-  const PicturedCall* find(std::uint64_t record) const;
+  const SnapshotCall* find(std::uint64_t record) const;
 };
 
-Snapshot take_picture(const FlightLog& log);
+Snapshot take_snapshot(const FlightLog& log);
 std::string encode(const Snapshot& snapshot);
-Snapshot decode_picture(const std::string& text);  // Error{internal} when it is damaged
+Snapshot decode_snapshot(const std::string& text);  // Error{internal} when it is damaged
 
 }  // namespace dist

@@ -41,8 +41,8 @@ void StallLook::loop() {
 
 std::optional<check::Finding> StallLook::look() {
   constexpr Timeout patience = std::chrono::seconds(1);
-  const Snapshot mine = take_picture(*log_);
-  const auto stands = std::ranges::find_if(mine.calls, [&](const PicturedCall& call) {
+  const Snapshot mine = take_snapshot(*log_);
+  const auto stands = std::ranges::find_if(mine.calls, [&](const SnapshotCall& call) {
     return call.is_open() && call.blocks && call.age >= after_;
   });
   if (stands == mine.calls.end() || !next_.passed()) return std::nullopt;

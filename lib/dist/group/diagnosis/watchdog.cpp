@@ -123,7 +123,7 @@ void Watchdog::loop(Shared& shared) {
 
 // The first answer stays: a rank that gives up answers for itself before its error lets it go on.
 void Watchdog::answer(Shared& shared, std::int64_t round) {
-  const Bytes text = to_bytes(encode(take_picture(*shared.log)));
+  const Bytes text = to_bytes(encode(take_snapshot(*shared.log)));
   shared.store->compare_set(answer_key(round, shared.log->rank), {}, text);
 }
 
@@ -162,9 +162,9 @@ Watchdog::Answer Watchdog::collect(Shared& shared, Deadline::Clock::time_point s
   for (int rank = 0; rank < n; ++rank) {
     Snapshot snapshot;
     if (rank == shared.log->rank) {
-      snapshot = take_picture(*shared.log);
+      snapshot = take_snapshot(*shared.log);
     } else if (shared.store->check(std::array{answer_key(round, rank)})) {
-      snapshot = decode_picture(shared.store->get_text(answer_key(round, rank), deadline));
+      snapshot = decode_snapshot(shared.store->get_text(answer_key(round, rank), deadline));
     } else if (shared.store->check(std::array{left_key(rank)})) {
       const bool left = shared.store->get_text(left_key(rank), deadline) == in_order;
       snapshot.state = left ? Snapshot::State::left : Snapshot::State::failed;
@@ -186,7 +186,7 @@ std::string Watchdog::Answer::others(int rank) const {
 std::chrono::milliseconds Watchdog::Answer::settled(int rank, std::uint64_t record) const {
   using std::chrono::milliseconds;
   constexpr milliseconds least{100}, most{10'000};
-  const PicturedCall* const failed = snapshots[static_cast<std::size_t>(rank)].find(record);
+  const SnapshotCall* const failed = snapshots[static_cast<std::size_t>(rank)].find(record);
   const auto quarter = failed ? failed->age / 4 : least;
   return std::clamp(quarter, least, most) + std::chrono::duration_cast<milliseconds>(took);
 }

@@ -68,10 +68,10 @@ Engine::Engine(Config config)
 void Engine::admit(Op& op) {
   op.box = &matching_.open(key_of(op.channel()));
   if (!failures_.empty() || !aborted_.empty())
-    op.failure = trouble_of(op);
+    op.failure = failure_of(op);
   else if (const UnexpectedMessage* const message =
                gave_up_ ? nullptr : matching_.unreceived_before(op.channel()))
-    op.failure = unreceived_trouble(rank(), op, message->unreceived());
+    op.failure = unreceived_failure(rank(), op, message->unreceived());
   ops_.push_back(op);
 }
 
@@ -167,7 +167,7 @@ Transfer& Engine::begin_receive(Op& op, const TensorView& data, int peer) {
   ++op.transfers;
   if (op.failure) {
     settle(t, op.failure);
-  } else if (UnexpectedMessage* unexpected = matching_.take_parked(*op.box, peer)) {
+  } else if (UnexpectedMessage* unexpected = matching_.take_unexpected(*op.box, peer)) {
     meet(t, unexpected->frame, unexpected->source, unexpected->payload.data());
     matching_.recycle(*unexpected);
   } else if (!may_come(op, peer)) {
@@ -196,7 +196,7 @@ void Engine::meet(Transfer& t, const Frame& message, int source, const std::byte
   if (!fits(message, t.op->channel(), t.bytes))
     return refuse(t, message,
                   misfit_at_receiver(rank(), t, {message.opcode, message.bytes, message.elements()}, source));
-  if (message.has(flag_withdrawn)) return settle(t, cancelled_trouble(rank(), t));
+  if (message.has(flag_withdrawn)) return settle(t, cancelled_failure(rank(), t));
   Link& link = *links_[static_cast<std::size_t>(source)];
   t.theirs = message.id;
   if (message.kind == FrameKind::eager) {

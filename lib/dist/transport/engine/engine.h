@@ -114,7 +114,7 @@ class Engine final : private LinkEvents {
   std::byte* data_target(std::uint64_t id, std::uint64_t bytes) override;
   void on_data(std::uint64_t id, std::uint64_t bytes) override;
   void on_backlog(Link& link) override;
-  void park(int peer, const Frame& frame, const std::byte* payload);
+  void keep_unexpected(int peer, const Frame& frame, const std::byte* payload);
   void on_accept(int peer, const Frame& frame);
   void on_share(int peer, const Frame& frame);
   void on_ack(const Frame& frame);
@@ -125,7 +125,7 @@ class Engine final : private LinkEvents {
   // Which ranks are still there (engine_peers.cpp).
   void on_goodbye(int peer, const std::string& reason);
   void on_hang_up(Link& link);
-  void on_obituary(int peer, const std::string& how);
+  void on_death_notice(int peer, const std::string& how);
   void report_failure(int peer, const std::string& how);
   void settle_reports();
   void on_peer_left(int peer);
@@ -138,10 +138,10 @@ class Engine final : private LinkEvents {
   Timeout patience_to_leave(bool in_order) const;
   void tell_others(int peer, const std::string& how);
   void fail_op(Op& op, const Failure& failure);
-  // Fails all operations for which trouble_of(op) returns a failure.
-  template <class TroubleOf>
-  void fail_ops(const TroubleOf& trouble_of);
-  Failure trouble_of(const Op& op) const;
+  // Fails all operations for which failure_of(op) returns a failure.
+  template <class FailureOf>
+  void fail_ops(const FailureOf& failure_of);
+  Failure failure_of(const Op& op) const;
   void forget_link(Link& link);
 
   // Waiting (engine_wait.cpp).

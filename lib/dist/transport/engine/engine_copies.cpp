@@ -35,7 +35,7 @@ void Engine::copy(Lock& lock, Transfer& t) {
   if (!begin_copy(*link.shared_segment(), t.claim)) {
     t.claim = {};  // the sender took it back: its `withdraw` follows, after the reason if any
     if (peers_[static_cast<std::size_t>(t.peer)].kind != PeerState::Kind::present)
-      settle(t, cancelled_trouble(rank(), t));
+      settle(t, cancelled_failure(rank(), t));
     return;
   }
   t.being_copied = true;  // so the transfer stays, whatever happens to it during the copy

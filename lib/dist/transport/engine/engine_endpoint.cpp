@@ -68,10 +68,10 @@ class EngineEndpoint final : public HostEndpoint<Engine>, private SharedPeers {
   }
   Error earlier_misfit(TransportOptions options, int peer, std::uint32_t theirs,
                        std::uint32_t mine) override {
-    return error(earlier_trouble(rank(), running(std::move(options)), peer, theirs, mine));
+    return error(earlier_failure(rank(), running(std::move(options)), peer, theirs, mine));
   }
   Error other_algorithm(TransportOptions options, int peer) override {
-    return error(algorithm_trouble(rank(), running(std::move(options)), peer));
+    return error(algorithm_failure(rank(), running(std::move(options)), peer));
   }
   Error withdrawal(TransportOptions options, int peer) override {
     return error(engine_->withdrawal(std::move(options), peer));

@@ -12,7 +12,7 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
     case FrameKind::eager:
     case FrameKind::offer:
       if (Transfer* t = matching_.take_posted(key_of(frame), peer)) return meet(*t, frame, peer, payload);
-      return park(peer, frame, payload);
+      return keep_unexpected(peer, frame, payload);
     case FrameKind::accept: return on_accept(peer, frame);
     case FrameKind::data: return;  // links deliver it by data_target()
     case FrameKind::share: return on_share(peer, frame);
@@ -24,19 +24,19 @@ void Engine::on_frame(int peer, const Frame& frame, const std::byte* payload) {
     case FrameKind::goodbye: return on_goodbye(peer, text());
     case FrameKind::death_notice:
       if (frame.id < peers_.size() && static_cast<int>(frame.id) != rank())
-        on_obituary(static_cast<int>(frame.id), text());
+        on_death_notice(static_cast<int>(frame.id), text());
       return;
   }
 }
 
 // Keeps a message without a receive. If its collective has ended here, it comes too late, and the next
 // collective fails.
-void Engine::park(int peer, const Frame& frame, const std::byte* payload) {
-  const UnexpectedMessage& unexpected = matching_.park(frame, peer, payload);
+void Engine::keep_unexpected(int peer, const Frame& frame, const std::byte* payload) {
+  const UnexpectedMessage& unexpected = matching_.keep_unexpected(frame, peer, payload);
   const Mailbox* const next = matching_.next_collective(frame);
   if (!next || gave_up_ || !failures_.empty()) return;
   for (Op* op = ops_.first(); op; op = op->next)
-    if (op->box == next) return fail_op(*op, unreceived_trouble(rank(), *op, unexpected.unreceived()));
+    if (op->box == next) return fail_op(*op, unreceived_failure(rank(), *op, unexpected.unreceived()));
 }
 
 void Engine::on_written(std::uint64_t id, std::uint64_t bytes) {
@@ -104,7 +104,7 @@ void Engine::on_given_up(std::uint64_t id, bool is_send) {
     Transfer* t = find(id, is_send);
     if (!t) return;
     if (is_send) links_[static_cast<std::size_t>(t->peer)]->forget(id);
-    settle(*t, cancelled_trouble(rank(), *t));
+    settle(*t, cancelled_failure(rank(), *t));
   });
   wake_sleeper();  // it settles the transfer: any thread receives what a rank sends to itself
 }

@@ -55,7 +55,7 @@ void Engine::await_memory(TransportOptions options, int peer, const std::functio
       if (op.failure)
         failure = op.failure;
       else
-        failure = kind_of_peer() == PeerState::Kind::present ? timeout_trouble(rank(), wanted)
+        failure = kind_of_peer() == PeerState::Kind::present ? timeout_failure(rank(), wanted)
                                                              : report_left(wanted);
     }
   }
@@ -85,7 +85,7 @@ Failure Engine::withdrawal(TransportOptions options, int peer) {
     }
   }
   close(op);
-  return op.failure ? op.failure : cancelled_trouble(rank(), wanted_from(op, peer, op.options.bytes));
+  return op.failure ? op.failure : cancelled_failure(rank(), wanted_from(op, peer, op.options.bytes));
 }
 
 }  // namespace dist::net

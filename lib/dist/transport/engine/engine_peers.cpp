@@ -1,5 +1,5 @@
 // Which ranks are still there. Links report goodbyes (on_goodbye), closed connections (on_hang_up) and death
-// notices (on_obituary); settle_reports() acts on these reports after all earlier messages were taken in.
+// notices (on_death_notice); settle_reports() acts on these reports after all earlier messages were taken in.
 // Each failure is passed on to the other ranks (tell_others) before an operation fails by it. abort() and
 // leave() end this rank's own part.
 #include <algorithm>
@@ -40,11 +40,11 @@ std::string Engine::failed_peer() {
   return fmt::format("rank {} {}", peer, peers_[static_cast<std::size_t>(peer)].how);
 }
 
-Failure Engine::trouble_of(const Op& op) const {
-  if (!aborted_.empty()) return aborted_trouble(rank(), op, aborted_);
+Failure Engine::failure_of(const Op& op) const {
+  if (!aborted_.empty()) return aborted_failure(rank(), op, aborted_);
   for (int peer : failures_)
     if (op.has_member(peer))
-      return failed_trouble(rank(), op, peer, peers_[static_cast<std::size_t>(peer)], departures_);
+      return peer_failure(rank(), op, peer, peers_[static_cast<std::size_t>(peer)], departures_);
   return {};
 }
 
@@ -56,10 +56,10 @@ void Engine::fail_op(Op& op, const Failure& failure) {
   });
 }
 
-template <class TroubleOf>
-void Engine::fail_ops(const TroubleOf& trouble_of) {
+template <class FailureOf>
+void Engine::fail_ops(const FailureOf& failure_of) {
   for (Op* op = ops_.first(); op; op = op->next)
-    if (!op->failure) op->failure = trouble_of(*op);
+    if (!op->failure) op->failure = failure_of(*op);
   transfers_.for_each([&](Transfer& t) {
     if (t.op->failure) settle(t, t.op->failure);
   });
@@ -81,7 +81,7 @@ void Engine::on_peer_left(int peer) {
     const bool can_copy = t.stage == Transfer::Stage::copying && t.claim.value != 0;
     const bool needs_it = t.peer == peer ? !can_copy : t.peer == any_rank && !may_come(*t.op, any_rank);
     if (!needs_it || t.stage == Transfer::Stage::done) return;
-    settle(t, left_trouble(rank(), t));
+    settle(t, peer_left_failure(rank(), t));
     is_missed = true;
   });
   if (is_missed) pass_on_departures();
@@ -123,7 +123,7 @@ void Engine::on_peer_failed(int peer, const std::string& how) {
   failures_.push_back(peer);
   log(LogLevel::info, "rank {} {}", peer, how);
   fail_ops([&](const Op& op) {
-    return op.has_member(peer) ? failed_trouble(rank(), op, peer, state, departures_) : Failure{};
+    return op.has_member(peer) ? peer_failure(rank(), op, peer, state, departures_) : Failure{};
   });
   note_activity();
   tell_others(peer, how);
@@ -140,7 +140,7 @@ void Engine::take_in_all() {
   }
 }
 
-void Engine::on_obituary(int peer, const std::string& how) {
+void Engine::on_death_notice(int peer, const std::string& how) {
   how.empty() ? note_departure(peer) : report_failure(peer, how);
 }
 
@@ -152,7 +152,7 @@ void Engine::note_departure(int peer) {
 // user may end this rank by the error, and the other ranks must not take it for the first one to go.
 Failure Engine::report_left(const Transfer& t) {
   pass_on_departures();
-  return left_trouble(rank(), t);
+  return peer_left_failure(rank(), t);
 }
 
 void Engine::pass_on_departures() {
@@ -177,7 +177,7 @@ void Engine::abort(const std::string& reason) {
   Lock lock = leader_lock_.enter();
   if (!aborted_.empty()) return;
   aborted_ = reason.empty() ? "aborted" : reason;
-  fail_ops([&](const Op& op) { return aborted_trouble(rank(), op, aborted_); });
+  fail_ops([&](const Op& op) { return aborted_failure(rank(), op, aborted_); });
   note_activity();
 }
 

@@ -222,7 +222,7 @@ Failure Engine::end(Lock& lock, Transfer& t) {
   }
   Failure failure;
   if (t.stage != Transfer::Stage::done)
-    failure = timeout_trouble(rank(), t);
+    failure = timeout_failure(rank(), t);
   else if (t.failure)
     failure = t.failure;
   retire(lock, t);

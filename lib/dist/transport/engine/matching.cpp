@@ -1,5 +1,5 @@
 // Mailboxes in a hash table (find_or_make, make_buckets), each with its posted receives or unexpected
-// messages. post() and take_posted() serve receives, park() and take_parked() unexpected messages;
+// messages. post() and take_posted() serve receives, keep_unexpected() and take_unexpected() unexpected messages;
 // unreceived*() and next_collective() find messages that no collective on this rank received.
 #include "dist/transport/engine/matching.h"
 
@@ -101,7 +101,7 @@ Transfer* Matching::take_posted(const MailboxKey& key, int source) {
   return first;
 }
 
-UnexpectedMessage* Matching::take_parked(Mailbox& box, int source) {
+UnexpectedMessage* Matching::take_unexpected(Mailbox& box, int source) {
   UnexpectedMessage* p = box.unexpected.first();
   if (p && source != any_rank && p->source != source) {
     const Mailbox::Lane* const lane = box.find(source);
@@ -114,7 +114,7 @@ UnexpectedMessage* Matching::take_parked(Mailbox& box, int source) {
   return p;
 }
 
-const UnexpectedMessage& Matching::park(const Frame& frame, int source, const std::byte* payload) {
+const UnexpectedMessage& Matching::keep_unexpected(const Frame& frame, int source, const std::byte* payload) {
   UnexpectedMessage& unexpected = take(free_messages_, messages_);
   unexpected.frame = frame;
   unexpected.source = source;

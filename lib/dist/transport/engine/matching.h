@@ -78,8 +78,8 @@ class Matching {
   void withdraw(Transfer& t, Mailbox& box) { box.lane_of(t.peer).posted.remove(t); }
   Transfer* take_posted(const MailboxKey& key, int source);  // nullptr: no receive waits for it
   // The first message from `source` (or any_rank), to be given back by recycle(); nullptr: there is none.
-  UnexpectedMessage* take_parked(Mailbox& box, int source);
-  const UnexpectedMessage& park(const Frame& frame, int source, const std::byte* payload);
+  UnexpectedMessage* take_unexpected(Mailbox& box, int source);
+  const UnexpectedMessage& keep_unexpected(const Frame& frame, int source, const std::byte* payload);
   void recycle(UnexpectedMessage& unexpected);
   // A message of a collective that still waits for its receive; nullptr: there is none.
   const UnexpectedMessage* unreceived() const;

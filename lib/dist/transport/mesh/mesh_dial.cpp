@@ -85,14 +85,14 @@ void Mesh::fail_to_reach(const Call& call) {
   const std::string where = call.dialler.tried();
   fail(Errc::connection,
        "rank {} could not reach rank {} at {}{}; has it ended, or is the network between the hosts closed?",
-       mine_.rank, call.peer, where.empty() ? "any address" : where, loopback_trouble());
+       mine_.rank, call.peer, where.empty() ? "any address" : where, loopback_problem());
 }
 
 // Describes the calls to the first rank that is not reached.
 std::string Mesh::describe_calls() const {
   for (const Call& call : calls_)
     if (call.talks.empty())
-      return fmt::format(": rank {} at {}{}", call.peer, call.dialler.tried(), loopback_trouble());
+      return fmt::format(": rank {} at {}{}", call.peer, call.dialler.tried(), loopback_problem());
   return "";
 }
 
@@ -106,7 +106,7 @@ void Mesh::report_silence() {
     log(LogLevel::warn,
         "rank {} does not reach rank {} at {}{} yet; still trying. DIST_SOCKET_IFNAME, set for rank {}, "
         "names the network interface to use",
-        mine_.rank, call.peer, fmt::join(silent, ", "), loopback_trouble(), call.peer);
+        mine_.rank, call.peer, fmt::join(silent, ", "), loopback_problem(), call.peer);
   }
   if (told_missing_ || Clock::now() - met_since_ < missing_to_report || !is_first_here()) return;
   told_missing_ = true;

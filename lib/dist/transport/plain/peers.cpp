@@ -92,7 +92,7 @@ int Plain::wait(std::uint64_t id) {
   Message& message = messages_.at(id);
   const bool ended =
       await(lock, message.op->options.deadline, [&] { return message.stage == Message::Stage::done; });
-  const Failure failure = ended ? message.failure : timeout_trouble(rank_, message);
+  const Failure failure = ended ? message.failure : timeout_failure(rank_, message);
   const int other = message.peer;
   end(message);
   if (failure) raise(failure);
@@ -159,7 +159,7 @@ void Plain::on_failed(int rank, const std::string& how) {
   failures_.push_back(rank);
   log(LogLevel::info, "rank {} {}", rank, how);
   for (Op* op : ops_)
-    if (op->has_member(rank)) fail(*op, failed_trouble(rank_, *op, rank, peer(rank).state, departures_));
+    if (op->has_member(rank)) fail(*op, peer_failure(rank_, *op, rank, peer(rank).state, departures_));
   tell_all({.kind = Kind::death_notice, .id = static_cast<std::uint64_t>(rank)}, how);
 }
 
@@ -170,7 +170,7 @@ void Plain::note_departure(int rank) {
 // A rank that has left is not a failure until an operation needs it. Then the news is passed on, as above.
 Failure Plain::left(const Message& message) {
   pass_on_departures();
-  return left_trouble(rank_, message);
+  return peer_left_failure(rank_, message);
 }
 
 void Plain::pass_on_departures() {
@@ -188,7 +188,7 @@ void Plain::abort(const std::string& reason) {
   Lock lock(mutex_);
   if (!aborted_.empty()) return;
   aborted_ = reason.empty() ? "aborted" : reason;
-  for (Op* op : ops_) fail(*op, aborted_trouble(rank_, *op, aborted_));
+  for (Op* op : ops_) fail(*op, aborted_failure(rank_, *op, aborted_));
   note_activity();
 }
 

@@ -37,12 +37,12 @@ auto take_first(Map& map, const typename Map::key_type& key, const Is& is_it) {
 void Plain::open(Op& op) {
   op.since = std::chrono::steady_clock::now();
   Lock lock(mutex_);
-  if (!aborted_.empty()) op.failure = aborted_trouble(rank_, op, aborted_);
+  if (!aborted_.empty()) op.failure = aborted_failure(rank_, op, aborted_);
   for (int rank : failures_)
     if (!op.failure && op.has_member(rank))
-      op.failure = failed_trouble(rank_, op, rank, peer(rank).state, departures_);
+      op.failure = peer_failure(rank_, op, rank, peer(rank).state, departures_);
   if (!op.failure)
-    if (const auto message = unreceived(op.channel())) op.failure = unreceived_trouble(rank_, op, *message);
+    if (const auto message = unreceived(op.channel())) op.failure = unreceived_failure(rank_, op, *message);
   ops_.insert(&op);
 }
 
@@ -112,7 +112,7 @@ void Plain::on_message(int source, const Header& header, Payload payload) {
   unexpected_.emplace(key_of(header), Unexpected{source, header, {payload.begin(), payload.end()}});
   for (Op* op : ops_)
     if (key_of(op->channel()) == Key(header.context, false, header.tag + 1))
-      if (const auto late = unreceived(op->channel())) fail(*op, unreceived_trouble(rank_, *op, *late));
+      if (const auto late = unreceived(op->channel())) fail(*op, unreceived_failure(rank_, *op, *late));
 }
 
 // Joins a receive and its message; neither waits in a list any more.
@@ -128,7 +128,7 @@ void Plain::match(Message& receive, int source, const Header& header, Payload pa
            misfit_at_receiver(rank_, receive, {header.opcode, header.bytes, header.elements}, source));
     peer(source).put(header_for(Kind::refuse, receive.op->channel(), header.id, receive.bytes));
   } else if (withdrawn) {
-    settle(receive, cancelled_trouble(rank_, receive));
+    settle(receive, cancelled_failure(rank_, receive));
   } else if (header.kind == Kind::eager) {
     std::ranges::copy(payload, receive.data);
     settle(receive);
@@ -200,7 +200,7 @@ void Plain::on_frame(int source, const Header& header, Payload payload) {
     case Kind::withdraw: return on_withdrawn(source, header);
     case Kind::drop:
       return reports_.push_back([this, id = header.id] {
-        if (Message* const given_up = find(id, true)) settle(*given_up, cancelled_trouble(rank_, *given_up));
+        if (Message* const given_up = find(id, true)) settle(*given_up, cancelled_failure(rank_, *given_up));
       });
     case Kind::goodbye:
       if (text.empty()) return reports_.push_back([this, source] { on_left(source); });
@@ -231,7 +231,7 @@ void Plain::on_withdrawn(int source, const Header& header) {
   reports_.push_back([this, source, id = header.id] {
     for (auto& [own, message] : messages_)
       if (!message.is_send && message.peer == source && message.theirs == id)
-        settle(message, cancelled_trouble(rank_, message));
+        settle(message, cancelled_failure(rank_, message));
   });
 }
 

@@ -27,8 +27,8 @@ class LogFilter {
       progress_(std::string(line.substr(0, line.find(' '))));
       return;
     }
-    const bool is_trouble = line.starts_with("ninja: error:") || line.starts_with("ninja: fatal:");
-    const bool is_ninjas = line.starts_with("ninja: ") && !is_trouble;
+    const bool is_failure = line.starts_with("ninja: error:") || line.starts_with("ninja: fatal:");
+    const bool is_ninjas = line.starts_with("ninja: ") && !is_failure;
     if (is_command || after_failed_ || is_ninjas || line.starts_with("-- ")) return;
     log_ += std::string(line) + '\n';
   }
